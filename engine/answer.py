@@ -1,0 +1,140 @@
+"""Request in, reply out, both JSON text: what the terminal, the builder and the Worker all call.
+
+Request: {"calculator": name,
+  "typed":  {input: text}   as typed in a field, in the field's unit
+  "values": {input: text}   SI, from a URL, a preset or the last reply
+  "slide":  {input: 0..1}   position of a slider
+  "nudge":  {input: steps}  small steps from the value given above
+  "fallback": true          use the default for a bad value instead of stopping
+  "display": {"binary": bool, "both_ways": bool}
+  "want": {"receipts": [output], "svg": [output], "csv": [output]}}
+Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
+  "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...}}
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from engine.calculator import Calculator, changed, field_of, load, make
+from engine.draw.csv import csv_text
+from engine.draw.receipt import receipt_fragment
+from engine.draw.svg import svg_text
+from engine.inputs import Choice, InputError, Number, Scalar, Switch
+from engine.text import Display, plain
+from engine.views import Value, View
+from engine.wire import view_json
+
+
+def answer(request: str) -> str:
+    """Return the reply to a request; both are JSON texts as in the module's docstring."""
+    return dump(reply(json.loads(request)))
+
+
+def dump(value: object) -> str:
+    """Return the one JSON text of a value: the same bytes natively and in the browser."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def reply(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reply to a request as plain data."""
+    calculator = load(request["calculator"])
+    display = Display(**request.get("display", {}))
+    values, errors, problems = read_inputs(calculator, request)
+    stop = errors and not request.get("fallback")
+    views = None if stop else calculator.compute(make(calculator, values))
+    return {
+        "calculator": calculator.name,
+        "inputs": {name: _input(calculator, name, values, errors) for name in calculator.fields},
+        "problems": problems,
+        "query": [[f"{calculator.name}.{k}", v] for k, v in changed(calculator, values).items()],
+        "outputs": None if views is None else _outputs(views, display),
+        "extra": _extra(calculator, views or {}, values, display, request.get("want", {})),
+    }
+
+
+def read_inputs(
+    calculator: Calculator, request: Mapping[str, Any]
+) -> tuple[dict[str, Scalar], dict[str, str], list[str]]:
+    """Return the values (SI, defaults where bad), the error of each bad input, other problems."""
+    values: dict[str, Scalar] = dict(calculator.defaults)
+    errors: dict[str, str] = {}
+    problems: list[str] = []
+    steps = (
+        [(name, "values", text) for name, text in request.get("values", {}).items()]
+        + [(name, "typed", text) for name, text in request.get("typed", {}).items()]
+        + [(name, "slide", at) for name, at in request.get("slide", {}).items()]
+        + [(name, "nudge", count) for name, count in request.get("nudge", {}).items()]
+    )
+    for name, how, given in steps:
+        if name not in calculator.fields:
+            problems.append(_unknown(calculator, name))
+            continue
+        try:
+            values[name] = _apply(calculator, name, how, given, values[name])
+            errors.pop(name, None)
+        except InputError as error:
+            errors[name] = str(error)
+    return values, errors, problems
+
+
+def _apply(calculator: Calculator, name: str, how: str, given: Any, now: Scalar) -> Scalar:  # noqa: ANN401
+    field = field_of(calculator, name)
+    if how in ("typed", "values"):
+        return field.read(str(given), typed=how == "typed")
+    if isinstance(field, Number):
+        return field.at(float(given)) if how == "slide" else field.nudge(now, int(given))
+    if how == "nudge" and isinstance(field, Choice):
+        options = list(field.options)
+        return options[(options.index(str(now)) + int(given)) % len(options)]
+    if how == "nudge" and isinstance(field, Switch):
+        return not now if int(given) % 2 else now
+    raise InputError(f"{name} has no slider")
+
+
+def _unknown(calculator: Calculator, name: str) -> str:
+    try:
+        field_of(calculator, name)
+    except InputError as error:
+        return str(error)
+    raise AssertionError(name)
+
+
+def _input(
+    calculator: Calculator, name: str, values: Mapping[str, Scalar], errors: Mapping[str, str]
+) -> dict[str, Any]:
+    field, value = calculator.fields[name], values[name]
+    return {
+        "value": plain(value),
+        "text": field.show(value),
+        "position": round(field.position(value), 6) if isinstance(field, Number) else None,
+        "changed": value != calculator.defaults[name],
+        "error": errors.get(name),
+    }
+
+
+def _outputs(views: Mapping[str, View], display: Display) -> dict[str, Any]:
+    return {name: view_json(view, display) for name, view in views.items()}
+
+
+def _extra(
+    calculator: Calculator,
+    views: Mapping[str, View],
+    values: Mapping[str, Scalar],
+    display: Display,
+    want: Mapping[str, list[str]],
+) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for kind, names in want.items():
+        for name in names:
+            view = views.get(name)
+            if view is None:
+                continue
+            if kind == "receipts" and isinstance(view, Value):
+                text = receipt_fragment(calculator, name, view, values, display)
+            elif kind == "svg":
+                text = svg_text(view, display)
+            else:
+                text = csv_text(view)
+            found.setdefault(kind, {})[name] = text
+    return found

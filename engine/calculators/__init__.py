@@ -1,0 +1,1 @@
+"""Calculators, one file each: inputs, a pure compute function, named views."""

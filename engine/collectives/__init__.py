@@ -1,0 +1,1 @@
+"""Collectives, one file each: the rounds of chunk transfers that carry them out."""

@@ -1,0 +1,1 @@
+"""Static SVG of the views, drawn the same at build time and in the browser's Worker."""

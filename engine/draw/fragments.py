@@ -1,0 +1,76 @@
+"""HTML fragments of the views that are words: drawn the same at build time and in the Worker."""
+
+from html import escape
+
+from engine.text import Display, show, words
+from engine.views import Advice, Badge, Challenge, Remedy, Table
+
+
+def badge_fragment(view: Badge, display: Display) -> str:
+    """Return the regime's name and what it means."""
+    return (
+        f'<strong class="badge c-{view.color}">{escape(view.text)}</strong> '
+        f"{escape(words(view.sentence, display))}"
+    )
+
+
+def table_fragment(view: Table, display: Display) -> str:
+    """Return the table's head and body; empty when there are no rows."""
+    if not view.rows:
+        return ""
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in view.columns)
+    body = "".join(_row([words(cell, display) for cell in row]) for row in view.rows)
+    caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
+    note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(view.title)}">'
+        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
+    )
+
+
+def _row(cells: list[str]) -> str:
+    first, *rest = (escape(cell) for cell in cells)
+    return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{c}</td>" for c in rest) + "</tr>"
+
+
+def advice_fragment(view: Advice, display: Display) -> str:
+    """Return the verdict and the remedies, the most effective first."""
+    ordered = sorted(view.remedies, key=lambda remedy: remedy.after)
+    items = "".join(_remedy(remedy, view, display) for remedy in ordered)
+    return f'<p class="verdict">{escape(words(view.verdict, display))}</p><ul>{items}</ul>'
+
+
+def _remedy(remedy: Remedy, view: Advice, display: Display) -> str:
+    after = show(remedy.after, view.quantity, display)
+    change = remedy.after / view.now - 1 if view.now else 0.0
+    sign = "±" if abs(change) < 5e-4 else ("+" if change > 0 else "\N{MINUS SIGN}")
+    side = escape(words(remedy.side_effect, display))
+    return (
+        f'<li data-key="{remedy.key}"><span class="remedy">{escape(words(remedy.label, display))}'
+        f'</span> <span class="effect">{after}</span> '
+        f'<span class="change">{sign}{abs(change) * 100:.1f} %</span> '
+        f'<button type="button" data-apply="{remedy.key}">Apply</button>'
+        + (f'<span class="side">{side}</span>' if side else "")
+        + "</li>"
+    )
+
+
+def challenge_fragment(view: Challenge, display: Display) -> str:
+    """Return the goal, the state of its conditions and the hints."""
+    conditions = "".join(
+        f'<li data-met="{"yes" if c.met else "no"}">'
+        f'<span class="mark" aria-hidden="true">{"✓" if c.met else "○"}</span> '
+        f'{escape(words(c.text, display))} <span class="quiet">'
+        f"({'met' if c.met else 'not yet'})</span></li>"
+        for c in view.conditions
+    )
+    hints = "".join(
+        f"<details><summary>Hint {i}</summary><p>{escape(hint)}</p></details>"
+        for i, hint in enumerate(view.hints, 1)
+    )
+    done = all(condition.met for condition in view.conditions)
+    return (
+        f"<p>{escape(words(view.goal, display))}</p><ul>{conditions}</ul>"
+        + ('<p class="won">Solved.</p>' if done else "")
+        + hints
+    )

@@ -1,0 +1,93 @@
+"""The receipt of a number as an HTML fragment: formula, substitution, assumptions, sources."""
+
+import json
+from collections.abc import Mapping
+from html import escape
+
+from engine.calculator import Calculator, changed
+from engine.inputs import Scalar
+from engine.text import Display, other_system, show, words
+from engine.views import Published, Value
+
+BASES = {
+    "modelled": "Modelled: computed by the formula, not measured.",
+    "simulated": "Simulated: the outcome of an event simulation, not measured.",
+    "measured": "Measured by the source.",
+    "datasheet": "From the vendor's datasheet.",
+    "definition": "True by definition of the units.",
+}
+
+
+def receipt_fragment(
+    calculator: Calculator,
+    name: str,
+    view: Value,
+    values: Mapping[str, Scalar],
+    display: Display,
+) -> str:
+    """Return the receipt of `view`, the output `name`, for the given input values (SI)."""
+    receipt = view.receipt
+    text = show(view.value, view.quantity, display)
+    also = other_system(view.value, view.quantity, display)
+    sources = dict.fromkeys((receipt.equation.sources if receipt.equation else ()) + receipt.sources)
+    parts = [
+        f'<h4>{escape(view.label)}</h4><p class="big">{text}'
+        + (f' <span class="also">= {also}</span>' if also else "")
+        + "</p>",
+        _equation(view, display),
+        _list("Assumptions", [words(item, display) for item in receipt.assumptions]),
+        _published(receipt.published, display) if receipt.published else "",
+        f'<p class="basis">{BASES[receipt.basis]}</p>',
+        _sources(sources),
+        _link(calculator, values),
+    ]
+    return f'<div data-receipt="{calculator.name}.{name}">{"".join(parts)}</div>'
+
+
+def _equation(view: Value, display: Display) -> str:
+    receipt = view.receipt
+    if receipt.equation is None:
+        return ""
+    symbols = {key: show(v, q, display) for key, (v, q) in receipt.symbols.items()}
+    shown = escape(json.dumps(symbols, ensure_ascii=False), quote=True)
+    meanings = "".join(
+        f'<li data-symbol="{key}"'
+        + (f' data-from="{receipt.inputs[key]}"' if key in receipt.inputs else "")
+        + f'><span data-tex="{receipt.equation.name}.{key}"></span> {escape(meaning)}: '
+        f"{symbols.get(key, '')}</li>"
+        for key, (_, meaning) in receipt.equation.symbols.items()
+    )
+    return (
+        f'<div data-equation="{receipt.equation.name}" data-symbols="{shown}"></div>'
+        f'<ul class="symbols">{meanings}</ul>'
+    )
+
+
+def _list(title: str, items: list[str]) -> str:
+    if not items:
+        return ""
+    return f"<h5>{title}</h5><ul>" + "".join(f"<li>{escape(i)}</li>" for i in items) + "</ul>"
+
+
+def _published(published: Published, display: Display) -> str:
+    return (
+        f'<p class="published"><strong>Published elsewhere:</strong> '
+        f"{escape(words(published.text, display))}. {escape(words(published.reason, display))} "
+        f'<a data-cite="{published.source}" href="#ref-{published.source}">source</a></p>'
+    )
+
+
+def _sources(keys: Mapping[str, None]) -> str:
+    if not keys:
+        return ""
+    links = ", ".join(f'<a data-cite="{key}" href="#ref-{key}">{key}</a>' for key in keys)
+    return f'<p class="sources">Sources: {links}</p>'
+
+
+def _link(calculator: Calculator, values: Mapping[str, Scalar]) -> str:
+    query = "&".join(f"{calculator.name}.{k}={v}" for k, v in changed(calculator, values).items())
+    return (
+        f'<p class="actions"><a data-permalink href="?{escape(query)}">Link to this state</a> '
+        '<button type="button" data-copy-link>Copy link</button> '
+        '<button type="button" data-report>Report this number</button></p>'
+    )

@@ -1,0 +1,49 @@
+"""A scene as SVG plus the changes from each frame to the next."""
+
+from html import escape
+from typing import Any
+
+from engine.text import Display, words
+from engine.views import Scene, Shape
+
+
+def scene_svg(scene: Scene, frame: int = 0) -> str:
+    """Return one frame of the scene as an SVG element that scales to its container."""
+    shapes = "".join(_element(shape) for shape in scene.frames[frame].shapes)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="scene" role="img" '
+        f'viewBox="0 0 {scene.width:g} {scene.height:g}" '
+        f'aria-label="{escape(scene.title)}">{shapes}</svg>'
+    )
+
+
+def _element(shape: Shape) -> str:
+    attributes = "".join(f' {k}="{escape(v)}"' for k, v in shape.attributes.items())
+    return (
+        f'<{shape.tag} data-shape="{escape(shape.key)}"{attributes}>'
+        f"{escape(shape.text)}</{shape.tag}>"
+    )
+
+
+def scene_json(scene: Scene, display: Display) -> dict[str, Any]:
+    """Return {"svg": first frame, "frames": [{"caption", "changes": [[shape, {attr}, text]]}]}.
+
+    `changes` lead from the frame before; `shape` is the shape's position in the drawing; a text of
+    None is unchanged. Playing to a frame and jumping to it are the same fold over the changes.
+    """
+    frames: list[dict[str, Any]] = []
+    before: tuple[Shape, ...] = scene.frames[0].shapes
+    for frame in scene.frames:
+        changes = []
+        for index, (old, new) in enumerate(zip(before, frame.shapes, strict=True)):
+            attributes = {
+                name: value
+                for name, value in new.attributes.items()
+                if old.attributes.get(name) != value
+            }
+            text = None if old.text == new.text else new.text
+            if attributes or text is not None:
+                changes.append([index, attributes, text])
+        frames.append({"caption": words(frame.caption, display), "changes": changes})
+        before = frame.shapes
+    return {"svg": scene_svg(scene), "frames": frames}

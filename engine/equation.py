@@ -1,0 +1,24 @@
+"""An equation as TeX whose symbols are slots: typeset once at build time, filled with live text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    r"""A formula to show: the same TeX serves for symbols and for substituted numbers.
+
+    Every symbol is written `\v{key}`; the builder typesets the TeX twice, once with the TeX of
+    each symbol and once with an empty slot that Python's text for the current value fills.
+
+    Attributes:
+        name: unique among all equations; the page finds the typeset template by it.
+        tex: the right and left side, e.g. r"\v{T} = 2(\v{n}-1)\,\v{a}".
+        symbols: key -> (TeX of the symbol, its meaning in words), e.g. {"n": ("n", "GPUs")}.
+        sources: keys of the bibliography.
+    """
+
+    name: str
+    tex: str
+    symbols: Mapping[str, tuple[str, str]]
+    sources: tuple[str, ...] = ()

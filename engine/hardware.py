@@ -1,0 +1,199 @@
+"""The GPUs and the links between them: figures of the makers, and what was measured on them.
+
+Every bandwidth is one way: a maker's "900 GB/s" of NVLink counts both directions and stands here
+as 450 GB/s. Peaks are dense (no structured sparsity). `date` is the month in which a figure was
+last compared with a second source.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.units import GB, MICRO, TB, TERA, Bandwidth, Bytes, Count, FlopRate, Gbit, Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """One accelerator.
+
+    Attributes:
+        name: as its maker writes it.
+        memory: capacity of its high-bandwidth memory.
+        memory_bandwidth: reads and writes together, of that memory.
+        peak: dense peak of the matrix units by data type ("bf16", "fp8").
+        sms: streaming multiprocessors (compute units for AMD).
+        scale_up: one way, to the other GPUs of the node together.
+        source: key of the bibliography.
+        date: year and month of the last check.
+    """
+
+    name: str
+    memory: Bytes
+    memory_bandwidth: Bandwidth
+    peak: Mapping[str, FlopRate]
+    sms: Count
+    scale_up: Bandwidth
+    source: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One port as a GPU sees it.
+
+    Attributes:
+        name: standard and speed.
+        bandwidth: line rate of the datasheet, one way.
+        latency: of one step of a ring, the software included.
+        source: key of the bibliography for the bandwidth.
+        latency_source: key of the bibliography for the latency.
+        date: year and month of the last check.
+    """
+
+    name: str
+    bandwidth: Bandwidth
+    latency: Seconds
+    source: str
+    latency_source: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """A measured all-reduce. Bus bandwidth, so that it compares with a line rate.
+
+    With NVLS the switch adds, less data crosses the wire, and bus bandwidth may exceed the line
+    rate; never use such a figure for an operation without a reduction in the switch.
+
+    Attributes:
+        name: GPUs of the one node.
+        link: key of `LINKS`.
+        algorithm: "ring" (NVLS switched off), "nvls", or "default" (left to the library).
+        world_size: ranks.
+        size: buffer of a rank.
+        bus_bandwidth: 2(n - 1)/n times buffer over time.
+        source: key of the bibliography.
+        date: year and month of the last check.
+    """
+
+    name: str
+    link: str
+    algorithm: str
+    world_size: Count
+    size: Bytes
+    bus_bandwidth: Bandwidth
+    source: str
+    date: str
+
+
+GPUS: Mapping[str, Gpu] = {
+    "a100": Gpu(
+        name="A100 SXM 80 GB",
+        memory=80 * GB,
+        memory_bandwidth=2.039 * TB,
+        peak={"bf16": 312 * TERA},
+        sms=108,
+        scale_up=300 * GB,
+        source="nvidia_a100",
+        date="2026-11",
+    ),
+    "h100": Gpu(
+        name="H100 SXM",
+        memory=80 * GB,
+        memory_bandwidth=3.35 * TB,
+        peak={"bf16": 989 * TERA, "fp8": 1979 * TERA},
+        sms=132,
+        scale_up=450 * GB,
+        source="nvidia_h100",
+        date="2026-11",
+    ),
+    "h200": Gpu(
+        name="H200 SXM",
+        memory=141 * GB,
+        memory_bandwidth=4.8 * TB,
+        peak={"bf16": 989 * TERA, "fp8": 1979 * TERA},
+        sms=132,
+        scale_up=450 * GB,
+        source="nvidia_h200",
+        date="2026-11",
+    ),
+    "b200": Gpu(
+        name="B200 SXM",
+        memory=180 * GB,
+        memory_bandwidth=8 * TB,
+        peak={"bf16": 2250 * TERA, "fp8": 4500 * TERA},
+        sms=148,
+        scale_up=900 * GB,
+        source="nvidia_b200",
+        date="2026-11",
+    ),
+    "mi300x": Gpu(
+        name="Instinct MI300X",
+        memory=192 * GB,
+        memory_bandwidth=5.3 * TB,
+        peak={"bf16": 1307.4 * TERA, "fp8": 2614.9 * TERA},
+        sms=304,
+        scale_up=448 * GB,  # seven links of 64 GB/s: all of it only when all eight GPUs take part
+        source="amd_mi300x",
+        date="2026-11",
+    ),
+}
+
+
+# The tuner of NCCL plans with these times for one ring step of the Simple protocol, the one for
+# large messages. They are its constants, not measurements, and one value serves every network.
+_NVLINK_STEP = 3.4 * MICRO
+_NETWORK_STEP = 14.0 * MICRO
+
+
+def _link(name: str, bandwidth: Bandwidth, latency: Seconds, source: str) -> Link:
+    return Link(
+        name=name,
+        bandwidth=bandwidth,
+        latency=latency,
+        source=source,
+        latency_source="nccl_tuning",
+        date="2026-11",
+    )
+
+
+LINKS: Mapping[str, Link] = {
+    "nvlink3": _link("NVLink 3", 300 * GB, _NVLINK_STEP, "nvidia_a100"),
+    "nvlink4": _link("NVLink 4", 450 * GB, _NVLINK_STEP, "nvidia_h100"),
+    "nvlink5": _link("NVLink 5", 900 * GB, _NVLINK_STEP, "nvidia_b200"),
+    "infiniband_hdr": _link("InfiniBand HDR", 200 * Gbit, _NETWORK_STEP, "bekman"),
+    "infiniband_ndr": _link("InfiniBand NDR", 400 * Gbit, _NETWORK_STEP, "bekman"),
+    "infiniband_xdr": _link("InfiniBand XDR", 800 * Gbit, _NETWORK_STEP, "bekman"),
+    "ethernet_100g": _link("100G Ethernet", 100 * Gbit, _NETWORK_STEP, "ieee8023"),
+    # A p5 instance has 32 cards of 100 Gb/s for 8 GPUs, four to each.
+    "efa_v2": _link("EFA v2, 4 cards per GPU", 400 * Gbit, _NETWORK_STEP, "bekman"),
+}
+
+
+def _measured(
+    name: str,
+    link: str,
+    algorithm: str,
+    size: Bytes,
+    bus_bandwidth: Bandwidth,
+) -> Measurement:
+    return Measurement(
+        name=name,
+        link=link,
+        algorithm=algorithm,
+        world_size=8,
+        size=size,
+        bus_bandwidth=bus_bandwidth,
+        source="bekman",
+        date="2026-11",
+    )
+
+
+_GiB8 = 8 * 2.0**30
+
+MEASURED: Mapping[str, Measurement] = {
+    "a100": _measured("8 x A100", "nvlink3", "default", _GiB8, 234.6 * GB),
+    "h200_ring": _measured("8 x H200", "nvlink4", "ring", _GiB8, 365.6 * GB),
+    "h200_nvls": _measured("8 x H200", "nvlink4", "nvls", _GiB8, 473.1 * GB),
+    "b200_ring": _measured("8 x B200", "nvlink5", "ring", _GiB8, 682.2 * GB),
+    "b200_nvls": _measured("8 x B200", "nvlink5", "nvls", _GiB8, 838.0 * GB),
+}

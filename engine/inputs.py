@@ -1,0 +1,206 @@
+"""The kinds of input a calculator can declare, and how each reads, bounds and writes a value."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.text import plain, read, significant
+
+Scalar = float | int | str | bool
+
+
+class InputError(ValueError):
+    """A reader's value that cannot be used; the message names the value and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The unit an input is typed and shown in.
+
+    Attributes:
+        text: as written after the number, with its space: " Gb/s", "B", "".
+        size: in SI base units.
+        also: other units a reader may type -> their size.
+    """
+
+    text: str
+    size: float
+    also: Mapping[str, float] = field(default_factory=dict)
+
+
+PLAIN = Unit("", 1, {"k": 1e3, "M": 1e6})
+BILLIONS = Unit("B", 1e9, {"K": 1e3, "M": 1e6, "T": 1e12, "billion": 1e9, "million": 1e6})
+GBITS = Unit(
+    " Gb/s",
+    1.25e8,
+    {"G": 1.25e8, "Gbps": 1.25e8, "Tb/s": 1.25e11, "GB/s": 1e9, "MB/s": 1e6, "TB/s": 1e12},
+)
+GBYTES_PER_SECOND = Unit(" GB/s", 1e9, {"Gb/s": 1.25e8, "TB/s": 1e12, "MB/s": 1e6})
+MICROSECONDS = Unit(" µs", 1e-6, {"us": 1e-6, "ns": 1e-9, "ms": 1e-3, "s": 1.0})
+MILLISECONDS = Unit(" ms", 1e-3, {"us": 1e-6, "µs": 1e-6, "s": 1.0})
+PERCENT = Unit(" %", 0.01)
+MEBIBYTES = Unit(" MiB", 2.0**20, {"B": 1, "KiB": 2.0**10, "GiB": 2.0**30, "MB": 1e6, "GB": 1e9})
+MEGABYTES = Unit(" MB", 1e6, {"B": 1, "kB": 1e3, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20})
+TFLOPS = Unit(" TFLOP/s", 1e12, {"PFLOP/s": 1e15, "TFLOPS": 1e12, "PFLOPS": 1e15})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number with a range.
+
+    Attributes:
+        label: what the reader sees beside it.
+        unit: what it is typed in.
+        low, high: the allowed range, SI, both included.
+        scale: "linear" (slider moves by `step`), "log" (by significant digits), "log2" (by powers
+            of two; any value in the range may still be typed).
+        step: the smallest change on a linear scale, SI.
+        whole: only whole numbers.
+        symbol: its letter in the formulas.
+        help: one sentence.
+        advanced: folded away until asked for.
+    """
+
+    label: str
+    unit: Unit = PLAIN
+    low: float
+    high: float
+    scale: str = "linear"
+    step: float = 1.0
+    whole: bool = False
+    symbol: str = ""
+    help: str = ""
+    advanced: bool = False
+
+    def read(self, text: str, *, typed: bool) -> Scalar:
+        """Return the SI value; a bare number is in `unit` if typed, in SI if it comes from a URL."""
+        units = {self.unit.text.strip(): self.unit.size, **self.unit.also}
+        units.pop("", None)
+        try:
+            value = read(text, self.unit.size if typed else 1.0, units)
+        except ValueError as error:
+            raise InputError(f"'{text}' is {error}; allowed is {self.range_words()}") from None
+        return self.check(value, text)
+
+    def check(self, value: float, text: str) -> Scalar:
+        """Return the value if it is in range, whole where it must be."""
+        if self.whole and value != round(value):
+            raise InputError(f"'{text}' is not a whole number; allowed is {self.range_words()}")
+        # A value typed in the unit and one computed from it may differ in the last bit.
+        slack = 1e-9 * max(abs(self.low), abs(self.high))
+        if not self.low - slack <= value <= self.high + slack:
+            raise InputError(f"'{text}' is outside the range {self.range_words()}")
+        value = min(max(value, self.low), self.high)
+        return round(value) if self.whole else value
+
+    def show(self, value: Scalar) -> str:
+        """Return the value as it stands in its field."""
+        amount = float(value) / self.unit.size
+        exact = significant(amount, 12, trim=True) if abs(amount) >= 1e-6 else f"{amount:g}"
+        rounded = significant(amount, 6, trim=True) if abs(amount) >= 1e-6 else exact
+        return (exact if len(exact) <= 9 else rounded) + self.unit.text
+
+    def range_words(self) -> str:
+        """Return the range in words, for labels and messages."""
+        return f"{self.show(self.low)} to {self.show(self.high)}"
+
+    def position(self, value: Scalar) -> float:
+        """Return where the value lies between low (0) and high (1) on the input's scale."""
+        low, high, at = (self._warp(float(x)) for x in (self.low, self.high, value))
+        return (at - low) / (high - low)
+
+    def at(self, position: float) -> Scalar:
+        """Return the value at a position from 0 to 1, snapped to a value worth stopping at."""
+        low, high = self._warp(self.low), self._warp(self.high)
+        share = min(max(position, 0.0), 1.0)
+        return self._snap(self._unwarp(low + share * (high - low)))
+
+    def nudge(self, value: Scalar, steps: int) -> Scalar:
+        """Return the value `steps` small steps away, within the range."""
+        amount = float(value)
+        if self.scale == "log2":
+            exponent = math.log2(amount)
+            start = math.floor(exponent + 1e-9) if steps > 0 else math.ceil(exponent - 1e-9)
+            return self._snap(2.0 ** (start + steps))
+        if self.scale == "log":
+            return self._nudge_log(amount, steps)
+        return self._snap(amount + steps * self.step)
+
+    def _nudge_log(self, amount: float, steps: int) -> Scalar:
+        for _ in range(min(abs(steps), 200)):
+            decade = 10.0 ** math.floor(math.log10(amount / self.unit.size) + 1e-9) * self.unit.size
+            unit = max(decade / 20, 1.0 if self.whole else 0.0)
+            if steps < 0 and amount - unit < decade * (1 - 1e-9):
+                unit = max(decade / 200, 1.0 if self.whole else 0.0)
+            amount += unit if steps > 0 else -unit
+            amount = float(self._snap(amount))
+        return self._snap(amount)
+
+    def _snap(self, value: float) -> Scalar:
+        if self.scale == "log2":
+            value = 2.0 ** round(math.log2(value))
+        elif self.scale == "log":
+            value = float(f"{value / self.unit.size:.3g}") * self.unit.size
+        else:
+            value = round((value - self.low) / self.step) * self.step + self.low
+        value = min(max(float(f"{value:.12g}"), self.low), self.high)
+        return round(value) if self.whole else value
+
+    def _warp(self, value: float) -> float:
+        return value if self.scale == "linear" else math.log(value)
+
+    def _unwarp(self, value: float) -> float:
+        return value if self.scale == "linear" else math.exp(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One of a few named options: `options` maps the value to what the reader sees."""
+
+    label: str
+    options: Mapping[str, str]
+    help: str = ""
+    advanced: bool = False
+
+    def read(self, text: str, *, typed: bool) -> Scalar:
+        """Return the value if it is among the options."""
+        if text.strip() not in self.options:
+            raise InputError(f"'{text}' is not among {', '.join(self.options)}")
+        return text.strip()
+
+    def show(self, value: Scalar) -> str:
+        """Return the option as the reader sees it."""
+        return self.options[str(value)]
+
+    def range_words(self) -> str:
+        """Return the options in words."""
+        return ", ".join(self.options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """On or off."""
+
+    label: str
+    help: str = ""
+    advanced: bool = False
+
+    def read(self, text: str, *, typed: bool) -> Scalar:
+        """Return True for on, true, yes or 1, False for their opposites."""
+        word = text.strip().lower()
+        if word in ("on", "true", "yes", "1"):
+            return True
+        if word in ("off", "false", "no", "0"):
+            return False
+        raise InputError(f"'{text}' is neither on nor off")
+
+    def show(self, value: Scalar) -> str:
+        """Return on or off."""
+        return plain(bool(value))
+
+    def range_words(self) -> str:
+        """Return the two values."""
+        return "on, off"
+
+
+Field = Number | Choice | Switch

@@ -1,0 +1,1 @@
+"""Simulators: they execute what the other folders declare and record a trace."""

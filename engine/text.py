@@ -1,0 +1,192 @@
+"""Numbers to words and back: the only place where a value meets a unit, a prefix or a comma."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.units import GB, KB, MB, TB, GiB, KiB, MiB, Quantity, TiB
+
+NEVER = "no finite value"
+
+_SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
+    "bytes": ((1e15, " PB"), (TB, " TB"), (GB, " GB"), (MB, " MB"), (KB, " kB"), (1, " B")),
+    "binary bytes": ((TiB, " TiB"), (GiB, " GiB"), (MiB, " MiB"), (KiB, " KiB"), (1, " B")),
+    "seconds": (
+        (86_400 * 3, " days"),
+        (7_200, " h"),
+        (120, " min"),
+        (1, " s"),
+        (1e-3, " ms"),
+        (1e-6, " µs"),
+        (1e-9, " ns"),
+    ),
+    "bandwidth": ((TB, " TB/s"), (GB, " GB/s"), (MB, " MB/s"), (KB, " kB/s"), (1, " B/s")),
+    "link_speed": (
+        (1e15 / 8, " Pb/s"),
+        (1e12 / 8, " Tb/s"),
+        (1e9 / 8, " Gb/s"),
+        (1e6 / 8, " Mb/s"),
+        (1e3 / 8, " kb/s"),
+        (1 / 8, " b/s"),
+    ),
+    "operations": (
+        (1e18, " EFLOP"),
+        (1e15, " PFLOP"),
+        (1e12, " TFLOP"),
+        (1e9, " GFLOP"),
+        (1, " FLOP"),
+    ),
+    "flop_rate": ((1e15, " PFLOP/s"), (1e12, " TFLOP/s"), (1e9, " GFLOP/s"), (1, " FLOP/s")),
+    "parameters": ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"), (1, "")),
+    "ratio": ((1, "×"),),
+    "share": ((0.01, " %"),),
+}
+# Below these sizes the next unit down reads better: 845 Gb/s, but 1.2 Tb/s would hide a link's name.
+_KEEP = {" Tb/s": 1e5, " Pb/s": 1e5, "T": 1.0, " days": 86_400 * 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How the reader wants numbers: `binary` for GiB, `both_ways` for links summed over directions."""
+
+    binary: bool = False
+    both_ways: bool = False
+
+
+DEFAULT = Display()
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text with numbers in it, e.g. Sentence("moves {size} per GPU", {"size": (14e9, BYTES)})."""
+
+    template: str
+    numbers: Mapping[str, tuple[float, Quantity]] = field(default_factory=dict)
+
+
+Text = str | Sentence
+
+
+def say(template: str, **numbers: tuple[float, Quantity]) -> Sentence:
+    """Return a sentence whose numbers are written when the reader's units are known."""
+    return Sentence(template, numbers)
+
+
+def words(text: Text, display: Display = DEFAULT) -> str:
+    """Return the sentence with its numbers written in the reader's units."""
+    if isinstance(text, str):
+        return text
+    return text.template.format_map(
+        {key: show(value, quantity, display) for key, (value, quantity) in text.numbers.items()}
+    )
+
+
+def show(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
+    """Return the value with its unit, four significant digits: 490.0 ms, 14.00 GB, 99.2 %."""
+    if not math.isfinite(value):
+        return NEVER
+    if quantity.name in ("count", "tokens"):
+        return _whole(value)
+    if quantity.name == "share":
+        return _fixed(value * 100, 1, " %")
+    if quantity.name == "bytes" and display.binary:
+        return _scaled(value, _SCALES["binary bytes"])
+    if quantity.name == "link_speed":
+        return _link_speed(value, display)
+    if quantity.name == "parameters":
+        return _scaled(value, _SCALES["parameters"], trim=True)
+    return _scaled(value, _SCALES[quantity.name])
+
+
+def other_system(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
+    """Return a size in the unit system the reader did not choose, else an empty text."""
+    if quantity.name != "bytes" or not math.isfinite(value):
+        return ""
+    return show(value, quantity, Display(binary=not display.binary))
+
+
+def _whole(value: float) -> str:
+    rounded = round(value)
+    if abs(value - rounded) < 1e-9 or abs(value) >= 1000:
+        return f"{rounded:,}"
+    return f"{value:.4g}"
+
+
+def _fixed(value: float, digits: int, unit: str) -> str:
+    if 0 < abs(value) < 10**-digits / 2:
+        return f"< {10**-digits:.{digits}f}{unit}"
+    return f"{value:.{digits}f}{unit}"
+
+
+def _link_speed(value: float, display: Display) -> str:
+    if display.both_ways:
+        return _scaled(2 * value, _SCALES["link_speed"], trim=True) + " both ways"
+    return _scaled(value, _SCALES["link_speed"], trim=True)
+
+
+def _scaled(value: float, scales: tuple[tuple[float, str], ...], *, trim: bool = False) -> str:
+    size, unit = scales[-1]
+    for candidate, name in scales:
+        # 0.99995 rounds up to the next unit, so that 999.96 ms is never written 1000.0 ms.
+        if abs(value) >= candidate * _KEEP.get(name, 1.0) * 0.99995:
+            size, unit = candidate, name
+            break
+    return significant(value / size, trim=trim) + unit
+
+
+def significant(value: float, digits: int = 4, *, trim: bool = False) -> str:
+    """Return `value` with `digits` significant digits and thousands separators."""
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)) + 1e-12)
+    decimals = max(0, digits - 1 - magnitude)
+    text = f"{value:,.{min(decimals, 12)}f}"
+    return text.rstrip("0").rstrip(".") if trim and "." in text else text
+
+
+def read(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
+    """Return the number that a reader typed: "7e9", "1,024", "7 B", "400 Gb/s", "25 MiB", "50 %".
+
+    Args:
+        text: what was typed.
+        bare: the factor for a number without a unit.
+        suffixes: unit -> factor to SI.
+
+    Raises:
+        ValueError: it is not a number, or the unit is not among the suffixes.
+    """
+    cleaned = text.strip().replace(",", "").replace("_", "").replace("\u202f", "")
+    end = len(cleaned)
+    while end and not _is_number(cleaned[:end]):
+        end -= 1
+    if not end:
+        raise ValueError("not a number")
+    unit = cleaned[end:].strip()
+    if not unit:
+        return float(cleaned) * bare
+    folded = {name.lower(): factor for name, factor in suffixes.items()}
+    factor = suffixes.get(unit, folded.get(unit.lower()))
+    if factor is None:
+        raise ValueError(f"unknown unit '{unit}'")
+    return float(cleaned[:end]) * factor
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text)) and not text.endswith(" ")
+    except ValueError:
+        return False
+
+
+def plain(value: float | int | str | bool) -> str:
+    """Return the shortest exact text of an SI value for a URL: no plus sign, no trailing zeros."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, str):
+        return value
+    if value == round(value) and abs(value) < 1e7:
+        return str(round(value))
+    short = f"{value:.12g}"
+    mantissa, e, exponent = f"{value:e}".partition("e")
+    tidy = mantissa.rstrip("0").rstrip(".") + e + str(int(exponent))
+    return min((short.replace("e+", "e"), tidy), key=len) if float(tidy) == value else repr(value)
