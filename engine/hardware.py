@@ -160,12 +160,12 @@ LINKS: Mapping[str, Link] = {
     "nvlink3": _link("NVLink 3", 300 * GB, _NVLINK_STEP, "nvidia_a100"),
     "nvlink4": _link("NVLink 4", 450 * GB, _NVLINK_STEP, "nvidia_h100"),
     "nvlink5": _link("NVLink 5", 900 * GB, _NVLINK_STEP, "nvidia_b200"),
-    "infiniband_hdr": _link("InfiniBand HDR", 200 * Gbit, _NETWORK_STEP, "bekman"),
-    "infiniband_ndr": _link("InfiniBand NDR", 400 * Gbit, _NETWORK_STEP, "bekman"),
-    "infiniband_xdr": _link("InfiniBand XDR", 800 * Gbit, _NETWORK_STEP, "bekman"),
+    "infiniband_hdr": _link("InfiniBand HDR", 200 * Gbit, _NETWORK_STEP, "bekman2025"),
+    "infiniband_ndr": _link("InfiniBand NDR", 400 * Gbit, _NETWORK_STEP, "bekman2025"),
+    "infiniband_xdr": _link("InfiniBand XDR", 800 * Gbit, _NETWORK_STEP, "bekman2025"),
     "ethernet_100g": _link("100G Ethernet", 100 * Gbit, _NETWORK_STEP, "ieee8023"),
     # A p5 instance has 32 cards of 100 Gb/s for 8 GPUs, four to each.
-    "efa_v2": _link("EFA v2, 4 cards per GPU", 400 * Gbit, _NETWORK_STEP, "bekman"),
+    "efa_v2": _link("EFA v2, 4 cards per GPU", 400 * Gbit, _NETWORK_STEP, "bekman2025"),
 }
 
 
@@ -183,7 +183,7 @@ def _measured(
         world_size=8,
         size=size,
         bus_bandwidth=bus_bandwidth,
-        source="bekman",
+        source="bekman2025",
         date="2026-11",
     )
 

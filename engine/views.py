@@ -319,4 +319,3 @@ class Code:
 
 Chart = Lines | Bars | Timeline | Heatmap
 View = Value | Badge | Chart | Scene | Table | Formula | Advice | Challenge | Code
-

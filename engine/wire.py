@@ -3,10 +3,14 @@
 import math
 from typing import Any
 
-from engine.draw.fragments import advice_fragment, badge_fragment, challenge_fragment
-from engine.draw.fragments import table_fragment
+from engine.draw.fragments import (
+    advice_fragment,
+    badge_fragment,
+    challenge_fragment,
+    table_fragment,
+)
 from engine.draw.scene import scene_json
-from engine.text import Display, other_system, show, words
+from engine.text import Display, other_system, plain, show, words
 from engine.ticks import ticks
 from engine.views import (
     Advice,
@@ -220,7 +224,12 @@ def _advice(view: Advice, display: Display) -> dict[str, Any]:
         "verdict": words(view.verdict, display),
         "now": tidy(view.now),
         "remedies": [
-            {"key": r.key, "label": words(r.label, display), "after": tidy(r.after)}
+            {
+                "key": r.key,
+                "label": words(r.label, display),
+                "change": {name: plain(value) for name, value in r.change.items()},
+                "after": tidy(r.after),
+            }
             for r in view.remedies
         ],
         "html": advice_fragment(view, display),
@@ -229,7 +238,12 @@ def _advice(view: Advice, display: Display) -> dict[str, Any]:
 
 def _challenge(view: Challenge, display: Display) -> dict[str, Any]:
     met = all(condition.met for condition in view.conditions)
-    return {"title": view.title, "met": met, "html": challenge_fragment(view, display)}
+    return {
+        "title": view.title,
+        "met": met,
+        "start": {name: plain(value) for name, value in view.start.items()},
+        "html": challenge_fragment(view, display),
+    }
 
 
 def _code(view: Code, _: Display) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
     From four ranks on some rank has a parent and two children in one tree and a parent in the
     other; two and three ranks have fewer neighbors.
     """
-    return min(world_size, 4) / 2 * size if world_size > 1 else 0 * size
+    return min(world_size, 4) / 2 * size if world_size > 1 else 0.0
 
 
 def num_rounds(world_size: Count) -> Count:

@@ -29,7 +29,9 @@ def receipt_fragment(
     receipt = view.receipt
     text = show(view.value, view.quantity, display)
     also = other_system(view.value, view.quantity, display)
-    sources = dict.fromkeys((receipt.equation.sources if receipt.equation else ()) + receipt.sources)
+    sources = dict.fromkeys(
+        (receipt.equation.sources if receipt.equation else ()) + receipt.sources
+    )
     parts = [
         f'<h4>{escape(view.label)}</h4><p class="big">{text}'
         + (f' <span class="also">= {also}</span>' if also else "")

@@ -139,7 +139,7 @@ def tree_bytes_sent(size: Bytes, world_size: Count) -> Bytes:
 
     Source: Sanders et al. 2009.
     """
-    return 2 * size if world_size > 1 else 0 * size
+    return 2 * size if world_size > 1 else 0.0
 
 
 STAR_ALL_REDUCE = Equation(
@@ -171,7 +171,7 @@ IN_NETWORK_ALL_REDUCE = Equation(
     name="in_network_all_reduce_time",
     tex=r"\v{T} = \frac{\v{n}+1}{\v{n}}\,\frac{\v{S}}{\v{B}} + 2\,\v{a}",
     symbols=symbols("T n S B a"),
-    sources=("graham2016", "bekman"),
+    sources=("graham2016", "bekman2025"),
 )
 
 
@@ -191,9 +191,17 @@ def in_network_all_reduce_time(
     return in_network_bytes_sent(size, world_size) / bandwidth + hops * latency
 
 
+IN_NETWORK_BYTES = Equation(
+    name="in_network_bytes_sent",
+    tex=r"\v{V} = \frac{\v{n}+1}{\v{n}}\,\v{S}",
+    symbols=symbols("V n S"),
+    sources=("graham2016", "bekman2025"),
+)
+
+
 def in_network_bytes_sent(size: Bytes, world_size: Count) -> Bytes:
     """Return what every rank sends (and receives) when the switch adds: S(n + 1)/n."""
-    return (world_size + 1) / world_size * size if world_size > 1 else 0 * size
+    return (world_size + 1) / world_size * size if world_size > 1 else 0.0
 
 
 def in_network_gain(world_size: Count) -> Ratio:

@@ -4,8 +4,17 @@ import math
 
 from engine.equation import Equation
 from engine.formulas._symbols import symbols
-from engine.units import Bandwidth, Bytes, Count, FlopRate, Operations, Parameters, Seconds
-from engine.units import Share, Tokens
+from engine.units import (
+    Bandwidth,
+    Bytes,
+    Count,
+    FlopRate,
+    Operations,
+    Parameters,
+    Seconds,
+    Share,
+    Tokens,
+)
 
 # Per parameter and token: a multiply and an add forward, twice that backward.
 FORWARD: Operations = 2.0

@@ -1,0 +1,80 @@
+"""What the Markdown extensions are given and what they find while they render one article."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from builder.library import Library
+from builder.live import Live
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What every article is rendered with.
+
+    Attributes:
+        library: references and terms.
+        load: name -> calculator.
+        macros: the module of theme/templates/calculator.html.
+        blocks: the module of theme/templates/blocks.html.
+    """
+
+    library: Library
+    load: Callable[[str], Live]
+    macros: Any
+    blocks: Any
+
+
+@dataclass(slots=True, kw_only=True)
+class Findings:
+    """Filled while one article is rendered, then read once; lives no longer than that.
+
+    Attributes:
+        problems: (the text it is about as it stands in the source, message).
+        cites: keys in the order of their first citation.
+        terms: names of glossary entries, in the order of their first use.
+        calculators: those placed, whole or in part.
+        figures: outputs placed as a chart, as (calculator, output).
+        values: live values placed, as (calculator, output); each gets one receipt.
+        popovers: HTML of receipts that are not live.
+        figure_numbers: id of an illustration -> "Figure 1".
+        links: (target as written, text or "") of links to other articles and anchors.
+        images: sources of images as written.
+        formulas: (TeX, whether it is displayed).
+        answers: (text of the true answer, HTML marker of the prompt) of predictions.
+    """
+
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    cites: dict[str, None] = field(default_factory=dict)
+    terms: dict[str, None] = field(default_factory=dict)
+    calculators: dict[str, None] = field(default_factory=dict)
+    figures: dict[tuple[str, str], None] = field(default_factory=dict)
+    values: dict[tuple[str, str], None] = field(default_factory=dict)
+    popovers: list[str] = field(default_factory=list)
+    figure_numbers: dict[str, str] = field(default_factory=dict)
+    links: list[str] = field(default_factory=list)
+    images: list[str] = field(default_factory=list)
+    formulas: dict[tuple[str, bool], None] = field(default_factory=dict)
+    answers: list[tuple[str, str]] = field(default_factory=list)
+    _ids: dict[str, int] = field(default_factory=dict)
+
+    def identify(self, name: str) -> str:
+        """Return `name` as an id, then name-2, name-3 for its repeats on the page."""
+        self._ids[name] = self._ids.get(name, 0) + 1
+        return name if self._ids[name] == 1 else f"{name}-{self._ids[name]}"
+
+
+def show_value(found: Live, name: str, findings: Findings) -> None:
+    """Note that the page shows the value `name`, so that it gets its receipt and references."""
+    findings.calculators[found.name] = None
+    findings.values[found.name, name] = None
+    findings.cites |= dict.fromkeys(sources_of(found.views[name]))
+
+
+def sources_of(view: Any) -> tuple[str, ...]:  # noqa: ANN401 (a Value)
+    """Return the keys of the bibliography that a value's receipt names."""
+    receipt = view.receipt
+    of_equation = receipt.equation.sources if receipt.equation else ()
+    published = (receipt.published.source,) if receipt.published else ()
+    return (*of_equation, *receipt.sources, *published)
+

@@ -1,0 +1,120 @@
+"""Runs inside Pyodide under Node, never natively: compile byte code and see what it needs.
+
+`bundle.mjs` executes this file and calls `run`. Byte code must come from the very Python that
+will load it, and the modules to ship are those that this Python has loaded in the end.
+"""
+
+import base64
+import importlib
+import json
+import marshal
+import sys
+from _frozen_importlib_external import MAGIC_NUMBER
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+LIBRARY = next(path for path in sys.path if path.endswith(".zip"))
+ROOT = "/wallclock"
+UNCHECKED = (1).to_bytes(4, "little")  # a hash-based .pyc that nobody compares with its source
+
+
+def run(request: str) -> str:
+    """Compile, try and list; all data is JSON text.
+
+    Args:
+        request: {"sources": {path: text}, "compiled": {path: base64}, "trace": bool}, paths
+            such as "engine/answer.py".
+
+    Returns:
+        {"compiled": {path: base64} for the sources given, "library": {path: base64} of the
+        standard library's loaded modules when tracing, "missing": module name or null}.
+    """
+    given = json.loads(request)
+    compiled = {path: byte_code(text, path, 0) for path, text in given["sources"].items()}
+    packed = {path: base64.b64decode(text) for path, text in given["compiled"].items()}
+    missing = try_out({**packed, **compiled})
+    library = dict(loaded()) if given["trace"] else {}
+    return json.dumps(
+        {"compiled": encoded(compiled), "library": encoded(library), "missing": missing}
+    )
+
+
+def byte_code(source: str | bytes, path: str, optimize: int) -> bytes:
+    """Return the content of the .pyc of a source file."""
+    code = compile(source, path, "exec", dont_inherit=True, optimize=optimize)
+    if optimize:
+        code = without_lines(code)
+    # Through marshal twice: how often an object is shared must not depend on this process.
+    stable = marshal.dumps(marshal.loads(marshal.dumps(code)))
+    return MAGIC_NUMBER + UNCHECKED + bytes(8) + stable
+
+
+def encoded(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the files with their content as base64 text."""
+    return {path: base64.b64encode(data).decode() for path, data in files.items()}
+
+
+def try_out(files: Mapping[str, bytes]) -> str | None:
+    """Import and use the engine's byte code; return the name of a module it lacks, if any."""
+    for path, data in files.items():
+        target = Path(ROOT, path).with_suffix(".pyc")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    sys.path.insert(0, ROOT)
+    try:
+        for path in files:
+            importlib.import_module(
+                path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+            )
+        exercise()
+    except ModuleNotFoundError as error:
+        return error.name or str(error)
+    return None
+
+
+def exercise() -> None:
+    """Ask every calculator for its defaults, the ends of every input, and all it can draw."""
+    answer = importlib.import_module("engine.answer").answer
+    discover = importlib.import_module("engine.discover")
+    for name in discover.names("engine.calculators"):
+        reply = json.loads(answer(json.dumps({"calculator": name})))
+        for request in requests(reply):
+            # A view has not every form: a number has no CSV, a formula no picture.
+            with suppress(NotImplementedError):
+                answer(json.dumps({"calculator": name, **request}))
+
+
+def requests(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield requests that together take every path a reader can take from the first reply."""
+    for name in reply.get("outputs") or ():
+        for kind in ("receipts", "svg", "csv"):
+            yield {"want": {kind: [name]}}
+    yield {"display": {"binary": True, "both_ways": True}}
+    yield {"typed": {"no such input": "1"}}
+    for name, state in reply["inputs"].items():
+        yield {"typed": {name: "not a value"}}
+        yield {"nudge": {name: 1}}
+        if isinstance(state, dict) and state.get("position") is not None:
+            yield {"slide": {name: 0}}
+            yield {"slide": {name: 1}}
+
+
+def loaded() -> Iterator[tuple[str, bytes]]:
+    """Yield (path, byte code) of every module loaded from the standard library's archive."""
+    paths = sorted(
+        file.removeprefix(LIBRARY + "/")
+        for file in (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+        if file and file.startswith(LIBRARY + "/")
+    )
+    importer = importlib.import_module("zipimport").zipimporter(LIBRARY)
+    for path in paths:
+        yield path, byte_code(importer.get_data(f"{LIBRARY}/{path}"), path, 2)
+
+
+def without_lines(code: CodeType) -> CodeType:
+    """Return code that does not know its line numbers: a fifth of the bytes."""
+    inner = [without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return code.replace(co_linetable=b"", co_consts=tuple(inner))

@@ -1,0 +1,114 @@
+"""The bibliography and the glossary: content/references.toml and content/glossary.toml."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from builder.problem import Problem
+
+REFERENCES = "content/references.toml"
+GLOSSARY = "content/glossary.toml"
+_REFERENCE_KEYS = ("authors", "year", "title", "where", "url", "used_for", "checked", "label")
+_TERM_KEYS = ("text", "also", "see")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A source: `label` is how the text cites it, e.g. "Thakur et al. 2005"."""
+
+    key: str
+    label: str
+    authors: str
+    year: str
+    title: str
+    where: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A glossary entry: `name` as it stands in the heading, `see` the slug of its guide or ""."""
+
+    name: str
+    text: str
+    see: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    """References by key; terms by every lower-case name they go by."""
+
+    references: Mapping[str, Reference]
+    terms: Mapping[str, Term]
+
+
+def parse(references: str, glossary: str) -> tuple[Library, list[Problem]]:
+    """Return the library in the texts of the two files (empty where one is missing)."""
+    sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year", "url"))
+    entries, more = _tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
+    terms = {
+        alias.lower(): Term(name=name, text=entry["text"], see=entry.get("see", ""))
+        for name, entry in entries.items()
+        for alias in (name, *entry.get("also", ()))
+    }
+    found = {key: _reference(key, entry) for key, entry in sources.items()}
+    return Library(references=found, terms=terms), problems + more
+
+
+def line_of_key(text: str, key: str) -> int:
+    """Return the line on which the table `key` of a TOML text begins, 1 if it cannot be found."""
+    head = re.compile(rf"\s*\[\s*[\"']?{re.escape(key)}[\"']?\s*\]")
+    return next((n for n, line in enumerate(text.splitlines(), 1) if head.match(line)), 1)
+
+
+def _tables(
+    text: str, path: str, allowed: tuple[str, ...], needed: tuple[str, ...]
+) -> tuple[dict[str, dict[str, object]], list[Problem]]:
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        return {}, [Problem(path, int(line[1]) if line else 1, str(error))]
+    problems, good = [], {}
+    for key, entry in tables.items():
+        wrong = _wrong(key, entry, allowed, needed)
+        problems += [Problem(path, line_of_key(text, key), message) for message in wrong]
+        if not wrong:
+            good[key] = entry
+    return good, problems
+
+
+def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str, ...]) -> list[str]:
+    if not isinstance(entry, dict):
+        return [f"'{key}' has to be a table [{key}]"]
+    found = [f"'{key}' has no {name}" for name in needed if name not in entry]
+    unknown = sorted(set(entry) - set(allowed))
+    found += [f"'{key}' has an unknown key '{n}'; there are {', '.join(allowed)}" for n in unknown]
+    if not str(entry.get("url", "https://")).startswith("https://"):
+        found.append(f"'{key}' has the url '{entry['url']}'; external links begin with https://")
+    return found
+
+
+def _reference(key: str, entry: Mapping[str, object]) -> Reference:
+    given = entry.get("authors", [])
+    authors = [str(a) for a in given] if isinstance(given, list) else [str(given)]
+    year = str(entry["year"])
+    return Reference(
+        key=key,
+        label=str(entry.get("label") or f"{_short(authors) or entry['title']} {year}"),
+        authors=", ".join(authors),
+        year=year,
+        title=str(entry["title"]),
+        where=str(entry.get("where", "")),
+        url=str(entry["url"]),
+    )
+
+
+def _short(authors: list[str]) -> str:
+    # "Last, First" or "First Last"; a name that is neither has a `label` of its own in the file.
+    last = [a.split(",")[0] if "," in a else a for a in authors]
+    last = [a.split()[-1] if len(a.split()) in (2, 3) and a[-1].islower() else a for a in last]
+    if len(last) > 2:
+        return f"{last[0]} et al."
+    return " and ".join(last)

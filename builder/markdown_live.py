@@ -1,0 +1,140 @@
+"""Markdown extension: `[[calculator]]`, `[[calculator.output]]`, `[[calculator.input]]`."""
+
+import re
+import xml.etree.ElementTree as etree
+from html import escape
+
+from markdown import Extension, Markdown
+from markdown.blockprocessors import BlockProcessor
+from markdown.inlinepatterns import InlineProcessor
+
+from builder.findings import Findings, Surroundings, show_value, sources_of
+from builder.live import CHARTS, Live, at
+from builder.placement import (
+    PATTERN,
+    Placement,
+    calculator_of,
+    check_block,
+    check_sentence,
+    parse,
+)
+from builder.problem import ContentError
+
+
+def block_html(inside: str, around: Surroundings, findings: Findings) -> str:
+    """Return the HTML of a placement that has a paragraph of its own.
+
+    Raises:
+        ContentError: the placement cannot be used.
+    """
+    placement = parse(inside)
+    found = calculator_of(placement, around.load)
+    check_block(placement)
+    findings.calculators[found.name] = None
+    if not placement.member:
+        for name in found.outputs:
+            _show(found, name, findings)
+        return str(around.macros.calculator(found, findings.identify))
+    for field in found.fields:
+        if field.name == placement.member:
+            return str(around.macros.field(found, field, findings.identify))
+    _show(found, placement.member, findings)
+    return str(around.macros.output_block(found, placement.member))
+
+
+def sentence_html(inside: str, around: Surroundings, findings: Findings) -> str:
+    """Return the HTML of a placement inside a sentence.
+
+    Raises:
+        ContentError: the placement cannot be used.
+    """
+    placement = parse(inside)
+    found = calculator_of(placement, around.load)
+    check_sentence(placement, found)
+    for field in found.fields:
+        if field.name == placement.member:
+            findings.calculators[found.name] = None
+            return str(around.macros.inline_input(found, field))
+    if placement.settings:
+        return _fixed(placement, found, around, findings)
+    _show(found, placement.member, findings)
+    if found.outputs[placement.member]["kind"] == "badge":
+        return str(around.macros.badge(found, placement.member))
+    macro = around.macros.also if placement.also else around.macros.value
+    return str(macro(found, placement.member))
+
+
+def _show(found: Live, name: str, findings: Findings) -> None:
+    findings.calculators[found.name] = None
+    kind = found.outputs[name]["kind"]
+    if kind == "value":
+        show_value(found, name, findings)
+    elif kind in CHARTS:
+        findings.figures[found.name, name] = None
+
+
+def _fixed(placement: Placement, found: Live, around: Surroundings, findings: Findings) -> str:
+    findings.calculators[found.name] = None
+    there = at(found, placement.settings)
+    view = there.outputs[placement.member]
+    if placement.also:
+        return f'<span class="also">{escape(view["also"])}</span>'
+    name = findings.identify("receipt-fixed")
+    receipt = there.reply["extra"]["receipts"][placement.member]
+    findings.popovers.append(str(around.macros.fixed_receipt(view, name, receipt)))
+    findings.cites |= dict.fromkeys(sources_of(there.views[placement.member]))
+    return str(around.macros.fixed_value(view, name))
+
+
+class LiveBlocks(BlockProcessor):  # type: ignore[misc]
+    """A paragraph that is one placement."""
+
+    def __init__(self, md: Markdown, around: Surroundings, findings: Findings) -> None:
+        super().__init__(md.parser)
+        self.md, self.around, self.findings = md, around, findings
+
+    def test(self, parent: etree.Element, block: str) -> bool:
+        """Say whether the block is one placement."""
+        return re.fullmatch(PATTERN, block.strip()) is not None
+
+    def run(self, parent: etree.Element, blocks: list[str]) -> None:
+        """Replace it by its HTML."""
+        raw = blocks.pop(0).strip()
+        try:
+            html = block_html(raw[2:-2], self.around, self.findings)
+        except ContentError as error:
+            self.findings.problems.append((raw, str(error)))
+            return
+        etree.SubElement(parent, "p").text = self.md.htmlStash.store(html.strip())
+
+
+class LiveInline(InlineProcessor):  # type: ignore[misc]
+    """A placement inside a sentence."""
+
+    def __init__(self, md: Markdown, around: Surroundings, findings: Findings) -> None:
+        super().__init__(PATTERN, md)
+        self.around, self.findings = around, findings
+
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:  # noqa: N802
+        """Replace it by its HTML."""
+        try:
+            html = sentence_html(m[1], self.around, self.findings)
+        except ContentError as error:
+            self.findings.problems.append((m[0], str(error)))
+            html = ""
+        return self.md.htmlStash.store(html.strip()), m.start(0), m.end(0)
+
+
+class LiveExtension(Extension):  # type: ignore[misc]
+    """Registers both."""
+
+    def __init__(self, around: Surroundings, findings: Findings) -> None:
+        super().__init__()
+        self.around, self.findings = around, findings
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Register the processors: below code spans (190), above links (160)."""
+        blocks = LiveBlocks(md, self.around, self.findings)
+        md.parser.blockprocessors.register(blocks, "live", 75)
+        inline = LiveInline(md, self.around, self.findings)
+        md.inlinePatterns.register(inline, "live", 175)

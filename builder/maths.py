@@ -1,0 +1,137 @@
+"""Formulas: TeX in, MathML out, typeset once and kept in the cache by what they say."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from html import escape, unescape
+from pathlib import Path
+
+from engine.equation import Equation
+
+from builder.folders import digest
+from builder.marks import math_mark
+
+Formula = tuple[str, bool]  # TeX, whether it is displayed
+Typeset = Mapping[Formula, str]
+Typesetter = Callable[[list[dict[str, object]]], list[dict[str, str]]]
+
+_ARITHMATEX = re.compile(
+    r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL
+)
+_SLOT = re.compile(r"<mtext[^>]*>slotz(\d+)z</mtext>")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """An equation typeset: with symbols, with empty slots, and each symbol alone."""
+
+    name: str
+    symbolic: str
+    numeric: str
+    symbols: Mapping[str, str]
+
+
+def extract(html: str) -> tuple[str, list[Formula]]:
+    """Return the HTML with a mark for each formula, and the formulas."""
+    found: dict[str, Formula] = {}
+
+    def one(match: re.Match[str]) -> str:
+        formula = (unescape(match[2]).strip(), match[1] == "div")
+        found[name_of(formula)] = formula
+        mark = math_mark(name_of(formula))
+        return f'<div class="formula">{mark}</div>' if formula[1] else mark
+
+    return _ARITHMATEX.sub(one, html), list(found.values())
+
+
+def name_of(formula: Formula) -> str:
+    """Return the name of a formula in marks and in the cache."""
+    return digest((formula[0], "display" if formula[1] else "inline"))
+
+
+def typeset(
+    formulas: Iterable[Formula], cache: Path, version: str, run: Typesetter
+) -> tuple[dict[Formula, str], dict[Formula, str]]:
+    """Return (MathML of each formula, message for each that cannot be typeset).
+
+    Args:
+        formulas: what to typeset.
+        cache: the folder of the cache; one file there holds all formulas of this version.
+        version: of the typesetter; another one starts an empty cache.
+        run: typesets a list in one call.
+    """
+    path = cache / f"math-{version}.json"
+    known: dict[str, str] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    wanted = list(dict.fromkeys(formulas))
+    missing = [formula for formula in wanted if name_of(formula) not in known]
+    wrong: dict[Formula, str] = {}
+    if missing:
+        answers = run([{"tex": tex, "display": display} for tex, display in missing])
+        for formula, answer in zip(missing, answers, strict=True):
+            if "error" in answer:
+                wrong[formula] = " ".join(answer["error"].replace("\u0332", "").split())
+            else:
+                known[name_of(formula)] = answer["html"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(known, ensure_ascii=False, indent=0), "utf-8")
+    return {f: known[name_of(f)] for f in wanted if f not in wrong}, wrong
+
+
+def formulas_of(equation: Equation) -> dict[str, Formula]:
+    """Return what to typeset for an equation: "" symbolic, "=" numeric, else one symbol."""
+    keys = list(equation.symbols)
+    return {
+        "": (_fill(equation, {key: tex for key, (tex, _) in equation.symbols.items()}), True),
+        "=": (_fill(equation, {k: rf"\text{{slotz{i}z}}" for i, k in enumerate(keys)}), True),
+        **{key: (tex, False) for key, (tex, _) in equation.symbols.items()},
+    }
+
+
+def _fill(equation: Equation, texts: Mapping[str, str]) -> str:
+    # Braces keep a symbol such as \beta_{n} one piece under a superscript or a fraction.
+    return re.sub(r"\\v\{(\w+)\}", lambda m: "{" + texts[m[1]] + "}", equation.tex)
+
+
+def unknown_symbols(equation: Equation) -> list[str]:
+    """Return the keys that the equation's TeX uses and its `symbols` do not declare."""
+    used = re.findall(r"\\v\{(\w+)\}", equation.tex)
+    return sorted(set(used) - set(equation.symbols))
+
+
+def template(equation: Equation, done: Typeset) -> Template:
+    """Return the equation's template from its typeset formulas."""
+    parts = formulas_of(equation)
+    keys = list(equation.symbols)
+
+    def slot(match: re.Match[str]) -> str:
+        return f'<mtext data-slot="{escape(keys[int(match[1])])}"></mtext>'
+
+    return Template(
+        name=equation.name,
+        symbolic=done[parts[""]],
+        numeric=_SLOT.sub(slot, done[parts["="]]),
+        symbols={key: done[parts[key]] for key in keys},
+    )
+
+
+def fill_static(html: str, templates: Mapping[str, Template]) -> str:
+    """Return the HTML with every `data-equation` and `data-tex` element filled as the page does."""
+
+    def equation(match: re.Match[str]) -> str:
+        found = templates[match[2]]
+        given = re.search(r"data-symbols=(['\"])(.*?)\1", match[1])
+        symbols = json.loads(unescape(given[2])) if given else {}
+        numeric = re.sub(
+            r'(<mtext data-slot="(\w+)">)(?=</mtext>)',
+            lambda slot: slot[1] + escape(symbols.get(slot[2], "")),
+            found.numeric,
+        )
+        return f"{match[1]}{found.symbolic}{numeric}</div>"
+
+    def symbol(match: re.Match[str]) -> str:
+        name, _, key = match[2].rpartition(".")
+        return f"{match[1]}{templates[name].symbols[key]}</span>"
+
+    html = re.sub(r'(<div data-equation="([\w.]+)"[^>]*>)</div>', equation, html)
+    return re.sub(r'(<span data-tex="([\w.]+)"[^>]*>)</span>', symbol, html)

@@ -1,0 +1,91 @@
+"""A prediction: the stops of its slider and the verdict for each, all as text made at build time."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from engine.text import DEFAULT, show
+from engine.ticks import short, ticks
+from engine.units import Quantity
+from engine.views import Axis, Value
+
+STOPS = 61
+_LONG = "seconds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What the template draws; positions are percent of the slider's length.
+
+    Attributes:
+        label: what is guessed.
+        truth: the text of the true value.
+        at: where the true value lies.
+        marks: {"at", "text"} of the labels under the slider.
+        stops: {"at", "text", "verdict"} of every place the slider stops at.
+    """
+
+    label: str
+    truth: str
+    at: float
+    marks: tuple[dict[str, Any], ...]
+    stops: tuple[dict[str, Any], ...]
+
+
+def prediction(view: Value, low: float, high: float, scale: str = "log") -> Prediction:
+    """Return the prediction of `view` on a slider from `low` to `high` (SI).
+
+    Raises:
+        ValueError: the range is empty or does not hold the true value.
+    """
+    if not (low < high and (scale == "linear" or low > 0)):
+        raise ValueError(f"the range {low:g} to {high:g} is empty or cannot be logarithmic")
+    if not low <= view.value <= high:
+        raise ValueError(f"the true value {view.value:g} is outside the range {low:g} to {high:g}")
+    axis = Axis(label=view.label, quantity=view.quantity, low=low, high=high, scale=scale)
+    truth = show(view.value, view.quantity, DEFAULT)
+    return Prediction(
+        label=view.label,
+        truth=truth,
+        at=_position(view.value, axis),
+        marks=tuple(
+            {"at": _position(value, axis), "text": text} for value, text in ticks(axis, DEFAULT)
+        ),
+        stops=tuple(_stop(index, axis, view) for index in range(STOPS)),
+    )
+
+
+def _stop(index: int, axis: Axis, view: Value) -> dict[str, Any]:
+    share = index / (STOPS - 1)
+    if axis.scale == "linear":
+        guess = axis.low + share * (axis.high - axis.low)
+    else:
+        guess = axis.low * (axis.high / axis.low) ** share
+    guess = float(f"{guess:.2g}")
+    text = short(guess, view.quantity, DEFAULT)
+    at = round(100 * share, 3)
+    return {"at": at, "text": text, "verdict": verdict(guess, view.value, view.quantity)}
+
+
+def _position(value: float, axis: Axis) -> float:
+    if axis.scale == "linear":
+        return round(100 * (value - axis.low) / (axis.high - axis.low), 3)
+    return round(100 * math.log(value / axis.low) / math.log(axis.high / axis.low), 3)
+
+
+def verdict(guess: float, truth: float, quantity: Quantity) -> str:
+    """Return one sentence that compares a guess with the truth."""
+    said = f"You said {short(guess, quantity, DEFAULT)}; it is {show(truth, quantity, DEFAULT)}"
+    if guess <= 0 or truth <= 0:
+        return said + "."
+    ratio = truth / guess
+    much = "as long" if quantity.name == _LONG else "as much"
+    if 0.95 <= ratio <= 1.05:
+        return said + ", so you were right within 5 %."
+    if ratio > 1:
+        return f"{said}, {_times(ratio)} times {much}."
+    return f"{said}: your guess was {_times(1 / ratio)} times {much}."
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else (f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}")

@@ -1,0 +1,172 @@
+"""Article -> Prose: the article's Markdown rendered, with marks for what other pages decide."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import unescape
+
+from markdown import Markdown
+
+from builder import maths
+from builder.article import Article
+from builder.findings import Findings, Surroundings
+from builder.markdown_blocks import OwnBlocksExtension
+from builder.markdown_cite import CiteExtension
+from builder.markdown_glossary import GlossaryExtension
+from builder.markdown_links import LinkExtension
+from builder.markdown_live import LiveExtension
+from builder.problem import Problem, located, prose_lines
+
+_HEADING = re.compile(r"(#{1,6})\s+\S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """An entry of the page's contents."""
+
+    level: int
+    id: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prose:
+    """An article rendered on its own.
+
+    Attributes:
+        html: with marks (see builder/marks.py).
+        headings: in order, levels 2 and 3.
+        anchors: id -> what a cross reference to it says.
+        cites, terms, calculators: in the order of their first use.
+        figures, values: (calculator, output) of the charts and live values on the page.
+        popovers: HTML of receipts that are not live.
+        formulas: what has to be typeset for it.
+        links, images: as written.
+        problems: what is wrong so far.
+    """
+
+    html: str
+    headings: tuple[Heading, ...]
+    anchors: Mapping[str, str]
+    cites: tuple[str, ...]
+    terms: tuple[str, ...]
+    calculators: tuple[str, ...]
+    figures: tuple[tuple[str, str], ...]
+    values: tuple[tuple[str, str], ...]
+    popovers: tuple[str, ...]
+    formulas: tuple[maths.Formula, ...]
+    links: tuple[str, ...]
+    images: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def render(article: Article, around: Surroundings) -> Prose:
+    """Return the article's prose."""
+    findings = Findings()
+    markdown = Markdown(
+        extensions=[
+            *_EXTENSIONS,
+            LiveExtension(around, findings),
+            CiteExtension(around.library, findings),
+            GlossaryExtension(around.library, findings),
+            LinkExtension(findings),
+            OwnBlocksExtension(around, findings),
+        ],
+        extension_configs=_CONFIGS,
+    )
+    html, formulas = maths.extract(markdown.convert(article.body))
+    headings = _headings(markdown.toc_tokens)  # type: ignore[attr-defined]
+    problems = [
+        problem
+        for raw, message in findings.problems
+        for problem in located(article.source, article.body, raw, message)
+    ]
+    problems += _wrong_headings(article) + _given_away(article, html, findings.answers)
+    problems += _unread_blocks(article, html)
+    return Prose(
+        html=html,
+        headings=tuple(heading for heading in headings if heading.level in (2, 3)),
+        anchors={h.id: _text(h.html) for h in headings} | findings.figure_numbers,
+        cites=tuple(findings.cites),
+        terms=tuple(findings.terms),
+        calculators=tuple(findings.calculators),
+        figures=tuple(findings.figures),
+        values=tuple(findings.values),
+        popovers=tuple(findings.popovers),
+        formulas=tuple(formulas),
+        links=tuple(findings.links),
+        images=tuple(findings.images),
+        problems=tuple(dict.fromkeys(problems)),
+    )
+
+
+def _headings(tokens: list[dict[str, object]]) -> list[Heading]:
+    found = []
+    for token in tokens:
+        found.append(Heading(level=token["level"], id=token["id"], html=token["name"]))
+        found += _headings(token["children"])
+    return found
+
+
+def _text(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
+
+
+def _wrong_headings(article: Article) -> list[Problem]:
+    found, before = [], 1
+    for line, text in prose_lines(article.body):
+        heading = _HEADING.match(text)
+        if not heading:
+            continue
+        level = len(heading[1])
+        if level == 1:
+            message = "the title is in the front matter; headings begin with ##"
+            found.append(Problem(article.source, line, message))
+        elif level > before + 1:
+            message = f"heading of level {level} after one of level {before}; skip none"
+            found.append(Problem(article.source, line, message))
+        before = level
+    return found
+
+
+def _given_away(article: Article, html: str, answers: list[tuple[str, str]]) -> list[Problem]:
+    found = []
+    for marker, truth in answers:
+        before = _text(" ".join((article.title, article.question, article.summary)))
+        before += _text(html[: html.find(marker)])
+        if truth in before:
+            message = f"the answer '{truth}' stands before the question that asks for it"
+            found += located(article.source, article.body, "/// predict", message)
+    return found
+
+
+def _unread_blocks(article: Article, html: str) -> list[Problem]:
+    message = "this block is unknown or its options are wrong"
+    return [
+        problem
+        for name in re.findall(r"(?:<p>|\n)///+ *([a-z-]+)", html)
+        for problem in located(article.source, article.body, f"/// {name}", message)
+    ]
+
+
+_EXTENSIONS = [
+    "markdown.extensions.tables",
+    "markdown.extensions.attr_list",
+    "markdown.extensions.footnotes",
+    "markdown.extensions.toc",
+    "pymdownx.betterem",
+    "pymdownx.superfences",
+    "pymdownx.highlight",
+    "pymdownx.arithmatex",
+    "pymdownx.blocks.admonition",
+    "pymdownx.blocks.tab",
+    "pymdownx.blocks.details",
+    "pymdownx.blocks.caption",
+]
+_CONFIGS = {
+    "markdown.extensions.toc": {"permalink": "#", "permalink_title": "Link to this section"},
+    "markdown.extensions.footnotes": {"BACKLINK_TEXT": "↩"},
+    "pymdownx.arithmatex": {"generic": True},
+    "pymdownx.highlight": {"use_pygments": True, "pygments_lang_class": True},
+    "pymdownx.blocks.tab": {"alternate_style": True},
+}

@@ -1,0 +1,162 @@
+"""Executes a collective on small integers, and records every round of it.
+
+The trace shows who holds what after every round, so that a picture, a byte count and a proof that
+all ranks end with the exact sum come from the same run.
+"""
+
+from typing import Protocol
+
+from engine.simulate.trace import EMPTY, Cell, Frame, State, Trace
+from engine.transfer import Transfer
+from engine.units import Bytes, Count
+
+# Sums stay readable: three digits for up to sixteen ranks.
+_LARGEST_SUM = 999
+
+
+class Collective(Protocol):
+    """What a module of `engine.collectives` declares."""
+
+    TITLE: str
+    OPERATION: str
+
+    def chunks(self, world_size: Count) -> Count:
+        """Return the number of chunks the buffer is cut into."""
+
+    def rounds(self, world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
+        """Return the messages of every round."""
+
+    def bytes_sent(self, world_size: Count, size: Bytes) -> Bytes:
+        """Return what the busiest rank sends."""
+
+    def num_rounds(self, world_size: Count) -> Count:
+        """Return the number of rounds."""
+
+
+def run(collective: Collective, world_size: Count) -> Trace:
+    """Return the trace of `collective`, a module of `engine.collectives`, on `world_size` ranks.
+
+    Raises:
+        ValueError: the collective is broken: a message between ranks or chunks that do not exist,
+            of a chunk the sender does not hold, a part added twice, or two values for one place.
+    """
+    if world_size < 1:
+        raise ValueError(f"world_size is {world_size}; it must be 1 or more")
+    chunks = collective.chunks(world_size)
+    nothing = (0,) * world_size
+    frame = Frame(
+        transfers=(),
+        state=start(collective.OPERATION, world_size, chunks),
+        sent=nothing,
+        received=nothing,
+    )
+    frames = [frame]
+    for transfers in collective.rounds(world_size):
+        frame = _after(frame, transfers)
+        frames.append(frame)
+    return Trace(
+        title=collective.TITLE,
+        operation=collective.OPERATION,
+        world_size=world_size,
+        chunks=chunks,
+        frames=tuple(frames),
+    )
+
+
+def start(operation: str, world_size: Count, chunks: Count) -> State:
+    """Return the state before the first round.
+
+    For an all-gather a rank holds only its own chunk, else its part of every chunk.
+    """
+    gather = operation == "all_gather"
+    return tuple(
+        tuple(
+            EMPTY
+            if gather and chunk % world_size != rank
+            else Cell(value=part(rank, chunk, world_size, chunks), ranks=frozenset((rank,)))
+            for chunk in range(chunks)
+        )
+        for rank in range(world_size)
+    )
+
+
+def part(rank: int, chunk: int, world_size: Count, chunks: Count) -> int:
+    """Return the small integer that `rank` starts with for `chunk`.
+
+    All are different as long as sums then stay below a thousand (ten ranks with ten chunks);
+    beyond, those of one chunk still are.
+    """
+    spare = _LARGEST_SUM - world_size * (world_size + 1) // 2
+    stride = max(1, min(world_size, spare // (world_size * max(1, chunks - 1))))
+    return 1 + rank + stride * chunk
+
+
+def finished(trace: Trace) -> bool:
+    """Return whether every rank ends with exactly what the operation promises it."""
+    everyone = frozenset(range(trace.world_size))
+    final = trace.frames[-1].state
+    return all(
+        final[rank][chunk] == promised
+        for rank in range(trace.world_size)
+        for chunk in range(trace.chunks)
+        if (promised := _promise(trace, rank, chunk, everyone)) is not None
+    )
+
+
+def _after(frame: Frame, transfers: tuple[Transfer, ...]) -> Frame:
+    state = [list(cells) for cells in frame.state]
+    sent, received = list(frame.sent), list(frame.received)
+    written: dict[tuple[int, int], bool] = {}
+    for transfer in transfers:
+        _check(transfer, frame.state)
+        here = (transfer.target, transfer.chunk)
+        # Sums of one round may meet in any order; a replacement admits nothing beside it.
+        if not (transfer.reduce and written.get(here, True)) and here in written:
+            raise ValueError(f"{_name(transfer)}: another message replaces or adds there as well")
+        written[here] = transfer.reduce
+        message = frame.state[transfer.source][transfer.chunk]
+        old = state[transfer.target][transfer.chunk]
+        state[transfer.target][transfer.chunk] = (
+            _add(old, message, transfer) if transfer.reduce else message
+        )
+        sent[transfer.source] += 1
+        received[transfer.target] += 1
+    return Frame(
+        transfers=transfers,
+        state=tuple(tuple(cells) for cells in state),
+        sent=tuple(sent),
+        received=tuple(received),
+    )
+
+
+def _check(transfer: Transfer, state: State) -> None:
+    ranks, chunks = len(state), len(state[0])
+    if not (0 <= transfer.source < ranks and 0 <= transfer.target < ranks):
+        raise ValueError(f"{_name(transfer)}: there are only ranks 0 to {ranks - 1}")
+    if transfer.source == transfer.target:
+        raise ValueError(f"{_name(transfer)}: a rank does not send to itself")
+    if not 0 <= transfer.chunk < chunks:
+        raise ValueError(f"{_name(transfer)}: there are only chunks 0 to {chunks - 1}")
+    if not state[transfer.source][transfer.chunk].ranks:
+        raise ValueError(f"{_name(transfer)}: the sender holds nothing of this chunk")
+
+
+def _add(old: Cell, message: Cell, transfer: Transfer) -> Cell:
+    twice = old.ranks & message.ranks
+    if twice:
+        raise ValueError(f"{_name(transfer)}: the part of rank {min(twice)} is added twice")
+    return Cell(value=old.value + message.value, ranks=old.ranks | message.ranks)
+
+
+def _name(transfer: Transfer) -> str:
+    return f"chunk {transfer.chunk} from rank {transfer.source} to rank {transfer.target}"
+
+
+def _promise(trace: Trace, rank: int, chunk: int, everyone: frozenset[int]) -> Cell | None:
+    """Return what `rank` must end with for `chunk`; None where the operation leaves it open."""
+    owner = chunk % trace.world_size
+    if trace.operation == "reduce_scatter" and owner != rank:
+        return None
+    ranks = frozenset((owner,)) if trace.operation == "all_gather" else everyone
+    value = sum(part(one, chunk, trace.world_size, trace.chunks) for one in ranks)
+    return Cell(value=value, ranks=ranks)

@@ -1,0 +1,80 @@
+import re
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from engine.hardware import GPUS, LINKS, MEASURED
+from engine.units import GB, TERA, Gbit
+
+ROWS = [*GPUS.values(), *LINKS.values(), *MEASURED.values()]
+BIBLIOGRAPHY = tomllib.loads(
+    (Path(__file__).parents[2] / "content" / "references.toml").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_names_sources_of_the_bibliography(row):
+    keys = {getattr(row, field.name) for field in fields(row) if field.name.endswith("source")}
+    assert keys <= BIBLIOGRAPHY.keys()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_is_dated_by_year_and_month(row):
+    assert re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", row.date)
+
+
+@pytest.mark.parametrize("gpu", GPUS.values(), ids=lambda gpu: gpu.name)
+def test_every_gpu_states_a_dense_bf16_peak_below_three_petaflops(gpu):
+    assert 100 * TERA < gpu.peak["bf16"] < 3000 * TERA
+
+
+def test_the_h100_peaks_at_989_dense_teraflops_in_bf16():
+    assert GPUS["h100"].peak["bf16"] == 989e12
+
+
+def test_fp8_doubles_bf16_to_within_rounding_of_the_datasheets():
+    ratios = {gpu.peak["fp8"] / gpu.peak["bf16"] for gpu in GPUS.values() if "fp8" in gpu.peak}
+    assert all(abs(ratio - 2) < 0.002 for ratio in ratios)
+
+
+def test_nvlink_4_is_stated_one_way():
+    assert LINKS["nvlink4"].bandwidth == 450 * GB
+
+
+def test_the_scale_up_of_the_h100_is_its_nvlink():
+    assert GPUS["h100"].scale_up == LINKS["nvlink4"].bandwidth
+
+
+def test_infiniband_ndr_is_400_gigabits_per_second():
+    assert LINKS["infiniband_ndr"].bandwidth == 400 * Gbit
+
+
+def test_a_ring_never_beats_the_line_rate():
+    rings = [row for row in MEASURED.values() if row.algorithm == "ring"]
+    assert all(row.bus_bandwidth < LINKS[row.link].bandwidth for row in rings)
+
+
+def test_nvls_shows_more_bus_bandwidth_than_the_wire_on_h200():
+    assert MEASURED["h200_nvls"].bus_bandwidth > LINKS["nvlink4"].bandwidth
+
+
+def test_nvls_is_1_29_times_a_ring_on_h200():
+    gain = MEASURED["h200_nvls"].bus_bandwidth / MEASURED["h200_ring"].bus_bandwidth
+    assert f"{gain:.2f}" == "1.29"
+
+
+def test_every_measurement_names_a_known_link():
+    assert {row.link for row in MEASURED.values()} <= LINKS.keys()
+
+
+@pytest.mark.parametrize("key", BIBLIOGRAPHY)
+def test_an_entry_of_the_bibliography_says_all_a_reader_needs(key):
+    names = {"authors", "year", "title", "where", "url", "used_for", "checked"}
+    assert BIBLIOGRAPHY[key].keys() == names
+
+
+@pytest.mark.parametrize("key", BIBLIOGRAPHY)
+def test_an_entry_of_the_bibliography_links_safely(key):
+    assert BIBLIOGRAPHY[key]["url"].startswith("https://")

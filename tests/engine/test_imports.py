@@ -1,0 +1,114 @@
+"""The order of imports, read from the source: `build.py -> builder -> engine`, upward inside it."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# From the ground up. A module imports from the layers below its own, or from its own package.
+LAYERS = (
+    {"units"},
+    {"text", "equation", "transfer", "discover"},
+    {"views", "inputs"},
+    {"ticks", "hardware", "models", "parallelism"},
+    {"formulas", "collectives", "schedules"},
+    {"simulate"},
+    {"calculator"},
+    {"draw"},
+    {"calculators", "wire"},
+    {"answer"},
+    {"__main__"},
+)
+LAYER = {name: height for height, names in enumerate(LAYERS) for name in names}
+
+
+def sources(*folders):
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    return sorted(path for path in files if path.name != "__init__.py")
+
+
+def identify(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+ENGINE = sources("engine")
+ALL = sources("engine", "builder") + [path for path in [ROOT / "build.py"] if path.exists()]
+
+
+def imports(path):
+    """The dotted names a file imports; `from a import b` counts as `a.b` where that is a module."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {expand(node.module or "", alias.name) for alias in node.names}
+    return found
+
+
+def expand(module, name):
+    inside = ROOT.joinpath(*module.split("."), name)
+    return f"{module}.{name}" if inside.is_dir() or inside.with_suffix(".py").exists() else module
+
+
+def part(path):
+    """The layer's name for a file: "units" for engine/units.py, "draw" for engine/draw/svg.py."""
+    return path.relative_to(ROOT / "engine").with_suffix("").parts[0]
+
+
+def of_engine(path):
+    return {name.split(".")[1] for name in imports(path) if name.startswith("engine.")}
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=identify)
+def test_every_module_of_the_engine_has_a_layer(path):
+    assert part(path) in LAYER, f"{identify(path)} has no place in LAYERS"
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=identify)
+def test_the_engine_imports_from_below_or_from_its_own_package(path):
+    here = part(path)
+    above = {name for name in of_engine(path) - {here} if LAYER[name] >= LAYER[here]}
+    assert not above
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=identify)
+def test_the_engine_imports_only_itself_and_the_standard_library(path):
+    tops = {name.split(".")[0] for name in imports(path)}
+    assert tops <= sys.stdlib_module_names | {"engine"}
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=identify)
+def test_the_engine_reads_no_clock_no_chance_no_environment_and_no_disk(path):
+    effects = {"time", "datetime", "random", "secrets", "uuid", "os", "pathlib", "io", "socket"}
+    assert not effects & {name.split(".")[0] for name in imports(path)}
+
+
+@pytest.mark.parametrize("path", sources("builder"), ids=identify)
+def test_the_builder_does_not_import_the_command_that_runs_it(path):
+    assert "build" not in {name.split(".")[0] for name in imports(path)}
+
+
+@pytest.mark.parametrize("path", ALL, ids=identify)
+def test_nothing_is_imported_relatively(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert all(node.level == 0 for node in froms)
+
+
+@pytest.mark.parametrize("path", ALL, ids=identify)
+def test_no_module_hides_the_standard_library_module_site(path):
+    assert not path.stem.startswith("site")
+
+
+def test_no_folder_hides_the_package_build():
+    assert not (ROOT / "build").exists()
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "engine").rglob("__init__.py")), ids=identify)
+def test_packages_of_the_engine_export_nothing(path):
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    assert [type(node) for node in body] == [ast.Expr]

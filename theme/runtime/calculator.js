@@ -1,0 +1,154 @@
+/**
+ * One calculator on the page: what the reader has changed, one request at a time, the last reply.
+ * It holds texts only; every value is read, checked and computed by the engine.
+ *
+ * @typedef {import("./change.js").Change} Change
+ * @typedef {import("./change.js").Values} Values
+ * @typedef {{
+ *   inputs: Record<string, {value: string, text: string, position: number | null,
+ *     changed: boolean, error: string | null}>,
+ *   problems: string[], query: [string, string][],
+ *   outputs: Record<string, any> | null, extra: Record<string, Record<string, string>>,
+ * }} Reply
+ */
+
+import { merged, noChange, touched } from "./change.js";
+import { createHistory } from "./history.js";
+
+/**
+ * @param {{
+ *   name: string,
+ *   ask: (calculator: string, request: string) => Promise<string | null>,
+ *   display: () => Record<string, boolean>,
+ *   wanted: () => Record<string, string[]>,
+ *   onWait: () => void,
+ *   onReply: (reply: Reply, since: number) => void,
+ * }} parts `wanted` lists the extras to renew with every reply; `since` is when the change began
+ */
+export function createCalculator({ name, ask, display, wanted, onWait, onReply }) {
+  const history = createHistory();
+  /** What differs from the defaults. @type {Values} */
+  let base = {};
+  /** Bad texts, sent again until they are mended. @type {Record<string, string>} */
+  let bad = {};
+  /** @type {Change | null} */
+  let next = null;
+  /** @type {Reply | null} */
+  let reply = null;
+  let busy = false;
+  let fallback = false;
+  let since = 0;
+  let keep = true;
+  /** @type {{kind: string, output: string, done: (text: string) => void}[]} */
+  let extras = [];
+
+  /** @param {Change} change */
+  function request(change) {
+    const want = structuredClone(wanted());
+    for (const { kind, output } of extras) {
+      want[kind] = [...new Set([...(want[kind] ?? []), output])];
+    }
+    const typed = { ...bad };
+    for (const input of touched(change)) delete typed[input];
+    return {
+      calculator: name,
+      values: { ...base, ...change.values },
+      typed: { ...typed, ...change.typed },
+      slide: change.slide,
+      nudge: change.nudge,
+      display: display(),
+      want,
+      ...(fallback ? { fallback } : {}),
+    };
+  }
+
+  async function send() {
+    if (busy || !next) return;
+    const change = next;
+    const waiting = [...extras];
+    const [started, asked] = [since, keep];
+    const before = base;
+    if (change.base) [base, bad] = [change.base, {}];
+    [next, since, keep, busy] = [null, 0, true, true];
+    const message = request(change);
+    onWait();
+    const text = await ask(name, JSON.stringify(message));
+    busy = false;
+    if (text === null) {
+      // Nothing is lost: it is sent again when the engine is back.
+      base = change.base ? before : base;
+      next = merged(change, next ?? {});
+      since ||= started;
+      return;
+    }
+    extras = extras.filter((extra) => !waiting.includes(extra));
+    take(JSON.parse(text), message, change, asked ? before : null, started);
+    for (const { kind, output, done } of waiting) done(reply?.extra[kind]?.[output] ?? "");
+    send();
+  }
+
+  /**
+   * @param {Reply} found
+   * @param {{typed: Record<string, string>}} message
+   * @param {Change} change
+   * @param {Values | null} before null when the change is an undo itself
+   * @param {number} started
+   */
+  function take(found, message, change, before, started) {
+    const inputs = Object.entries(found.inputs);
+    base = Object.fromEntries(inputs.filter(([, i]) => i.changed).map(([key, i]) => [key, i.value]));
+    bad = fallback
+      ? {}
+      : Object.fromEntries(Object.entries(message.typed).filter(([key]) => found.inputs[key]?.error));
+    if (before && !fallback && JSON.stringify(before) !== JSON.stringify(base)) {
+      history.push(before, touched(change).join(" "), performance.now());
+    }
+    fallback = false;
+    reply = found;
+    onReply(found, started);
+  }
+
+  /** @param {Partial<Change>} change @param {Event} [event] */
+  function change(change, event) {
+    next = merged(next ?? noChange(), change);
+    since ||= event?.timeStamp ?? 0;
+    send();
+  }
+
+  /** @param {Values} values */
+  function replace(values, event = undefined) {
+    change({ ...noChange(), base: values }, event);
+  }
+
+  return {
+    name,
+    change,
+    replace,
+    send,
+    /** Ask again with what is there, for other units or for the first reply. */
+    refresh() {
+      change({});
+    },
+    /** @param {Values} values as they stand in the address; bad ones are reported and not used */
+    load(values) {
+      fallback = true;
+      change({ values });
+    },
+    undo(event) {
+      const state = history.pop();
+      if (!state) return;
+      keep = false;
+      replace(state, event);
+    },
+    /** @param {string} kind @param {string} output @returns {Promise<string>} "" if there is none */
+    extra(kind, output) {
+      return new Promise((done) => {
+        extras.push({ kind, output, done });
+        change({});
+      });
+    },
+    get state() {
+      return { base, bad, reply, busy, canUndo: !history.empty };
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** Finding things on the page. Every live element names its calculator in `data-of`. */
+
+/**
+ * @param {string} selector
+ * @param {ParentNode} [root]
+ * @returns {HTMLElement[]}
+ */
+export function all(selector, root = document) {
+  return /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
+}
+
+/**
+ * The live elements of one calculator that match a simple selector without commas.
+ *
+ * @param {string} calculator
+ * @param {string} selector
+ */
+export function partsOf(calculator, selector) {
+  return all(`${selector}[data-of="${calculator}"]`);
+}
+
+/**
+ * The nearest live control around an event's target, if it belongs to a calculator.
+ *
+ * @param {Event} event
+ * @param {string} selector
+ * @returns {HTMLElement | null}
+ */
+export function target(event, selector) {
+  const element = event.target;
+  return element instanceof Element ? element.closest(selector) : null;
+}
+
+/** Set a property only where it changes, so that nothing is laid out again for nothing. */
+export function write(element, property, value) {
+  if (element[property] !== value) element[property] = value;
+}
+
+/** @param {Element} element @param {string} name @param {string} value */
+export function attribute(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+/**
+ * A sentence for the reader, written in the template `[data-words]`, with {names} filled in.
+ *
+ * @param {string} key
+ * @param {Record<string, string>} [parts]
+ */
+export function words(key, parts = {}) {
+  const text = document.querySelector("[data-words]")?.getAttribute(`data-${key}`) ?? "";
+  return text.replace(/\{(\w+)\}/g, (whole, name) => parts[name] ?? whole);
+}
+
+/** @param {string | undefined} text @returns {any} */
+export function parsed(text) {
+  return text ? JSON.parse(text) : null;
+}

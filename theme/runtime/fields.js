@@ -1,0 +1,89 @@
+/** The inputs follow the engine's reply: texts, sliders, switches, messages. */
+
+import { attribute, partsOf, write } from "./dom.js";
+
+/** The box a reader typed in last; its text is theirs while it is wrong. @type {Element | null} */
+let typedIn = null;
+/** Focused boxes whose text may be replaced all the same: after Enter, an arrow key, a drag. */
+const accepted = new WeakSet();
+/** The slider under the reader's hand. @type {Element | null} */
+let held = null;
+
+/** @param {Element} box */
+export function typing(box) {
+  typedIn = box;
+  accepted.delete(box);
+}
+
+/** @param {Element} box */
+export function accept(box) {
+  accepted.add(box);
+}
+
+/** @param {Element | null} slider */
+export function hold(slider) {
+  held = slider;
+}
+
+/** Let every control of the page be used; without this script they are plain numbers. */
+export function enable() {
+  const later = "[data-undo], [data-reset], [data-restore]";
+  for (const element of document.querySelectorAll("[data-of][readonly]")) {
+    element.removeAttribute("readonly");
+  }
+  const controls = "button:disabled, input:disabled, select:disabled";
+  for (const element of document.querySelectorAll(controls)) {
+    if (!element.matches(later)) element.removeAttribute("disabled");
+  }
+}
+
+/**
+ * @param {string} calculator
+ * @param {string} name
+ * @param {{value: string, text: string, position: number | null, error: string | null}} input
+ * @param {boolean} isBad the reader's own text is wrong and stays
+ */
+export function showField(calculator, name, input, isBad) {
+  for (const control of partsOf(calculator, `[name="${name}"]`)) {
+    showControl(/** @type {any} */ (control), input, isBad);
+    attribute(control, "aria-invalid", String(isBad));
+  }
+  for (const slider of partsOf(calculator, `[data-slide="${name}"]`)) {
+    if (slider !== held) write(slider, "value", String(Math.round((input.position ?? 0) * 1000)));
+    if (slider.hasAttribute("aria-valuetext")) attribute(slider, "aria-valuetext", input.text);
+  }
+  for (const message of partsOf(calculator, `[data-error="${name}"]`)) {
+    showMessage(message, input.error);
+  }
+}
+
+/**
+ * @param {HTMLInputElement & HTMLSelectElement} control
+ * @param {{value: string, text: string}} input
+ * @param {boolean} isBad
+ */
+function showControl(control, input, isBad) {
+  if (control.type === "checkbox") {
+    write(control, "checked", input.value === "on");
+  } else if (control.tagName === "SELECT") {
+    write(control, "value", input.value);
+  } else {
+    const theirs = document.activeElement === control && !accepted.has(control);
+    if (theirs || (isBad && control === typedIn)) return;
+    write(control, "value", input.text);
+    fit(control);
+  }
+}
+
+/** An inline number is as wide as its text. @param {HTMLInputElement} control */
+export function fit(control) {
+  if (control.classList.contains("drag")) write(control, "size", Math.max(1, control.value.length));
+}
+
+/** Inside a sentence only the number being edited carries its message. */
+function showMessage(message, error) {
+  const inline = message.closest(".inline-field");
+  const shown = error !== null && (!inline || inline.contains(typedIn));
+  write(message, "hidden", !shown);
+  write(message, "textContent", shown ? error : "");
+}

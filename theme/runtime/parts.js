@@ -1,0 +1,88 @@
+// The parts of the runtime, loaded at once and given to Pyodide in its own way.
+//
+// The large parts are compressed at build time, so that a host that compresses nothing sends no
+// more bytes; the browser unpacks and compiles the wasm while it arrives.
+
+/**
+ * @typedef {{loader: string, module: string, wasm: string, library: string, engine: string,
+ *   lock: string}} Manifest  File names beside the manifest, and Pyodide's lock as text.
+ */
+
+const WASM = "pyodide.asm.wasm"; // the name that Pyodide asks for
+const LIBRARY = "library.zip";
+
+/** Return a file's content as a response, unpacked; an error is one sentence. */
+export async function unpacked(url, type) {
+  const response = await fetched(url);
+  const body = response.body.pipeThrough(new DecompressionStream("gzip"));
+  return new Response(body, { headers: { "content-type": type } });
+}
+
+/** Return the parts as promises; none is waited for here, so that they load side by side. */
+export function load(manifest, base) {
+  const file = (name) => new URL(manifest[name], base).href;
+  return {
+    loader: imported(file("loader")),
+    module: imported(file("module")),
+    wasm: compiled(file("wasm")),
+    library: unpacked(file("library"), "application/zip"),
+    engine: unpacked(file("engine"), "application/zip").then(bytes),
+  };
+}
+
+/**
+ * Let Pyodide take the parts instead of fetching its own; what it asks for by name is handed over.
+ * This replaces two functions of this Worker, in which nothing but Pyodide runs.
+ */
+export function hand(parts) {
+  const native = self.fetch;
+  self.fetch = (url, options) => {
+    if (String(url).endsWith(WASM)) return Promise.resolve(null);
+    return String(url).endsWith(LIBRARY) ? parts.library : native.call(self, url, options);
+  };
+  WebAssembly.instantiateStreaming = async (_, imports) => {
+    const module = await parts.wasm;
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
+  };
+  return { indexURL: new URL("./", self.location.href).href, stdLibURL: LIBRARY };
+}
+
+/** Reject with the first part that fails, in one sentence; never resolve. */
+export function failure(parts) {
+  return new Promise((_, reject) => Object.values(parts).forEach((part) => part.catch(reject)));
+}
+
+async function fetched(url) {
+  const response = await fetch(url).catch(() => null);
+  if (response === null) throw new Error(`The file ${name(url)} could not be fetched.`);
+  if (!response.ok) {
+    throw new Error(`The file ${name(url)} could not be fetched: the host says ${response.status}.`);
+  }
+  return response;
+}
+
+async function imported(url) {
+  try {
+    return await import(url);
+  } catch {
+    throw new Error(`The script ${name(url)} could not be loaded.`);
+  }
+}
+
+async function compiled(url) {
+  if (typeof WebAssembly !== "object") throw new Error("This browser does not allow WebAssembly.");
+  const response = await unpacked(url, "application/wasm");
+  try {
+    return await WebAssembly.compileStreaming(response);
+  } catch (error) {
+    throw new Error(`The program ${name(url)} could not be compiled: ${error.message}`);
+  }
+}
+
+async function bytes(response) {
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+function name(url) {
+  return new URL(url).pathname.split("/").pop();
+}

@@ -1,0 +1,58 @@
+/** When to start the engine: when the page is idle and a calculator is near, or at the first touch. */
+
+import { target } from "./dom.js";
+
+/**
+ * @param {Element[]} places where the calculators are
+ * @param {() => void} start called once
+ * @param {boolean} now the address or a switch already asks for something else than the defaults
+ */
+export function startWhenWanted(places, start, now) {
+  let started = false;
+  const stop = new AbortController();
+
+  function begin() {
+    if (started) return;
+    started = true;
+    stop.abort();
+    start();
+  }
+
+  if (now) {
+    begin();
+    return;
+  }
+  for (const kind of ["pointerdown", "focusin", "input"]) {
+    const touch = (/** @type {Event} */ event) => target(event, "[data-of]") && begin();
+    document.addEventListener(kind, touch, { signal: stop.signal, passive: true });
+  }
+  // @ts-ignore: not in every browser
+  if (navigator.connection?.saveData) return;
+  whenLoaded(() => whenNear(places, () => whenIdle(begin), stop.signal));
+}
+
+/** @param {() => void} next */
+function whenLoaded(next) {
+  if (document.readyState === "complete") next();
+  else addEventListener("load", next, { once: true });
+}
+
+/** @param {() => void} next */
+function whenIdle(next) {
+  if ("requestIdleCallback" in window) requestIdleCallback(next, { timeout: 2000 });
+  else setTimeout(next, 200);
+}
+
+/** @param {Element[]} places @param {() => void} next @param {AbortSignal} signal */
+function whenNear(places, next, signal) {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      next();
+    },
+    { rootMargin: "100% 0px" },
+  );
+  for (const place of places) observer.observe(place);
+  signal.addEventListener("abort", () => observer.disconnect());
+}
