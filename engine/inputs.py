@@ -73,7 +73,7 @@ class Number:
     advanced: bool = False
 
     def read(self, text: str, *, typed: bool) -> Scalar:
-        """Return the SI value; a bare number is in `unit` if typed, in SI if it comes from a URL."""
+        """Return the SI value; a bare number is in `unit` if typed, in SI if from a URL."""
         units = {self.unit.text.strip(): self.unit.size, **self.unit.also}
         units.pop("", None)
         try:

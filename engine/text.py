@@ -41,13 +41,13 @@ _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "ratio": ((1, "×"),),
     "share": ((0.01, " %"),),
 }
-# Below these sizes the next unit down reads better: 845 Gb/s, but 1.2 Tb/s would hide a link's name.
+# Links are named in Gb/s, so 1600 Gb/s stays that and does not become 1.6 Tb/s.
 _KEEP = {" Tb/s": 1e5, " Pb/s": 1e5, "T": 1.0, " days": 86_400 * 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """How the reader wants numbers: `binary` for GiB, `both_ways` for links summed over directions."""
+    """How the reader wants numbers: sizes in GiB (`binary`), links summed over `both_ways`."""
 
     binary: bool = False
     both_ways: bool = False

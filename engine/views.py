@@ -218,7 +218,7 @@ class Heatmap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """An SVG element of a scene: `attributes` may change from frame to frame, `key` and `tag` not."""
+    """An SVG element of a scene: its attributes may change between frames, its key may not."""
 
     key: str
     tag: str

@@ -39,9 +39,10 @@ def printed(inputs: Inputs) -> dict[str, str]:
 
 def ring_note(inputs: Inputs) -> Published:
     """Return what the published calculator prints for the ring, for the receipt."""
+    more = significant((GiB / 1e9 - 1) * 100, 2)
     return Published(
         text=f"a published calculator prints {printed(inputs)['ring']}",
-        reason=f"It divides GiB by GB/s; the right time is {significant((GiB / 1e9 - 1) * 100, 2)} % more.",
+        reason=f"It divides GiB by GB/s; the right time is {more} % more.",
         source=SOURCE,
         claim="E3.2",
     )
@@ -110,7 +111,7 @@ def _ours(inputs: Inputs, sync: Sync) -> list[tuple[str, str, Text, Text]]:
             "bandwidth",
             "Least bandwidth",
             say("{b}", b=(required_port(inputs, sync), LINK_SPEED)),
-            "it forgets the factor 2(n \N{MINUS SIGN} 1)/n and hides nothing behind the backward pass",
+            "it forgets the factor 2(n − 1)/n and hides nothing behind the backward pass",
         ),
         (
             "upgrade",

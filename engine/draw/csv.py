@@ -1,7 +1,7 @@
 """The data of a view as comma-separated text, in SI units with the unit in the heading."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from engine.text import words
 from engine.units import Quantity
@@ -10,7 +10,8 @@ from engine.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, Vie
 
 def csv_text(view: View) -> str:
     """Return the view's data as CSV (RFC 4180), the first row being headings."""
-    return "".join(",".join(_cell(cell) for cell in row) + "\r\n" for row in _rows(view))
+    rows = _ROWS[type(view)](view)
+    return "".join(",".join(_cell(cell) for cell in row) + "\r\n" for row in rows)
 
 
 def _cell(value: object) -> str:
@@ -32,25 +33,43 @@ def _heading(axis: Axis) -> str:
     return f"{axis.label} [{unit_name(axis.quantity)}]"
 
 
-def _rows(view: View) -> Iterable[Iterable[object]]:
-    if isinstance(view, Lines):
-        yield "series", _heading(view.x), _heading(view.y)
-        for series in view.series:
-            yield from ((series.label, x, y) for x, y in zip(series.x, series.y, strict=True))
-    elif isinstance(view, Bars):
-        yield "bar", "part", _heading(view.axis)
-        for bar in view.bars:
-            yield from ((bar.label, part.label, part.value) for part in bar.segments)
-    elif isinstance(view, Timeline):
-        yield "lane", "span", "start [second]", "end [second]"
-        yield from ((span.lane, span.label, span.start, span.end) for span in view.spans)
-    elif isinstance(view, Heatmap):
-        yield view.y_label, *view.x
-        for label, row in zip(view.y, view.values, strict=True):
-            yield label, *row
-    elif isinstance(view, Table):
-        yield view.columns
-        yield from ([words(cell) for cell in row] for row in view.rows)
-    elif isinstance(view, Scene):
-        yield "frame", "what happens"
-        yield from ((i, words(frame.caption)) for i, frame in enumerate(view.frames))
+def _lines(view: Lines) -> Iterable[Iterable[object]]:
+    yield "series", _heading(view.x), _heading(view.y)
+    for series in view.series:
+        yield from ((series.label, x, y) for x, y in zip(series.x, series.y, strict=True))
+
+
+def _bars(view: Bars) -> Iterable[Iterable[object]]:
+    yield "bar", "part", _heading(view.axis)
+    for bar in view.bars:
+        yield from ((bar.label, part.label, part.value) for part in bar.segments)
+
+
+def _timeline(view: Timeline) -> Iterable[Iterable[object]]:
+    yield "lane", "span", "start [second]", "end [second]"
+    yield from ((span.lane, span.label, span.start, span.end) for span in view.spans)
+
+
+def _heatmap(view: Heatmap) -> Iterable[Iterable[object]]:
+    yield view.y_label, *view.x
+    yield from ((label, *row) for label, row in zip(view.y, view.values, strict=True))
+
+
+def _table(view: Table) -> Iterable[Iterable[object]]:
+    yield view.columns
+    yield from ([words(cell) for cell in row] for row in view.rows)
+
+
+def _scene(view: Scene) -> Iterable[Iterable[object]]:
+    yield "frame", "what happens"
+    yield from ((i, words(frame.caption)) for i, frame in enumerate(view.frames))
+
+
+_ROWS: dict[type, Callable[..., Iterable[Iterable[object]]]] = {
+    Lines: _lines,
+    Bars: _bars,
+    Timeline: _timeline,
+    Heatmap: _heatmap,
+    Table: _table,
+    Scene: _scene,
+}

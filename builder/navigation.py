@@ -1,0 +1,119 @@
+"""Where a reader can go: guides by learning path, what comes before and after, the tools."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from builder.article import Article
+from builder.problem import Problem, located
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A page as other pages show it; `url` is relative to the output folder."""
+
+    slug: str
+    url: str
+    kind: str
+    title: str
+    question: str
+    summary: str
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningPath:
+    """A learning path: letter, name, its guides in order."""
+
+    letter: str
+    name: str
+    guides: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a page stands among the others."""
+
+    here: Entry
+    path: str
+    previous: Entry | None
+    following: Entry | None
+    requires: tuple[Entry, ...]
+    next: tuple[Entry, ...]
+
+
+def entry(article: Article) -> Entry:
+    """Return the article as others show it."""
+    return Entry(
+        slug=article.slug,
+        url=article.url,
+        kind=article.kind,
+        title=article.title,
+        question=article.question,
+        summary=article.summary,
+        minutes=article.minutes,
+    )
+
+
+def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
+    """Return the guides by path, paths by letter, guides by order."""
+    found: dict[str, list[Article]] = {}
+    for article in _in_order(articles):
+        found.setdefault(article.path, []).append(article)
+    return tuple(
+        LearningPath(
+            letter=path.partition(" ")[0],
+            name=path.partition(" ")[2],
+            guides=tuple(entry(guide) for guide in guides),
+        )
+        for path, guides in found.items()
+    )
+
+
+def places(articles: Iterable[Article]) -> dict[str, Place]:
+    """Return source -> place of every article."""
+    found = tuple(articles)
+    guides = {article.slug: article for article in found if article.kind == "guide"}
+    order = [article.slug for article in _in_order(found)]
+    return {article.source: _place(article, guides, order) for article in found}
+
+
+def _in_order(articles: Iterable[Article]) -> list[Article]:
+    guides = [article for article in articles if article.kind == "guide"]
+    return sorted(guides, key=lambda guide: (guide.path, guide.order, guide.slug))
+
+
+def _place(article: Article, guides: Mapping[str, Article], order: list[str]) -> Place:
+    at = order.index(article.slug) if article.kind == "guide" else -1
+    before = order[at - 1] if at > 0 else ""
+    after = order[at + 1] if 0 <= at < len(order) - 1 else ""
+    return Place(
+        here=entry(article),
+        path=article.path,
+        previous=entry(guides[before]) if before else None,
+        following=entry(guides[after]) if after else None,
+        requires=tuple(entry(guides[slug]) for slug in article.requires if slug in guides),
+        next=tuple(entry(guides[slug]) for slug in article.next if slug in guides),
+    )
+
+
+def problems(articles: Iterable[Article]) -> list[Problem]:
+    """Return what is wrong between articles: unknown guides, two of one name or one place."""
+    found = tuple(articles)
+    slugs = {article.slug for article in found if article.kind == "guide"}
+    wrong: list[Problem] = []
+    seen: dict[str, str] = {}
+    for article in found:
+        if article.kind != "home" and article.slug in seen:
+            message = f"'{article.slug}' is also the name of {seen[article.slug]}"
+            wrong.append(Problem(article.source, 1, message))
+        seen[article.slug] = article.source
+        for key in ("requires", "next"):
+            for slug in getattr(article, key):
+                if slug not in slugs and slug not in article.planned:
+                    message = f"{key} names the guide '{slug}', which does not exist"
+                    hint = f"; there are {', '.join(sorted(slugs))}; 'planned' lists future ones"
+                    wrong += located(article.source, article.text, f'"{slug}"', message + hint)
+        for slug in sorted(slugs & set(article.planned)):
+            message = f"the guide '{slug}' exists; take it out of 'planned'"
+            wrong.append(Problem(article.source, 1, message))
+    return wrong

@@ -1,0 +1,43 @@
+"""Write the output folder: whole or not at all."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def swap_in(target: Path, output: Mapping[str, bytes]) -> None:
+    """Make `target` hold exactly the files in `output` (path inside it -> content).
+
+    The files are written to a folder beside it, which then takes its name, so that nobody sees
+    half of it and a failure leaves the old one. Unchanged files are linked, which keeps their date.
+    """
+    new = target.with_name(f".{target.name}-new-{os.getpid()}")
+    old = target.with_name(f".{target.name}-old-{os.getpid()}")
+    try:
+        new.mkdir(parents=True)
+        for name, content in output.items():
+            _write(new / name, content, target / name)
+        if target.exists():
+            target.rename(old)
+        try:
+            new.rename(target)
+        except OSError:
+            if old.exists():
+                old.rename(target)
+            raise
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(path: Path, content: bytes, before: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if before.is_file() and before.stat().st_size == len(content):
+        if before.read_bytes() == content:
+            try:
+                os.link(before, path)
+            except OSError:  # a file system without hard links
+                shutil.copy2(before, path)
+            return
+    path.write_bytes(content)

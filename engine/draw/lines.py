@@ -1,0 +1,137 @@
+"""Curves over a common axis, as marks."""
+
+import math
+from collections.abc import Sequence
+
+from engine.draw.frame import LINES, Line, Picture, Ring, Words, axis_name, base_line, share, x_axis
+from engine.draw.place import Wish, beside_curve, beside_point, beside_rule, place
+from engine.text import Display, show, words
+from engine.ticks import ticks
+from engine.views import Axis, Lines, Rule
+
+Piece = tuple[tuple[float, float], ...]
+
+
+def picture(view: Lines, display: Display) -> Picture:
+    """Return the marks of the curves, their names, the rules and the points."""
+    height = LINES.height
+    pieces = [
+        clip([_spot(view, x, y) for x, y in zip(s.x, s.y, strict=True)], height)
+        for s in view.series
+    ]
+    back, y_texts = _y_axis(view.y, display)
+    ticks_x, x_texts = x_axis(view.x, LINES, display)
+    rules = [(rule, _rule_at(view, rule)) for rule in view.rules]
+    rules = [(rule, at) for rule, at in rules if 0 <= at <= (1 if rule.axis == "x" else height)]
+    spots = [(point, *_spot(view, point.x, point.y)) for point in view.points]
+    spots = [(p, x, y) for p, x, y in spots if 0 <= x <= 1 and 0 <= y <= height]
+    wishes: list[Wish] = [
+        *(beside_rule(r.axis, at, height, words(r.label, display), r.color) for r, at in rules),
+        *(beside_point(x, y, words(p.label, display), p.color) for p, x, y in spots),
+        *(
+            beside_curve(max(found, key=len), s.label, s.color)
+            for s, found in zip(view.series, pieces, strict=True)
+            if found
+        ),
+    ]
+    obstacles = [piece for found in pieces for piece in found]
+    drops = [_drop(x, y, p.color) for p, x, y in spots[:1] if view.handle]
+    return Picture(
+        frame=LINES,
+        label=_summary(view, display),
+        back=(*back, base_line(LINES)),
+        curves=tuple(
+            Line(piece, s.color, "dashed" if s.dashed else "curve")
+            for s, found in zip(view.series, pieces, strict=True)
+            for piece in found
+        ),
+        front=(*ticks_x, *(_rule_line(r, at, height) for r, at in rules), *drops),
+        rings=tuple(Ring(x, y, p.color) for p, x, y in spots),
+        words=(*y_texts, *x_texts, *place(wishes, obstacles, height)),
+    )
+
+
+def _spot(view: Lines, x: float, y: float) -> tuple[float, float]:
+    return share(view.x, x), LINES.height * (1 - share(view.y, y))
+
+
+def _rule_at(view: Lines, rule: Rule) -> float:
+    if rule.axis == "x":
+        return share(view.x, rule.at)
+    return LINES.height * (1 - share(view.y, rule.at))
+
+
+def _rule_line(rule: Rule, at: float, height: float) -> Line:
+    ends = ((at, 0.0), (at, height)) if rule.axis == "x" else ((0.0, at), (1.0, at))
+    return Line(ends, rule.color, "rule")
+
+
+def _drop(x: float, y: float, color: str) -> Line:
+    """Return the line from the reader's point down to the handle on the axis."""
+    return Line(((x, y), (x, LINES.height)), color, "drop")
+
+
+def _y_axis(axis: Axis, display: Display) -> tuple[list[Line], list[Words]]:
+    grid, texts = [], [Words(0.0, -15, axis_name(axis), "start", -LINES.left, "muted", "tick")]
+    for value, text in ticks(axis, display):
+        y = LINES.height * (1 - share(axis, value))
+        if -0.01 <= y <= LINES.height + 0.01:
+            line = min(math.floor(y) + 0.5, LINES.height - 0.5)  # a hairline on whole pixels
+            grid.append(Line(((0.0, line), (1.0, line)), "hairline", "grid"))
+            texts.append(Words(0.0, y + 4.5, text, "end", -9.0, "muted", "tick"))
+    return grid, texts
+
+
+def clip(points: Sequence[tuple[float, float]], height: float) -> list[Piece]:
+    """Return the parts of a polyline inside the frame; a NaN interrupts it."""
+    pieces: list[Piece] = []
+    piece: list[tuple[float, float]] = []
+    for start, end in zip(points, points[1:], strict=False):
+        cut = _cut(start, end, height)
+        if cut is None or (piece and piece[-1] != cut[0]):
+            pieces += [tuple(piece)] if piece else []
+            piece = []
+        if cut is not None:
+            piece = [*(piece or cut[:1]), cut[1]]
+    return [*pieces, tuple(piece)] if piece else pieces
+
+
+def _cut(
+    start: tuple[float, float], end: tuple[float, float], height: float
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    """Return the part of a straight line inside the frame (Liang and Barsky 1984)."""
+    if not all(math.isfinite(number) for number in (*start, *end)):
+        return None
+    first, last = 0.0, 1.0
+    for a, b, high in ((start[0], end[0], 1.0), (start[1], end[1], height)):
+        low, step = 0.0, b - a
+        if step == 0:
+            if not low <= a <= high:
+                return None
+            continue
+        near, far = sorted(((low - a) / step, (high - a) / step))
+        first, last = max(first, near), min(last, far)
+    if first > last:
+        return None
+    return _between(start, end, first), _between(start, end, last)
+
+
+def _between(
+    start: tuple[float, float], end: tuple[float, float], part: float
+) -> tuple[float, float]:
+    if part in (0.0, 1.0):
+        return end if part else start
+    return start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
+
+
+def _summary(view: Lines, display: Display) -> str:
+    def extent(axis: Axis) -> str:
+        low, high = (show(v, axis.quantity, display) for v in (axis.low, axis.high))
+        return f"{axis_name(axis)} from {low} to {high}"
+
+    marked = [words(item.label, display) for item in (*view.points, *view.rules)]
+    return (
+        f"{view.title}. Across: {extent(view.x)}; up: {extent(view.y)}. "
+        f"Curves: {', '.join(s.label for s in view.series)}."
+        + (f" Marked: {', '.join(marked)}." if marked else "")
+    )

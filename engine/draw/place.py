@@ -1,0 +1,111 @@
+"""Where the texts inside a chart go: beside what they name, off the curves and off one another."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.draw.frame import CHAR, TYPICAL, Words
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A text and the places it may take, the best first."""
+
+    places: tuple[Words, ...]
+
+
+def place(wishes: Iterable[Wish], curves: Sequence[Points], height: float) -> list[Words]:
+    """Return each text at the place that crosses the fewest curves and earlier texts."""
+    dots = [dot for curve in curves for dot in _dots(curve)]
+    taken: list[tuple[float, float, float, float]] = []
+    chosen = []
+    for wish in wishes:
+        costs = [_cost(words, dots, taken, height) + i / 100 for i, words in enumerate(wish.places)]
+        best = wish.places[costs.index(min(costs))]
+        taken.append(_box(best))
+        chosen.append(best)
+    return chosen
+
+
+def _box(words: Words) -> tuple[float, float, float, float]:
+    width = CHAR * len(words.text)
+    before = {"start": 0.0, "middle": 0.5, "end": 1.0}[words.align] * width
+    left = words.x * TYPICAL + words.dx - before
+    return left, words.y - 11, left + width, words.y + 4
+
+
+def _cost(
+    words: Words,
+    dots: Points,
+    taken: Sequence[tuple[float, float, float, float]],
+    height: float,
+) -> float:
+    left, top, right, bottom = _box(words)
+    outside = left < -2 or right > TYPICAL + 2 or top < -2 or bottom > height + 2
+    over = sum(left < r and right > x and top < b and bottom > y for x, y, r, b in taken)
+    crossed = sum(left < x < right and top < y < bottom for x, y in dots)
+    return 100.0 * outside + 50.0 * over + crossed
+
+
+def _dots(curve: Points) -> list[tuple[float, float]]:
+    """Return dots at most about six pixels apart along the curve, on a frame of typical width."""
+    dots = []
+    for (x0, y0), (x1, y1) in zip(curve, curve[1:], strict=False):
+        span = max(abs(x1 - x0) * TYPICAL, abs(y1 - y0))
+        steps = max(1, math.ceil(span / 6))
+        dots += [
+            ((x0 + (x1 - x0) * i / steps) * TYPICAL, y0 + (y1 - y0) * i / steps)
+            for i in range(steps + 1)
+        ]
+    return dots
+
+
+def beside_curve(curve: Points, text: str, color: str) -> Wish:
+    """Return the places of a curve's name: above or below it, near its end first."""
+    places = []
+    for back in (0.0, 0.15, 0.3, 0.45, 0.6, 0.8):
+        x, y = _at(curve, 1.0 - back)
+        align = "end" if x > 0.35 else "start"
+        for dy in (-8, 17, -20, 29):
+            places.append(Words(x, y + dy, text, align, 0.0, color, "strong"))
+    return Wish(tuple(places))
+
+
+def _at(curve: Points, part: float) -> tuple[float, float]:
+    """Return the curve's point at a part of its extent in x."""
+    first, last = curve[0][0], curve[-1][0]
+    wanted = first + (last - first) * part
+    for (x0, y0), (x1, y1) in zip(curve, curve[1:], strict=False):
+        if x0 <= wanted <= x1 and x1 > x0:
+            return wanted, y0 + (y1 - y0) * (wanted - x0) / (x1 - x0)
+    return curve[-1]
+
+
+def beside_point(x: float, y: float, text: str, color: str) -> Wish:
+    """Return the places of a point's label: around it."""
+    places = [
+        Words(x, y + dy, text, align, dx, color, "strong")
+        for dy, far in ((-11, 9), (20, 9), (4.5, 13), (-24, 9), (34, 9), (-38, 9))
+        for align, dx in ((("end", -far), ("start", far)) if x > 0.5 else
+                          (("start", far), ("end", -far)))
+    ]
+    return Wish(tuple(places))
+
+
+def beside_rule(axis: str, at: float, height: float, text: str, color: str) -> Wish:
+    """Return the places of a rule's label: at `at`, a share of the width or pixels down."""
+    if axis == "y":
+        return Wish(
+            tuple(
+                Words(x, at + dy, text, align, dx, color)
+                for x, align, dx in ((0.0, "start", 6.0), (1.0, "end", -4.0), (0.5, "middle", 0.0))
+                for dy in (-6, 16)
+            )
+        )
+    sides = (("start", 6.0), ("end", -6.0)) if at < 0.6 else (("end", -6.0), ("start", 6.0))
+    rows = [14.0 + 17 * i for i in range(max(1, int((height - 14) // 17)))]
+    return Wish(
+        tuple(Words(at, y, text, align, dx, color) for y in rows for align, dx in sides)
+    )

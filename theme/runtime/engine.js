@@ -1,0 +1,169 @@
+// The page's side of the engine: starts the Worker, asks it, and starts it again when it dies.
+
+const RESTARTS = 2; // in a row, without an answer in between
+
+/**
+ * @typedef {"idle" | "loading" | "live" | "failed"} State
+ * @typedef {{id: number, request: string, resolve: (reply: string | null) => void,
+ *   reject: (error: Error) => void}} Job
+ */
+
+/**
+ * @param {{workerUrl: string, runtimeUrl: string, patience?: number,
+ *   onState?: (state: State, sentence?: string) => void}} options  absolute URLs of worker.js and
+ *   of the bundle's manifest; how long (milliseconds) a running Worker may take for one answer.
+ */
+export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState = () => {} }) {
+  /** @type {Map<string, {running: Job | null, waiting: Job | null}>} */
+  const slots = new Map();
+  let state = /** @type {State} */ ("idle");
+  let worker = /** @type {Worker | null} */ (null);
+  let restarts = 0;
+  let lastId = 0;
+  let watch = 0;
+  let startedAt = 0;
+
+  function enter(next, sentence) {
+    state = next;
+    onState(next, sentence);
+  }
+
+  function launch(plain) {
+    stop();
+    enter("loading");
+    const mine = create();
+    if (mine === null) return;
+    worker = mine;
+    manifest(runtimeUrl).then(
+      (start) => worker === mine && mine.postMessage({ start, base: runtimeUrl, plain }),
+      (error) => worker === mine && fail(error.message),
+    );
+    mine.onmessage = ({ data }) => worker === mine && receive(data);
+    mine.onmessageerror = () => worker === mine && died();
+    mine.onerror = (event) => {
+      event.preventDefault();
+      if (worker === mine) died(event.message);
+    };
+  }
+
+  function create() {
+    try {
+      return new Worker(workerUrl, { type: "module" });
+    } catch (error) {
+      fail(`The script ${file(workerUrl)} could not be started: ${error.message}`);
+      return null;
+    }
+  }
+
+  function stop() {
+    clearTimeout(watch);
+    worker?.terminate();
+    worker = null;
+  }
+
+  function fail(sentence) {
+    stop();
+    enter("failed", sentence);
+  }
+
+  function died(message) {
+    if (state === "loading") fail(message || `The script ${file(workerUrl)} could not be loaded.`);
+    else if (restarts >= RESTARTS) fail("Python stopped again and again on the same request.");
+    else {
+      restarts += 1;
+      launch(true);
+    }
+  }
+
+  function receive(data) {
+    if (data.ready) live();
+    else if (data.again) launch(true);
+    else if (data.failed) fail(data.failed);
+    else finish(data);
+  }
+
+  function live() {
+    enter("live");
+    for (const { running } of slots.values()) if (running) send(running);
+  }
+
+  function send({ id, request }) {
+    worker.postMessage({ id, request });
+    guard();
+  }
+
+  /** Give a Worker that owes an answer some time; whoever does not come back is dead. */
+  function guard() {
+    clearTimeout(watch);
+    const owing = [...slots.values()].some(({ running }) => running);
+    if (owing) watch = setTimeout(died, patience);
+  }
+
+  function finish({ id, reply, failure }) {
+    const slot = [...slots.values()].find(({ running }) => running?.id === id);
+    if (!slot) return; // an answer nobody waits for any more
+    restarts = 0;
+    const { running, waiting } = slot;
+    slot.running = waiting;
+    slot.waiting = null;
+    guard();
+    if (waiting) send(waiting);
+    if (failure === undefined) running.resolve(reply);
+    else running.reject(new Error(failure));
+    measured();
+  }
+
+  function measured() {
+    if (startedAt === null) return;
+    performance.measure("runtime-start", { start: startedAt, end: performance.now() });
+    startedAt = null;
+  }
+
+  return {
+    /** Start the Worker if it has not been started. */
+    start() {
+      if (state !== "idle") return;
+      startedAt = performance.now();
+      launch(false);
+    },
+
+    /**
+     * Ask a calculator; starts the Worker if need be. While one request of a calculator runs, the
+     * newest other one waits and those it replaces resolve to null. A request stays until it is
+     * answered, over restarts and `retry`. Rejects when the engine itself fails on the request.
+     * @returns {Promise<string | null>}
+     */
+    ask(calculator, request) {
+      this.start();
+      return new Promise((resolve, reject) => {
+        const slot = slots.get(calculator) ?? { running: null, waiting: null };
+        const job = { id: (lastId += 1), request, resolve, reject };
+        slots.set(calculator, slot);
+        if (slot.running) {
+          slot.waiting?.resolve(null);
+          slot.waiting = job;
+        } else {
+          slot.running = job;
+          if (state === "live") send(job);
+        }
+      });
+    },
+
+    /** Start afresh after a failure. */
+    retry() {
+      if (state !== "failed") return;
+      restarts = 0;
+      launch(true);
+    },
+  };
+}
+
+async function manifest(url) {
+  const response = await fetch(url).catch(() => null);
+  if (!response?.ok) throw new Error(`The file ${file(url)} could not be fetched.`);
+  return response.json();
+}
+
+function file(url) {
+  return new URL(url).pathname.split("/").pop();
+}

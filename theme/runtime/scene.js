@@ -1,0 +1,137 @@
+/**
+ * A drawing made of frames, `[data-player]`, with its controls. Each frame is expanded once from the
+ * changes into the attributes of every shape that ever changes.
+ *
+ * @typedef {[number, Record<string, string>, string | null]} ShapeChange
+ * @typedef {{caption: string, changes: ShapeChange[]}} Frame
+ * @typedef {Map<string, string | null>} State  "shape attribute" -> value, "shape" -> text
+ */
+
+import { all, attribute, parsed, write } from "./dom.js";
+import { createPlayer } from "./player.js";
+
+/** @type {WeakMap<Element, (view: {svg: string, frames: Frame[]}) => void>} */
+const updates = new WeakMap();
+
+/** @param {HTMLElement} figure */
+export function startScene(figure) {
+  const stage = /** @type {HTMLElement} */ (figure.querySelector("[data-stage]"));
+  /** @type {Frame[]} */
+  let frames = parsed(figure.querySelector("[data-scene]")?.textContent ?? "").frames;
+  let drawing = read(stage, frames);
+  const part = (/** @type {string} */ name) => /** @type {any} */ (figure.querySelector(name));
+  const [play, scrub, caption] = ["[data-play]", "[data-scrub]", "[data-frame-caption]"].map(part);
+  const playText = play.textContent;
+
+  const player = createPlayer({
+    count: () => frames.length,
+    show(frame) {
+      stage.style.setProperty("--step", `${player.pace}ms`);
+      drawing(frame);
+      write(caption, "textContent", frames[frame].caption);
+      write(scrub, "value", String(frame));
+      attribute(scrub, "aria-valuetext", frames[frame].caption);
+    },
+    onPlaying(playing) {
+      write(play, "textContent", playing ? play.dataset.pauseText : playText);
+      // While it plays the captions come too fast to be read aloud.
+      attribute(caption, "aria-live", playing ? "off" : "polite");
+    },
+  });
+
+  updates.set(figure, (view) => {
+    frames = view.frames;
+    stage.innerHTML = view.svg;
+    drawing = read(stage, frames);
+    write(scrub, "max", String(frames.length - 1));
+    const steps = frames.map(({ caption: text }) => {
+      const item = document.createElement("li");
+      item.textContent = text;
+      return item;
+    });
+    figure.querySelector("[data-steps]")?.replaceChildren(...steps);
+    player.seek(player.frame);
+  });
+  listen(figure, player, { play, scrub });
+}
+
+/** @param {HTMLElement} figure @param {any} view */
+export function showScene(figure, view) {
+  for (const caption of all("[data-caption]", figure)) write(caption, "textContent", view.caption);
+  updates.get(figure)?.(view);
+}
+
+/** @param {HTMLElement} figure @param {ReturnType<typeof createPlayer>} player */
+function listen(figure, player, { play, scrub }) {
+  play.addEventListener("click", player.toggle);
+  scrub.addEventListener("input", () => player.seek(scrub.valueAsNumber));
+  for (const button of all("[data-step]", figure)) {
+    button.addEventListener("click", () => player.step(Number(button.dataset.step)));
+  }
+  for (const speed of all("[data-speed]", figure)) {
+    speed.addEventListener("change", () => player.setSpeed(Number(/** @type {any} */ (speed).value)));
+  }
+  figure.addEventListener("keydown", (event) => {
+    const on = /** @type {Element} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey || on.matches("select, summary")) return;
+    if (event.key === " " && on.matches("button")) return;
+    const action = {
+      " ": player.toggle,
+      ArrowLeft: () => player.step(-1),
+      ArrowRight: () => player.step(1),
+      Home: () => player.seek(0),
+      End: () => player.seek(Infinity),
+    }[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}
+
+/**
+ * @param {HTMLElement} stage holding the drawing of frame 0
+ * @param {Frame[]} frames
+ * @returns {(frame: number) => void} draws a frame
+ */
+function read(stage, frames) {
+  const shapes = /** @type {SVGElement[]} */ ([...stage.querySelectorAll("[data-shape]")]);
+  const states = expand(shapes, frames);
+  let now = states[0];
+  return (frame) => {
+    for (const [place, value] of states[frame]) {
+      if (now.get(place) !== value) draw(shapes, place, value);
+    }
+    now = states[frame];
+  };
+}
+
+/** @param {SVGElement[]} shapes @param {string} place @param {string | null} value */
+function draw(shapes, place, value) {
+  const [index, name] = place.split(" ");
+  const shape = shapes[Number(index)];
+  if (!name) shape.textContent = value;
+  else if (value === null) shape.removeAttribute(name);
+  else shape.setAttribute(name, value);
+}
+
+/** @param {SVGElement[]} shapes @param {Frame[]} frames @returns {State[]} one for each frame */
+function expand(shapes, frames) {
+  /** @type {State} */
+  const first = new Map();
+  for (const [index, attributes, text] of frames.flatMap((frame) => frame.changes)) {
+    for (const name of Object.keys(attributes)) {
+      first.set(`${index} ${name}`, shapes[index].getAttribute(name));
+    }
+    if (text !== null) first.set(`${index}`, shapes[index].textContent);
+  }
+  const states = [first];
+  for (const { changes } of frames.slice(1)) {
+    const state = new Map(states[states.length - 1]);
+    for (const [index, attributes, text] of changes) {
+      for (const [name, value] of Object.entries(attributes)) state.set(`${index} ${name}`, value);
+      if (text !== null) state.set(`${index}`, text);
+    }
+    states.push(state);
+  }
+  return states;
+}

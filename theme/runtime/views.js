@@ -1,0 +1,113 @@
+/** Shows the engine's views in their places: texts, fragments, equations, charts, scenes, code. */
+
+import * as chart from "./chart.js";
+import { all, attribute, partsOf, write } from "./dom.js";
+import { fillEquation } from "./equation.js";
+import { morph } from "./morph.js";
+import { showScene } from "./scene.js";
+
+/** What each place shows now, so that an unchanged view costs nothing. */
+const shown = new WeakMap();
+
+/**
+ * @param {import("./calculator.js").Reply} reply
+ * @param {string} calculator
+ */
+export function showViews(calculator, reply) {
+  if (!reply.outputs) return;
+  for (const place of partsOf(calculator, "[data-output]")) {
+    const name = place.dataset.output ?? "";
+    const view = reply.outputs[name];
+    const svg = reply.extra.svg?.[name];
+    if (!view) continue;
+    const text = JSON.stringify(view) + (svg ?? "");
+    if (shown.get(place) === text) continue;
+    shown.set(place, text);
+    (KINDS[view.kind] ?? showFragment)(place, view, svg);
+  }
+  for (const place of partsOf(calculator, "[data-also]")) {
+    write(place, "textContent", reply.outputs[place.dataset.also ?? ""]?.also ?? "");
+  }
+  for (const place of partsOf(calculator, "[data-note]")) {
+    write(place, "textContent", reply.outputs[place.dataset.note ?? ""]?.note ?? "");
+  }
+  for (const place of partsOf(calculator, "[data-output]")) {
+    const table = reply.extra.table?.[place.dataset.output ?? ""];
+    const into = table === undefined ? null : place.querySelector("[data-table]");
+    if (into) morph(into, table);
+  }
+}
+
+/** The charts whose picture the engine must draw, and the tables that lie open. */
+export function wantedExtras(calculator) {
+  const places = partsOf(calculator, "[data-output]");
+  const names = (/** @type {HTMLElement[]} */ found) => [
+    ...new Set(found.map((place) => place.dataset.output ?? "")),
+  ];
+  const charts = places.filter((place) => place.matches("figure.chart"));
+  return {
+    svg: names(charts.filter((figure) => chart.needsSvg(figure))),
+    table: names(charts.filter((figure) => figure.querySelector("details.data[open]"))),
+  };
+}
+
+/** @type {Record<string, (place: HTMLElement, view: any, svg?: string) => void>} */
+const KINDS = {
+  value: showValue,
+  formula: showFormula,
+  code: showCode,
+  scene: showScene,
+  lines: showChart,
+  bars: showChart,
+  timeline: showChart,
+  heatmap: showChart,
+};
+
+function showValue(place, view) {
+  write(place, "textContent", view.text);
+  attribute(place, "data-value", view.value === null ? "" : String(view.value));
+  attribute(place, "title", view.label);
+  recolor(place, view.color);
+}
+
+/** @param {Element} place @param {string} color */
+function recolor(place, color) {
+  for (const name of [...place.classList]) if (name.startsWith("c-")) place.classList.remove(name);
+  place.classList.add(`c-${color}`);
+}
+
+function showFragment(place, view) {
+  if (view.remedies) {
+    const changes = view.remedies.map((/** @type {any} */ one) => [one.key, one.change]);
+    attribute(place, "data-changes", JSON.stringify(Object.fromEntries(changes)));
+  }
+  morph(place.querySelector("[data-fragment]") ?? place, view.html);
+}
+
+function showFormula(place, view) {
+  for (const equation of all("[data-equation]", place)) {
+    attribute(equation, "data-equation", view.equation);
+    attribute(equation, "data-symbols", JSON.stringify(view.symbols));
+    attribute(equation, "data-inputs", JSON.stringify(view.inputs));
+    fillEquation(equation);
+  }
+}
+
+function showCode(place, view) {
+  for (const code of all("code", place)) write(code, "textContent", view.text);
+}
+
+function showChart(place, view, svg) {
+  for (const caption of all("[data-caption]", place)) write(caption, "textContent", view.caption);
+  if (svg !== undefined && chart.needsSvg(place)) drawn(place, svg);
+  chart.update(place, view);
+}
+
+/** Without the chart library the engine draws every picture anew. */
+function drawn(place, svg) {
+  const old = place.querySelector("[data-plot] svg");
+  if (!old) return;
+  const template = document.createElement("template");
+  template.innerHTML = svg;
+  old.replaceWith(template.content);
+}
