@@ -37,8 +37,8 @@ class Findings:
         figures: outputs placed as a chart, as (calculator, output).
         values: live values placed, as (calculator, output); each gets one receipt.
         popovers: HTML of receipts that are not live.
-        figure_numbers: id of an illustration -> "Figure 1".
-        links: (target as written, text or "") of links to other articles and anchors.
+        titles: id -> what a cross reference to it says, of illustrations and calculators.
+        links: targets of links to other articles and anchors, as written.
         images: sources of images as written.
         formulas: (TeX, whether it is displayed).
         answers: (text of the true answer, HTML marker of the prompt) of predictions.
@@ -51,7 +51,7 @@ class Findings:
     figures: dict[tuple[str, str], None] = field(default_factory=dict)
     values: dict[tuple[str, str], None] = field(default_factory=dict)
     popovers: list[str] = field(default_factory=list)
-    figure_numbers: dict[str, str] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
     images: list[str] = field(default_factory=list)
     formulas: dict[tuple[str, bool], None] = field(default_factory=dict)

@@ -81,17 +81,16 @@ def exercise() -> None:
     discover = importlib.import_module("engine.discover")
     for name in discover.names("engine.calculators"):
         reply = json.loads(answer(json.dumps({"calculator": name})))
-        for request in requests(reply):
-            # A view has not every form: a number has no CSV, a formula no picture.
-            with suppress(NotImplementedError):
+        for request in changes(reply):
+            answer(json.dumps({"calculator": name, **request}))
+        for request in drawings(reply):
+            # Not every view has every form: a number has no CSV, a formula no picture.
+            with suppress(LookupError, NotImplementedError):
                 answer(json.dumps({"calculator": name, **request}))
 
 
-def requests(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield requests that together take every path a reader can take from the first reply."""
-    for name in reply.get("outputs") or ():
-        for kind in ("receipts", "svg", "csv"):
-            yield {"want": {kind: [name]}}
+def changes(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what a reader can do to the inputs: both ends of each, a step, a bad value."""
     yield {"display": {"binary": True, "both_ways": True}}
     yield {"typed": {"no such input": "1"}}
     for name, state in reply["inputs"].items():
@@ -100,6 +99,13 @@ def requests(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(state, dict) and state.get("position") is not None:
             yield {"slide": {name: 0}}
             yield {"slide": {name: 1}}
+
+
+def drawings(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a request for every form of every output."""
+    for name in reply["outputs"] or ():
+        for kind in ("receipts", "svg", "csv"):
+            yield {"want": {kind: [name]}}
 
 
 def loaded() -> Iterator[tuple[str, bytes]]:

@@ -22,8 +22,9 @@ class FigureBlock(Block):  # type: ignore[misc]
 
     def on_create(self, parent: etree.Element) -> etree.Element:
         """Number the figure as soon as it begins, so that numbers follow the text."""
-        numbers = self.config["findings"].figure_numbers
-        numbers[self.argument] = f"Figure {len(numbers) + 1}"
+        titles = self.config["findings"].titles
+        count = sum(title.startswith("Figure ") for title in titles.values())
+        titles[self.argument] = f"Figure {count + 1}"
         attributes = {"class": "illustration", "id": self.argument}
         return etree.SubElement(parent, "figure", attributes)
 
@@ -37,7 +38,7 @@ class FigureBlock(Block):  # type: ignore[misc]
             return
         caption = etree.SubElement(block, "figcaption")
         number = etree.SubElement(caption, "span", {"class": "figure-number"})
-        number.text = findings.figure_numbers[self.argument] + "."
+        number.text = findings.titles[self.argument] + "."
         number.tail = " "
         caption.extend(after)
 

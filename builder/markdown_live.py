@@ -34,6 +34,7 @@ def block_html(inside: str, around: Surroundings, findings: Findings) -> str:
     if not placement.member:
         for name in found.outputs:
             _show(found, name, findings)
+        findings.titles[found.name] = found.title
         return str(around.macros.calculator(found, findings.identify))
     for field in found.fields:
         if field.name == placement.member:

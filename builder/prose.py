@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import unescape
+from typing import Any
 
 from markdown import Markdown
 
@@ -38,8 +39,8 @@ class Prose:
         headings: in order, levels 2 and 3.
         anchors: id -> what a cross reference to it says.
         cites, terms, calculators: in the order of their first use.
-        figures, values: (calculator, output) of the charts and live values on the page.
-        popovers: HTML of receipts that are not live.
+        figures: (calculator, output) of the charts on the page.
+        popovers: HTML of all receipts.
         formulas: what has to be typeset for it.
         links, images: as written.
         problems: what is wrong so far.
@@ -52,7 +53,6 @@ class Prose:
     terms: tuple[str, ...]
     calculators: tuple[str, ...]
     figures: tuple[tuple[str, str], ...]
-    values: tuple[tuple[str, str], ...]
     popovers: tuple[str, ...]
     formulas: tuple[maths.Formula, ...]
     links: tuple[str, ...]
@@ -86,13 +86,12 @@ def render(article: Article, around: Surroundings) -> Prose:
     return Prose(
         html=html,
         headings=tuple(heading for heading in headings if heading.level in (2, 3)),
-        anchors={h.id: _text(h.html) for h in headings} | findings.figure_numbers,
+        anchors={h.id: _text(h.html) for h in headings} | findings.titles,
         cites=tuple(findings.cites),
         terms=tuple(findings.terms),
         calculators=tuple(findings.calculators),
         figures=tuple(findings.figures),
-        values=tuple(findings.values),
-        popovers=tuple(findings.popovers),
+        popovers=(*_receipts(findings, around), *findings.popovers),
         formulas=tuple(formulas),
         links=tuple(findings.links),
         images=tuple(findings.images),
@@ -100,7 +99,14 @@ def render(article: Article, around: Surroundings) -> Prose:
     )
 
 
-def _headings(tokens: list[dict[str, object]]) -> list[Heading]:
+def _receipts(findings: Findings, around: Surroundings) -> list[str]:
+    return [
+        str(around.macros.receipt(around.load(calculator), output))
+        for calculator, output in findings.values
+    ]
+
+
+def _headings(tokens: list[dict[str, Any]]) -> list[Heading]:
     found = []
     for token in tokens:
         found.append(Heading(level=token["level"], id=token["id"], html=token["name"]))

@@ -7,7 +7,8 @@ Request: {"calculator": name,
   "nudge":  {input: steps}  small steps from the value given above
   "fallback": true          use the default for a bad value instead of stopping
   "display": {"binary": bool, "both_ways": bool}
-  "want": {"receipts": [output], "svg": [output], "csv": [output]}}
+  "want": {"receipts": [output], "svg": [output], "file": [output], "table": [output],
+           "csv": [output]}}   svg is for the page, file an SVG document of its own
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...}}
 """
@@ -19,10 +20,11 @@ from typing import Any
 from engine.calculator import Calculator, changed, field_of, load, make
 from engine.draw.csv import csv_text
 from engine.draw.receipt import receipt_fragment
-from engine.draw.svg import svg_text
+from engine.draw.svg import svg_file, svg_text
+from engine.draw.table_of_chart import table_text
 from engine.inputs import Choice, InputError, Number, Scalar, Switch
 from engine.text import Display, plain
-from engine.views import Value, View
+from engine.views import Chart, Scene, Value, View
 from engine.wire import view_json
 
 
@@ -132,9 +134,18 @@ def _extra(
                 continue
             if kind == "receipts" and isinstance(view, Value):
                 text = receipt_fragment(calculator, name, view, values, display)
-            elif kind == "svg":
-                text = svg_text(view, display)
             else:
-                text = csv_text(view)
+                text = _drawn(kind, view, display)
             found.setdefault(kind, {})[name] = text
     return found
+
+
+def _drawn(kind: str, view: View, display: Display) -> str:
+    """Return a view as "svg" for the page, "file" (an SVG document), "table" or "csv"."""
+    if kind == "csv":
+        return csv_text(view)
+    if kind == "table":
+        return table_text(view, display) if isinstance(view, Chart) else ""
+    if not isinstance(view, Chart | Scene):
+        return ""
+    return svg_file(view, display) if kind == "file" else svg_text(view, display)

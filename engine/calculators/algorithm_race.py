@@ -14,6 +14,7 @@ from engine.formulas.communication import (
     tree_all_reduce_time,
 )
 from engine.formulas.hierarchy import HIERARCHICAL_ALL_REDUCE, hierarchical_all_reduce_time
+from engine.hardware import MEASURED
 from engine.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, Number
 from engine.text import Text, say
 from engine.units import BANDWIDTH, BYTES, COUNT, GB, KB, MB, MICRO, SECONDS, Bytes, Seconds
@@ -131,7 +132,26 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "crossover": _crossover(inputs, crossover),
         "winner": _winner(now),
         "race": _race(inputs, now, crossover),
+        "measured_ring": _measured("h200_ring", "Measured, ring"),
+        "measured_switch": _measured("h200_nvls", "Measured, in the switch"),
     }
+
+
+def _measured(key: str, label: str) -> Value:
+    row = MEASURED[key]
+    return Value(
+        label=label,
+        value=row.bus_bandwidth,
+        quantity=BANDWIDTH,
+        receipt=Receipt(
+            basis="measured",
+            assumptions=(
+                say(f"{row.name}, all-reduce of {{s}} per GPU over NVLink.", s=(row.size, BYTES)),
+            ),
+            sources=(row.source,),
+        ),
+        note="bus bandwidth, 8 H200 in one node; not of your inputs",
+    )
 
 
 def _crossover(inputs: Inputs, size: Bytes) -> Value:

@@ -1,7 +1,17 @@
 """Horizontal bars, as marks."""
 
-from engine.draw.frame import BAR_ROW, CHAR, Box, Line, Picture, Words, rows_frame, share, x_axis
-from engine.draw.frame import Frame
+from engine.draw.frame import (
+    BAR_ROW,
+    CHAR,
+    Box,
+    Frame,
+    Line,
+    Picture,
+    Words,
+    rows_frame,
+    share,
+    x_axis,
+)
 from engine.text import Display, show, words
 from engine.ticks import ticks
 from engine.views import Axis, Bar, Bars, Rule
@@ -93,6 +103,8 @@ def _summary(view: Bars, display: Display) -> str:
 
     marked = [words(rule.label, display) for rule in view.rules]
     return (
-        f"{view.title}. " + "; ".join(f"{bar.label}: {total(bar)}" for bar in view.bars) + "."
+        f"{view.title}. "
+        + "; ".join(f"{bar.label}: {total(bar)}" for bar in view.bars)
+        + "."
         + (f" Marked: {', '.join(marked)}." if marked else "")
     )

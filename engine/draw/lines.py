@@ -129,7 +129,8 @@ def _summary(view: Lines, display: Display) -> str:
         low, high = (show(v, axis.quantity, display) for v in (axis.low, axis.high))
         return f"{axis_name(axis)} from {low} to {high}"
 
-    marked = [words(item.label, display) for item in (*view.points, *view.rules)]
+    labels = [p.label for p in view.points] + [r.label for r in view.rules]
+    marked = [words(label, display) for label in labels]
     return (
         f"{view.title}. Across: {extent(view.x)}; up: {extent(view.y)}. "
         f"Curves: {', '.join(s.label for s in view.series)}."

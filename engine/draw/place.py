@@ -88,8 +88,9 @@ def beside_point(x: float, y: float, text: str, color: str) -> Wish:
     places = [
         Words(x, y + dy, text, align, dx, color, "strong")
         for dy, far in ((-11, 9), (20, 9), (4.5, 13), (-24, 9), (34, 9), (-38, 9))
-        for align, dx in ((("end", -far), ("start", far)) if x > 0.5 else
-                          (("start", far), ("end", -far)))
+        for align, dx in (
+            (("end", -far), ("start", far)) if x > 0.5 else (("start", far), ("end", -far))
+        )
     ]
     return Wish(tuple(places))
 
@@ -106,6 +107,4 @@ def beside_rule(axis: str, at: float, height: float, text: str, color: str) -> W
         )
     sides = (("start", 6.0), ("end", -6.0)) if at < 0.6 else (("end", -6.0), ("start", 6.0))
     rows = [14.0 + 17 * i for i in range(max(1, int((height - 14) // 17)))]
-    return Wish(
-        tuple(Words(at, y, text, align, dx, color) for y in rows for align, dx in sides)
-    )
+    return Wish(tuple(Words(at, y, text, align, dx, color) for y in rows for align, dx in sides))

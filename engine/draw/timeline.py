@@ -1,8 +1,18 @@
 """Spans on lanes over time, as marks."""
 
 from engine.draw.bars import rules_above, x_grid
-from engine.draw.frame import CHAR, LANE_ROW, Box, Frame, Line, Picture, Words, rows_frame, share
-from engine.draw.frame import x_axis
+from engine.draw.frame import (
+    CHAR,
+    LANE_ROW,
+    Box,
+    Frame,
+    Line,
+    Picture,
+    Words,
+    rows_frame,
+    share,
+    x_axis,
+)
 from engine.text import Display, show, words
 from engine.views import Axis, Span, Timeline
 
@@ -36,7 +46,7 @@ def picture(view: Timeline, display: Display) -> Picture:
 
 def _bed(top: float) -> Box:
     """Return the idle ground of a lane: hatched grey under the spans."""
-    return Box(0.0, 1.0, top + 22, top + 46, "idle", 0.5, hatched=True)
+    return Box(0.0, 1.0, top + 22, top + 46, "muted", 0.28, hatched=True)
 
 
 def _box(span: Span, axis: Axis, top: float) -> Box:
@@ -71,6 +81,8 @@ def _summary(view: Timeline, display: Display) -> str:
 
     marked = [words(rule.label, display) for rule in view.rules]
     return (
-        f"{view.title}. " + "; ".join(f"{one.label} {lane(one.key)}" for one in view.lanes) + "."
+        f"{view.title}. "
+        + "; ".join(f"{one.label} {lane(one.key)}" for one in view.lanes)
+        + "."
         + (f" Marked: {', '.join(marked)}." if marked else "")
     )

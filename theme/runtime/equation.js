@@ -13,12 +13,18 @@ export function fillEquations(root) {
   }
 }
 
+/** Mark what the builder has filled already. */
+export function adoptEquations() {
+  for (const place of all("[data-equation]")) {
+    if (place.firstElementChild) place.dataset.filled = place.dataset.equation;
+  }
+}
+
 /** @param {HTMLElement} place */
 export function fillEquation(place) {
   const name = place.dataset.equation ?? "";
   if (place.dataset.filled !== name) {
-    // The builder has filled it already; only what is drawn here carries the mark.
-    if (place.dataset.filled || !place.firstElementChild) copy(place, "equation", name);
+    copy(place, "equation", name);
     place.dataset.filled = name;
   }
   const texts = parsed(place.dataset.symbols) ?? {};

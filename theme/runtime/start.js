@@ -2,6 +2,9 @@
 
 import { target } from "./dom.js";
 
+/** Reading a receipt is no touch: it needs no engine. */
+const CONTROLS = "input[data-of], select[data-of]";
+
 /**
  * @param {Element[]} places where the calculators are
  * @param {() => void} start called once
@@ -23,7 +26,7 @@ export function startWhenWanted(places, start, now) {
     return;
   }
   for (const kind of ["pointerdown", "focusin", "input"]) {
-    const touch = (/** @type {Event} */ event) => target(event, "[data-of]") && begin();
+    const touch = (/** @type {Event} */ event) => target(event, CONTROLS) && begin();
     document.addEventListener(kind, touch, { signal: stop.signal, passive: true });
   }
   // @ts-ignore: not in every browser

@@ -1,0 +1,98 @@
+"""Check finished pages as a browser sees them: links, anchors, ids, images, references by id."""
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+_BY_ID = ("for", "aria-describedby", "aria-labelledby", "aria-controls", "popovertarget")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a page has: ids, URLs it uses, ids it refers to, images without alt text."""
+
+    ids: tuple[str, ...]
+    urls: tuple[str, ...]
+    referred: tuple[str, ...]
+    silent_images: tuple[str, ...]
+    marks: tuple[str, ...]
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.urls: list[str] = []
+        self.referred: list[str] = []
+        self.silent: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if "id" in given:
+            self.ids.append(given["id"])
+        for name in ("href", "src", "data-figures", "data-bokeh", "data-worker", "data-runtime"):
+            if name in given and not (tag == "link" and given.get("rel") == "canonical"):
+                self.urls.append(given[name])
+        for name in _BY_ID:
+            self.referred += given.get(name, "").split()
+        if tag == "img" and not given.get("alt", "").strip():
+            self.silent.append(given.get("src", ""))
+
+
+def facts(html: str) -> Facts:
+    """Return what a page has."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    return Facts(
+        ids=tuple(reader.ids),
+        urls=tuple(dict.fromkeys(reader.urls)),
+        referred=tuple(dict.fromkeys(reader.referred)),
+        silent_images=tuple(reader.silent),
+        marks=tuple(sorted({mark for mark in ("⟦", "[[") if mark in html})),
+    )
+
+
+def wrong(pages: Mapping[str, Facts], others: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield (page, text it is about, message) for all that is wrong.
+
+    Args:
+        pages: path in the output -> what the page has.
+        others: paths of the output's other files.
+    """
+    for path, page in pages.items():
+        for name, count in Counter(page.ids).items():
+            if count > 1:
+                yield path, name, f"the id '{name}' stands {count} times on the page"
+        for name in page.referred:
+            if name not in page.ids:
+                yield path, name, f"'{name}' is referred to by its id, but there is none"
+        for source in page.silent_images:
+            yield path, source, f"image '{source}' has no alt text"
+        for url in page.urls:
+            message = _wrong_url(url, path, pages, others)
+            if message:
+                yield path, url, message
+
+
+def _wrong_url(url: str, path: str, pages: Mapping[str, Facts], others: frozenset[str]) -> str:
+    if url.startswith(("https://", "data:", "blob:", "mailto:", "?", "/_")):
+        return ""
+    if ":" in url.partition("#")[0].partition("?")[0]:
+        return f"external link '{url}' has to begin with https://"
+    address, _, anchor = url.partition("#")
+    address = unquote(address.partition("?")[0])
+    target = path
+    if address:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address))
+        if address.endswith("/") or target == ".":
+            target = posixpath.normpath(posixpath.join(target, "index.html"))
+    if target not in pages and target not in others:
+        return f"link to '{url}': there is no {target} in the output"
+    if anchor and target in pages and unquote(anchor) not in pages[target].ids:
+        there = ", ".join(name for name in pages[target].ids if not name.startswith("_")) or "none"
+        return f"link to '{url}': {target} has no anchor '{anchor}'; there are {there}"
+    return ""

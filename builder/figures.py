@@ -1,0 +1,188 @@
+"""The Bokeh document of a chart: empty columns under names, which the page's chart.js fills.
+
+One document serves every kind of chart, because all kinds are drawn from the same marks (see
+engine/draw/frame.py): x is a share of the frame's width, y is pixels down from its top. Colors and
+the font are the page's own, so they too are set in the browser.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import bokeh
+from bokeh.embed import json_item as bokeh_json_item
+from bokeh.models import (
+    ColumnDataSource,
+    Glyph,
+    GlyphRenderer,
+    HoverTool,
+    Line,
+    LinearScale,
+    MultiLine,
+    Plot,
+    Quad,
+    Range1d,
+    Scatter,
+    Segment,
+    Text,
+    Toolbar,
+)
+
+from engine.draw import bars, heatmap, timeline
+from engine.draw.frame import FONT_SIZE, LINES, STRIPES, Frame
+
+CURVE_WIDTH, HALO_WIDTH, RING_WIDTH, RING_SIZE = 2.25, 4.0, 2.5, 11
+
+_LINE_COLUMNS = ("xs", "ys", "color", "dash", "width")
+_COLUMNS = {
+    "back": _LINE_COLUMNS,
+    "boxes": ("x0", "x1", "y0", "y1", "color", "strength", "label", "text"),
+    "stripes": ("x0", "x1", "y", "width", "color"),
+    "curves": _LINE_COLUMNS,
+    "front": _LINE_COLUMNS,
+    "rings": ("x", "y", "color", "fill"),
+    "words": ("x", "y", "dx", "text", "align", "color", "style", "halo"),
+    "probe": ("x", "y"),
+}
+
+
+def json_item(name: str, view: dict[str, Any]) -> dict[str, Any]:
+    """Return {"item": Bokeh's embeddable JSON, "view": the data to fill it with}.
+
+    Args:
+        name: "calculator.output", which names the models so that no two figures share an id.
+        view: a chart as `engine.wire.view_json` gives it.
+    """
+    item: dict[str, Any] = dict(bokeh_json_item(_plot(frame_of(view), view["kind"])))
+    return {"item": _own_ids(item, name), "view": view}
+
+
+def bokeh_js() -> bytes:
+    """Return the minified BokehJS of the installed package, so that both sides match."""
+    folder = Path(bokeh.__file__).parent / "server" / "static" / "js"
+    return (folder / "bokeh.min.js").read_bytes()
+
+
+def frame_of(view: dict[str, Any]) -> Frame:
+    """Return the frame in which the engine draws this view."""
+    kind = view["kind"]
+    if kind == "lines":
+        return LINES
+    if kind == "heatmap":
+        return heatmap.frame_of(len(view["y"]))
+    axis = view["axis"]
+    num_rules = sum(axis["low"] <= rule["at"] <= axis["high"] for rule in view["rules"])
+    if kind == "timeline":
+        return timeline.frame_of(len(view["lanes"]), num_rules)
+    keys = {part["label"] for bar in view["bars"] for part in bar["segments"]}
+    return bars.frame_of(len(view["bars"]), len(keys), num_rules)
+
+
+def _plot(frame: Frame, kind: str) -> Plot:
+    sources = {
+        key: ColumnDataSource(data={column: [] for column in columns}, name=key)
+        for key, columns in _COLUMNS.items()
+    }
+    renderers = [
+        _drawn(sources["back"], _lines(), "underlay"),
+        _drawn(sources["boxes"], _boxes()),
+        _drawn(sources["stripes"], _stripes()),
+        _drawn(sources["curves"], _lines()),
+        _drawn(sources["probe"], Line(line_alpha=0.0, line_width=10)),
+        _drawn(sources["front"], _lines(), "guide"),
+        _drawn(sources["rings"], _rings(), "annotation"),
+        _drawn(sources["words"], _words(halo=True), "annotation"),
+        _drawn(sources["words"], _words(halo=False), "annotation"),
+    ]
+    return Plot(
+        name="plot",
+        renderers=renderers,
+        x_range=Range1d(0, 1),
+        y_range=Range1d(frame.height, 0),
+        x_scale=LinearScale(),
+        y_scale=LinearScale(),
+        toolbar=Toolbar(tools=[_hover(kind, renderers)], logo=None),
+        toolbar_location=None,
+        min_border_left=int(frame.left),
+        min_border_right=int(frame.right),
+        min_border_top=int(frame.top),
+        min_border_bottom=int(frame.bottom),
+        height=int(frame.total),
+        sizing_mode="stretch_width",
+        background_fill_color=None,
+        border_fill_color=None,
+        outline_line_color=None,
+    )
+
+
+def _drawn(source: ColumnDataSource, glyph: Glyph, level: str = "glyph") -> GlyphRenderer[Glyph]:
+    return GlyphRenderer(data_source=source, glyph=glyph, level=level)
+
+
+def _lines() -> Glyph:
+    return MultiLine(
+        xs="xs", ys="ys", line_color="color", line_dash="dash", line_width="width",
+        line_join="round",
+    )  # fmt: skip
+
+
+def _boxes() -> Glyph:
+    return Quad(
+        left="x0", right="x1", top="y0", bottom="y1", fill_color="color", fill_alpha="strength",
+        line_color=None,
+    )  # fmt: skip
+
+
+def _stripes() -> Glyph:
+    return Segment(
+        x0="x0", x1="x1", y0="y", y1="y", line_color="color", line_width="width",
+        line_dash=list(STRIPES),
+    )  # fmt: skip
+
+
+def _rings() -> Glyph:
+    return Scatter(
+        x="x", y="y", size=RING_SIZE, fill_color="fill", line_color="color", line_width=RING_WIDTH
+    )
+
+
+def _words(*, halo: bool) -> Glyph:
+    edge = {"text_outline_color": "halo", "text_outline_width": HALO_WIDTH} if halo else {}
+    return Text(
+        x="x", y="y", x_offset="dx", text="text", text_align="align", text_baseline="alphabetic",
+        text_color="halo" if halo else "color", text_font_style="style",
+        text_font_size=f"{FONT_SIZE}px", **edge,
+    )  # fmt: skip
+
+
+def _hover(kind: str, renderers: list[GlyphRenderer[Glyph]]) -> HoverTool:
+    if kind == "lines":
+        # The rows of the tooltip are the series, so they come with the data.
+        return HoverTool(
+            name="hover", renderers=[renderers[4]], mode="vline", line_policy="nearest",
+            tooltips=[], attachment="horizontal", show_arrow=False,
+        )  # fmt: skip
+    return HoverTool(
+        name="hover", renderers=[renderers[1]], tooltips=[("@label", "@text")],
+        attachment="vertical", show_arrow=False, filters={"": []},
+    )  # fmt: skip
+
+
+def _own_ids(item: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the JSON with ids that depend on nothing but the name and the order of appearance."""
+    prefix = re.sub(r"\W+", "-", name)
+    ids: dict[str, str] = {}
+
+    def renamed(value: object) -> Any:  # noqa: ANN401
+        if isinstance(value, list):
+            return [renamed(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        return {key: own(one) if key in ("id", "root_id") else renamed(one)
+                for key, one in value.items()}
+
+    def own(old: str) -> str:
+        return ids.setdefault(old, f"{prefix}-{len(ids) + 1}")
+
+    result: dict[str, Any] = renamed(item)
+    return result

@@ -1,0 +1,174 @@
+"""Prose -> Page: marks resolved, formulas filled in, the template around it."""
+
+import json
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from builder import index as links
+from builder import maths
+from builder.article import Article
+from builder.assets import Shell
+from builder.index import Index
+from builder.library import Library, Reference, Term
+from builder.marks import fill
+from builder.markdown_glossary import term_id
+from builder.navigation import Entry, LearningPath, Place
+from builder.problem import ContentError, Problem, located
+from builder.prose import Heading, Prose
+
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; object-src 'none'; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+Shown = tuple[tuple[Term, str, str], ...]  # term, id, URL of its guide or ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surface:
+    """What all pages share.
+
+    Attributes:
+        base_url: where the output will be published, "" if unknown.
+        repository: address of the project's repository, "" if none.
+        reload: address of the script that reloads the page while serving, "" otherwise.
+        tools: name, title, question and url of every calculator's page.
+    """
+
+    shell: Shell
+    paths: tuple[LearningPath, ...]
+    tools: tuple[Entry, ...]
+    base_url: str
+    repository: str
+    reload: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """Everything the template of one page gets: equal contents give equal pages."""
+
+    article: Article
+    place: Place
+    html: str
+    headings: tuple[Heading, ...]
+    popovers: tuple[str, ...]
+    cited: tuple[Reference, ...]
+    terms: Shown
+    equations: tuple[maths.Template, ...]
+    figures: str
+    live: bool
+    surface: Surface
+
+
+def root_of(url: str) -> str:
+    """Return the way from a page back to the output folder: "./", "../../"."""
+    return "../" * url.count("/") or "./"
+
+
+def resolve(
+    article: Article,
+    prose: Prose,
+    index: Index,
+    images: Mapping[str, str],
+    math: Mapping[str, str],
+) -> tuple[str, list[Problem]]:
+    """Return the article's HTML without marks, and the links and images that lead nowhere.
+
+    Args:
+        article: whose prose it is.
+        prose: with marks.
+        index: what links can lead to.
+        images: path from the project's folder -> where it lies in the output.
+        math: name of a formula -> MathML.
+    """
+    wrong: list[Problem] = []
+    root = root_of(article.url)
+
+    def trying(argument: str, find: Callable[[str], str]) -> str:
+        try:
+            return find(argument)
+        except ContentError as error:
+            wrong.extend(located(article.source, article.body, argument, str(error)))
+            return ""
+
+    def url(link: str) -> str:
+        target, anchor = links.resolve(link, article.source, index)
+        at = "" if target is index[article.source] and anchor else (root + target.url or "./")
+        return at + (f"#{anchor}" if anchor else "")
+
+    def image(source: str) -> str:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(article.source), source))
+        if path not in images:
+            raise ContentError(f"image '{source}': there is no file {path}")
+        return root + images[path]
+
+    html = fill(
+        prose.html,
+        {
+            "page": lambda link: trying(link, url),
+            "title": lambda link: trying(link, lambda x: links.title(x, article.source, index)),
+            "image": lambda source: trying(source, image),
+            "math": lambda name: math.get(name, ""),
+        },
+    )
+    return html, wrong
+
+
+def with_labels(html: str, library: Library) -> str:
+    """Return the HTML with "Author Year" in place of bare keys in the receipts' citations."""
+
+    def one(match: re.Match[str]) -> str:
+        known = library.references.get(match[2])
+        return f"{match[1]}{escape(known.label) if known else match[2]}</a>"
+
+    return re.sub(r'(<a data-cite="([^"]+)"[^>]*>)\2</a>', one, html)
+
+
+def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN401 (Jinja's)
+    """Return the page's HTML.
+
+    Args:
+        content: what stands on it.
+        templates: the Jinja environment of theme/templates.
+        blocks: the module of blocks.html.
+    """
+    root = root_of(content.article.url)
+    definitions = [
+        str(blocks.definition(term, name, root + url if url else ""))
+        for term, name, url in content.terms
+    ]
+    template = templates.get_template("home.html" if content.article.kind == "home" else "guide.html")
+    return str(
+        template.render(
+            content=content,
+            article=content.article,
+            place=content.place,
+            surface=content.surface,
+            shell=content.surface.shell,
+            root=root,
+            policy=POLICY,
+            popovers=[*content.popovers, *definitions],
+            equations=[str(blocks.equation(entry)) for entry in content.equations],
+            references=str(blocks.references(content.cited)) if content.cited else "",
+        )
+    )
+
+
+def terms(names: tuple[str, ...], library: Library, urls: Mapping[str, str], here: str) -> Shown:
+    """Return (term, id, URL of its guide) of every term a page uses."""
+    found = [library.terms[name.lower()] for name in names]
+    return tuple(
+        (term, term_id(term.name), "" if urls.get(term.see) == here else urls.get(term.see, ""))
+        for term in found
+    )
+
+
+def figures_text(items: Mapping[str, object]) -> bytes:
+    """Return the page's Bokeh documents as one JSON file."""
+    return json.dumps(items, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()

@@ -1,0 +1,61 @@
+"""The slow makers that a build calls: typesetter, runtime bundle, figures. Tests bring their own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from builder.maths import Typesetter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What is made outside the builder.
+
+    Attributes:
+        typeset: TeX -> MathML for a list, in one call.
+        typeset_version: digest of what typesets; another one empties the cache.
+        runtime: () -> (files of the live runtime by name, name of the one the page asks for).
+        figure: (name, view JSON) -> Bokeh document as JSON data.
+        bokeh: () -> BokehJS.
+    """
+
+    typeset: Typesetter
+    typeset_version: str
+    runtime: Callable[[], tuple[Mapping[str, bytes], str]]
+    figure: Callable[[str, dict[str, Any]], dict[str, Any]]
+    bokeh: Callable[[], bytes]
+
+
+def real(engine: Path, theme: Path, cache: Path) -> Services:
+    """Return the makers of the real site; each imports what it needs at its first call."""
+    from builder.folders import digest
+
+    script = Path(__file__).with_name("math.mjs")
+    version = digest((script.read_bytes(), (theme / "package-lock.json").read_bytes()))
+
+    def typeset(formulas: list[dict[str, object]]) -> list[dict[str, str]]:
+        from builder import node
+
+        answer: Any = node.run(script, formulas)
+        return list(answer)
+
+    def runtime() -> tuple[Mapping[str, bytes], str]:
+        from builder import bundle
+
+        files = bundle.bundle(engine, cache)
+        return files, bundle.manifest_name(files)
+
+    def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:
+        from builder import figures
+
+        return figures.json_item(name, view)
+
+    def bokeh() -> bytes:
+        from builder import figures
+
+        return figures.bokeh_js()
+
+    return Services(
+        typeset=typeset, typeset_version=version, runtime=runtime, figure=figure, bokeh=bokeh
+    )

@@ -1,0 +1,93 @@
+"""The data of a chart as an HTML table of a dozen rows, for reading rather than for a program."""
+
+from collections.abc import Sequence
+from html import escape
+
+from engine.text import Display, show
+from engine.views import Bars, Heatmap, Lines, Timeline, View
+
+_MOST = 12
+
+Rows = list[tuple[str, ...]]
+
+
+def table_text(view: View, display: Display) -> str:
+    """Return the chart's data as a table with every number written in the reader's units.
+
+    Raises:
+        TypeError: the view is not a chart.
+    """
+    if isinstance(view, Lines):
+        head, rows = _lines(view, display)
+    elif isinstance(view, Bars):
+        head, rows = _bars(view, display)
+    elif isinstance(view, Timeline):
+        head, rows = _timeline(view, display)
+    elif isinstance(view, Heatmap):
+        head = (f"{view.y_label} \\ {view.x_label}", *view.x)
+        rows = [
+            (name, *(show(value, view.quantity, display) for value in row))
+            for name, row in zip(view.y, view.values, strict=True)
+        ]
+    else:
+        raise TypeError(f"no table of a {type(view).__name__}; there are tables of charts only")
+    return _html(view.title, head, rows)
+
+
+def sample(count: int, most: int = _MOST) -> list[int]:
+    """Return at most `most` indices spread evenly over `count`, both ends among them."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
+
+
+def _lines(view: Lines, display: Display) -> tuple[tuple[str, ...], Rows]:
+    columns = [s for s in view.series if s.x == view.series[0].x]
+    rows = [
+        (
+            show(columns[0].x[i], view.x.quantity, display),
+            *(show(s.y[i], view.y.quantity, display) for s in columns),
+        )
+        for i in sample(len(columns[0].x) if columns else 0)
+    ]
+    return (view.x.label, *(s.label for s in columns)), rows
+
+
+def _bars(view: Bars, display: Display) -> tuple[tuple[str, ...], Rows]:
+    rows: Rows = [
+        (bar.label, part.label, show(part.value, view.axis.quantity, display))
+        for bar in view.bars
+        for part in bar.segments
+    ]
+    return ("", "part", view.axis.label), rows
+
+
+def _timeline(view: Timeline, display: Display) -> tuple[tuple[str, ...], Rows]:
+    names = {lane.key: lane.label for lane in view.lanes}
+    quantity = view.axis.quantity
+    spans = [view.spans[i] for i in sample(len(view.spans))]
+    rows: Rows = [
+        (
+            span.label,
+            names[span.lane],
+            show(span.start, quantity, display),
+            show(span.end, quantity, display),
+            "exposed" if span.exposed else "",
+        )
+        for span in spans
+    ]
+    return ("span", "lane", "start", "end", ""), rows
+
+
+def _html(title: str, head: Sequence[str], rows: Rows) -> str:
+    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+        + "</tr>"
+        for first, *rest in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(title)}"><table>'
+        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )

@@ -1,0 +1,108 @@
+"""A slow network in front of a host: latency on each way, one bucket of bandwidth for all.
+
+It forwards bytes, not requests, so that it works for any host and changes nothing in what is
+said. What a new connection costs (one round trip before the first byte) is waited for too.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PIECE = 8 * 1024
+
+
+class Bucket:
+    """The shared link: hands out moments at which a piece has been sent completely."""
+
+    def __init__(self, bandwidth: float) -> None:
+        self.bandwidth = bandwidth
+        self.free_at = 0.0
+
+    def sent_at(self, size: int, now: float) -> float:
+        self.free_at = max(self.free_at, now) + size / self.bandwidth
+        return self.free_at
+
+
+async def forward(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, bucket: Bucket, delay: float
+) -> None:
+    """Copy bytes; each piece arrives `delay` seconds after the link has sent it."""
+    loop = asyncio.get_running_loop()
+    pieces: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(maxsize=64)
+
+    async def deliver() -> None:
+        while True:
+            at, piece = await pieces.get()
+            await asyncio.sleep(max(0.0, at - loop.time()))
+            if not piece:
+                break
+            writer.write(piece)
+            await writer.drain()
+        writer.close()
+
+    delivery = asyncio.create_task(deliver())
+    while not delivery.done():
+        piece = await reader.read(PIECE)
+        sent = bucket.sent_at(len(piece), loop.time())
+        await asyncio.sleep(max(0.0, sent - loop.time()))
+        await pieces.put((sent + delay, piece))
+        if not piece:
+            break
+    await delivery
+
+
+async def relay(port: int, bandwidth: float, round_trip: float, opened: asyncio.Future) -> None:
+    """Listen on a free port, tell it through `opened`, and forward to `port` until canceled."""
+    down, up = Bucket(bandwidth), Bucket(bandwidth)
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(round_trip)  # the handshake of a new connection
+        inner, outer = await asyncio.open_connection("127.0.0.1", port)
+        ways = (
+            forward(reader, outer, up, round_trip / 2),
+            forward(inner, writer, down, round_trip / 2),
+        )
+        await asyncio.gather(*ways, return_exceptions=True)
+
+    server = await asyncio.start_server(connect, "127.0.0.1", 0)
+    opened.set_result(server.sockets[0].getsockname()[1])
+    async with server:
+        await server.serve_forever()
+
+
+@contextmanager
+def slow(port: int, bandwidth: float, round_trip: float) -> Iterator[int]:
+    """Yield a port that leads to `port` over a link of `bandwidth` bytes per second each way.
+
+    Args:
+        port: of a host on 127.0.0.1.
+        bandwidth: bytes per second, shared by all connections.
+        round_trip: seconds.
+    """
+    loop = asyncio.new_event_loop()
+    opened = loop.create_future()
+    task = loop.create_task(relay(port, bandwidth, round_trip, opened))
+    thread = threading.Thread(target=_run, args=(loop, task))
+    thread.start()
+    try:
+        yield asyncio.run_coroutine_threadsafe(_result(opened), loop).result()
+    finally:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+
+
+async def _result(future: asyncio.Future) -> int:
+    return await future
+
+
+def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task) -> None:
+    try:
+        loop.run_until_complete(task)
+    except asyncio.CancelledError:
+        pass
+    finally:
+        for left in asyncio.all_tasks(loop):
+            left.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()

@@ -1,0 +1,82 @@
+"""A page with nothing but the runtime on it, on a host of its own under a sub-path."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+
+from builder.bundle import bundle, manifest_name
+from tests.bench.host import serve
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ("engine.js", "worker.js", "parts.js", "snapshot.js")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+POLICY = "script-src 'self'"
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Runtime</title>
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<link rel="icon" href="data:,"><script type="module" src="page.js"></script></html>"""
+SCRIPT = """import {{ createEngine }} from "./engine.js";
+const states = [];
+const engine = createEngine({{
+  workerUrl: new URL("worker.js", import.meta.url).href,
+  runtimeUrl: new URL("{manifest}", import.meta.url).href,
+  patience: 4000,
+  onState: (state, sentence) => states.push([state, sentence ?? ""]),
+}});
+Object.assign(window, {{ engine, states }});
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """The folder served and where: a test may take files away."""
+
+    folder: Path
+    url: str
+
+
+def write_page(folder: Path, engine: Path, cache: Path) -> str:
+    """Write the runtime and a page for it; return the manifest's name."""
+    files = bundle(engine, cache)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    for name in SCRIPTS:
+        shutil.copy(ROOT / "theme" / "runtime" / name, folder)
+    manifest = manifest_name(files)
+    (folder / "index.html").write_text(PAGE.format(policy=POLICY))
+    (folder / "page.js").write_text(SCRIPT.format(manifest=manifest))
+    return manifest
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    write_page(tmp_path, ROOT / "engine", ROOT / ".cache")
+    with serve({"/guides/": tmp_path}) as port:
+        yield Host(folder=tmp_path, url=f"http://127.0.0.1:{port}/guides/index.html")
+
+
+@pytest.fixture(scope="session")
+def launched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    with sync_playwright() as playwright:
+        path = shutil.which("chromium")
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"), executable_path=path, args=list(FLAGS)
+        )
+        yield context
+        context.close()
+
+
+@pytest.fixture
+def page(launched: BrowserContext) -> Iterator[Page]:
+    page = launched.new_page()
+    yield page
+    page.close()
+
+
+def request(**values: str) -> str:
+    """Return a request to the first calculator, as the page sends it."""
+    return json.dumps({"calculator": "gradient_sync", "values": values})

@@ -1,0 +1,48 @@
+/** The page's script: finds what is live, wires it, and starts the engine when it is wanted. */
+
+import { listenToActions } from "./actions.js";
+import { createAddress } from "./address.js";
+import { createPage } from "./page.js";
+import { listenToControls } from "./controls.js";
+import { all, words } from "./dom.js";
+import { adoptEquations } from "./equation.js";
+import { enable } from "./fields.js";
+import { listenForHighlight } from "./highlight.js";
+import { startPrediction } from "./predict.js";
+import { listenForPrint } from "./print.js";
+import { listenToReceipts } from "./receipts.js";
+import { startScene } from "./scene.js";
+import { createSettings, settingNames } from "./settings.js";
+import { listenForSharing } from "./share.js";
+import { startWhenWanted } from "./start.js";
+import { notice } from "./status.js";
+
+const live = all("[data-of]");
+const names = [...new Set(live.map((element) => element.dataset.of ?? ""))];
+const address = createAddress(names, settingNames());
+
+/** @type {ReturnType<typeof createPage> | undefined} */
+let page;
+const settings = createSettings(address, () => page?.refresh());
+page = createPage(names, address, settings);
+const { find } = page;
+
+adoptEquations();
+enable();
+for (const block of all("[data-predict]")) startPrediction(block);
+for (const figure of all("[data-player]")) startScene(figure);
+listenToControls(find);
+listenToActions(find);
+listenToReceipts(find);
+listenForSharing(find, address.permalink);
+listenForHighlight();
+listenForPrint();
+
+for (const { name, value } of address.unknown()) {
+  notice(words("unknown-calculator", { name, value, allowed: names.join(", ") }));
+}
+if (names.length) {
+  const given = address.values();
+  startWhenWanted(live, page.start, Object.keys(given).length > 0 || settings.anyOn);
+  for (const [name, values] of Object.entries(given)) find(name)?.load(values);
+}

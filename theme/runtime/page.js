@@ -1,0 +1,126 @@
+/** All calculators of a page around one engine: replies reach the page once per painted frame. */
+
+import { offerActions } from "./actions.js";
+import { announce } from "./announce.js";
+import { createCalculator } from "./calculator.js";
+import { partsOf, target } from "./dom.js";
+import { createEngine } from "./engine.js";
+import { showField } from "./fields.js";
+import { openReceipts, showReceipts } from "./receipts.js";
+import { notice, say, sayLoading, showState } from "./status.js";
+import { showViews, wantedExtras } from "./views.js";
+
+/**
+ * @param {string[]} names
+ * @param {ReturnType<typeof import("./address.js").createAddress>} address
+ * @param {ReturnType<typeof import("./settings.js").createSettings>} settings
+ */
+export function createPage(names, address, settings) {
+  const { worker = "", runtime = "" } = document.body.dataset;
+  const at = (/** @type {string} */ path) => new URL(path, document.baseURI).href;
+  const engine = createEngine({ workerUrl: at(worker), runtimeUrl: at(runtime), onState });
+  const calculators = new Map(names.map((name) => [name, create(name)]));
+  /** @type {Map<string, {reply: import("./calculator.js").Reply, since: number}>} */
+  const fresh = new Map();
+  /** @type {string} */
+  let state = "static";
+
+  function create(name) {
+    return createCalculator({
+      name,
+      display: settings.display,
+      wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name) }),
+      ask(calculator, request) {
+        engine.start();
+        return engine.ask(calculator, request);
+      },
+      onWait() {
+        if (state !== "live" && state !== "failed") sayLoading(name);
+      },
+      onReply(reply, since) {
+        const waiting = fresh.get(name);
+        if (!fresh.size) nextFrame(paint);
+        // Two replies in one frame: only the newer is drawn, from the older one's beginning.
+        fresh.set(name, { reply, since: waiting?.since || since });
+      },
+    });
+  }
+
+  function paint() {
+    const replies = [...fresh];
+    fresh.clear();
+    for (const [name, { reply, since }] of replies) {
+      show(/** @type {any} */ (calculators.get(name)), reply);
+      if (since) afterPaint(() => performance.measure("update", { start: since }));
+      if (since && reply.outputs) announce(firstValue(reply.outputs));
+    }
+  }
+
+  /** @param {string} now @param {string} [sentence] */
+  function onState(now, sentence = "") {
+    state = now === "idle" ? "static" : now;
+    showState(names, /** @type {any} */ (state));
+    if (now === "failed") {
+      for (const name of names) say(name, sentence, { retry: true });
+      announce(sentence);
+    } else if (now === "live") {
+      for (const name of names) say(name, problemsOf(name));
+      notice("");
+      for (const calculator of calculators.values()) calculator.send();
+    }
+  }
+
+  function problemsOf(name) {
+    return calculators.get(name)?.state.reply?.problems.join(" ") ?? "";
+  }
+
+  function show(calculator, reply) {
+    const { name } = calculator;
+    for (const [input, found] of Object.entries(reply.inputs)) {
+      showField(name, input, found, input in calculator.state.bad);
+    }
+    showViews(name, reply);
+    showReceipts(name, reply.extra.receipts ?? {});
+    for (const root of partsOf(name, ":is([data-calculator], [data-output])")) {
+      root.classList.toggle("stale", reply.outputs === null);
+    }
+    say(name, reply.problems.join(" "));
+    offerActions(calculator);
+    address.put(name, reply.query);
+  }
+
+  document.addEventListener("click", (event) => {
+    if (target(event, "[data-retry]")) engine.retry();
+  });
+
+  return {
+    /** @param {string | undefined} name */
+    find: (name) => calculators.get(name ?? ""),
+    start() {
+      engine.start();
+      for (const calculator of calculators.values()) calculator.refresh();
+    },
+    refresh() {
+      for (const calculator of calculators.values()) calculator.refresh();
+    },
+  };
+}
+
+/** @param {() => void} task */
+function nextFrame(task) {
+  if (document.hidden) setTimeout(task);
+  else requestAnimationFrame(task);
+}
+
+/** A message posted while a frame is made is delivered when the frame has been painted. */
+function afterPaint(task) {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = task;
+  port2.postMessage(null);
+}
+
+/** @param {Record<string, any>} outputs @returns {string} */
+function firstValue(outputs) {
+  const found = Object.values(outputs).find((view) => view.kind === "value");
+  return found ? `${found.label}: ${found.text}` : "";
+}

@@ -1,0 +1,46 @@
+/**
+ * Places a popover beside what opened it: in the right margin where there is room, else under it.
+ * On a phone the style sheet makes it a sheet at the bottom, and this leaves it alone.
+ */
+
+import { target } from "./dom.js";
+
+const GAP = 24;
+const EDGE = 12;
+const COLUMN = ".calculator, figure, p, li, article";
+
+/** @type {HTMLElement | null} */
+let opener = null;
+
+/** @param {(popover: HTMLElement, open: boolean) => void} onToggle */
+export function listenToPopovers(onToggle) {
+  document.addEventListener("click", (event) => {
+    opener = target(event, "[popovertarget]") ?? opener;
+  }, { capture: true });
+  // A toggle does not bubble, but it can be caught on its way down.
+  document.addEventListener("toggle", (event) => {
+    const popover = /** @type {HTMLElement} */ (event.target);
+    if (!popover.matches("[popover]")) return;
+    const open = /** @type {ToggleEvent} */ (event).newState === "open";
+    if (open) place(popover);
+    onToggle(popover, open);
+  }, { capture: true });
+}
+
+/** @param {HTMLElement} popover */
+export function place(popover) {
+  if (!opener || opener.getAttribute("popovertarget") !== popover.id) return;
+  const spot = opener.getBoundingClientRect();
+  const column = (opener.closest(COLUMN) ?? opener).getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = popover;
+  const beside = document.documentElement.clientWidth - column.right >= width + GAP + EDGE;
+  const rightmost = document.documentElement.clientWidth - width - EDGE;
+  const left = beside ? column.right + GAP : Math.min(Math.max(spot.left, EDGE), rightmost);
+  const under = spot.bottom + 8;
+  const fits = under + height <= innerHeight || spot.top < height + 8;
+  const top = beside ? Math.min(spot.top, Math.max(EDGE, innerHeight - height - EDGE))
+    : fits ? under : spot.top - height - 8;
+  popover.classList.add("placed");
+  popover.style.setProperty("--left", `${left + scrollX}px`);
+  popover.style.setProperty("--top", `${Math.max(top + scrollY, EDGE)}px`);
+}

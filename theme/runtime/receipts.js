@@ -1,0 +1,28 @@
+/** Receipts: renewed by the engine when they are opened and as long as they stay open. */
+
+import { all, partsOf } from "./dom.js";
+import { morph } from "./morph.js";
+import { listenToPopovers } from "./popovers.js";
+
+/** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
+export function listenToReceipts(find) {
+  listenToPopovers((popover, open) => {
+    const calculator = find(popover.dataset.of);
+    if (open && popover.dataset.receiptFor && calculator?.state.reply) calculator.refresh();
+  });
+}
+
+/** @param {string} calculator @returns {string[]} the outputs whose receipts are open */
+export function openReceipts(calculator) {
+  const open = partsOf(calculator, "[data-receipt-for]").filter((one) => one.matches(":popover-open"));
+  return open.map((receipt) => receipt.dataset.receiptFor ?? "");
+}
+
+/** @param {string} calculator @param {Record<string, string>} fragments output -> HTML */
+export function showReceipts(calculator, fragments) {
+  for (const receipt of partsOf(calculator, "[data-receipt-for]")) {
+    const html = fragments[receipt.dataset.receiptFor ?? ""];
+    if (html === undefined) continue;
+    for (const place of all("[data-fragment]", receipt)) morph(place, html);
+  }
+}

@@ -1,0 +1,65 @@
+/** Links, citations, reports and pictures to take away. Nothing is sent by itself. */
+
+import { copy } from "./clipboard.js";
+import { target, words } from "./dom.js";
+import { savePicture, saveText } from "./save.js";
+import { notice } from "./status.js";
+
+/**
+ * @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find
+ * @param {() => string} permalink
+ */
+export function listenForSharing(find, permalink) {
+  document.addEventListener("click", (event) => {
+    const button = target(event, "button");
+    if (!button || button.matches(":disabled")) return;
+    const { dataset } = button;
+    if ("copyLink" in dataset) copy(button, linkOf(button, permalink));
+    else if ("citePage" in dataset) copy(button, `${dataset.citePage} ${permalink()}`);
+    else if ("copyCode" in dataset) copy(button, codeOf(button));
+    else if ("report" in dataset) report(button, linkOf(button, permalink));
+    else if (dataset.download) save(button, dataset.download, find);
+  });
+}
+
+/** A number that is not live names its own state; all others share the page's. */
+function linkOf(button, permalink) {
+  const receipt = button.closest("[popover]");
+  const own = receipt && !receipt.matches("[data-receipt-for]");
+  const link = own ? receipt.querySelector("[data-permalink]") : null;
+  return link ? new URL(link.getAttribute("href") ?? "", location.href).href : permalink();
+}
+
+/** @param {Element} button */
+function codeOf(button) {
+  return button.parentElement?.querySelector("code")?.textContent ?? "";
+}
+
+/** @param {HTMLElement} button @param {string} link */
+async function report(button, link) {
+  const receipt = button.closest("[data-receipt]");
+  const parts = ["h4", ".big"].map((part) => receipt?.querySelector(part)?.textContent?.trim());
+  const title = parts.filter(Boolean).join(": ");
+  const { repository } = document.body.dataset;
+  if (repository) {
+    const query = new URLSearchParams({ title, body: `${title}\n\n${link}\n` });
+    window.open(`${repository}/issues/new?${query}`, "_blank", "noopener");
+  } else if (await copy(button, `${title}\n${link}`)) {
+    notice(words("report-copied"));
+  }
+}
+
+/** @param {HTMLElement} button @param {string} kind "svg", "png" or "csv" */
+async function save(button, kind, find) {
+  const figure = /** @type {HTMLElement} */ (button.closest("[data-output]"));
+  const { of, output = "" } = figure.dataset;
+  const file = `${of}-${output}.${kind}`;
+  const text = await find(of)?.extra(kind === "csv" ? "csv" : "svg", output);
+  try {
+    if (!text) throw new Error(output);
+    if (kind === "png") await savePicture(file, text);
+    else saveText(file, text, kind === "csv" ? "text/csv" : "image/svg+xml");
+  } catch {
+    notice(words("unsaved"));
+  }
+}
