@@ -97,8 +97,8 @@ def _plot(frame: Frame, kind: str) -> Plot:
     return Plot(
         name="plot",
         renderers=renderers,
-        x_range=Range1d(0, 1),
-        y_range=Range1d(frame.height, 0),
+        x_range=Range1d(start=0, end=1),
+        y_range=Range1d(start=frame.height, end=0),
         x_scale=LinearScale(),
         y_scale=LinearScale(),
         toolbar=Toolbar(tools=[_hover(kind, renderers)], logo=None),
@@ -115,7 +115,7 @@ def _plot(frame: Frame, kind: str) -> Plot:
     )
 
 
-def _drawn(source: ColumnDataSource, glyph: Glyph, level: str = "glyph") -> GlyphRenderer[Glyph]:
+def _drawn(source: ColumnDataSource, glyph: Glyph, level: str = "glyph") -> GlyphRenderer:
     return GlyphRenderer(data_source=source, glyph=glyph, level=level)
 
 
@@ -147,15 +147,16 @@ def _rings() -> Glyph:
 
 
 def _words(*, halo: bool) -> Glyph:
-    edge = {"text_outline_color": "halo", "text_outline_width": HALO_WIDTH} if halo else {}
-    return Text(
+    words = Text(
         x="x", y="y", x_offset="dx", text="text", text_align="align", text_baseline="alphabetic",
-        text_color="halo" if halo else "color", text_font_style="style",
-        text_font_size=f"{FONT_SIZE}px", **edge,
+        text_color="color", text_font_style="style", text_font_size=f"{FONT_SIZE}px",
     )  # fmt: skip
+    if halo:
+        words.update(text_color="halo", text_outline_color="halo", text_outline_width=HALO_WIDTH)
+    return words
 
 
-def _hover(kind: str, renderers: list[GlyphRenderer[Glyph]]) -> HoverTool:
+def _hover(kind: str, renderers: list[GlyphRenderer]) -> HoverTool:
     if kind == "lines":
         # The rows of the tooltip are the series, so they come with the data.
         return HoverTool(
@@ -164,7 +165,7 @@ def _hover(kind: str, renderers: list[GlyphRenderer[Glyph]]) -> HoverTool:
         )  # fmt: skip
     return HoverTool(
         name="hover", renderers=[renderers[1]], tooltips=[("@label", "@text")],
-        attachment="vertical", show_arrow=False, filters={"": []},
+        attachment="vertical", show_arrow=False,
     )  # fmt: skip
 
 
@@ -178,8 +179,10 @@ def _own_ids(item: dict[str, Any], name: str) -> dict[str, Any]:
             return [renamed(one) for one in value]
         if not isinstance(value, dict):
             return value
-        return {key: own(one) if key in ("id", "root_id") else renamed(one)
-                for key, one in value.items()}
+        return {
+            key: own(one) if key in ("id", "root_id") else renamed(one)
+            for key, one in value.items()
+        }
 
     def own(old: str) -> str:
         return ids.setdefault(old, f"{prefix}-{len(ids) + 1}")

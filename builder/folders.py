@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -28,6 +28,11 @@ def project(root: Path) -> Folders:
         cache=root / ".cache",
         code=(root / "engine", root / "builder"),
     )
+
+
+def with_cache(places: Folders, cache: Path) -> Folders:
+    """Return the same folders with another cache."""
+    return replace(places, cache=cache)
 
 
 def files(folder: Path, pattern: str = "*") -> list[Path]:

@@ -119,7 +119,9 @@ def fill_static(html: str, templates: Mapping[str, Template]) -> str:
     """Return the HTML with every `data-equation` and `data-tex` element filled as the page does."""
 
     def equation(match: re.Match[str]) -> str:
-        found = templates[match[2]]
+        found = templates.get(match[2])
+        if found is None:  # reported elsewhere
+            return match[0]
         given = re.search(r"data-symbols=(['\"])(.*?)\1", match[1])
         symbols = json.loads(unescape(given[2])) if given else {}
         numeric = re.sub(
@@ -131,6 +133,8 @@ def fill_static(html: str, templates: Mapping[str, Template]) -> str:
 
     def symbol(match: re.Match[str]) -> str:
         name, _, key = match[2].rpartition(".")
+        if name not in templates or key not in templates[name].symbols:
+            return match[0]
         return f"{match[1]}{templates[name].symbols[key]}</span>"
 
     html = re.sub(r'(<div data-equation="([\w.]+)"[^>]*>)</div>', equation, html)

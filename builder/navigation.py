@@ -69,6 +69,12 @@ def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
     )
 
 
+def tools(articles: Iterable[Article]) -> tuple[Entry, ...]:
+    """Return the tools by title."""
+    found = [entry(article) for article in articles if article.kind == "tool"]
+    return tuple(sorted(found, key=lambda tool: tool.title))
+
+
 def places(articles: Iterable[Article]) -> dict[str, Place]:
     """Return source -> place of every article."""
     found = tuple(articles)

@@ -160,6 +160,12 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
     )
 
 
+def cited(keys: tuple[str, ...], library: Library) -> tuple[Reference, ...]:
+    """Return the references a page cites, by label; unknown keys are left out."""
+    found = [library.references[key] for key in keys if key in library.references]
+    return tuple(sorted(found, key=lambda entry: (entry.label.lower(), entry.key)))
+
+
 def terms(names: tuple[str, ...], library: Library, urls: Mapping[str, str], here: str) -> Shown:
     """Return (term, id, URL of its guide) of every term a page uses."""
     found = [library.terms[name.lower()] for name in names]

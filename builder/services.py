@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from builder.folders import digest
 from builder.maths import Typesetter
+
+
+class ServiceError(Exception):
+    """Node or a package from it cannot be used; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,21 +34,25 @@ class Services:
 
 def real(engine: Path, theme: Path, cache: Path) -> Services:
     """Return the makers of the real site; each imports what it needs at its first call."""
-    from builder.folders import digest
-
     script = Path(__file__).with_name("math.mjs")
     version = digest((script.read_bytes(), (theme / "package-lock.json").read_bytes()))
 
     def typeset(formulas: list[dict[str, object]]) -> list[dict[str, str]]:
         from builder import node
 
-        answer: Any = node.run(script, formulas)
+        try:
+            answer: Any = node.run(script, formulas)
+        except node.NodeError as error:
+            raise ServiceError(str(error)) from error
         return list(answer)
 
     def runtime() -> tuple[Mapping[str, bytes], str]:
-        from builder import bundle
+        from builder import bundle, node
 
-        files = bundle.bundle(engine, cache)
+        try:
+            files = bundle.bundle(engine, cache)
+        except node.NodeError as error:
+            raise ServiceError(str(error)) from error
         return files, bundle.manifest_name(files)
 
     def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:

@@ -79,17 +79,20 @@ class Number:
         try:
             value = read(text, self.unit.size if typed else 1.0, units)
         except ValueError as error:
-            raise InputError(f"'{text}' is {error}; allowed is {self.range_words()}") from None
+            raise InputError(
+                f"{_quoted(text)} is {error}; allowed is {self.range_words()}"
+            ) from None
         return self.check(value, text)
 
     def check(self, value: float, text: str) -> Scalar:
         """Return the value if it is in range, whole where it must be."""
-        if self.whole and value != round(value):
-            raise InputError(f"'{text}' is not a whole number; allowed is {self.range_words()}")
         # A value typed in the unit and one computed from it may differ in the last bit.
         slack = 1e-9 * max(abs(self.low), abs(self.high))
         if not self.low - slack <= value <= self.high + slack:
-            raise InputError(f"'{text}' is outside the range {self.range_words()}")
+            raise InputError(f"{_quoted(text)} is outside the range {self.range_words()}")
+        if self.whole and not math.isclose(value, round(value), rel_tol=1e-12):
+            words = self.range_words()
+            raise InputError(f"{_quoted(text)} is not a whole number; allowed is {words}")
         value = min(max(value, self.low), self.high)
         return round(value) if self.whole else value
 
@@ -116,8 +119,14 @@ class Number:
         return self._snap(self._unwarp(low + share * (high - low)))
 
     def nudge(self, value: Scalar, steps: int) -> Scalar:
-        """Return the value `steps` small steps away, within the range."""
+        """Return the value `steps` small steps away, within the range.
+
+        Steps lead along round values, as on a ruler: the first leads from any other value to the
+        next mark, so a step back returns to where the reader was only if that was a mark.
+        """
         amount = float(value)
+        if not steps:
+            return value
         if self.scale == "log2":
             exponent = math.log2(amount)
             start = math.floor(exponent + 1e-9) if steps > 0 else math.ceil(exponent - 1e-9)
@@ -127,16 +136,22 @@ class Number:
         return self._snap(amount + steps * self.step)
 
     def _nudge_log(self, amount: float, steps: int) -> Scalar:
+        """Return the value `steps` marks away; there are 180 marks in a decade."""
+        way, nearest = (1, math.floor) if steps > 0 else (-1, math.ceil)
         for _ in range(min(abs(steps), 200)):
-            decade = 10.0 ** math.floor(math.log10(amount / self.unit.size) + 1e-9) * self.unit.size
-            unit = max(decade / 20, 1.0 if self.whole else 0.0)
-            if steps < 0 and amount - unit < decade * (1 - 1e-9):
-                unit = max(decade / 200, 1.0 if self.whole else 0.0)
-            amount += unit if steps > 0 else -unit
-            amount = float(self._snap(amount))
-        return self._snap(amount)
+            units = amount / self.unit.size
+            decade = 10.0 ** math.floor(math.log10(units) + way * 1e-9)
+            mark = max(decade / 20, 1 / self.unit.size if self.whole else 0.0)
+            count = nearest(units / mark + way * 1e-9) + way
+            amount = float(self._snap(count * mark * self.unit.size))
+        return round(amount) if self.whole else amount
 
     def _snap(self, value: float) -> Scalar:
+        """Return the nearest value worth stopping at; the bounds are, however odd they look."""
+        if value >= self.high * (1 - math.copysign(1e-9, self.high)):
+            return self.high
+        if value <= self.low * (1 + math.copysign(1e-9, self.low)):
+            return self.low
         if self.scale == "log2":
             value = 2.0 ** round(math.log2(value))
         elif self.scale == "log":
@@ -165,7 +180,7 @@ class Choice:
     def read(self, text: str, *, typed: bool) -> Scalar:
         """Return the value if it is among the options."""
         if text.strip() not in self.options:
-            raise InputError(f"'{text}' is not among {', '.join(self.options)}")
+            raise InputError(f"{_quoted(text)} is not among {', '.join(self.options)}")
         return text.strip()
 
     def show(self, value: Scalar) -> str:
@@ -192,7 +207,7 @@ class Switch:
             return True
         if word in ("off", "false", "no", "0"):
             return False
-        raise InputError(f"'{text}' is neither on nor off")
+        raise InputError(f"{_quoted(text)} is neither on nor off")
 
     def show(self, value: Scalar) -> str:
         """Return on or off."""
@@ -204,3 +219,8 @@ class Switch:
 
 
 Field = Number | Choice | Switch
+
+
+def _quoted(text: str) -> str:
+    """Return what the reader gave, in quotes; of a long text only its beginning."""
+    return f"'{text}'" if len(text) <= 40 else f"'{text[:39]}…'"

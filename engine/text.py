@@ -12,9 +12,9 @@ _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "bytes": ((1e15, " PB"), (TB, " TB"), (GB, " GB"), (MB, " MB"), (KB, " kB"), (1, " B")),
     "binary bytes": ((TiB, " TiB"), (GiB, " GiB"), (MiB, " MiB"), (KiB, " KiB"), (1, " B")),
     "seconds": (
-        (86_400 * 3, " days"),
-        (7_200, " h"),
-        (120, " min"),
+        (86_400, " days"),
+        (3_600, " h"),
+        (60, " min"),
         (1, " s"),
         (1e-3, " ms"),
         (1e-6, " µs"),
@@ -41,8 +41,11 @@ _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "ratio": ((1, "×"),),
     "share": ((0.01, " %"),),
 }
-# Links are named in Gb/s, so 1600 Gb/s stays that and does not become 1.6 Tb/s.
-_KEEP = {" Tb/s": 1e5, " Pb/s": 1e5, "T": 1.0, " days": 86_400 * 3}
+# How many of a unit it takes before it is used: links are named in Gb/s, so 1600 Gb/s stays that
+# and does not become 1.6 Tb/s, and nobody counts one minute.
+_KEEP = {" Tb/s": 1e5, " Pb/s": 1e5, " days": 3.0, " h": 2.0, " min": 2.0}
+# Nothing that a reader types is longer; a pasted page is refused before it is looked at.
+_LONGEST = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +110,15 @@ def other_system(value: float, quantity: Quantity, display: Display = DEFAULT) -
 
 def _whole(value: float) -> str:
     rounded = round(value)
-    if abs(value - rounded) < 1e-9 or abs(value) >= 1000:
+    if abs(value - rounded) < 1e-9 or abs(value) >= 999.95:
         return f"{rounded:,}"
     return f"{value:.4g}"
 
 
 def _fixed(value: float, digits: int, unit: str) -> str:
     if 0 < abs(value) < 10**-digits / 2:
-        return f"< {10**-digits:.{digits}f}{unit}"
+        least = f"{10**-digits:.{digits}f}{unit}"
+        return f"< {least}" if value > 0 else f"> -{least}"
     return f"{value:.{digits}f}{unit}"
 
 
@@ -126,6 +130,8 @@ def _link_speed(value: float, display: Display) -> str:
 
 def _scaled(value: float, scales: tuple[tuple[float, str], ...], *, trim: bool = False) -> str:
     size, unit = scales[-1]
+    if value == 0:
+        return "0" + next((name for candidate, name in scales if candidate == 1), unit)
     for candidate, name in scales:
         # 0.99995 rounds up to the next unit, so that 999.96 ms is never written 1000.0 ms.
         if abs(value) >= candidate * _KEEP.get(name, 1.0) * 0.99995:
@@ -138,9 +144,11 @@ def significant(value: float, digits: int = 4, *, trim: bool = False) -> str:
     """Return `value` with `digits` significant digits and thousands separators."""
     if value == 0:
         return "0"
-    magnitude = math.floor(math.log10(abs(value)) + 1e-12)
-    decimals = max(0, digits - 1 - magnitude)
-    text = f"{value:,.{min(decimals, 12)}f}"
+    # The exponent after rounding: 9.99996 is 10.00 with four digits, not 10.000.
+    magnitude = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    if magnitude < -9:
+        return f"{value:.{digits - 1}e}"
+    text = f"{value:,.{max(0, digits - 1 - magnitude)}f}"
     return text.rstrip("0").rstrip(".") if trim and "." in text else text
 
 
@@ -155,6 +163,10 @@ def read(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
     Raises:
         ValueError: it is not a number, or the unit is not among the suffixes.
     """
+    if len(text) > _LONGEST:
+        raise ValueError("too long for a number")
+    if not _grouped(text):
+        raise ValueError("not a number (decimals follow a point, a comma separates thousands)")
     cleaned = text.strip().replace(",", "").replace("_", "").replace("\u202f", "")
     end = len(cleaned)
     while end and not _is_number(cleaned[:end]):
@@ -167,15 +179,25 @@ def read(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
     folded = {name.lower(): factor for name, factor in suffixes.items()}
     factor = suffixes.get(unit, folded.get(unit.lower()))
     if factor is None:
-        raise ValueError(f"unknown unit '{unit}'")
+        raise ValueError(f"in an unknown unit '{unit}'")
     return float(cleaned[:end]) * factor
 
 
+def _grouped(text: str) -> bool:
+    """Return whether every comma is followed by exactly three digits: "0,5" is not five."""
+    groups = text.split(",")[1:]
+    return all(group[:3].isdecimal() and not group[3:4].isdecimal() for group in groups)
+
+
 def _is_number(text: str) -> bool:
+    """Return whether the text is a number in ASCII; its last character rules out "nan", "inf"."""
+    if not (text.isascii() and text[-1] in "0123456789."):
+        return False
     try:
-        return math.isfinite(float(text)) and not text.endswith(" ")
+        float(text)
     except ValueError:
         return False
+    return True
 
 
 def plain(value: float | int | str | bool) -> str:
@@ -189,4 +211,5 @@ def plain(value: float | int | str | bool) -> str:
     short = f"{value:.12g}"
     mantissa, e, exponent = f"{value:e}".partition("e")
     tidy = mantissa.rstrip("0").rstrip(".") + e + str(int(exponent))
-    return min((short.replace("e+", "e"), tidy), key=len) if float(tidy) == value else repr(value)
+    shortest = min((short, tidy), key=len) if float(tidy) == value else repr(value)
+    return shortest.replace("e+", "e")

@@ -8,6 +8,7 @@ from engine.draw.frame import (
     Line,
     Picture,
     Words,
+    inside,
     rows_frame,
     share,
     x_axis,
@@ -29,7 +30,7 @@ def frame_of(num_bars: int, num_keys: int, num_rules: int) -> Frame:
 def picture(view: Bars, display: Display) -> Picture:
     """Return the marks of the bars: the name above each, its total at the right end."""
     keys = {part.label: part.color for bar in view.bars for part in bar.segments}
-    rules = [rule for rule in view.rules if 0 <= share(view.axis, rule.at) <= 1]
+    rules = [rule for rule in view.rules if inside(share(view.axis, rule.at))]
     frame = frame_of(len(view.bars), len(keys), len(rules))
     marks, texts = x_axis(view.axis, frame, display)
     boxes: list[Box] = []
@@ -56,7 +57,7 @@ def x_grid(axis: Axis, frame: Frame, display: Display) -> tuple[Line, ...]:
     """Return the light vertical lines at the ticks."""
     places = [share(axis, value) for value, _ in ticks(axis, display)]
     return tuple(
-        Line(((x, 0.0), (x, frame.height)), "hairline", "grid") for x in places if 0 <= x <= 1
+        Line(((x, 0.0), (x, frame.height)), "hairline", "grid") for x in places if inside(x)
     )
 
 

@@ -14,7 +14,7 @@ from engine.views import Axis
 FONT_SIZE = 13
 CHAR = 6.8  # mean width of a character at that size, for what must be decided without a page
 TYPICAL = 420.0  # a frame's width between a phone's and a desktop's, likewise
-STRIPES = (1.5, 4.0)  # drawn and left out, in pixels along a hatched bar
+STRIPES = (2, 4)  # drawn and left out, in pixels along a hatched bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +121,11 @@ def share(axis: Axis, value: float) -> float:
     return (at - low) / (high - low)
 
 
+def inside(x: float) -> bool:
+    """Return whether a share lies in the frame, the last bits of a logarithm aside."""
+    return -1e-9 <= x <= 1 + 1e-9
+
+
 def end_align(x: float) -> str:
     """Return the alignment that keeps a text at `x` inside the frame."""
     return "start" if x < 0.04 else "end" if x > 0.94 else "middle"
@@ -136,7 +141,7 @@ def x_axis(axis: Axis, frame: Frame, display: Display) -> tuple[list[Line], list
     marks, texts = [], []
     for value, text in ticks(axis, display):
         x = share(axis, value)
-        if 0 <= round(x, 9) <= 1:
+        if inside(x):
             marks.append(Line(((x, frame.height), (x, frame.height + 5)), "muted", "tick"))
             texts.append(Words(x, frame.height + 20, text, end_align(x), 0.0, "muted", "tick"))
     name = axis_name(axis)

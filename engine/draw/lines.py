@@ -1,9 +1,21 @@
 """Curves over a common axis, as marks."""
 
+import itertools
 import math
 from collections.abc import Sequence
 
-from engine.draw.frame import LINES, Line, Picture, Ring, Words, axis_name, base_line, share, x_axis
+from engine.draw.frame import (
+    LINES,
+    Line,
+    Picture,
+    Ring,
+    Words,
+    axis_name,
+    base_line,
+    inside,
+    share,
+    x_axis,
+)
 from engine.draw.place import Wish, beside_curve, beside_point, beside_rule, place
 from engine.text import Display, show, words
 from engine.ticks import ticks
@@ -75,7 +87,7 @@ def _y_axis(axis: Axis, display: Display) -> tuple[list[Line], list[Words]]:
     grid, texts = [], [Words(0.0, -15, axis_name(axis), "start", -LINES.left, "muted", "tick")]
     for value, text in ticks(axis, display):
         y = LINES.height * (1 - share(axis, value))
-        if -0.01 <= y <= LINES.height + 0.01:
+        if inside(y / LINES.height):
             line = min(math.floor(y) + 0.5, LINES.height - 0.5)  # a hairline on whole pixels
             grid.append(Line(((0.0, line), (1.0, line)), "hairline", "grid"))
             texts.append(Words(0.0, y + 4.5, text, "end", -9.0, "muted", "tick"))
@@ -86,7 +98,7 @@ def clip(points: Sequence[tuple[float, float]], height: float) -> list[Piece]:
     """Return the parts of a polyline inside the frame; a NaN interrupts it."""
     pieces: list[Piece] = []
     piece: list[tuple[float, float]] = []
-    for start, end in zip(points, points[1:], strict=False):
+    for start, end in itertools.pairwise(points):
         cut = _cut(start, end, height)
         if cut is None or (piece and piece[-1] != cut[0]):
             pieces += [tuple(piece)] if piece else []

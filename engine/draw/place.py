@@ -1,5 +1,6 @@
 """Where the texts inside a chart go: beside what they name, off the curves and off one another."""
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ def _cost(
 def _dots(curve: Points) -> list[tuple[float, float]]:
     """Return dots at most about six pixels apart along the curve, on a frame of typical width."""
     dots = []
-    for (x0, y0), (x1, y1) in zip(curve, curve[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(curve):
         span = max(abs(x1 - x0) * TYPICAL, abs(y1 - y0))
         steps = max(1, math.ceil(span / 6))
         dots += [
@@ -77,7 +78,7 @@ def _at(curve: Points, part: float) -> tuple[float, float]:
     """Return the curve's point at a part of its extent in x."""
     first, last = curve[0][0], curve[-1][0]
     wanted = first + (last - first) * part
-    for (x0, y0), (x1, y1) in zip(curve, curve[1:], strict=False):
+    for (x0, y0), (x1, y1) in itertools.pairwise(curve):
         if x0 <= wanted <= x1 and x1 > x0:
             return wanted, y0 + (y1 - y0) * (wanted - x0) / (x1 - x0)
     return curve[-1]

@@ -36,6 +36,8 @@ def scene_json(scene: Scene, display: Display) -> dict[str, Any]:
     for frame in scene.frames:
         changes = []
         for index, (old, new) in enumerate(zip(before, frame.shapes, strict=True)):
+            if old is new:  # most shapes of a frame are the very ones of the frame before
+                continue
             attributes = {
                 name: value
                 for name, value in new.attributes.items()

@@ -16,8 +16,8 @@ _SCALE = 1000  # a curve's own units across the frame, which is stretched to the
 
 # The light palette, for a file that has no style sheet beside it; theme/styles holds the page's.
 PALETTE: Mapping[str, str] = {
-    "paper": "#fdfcf9", "ink": "#1b1d22", "muted": "#5f6168", "hairline": "#dedbd3",
-    "accent": "#a3195b",
+    "paper": "#fdfcf9", "ink": "#22242a", "muted": "#5d6068", "hairline": "#dcd7cb",
+    "idle": "#c9c5bb", "accent": "#4a3fc4",
     "compute": "#1096ea", "communication": "#d47a00", "memory": "#005148",
     "parameters": "#004c7a", "gradients": "#be6800", "optimizer": "#9878c2",
     "activations": "#599b85", "buffers": "#8b002f",

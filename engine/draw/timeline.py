@@ -9,6 +9,7 @@ from engine.draw.frame import (
     Line,
     Picture,
     Words,
+    inside,
     rows_frame,
     share,
     x_axis,
@@ -26,7 +27,7 @@ def frame_of(num_lanes: int, num_rules: int) -> Frame:
 
 def picture(view: Timeline, display: Display) -> Picture:
     """Return the marks of the spans: lanes in the order given, what is exposed hatched."""
-    rules = [rule for rule in view.rules if 0 <= share(view.axis, rule.at) <= 1]
+    rules = [rule for rule in view.rules if inside(share(view.axis, rule.at))]
     frame = frame_of(len(view.lanes), len(rules))
     marks, texts = x_axis(view.axis, frame, display)
     tops = {lane.key: row * LANE_ROW for row, lane in enumerate(view.lanes)}
@@ -46,7 +47,7 @@ def picture(view: Timeline, display: Display) -> Picture:
 
 def _bed(top: float) -> Box:
     """Return the idle ground of a lane: hatched grey under the spans."""
-    return Box(0.0, 1.0, top + 22, top + 46, "muted", 0.28, hatched=True)
+    return Box(0.0, 1.0, top + 22, top + 46, "idle", hatched=True)
 
 
 def _box(span: Span, axis: Axis, top: float) -> Box:

@@ -23,9 +23,10 @@ import { createHistory } from "./history.js";
  *   wanted: () => Record<string, string[]>,
  *   onWait: () => void,
  *   onReply: (reply: Reply, since: number) => void,
+ *   onFailure: (error: Error) => void,
  * }} parts `wanted` lists the extras to renew with every reply; `since` is when the change began
  */
-export function createCalculator({ name, ask, display, wanted, onWait, onReply }) {
+export function createCalculator({ name, ask, display, wanted, onWait, onReply, onFailure }) {
   const history = createHistory();
   /** What differs from the defaults. @type {Values} */
   let base = {};
@@ -72,10 +73,11 @@ export function createCalculator({ name, ask, display, wanted, onWait, onReply }
     [next, since, keep, busy] = [null, 0, true, true];
     const message = request(change);
     onWait();
-    const text = await ask(name, JSON.stringify(message));
+    const text = await ask(name, JSON.stringify(message)).catch(onFailure);
     busy = false;
+    if (text === undefined) return;
     if (text === null) {
-      // Nothing is lost: it is sent again when the engine is back.
+      // Another request took its place. Nothing is lost: it goes with the next one.
       base = change.base ? before : base;
       next = merged(change, next ?? {});
       since ||= started;

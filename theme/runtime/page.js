@@ -37,6 +37,10 @@ export function createPage(names, address, settings) {
       onWait() {
         if (state !== "live" && state !== "failed") sayLoading(name);
       },
+      onFailure(error) {
+        say(name, error.message);
+        stale(name, true);
+      },
       onReply(reply, since) {
         const waiting = fresh.get(name);
         if (!fresh.size) nextFrame(paint);
@@ -81,9 +85,7 @@ export function createPage(names, address, settings) {
     }
     showViews(name, reply);
     showReceipts(name, reply.extra.receipts ?? {});
-    for (const root of partsOf(name, ":is([data-calculator], [data-output])")) {
-      root.classList.toggle("stale", reply.outputs === null);
-    }
+    stale(name, reply.outputs === null);
     say(name, reply.problems.join(" "));
     offerActions(calculator);
     address.put(name, reply.query);
@@ -91,6 +93,7 @@ export function createPage(names, address, settings) {
 
   document.addEventListener("click", (event) => {
     if (target(event, "[data-retry]")) engine.retry();
+    if (target(event, "[data-dismiss]")) notice("");
   });
 
   return {
@@ -104,6 +107,13 @@ export function createPage(names, address, settings) {
       for (const calculator of calculators.values()) calculator.refresh();
     },
   };
+}
+
+/** The last good result stays, dimmed. @param {string} name @param {boolean} is */
+function stale(name, is) {
+  for (const place of partsOf(name, ":is([data-calculator], [data-output])")) {
+    place.classList.toggle("stale", is);
+  }
 }
 
 /** @param {() => void} task */

@@ -35,13 +35,13 @@ export function startWhenWanted(places, start, now) {
 }
 
 /** @param {() => void} next */
-function whenLoaded(next) {
+export function whenLoaded(next) {
   if (document.readyState === "complete") next();
   else addEventListener("load", next, { once: true });
 }
 
 /** @param {() => void} next */
-function whenIdle(next) {
+export function whenIdle(next) {
   if ("requestIdleCallback" in window) requestIdleCallback(next, { timeout: 2000 });
   else setTimeout(next, 200);
 }

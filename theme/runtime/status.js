@@ -21,7 +21,14 @@ export function say(calculator, sentence, { retry = false } = {}) {
     if (text) write(text, "textContent", sentence);
     for (const button of all("[data-retry]", line)) write(button, "hidden", !retry);
   }
-  if (!lines.length) notice(sentence, retry);
+  // A sentence that nobody sees is said at the edge of the page as well.
+  if (!sentence || !lines.some(isInView)) notice(sentence, retry);
+}
+
+/** @param {Element} element */
+function isInView(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight && bottom > top;
 }
 
 /** @param {string} sentence @param {boolean} [retry] */

@@ -8,6 +8,13 @@ import { showScene } from "./scene.js";
 
 /** What each place shows now, so that an unchanged view costs nothing. */
 const shown = new WeakMap();
+/** @type {WeakMap<Element, object>} */
+const latest = new WeakMap();
+
+/** @param {Element} place @returns {object | undefined} what the engine said last */
+export function latestView(place) {
+  return latest.get(place);
+}
 
 /**
  * @param {import("./calculator.js").Reply} reply
@@ -23,6 +30,7 @@ export function showViews(calculator, reply) {
     const text = JSON.stringify(view) + (svg ?? "");
     if (shown.get(place) === text) continue;
     shown.set(place, text);
+    latest.set(place, view);
     (KINDS[view.kind] ?? showFragment)(place, view, svg);
   }
   for (const place of partsOf(calculator, "[data-also]")) {
@@ -67,13 +75,7 @@ function showValue(place, view) {
   write(place, "textContent", view.text);
   attribute(place, "data-value", view.value === null ? "" : String(view.value));
   attribute(place, "title", view.label);
-  recolor(place, view.color);
-}
-
-/** @param {Element} place @param {string} color */
-function recolor(place, color) {
-  for (const name of [...place.classList]) if (name.startsWith("c-")) place.classList.remove(name);
-  place.classList.add(`c-${color}`);
+  place.style.setProperty("--tone", `var(--${view.color})`);
 }
 
 function showFragment(place, view) {

@@ -1,0 +1,156 @@
+"""The verbs of build.py."""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from builder import folders, memo, output, pipeline, services
+from builder.folders import Folders, digest, digest_of_files
+from builder.pipeline import Built, Options
+from builder.problem import Problem
+
+ROOT = Path(__file__).resolve().parent.parent
+WRONG_CONTENT, WRONG_USAGE = 1, 2
+
+
+def say(text: str) -> None:
+    """Print one line at once, also into a pipe."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main(arguments: list[str]) -> int:
+    """Run one verb; return 0, 1 for problems in the content, 2 for wrong usage."""
+    given = parser().parse_args(arguments)
+    try:
+        return int(given.run(given))
+    except services.ServiceError as error:
+        say(str(error))
+        return WRONG_CONTENT
+
+
+def once(places: Folders, options: Options) -> Built:
+    """Build with what earlier runs left in the cache, and leave there what this one made."""
+    code = digest(digest_of_files(folder, "*.py") for folder in places.code)
+    kept = places.cache / "pages" / f"{code}.pickle"
+    memory = memo.load(kept)
+    makers = services.real(places.engine, places.theme, places.cache)
+    built = pipeline.build(places, options, makers, memory, say)
+    if memory.made:
+        memory.save(kept)
+    return built
+
+
+def told(problems: tuple[Problem, ...]) -> bool:
+    """Print every problem; say whether there were any."""
+    for problem in problems:
+        say(str(problem))
+    if problems:
+        say(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}; nothing was written")
+    return bool(problems)
+
+
+def _build(given: argparse.Namespace) -> int:
+    began = time.perf_counter()
+    built = once(folders.project(ROOT), _options(given))
+    if told(built.problems):
+        return WRONG_CONTENT
+    target = Path(given.out).resolve()
+    output.swap_in(target, built.output)
+    pages = sum(name.endswith("index.html") for name in built.output)
+    took = time.perf_counter() - began
+    say(f"{target.name}/: {pages} pages, {len(built.output)} files, {took:.2f} s")
+    return 0
+
+
+def _check(given: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory() as scratch:
+        # An empty cache: a check believes nothing that an earlier build left behind.
+        places = folders.with_cache(folders.project(ROOT), Path(scratch) / "cache")
+        first, second = (once(places, _options(given)) for _ in range(2))
+        if told(first.problems):
+            return WRONG_CONTENT
+        output.swap_in(Path(scratch) / "site", first.output)
+    if first.output != second.output:
+        differing = sorted(n for n in first.output if first.output[n] != second.output.get(n))
+        say(f"two builds of the same content differ in {', '.join(differing)}")
+        return WRONG_CONTENT
+    say(f"{len(first.output)} files, no problems")
+    return 0
+
+
+def _serve(given: argparse.Namespace) -> int:
+    from builder import serve
+
+    return serve.serve(folders.project(ROOT), given.port, _options(given))
+
+
+def _new(given: argparse.Namespace) -> int:
+    from builder import scaffold
+
+    try:
+        made = scaffold.make(ROOT, given.kind, given.name)
+    except ValueError as error:
+        say(str(error))
+        return WRONG_USAGE
+    for path in made:
+        say(f"made {path.relative_to(ROOT)}")
+    return 0
+
+
+def _test(given: argparse.Namespace) -> int:
+    from builder import test_command
+
+    return test_command.run(ROOT, given.rest, say)
+
+
+def _options(given: argparse.Namespace) -> Options:
+    base = getattr(given, "base_url", "")
+    return Options(
+        base_url=base if not base or base.endswith("/") else base + "/",
+        repository=given.repository,
+        drafts=given.run is _serve,
+    )
+
+
+def _https(text: str) -> str:
+    if text and not text.startswith("https://"):
+        raise argparse.ArgumentTypeError(f"'{text}' has to begin with https://")
+    return text.rstrip("/")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    top = argparse.ArgumentParser(
+        prog="build.py",
+        description="Build the guides in content/ into a static site, or work on them.",
+        epilog="The first run makes an environment of its own in .venv and installs what it needs.",
+    )
+    verbs = top.add_subparsers(required=True, metavar="verb")
+
+    build = verbs.add_parser("build", help="write the site to a folder")
+    build.add_argument("--out", default="site", help="the folder (default: %(default)s)")
+    check = verbs.add_parser("check", help="build twice from nothing, keep neither, name problems")
+    serve = verbs.add_parser("serve", help="serve on 127.0.0.1, rebuild and reload on every change")
+    serve.add_argument("--port", type=int, default=8000, help="default: %(default)s; 0: any")
+    for verb, run in ((build, _build), (check, _check), (serve, _serve)):
+        verb.add_argument(
+            "--repository", type=_https, default="", help="address of the public repository"
+        )
+        verb.set_defaults(run=run)
+    for verb in (build, check):
+        verb.add_argument(
+            "--base-url", type=_https, default="", help="where it will be published, for sitemaps"
+        )
+
+    new = verbs.add_parser("new", help="start a guide or a calculator from a working example")
+    new.add_argument("kind", choices=("guide", "calculator"))
+    new.add_argument("name", help="of the file: all-to-all for a guide, all_to_all for a calculator")
+    new.set_defaults(run=_new)
+
+    test = verbs.add_parser("test", help="run all tests, those in a browser included")
+    test.add_argument("rest", nargs=argparse.REMAINDER, help="passed on to pytest")
+    test.set_defaults(run=_test)
+    return top

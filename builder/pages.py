@@ -1,0 +1,157 @@
+"""All pages of a build, and the check of all of them together."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+
+from builder import check, maths, navigation, page
+from builder.article import Article
+from builder.assets import FOLDER, hashed
+from builder.content import Texts
+from builder.folders import digest
+from builder.index import Index, Target
+from builder.memo import Memo
+from builder.navigation import Place
+from builder.page import Content, Surface
+from builder.problem import Problem, located
+from builder.prose import Prose
+from builder.toolbox import Toolbox
+from builder.typesetting import Typeset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the pages are made of.
+
+    Attributes:
+        rendered: source of an article -> its prose.
+        look: digest of the templates and of the code.
+        images: path from the project's folder -> content.
+        figure: (name, view JSON) -> Bokeh document.
+    """
+
+    texts: Texts
+    tools: Toolbox
+    rendered: Mapping[str, Prose]
+    typeset: Typeset
+    surface: Surface
+    templates: jinja2.Environment
+    look: str
+    images: Mapping[str, bytes]
+    figure: Callable[[str, dict[str, Any]], dict[str, Any]]
+
+
+def make(parts: Parts, memo: Memo) -> tuple[dict[str, bytes], list[Problem]]:
+    """Return (path in the output -> page, image or figures, problems)."""
+    articles = parts.texts.articles
+    index = {
+        article.source: Target(
+            url=article.url,
+            title=article.title,
+            anchors=parts.rendered[article.source].anchors,
+        )
+        for article in articles
+    }
+    places = navigation.places(articles)
+    pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
+    output: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for article in articles:
+        figures = _figures(article, parts, memo)
+        output |= figures
+        found, wrong = _content(
+            article, parts, index, pictures, places[article.source], next(iter(figures), "")
+        )
+        problems += wrong
+        output[f"{article.url}index.html"] = _page(found, parts, memo)
+    used = {pictures[path] for path in pictures if _is_used(pictures[path], output)}
+    output |= {pictures[path]: parts.images[path] for path in pictures if pictures[path] in used}
+    return output, problems
+
+
+def _is_used(address: str, output: Mapping[str, bytes]) -> bool:
+    name = address.encode()
+    return any(name in html for path, html in output.items() if path.endswith(".html"))
+
+
+def _content(
+    article: Article,
+    parts: Parts,
+    index: Index,
+    pictures: Mapping[str, str],
+    place: Place,
+    figures: str,
+) -> tuple[Content, list[Problem]]:
+    prose, library = parts.rendered[article.source], parts.texts.library
+    math, templates = parts.typeset.math, parts.typeset.templates
+    html, wrong = page.resolve(article, prose, index, pictures, math)
+    urls = {found.slug: found.url for found in parts.texts.articles}
+    shown = [
+        equation.name
+        for name in prose.calculators
+        for equation in parts.tools.calculators[name].equations
+        if equation.name in templates
+    ]
+    content = Content(
+        article=article,
+        place=place,
+        html=_finished(html, parts),
+        headings=prose.headings,
+        popovers=tuple(_finished(popover, parts) for popover in prose.popovers),
+        cited=page.cited(prose.cites, library),
+        terms=page.terms(prose.terms, library, urls, article.url),
+        equations=tuple(templates[name] for name in dict.fromkeys(shown)),
+        figures=figures,
+        live=bool(prose.calculators),
+        surface=parts.surface,
+    )
+    return content, [*prose.problems, *wrong]
+
+
+def _finished(html: str, parts: Parts) -> str:
+    return page.with_labels(
+        maths.fill_static(html, parts.typeset.templates), parts.texts.library
+    )
+
+
+def _page(content: Content, parts: Parts, memo: Memo) -> bytes:
+    # Equal contents give equal pages: what the template gets is all that a page depends on.
+    key = digest((parts.look, repr(content)))
+    name = f"page {content.article.source}"
+    blocks = parts.templates.get_template("blocks.html").module
+    return memo.get(name, key, lambda: page.render(content, parts.templates, blocks).encode())
+
+
+def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:
+    placed = parts.rendered[article.source].figures
+    if not placed:
+        return {}
+    views = {f"{name}.{out}": parts.tools.calculators[name].outputs[out] for name, out in placed}
+
+    def draw() -> bytes:
+        return page.figures_text({name: parts.figure(name, view) for name, view in views.items()})
+
+    key = digest((parts.look, repr(views)))
+    text = memo.get(f"figures {article.source}", key, draw)
+    return {hashed(f"figures-{article.slug}.json", text): text}
+
+
+def check_all(
+    output: Mapping[str, bytes], parts: Parts, memo: Memo, known: set[str]
+) -> list[Problem]:
+    """Return what is wrong in the finished pages, save those with problems of their own."""
+    by_path = {f"{article.url}index.html": article for article in parts.texts.articles}
+    pages = {
+        path: memo.get(f"facts {path}", digest((html,)), lambda html=html: check.facts(html.decode()))
+        for path, html in output.items()
+        if path in by_path
+    }
+    others = frozenset(path for path in output if path not in by_path)
+    found: list[Problem] = []
+    for path, about, message in check.wrong(pages, others):
+        article = by_path[path]
+        if article.source not in known:
+            found += located(article.source, article.body, about, message)
+    return found

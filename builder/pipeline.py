@@ -1,0 +1,127 @@
+"""content + engine + theme -> the output folder's files, or the problems that prevent it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+
+from builder import content, navigation, pages, prose, publish, toolbox
+from builder.content import Texts
+from builder.dress import dress
+from builder.findings import Surroundings
+from builder.folders import Folders, digest, digest_of_files
+from builder.memo import Memo
+from builder.page import Surface
+from builder.pages import Parts
+from builder.problem import Problem
+from builder.progress import Report
+from builder.prose import Prose
+from builder.services import Services
+from builder.toolbox import Toolbox
+from builder.typesetting import typeset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a build is told.
+
+    Attributes:
+        base_url: where the output will be published, with a slash at its end; "" if unknown.
+        repository: address of the project's repository, "" if none.
+        drafts: whether drafts are built.
+        reload: address of a script that every page loads, "" if none.
+    """
+
+    base_url: str = ""
+    repository: str = ""
+    drafts: bool = False
+    reload: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """The files by their path in the output, fit to be published only without problems."""
+
+    output: Mapping[str, bytes]
+    problems: tuple[Problem, ...]
+
+
+def build(
+    folders: Folders, options: Options, services: Services, memo: Memo, report: Report
+) -> Built:
+    """Return the whole output and all problems of the content."""
+    texts = content.read(folders, drafts=options.drafts)
+    code = digest(digest_of_files(folder, "*.py") for folder in folders.code)
+    tools = toolbox.read(memo, code)
+    templates = _templates(folders)
+    rendered = _render(folders, texts, tools, templates, memo, code)
+    placed = dict.fromkeys(name for made in rendered.values() for name in made.calculators)
+    articles = [(article, rendered[article.source]) for article in texts.articles]
+    calculators = [tools.calculators[name] for name in placed]
+    done = typeset(articles, calculators, services, folders.cache, report)
+    assets, shell = dress(folders, services, memo, report, live=bool(placed))
+    surface = Surface(
+        shell=shell,
+        paths=navigation.learning_paths(texts.articles),
+        tools=navigation.tools(texts.articles),
+        base_url=options.base_url,
+        repository=options.repository,
+        reload=options.reload,
+    )
+    parts = Parts(
+        texts=texts,
+        tools=tools,
+        rendered=rendered,
+        typeset=done,
+        surface=surface,
+        templates=templates,
+        look=digest_of_files(folders.theme / "templates") + code,
+        images=content.images(folders),
+        figure=services.figure,
+    )
+    made, wrong = pages.make(parts, memo)
+    others = assets | publish.extras(texts.articles, shell, options.base_url, templates)
+    problems: list[Problem] = [*texts.problems, *tools.problems, *done.problems, *wrong]
+    problems += navigation.problems(texts.articles)
+    problems += [*toolbox.unplaced(placed), *toolbox.wrong_sources(tools, texts.library)]
+    output = {**others, **made}
+    problems += pages.check_all(output, parts, memo, {problem.path for problem in problems})
+    return Built(output=output, problems=tuple(sorted(set(problems))))
+
+
+class _Absent(jinja2.StrictUndefined):
+    """What a template may ask for (`if view.handle`) but never print."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _templates(folders: Folders) -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(folders.theme / "templates")
+    return jinja2.Environment(loader=loader, autoescape=True, undefined=_Absent)
+
+
+def _render(
+    folders: Folders,
+    texts: Texts,
+    tools: Toolbox,
+    templates: jinja2.Environment,
+    memo: Memo,
+    code: str,
+) -> dict[str, Prose]:
+    names = ("calculator.html", "blocks.html")
+    macros = [(folders.theme / "templates" / name).read_bytes() for name in names]
+    shared = digest([code, texts.library_digest, *macros])
+    modules: list[Any] = [templates.get_template(name).module for name in names]
+    around = Surroundings(
+        library=texts.library, load=tools.load, macros=modules[0], blocks=modules[1]
+    )
+    return {
+        article.source: memo.get(
+            f"prose {article.source}",
+            digest((shared, article.source, article.text)),
+            lambda article=article: prose.render(article, around),
+        )
+        for article in texts.articles
+    }

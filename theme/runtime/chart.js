@@ -1,0 +1,182 @@
+/**
+ * Live charts: a Bokeh figure over each static SVG, showing the same picture; it answers the
+ * pointer and follows the reader's inputs. Without BokehJS the SVG stays, drawn by the engine.
+ */
+
+import { columns, palette, picture, tooltips } from "./chart_columns.js";
+
+/** @typedef {{item: any, view: any}} Item what builder/figures.py makes */
+/** @typedef {{view: any, document: any, plot: any, sources: Map<string, any>, rows: string}} Live */
+
+/** @type {WeakMap<HTMLElement, Live>} */
+const live = new WeakMap();
+/** The newest view of a figure that is not live yet. @type {WeakMap<HTMLElement, any>} */
+const waiting = new WeakMap();
+/** @type {Set<HTMLElement>} */
+const figures = new Set();
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/** @type {Promise<any> | undefined} */
+let library;
+
+/** Whether the engine has to draw this figure's picture. @param {HTMLElement} figure */
+export function needsSvg(figure) {
+  return !live.has(figure);
+}
+
+/** Makes every chart live once it is near and the page is idle, or when the reader touches it. */
+export function startCharts() {
+  /** @type {Promise<Record<string, Item>> | undefined} */
+  let items;
+  for (const figure of /** @type {NodeListOf<HTMLElement>} */ (
+    document.querySelectorAll("figure.chart")
+  )) {
+    whenWanted(figure, async () => {
+      items ??= fetch(document.body.dataset.figures ?? "").then((reply) => reply.json());
+      const item = (await items)[`${figure.dataset.of}.${figure.dataset.output}`];
+      if (item) await upgrade(figure, item);
+    });
+  }
+}
+
+/** @param {HTMLElement} figure @param {() => Promise<void>} start */
+function whenWanted(figure, start) {
+  const go = () => {
+    watcher.disconnect();
+    figure.removeEventListener("pointerenter", go);
+    figure.removeEventListener("focusin", go);
+    start().catch(() => figure.setAttribute("data-chart", "static"));
+  };
+  const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then));
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) idle(go);
+    },
+    { rootMargin: "150% 0px" },
+  );
+  if (!(/** @type {any} */ (navigator).connection?.saveData)) watcher.observe(figure);
+  figure.addEventListener("pointerenter", go, { once: true });
+  figure.addEventListener("focusin", go, { once: true });
+}
+
+/**
+ * Puts a live figure over the static one, and shows it when it is painted.
+ * @param {HTMLElement} figure
+ * @param {Item} item
+ */
+export async function upgrade(figure, item) {
+  const holder = figure.querySelector("[data-plot]");
+  if (!holder || live.has(figure)) return;
+  const bokeh = await load();
+  const target = document.createElement("div");
+  target.className = "live";
+  holder.append(target);
+  try {
+    const [view] = Object.values(await bokeh.embed.embed_item(item.item, target)).flat();
+    adopt(figure, view.model, item.view, target);
+    await painted(view);
+    figure.setAttribute("data-chart", "live");
+  } catch (error) {
+    live.delete(figure);
+    target.remove();
+    throw error;
+  }
+}
+
+function adopt(figure, plot, view, target) {
+  const sources = new Map();
+  for (const { data_source, glyph } of plot.renderers) {
+    sources.set(data_source.name, data_source);
+    if (glyph.text_font !== undefined) glyph.text_font = getComputedStyle(target).fontFamily;
+  }
+  live.set(figure, { view, document: plot.document, plot, sources, rows: "" });
+  figures.add(figure);
+  update(figure, waiting.get(figure) ?? view);
+}
+
+/** BokehJS, loaded once per page. */
+function load() {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = document.body.dataset.bokeh ?? "";
+    script.onload = () => resolve(/** @type {any} */ (window).Bokeh);
+    script.onerror = () => reject(new Error(script.src));
+    document.head.append(script);
+  });
+  return library;
+}
+
+/** Until the figure has been painted with its data. */
+async function painted(view) {
+  await view.ready;
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}
+
+/**
+ * Shows another view in a figure; a figure that is not live yet keeps it for later.
+ * @param {HTMLElement} figure
+ * @param {any} view
+ */
+export function update(figure, view) {
+  const shown = live.get(figure);
+  if (!shown) {
+    waiting.set(figure, view);
+    return;
+  }
+  shown.view = view;
+  const drawn = picture(view);
+  const data = columns(drawn, view, palette(figure));
+  shown.document.hold?.();
+  const release = held(shown.plot);
+  fit(figure, shown.plot, drawn.frame);
+  for (const [name, source] of shown.sources) source.data = data[name];
+  describe(figure, view);
+  name(shown, view);
+  release();
+}
+
+/** Keeps the plot from painting until all its sources are set. */
+function held(plot) {
+  plot.hold_render = true;
+  return () => {
+    plot.hold_render = false;
+  };
+}
+
+/** Gives the figure and the static picture under it the height that the rows need. */
+function fit(figure, plot, frame) {
+  const { left, right, top, bottom, height } = frame;
+  if (plot.y_range.start !== height || plot.min_border_top !== top) {
+    plot.setv({
+      min_border_left: left, min_border_right: right, min_border_top: top,
+      min_border_bottom: bottom, height: top + height + bottom,
+    });
+    plot.y_range.start = height;
+  }
+  const still = figure.querySelector(".chart-svg");
+  if (still) Object.assign(still.style, { marginTop: `${top}px`, height: `${height}px` });
+}
+
+/** The picture in words: its title and everything marked in it. */
+function describe(figure, view) {
+  const marked = [...(view.points ?? []), ...(view.rules ?? [])].map((one) => one.label);
+  const rows = (view.bars ?? []).map((bar) => `${bar.label}: ${bar.text}`);
+  const words = [view.title, ...rows, ...marked].join(". ");
+  figure.querySelector(".chart-svg")?.setAttribute("aria-label", words);
+}
+
+/** The rows of the tooltip, when they are others than before. */
+function name(shown, view) {
+  if (view.kind !== "lines") return;
+  const rows = tooltips(view), text = rows.join();
+  if (text === shown.rows) return;
+  shown.rows = text;
+  for (const tool of shown.plot.toolbar.tools) if (tool.name === "hover") tool.tooltips = rows;
+}
+
+dark.addEventListener("change", () => {
+  for (const figure of figures) {
+    const shown = live.get(figure);
+    if (shown) update(figure, shown.view);
+  }
+});

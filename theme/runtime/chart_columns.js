@@ -1,0 +1,99 @@
+// A picture's marks as the columns of the Bokeh document's sources, in the page's colors.
+
+import { lines } from "./chart_lines.js";
+import { bars, heatmap, timeline } from "./chart_rows.js";
+
+const PICTURES = { lines, bars, timeline, heatmap };
+
+/** The marks of a chart. @returns {import("./chart_frame.js").Picture} */
+export function picture(view) {
+  return PICTURES[view.kind](view);
+}
+
+// Width and dash of a line by its look, as in styles/40-charts.css.
+const LOOKS = {
+  curve: [2.25, "solid"], dashed: [2.25, "6 4"], rule: [1.25, "3 3"], drop: [1.25, "1 3"],
+  grid: [1, "solid"], axis: [1, "solid"], tick: [1, "solid"], seam: [1, "solid"],
+};
+const ALIGN = { start: "left", middle: "center", end: "right" };
+
+/** Colors by name, read from the style sheet once per color scheme. */
+export function palette(element) {
+  const style = getComputedStyle(element);
+  const found = new Map();
+  return (name) => {
+    if (!found.has(name)) found.set(name, style.getPropertyValue(`--${name}`).trim() || "gray");
+    return found.get(name);
+  };
+}
+
+/**
+ * The data of every source of the document.
+ * @param {import("./chart_frame.js").Picture} drawn
+ * @param {any} view
+ * @param {(name: string) => string} color
+ */
+export function columns(drawn, view, color) {
+  const paper = color("paper"), { boxes, rings, words } = drawn;
+  const striped = boxes.filter((box) => box.hatched);
+  return {
+    back: lineColumns(drawn.back, color),
+    boxes: {
+      x0: boxes.map((b) => b.x0), x1: boxes.map((b) => b.x1),
+      y0: boxes.map((b) => b.y0), y1: boxes.map((b) => b.y1),
+      color: boxes.map((b) => color(b.color)), strength: boxes.map((b) => b.strength),
+      label: boxes.map((b) => b.label), text: boxes.map((b) => b.text),
+    },
+    stripes: {
+      x0: striped.map((b) => b.x0), x1: striped.map((b) => b.x1),
+      y: striped.map((b) => (b.y0 + b.y1) / 2), width: striped.map((b) => b.y1 - b.y0),
+      color: striped.map(() => paper),
+    },
+    curves: lineColumns(drawn.curves, color),
+    front: lineColumns(drawn.front, color),
+    rings: {
+      x: rings.map((r) => r.x), y: rings.map((r) => r.y),
+      color: rings.map((r) => color(r.color)), fill: rings.map(() => paper),
+    },
+    words: {
+      x: words.map((w) => w.x), y: words.map((w) => w.y), dx: words.map((w) => w.dx),
+      text: words.map((w) => w.text), align: words.map((w) => ALIGN[w.align]),
+      color: words.map((w) => color(w.color)),
+      style: words.map((w) => (w.look === "strong" || w.look === "inside" ? "bold" : "normal")),
+      halo: words.map((w) => (w.look === "strong" || w.look === "label" ? paper : "transparent")),
+    },
+    probe: probe(view, drawn),
+  };
+}
+
+function lineColumns(group, color) {
+  return {
+    xs: group.map((line) => line.points.map(([x]) => x)),
+    ys: group.map((line) => line.points.map(([, y]) => y)),
+    color: group.map((line) => color(line.color)),
+    dash: group.map((line) => LOOKS[line.look][1]),
+    width: group.map((line) => LOOKS[line.look][0]),
+  };
+}
+
+/** What the pointer meets over curves: the first series' columns of x, and every series' texts. */
+function probe(view, drawn) {
+  if (view.kind !== "lines" || !view.series.length) return { x: [], y: [] };
+  const first = view.columns[view.series[0].key];
+  const shares = probeShares(view.x, first.x);
+  const data = { x: shares, y: shares.map(() => drawn.frame.height / 2), x_text: first.x_text };
+  view.series.forEach(({ key }, i) => { data[`t${i}`] = view.columns[key].y_text; });
+  return data;
+}
+
+function probeShares(axis, values) {
+  const scale = axis.scale === "log" ? Math.log : (value) => value;
+  const low = scale(axis.low), extent = scale(axis.high) - low || 1;
+  return values.map((value) => (scale(value) - low) / extent);
+}
+
+/** The rows of the tooltip over curves. */
+export function tooltips(view) {
+  const rows = view.series.map((s, i) => [s.label, `@t${i}`]);
+  return [[view.x.label, "@x_text"], ...rows];
+}

@@ -1,0 +1,84 @@
+// The marks of a chart in the browser, the same as engine/draw draws them in the static SVG: x is
+// a share of the frame's width, y is pixels down from its top. A test compares both.
+
+/** @typedef {{left: number, right: number, top: number, bottom: number, height: number}} Frame */
+/** @typedef {{points: number[][], color: string, look: string}} Line */
+/** @typedef {{x0: number, x1: number, y0: number, y1: number, color: string, strength: number,
+ *   hatched: boolean, label: string, text: string}} Box */
+/** @typedef {{x: number, y: number, text: string, align: string, dx: number, color: string,
+ *   look: string}} Words */
+/** @typedef {{frame: Frame, back: Line[], boxes: Box[], curves: Line[], front: Line[],
+ *   rings: {x: number, y: number, color: string}[], words: Words[]}} Picture */
+
+export const CHAR = 6.8;
+export const TYPICAL = 420;
+export const SMALLEST = 320;
+
+/** The frame of a chart of `count` rows. */
+export function rowsFrame(count, row, left = 2, top = 6) {
+  return { left, right: 2, top, bottom: 46, height: Math.max(1, count) * row };
+}
+
+/** @returns {Words} */
+export function words(x, y, text, align = "start", dx = 0, color = "ink", look = "label") {
+  return { x, y, text, align, dx, color, look };
+}
+
+/** Where the value lies between the axis' ends, 0 to 1; NaN where it has no place. */
+export function share(axis, value) {
+  if (value === null) return NaN;
+  let [low, high, at] = [axis.low, axis.high, value];
+  if (axis.scale === "log") {
+    if (!(value > 0 && axis.low > 0)) return NaN;
+    [low, high, at] = [Math.log(low), Math.log(high), Math.log(at)];
+  }
+  if (high <= low) return at === low ? 0.5 : NaN;
+  return (at - low) / (high - low);
+}
+
+/** Whether a share lies in the frame, the last bits of a logarithm aside. */
+export function inside(x) {
+  return x >= -1e-9 && x <= 1 + 1e-9;
+}
+
+export function clamp(x) {
+  return Math.min(Math.max(x, 0), 1);
+}
+
+export function axisName(axis) {
+  return axis.scale === "log" ? `${axis.label} (${axis.scale})` : axis.label;
+}
+
+/** The tick marks and texts under the frame. */
+export function xAxis(axis, frame) {
+  const marks = [], texts = [];
+  for (const [value, text] of axis.ticks) {
+    const x = share(axis, value);
+    if (!inside(x)) continue;
+    marks.push({ points: [[x, frame.height], [x, frame.height + 5]], color: "muted", look: "tick" });
+    const align = x < 0.04 ? "start" : x > 0.94 ? "end" : "middle";
+    texts.push(words(x, frame.height + 20, text, align, 0, "muted", "tick"));
+  }
+  texts.push(words(1, frame.height + 40, axisName(axis), "end", 0, "muted", "tick"));
+  return { marks, texts };
+}
+
+/** The light vertical lines at the ticks. */
+export function xGrid(axis, frame) {
+  return axis.ticks
+    .map(([value]) => share(axis, value))
+    .filter(inside)
+    .map((x) => ({ points: [[x, 0], [x, frame.height]], color: "hairline", look: "grid" }));
+}
+
+/** Rules as dashed lines with their labels above the frame, one row each. */
+export function rulesAbove(rules, axis, frame) {
+  const lines = [], labels = [];
+  rules.forEach((rule, row) => {
+    const x = share(axis, rule.at), y = -6 - 17 * row;
+    lines.push({ points: [[x, y - 11], [x, frame.height]], color: rule.color, look: "rule" });
+    const [align, dx] = x < 0.6 ? ["start", 6] : ["end", -6];
+    labels.push(words(x, y, rule.label, align, dx, rule.color));
+  });
+  return { lines, labels };
+}

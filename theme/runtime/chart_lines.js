@@ -1,0 +1,111 @@
+// Curves over a common axis, as marks: the same as engine/draw/lines.py draws.
+
+import { axisName, inside, share, words, xAxis } from "./chart_frame.js";
+import { besideCurve, besidePoint, besideRule, place } from "./chart_place.js";
+
+export const LINES = { left: 64, right: 14, top: 30, bottom: 46, height: 250 };
+const H = LINES.height;
+
+/** @returns {import("./chart_frame.js").Picture} */
+export function lines(view) {
+  const spot = (x, y) => [share(view.x, x), H * (1 - share(view.y, y))];
+  const pieces = view.series.map(({ key }) => {
+    const { x, y } = view.columns[key];
+    return clip(x.map((value, i) => spot(value, y[i])));
+  });
+  const rules = view.rules
+    .map((rule) => [rule, ruleAt(view, rule)])
+    .filter(([rule, at]) => at >= 0 && at <= (rule.axis === "x" ? 1 : H));
+  const spots = view.points
+    .map((point) => [point, ...spot(point.x, point.y)])
+    .filter(([, x, y]) => x >= 0 && x <= 1 && y >= 0 && y <= H);
+  const wishes = [
+    ...rules.map(([r, at]) => besideRule(r.axis, at, H, r.label, r.color)),
+    ...spots.map(([p, x, y]) => besidePoint(x, y, p.label, p.color)),
+  ];
+  view.series.forEach((s, i) => {
+    if (pieces[i].length) wishes.push(besideCurve(longest(pieces[i]), s.label, s.color));
+  });
+  const yAxis = yAxisOf(view.y), { marks, texts } = xAxis(view.x, LINES);
+  const drops = view.handle ? spots.slice(0, 1) : [];
+  return {
+    frame: LINES,
+    back: [...yAxis.grid, line([[0, H - 0.5], [1, H - 0.5]], "muted", "axis")],
+    boxes: [],
+    curves: view.series.flatMap((s, i) =>
+      pieces[i].map((piece) => line(piece, s.color, s.dashed ? "dashed" : "curve"))),
+    front: [
+      ...marks,
+      ...rules.map(([r, at]) => line(ruleEnds(r, at), r.color, "rule")),
+      ...drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop")),
+    ],
+    rings: spots.map(([p, x, y]) => ({ x, y, color: p.color })),
+    words: [...yAxis.texts, ...texts, ...place(wishes, pieces.flat(), H)],
+  };
+}
+
+function line(points, color, look) {
+  return { points, color, look };
+}
+
+function ruleAt(view, rule) {
+  return rule.axis === "x" ? share(view.x, rule.at) : H * (1 - share(view.y, rule.at));
+}
+
+function ruleEnds(rule, at) {
+  return rule.axis === "x" ? [[at, 0], [at, H]] : [[0, at], [1, at]];
+}
+
+function longest(pieces) {
+  return pieces.reduce((best, piece) => (piece.length > best.length ? piece : best));
+}
+
+function yAxisOf(axis) {
+  const grid = [], texts = [words(0, -15, axisName(axis), "start", -LINES.left, "muted", "tick")];
+  for (const [value, text] of axis.ticks) {
+    const y = H * (1 - share(axis, value));
+    if (!inside(y / H)) continue;
+    const at = Math.min(Math.floor(y) + 0.5, H - 0.5); // a hairline on whole pixels
+    grid.push(line([[0, at], [1, at]], "hairline", "grid"));
+    texts.push(words(0, y + 4.5, text, "end", -9, "muted", "tick"));
+  }
+  return { grid, texts };
+}
+
+/** The parts of a polyline inside the frame; a NaN interrupts it. */
+function clip(points) {
+  const pieces = [];
+  let piece = [];
+  for (let k = 1; k < points.length; k++) {
+    const part = cut(points[k - 1], points[k]);
+    const last = piece[piece.length - 1];
+    if (last && (!part || last[0] !== part[0][0] || last[1] !== part[0][1])) {
+      pieces.push(piece);
+      piece = [];
+    }
+    if (part) piece.push(...(piece.length ? part.slice(1) : part));
+  }
+  return piece.length ? [...pieces, piece] : pieces;
+}
+
+/** The part of a straight line inside the frame (Liang and Barsky 1984). */
+function cut(start, end) {
+  if (![...start, ...end].every(Number.isFinite)) return null;
+  let first = 0, last = 1;
+  for (const [a, b, high] of [[start[0], end[0], 1], [start[1], end[1], H]]) {
+    const step = b - a;
+    if (step === 0) {
+      if (a < 0 || a > high) return null;
+      continue;
+    }
+    const ends = [-a / step, (high - a) / step];
+    first = Math.max(first, Math.min(...ends));
+    last = Math.min(last, Math.max(...ends));
+  }
+  return first > last ? null : [between(start, end, first), between(start, end, last)];
+}
+
+function between(start, end, part) {
+  if (part === 0 || part === 1) return part ? end : start;
+  return [start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part];
+}

@@ -1,0 +1,105 @@
+// Where the texts inside a chart go: the same choice as engine/draw/place.py makes.
+
+import { CHAR, TYPICAL, words } from "./chart_frame.js";
+
+/** @typedef {import("./chart_frame.js").Words} Words */
+
+/**
+ * Each text at the place that crosses the fewest curves and earlier texts.
+ * @param {Words[][]} wishes the places each text may take, the best first
+ * @param {number[][][]} curves
+ * @param {number} height
+ * @returns {Words[]}
+ */
+export function place(wishes, curves, height) {
+  const dots = curves.flatMap(dotsOf);
+  const taken = [];
+  return wishes.map((places) => {
+    let best = places[0], least = Infinity;
+    places.forEach((one, i) => {
+      const cost = costOf(one, dots, taken, height) + i / 100;
+      if (cost < least) [best, least] = [one, cost];
+    });
+    taken.push(boxOf(best));
+    return best;
+  });
+}
+
+function boxOf({ x, y, dx, text, align }) {
+  const width = CHAR * text.length;
+  const before = { start: 0, middle: 0.5, end: 1 }[align] * width;
+  const left = x * TYPICAL + dx - before;
+  return [left, y - 11, left + width, y + 4];
+}
+
+function costOf(one, dots, taken, height) {
+  const [left, top, right, bottom] = boxOf(one);
+  const outside = left < -2 || right > TYPICAL + 2 || top < -2 || bottom > height + 2;
+  let cost = outside ? 100 : 0;
+  for (const [x, y, r, b] of taken) {
+    if (left < r && right > x && top < b && bottom > y) cost += 50;
+  }
+  for (const [x, y] of dots) {
+    if (left < x && x < right && top < y && y < bottom) cost += 1;
+  }
+  return cost;
+}
+
+/** Dots at most about six pixels apart along the curve, on a frame of typical width. */
+function dotsOf(curve) {
+  const dots = [];
+  for (let k = 1; k < curve.length; k++) {
+    const [x0, y0] = curve[k - 1], [x1, y1] = curve[k];
+    const span = Math.max(Math.abs(x1 - x0) * TYPICAL, Math.abs(y1 - y0));
+    const steps = Math.max(1, Math.ceil(span / 6));
+    for (let i = 0; i <= steps; i++) {
+      dots.push([(x0 + ((x1 - x0) * i) / steps) * TYPICAL, y0 + ((y1 - y0) * i) / steps]);
+    }
+  }
+  return dots;
+}
+
+/** The places of a curve's name: above or below it, near its end first. */
+export function besideCurve(curve, text, color) {
+  return [0, 0.15, 0.3, 0.45, 0.6, 0.8].flatMap((back) => {
+    const [x, y] = at(curve, 1 - back);
+    const align = x > 0.35 ? "end" : "start";
+    return [-8, 17, -20, 29].map((dy) => words(x, y + dy, text, align, 0, color, "strong"));
+  });
+}
+
+function at(curve, part) {
+  const first = curve[0][0], last = curve[curve.length - 1][0];
+  const wanted = first + (last - first) * part;
+  for (let k = 1; k < curve.length; k++) {
+    const [x0, y0] = curve[k - 1], [x1, y1] = curve[k];
+    if (x0 <= wanted && wanted <= x1 && x1 > x0) {
+      return [wanted, y0 + ((y1 - y0) * (wanted - x0)) / (x1 - x0)];
+    }
+  }
+  return curve[curve.length - 1];
+}
+
+/** The places of a point's label: around it. */
+export function besidePoint(x, y, text, color) {
+  const rows = [[-11, 9], [20, 9], [4.5, 13], [-24, 9], [34, 9], [-38, 9]];
+  return rows.flatMap(([dy, far]) => {
+    const sides = [["start", far], ["end", -far]];
+    if (x > 0.5) sides.reverse();
+    return sides.map(([align, dx]) => words(x, y + dy, text, align, dx, color, "strong"));
+  });
+}
+
+/** The places of a rule's label: at `where`, a share of the width or pixels down. */
+export function besideRule(axis, where, height, text, color) {
+  if (axis === "y") {
+    const along = [[0, "start", 6], [1, "end", -4], [0.5, "middle", 0]];
+    return along.flatMap(([x, align, dx]) =>
+      [-6, 16].map((dy) => words(x, where + dy, text, align, dx, color)));
+  }
+  const sides = [["start", 6], ["end", -6]];
+  if (!(where < 0.6)) sides.reverse();
+  const rows = Math.max(1, Math.floor((height - 14) / 17));
+  return Array.from({ length: rows }, (_, i) => 14 + 17 * i).flatMap((y) =>
+    sides.map(([align, dx]) => words(where, y, text, align, dx, color)));
+}

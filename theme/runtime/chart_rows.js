@@ -1,0 +1,113 @@
+// Bars, timelines and heatmaps as marks: the same as engine/draw/{bars,timeline,heatmap}.py draw.
+
+import {
+  CHAR, SMALLEST, TYPICAL, clamp, inside, rowsFrame, rulesAbove, share, words, xAxis, xGrid,
+} from "./chart_frame.js";
+
+/** @typedef {import("./chart_frame.js").Picture} Picture */
+
+const BAR_ROW = 46, LANE_ROW = 54, CELL_ROW = 34, KEY_ROW = 22;
+
+function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label = "", text = "") {
+  return { x0, x1, y0, y1, color, strength, hatched, label, text };
+}
+
+/** @returns {Picture} */
+export function bars(view) {
+  const keys = new Map(view.bars.flatMap((bar) => bar.segments.map((s) => [s.label, s.color])));
+  const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
+  const top = 6 + (keys.size > 1 ? KEY_ROW : 0) + 17 * rules.length;
+  const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
+  const { marks, texts } = xAxis(view.axis, frame);
+  const boxes = [];
+  view.bars.forEach((bar, row) => {
+    const y = row * BAR_ROW;
+    for (const s of bar.segments) {
+      const [x0, x1] = [s.start, s.end].map((at) => clamp(share(view.axis, at)));
+      boxes.push(box(x0, x1, y + 22, y + 40, s.color, 1, false, s.label, s.text));
+    }
+    texts.push(words(0, y + 15, bar.label));
+    texts.push(words(1, y + 15, bar.text, "end", 0, "ink", "strong"));
+  });
+  const named = keys.size > 1 ? keyRow(keys, frame) : { swatches: [], names: [] };
+  const { lines, labels } = rulesAbove(rules, view.axis, frame);
+  return {
+    frame,
+    back: xGrid(view.axis, frame),
+    boxes: [...boxes, ...named.swatches],
+    curves: [],
+    front: [...marks, ...lines],
+    rings: [],
+    words: [...texts, ...named.names, ...labels],
+  };
+}
+
+function keyRow(keys, frame) {
+  const swatches = [], names = [], y = 6 - frame.top;
+  let left = 0;
+  for (const [label, color] of keys) {
+    const x = left / SMALLEST;
+    swatches.push(box(x, x + 0.025, y, y + 12, color, 1, false, label));
+    names.push(words(x + 0.025, y + 10.5, label, "start", 6));
+    left += 24 + CHAR * label.length;
+  }
+  return { swatches, names };
+}
+
+/** @returns {Picture} */
+export function timeline(view) {
+  const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
+  const frame = rowsFrame(view.lanes.length, LANE_ROW, 2, 6 + 17 * rules.length);
+  const { marks, texts } = xAxis(view.axis, frame);
+  const tops = new Map(view.lanes.map((lane, row) => [lane.key, row * LANE_ROW]));
+  for (const lane of view.lanes) texts.push(words(0, tops.get(lane.key) + 15, lane.label));
+  const beds = [...tops.values()].map((y) => box(0, 1, y + 22, y + 46, "idle", 1, true));
+  const boxes = view.spans.map((s) => {
+    const y = tops.get(s.lane);
+    const [x0, x1] = [s.start, s.end].map((at) => clamp(share(view.axis, at)));
+    return box(x0, x1, y + 22, y + 46, s.color, 1, s.exposed, s.label, s.text);
+  });
+  const seams = boxes
+    .filter((b) => b.x1 - b.x0 > 0.008 && b.x0 > 0)
+    .map((b) => ({ points: [[b.x0, b.y0], [b.x0, b.y1]], color: "paper", look: "seam" }));
+  const names = boxes
+    .filter((b) => !b.hatched && (b.x1 - b.x0) * SMALLEST > CHAR * b.label.length + 8)
+    .map((b) => words((b.x0 + b.x1) / 2, b.y0 + 16.5, b.label, "middle", 0, "paper", "inside"));
+  const { lines, labels } = rulesAbove(rules, view.axis, frame);
+  return {
+    frame,
+    back: xGrid(view.axis, frame),
+    boxes: [...beds, ...boxes],
+    curves: [],
+    front: [...marks, ...seams, ...lines],
+    rings: [],
+    words: [...texts, ...names, ...labels],
+  };
+}
+
+/** @returns {Picture} */
+export function heatmap(view) {
+  const frame = rowsFrame(view.y.length, CELL_ROW, 84, 30), count = view.x.length;
+  const finite = view.values.flat().filter((value) => value !== null);
+  const low = finite.length ? Math.min(...finite) : 0, high = finite.length ? Math.max(...finite) : 0;
+  const boxes = [], texts = [];
+  view.y.forEach((name, row) =>
+    texts.push(words(0, row * CELL_ROW + 21, name, "end", -8, "muted", "tick")));
+  view.x.forEach((name, i) =>
+    texts.push(words((i + 0.5) / count, frame.height + 18, name, "middle", 0, "muted", "tick")));
+  texts.push(words(0, -12, view.y_label, "start", -frame.left, "muted", "tick"));
+  texts.push(words(1, frame.height + 38, view.x_label, "end", 0, "muted", "tick"));
+  view.values.forEach((values, row) => values.forEach((value, column) => {
+    if (value === null) return;
+    const strength = 0.06 + (0.9 - 0.06) * ((value - low) / (high - low || 1));
+    const y = row * CELL_ROW, text = view.texts[row][column];
+    const x0 = column / count, x1 = (column + 1) / count - 0.003;
+    boxes.push(box(x0, x1, y, y + CELL_ROW - 2, "accent", strength, false,
+      `${view.y[row]}, ${view.x[column]}`, text));
+    if ((x1 - x0) * TYPICAL > CHAR * text.length) {
+      const color = strength > 0.55 ? "paper" : "ink";
+      texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, color, "inside"));
+    }
+  }));
+  return { frame, back: [], boxes, curves: [], front: [], rings: [], words: texts };
+}
