@@ -5,6 +5,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
 from builder.problem import Problem
 
@@ -84,13 +85,13 @@ def parse(source: str, text: str) -> tuple[Article | None, list[Problem]]:
     problems = [Problem(source, line, text) for line, text in _wrong(matter, lines[:end], kind)]
     if problems:
         return None, problems
-    values = {
+    values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in matter.items()
     }
     if "updated" in values:
         values["updated"] = values["updated"].isoformat()
     body = "\n" * (end + 1) + "\n".join(lines[end + 1 :])
-    where = {"source": source, "slug": inner.stem, "url": _url(inner), "kind": kind}
+    where: dict[str, Any] = {"source": source, "slug": inner.stem, "url": _url(inner), "kind": kind}
     return Article(**where, **values, text=text, body=body), []
 
 

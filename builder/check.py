@@ -18,7 +18,6 @@ class Facts:
     urls: tuple[str, ...]
     referred: tuple[str, ...]
     silent_images: tuple[str, ...]
-    marks: tuple[str, ...]
 
 
 class _Reader(HTMLParser):
@@ -52,7 +51,6 @@ def facts(html: str) -> Facts:
         urls=tuple(dict.fromkeys(reader.urls)),
         referred=tuple(dict.fromkeys(reader.referred)),
         silent_images=tuple(reader.silent),
-        marks=tuple(sorted({mark for mark in ("⟦", "[[") if mark in html})),
     )
 
 
@@ -64,18 +62,22 @@ def wrong(pages: Mapping[str, Facts], others: frozenset[str]) -> Iterator[tuple[
         others: paths of the output's other files.
     """
     for path, page in pages.items():
-        for name, count in Counter(page.ids).items():
-            if count > 1:
-                yield path, name, f"the id '{name}' stands {count} times on the page"
-        for name in page.referred:
-            if name not in page.ids:
-                yield path, name, f"'{name}' is referred to by its id, but there is none"
-        for source in page.silent_images:
-            yield path, source, f"image '{source}' has no alt text"
+        yield from ((path, about, message) for about, message in _wrong_here(page))
         for url in page.urls:
             message = _wrong_url(url, path, pages, others)
             if message:
                 yield path, url, message
+
+
+def _wrong_here(page: Facts) -> Iterator[tuple[str, str]]:
+    for name, count in Counter(page.ids).items():
+        if count > 1:
+            yield name, f"the id '{name}' stands {count} times on the page"
+    for name in page.referred:
+        if name not in page.ids:
+            yield name, f"'{name}' is referred to by its id, but there is none"
+    for source in page.silent_images:
+        yield source, f"image '{source}' has no alt text"
 
 
 def _wrong_url(url: str, path: str, pages: Mapping[str, Facts], others: frozenset[str]) -> str:

@@ -36,11 +36,16 @@ def once(places: Folders, options: Options) -> Built:
     code = digest(digest_of_files(folder, "*.py") for folder in places.code)
     kept = places.cache / "pages" / f"{code}.pickle"
     memory = memo.load(kept)
-    makers = services.real(places.engine, places.theme, places.cache)
-    built = pipeline.build(places, options, makers, memory, say)
+    built = anew(places, options, memory)
     if memory.made:
         memory.save(kept)
     return built
+
+
+def anew(places: Folders, options: Options, memory: memo.Memo) -> Built:
+    """Build with the real makers."""
+    makers = services.real(places.engine, places.theme, places.cache)
+    return pipeline.build(places, options, makers, memory, say)
 
 
 def told(problems: tuple[Problem, ...]) -> bool:
@@ -69,22 +74,23 @@ def _check(given: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         # An empty cache: a check believes nothing that an earlier build left behind.
         places = folders.with_cache(folders.project(ROOT), Path(scratch) / "cache")
-        first, second = (once(places, _options(given)) for _ in range(2))
+        first, second = (anew(places, _options(given), memo.Memo()) for _ in range(2))
         if told(first.problems):
             return WRONG_CONTENT
         output.swap_in(Path(scratch) / "site", first.output)
     if first.output != second.output:
-        differing = sorted(n for n in first.output if first.output[n] != second.output.get(n))
+        names = sorted(set(first.output) | set(second.output))
+        differing = [name for name in names if first.output.get(name) != second.output.get(name)]
         say(f"two builds of the same content differ in {', '.join(differing)}")
         return WRONG_CONTENT
-    say(f"{len(first.output)} files, no problems")
+    say(f"{len(first.output)} files, built twice with the same bytes, no problems")
     return 0
 
 
 def _serve(given: argparse.Namespace) -> int:
     from builder import serve
 
-    return serve.serve(folders.project(ROOT), given.port, _options(given))
+    return serve.run(ROOT, given, say)
 
 
 def _new(given: argparse.Namespace) -> int:
@@ -97,6 +103,8 @@ def _new(given: argparse.Namespace) -> int:
         return WRONG_USAGE
     for path in made:
         say(f"made {path.relative_to(ROOT)}")
+    if given.kind == "guide":
+        say("it is a draft: serve shows it, build leaves it out until 'draft' is removed")
     return 0
 
 
@@ -111,7 +119,6 @@ def _options(given: argparse.Namespace) -> Options:
     return Options(
         base_url=base if not base or base.endswith("/") else base + "/",
         repository=given.repository,
-        drafts=given.run is _serve,
     )
 
 
@@ -147,7 +154,7 @@ def parser() -> argparse.ArgumentParser:
 
     new = verbs.add_parser("new", help="start a guide or a calculator from a working example")
     new.add_argument("kind", choices=("guide", "calculator"))
-    new.add_argument("name", help="of the file: all-to-all for a guide, all_to_all for a calculator")
+    new.add_argument("name", help="such as all-to-all (a guide) or all_to_all")
     new.set_defaults(run=_new)
 
     test = verbs.add_parser("test", help="run all tests, those in a browser included")

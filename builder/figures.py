@@ -7,14 +7,12 @@ the font are the page's own, so they too are set in the browser.
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import bokeh
 from bokeh.embed import json_item as bokeh_json_item
 from bokeh.models import (
     ColumnDataSource,
-    Glyph,
-    GlyphRenderer,
     HoverTool,
     Line,
     LinearScale,
@@ -27,11 +25,16 @@ from bokeh.models import (
     Text,
     Toolbar,
 )
+from bokeh.models.glyph import Glyph
+from bokeh.models.renderers import GlyphRenderer
 
 from engine.draw import bars, heatmap, timeline
-from engine.draw.frame import FONT_SIZE, LINES, STRIPES, Frame
+from engine.draw.frame import LINES, STRIPES, Frame
 
 CURVE_WIDTH, HALO_WIDTH, RING_WIDTH, RING_SIZE = 2.25, 4.0, 2.5, 11
+
+Renderer: TypeAlias = "GlyphRenderer[Glyph]"
+Level = Literal["underlay", "glyph", "guide", "annotation"]
 
 _LINE_COLUMNS = ("xs", "ys", "color", "dash", "width")
 _COLUMNS = {
@@ -41,7 +44,7 @@ _COLUMNS = {
     "curves": _LINE_COLUMNS,
     "front": _LINE_COLUMNS,
     "rings": ("x", "y", "color", "fill"),
-    "words": ("x", "y", "dx", "text", "align", "color", "style", "halo"),
+    "words": ("x", "y", "dx", "text", "anchor", "dy", "size", "color", "style", "halo"),
     "probe": ("x", "y"),
 }
 
@@ -74,8 +77,8 @@ def frame_of(view: dict[str, Any]) -> Frame:
     num_rules = sum(axis["low"] <= rule["at"] <= axis["high"] for rule in view["rules"])
     if kind == "timeline":
         return timeline.frame_of(len(view["lanes"]), num_rules)
-    keys = {part["label"] for bar in view["bars"] for part in bar["segments"]}
-    return bars.frame_of(len(view["bars"]), len(keys), num_rules)
+    parted = any(len(bar["segments"]) > 1 for bar in view["bars"])
+    return bars.frame_of(len(view["bars"]), parted=parted, num_rules=num_rules)
 
 
 def _plot(frame: Frame, kind: str) -> Plot:
@@ -115,7 +118,7 @@ def _plot(frame: Frame, kind: str) -> Plot:
     )
 
 
-def _drawn(source: ColumnDataSource, glyph: Glyph, level: str = "glyph") -> GlyphRenderer:
+def _drawn(source: ColumnDataSource, glyph: Glyph, level: Level = "glyph") -> Renderer:
     return GlyphRenderer(data_source=source, glyph=glyph, level=level)
 
 
@@ -148,15 +151,15 @@ def _rings() -> Glyph:
 
 def _words(*, halo: bool) -> Glyph:
     words = Text(
-        x="x", y="y", x_offset="dx", text="text", text_align="align", text_baseline="alphabetic",
-        text_color="color", text_font_style="style", text_font_size=f"{FONT_SIZE}px",
+        x="x", y="y", x_offset="dx", text="text", anchor="anchor", y_offset="dy",
+        text_color="color", text_font_style="style", text_font_size="size",
     )  # fmt: skip
     if halo:
         words.update(text_color="halo", text_outline_color="halo", text_outline_width=HALO_WIDTH)
     return words
 
 
-def _hover(kind: str, renderers: list[GlyphRenderer]) -> HoverTool:
+def _hover(kind: str, renderers: list[Renderer]) -> HoverTool:
     if kind == "lines":
         # The rows of the tooltip are the series, so they come with the data.
         return HoverTool(

@@ -77,4 +77,3 @@ def sources_of(view: Any) -> tuple[str, ...]:  # noqa: ANN401 (a Value)
     of_equation = receipt.equation.sources if receipt.equation else ()
     published = (receipt.published.source,) if receipt.published else ()
     return (*of_equation, *receipt.sources, *published)
-

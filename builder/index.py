@@ -47,5 +47,5 @@ def title(link: str, source: str, index: Index) -> str:
         return target.title
     if anchor not in target.anchors:
         there = ", ".join(target.anchors) or "none"
-        raise ContentError(f"link to '{link}': no anchor '{anchor}' with a title; there are {there}")
+        raise ContentError(f"link to '{link}': no title at '{anchor}'; there are {there}")
     return target.anchors[anchor]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from builder.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply
 from engine.calculator import Calculator, make
@@ -16,8 +17,6 @@ from engine.inputs import Choice, Number
 from engine.inputs import Field as Declaration
 from engine.text import DEFAULT, plain
 from engine.views import Bars, Formula, Heatmap, Lines, Scene, Timeline, Value, View
-
-from builder.problem import ContentError, Problem
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 

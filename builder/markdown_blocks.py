@@ -2,16 +2,15 @@
 
 import xml.etree.ElementTree as etree
 
-from markdown import Markdown
-from pymdownx.blocks import BlocksExtension, BlocksProcessor
-from pymdownx.blocks.block import Block, type_number, type_string_in
-
-from engine.views import Value
+from markdown import Markdown  # type: ignore[import-untyped]
+from pymdownx.blocks import BlocksExtension, BlocksProcessor  # type: ignore[import-untyped]
+from pymdownx.blocks.block import Block, type_number, type_string_in  # type: ignore[import-untyped]
 
 from builder.findings import Findings, Surroundings, show_value
 from builder.placement import calculator_of, parse
 from builder.predict import prediction
 from builder.problem import ContentError
+from engine.views import Value
 
 
 class FigureBlock(Block):  # type: ignore[misc]
@@ -114,7 +113,7 @@ class OwnBlocksExtension(BlocksExtension):  # type: ignore[misc]
         super().__init__()
         self.given = {"around": around, "findings": findings}
 
-    def extendMarkdownBlocks(self, md: Markdown, block_mgr: BlocksProcessor) -> None:  # noqa: N802
+    def extendMarkdownBlocks(self, md: Markdown, block_mgr: BlocksProcessor) -> None:
         """Register them with what they need."""
         block_mgr.register(FigureBlock, self.given)
         block_mgr.register(PredictBlock, self.given)

@@ -3,8 +3,8 @@
 import re
 import xml.etree.ElementTree as etree
 
-from markdown import Extension, Markdown
-from markdown.inlinepatterns import InlineProcessor
+from markdown import Extension, Markdown  # type: ignore[import-untyped]
+from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
 
 from builder.findings import Findings
 from builder.library import REFERENCES, Library
@@ -19,7 +19,7 @@ class CiteInline(InlineProcessor):  # type: ignore[misc]
         super().__init__(PATTERN, md)
         self.library, self.findings = library, findings
 
-    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:  # noqa: N802
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element, int, int]:
         """Return "(Author Year; Author Year)", each a link."""
         group = etree.Element("span", {"class": "citation"})
         group.text = "("
@@ -42,6 +42,6 @@ class CiteExtension(Extension):  # type: ignore[misc]
         super().__init__()
         self.library, self.findings = library, findings
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Register the pattern."""
         md.inlinePatterns.register(CiteInline(md, self.library, self.findings), "cite", 174)

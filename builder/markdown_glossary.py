@@ -3,8 +3,8 @@
 import re
 import xml.etree.ElementTree as etree
 
-from markdown import Extension, Markdown
-from markdown.inlinepatterns import InlineProcessor
+from markdown import Extension, Markdown  # type: ignore[import-untyped]
+from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
 
 from builder.findings import Findings
 from builder.library import GLOSSARY, Library
@@ -24,7 +24,7 @@ class TermInline(InlineProcessor):  # type: ignore[misc]
         super().__init__(PATTERN, md)
         self.library, self.findings = library, findings
 
-    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element | str, int, int]:  # noqa: N802
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[etree.Element | str, int, int]:
         """Return a button that opens the definition's popover."""
         shown, name = m[1].strip(), (m[2] or m[1]).strip()
         term = self.library.terms.get(" ".join(name.lower().split()))
@@ -45,6 +45,6 @@ class GlossaryExtension(Extension):  # type: ignore[misc]
         super().__init__()
         self.library, self.findings = library, findings
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Register the pattern."""
         md.inlinePatterns.register(TermInline(md, self.library, self.findings), "glossary", 173)

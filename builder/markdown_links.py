@@ -6,8 +6,8 @@ Which page an article becomes, its title and its anchors are known only when all
 import xml.etree.ElementTree as etree
 from html import unescape
 
-from markdown import Extension, Markdown
-from markdown.treeprocessors import Treeprocessor
+from markdown import Extension, Markdown  # type: ignore[import-untyped]
+from markdown.treeprocessors import Treeprocessor  # type: ignore[import-untyped]
 
 from builder.findings import Findings
 from builder.marks import image_mark, page_mark, title_mark
@@ -58,7 +58,7 @@ class LinkExtension(Extension):  # type: ignore[misc]
         super().__init__()
         self.findings = findings
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Register the processor; TOML and `---` rule out underlined headings."""
         md.parser.blockprocessors.deregister("setextheader")
         md.treeprocessors.register(LinkMarks(md, self.findings), "links", 12)

@@ -4,9 +4,9 @@ import re
 import xml.etree.ElementTree as etree
 from html import escape
 
-from markdown import Extension, Markdown
-from markdown.blockprocessors import BlockProcessor
-from markdown.inlinepatterns import InlineProcessor
+from markdown import Extension, Markdown  # type: ignore[import-untyped]
+from markdown.blockprocessors import BlockProcessor  # type: ignore[import-untyped]
+from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
 
 from builder.findings import Findings, Surroundings, show_value, sources_of
 from builder.live import CHARTS, Live, at
@@ -116,7 +116,7 @@ class LiveInline(InlineProcessor):  # type: ignore[misc]
         super().__init__(PATTERN, md)
         self.around, self.findings = around, findings
 
-    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:  # noqa: N802
+    def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:
         """Replace it by its HTML."""
         try:
             html = sentence_html(m[1], self.around, self.findings)
@@ -133,7 +133,7 @@ class LiveExtension(Extension):  # type: ignore[misc]
         super().__init__()
         self.around, self.findings = around, findings
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:
         """Register the processors: below code spans (190), above links (160)."""
         blocks = LiveBlocks(md, self.around, self.findings)
         md.parser.blockprocessors.register(blocks, "live", 75)

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
 
-from engine.equation import Equation
-
 from builder.folders import digest
 from builder.marks import math_mark
+from engine.equation import Equation
 
 Formula = tuple[str, bool]  # TeX, whether it is displayed
 Typeset = Mapping[Formula, str]
 Typesetter = Callable[[list[dict[str, object]]], list[dict[str, str]]]
 
-_ARITHMATEX = re.compile(
-    r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL
-)
+_ARITHMATEX = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 _SLOT = re.compile(r"<mtext[^>]*>slotz(\d+)z</mtext>")
 
 

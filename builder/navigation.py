@@ -1,7 +1,7 @@
 """Where a reader can go: guides by learning path, what comes before and after, the tools."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from builder.article import Article
 from builder.problem import Problem, located
@@ -69,10 +69,25 @@ def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
     )
 
 
-def tools(articles: Iterable[Article]) -> tuple[Entry, ...]:
-    """Return the tools by title."""
-    found = [entry(article) for article in articles if article.kind == "tool"]
-    return tuple(sorted(found, key=lambda tool: tool.title))
+def tools(
+    calculators: Iterable[tuple[str, str, str]], pages: Iterable[tuple[Article, str]]
+) -> tuple[Entry, ...]:
+    """Return every calculator that stands whole on a page, with the address of its place there.
+
+    Args:
+        calculators: name, title and question of each.
+        pages: each article with its HTML; a tool's own page is preferred, then guides in order.
+    """
+    ordered = sorted(pages, key=lambda page: (page[0].kind != "tool", page[0].path, page[0].order))
+    found = []
+    for name, title, question in calculators:
+        mark = f'data-calculator="{name}"'
+        article = next((article for article, html in ordered if mark in html), None)
+        if article is not None:
+            here = entry(article)
+            url = here.url if here.kind == "tool" else f"{here.url}#{name}"
+            found.append(replace(here, url=url, kind="tool", title=title, question=question))
+    return tuple(found)
 
 
 def places(articles: Iterable[Article]) -> dict[str, Place]:

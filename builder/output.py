@@ -33,11 +33,10 @@ def swap_in(target: Path, output: Mapping[str, bytes]) -> None:
 
 def _write(path: Path, content: bytes, before: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    if before.is_file() and before.stat().st_size == len(content):
-        if before.read_bytes() == content:
-            try:
-                os.link(before, path)
-            except OSError:  # a file system without hard links
-                shutil.copy2(before, path)
-            return
-    path.write_bytes(content)
+    if not (before.is_file() and before.read_bytes() == content):
+        path.write_bytes(content)
+        return
+    try:
+        os.link(before, path)
+    except OSError:  # a file system without hard links
+        shutil.copy2(before, path)

@@ -14,8 +14,8 @@ from builder.article import Article
 from builder.assets import Shell
 from builder.index import Index
 from builder.library import Library, Reference, Term
-from builder.marks import fill
 from builder.markdown_glossary import term_id
+from builder.marks import fill
 from builder.navigation import Entry, LearningPath, Place
 from builder.problem import ContentError, Problem, located
 from builder.prose import Heading, Prose
@@ -143,7 +143,9 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
         str(blocks.definition(term, name, root + url if url else ""))
         for term, name, url in content.terms
     ]
-    template = templates.get_template("home.html" if content.article.kind == "home" else "guide.html")
+    template = templates.get_template(
+        "home.html" if content.article.kind == "home" else "guide.html"
+    )
     return str(
         template.render(
             content=content,

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jinja2
 
 from builder import check, maths, navigation, page
 from builder.article import Article
-from builder.assets import FOLDER, hashed
+from builder.assets import hashed
 from builder.content import Texts
 from builder.folders import digest
 from builder.index import Index, Target
@@ -111,9 +112,7 @@ def _content(
 
 
 def _finished(html: str, parts: Parts) -> str:
-    return page.with_labels(
-        maths.fill_static(html, parts.typeset.templates), parts.texts.library
-    )
+    return page.with_labels(maths.fill_static(html, parts.typeset.templates), parts.texts.library)
 
 
 def _page(content: Content, parts: Parts, memo: Memo) -> bytes:
@@ -138,13 +137,17 @@ def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:
     return {hashed(f"figures-{article.slug}.json", text): text}
 
 
+def _facts(html: bytes) -> check.Facts:
+    return check.facts(html.decode())
+
+
 def check_all(
     output: Mapping[str, bytes], parts: Parts, memo: Memo, known: set[str]
 ) -> list[Problem]:
     """Return what is wrong in the finished pages, save those with problems of their own."""
     by_path = {f"{article.url}index.html": article for article in parts.texts.articles}
     pages = {
-        path: memo.get(f"facts {path}", digest((html,)), lambda html=html: check.facts(html.decode()))
+        path: memo.get(f"facts {path}", digest((html,)), partial(_facts, html))
         for path, html in output.items()
         if path in by_path
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jinja2
@@ -64,7 +65,10 @@ def build(
     surface = Surface(
         shell=shell,
         paths=navigation.learning_paths(texts.articles),
-        tools=navigation.tools(texts.articles),
+        tools=navigation.tools(
+            ((one.name, one.title, one.question) for one in tools.calculators.values()),
+            ((article, made.html) for article, made in articles),
+        ),
         base_url=options.base_url,
         repository=options.repository,
         reload=options.reload,
@@ -93,7 +97,7 @@ def build(
 class _Absent(jinja2.StrictUndefined):
     """What a template may ask for (`if view.handle`) but never print."""
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> bool:  # type: ignore[override]
         return False
 
 
@@ -121,7 +125,7 @@ def _render(
         article.source: memo.get(
             f"prose {article.source}",
             digest((shared, article.source, article.text)),
-            lambda article=article: prose.render(article, around),
+            partial(prose.render, article, around),
         )
         for article in texts.articles
     }

@@ -9,7 +9,9 @@ from builder.live import Live
 from builder.problem import ContentError
 
 PATTERN = r"\[\[([a-z_][^\[\]\n]*)\]\]"
-_INSIDE = re.compile(r"(?P<calculator>\w+)(?:\.(?P<member>\w+))?(?P<rest>(?:\s+\w+=\S+)*)(?P<also>\|also)?")
+_INSIDE = re.compile(
+    r"(?P<calculator>\w+)(?:\.(?P<member>\w+))?(?P<rest>(?:\s+\w+=[^\s|]+)*)(?P<also>\|also)?"
+)
 _IN_SENTENCES = ("value", "badge")
 
 

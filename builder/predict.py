@@ -1,4 +1,4 @@
-"""A prediction: the stops of its slider and the verdict for each, all as text made at build time."""
+"""A prediction: the stops of its slider, each with its text and verdict, made at build time."""
 
 import math
 from dataclasses import dataclass

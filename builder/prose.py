@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
-from markdown import Markdown
+from markdown import Markdown  # type: ignore[import-untyped]
 
 from builder import maths
 from builder.article import Article
@@ -75,7 +75,7 @@ def render(article: Article, around: Surroundings) -> Prose:
         extension_configs=_CONFIGS,
     )
     html, formulas = maths.extract(markdown.convert(article.body))
-    headings = _headings(markdown.toc_tokens)  # type: ignore[attr-defined]
+    headings = _headings(markdown.toc_tokens)
     problems = [
         problem
         for raw, message in findings.problems

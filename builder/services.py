@@ -1,4 +1,4 @@
-"""The slow makers that a build calls: typesetter, runtime bundle, figures. Tests bring their own."""
+"""The slow makers a build calls: typesetter, runtime bundle, figures. Tests bring their own."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from engine.views import Value
-
 from builder import live, maths
 from builder.findings import sources_of
 from builder.library import REFERENCES, Library
 from builder.live import Live
 from builder.memo import Memo
 from builder.problem import Problem
+from engine.views import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

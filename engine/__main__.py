@@ -1,36 +1,35 @@
 """The engine in a terminal: `list`, or a calculator with its inputs as name=value."""
 
 import argparse
-import json
 import sys
-from collections.abc import Mapping, Sequence
-from html.parser import HTMLParser
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.answer import dump, reply
-from engine.calculator import Calculator, load, names
+from engine.calculator import Calculator, load, make, names
 from engine.inputs import Field, Number
-from engine.text import plain
+from engine.text import Display, plain, show, words
+from engine.views import Advice, Badge, Bars, Challenge, Code, Formula, Lines, Table, Value, View
 
 USAGE = """python -m engine list
        python -m engine CALCULATOR [name=value ...] [--json] [--binary] [--both-ways]
        python -m engine CALCULATOR --help"""
-ABOUT = """A bare value is in SI units, as in a link to the page (port=5e10); one with a unit is read
-as the page reads it (port=400Gb/s, parameters=7B)."""
+ABOUT = """A bare number is in SI units, as in a link to the page: port=5e10. With a unit it is read
+as in the page's own field: port=400Gb/s, parameters=7B."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return the exit status: 0, or 2 where a name or a value cannot be used."""
-    options = _parser().parse_args(arguments)
-    if options.command == "list" or (options.command is None and options.help):
-        print(_list())
+    options = _parser().parse_intermixed_args(arguments)
+    if options.command == "list" or (options.help and not options.command):
+        print("\n".join(_list()))
         return 0
     if options.command not in names():
-        lost = "no command given" if options.command is None else f"no command '{options.command}'"
+        lost = f"no command '{options.command}'" if options.command else "no command given"
         return _fail([f"{lost}; there are list, {', '.join(names())}"])
     calculator = load(options.command)
     if options.help:
-        print(_manual(calculator))
+        print("\n".join(_manual(calculator)))
         return 0
     bad = [text for text in options.inputs if "=" not in text]
     if bad:
@@ -39,85 +38,162 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m engine", usage=USAGE, add_help=False)
+    parser = argparse.ArgumentParser(
+        prog="python -m engine", usage=USAGE, add_help=False, allow_abbrev=False
+    )
     parser.add_argument("command", nargs="?")
     parser.add_argument("inputs", nargs="*")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--binary", action="store_true")
-    parser.add_argument("--both-ways", action="store_true")
+    for option in ("--json", "--binary", "--both-ways"):
+        parser.add_argument(option, action="store_true")
     parser.add_argument("-h", "--help", action="store_true")
     return parser
 
 
-def _fail(problems: Sequence[str]) -> int:
+def _fail(problems: Iterable[str]) -> int:
     for problem in problems:
         print(problem, file=sys.stderr)
     return 2
 
 
-def _list() -> str:
-    calculators = [load(name) for name in names()]
-    width = max(len(calculator.name) for calculator in calculators)
-    rows = (f"  {calculator.name:<{width}}  {calculator.question}" for calculator in calculators)
-    return "\n".join([f"usage: {USAGE}", "", ABOUT, "", *rows])
+def _list() -> list[str]:
+    rows = [(name, load(name).question) for name in names()]
+    return [f"usage: {USAGE}", "", ABOUT, "", *_columns(rows)]
 
 
-def _manual(calculator: Calculator) -> str:
-    defaults = calculator.defaults
+def _manual(calculator: Calculator) -> list[str]:
     rows = [
-        (name, field.show(defaults[name]), plain(defaults[name]), field.range_words(), _about(field))
+        (name, plain(default), field.show(default), field.range_words(), _about(field))
         for name, field in calculator.fields.items()
+        for default in [calculator.defaults[name]]
     ]
-    heads = ("input", "default", "in SI", "allowed", "what it is")
     presets = [
-        f"  {title}: {' '.join(f'{name}={plain(value)}' for name, value in values.items())}"
-        for title, values in calculator.presets.items()
+        f"  {title}: " + " ".join(f"{name}={plain(value)}" for name, value in change.items())
+        for title, change in calculator.presets.items()
     ]
-    return "\n".join(
-        [
-            f"{calculator.title}. {calculator.question}",
-            "",
-            *_columns([heads, *rows]),
-            *(["", "Presets:", *presets] if presets else []),
-            "",
-            ABOUT,
-        ]
-    )
+    return [
+        f"{calculator.title}. {calculator.question}",
+        "",
+        *_columns([("input", "default, SI", "shown as", "allowed", "what it is"), *rows]),
+        *(["", "presets:", *presets] if presets else []),
+        "",
+        ABOUT,
+    ]
 
 
 def _about(field: Field) -> str:
-    symbol = f" {field.symbol}" if isinstance(field, Number) and field.symbol else ""
-    return f"{field.label}{symbol}." + (f" {field.help}" if field.help else "")
+    symbol = f" ({field.symbol})" if isinstance(field, Number) and field.symbol else ""
+    return f"{field.label}{symbol}. {field.help}".rstrip()
 
 
-def _columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Return the rows as lines whose columns stand below one another."""
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as indented lines whose columns stand below one another."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        indent + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
+        "  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
 
 
 def _compute(calculator: Calculator, options: argparse.Namespace) -> int:
-    request = {
-        "calculator": calculator.name,
-        **_sorted_inputs(calculator, options.inputs),
-        "display": {"binary": options.binary, "both_ways": options.both_ways},
-    }
-    found = reply(request)
+    display = {"binary": options.binary, "both_ways": options.both_ways}
+    found = reply(
+        {
+            "calculator": calculator.name,
+            **_by_unit(calculator, options.inputs),
+            "display": display,
+        }
+    )
     errors = [f"{k}: {v['error']}" for k, v in found["inputs"].items() if v["error"]]
     if errors or found["problems"]:
         return _fail([*found["problems"], *errors])
-    print(dump(found) if options.json else _page(calculator, found))
+    print(dump(found) if options.json else _page(calculator, found, Display(**display)))
     return 0
 
 
-def _sorted_inputs(calculator: Calculator, given: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return {"values": SI, "typed": with a unit}; a number with a unit is as typed on the page."""
-    sorted_: dict[str, dict[str, str]] = {"values": {}, "typed": {}}
+def _by_unit(calculator: Calculator, given: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return {"values": bare numbers and names, "typed": numbers with a unit}."""
+    found: dict[str, dict[str, str]] = {"values": {}, "typed": {}}
     for text in given:
         name, _, value = text.partition("=")
-        bare = not isinstance(calculator.fields.get(name), Number) or _is_float(value)
-        sorted_["values" if bare else "typed"][name] = value
-    return sorted_
+        unit = isinstance(calculator.fields.get(name), Number) and not _is_bare(value)
+        found["typed" if unit else "values"][name] = value
+    return found
+
+
+def _is_bare(text: str) -> bool:
+    try:
+        float(text.replace(",", ""))
+    except ValueError:
+        return False
+    return True
+
+
+def _page(calculator: Calculator, found: Mapping[str, Any], display: Display) -> str:
+    """Return all results as text."""
+    values = {
+        name: calculator.fields[name].read(entry["value"], typed=False)
+        for name, entry in found["inputs"].items()
+    }
+    views = calculator.compute(make(calculator, values))
+    rows = [(name, entry["text"]) for name, entry in found["inputs"].items()]
+    numbers = [_number(n, v, display) for n, v in views.items() if isinstance(v, Value)]
+    blocks = [
+        [f"{view.title}", *lines] if hasattr(view, "title") else list(lines)
+        for view in views.values()
+        if (lines := list(_lines(view, display)))
+    ]
+    parts = [[calculator.title, *_columns(rows)], _columns(numbers), *blocks]
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _number(name: str, view: Value, display: Display) -> tuple[str, str, str]:
+    note = words(view.note, display)
+    shown = show(view.value, view.quantity, display)
+    return name, shown, view.label + (f" ({note})" if note else "")
+
+
+def _lines(view: View, display: Display) -> Iterator[str]:
+    """Yield what the view says in words; nothing for a number, a drawing or an empty table."""
+    if isinstance(view, Badge):
+        yield f"{view.text}: {words(view.sentence, display)}"
+    elif isinstance(view, Advice):
+        yield f"  {words(view.verdict, display)}"
+        yield from _columns(
+            [
+                (show(r.after, view.quantity, display), words(r.label, display))
+                for r in view.remedies
+            ]
+            or [("", "")]
+        )
+    elif isinstance(view, Challenge):
+        yield f"  {words(view.goal, display)}"
+        yield from (
+            f"  [{'x' if c.met else ' '}] {words(c.text, display)}" for c in view.conditions
+        )
+    else:
+        yield from _data(view, display)
+
+
+def _data(view: View, display: Display) -> Iterator[str]:
+    if isinstance(view, Table) and view.rows:
+        cells = [[words(cell, display) for cell in row] for row in view.rows]
+        yield from _columns([view.columns, *cells])
+    elif isinstance(view, Bars):
+        totals = [(bar.label, sum(part.value for part in bar.segments)) for bar in view.bars]
+        yield from _columns([(n, show(v, view.axis.quantity, display)) for n, v in totals])
+    elif isinstance(view, Formula):
+        yield from _columns(
+            [
+                (key, show(*view.symbols[key], display), meaning)
+                for key, (_, meaning) in view.equation.symbols.items()
+            ]
+        )
+    elif isinstance(view, Lines):
+        labels = [point.label for point in view.points] + [rule.label for rule in view.rules]
+        yield from (f"  {words(label, display)}" for label in labels)
+    elif isinstance(view, Code):
+        yield view.text
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -87,8 +87,8 @@ class Number:
     def check(self, value: float, text: str) -> Scalar:
         """Return the value if it is in range, whole where it must be."""
         # A value typed in the unit and one computed from it may differ in the last bit.
-        slack = 1e-9 * max(abs(self.low), abs(self.high))
-        if not self.low - slack <= value <= self.high + slack:
+        least, most = self.low - 1e-9 * abs(self.low), self.high + 1e-9 * abs(self.high)
+        if not least <= value <= most:
             raise InputError(f"{_quoted(text)} is outside the range {self.range_words()}")
         if self.whole and not math.isclose(value, round(value), rel_tol=1e-12):
             words = self.range_words()

@@ -186,7 +186,9 @@ def read(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
 def _grouped(text: str) -> bool:
     """Return whether every comma is followed by exactly three digits: "0,5" is not five."""
     groups = text.split(",")[1:]
-    return all(group[:3].isdecimal() and not group[3:4].isdecimal() for group in groups)
+    return all(
+        len(group) >= 3 and group[:3].isdecimal() and not group[3:4].isdecimal() for group in groups
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -208,8 +210,7 @@ def plain(value: float | int | str | bool) -> str:
         return value
     if value == round(value) and abs(value) < 1e7:
         return str(round(value))
-    short = f"{value:.12g}"
     mantissa, e, exponent = f"{value:e}".partition("e")
     tidy = mantissa.rstrip("0").rstrip(".") + e + str(int(exponent))
-    shortest = min((short, tidy), key=len) if float(tidy) == value else repr(value)
-    return shortest.replace("e+", "e")
+    exact = [text for text in (f"{value:.12g}", tidy) if float(text) == value]
+    return min(exact, key=len, default=repr(value)).replace("e+", "e")

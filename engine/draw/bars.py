@@ -21,17 +21,18 @@ _SMALLEST = 320.0  # pixels of a frame on a phone: what fits there fits everywhe
 KEY_ROW = 22
 
 
-def frame_of(num_bars: int, num_keys: int, num_rules: int) -> Frame:
+def frame_of(num_bars: int, *, parted: bool, num_rules: int) -> Frame:
     """Return the frame of so many bars; the keys of the parts and the rules' labels lie above."""
-    keys = KEY_ROW if num_keys > 1 else 0
+    keys = KEY_ROW if parted else 0
     return rows_frame(num_bars, BAR_ROW, top=6 + keys + 17 * num_rules)
 
 
 def picture(view: Bars, display: Display) -> Picture:
     """Return the marks of the bars: the name above each, its total at the right end."""
-    keys = {part.label: part.color for bar in view.bars for part in bar.segments}
+    parted = any(len(bar.segments) > 1 for bar in view.bars)
+    keys = {part.label: part.color for bar in view.bars for part in bar.segments if parted}
     rules = [rule for rule in view.rules if inside(share(view.axis, rule.at))]
-    frame = frame_of(len(view.bars), len(keys), len(rules))
+    frame = frame_of(len(view.bars), parted=parted, num_rules=len(rules))
     marks, texts = x_axis(view.axis, frame, display)
     boxes: list[Box] = []
     for row, bar in enumerate(view.bars):
@@ -41,14 +42,14 @@ def picture(view: Bars, display: Display) -> Picture:
         texts.append(Words(0.0, baseline, bar.label))
         amount = show(total, view.axis.quantity, display)
         texts.append(Words(1.0, baseline, amount, "end", 0.0, "ink", "strong"))
-    swatches, names = _keys(keys, frame) if len(keys) > 1 else ([], [])
+    swatches, names = _keys(keys, frame)
     lines, labels = rules_above(rules, view.axis, frame, display)
     return Picture(
         frame=frame,
         label=_summary(view, display),
         back=x_grid(view.axis, frame, display),
-        boxes=tuple(boxes + swatches),
-        front=(*marks, *lines),
+        boxes=tuple(boxes),
+        front=(*marks, *swatches, *lines),
         words=(*texts, *names, *labels),
     )
 
@@ -83,19 +84,19 @@ def _parts(bar: Bar, axis: Axis, top: float) -> list[Box]:
     return boxes
 
 
-def _keys(keys: dict[str, str], frame: Frame) -> tuple[list[Box], list[Words]]:
+def _keys(keys: dict[str, str], frame: Frame) -> tuple[list[Line], list[Words]]:
     """Return a swatch and a name for every part, in a row above the frame.
 
     Their places are shares of the smallest frame, so that the row fits a phone.
     """
-    boxes, texts, left = [], [], 0.0
+    swatches, texts, left = [], [], 0.0
     y = 6 - frame.top
     for label, color in keys.items():
         x = left / _SMALLEST
-        boxes.append(Box(x, x + 0.025, y, y + 12, color))
+        swatches.append(Line(((x, y + 6), (x + 0.025, y + 6)), color, "swatch"))
         texts.append(Words(x + 0.025, y + 10.5, label, "start", 6.0))
         left += 24 + CHAR * len(label)
-    return boxes, texts
+    return swatches, texts
 
 
 def _summary(view: Bars, display: Display) -> str:

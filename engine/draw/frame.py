@@ -11,7 +11,7 @@ from engine.text import Display
 from engine.ticks import ticks
 from engine.views import Axis
 
-FONT_SIZE = 13
+FONT_SIZE, TICK_SIZE = 13, 12
 CHAR = 6.8  # mean width of a character at that size, for what must be decided without a page
 TYPICAL = 420.0  # a frame's width between a phone's and a desktop's, likewise
 STRIPES = (2, 4)  # drawn and left out, in pixels along a hatched bar
@@ -33,7 +33,7 @@ class Frame:
         return self.top + self.height + self.bottom
 
 
-LINES = Frame(left=64, right=14, top=30, bottom=46, height=250)
+LINES = Frame(left=72, right=14, top=30, bottom=46, height=250)
 BAR_ROW, LANE_ROW, CELL_ROW = 46, 54, 34
 
 

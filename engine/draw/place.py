@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from engine.draw.frame import CHAR, TYPICAL, Words
 
+EDGE = 0.01  # so that the last bits of a number decide nothing where a text ends at a curve's end
+
 Points = Sequence[tuple[float, float]]
 
 
@@ -46,7 +48,7 @@ def _cost(
     left, top, right, bottom = _box(words)
     outside = left < -2 or right > TYPICAL + 2 or top < -2 or bottom > height + 2
     over = sum(left < r and right > x and top < b and bottom > y for x, y, r, b in taken)
-    crossed = sum(left < x < right and top < y < bottom for x, y in dots)
+    crossed = sum(left + EDGE < x < right - EDGE and top < y < bottom for x, y in dots)
     return 100.0 * outside + 50.0 * over + crossed
 
 

@@ -38,16 +38,16 @@ def picture(view: Timeline, display: Display) -> Picture:
     return Picture(
         frame=frame,
         label=_summary(view, display),
-        back=x_grid(view.axis, frame, display),
-        boxes=(*beds, *boxes),
+        back=(*x_grid(view.axis, frame, display), *beds),
+        boxes=tuple(boxes),
         front=(*marks, *_seams(boxes), *lines),
         words=(*texts, *_names(view, boxes), *labels),
     )
 
 
-def _bed(top: float) -> Box:
+def _bed(top: float) -> Line:
     """Return the idle ground of a lane: hatched grey under the spans."""
-    return Box(0.0, 1.0, top + 22, top + 46, "idle", hatched=True)
+    return Line(((0.0, top + 34), (1.0, top + 34)), "idle", "idle")
 
 
 def _box(span: Span, axis: Axis, top: float) -> Box:
@@ -60,7 +60,7 @@ def _seams(boxes: list[Box]) -> list[Line]:
     return [
         Line(((box.x0, box.y0), (box.x0, box.y1)), "paper", "seam")
         for box in boxes
-        if box.x1 - box.x0 > 0.008 and box.x0 > 0
+        if box.x1 - box.x0 > 0.008 and box.x0 > 0 and not box.hatched
     ]
 
 

@@ -7,7 +7,7 @@ said. What a new connection costs (one round trip before the first byte) is wait
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 PIECE = 8 * 1024
 
@@ -41,15 +41,20 @@ async def forward(
             await writer.drain()
         writer.close()
 
-    delivery = asyncio.create_task(deliver())
-    while not delivery.done():
-        piece = await reader.read(PIECE)
-        sent = bucket.sent_at(len(piece), loop.time())
-        await asyncio.sleep(max(0.0, sent - loop.time()))
-        await pieces.put((sent + delay, piece))
-        if not piece:
-            break
-    await delivery
+    async def collect() -> None:
+        piece = b"."
+        while piece:
+            piece = await reader.read(PIECE)
+            sent = bucket.sent_at(len(piece), loop.time())
+            await asyncio.sleep(max(0.0, sent - loop.time()))
+            await pieces.put((sent + delay, piece))
+
+    with suppress(
+        ConnectionError, ExceptionGroup
+    ):  # a page that closes takes its connections with it
+        async with asyncio.TaskGroup() as group:
+            group.create_task(deliver())
+            group.create_task(collect())
 
 
 async def relay(port: int, bandwidth: float, round_trip: float, opened: asyncio.Future) -> None:
@@ -63,7 +68,9 @@ async def relay(port: int, bandwidth: float, round_trip: float, opened: asyncio.
             forward(reader, outer, up, round_trip / 2),
             forward(inner, writer, down, round_trip / 2),
         )
-        await asyncio.gather(*ways, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            for way in ways:
+                group.create_task(way)
 
     server = await asyncio.start_server(connect, "127.0.0.1", 0)
     opened.set_result(server.sockets[0].getsockname()[1])
@@ -97,12 +104,9 @@ async def _result(future: asyncio.Future) -> int:
 
 
 def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task) -> None:
-    try:
-        loop.run_until_complete(task)
-    except asyncio.CancelledError:
-        pass
-    finally:
-        for left in asyncio.all_tasks(loop):
-            left.cancel()
-        loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
+    loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+    left = asyncio.all_tasks(loop)
+    for each in left:
+        each.cancel()
+    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.close()

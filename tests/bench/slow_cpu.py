@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 RUN = 0.005  # seconds a page runs at a time
@@ -34,31 +34,29 @@ def renderers(profile: Path) -> list[int]:
     return [pid for pid, text in commands.items() if "--type=renderer" in text and descends(pid)]
 
 
+def signaled(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):  # closed since it was listed
+            os.kill(pid, number)
+
+
+def cycle(profile: Path, times: int, done: threading.Event) -> None:
+    """Stop and continue the pages in turn until `done`; they are left running."""
+    pids, look_again = [], 0.0
+    while not done.is_set():
+        if time.monotonic() > look_again:
+            pids, look_again = renderers(profile), time.monotonic() + 0.2
+        signaled(pids, signal.SIGSTOP)
+        time.sleep(RUN * (times - 1))
+        signaled(pids, signal.SIGCONT)
+        time.sleep(RUN)
+
+
 @contextmanager
 def slowed(profile: Path, times: int) -> Iterator[None]:
     """Let the pages of a browser run 1/`times` of the time while the block runs."""
     done = threading.Event()
-    known: list[int] = []
-
-    def send(number: signal.Signals) -> None:
-        for pid in known:
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                known.remove(pid)
-
-    def cycle() -> None:
-        look_again = 0.0
-        while not done.is_set():
-            if time.monotonic() > look_again:
-                known[:] = renderers(profile)
-                look_again = time.monotonic() + 0.2
-            send(signal.SIGSTOP)
-            time.sleep(RUN * (times - 1))
-            send(signal.SIGCONT)
-            time.sleep(RUN)
-
-    thread = threading.Thread(target=cycle)
+    thread = threading.Thread(target=cycle, args=(profile, times, done))
     if times > 1:
         thread.start()
     try:

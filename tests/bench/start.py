@@ -56,7 +56,7 @@ class Condition:
     Attributes:
         bandwidth: bytes per second, 0 for no limit.
         slowdown: how many times slower the processor is.
-        warm: a later visit, the first one over and idle for a while.
+        warm: the third visit, the page of each of the first two left open for four seconds.
     """
 
     name: str
@@ -119,8 +119,9 @@ def measure(playwright: Playwright, port: int, side: str, condition: Condition) 
         )
         stack.callback(context.close)
         if condition.warm:
+            # The browser itself keeps compiled scripts from the second visit on.
             visit(context, url, rest=4)
-            visit(context, url, rest=0.5)
+            visit(context, url, rest=4)
         else:
             context.new_page().goto("about:blank")
         with slowed(profile, condition.slowdown):

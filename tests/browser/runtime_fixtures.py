@@ -2,15 +2,10 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import BrowserContext, Page, sync_playwright
-
 from builder.bundle import bundle, manifest_name
-from tests.bench.host import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ("engine.js", "worker.js", "parts.js", "snapshot.js")
@@ -50,31 +45,6 @@ def write_page(folder: Path, engine: Path, cache: Path) -> str:
     (folder / "index.html").write_text(PAGE.format(policy=POLICY))
     (folder / "page.js").write_text(SCRIPT.format(manifest=manifest))
     return manifest
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[Host]:
-    write_page(tmp_path, ROOT / "engine", ROOT / ".cache")
-    with serve({"/guides/": tmp_path}) as port:
-        yield Host(folder=tmp_path, url=f"http://127.0.0.1:{port}/guides/index.html")
-
-
-@pytest.fixture(scope="session")
-def launched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    with sync_playwright() as playwright:
-        path = shutil.which("chromium")
-        context = playwright.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"), executable_path=path, args=list(FLAGS)
-        )
-        yield context
-        context.close()
-
-
-@pytest.fixture
-def page(launched: BrowserContext) -> Iterator[Page]:
-    page = launched.new_page()
-    yield page
-    page.close()
 
 
 def request(**values: str) -> str:

@@ -38,6 +38,8 @@ export function createCalculator({ name, ask, display, wanted, onWait, onReply, 
   let reply = null;
   let busy = false;
   let fallback = false;
+  /** What was wrong in the address, said until the reader changes something. */
+  let wrong = { errors: /** @type {[string, string][]} */ ([]), problems: /** @type {string[]} */ ([]) };
   let since = 0;
   let keep = true;
   /** @type {{kind: string, output: string, done: (text: string) => void}[]} */
@@ -104,6 +106,15 @@ export function createCalculator({ name, ask, display, wanted, onWait, onReply, 
       : Object.fromEntries(Object.entries(message.typed).filter(([key]) => found.inputs[key]?.error));
     if (before && !fallback && JSON.stringify(before) !== JSON.stringify(base)) {
       history.push(before, touched(change).join(" "), performance.now());
+    }
+    if (fallback) {
+      const errors = inputs.filter(([, i]) => i.error).map(([key, i]) => [key, i.error ?? ""]);
+      wrong = { errors: /** @type {[string, string][]} */ (errors), problems: found.problems };
+    } else if (started) {
+      wrong = { errors: [], problems: [] };
+    } else {
+      for (const [key, error] of wrong.errors) found.inputs[key].error ??= error;
+      found.problems.push(...wrong.problems);
     }
     fallback = false;
     reply = found;

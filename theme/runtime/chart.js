@@ -6,7 +6,8 @@
 import { columns, palette, picture, tooltips } from "./chart_columns.js";
 
 /** @typedef {{item: any, view: any}} Item what builder/figures.py makes */
-/** @typedef {{view: any, document: any, plot: any, sources: Map<string, any>, rows: string}} Live */
+/** @typedef {{view: any, plot: any, sources: Map<string, any>, rows: string,
+ *   family: string}} Live */
 
 /** @type {WeakMap<HTMLElement, Live>} */
 const live = new WeakMap();
@@ -18,6 +19,9 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** @type {Promise<any> | undefined} */
 let library;
+
+/** Bokeh moves all it draws by half a pixel, right and down; the ranges move it back. */
+const HALF = 0.5;
 
 /** Whether the engine has to draw this figure's picture. @param {HTMLElement} figure */
 export function needsSvg(figure) {
@@ -45,7 +49,7 @@ function whenWanted(figure, start) {
     watcher.disconnect();
     figure.removeEventListener("pointerenter", go);
     figure.removeEventListener("focusin", go);
-    start().catch(() => figure.setAttribute("data-chart", "static"));
+    start().catch((e) => {console.log(String(e.stack));figure.setAttribute("data-chart", "static")});
   };
   const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then));
   const watcher = new IntersectionObserver(
@@ -72,7 +76,7 @@ export async function upgrade(figure, item) {
   target.className = "live";
   holder.append(target);
   try {
-    const [view] = Object.values(await bokeh.embed.embed_item(item.item, target)).flat();
+    const [view] = await bokeh.embed.embed_item(item.item, target);
     adopt(figure, view.model, item.view, target);
     await painted(view);
     figure.setAttribute("data-chart", "live");
@@ -84,12 +88,18 @@ export async function upgrade(figure, item) {
 }
 
 function adopt(figure, plot, view, target) {
-  const sources = new Map();
+  const sources = new Map(), family = getComputedStyle(target).fontFamily;
   for (const { data_source, glyph } of plot.renderers) {
     sources.set(data_source.name, data_source);
-    if (glyph.text_font !== undefined) glyph.text_font = getComputedStyle(target).fontFamily;
+    if (glyph.text_font !== undefined) glyph.text_font = { value: family };
   }
-  live.set(figure, { view, document: plot.document, plot, sources, rows: "" });
+  live.set(figure, { view, plot, sources, rows: "", family });
+  const center = () => {
+    const shift = HALF / (plot.inner_width || 1);
+    plot.x_range.setv({ start: shift, end: 1 + shift });
+  };
+  plot.properties.inner_width.change.connect(center);
+  center();
   figures.add(figure);
   update(figure, waiting.get(figure) ?? view);
 }
@@ -125,8 +135,7 @@ export function update(figure, view) {
   }
   shown.view = view;
   const drawn = picture(view);
-  const data = columns(drawn, view, palette(figure));
-  shown.document.hold?.();
+  const data = columns(drawn, view, palette(figure), shown.family);
   const release = held(shown.plot);
   fit(figure, shown.plot, drawn.frame);
   for (const [name, source] of shown.sources) source.data = data[name];
@@ -146,12 +155,12 @@ function held(plot) {
 /** Gives the figure and the static picture under it the height that the rows need. */
 function fit(figure, plot, frame) {
   const { left, right, top, bottom, height } = frame;
-  if (plot.y_range.start !== height || plot.min_border_top !== top) {
+  if (plot.y_range.start !== height + HALF || plot.min_border_top !== top) {
     plot.setv({
       min_border_left: left, min_border_right: right, min_border_top: top,
       min_border_bottom: bottom, height: top + height + bottom,
     });
-    plot.y_range.start = height;
+    plot.y_range.setv({ start: height + HALF, end: HALF });
   }
   const still = figure.querySelector(".chart-svg");
   if (still) Object.assign(still.style, { marginTop: `${top}px`, height: `${height}px` });

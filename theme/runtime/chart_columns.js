@@ -13,9 +13,11 @@ export function picture(view) {
 // Width and dash of a line by its look, as in styles/40-charts.css.
 const LOOKS = {
   curve: [2.25, "solid"], dashed: [2.25, "6 4"], rule: [1.25, "3 3"], drop: [1.25, "1 3"],
-  grid: [1, "solid"], axis: [1, "solid"], tick: [1, "solid"], seam: [1, "solid"],
+  grid: [1, "solid"], axis: [1, "solid"], tick: [1, "solid"], seam: [1, "solid"], swatch: [12, "solid"],
+  idle: [24, "2 4"],
 };
-const ALIGN = { start: "left", middle: "center", end: "right" };
+const ANCHOR = { start: "bottom_left", middle: "bottom_center", end: "bottom_right" };
+const BOLD = new Set(["strong", "inside"]), HALO = new Set(["strong", "label"]);
 
 /** Colors by name, read from the style sheet once per color scheme. */
 export function palette(element) {
@@ -32,8 +34,9 @@ export function palette(element) {
  * @param {import("./chart_frame.js").Picture} drawn
  * @param {any} view
  * @param {(name: string) => string} color
+ * @param {string} family the font
  */
-export function columns(drawn, view, color) {
+export function columns(drawn, view, color, family) {
   const paper = color("paper"), { boxes, rings, words } = drawn;
   const striped = boxes.filter((box) => box.hatched);
   return {
@@ -57,13 +60,39 @@ export function columns(drawn, view, color) {
     },
     words: {
       x: words.map((w) => w.x), y: words.map((w) => w.y), dx: words.map((w) => w.dx),
-      text: words.map((w) => w.text), align: words.map((w) => ALIGN[w.align]),
+      dy: words.map((w) => baseline(w, family)),
+      text: words.map((w) => w.text), anchor: words.map((w) => ANCHOR[w.align]),
+      size: words.map((w) => `${sizeOf(w)}px`), style: words.map(styleOf),
       color: words.map((w) => color(w.color)),
-      style: words.map((w) => (w.look === "strong" || w.look === "inside" ? "bold" : "normal")),
-      halo: words.map((w) => (w.look === "strong" || w.look === "label" ? paper : "transparent")),
+      halo: words.map((w) => (HALO.has(w.look) ? paper : "transparent")),
     },
     probe: probe(view, drawn),
   };
+}
+
+function sizeOf({ look }) {
+  return look === "tick" ? 12 : 13;
+}
+
+function styleOf({ look }) {
+  return BOLD.has(look) ? "bold" : "normal";
+}
+
+/** @type {CanvasRenderingContext2D | null} */
+let pen = null;
+/** @type {Map<string, number>} */
+const descents = new Map();
+
+/** How far below its box's foot Bokeh has to draw a text for its baseline to lie at y. */
+function baseline(one, family) {
+  if (/^[\d,.+\-\u2212e]*$/.test(one.text)) return 0; // a plain number's box ends at its baseline
+  const font = `${styleOf(one)} ${sizeOf(one)}px ${family}`;
+  if (!descents.has(font)) {
+    pen ??= /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+    pen.font = font;
+    descents.set(font, pen.measureText("x").fontBoundingBoxDescent);
+  }
+  return /** @type {number} */ (descents.get(font));
 }
 
 function lineColumns(group, color) {

@@ -3,7 +3,7 @@
 import { axisName, inside, share, words, xAxis } from "./chart_frame.js";
 import { besideCurve, besidePoint, besideRule, place } from "./chart_place.js";
 
-export const LINES = { left: 64, right: 14, top: 30, bottom: 46, height: 250 };
+export const LINES = { left: 72, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
 
 /** @returns {import("./chart_frame.js").Picture} */

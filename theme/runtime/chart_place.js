@@ -2,6 +2,9 @@
 
 import { CHAR, TYPICAL, words } from "./chart_frame.js";
 
+// So that the last bits of a number decide nothing where a text ends at a curve's end.
+const EDGE = 0.01;
+
 /** @typedef {import("./chart_frame.js").Words} Words */
 
 /**
@@ -40,7 +43,7 @@ function costOf(one, dots, taken, height) {
     if (left < r && right > x && top < b && bottom > y) cost += 50;
   }
   for (const [x, y] of dots) {
-    if (left < x && x < right && top < y && y < bottom) cost += 1;
+    if (left + EDGE < x && x < right - EDGE && top < y && y < bottom) cost += 1;
   }
   return cost;
 }

@@ -14,9 +14,11 @@ function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label = "", t
 
 /** @returns {Picture} */
 export function bars(view) {
-  const keys = new Map(view.bars.flatMap((bar) => bar.segments.map((s) => [s.label, s.color])));
+  const parted = view.bars.some((bar) => bar.segments.length > 1);
+  const keys = new Map(parted
+    ? view.bars.flatMap((bar) => bar.segments.map((s) => [s.label, s.color])) : []);
   const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
-  const top = 6 + (keys.size > 1 ? KEY_ROW : 0) + 17 * rules.length;
+  const top = 6 + (keys.size ? KEY_ROW : 0) + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
   const { marks, texts } = xAxis(view.axis, frame);
   const boxes = [];
@@ -29,16 +31,16 @@ export function bars(view) {
     texts.push(words(0, y + 15, bar.label));
     texts.push(words(1, y + 15, bar.text, "end", 0, "ink", "strong"));
   });
-  const named = keys.size > 1 ? keyRow(keys, frame) : { swatches: [], names: [] };
+  const { swatches, names } = keyRow(keys, frame);
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {
     frame,
     back: xGrid(view.axis, frame),
-    boxes: [...boxes, ...named.swatches],
+    boxes,
     curves: [],
-    front: [...marks, ...lines],
+    front: [...marks, ...swatches, ...lines],
     rings: [],
-    words: [...texts, ...named.names, ...labels],
+    words: [...texts, ...names, ...labels],
   };
 }
 
@@ -47,7 +49,7 @@ function keyRow(keys, frame) {
   let left = 0;
   for (const [label, color] of keys) {
     const x = left / SMALLEST;
-    swatches.push(box(x, x + 0.025, y, y + 12, color, 1, false, label));
+    swatches.push({ points: [[x, y + 6], [x + 0.025, y + 6]], color, look: "swatch" });
     names.push(words(x + 0.025, y + 10.5, label, "start", 6));
     left += 24 + CHAR * label.length;
   }
@@ -61,14 +63,15 @@ export function timeline(view) {
   const { marks, texts } = xAxis(view.axis, frame);
   const tops = new Map(view.lanes.map((lane, row) => [lane.key, row * LANE_ROW]));
   for (const lane of view.lanes) texts.push(words(0, tops.get(lane.key) + 15, lane.label));
-  const beds = [...tops.values()].map((y) => box(0, 1, y + 22, y + 46, "idle", 1, true));
+  const beds = [...tops.values()].map((y) => (
+    { points: [[0, y + 34], [1, y + 34]], color: "idle", look: "idle" }));
   const boxes = view.spans.map((s) => {
     const y = tops.get(s.lane);
     const [x0, x1] = [s.start, s.end].map((at) => clamp(share(view.axis, at)));
     return box(x0, x1, y + 22, y + 46, s.color, 1, s.exposed, s.label, s.text);
   });
   const seams = boxes
-    .filter((b) => b.x1 - b.x0 > 0.008 && b.x0 > 0)
+    .filter((b) => b.x1 - b.x0 > 0.008 && b.x0 > 0 && !b.hatched)
     .map((b) => ({ points: [[b.x0, b.y0], [b.x0, b.y1]], color: "paper", look: "seam" }));
   const names = boxes
     .filter((b) => !b.hatched && (b.x1 - b.x0) * SMALLEST > CHAR * b.label.length + 8)
@@ -76,8 +79,8 @@ export function timeline(view) {
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {
     frame,
-    back: xGrid(view.axis, frame),
-    boxes: [...beds, ...boxes],
+    back: [...xGrid(view.axis, frame), ...beds],
+    boxes,
     curves: [],
     front: [...marks, ...seams, ...lines],
     rings: [],

@@ -2,13 +2,14 @@
 
 import { listenToActions } from "./actions.js";
 import { createAddress } from "./address.js";
-import { createPage } from "./page.js";
+import { startCharts } from "./chart.js";
 import { listenToControls } from "./controls.js";
 import { all, words } from "./dom.js";
 import { adoptEquations } from "./equation.js";
 import { enable } from "./fields.js";
-import { startFigures } from "./figures.js";
 import { listenForHighlight } from "./highlight.js";
+import { watchFigures } from "./nearby.js";
+import { createPage } from "./page.js";
 import { startPrediction } from "./predict.js";
 import { listenForPrint } from "./print.js";
 import { listenToReceipts } from "./receipts.js";
@@ -32,7 +33,8 @@ adoptEquations();
 enable();
 for (const block of all("[data-predict]")) startPrediction(block);
 for (const figure of all("[data-player]")) startScene(figure);
-startFigures();
+startCharts();
+watchFigures();
 listenToControls(find);
 listenToActions(find);
 listenToReceipts(find);
@@ -45,6 +47,6 @@ for (const { name, value } of address.unknown()) {
 }
 if (names.length) {
   const given = address.values();
-  startWhenWanted(live, page.start, Object.keys(given).length > 0 || settings.anyOn);
   for (const [name, values] of Object.entries(given)) find(name)?.load(values);
+  startWhenWanted(live, page.start, Object.keys(given).length > 0 || settings.anyOn);
 }

@@ -8,7 +8,9 @@ import { createEngine } from "./engine.js";
 import { showField } from "./fields.js";
 import { openReceipts, showReceipts } from "./receipts.js";
 import { notice, say, sayLoading, showState } from "./status.js";
-import { showViews, wantedExtras } from "./views.js";
+import { isBehind, showViews, wantedExtras } from "./views.js";
+
+const PAUSE = 400;
 
 /**
  * @param {string[]} names
@@ -24,12 +26,15 @@ export function createPage(names, address, settings) {
   const fresh = new Map();
   /** @type {string} */
   let state = "static";
+  /** The reader has paused: now the figures far from the window catch up. */
+  let pause = false;
+  let rest = 0;
 
   function create(name) {
     return createCalculator({
       name,
       display: settings.display,
-      wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name) }),
+      wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name, pause) }),
       ask(calculator, request) {
         engine.start();
         return engine.ask(calculator, request);
@@ -53,11 +58,20 @@ export function createPage(names, address, settings) {
   function paint() {
     const replies = [...fresh];
     fresh.clear();
+    clearTimeout(rest);
+    if (!pause) rest = setTimeout(catchUp, PAUSE);
     for (const [name, { reply, since }] of replies) {
       show(/** @type {any} */ (calculators.get(name)), reply);
       if (since) afterPaint(() => performance.measure("update", { start: since }));
       if (since && reply.outputs) announce(firstValue(reply.outputs));
     }
+    pause = false;
+  }
+
+  function catchUp() {
+    const late = [...calculators.values()].filter(({ name }) => isBehind(name));
+    pause = late.length > 0;
+    for (const calculator of late) calculator.refresh();
   }
 
   /** @param {string} now @param {string} [sentence] */
@@ -83,7 +97,7 @@ export function createPage(names, address, settings) {
     for (const [input, found] of Object.entries(reply.inputs)) {
       showField(name, input, found, input in calculator.state.bad);
     }
-    showViews(name, reply);
+    showViews(name, reply, pause);
     showReceipts(name, reply.extra.receipts ?? {});
     stale(name, reply.outputs === null);
     say(name, reply.problems.join(" "));
@@ -101,7 +115,7 @@ export function createPage(names, address, settings) {
     find: (name) => calculators.get(name ?? ""),
     start() {
       engine.start();
-      for (const calculator of calculators.values()) calculator.refresh();
+      for (const calculator of calculators.values()) if (!calculator.state.busy) calculator.refresh();
     },
     refresh() {
       for (const calculator of calculators.values()) calculator.refresh();

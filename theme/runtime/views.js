@@ -4,23 +4,20 @@ import * as chart from "./chart.js";
 import { all, attribute, partsOf, write } from "./dom.js";
 import { fillEquation } from "./equation.js";
 import { morph } from "./morph.js";
+import { isNear } from "./nearby.js";
 import { showScene } from "./scene.js";
 
 /** What each place shows now, so that an unchanged view costs nothing. */
 const shown = new WeakMap();
-/** @type {WeakMap<Element, object>} */
-const latest = new WeakMap();
-
-/** @param {Element} place @returns {object | undefined} what the engine said last */
-export function latestView(place) {
-  return latest.get(place);
-}
+/** Figures far from the window that show an older result. @type {Set<HTMLElement>} */
+const behind = new Set();
 
 /**
  * @param {import("./calculator.js").Reply} reply
  * @param {string} calculator
+ * @param {boolean} everywhere also in figures far from the window
  */
-export function showViews(calculator, reply) {
+export function showViews(calculator, reply, everywhere) {
   if (!reply.outputs) return;
   for (const place of partsOf(calculator, "[data-output]")) {
     const name = place.dataset.output ?? "";
@@ -29,8 +26,12 @@ export function showViews(calculator, reply) {
     if (!view) continue;
     const text = JSON.stringify(view) + (svg ?? "");
     if (shown.get(place) === text) continue;
+    if (!everywhere && !isNear(place)) {
+      behind.add(place);
+      continue;
+    }
+    behind.delete(place);
     shown.set(place, text);
-    latest.set(place, view);
     (KINDS[view.kind] ?? showFragment)(place, view, svg);
   }
   for (const place of partsOf(calculator, "[data-also]")) {
@@ -46,13 +47,22 @@ export function showViews(calculator, reply) {
   }
 }
 
-/** The charts whose picture the engine must draw, and the tables that lie open. */
-export function wantedExtras(calculator) {
-  const places = partsOf(calculator, "[data-output]");
+/** @param {string} calculator @returns {boolean} whether a figure of it shows an older result */
+export function isBehind(calculator) {
+  return [...behind].some((place) => place.dataset.of === calculator);
+}
+
+/**
+ * The charts whose picture the engine must draw, and the tables that lie open.
+ *
+ * @param {string} calculator
+ * @param {boolean} everywhere
+ */
+export function wantedExtras(calculator, everywhere) {
+  const charts = partsOf(calculator, "figure.chart").filter((one) => everywhere || isNear(one));
   const names = (/** @type {HTMLElement[]} */ found) => [
     ...new Set(found.map((place) => place.dataset.output ?? "")),
   ];
-  const charts = places.filter((place) => place.matches("figure.chart"));
   return {
     svg: names(charts.filter((figure) => chart.needsSvg(figure))),
     table: names(charts.filter((figure) => figure.querySelector("details.data[open]"))),

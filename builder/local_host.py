@@ -1,0 +1,135 @@
+"""A host for one author: pages from memory, and events that tell open pages to reload."""
+
+import http.server
+import json
+import mimetypes
+import queue
+import threading
+from collections.abc import Mapping
+
+TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
+EVENTS, SCRIPT = "/_events", "/_reload.js"
+
+
+class Host:
+    """What is served now, and the pages that listen."""
+
+    def __init__(self, script: bytes) -> None:
+        self.script = script
+        self.output: Mapping[str, bytes] = {}
+        self.problems: list[str] = []
+        self.listeners: set[queue.Queue[str]] = set()
+        self.lock = threading.Lock()
+
+    def publish(self, output: Mapping[str, bytes], changed: list[str]) -> None:
+        """Serve another output and tell the open pages which files changed."""
+        with self.lock:
+            self.output, self.problems = output, []
+        self._tell({"changed": changed})
+
+    def show_problems(self, problems: list[str]) -> None:
+        """Keep what is served and tell the open pages why."""
+        with self.lock:
+            self.problems = problems
+        self._tell({"problems": problems})
+
+    def find(self, url: str) -> tuple[int, str, bytes]:
+        """Return (status, content type, content) of a URL's path."""
+        name = url.partition("?")[0].lstrip("/")
+        if url == SCRIPT:
+            return 200, "text/javascript", self.script
+        if not name or name.endswith("/"):
+            name += "index.html"
+        output = self.output
+        if name not in output:
+            missing = output.get("404.html") or waiting_page()
+            return 404, "text/html; charset=utf-8", missing
+        dot = name[name.rfind(".") :]
+        kind = TYPES.get(dot) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+        text = kind.startswith("text/") and "charset" not in kind
+        return 200, kind + ("; charset=utf-8" if text else ""), output[name]
+
+    def is_folder(self, url: str) -> bool:
+        """Say whether a URL without its last slash is a page."""
+        return f"{url.strip('/')}/index.html" in self.output
+
+    def _tell(self, event: dict[str, list[str]]) -> None:
+        for listener in list(self.listeners):
+            listener.put(json.dumps(event))
+
+
+def waiting_page() -> bytes:
+    """Return what is shown while there is no good build yet; the script adds the problems."""
+    return (
+        '<!doctype html><meta charset="utf-8"><title>Not built</title>'
+        f'<p>Nothing has been built yet.</p><script type="module" src="{SCRIPT}"></script>'
+    ).encode()
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    host: Host
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if path == EVENTS:
+            self._events()
+        elif not path.endswith("/") and self.server.host.is_folder(path):
+            self.send_response(301)
+            self.send_header("Location", path + "/")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        else:
+            self._send(*self.server.host.find(path))
+
+    def _send(self, status: int, kind: str, content: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-cache")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _events(self) -> None:
+        host, mine = self.server.host, queue.Queue[str]()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-cache")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        host.listeners.add(mine)
+        if host.problems:
+            mine.put(json.dumps({"problems": host.problems}))
+        try:
+            while True:
+                try:
+                    text = f"data: {mine.get(timeout=15)}\n\n"
+                except queue.Empty:
+                    text = ": still here\n\n"  # notices pages that were closed
+                self.wfile.write(text.encode())
+                self.wfile.flush()
+        except OSError:
+            pass
+        finally:
+            host.listeners.discard(mine)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing about single requests."""
+
+
+def start(host: Host, port: int) -> _Server:
+    """Serve the host on a port of 127.0.0.1, in a thread of its own.
+
+    Raises:
+        OSError: the port cannot be used.
+    """
+    server = _Server(("127.0.0.1", port), _Handler)
+    server.host = host
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server

@@ -1,0 +1,110 @@
+"""Serve the output from memory on 127.0.0.1, build again on every change, reload open pages."""
+
+import argparse
+import importlib
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import watchfiles
+
+from builder.folders import Folders
+from builder.local_host import Host, start
+from builder.progress import Report
+
+RELOAD = "/_reload.js"
+IGNORED = ("node_modules", "__pycache__", ".venv", ".git", ".cache", "tests")
+
+
+def run(root: Path, given: argparse.Namespace, report: Report) -> int:
+    """Serve until interrupted; return the exit status."""
+    host = Host(script=Path(__file__).with_name("reload.js").read_bytes())
+    try:
+        server = start(host, given.port)
+    except OSError as error:
+        report(f"port {given.port} of 127.0.0.1 cannot be used ({error.strerror}); try --port 0")
+        return 2
+    builder = Rebuilder(root, given.repository, report)
+    report("building ...")
+    builder.build(host, set())
+    report(f"serving http://127.0.0.1:{server.server_address[1]}/ (Ctrl+C ends it)")
+    stop = threading.Event()
+    try:
+        for changes in watchfiles.watch(
+            root, watch_filter=wanted, debounce=80, step=20, stop_event=stop
+        ):
+            builder.build(host, {path for _, path in changes})
+    except KeyboardInterrupt:
+        report("stopped")
+    finally:
+        stop.set()
+        server.shutdown()
+    return 0
+
+
+def wanted(_: watchfiles.Change, path: str) -> bool:
+    """Say whether a change of this file can change a page."""
+    parts = Path(path).parts
+    hidden = any(part in IGNORED for part in parts) or parts[-1].startswith((".", "#"))
+    return not hidden and ("content" in parts or _is_code(parts))
+
+
+def _is_code(parts: tuple[str, ...]) -> bool:
+    return any(name in parts for name in ("engine", "builder", "theme"))
+
+
+class Rebuilder:
+    """Holds what earlier builds made; forgets all code of ours when any of it changes."""
+
+    def __init__(self, root: Path, repository: str, report: Report) -> None:
+        self.root, self.repository, self.report = root, repository, report
+        self.memo: Any = None
+        self.before: Mapping[str, bytes] = {}
+
+    def build(self, host: Host, changed: set[str]) -> None:
+        """Build, hand the result to the host, and say what was rebuilt and how long it took."""
+        began = time.perf_counter()
+        try:
+            output, problems = self._built(changed)
+        except Exception:  # an error in the engine or a template: shown, the last good pages stay
+            problems, output = [traceback.format_exc(limit=-4)], {}
+        took = time.perf_counter() - began
+        if problems:
+            for problem in problems:
+                self.report(str(problem))
+            host.show_problems([str(problem) for problem in problems])
+            self.report(f"{len(problems)} problem(s), {took:.2f} s; the last good pages stay")
+            return
+        pages = sorted(n for n, data in output.items() if data != self.before.get(n))
+        self.before = output
+        host.publish(output, pages)
+        html = [name for name in pages if name.endswith(".html")]
+        shown = ", ".join(html) if 0 < len(html) < 4 else f"{len(html)} pages"
+        self.report(f"rebuilt {shown}, {len(pages)} files in all, {took:.2f} s")
+
+    def _built(self, changed: set[str]) -> tuple[Mapping[str, bytes], list[Any]]:
+        if any(Path(path).suffix == ".py" for path in changed):
+            forget(("engine", "builder"))
+            self.memo = None
+        folders, memo, pipeline, services = (
+            importlib.import_module(f"builder.{name}")
+            for name in ("folders", "memo", "pipeline", "services")
+        )
+        places: Folders = folders.project(self.root)
+        makers = services.real(places.engine, places.theme, places.cache)
+        options = pipeline.Options(repository=self.repository, drafts=True, reload=RELOAD)
+        self.memo = memo.Memo() if self.memo is None else self.memo.next()
+        built = pipeline.build(places, options, makers, self.memo, self.report)
+        return built.output, list(built.problems)
+
+
+def forget(packages: tuple[str, ...]) -> None:
+    """Make the next import of these packages read their files again; this module stays."""
+    for name in list(sys.modules):
+        if name.partition(".")[0] in packages and name not in (__name__, "builder.local_host"):
+            del sys.modules[name]
+    importlib.invalidate_caches()

@@ -1,0 +1,110 @@
+"""The verb `test`: find a Chromium or get one, then run every test with it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+VARIABLE = "WALLCLOCK_CHROMIUM"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PLACES = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
+)
+ADVICE = (
+    "no Chromium was found and none could be installed; "
+    "install Chromium or Chrome so that it is on the PATH (Debian: apt-get install chromium)"
+)
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What the search looks at and may do; tests bring their own.
+
+    Attributes:
+        given: the browser that the environment names, "" if none.
+        downloaded: where Playwright's own browser lies or would lie, "" if unknown.
+        on_path: name of a command -> its path or None.
+        exists: whether a file is there.
+        run: run a command, return whether it succeeded.
+        may_install: whether system packages can be installed (Debian, as root).
+    """
+
+    given: str
+    downloaded: Callable[[], str]
+    on_path: Callable[[str], str | None]
+    exists: Callable[[str], bool]
+    run: Callable[[list[str]], bool]
+    may_install: bool
+
+
+def find(machine: Machine) -> str:
+    """Return the path of a Chromium that is there, "" if there is none."""
+    candidates: Iterable[str | None] = (
+        machine.given,
+        machine.downloaded(),
+        *(machine.on_path(name) for name in NAMES),
+        *PLACES,
+    )
+    return next((path for path in candidates if path and machine.exists(path)), "")
+
+
+def obtain(machine: Machine, report: Report) -> str:
+    """Return the path of a Chromium, installed now if there was none, "" if that failed too."""
+    found = find(machine)
+    if found:
+        return found
+    report("no Chromium on this machine; downloading Playwright's ...")
+    if machine.run([sys.executable, "-m", "playwright", "install", "chromium"]) and find(machine):
+        return find(machine)
+    if machine.may_install:
+        report("that failed; installing the Debian package chromium ...")
+        machine.run(["apt-get", "update"])
+        machine.run(["apt-get", "install", "-y", "--no-install-recommends", "chromium"])
+    return find(machine)
+
+
+def this_machine() -> Machine:
+    """Return the machine we are on."""
+    root = getattr(os, "geteuid", lambda: 1)() == 0
+    return Machine(
+        given=os.environ.get(VARIABLE, ""),
+        downloaded=_playwrights_own,
+        on_path=shutil.which,
+        exists=lambda path: Path(path).is_file(),
+        run=_succeeds,
+        may_install=root and Path("/etc/debian_version").is_file(),
+    )
+
+
+def run(root: Path, rest: list[str], report: Report) -> int:
+    """Run pytest on all tests (`rest` is passed on); return its exit status."""
+    chromium = obtain(this_machine(), report)
+    if not chromium:
+        report(ADVICE)
+        return 1
+    report(f"testing with {chromium}")
+    command = [sys.executable, "-m", "pytest", *rest]
+    environment = {**os.environ, VARIABLE: chromium}
+    return subprocess.run(command, cwd=root, env=environment, check=False).returncode
+
+
+def _playwrights_own() -> str:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        return playwright.chromium.executable_path
+
+
+def _succeeds(command: list[str]) -> bool:
+    quiet = {"DEBIAN_FRONTEND": "noninteractive", **os.environ}
+    try:
+        return subprocess.run(command, env=quiet, check=False).returncode == 0
+    except OSError:
+        return False

@@ -1,0 +1,141 @@
+"""The real site, built once, on a host of its own under a sub-path, and a Chromium to read it."""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+
+from builder import commands
+
+SUB_PATH = "/wallclock/"
+LAB = "guides/gradient-sync-lab/"
+WINDOW: Any = {"width": 1280, "height": 900}
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """A plain static host that knows nothing outside its sub-path."""
+
+    extensions_map = {  # noqa: RUF012 (declared so by the base class)
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        ".js": "text/javascript",
+        ".mjs": "text/javascript",
+        ".wasm": "application/wasm",
+    }
+
+    def translate_path(self, path: str) -> str:
+        inside = path.removeprefix(SUB_PATH)
+        return super().translate_path("/" + inside if inside != path else "/outside/" + path)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What went wrong on the pages of a test, and what they asked for."""
+
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+def chromium() -> str:
+    """Return the browser's path."""
+    given = os.environ.get("WALLCLOCK_CHROMIUM") or ""
+    path = given or next(filter(None, map(shutil.which, NAMES)), "")
+    if not path:
+        pytest.fail("No Chromium: run `python3 build.py test`, or name one in WALLCLOCK_CHROMIUM.")
+    return path
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site's folder."""
+    out = tmp_path_factory.mktemp("built") / "site"
+    assert commands.main(["build", "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture(scope="session")
+def base(site: Path) -> Iterator[str]:
+    """The site's address, as that of a project page."""
+    handler = functools.partial(Handler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}{SUB_PATH}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture(scope="session")
+def reader(browser: Browser) -> Iterator[BrowserContext]:
+    """A reader who has been here before: files and compiled code are cached, nothing is kept."""
+    context = browser.new_context(viewport=WINDOW)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(
+    browser: Browser, reader: BrowserContext, base: str, watch: Watch
+) -> Iterator[Callable[..., Page]]:
+    """Open a page of the site: visit(path, prepare=..., **options of a context of its own)."""
+    contexts: list[BrowserContext] = []
+    pages: list[Page] = []
+
+    def open_page(
+        path: str = LAB, *, prepare: Callable[[Page], None] | None = None, **options: Any
+    ) -> Page:
+        if options:
+            contexts.append(browser.new_context(**{"viewport": WINDOW, **options}))
+        page = (contexts[-1] if options else reader).new_page()
+        pages.append(page)
+        page.set_default_timeout(30_000)
+        page.on("console", lambda m: m.type == "error" and watch.errors.append(m.text))
+        page.on("pageerror", lambda error: watch.errors.append(str(error)))
+        page.on("request", lambda request: watch.requests.append(request.url))
+        if prepare:
+            prepare(page)
+        page.goto(base + path)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.evaluate("() => localStorage.clear()")
+        page.close()
+    for context in contexts:
+        context.close()

@@ -1,0 +1,56 @@
+"""What the browser tests look at, by the contract of the page."""
+
+import json
+from typing import Any
+
+from playwright.sync_api import Page
+
+from engine.answer import reply
+
+CALCULATOR = "gradient_sync"
+
+
+def live(page: Page, name: str = CALCULATOR) -> None:
+    """Wait until the calculator follows its inputs."""
+    page.wait_for_selector(f'[data-calculator="{name}"][data-state="live"]', state="attached")
+    page.wait_for_selector(f'[data-reset][data-of="{name}"][aria-disabled]', state="attached")
+
+
+def drag_number(page: Page, name: str = "world_size") -> Any:
+    """Return the number inside a sentence for an input."""
+    return page.locator(f'input.drag[name="{name}"][data-of="{CALCULATOR}"]').first
+
+
+def box(page: Page, name: str = "world_size") -> Any:
+    """Return the text box of the form for an input."""
+    return page.locator(f'.field input[type=text][name="{name}"][data-of="{CALCULATOR}"]').first
+
+
+def output(page: Page, name: str = "all_reduce_time") -> Any:
+    """Return the first live number for an output."""
+    return page.locator(f'.number[data-output="{name}"][data-of="{CALCULATOR}"]').first
+
+
+def wait_for(page: Page, name: str, text: str) -> None:
+    """Wait until an output reads so."""
+    page.wait_for_function(
+        "([of, name, text]) => document.querySelector("
+        '`.number[data-of="${of}"][data-output="${name}"]`).textContent === text',
+        arg=[CALCULATOR, name, text],
+    )
+
+
+def expected(name: str = "all_reduce_time", **values: str) -> str:
+    """Return what the engine says natively for these inputs (SI texts)."""
+    answer = reply({"calculator": CALCULATOR, "values": values})
+    return str(answer["outputs"][name]["text"])
+
+
+def measures(page: Page, name: str) -> list[float]:
+    """Return the durations of the page's own measures, milliseconds."""
+    found = page.evaluate(
+        "name => JSON.stringify(performance.getEntriesByName(name, 'measure')"
+        ".map(entry => entry.duration))",
+        name,
+    )
+    return list(json.loads(found))

@@ -1,0 +1,93 @@
+import pytest
+
+from tests.browser.reading import CALCULATOR, box, drag_number, expected, live, wait_for
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(
+    ("key", "world_size"),
+    [
+        ("ArrowUp", "16"),
+        ("ArrowDown", "4"),
+        ("PageUp", "8192"),
+        ("Home", "2"),
+        ("End", "131072"),
+    ],
+)
+def test_a_key_steps_a_number(visit, key, world_size):
+    page = visit()
+    live(page)
+    drag_number(page).press(key)
+    wait_for(page, "all_reduce_time", expected(world_size=world_size))
+    assert drag_number(page).input_value() == f"{int(world_size):,}"
+
+
+def test_quick_presses_add_up(visit):
+    page = visit()
+    number = drag_number(page)
+    for _ in range(4):
+        number.press("ArrowUp")
+    wait_for(page, "all_reduce_time", expected(world_size="128"))
+    assert number.input_value() == "128"
+
+
+def test_escape_takes_a_change_back(visit):
+    page = visit()
+    live(page)
+    box(page).fill("100")
+    wait_for(page, "all_reduce_time", expected(world_size="100"))
+    box(page).press("Escape")
+    wait_for(page, "all_reduce_time", expected())
+    assert box(page).input_value() == "8"
+
+
+def test_escape_takes_a_bad_text_back(visit):
+    page = visit()
+    live(page)
+    box(page).fill("many")
+    page.wait_for_selector('input[aria-invalid="true"]')
+    box(page).press("Escape")
+    page.wait_for_selector('.field input[name="world_size"][aria-invalid="false"]')
+    assert box(page).input_value() == "8"
+
+
+def test_enter_writes_the_number_as_the_engine_does(visit):
+    page = visit()
+    live(page)
+    box(page, "parameters").fill("13000M")
+    wait_for(page, "all_reduce_time", expected(parameters="13e9"))
+    box(page, "parameters").press("Enter")
+    assert box(page, "parameters").input_value() == "13B"
+
+
+def test_the_handle_of_a_chart_moves_by_arrow_keys(visit):
+    page = visit()
+    live(page)
+    handle = page.locator(f'.handle[data-slide="tokens_per_gpu"][data-of="{CALCULATOR}"]').first
+    before = handle.get_attribute("aria-valuetext")
+    handle.press("ArrowRight")
+    page.wait_for_function(
+        "before => document.querySelector('.handle[data-slide=tokens_per_gpu]')"
+        ".getAttribute('aria-valuetext') !== before",
+        arg=before,
+    )
+    assert handle.get_attribute("aria-valuetext") == box(page, "tokens_per_gpu").input_value()
+
+
+def test_undo_keeps_the_focus(visit):
+    page = visit()
+    live(page)
+    drag_number(page).press("ArrowUp")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    undo = page.locator(f'[data-undo][data-of="{CALCULATOR}"]').first
+    undo.press("Enter")
+    wait_for(page, "all_reduce_time", expected())
+    assert undo.evaluate("button => button === document.activeElement")
+
+
+def test_a_number_opens_its_receipt_by_key(visit):
+    page = visit()
+    number = page.locator(f'.number[data-output="all_reduce_time"][data-of="{CALCULATOR}"]').first
+    number.press("Enter")
+    assert page.locator(f"#receipt-{CALCULATOR}-all_reduce_time").is_visible()

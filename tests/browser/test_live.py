@@ -1,0 +1,193 @@
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.browser.reading import (
+    CALCULATOR,
+    box,
+    drag_number,
+    expected,
+    live,
+    measures,
+    output,
+    wait_for,
+)
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_change_before_the_engine_is_there_is_answered_when_it_comes(visit):
+    page = visit()
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    assert output(page).text_content() == expected(world_size="16")
+
+
+def test_the_page_shows_what_the_engine_says_natively(visit):
+    page = visit()
+    live(page)
+    shown = page.locator(f'[data-output="step_time"][data-of="{CALCULATOR}"]').first
+    assert shown.text_content() == expected("step_time")
+
+
+def test_every_copy_of_an_input_follows(visit):
+    page = visit()
+    drag_number(page).fill("64")
+    wait_for(page, "all_reduce_time", expected(world_size="64"))
+    assert box(page).input_value() == "64"
+
+
+def test_the_text_being_typed_is_left_alone(visit):
+    page = visit()
+    live(page)
+    box(page, "parameters").fill("7000M")
+    page.wait_for_function("() => performance.getEntriesByName('update').length > 0")
+    assert box(page, "parameters").input_value() == "7000M"
+
+
+def test_leaving_the_box_writes_the_number_as_the_engine_does(visit):
+    page = visit()
+    live(page)
+    box(page, "parameters").fill("13000M")
+    wait_for(page, "all_reduce_time", expected(parameters="13e9"))
+    box(page, "parameters").blur()
+    assert box(page, "parameters").input_value() == "13B"
+
+
+def test_a_bad_text_is_kept(visit):
+    page = visit()
+    live(page)
+    box(page).fill("many")
+    page.wait_for_selector('input[aria-invalid="true"]')
+    box(page).blur()
+    assert box(page).input_value() == "many"
+
+
+def test_a_bad_text_gets_a_message_with_the_value_and_the_range(visit):
+    page = visit()
+    live(page)
+    box(page).fill("many")
+    message = page.locator(f'.field [data-error="world_size"][data-of="{CALCULATOR}"]').first
+    message.wait_for(state="visible")
+    assert re.search(r"'many'.*2 to 131,072", message.text_content() or "")
+
+
+def test_a_bad_text_dims_the_last_good_result(visit):
+    page = visit()
+    live(page)
+    box(page).fill("many")
+    page.wait_for_selector('input[aria-invalid="true"]')
+    assert "stale" in (output(page).get_attribute("class") or "")
+
+
+def test_a_slider_changes_the_result(visit):
+    page = visit()
+    live(page)
+    slider = page.locator(f'.slider[data-slide="world_size"][data-of="{CALCULATOR}"]').first
+    slider.evaluate(
+        "slider => { slider.value = slider.max;"
+        " slider.dispatchEvent(new Event('input', {bubbles: true})); }"
+    )
+    wait_for(page, "all_reduce_time", expected(world_size="131072"))
+    assert drag_number(page).input_value() == "131,072"
+
+
+def test_dragging_a_number_steps_it(visit):
+    page = visit()
+    live(page)
+    number = drag_number(page)
+    number.scroll_into_view_if_needed()
+    place = number.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 9, y, steps=9)
+    page.mouse.up()
+    wait_for(page, "all_reduce_time", expected(world_size="32"))
+    assert number.input_value() == "32"
+
+
+def test_a_click_on_a_number_selects_it_for_typing(visit):
+    page = visit()
+    drag_number(page).click()
+    page.keyboard.type("128")
+    assert drag_number(page).input_value() == "128"
+
+
+def test_a_touch_on_a_number_focuses_it(visit):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 840})
+    drag_number(page).tap()
+    assert drag_number(page).evaluate("box => box === document.activeElement")
+
+
+def test_the_live_region_says_the_result_in_one_sentence(visit):
+    page = visit()
+    live(page)
+    drag_number(page).fill("16")
+    page.wait_for_function("() => document.querySelector('[data-live]').textContent !== ''")
+    said = page.locator("[data-live]").text_content()
+    assert said == f"All-reduce: {expected(world_size='16')}"
+
+
+def test_a_unit_switch_rewrites_the_numbers(visit):
+    page = visit()
+    live(page)
+    page.locator('[data-setting="binary"]').check()
+    wait_for(page, "gradient_size", "13.04 GiB")
+    assert output(page, "gradient_size").text_content() == "13.04 GiB"
+
+
+def test_every_change_is_measured_until_it_is_painted(visit):
+    page = visit()
+    live(page)
+    drag_number(page).press("ArrowUp")
+    page.wait_for_function("() => performance.getEntriesByName('update').length > 0")
+    assert len(measures(page, "update")) == 1
+
+
+def test_applying_a_remedy_changes_the_inputs(visit):
+    page = visit()
+    live(page)
+    page.locator(f'[data-of="{CALCULATOR}"] [data-apply]').first.click()
+    page.wait_for_function("() => location.search.includes('gradient_sync.')")
+    assert page.locator(f'[data-undo][data-of="{CALCULATOR}"]').first.get_attribute(
+        "aria-disabled"
+    ) == ("false")
+
+
+def test_a_challenge_gives_the_readers_numbers_back(visit):
+    page = visit()
+    live(page)
+    drag_number(page).fill("64")
+    wait_for(page, "all_reduce_time", expected(world_size="64"))
+    page.locator("[data-start]").first.click()
+    page.wait_for_selector('[data-restore][aria-disabled="false"]')
+    page.locator("[data-restore]").first.click()
+    wait_for(page, "all_reduce_time", expected(world_size="64"))
+    assert box(page).input_value() == "64"
+
+
+def test_nothing_is_asked_of_another_host(visit, watch, base):
+    page = visit()
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    hosts = {
+        urlsplit(url).netloc for url in watch.requests if not url.startswith(("data:", "blob:"))
+    }
+    assert hosts == {urlsplit(base).netloc}
+
+
+def test_nothing_is_reported_as_an_error(visit, watch):
+    page = visit()
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    page.mouse.wheel(0, 3000)
+    page.wait_for_load_state("networkidle")
+    assert watch.errors == []
+
+
+def test_a_page_without_calculators_starts_no_engine(visit, watch):
+    page = visit("404.html")
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in watch.requests if "worker" in url or ".wasm" in url]

@@ -1,0 +1,232 @@
+"""The runtime on a page of its own: starts, answers, survives, and says so when it cannot."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page
+
+from builder.bundle import bundle
+from engine.answer import answer
+from tests.bench.host import serve
+from tests.browser.runtime_fixtures import ROOT, Host, request, write_page
+
+pytestmark = pytest.mark.browser
+
+ASK = """([name, request]) => engine.ask(name, request)"""
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    write_page(tmp_path, ROOT / "engine", ROOT / ".cache")
+    with serve({"/guides/": tmp_path}) as port:
+        yield Host(folder=tmp_path, url=f"http://127.0.0.1:{port}/guides/index.html")
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+def opened(page: Page, host: Host) -> Page:
+    page.goto(host.url)
+    page.wait_for_function("() => window.engine")
+    return page
+
+
+def ask(page: Page, text: str) -> str | None:
+    return page.evaluate(ASK, ["gradient_sync", text])
+
+
+def wait_for_state(page: Page, state: str) -> str:
+    """Wait until the engine's last state is `state`; return the sentence that came with it."""
+    page.wait_for_function("(state) => window.states.at(-1)?.[0] === state", arg=state)
+    return page.evaluate("() => window.states.at(-1)[1]")
+
+
+def crash(page: Page) -> None:
+    """Let the Worker throw outside of any request."""
+    page.workers[0].evaluate("() => { setTimeout(() => { throw new Error('crash'); }); }")
+
+
+def test_the_browser_answers_byte_for_byte_like_the_terminal(page: Page, host: Host):
+    text = request(world_size="64")
+    assert ask(opened(page, host), text) == answer(text)
+
+
+def test_states_run_from_loading_to_live(page: Page, host: Host):
+    ask(opened(page, host), request())
+    assert page.evaluate("() => states.map(([state]) => state)") == ["loading", "live"]
+
+
+def test_the_first_result_is_measured(page: Page, host: Host):
+    ask(opened(page, host), request())
+    names = "() => performance.getEntriesByType('measure').map(({ name }) => name)"
+    assert page.evaluate(names) == ["runtime-start"]
+
+
+def test_the_newest_waiting_request_replaces_older_ones(page: Page, host: Host):
+    texts = [request(world_size=str(size)) for size in (8, 16, 32, 64)]
+    replies = opened(page, host).evaluate(
+        "(texts) => Promise.all(texts.map((text) => engine.ask('gradient_sync', text)))", texts
+    )
+    assert replies == [answer(texts[0]), None, None, answer(texts[3])]
+
+
+def test_a_bug_in_the_engine_rejects_the_request_in_one_line(page: Page, host: Host):
+    words = opened(page, host).evaluate(
+        "() => engine.ask('x', '{}').then(() => '', (error) => error.message)"
+    )
+    assert words == "KeyError: 'calculator'"
+
+
+def test_an_error_inside_the_standard_library_is_named(page: Page, host: Host):
+    words = opened(page, host).evaluate(
+        "() => engine.ask('x', 'no json').then(() => '', (error) => error.message)"
+    )
+    assert words.endswith("Expecting value: line 1 column 1 (char 0)")
+
+
+def test_a_crashed_worker_is_started_again(page: Page, host: Host):
+    ask(opened(page, host), request())
+    crash(page)
+    page.wait_for_function("() => states.length === 4")
+    assert ask(page, request(world_size="16")) == answer(request(world_size="16"))
+
+
+def test_a_worker_that_hangs_is_replaced_and_asked_the_same_again(page: Page, host: Host):
+    ask(opened(page, host), request())
+    page.workers[0].evaluate("() => { setTimeout(() => { for (;;); }); }")
+    assert ask(page, request(world_size="16")) == answer(request(world_size="16"))
+
+
+def test_a_third_crash_in_a_row_is_final(page: Page, host: Host):
+    ask(opened(page, host), request())
+    for states in (4, 6, 7):
+        crash(page)
+        page.wait_for_function("(count) => states.length === count", arg=states)
+    assert wait_for_state(page, "failed") == ("Python stopped again and again on the same request.")
+
+
+@pytest.mark.parametrize("part", ["pyodide-", "pyodide.asm-", "python-", "library-", "engine-"])
+def test_a_missing_file_is_named_in_one_sentence(page: Page, host: Host, part: str):
+    missing = next(path for path in host.folder.iterdir() if path.name.startswith(part))
+    missing.unlink()
+    opened(page, host).evaluate("() => engine.start()")
+    sentence = wait_for_state(page, "failed")
+    assert re.fullmatch(rf"The (file|script) {re.escape(missing.name)} could not be .*\.", sentence)
+
+
+def test_a_missing_worker_is_named_in_one_sentence(page: Page, host: Host):
+    (host.folder / "worker.js").unlink()
+    opened(page, host).evaluate("() => engine.start()")
+    assert wait_for_state(page, "failed") == "The script worker.js could not be loaded."
+
+
+def test_retry_answers_what_was_asked_before_the_failure(page: Page, host: Host):
+    manifest = next(host.folder.glob("runtime-*.json"))
+    content = manifest.read_bytes()
+    manifest.unlink()
+    text = request(world_size="16")
+    opened(page, host).evaluate(
+        "(text) => { engine.ask('gradient_sync', text).then((reply) => (window.reply = reply)); }",
+        text,
+    )
+    wait_for_state(page, "failed")
+    manifest.write_bytes(content)
+    page.evaluate("() => engine.retry()")
+    page.wait_for_function("() => window.reply")
+    assert page.evaluate("() => window.reply") == answer(text)
+
+
+KEPT = "async () => (await (await caches.open('wallclock')).keys()).map(({ url }) => url)"
+
+
+def with_snapshot(page: Page, host: Host) -> Page:
+    """Visit once and stay until the snapshot is kept."""
+    ask(opened(page, host), request())
+    page.wait_for_function(
+        "async () => (await (await caches.open('wallclock')).keys()).length === 1"
+    )
+    return page
+
+
+def test_a_second_visit_starts_from_the_snapshot(page: Page, host: Host):
+    with_snapshot(page, host)
+    page.add_init_script(
+        "const made = WebAssembly; window.Native = Worker;"
+        "window.Worker = class extends Native { set onmessage(take) {"
+        " super.onmessage = (event) => {"
+        " if (event.data.ready) window.timings = event.data.timings; take(event); }; } };"
+    )
+    ask(opened(page, host), request())
+    assert page.evaluate("() => window.timings.snapshot") is True
+
+
+def test_a_snapshot_answers_like_the_terminal(page: Page, host: Host):
+    text = request(world_size="128")
+    assert ask(opened(with_snapshot(page, host), host), text) == answer(text)
+
+
+def test_a_spoiled_snapshot_is_dropped_and_python_starts_without_it(page: Page, host: Host):
+    with_snapshot(page, host).evaluate(
+        """async () => {
+          const cache = await caches.open("wallclock");
+          const [key] = await cache.keys();
+          await cache.put(key, new Response(new Uint32Array([8192, 1, 0, ...Array(1024).fill(7)])));
+        }"""
+    )
+    assert ask(opened(page, host), request()) == answer(request())
+    assert page.evaluate(KEPT) == []
+
+
+def test_a_new_engine_drops_the_old_snapshot(page: Page, host: Host):
+    (old,) = with_snapshot(page, host).evaluate(KEPT)
+    page.evaluate(
+        """async (old) => {
+          const cache = await caches.open("wallclock");
+          await cache.put(old.replace("engine-", "engine-old"), await cache.match(old));
+          await cache.delete(old);
+        }""",
+        old,
+    )
+    ask(opened(page, host), request())
+    page.wait_for_function(
+        f"async () => JSON.stringify(await ({KEPT})()) === {json.dumps(json.dumps([old]))}"
+    )
+    assert page.evaluate(KEPT) == [old]
+
+
+def test_nothing_is_asked_of_another_host(page: Page, host: Host):
+    urls: list[str] = []
+    page.context.on("request", lambda asked: urls.append(asked.url))
+    ask(opened(page, host), request())
+    root = host.url.removesuffix("index.html")
+    assert [url for url in urls if not url.startswith((root, "data:"))] == []
+
+
+def test_a_start_writes_nothing_to_the_console(page: Page, host: Host):
+    messages: list[ConsoleMessage] = []
+    page.on("console", messages.append)
+    ask(opened(page, host), request())
+    assert [message.text for message in messages] == []
+
+
+def test_the_live_runtime_is_at_most_5_2_megabytes_compressed():
+    files = bundle(ROOT / "engine", ROOT / ".cache")
+    assert sum(map(_sent, files.items())) <= 5.2e6
+
+
+def test_the_same_engine_gives_the_same_bytes(tmp_path: Path):
+    assert bundle(ROOT / "engine", tmp_path) == bundle(ROOT / "engine", ROOT / ".cache")
+
+
+def _sent(file: tuple[str, bytes]) -> int:
+    """Return the bytes a static host sends: it compresses text, .bin is compressed already."""
+    name, content = file
+    return len(content) if name.endswith(".bin") else len(gzip.compress(content, 6))

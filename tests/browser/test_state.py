@@ -1,0 +1,126 @@
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.browser.conftest import LAB
+from tests.browser.reading import (
+    CALCULATOR,
+    box,
+    drag_number,
+    expected,
+    live,
+    output,
+    wait_for,
+)
+
+pytestmark = pytest.mark.browser
+NUMBER = f'.number[data-output="all_reduce_time"][data-of="{CALCULATOR}"]'
+
+
+def settled(page, part):
+    page.wait_for_function("part => location.search.includes(part)", arg=part)
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_a_change_stands_in_the_address(visit):
+    page = visit()
+    drag_number(page).fill("16")
+    assert settled(page, "world_size") == {"gradient_sync.world_size": ["16"]}
+
+
+def test_a_default_does_not_stand_in_the_address(visit):
+    page = visit(LAB + "?gradient_sync.world_size=16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    drag_number(page).fill("8")
+    page.wait_for_function("() => location.search === ''")
+    assert urlsplit(page.url).query == ""
+
+
+def test_an_address_brings_the_exact_state_back(visit):
+    page = visit()
+    live(page)
+    box(page, "parameters").fill("1.23456789B")
+    drag_number(page).fill("24")
+    settled(page, "world_size=24")
+    wait_for(page, "all_reduce_time", expected(parameters="1234567890", world_size="24"))
+    value = output(page).get_attribute("data-value")
+    again = visit(page.url.partition("/wallclock/")[2])
+    wait_for(again, "all_reduce_time", expected(parameters="1234567890", world_size="24"))
+    assert output(again).get_attribute("data-value") == value
+
+
+def test_a_bad_value_in_the_address_is_reported_beside_its_field(visit):
+    page = visit(LAB + "?gradient_sync.world_size=many")
+    live(page)
+    message = page.locator(f'.field [data-error="world_size"][data-of="{CALCULATOR}"]').first
+    message.wait_for(state="visible")
+    assert "'many'" in (message.text_content() or "")
+
+
+def test_a_bad_value_in_the_address_leaves_the_default(visit):
+    page = visit(LAB + "?gradient_sync.world_size=many")
+    live(page)
+    assert output(page).text_content() == expected()
+
+
+def test_an_unknown_input_in_the_address_is_named_with_those_there_are(visit):
+    page = visit(LAB + "?gradient_sync.nodes=4")
+    live(page)
+    status = page.locator(f'[data-status][data-of="{CALCULATOR}"]').first
+    assert "no input 'nodes'; there are parameters" in (status.text_content() or "")
+
+
+def test_an_unknown_calculator_in_the_address_is_named_with_those_there_are(visit):
+    page = visit(LAB + "?zeroo.stage=3")
+    notice = page.locator("[data-notice]")
+    notice.wait_for(state="visible")
+    assert "zeroo.stage = 3" in (notice.text_content() or "")
+
+
+def test_a_parameter_of_somebody_else_stays_in_the_address(visit):
+    page = visit(LAB + "?ref=mail")
+    drag_number(page).fill("16")
+    assert settled(page, "world_size")["ref"] == ["mail"]
+
+
+def test_a_unit_switch_stands_in_the_address(visit):
+    page = visit()
+    page.locator('[data-setting="binary"]').check()
+    assert settled(page, "binary") == {"binary": ["on"]}
+
+
+def test_a_unit_switch_is_kept_on_the_device(visit):
+    page = visit()
+    page.locator('[data-setting="binary"]').check()
+    settled(page, "binary")
+    again = visit()
+    assert again.locator('[data-setting="binary"]').is_checked()
+
+
+def test_undo_goes_back_one_step(visit):
+    page = visit()
+    live(page)
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    page.locator(f'[data-undo][data-of="{CALCULATOR}"]').first.click()
+    wait_for(page, "all_reduce_time", expected())
+    assert box(page).input_value() == "8"
+
+
+def test_reset_brings_all_defaults_back(visit):
+    page = visit(LAB + "?gradient_sync.world_size=16&gradient_sync.parameters=1e9")
+    wait_for(page, "all_reduce_time", expected(world_size="16", parameters="1e9"))
+    page.locator(f'[data-reset][data-of="{CALCULATOR}"]').first.click()
+    wait_for(page, "all_reduce_time", expected())
+    assert box(page, "parameters").input_value() == "7B"
+
+
+def test_a_preset_sets_its_inputs(visit):
+    page = visit()
+    live(page)
+    page.get_by_role("button", name="GPT-3 175B on 128 nodes of 8").click()
+    page.wait_for_function(
+        "([selector, before]) => document.querySelector(selector).textContent !== before",
+        arg=[NUMBER, expected()],
+    )
+    assert box(page, "parameters").input_value() == "175B"

@@ -1,0 +1,126 @@
+import importlib
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import engine.calculator
+import engine.discover
+from builder import memo, pipeline
+from builder.folders import Folders
+from builder.services import Services
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+
+
+def silent(_: str) -> None:
+    pass
+
+
+def typeset(formulas):
+    return [
+        {"error": "Unsupported function name: \\foo"}
+        if "\\foo" in formula["tex"]
+        else {"html": f"<math>{_texts(formula['tex'])}</math>"}
+        for formula in formulas
+    ]
+
+
+def _texts(tex: str) -> str:
+    return tex.replace(r"\text{", "<mtext>").replace("z}", "z</mtext>")
+
+
+SERVICES = Services(
+    typeset=typeset,
+    typeset_version="1",
+    runtime=lambda: ({"runtime-1.json": b"{}"}, "runtime-1.json"),
+    figure=lambda name, view: {"root": name, "kind": view["kind"]},
+    bokeh=lambda: b"bokeh",
+)
+
+
+class Site:
+    """A tiny project in a folder of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.memo = memo.Memo()
+
+    @property
+    def folders(self) -> Folders:
+        return Folders(
+            root=self.root,
+            content=self.root / "content",
+            theme=self.root / "theme",
+            engine=self.root / "tiny_calculators",
+            cache=self.root / ".cache",
+            code=(self.root / "tiny_calculators",),
+        )
+
+    def build(self, **options) -> pipeline.Built:
+        self.memo = self.memo.next()
+        given = pipeline.Options(**options)
+        return pipeline.build(self.folders, given, SERVICES, self.memo, silent)
+
+    def problems(self) -> list[str]:
+        return [str(problem) for problem in self.build().problems]
+
+    def page(self, url: str) -> str:
+        built = self.build()
+        assert built.problems == ()
+        return built.output[url].decode()
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        file = self.root / path
+        text = file.read_text("utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new, 1), "utf-8")
+
+    def append(self, path: str, text: str) -> int:
+        """Add a paragraph at the end of an article; return the line it stands on."""
+        file = self.root / path
+        before = file.read_text("utf-8").rstrip("\n") + "\n\n"
+        file.write_text(before + text + "\n", "utf-8")
+        return before.count("\n") + 1
+
+
+@pytest.fixture
+def calculators(monkeypatch) -> Callable[[Path], None]:
+    def use(root: Path) -> None:
+        name = "tiny_calculators"
+        for module in [m for m in sys.modules if m.partition(".")[0] == name]:
+            monkeypatch.delitem(sys.modules, module)
+        monkeypatch.syspath_prepend(root)
+        monkeypatch.setattr(engine.calculator, "PACKAGE", name)
+        importlib.invalidate_caches()
+        engine.discover.names.cache_clear()
+        engine.calculator.load.cache_clear()
+
+    yield use
+    engine.discover.names.cache_clear()
+    engine.calculator.load.cache_clear()
+
+
+@pytest.fixture
+def live(tmp_path, calculators) -> Site:
+    return _site("live", tmp_path, calculators)
+
+
+@pytest.fixture
+def plain(tmp_path, calculators) -> Site:
+    return _site("plain", tmp_path, calculators)
+
+
+def _site(name: str, folder: Path, calculators) -> Site:
+    root = folder / name
+    shutil.copytree(HERE / "sites" / name, root, ignore=shutil.ignore_patterns("__pycache__"))
+    package = root / "tiny_calculators"
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").touch()
+    for macro in ("calculator.html", "blocks.html"):
+        shutil.copy(ROOT / "theme" / "templates" / macro, root / "theme" / "templates" / macro)
+    calculators(root)
+    return Site(root)

@@ -1,0 +1,2 @@
+import { part } from "./part.js";
+part();
