@@ -12,11 +12,15 @@ from builder.problem import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
-    """All articles, the library, and the digest of what the library's files hold."""
+    """All articles, the library, and the digest of what the library's files hold.
+
+    `broken` are the sources whose front matter cannot be used; links to them are not judged.
+    """
 
     articles: tuple[Article, ...]
     library: Library
     library_digest: str
+    broken: tuple[str, ...]
     problems: tuple[Problem, ...]
 
 
@@ -24,10 +28,12 @@ def read(folders: Folders, *, drafts: bool) -> Texts:
     """Return what the content folder holds; drafts only if asked for."""
     problems: list[Problem] = []
     articles: list[Article] = []
+    broken: list[str] = []
     for path in files(folders.content, "*.md"):
         source = path.relative_to(folders.root).as_posix()
         found, wrong = article.parse(source, path.read_text("utf-8"))
         problems += wrong
+        broken += [source] if found is None else []
         if found is not None and (drafts or not found.draft):
             articles.append(found)
     references, glossary = (
@@ -39,6 +45,7 @@ def read(folders: Folders, *, drafts: bool) -> Texts:
         articles=tuple(_with_home(articles)),
         library=known,
         library_digest=digest((references, glossary)),
+        broken=tuple(broken),
         problems=(*problems, *wrong),
     )
 

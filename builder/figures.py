@@ -37,6 +37,7 @@ Renderer: TypeAlias = "GlyphRenderer[Glyph]"
 Level = Literal["underlay", "glyph", "guide", "annotation"]
 
 _LINE_COLUMNS = ("xs", "ys", "color", "dash", "width")
+_WORD_COLUMNS = ("x", "y", "dx", "dy", "text", "anchor", "size", "style", "color")
 _COLUMNS = {
     "back": _LINE_COLUMNS,
     "boxes": ("x0", "x1", "y0", "y1", "color", "strength", "label", "text"),
@@ -44,7 +45,8 @@ _COLUMNS = {
     "curves": _LINE_COLUMNS,
     "front": _LINE_COLUMNS,
     "rings": ("x", "y", "color", "fill"),
-    "words": ("x", "y", "dx", "text", "anchor", "dy", "size", "color", "style", "halo"),
+    "halo": _WORD_COLUMNS,
+    "words": _WORD_COLUMNS,
     "probe": ("x", "y"),
 }
 
@@ -78,7 +80,10 @@ def frame_of(view: dict[str, Any]) -> Frame:
     if kind == "timeline":
         return timeline.frame_of(len(view["lanes"]), num_rules)
     parted = any(len(bar["segments"]) > 1 for bar in view["bars"])
-    return bars.frame_of(len(view["bars"]), parted=parted, num_rules=num_rules)
+    parts = dict.fromkeys(part["label"] for bar in view["bars"] for part in bar["segments"])
+    return bars.frame_of(
+        len(view["bars"]), parts=list(parts) if parted else [], num_rules=num_rules
+    )
 
 
 def _plot(frame: Frame, kind: str) -> Plot:
@@ -94,12 +99,12 @@ def _plot(frame: Frame, kind: str) -> Plot:
         _drawn(sources["probe"], Line(line_alpha=0.0, line_width=10)),
         _drawn(sources["front"], _lines(), "guide"),
         _drawn(sources["rings"], _rings(), "annotation"),
-        _drawn(sources["words"], _words(halo=True), "annotation"),
+        _drawn(sources["halo"], _words(halo=True), "annotation"),
         _drawn(sources["words"], _words(halo=False), "annotation"),
     ]
     return Plot(
         name="plot",
-        renderers=renderers,
+        renderers=list(renderers),
         x_range=Range1d(start=0, end=1),
         y_range=Range1d(start=frame.height, end=0),
         x_scale=LinearScale(),
@@ -155,7 +160,7 @@ def _words(*, halo: bool) -> Glyph:
         text_color="color", text_font_style="style", text_font_size="size",
     )  # fmt: skip
     if halo:
-        words.update(text_color="halo", text_outline_color="halo", text_outline_width=HALO_WIDTH)
+        words.update(text_outline_color="color", text_outline_width=HALO_WIDTH)
     return words
 
 
@@ -164,10 +169,10 @@ def _hover(kind: str, renderers: list[Renderer]) -> HoverTool:
         # The rows of the tooltip are the series, so they come with the data.
         return HoverTool(
             name="hover", renderers=[renderers[4]], mode="vline", line_policy="nearest",
-            tooltips=[], attachment="horizontal", show_arrow=False,
+            tooltips="", attachment="horizontal", show_arrow=False,
         )  # fmt: skip
     return HoverTool(
-        name="hover", renderers=[renderers[1]], tooltips=[("@label", "@text")],
+        name="hover", renderers=[renderers[1]], tooltips="<span>@label</span> <b>@text</b>",
         attachment="vertical", show_arrow=False,
     )  # fmt: skip
 

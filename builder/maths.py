@@ -87,7 +87,7 @@ def formulas_of(equation: Equation) -> dict[str, Formula]:
 
 def _fill(equation: Equation, texts: Mapping[str, str]) -> str:
     # Braces keep a symbol such as \beta_{n} one piece under a superscript or a fraction.
-    return re.sub(r"\\v\{(\w+)\}", lambda m: "{" + texts[m[1]] + "}", equation.tex)
+    return re.sub(r"\\v\{(\w+)\}", lambda m: "{" + texts.get(m[1], "") + "}", equation.tex)
 
 
 def unknown_symbols(equation: Equation) -> list[str]:

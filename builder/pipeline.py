@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -55,7 +56,7 @@ def build(
     texts = content.read(folders, drafts=options.drafts)
     code = digest(digest_of_files(folder, "*.py") for folder in folders.code)
     tools = toolbox.read(memo, code)
-    templates = _templates(folders)
+    templates = _templates(folders.theme / "templates")
     rendered = _render(folders, texts, tools, templates, memo, code)
     placed = dict.fromkeys(name for made in rendered.values() for name in made.calculators)
     articles = [(article, rendered[article.source]) for article in texts.articles]
@@ -101,8 +102,10 @@ class _Absent(jinja2.StrictUndefined):
         return False
 
 
-def _templates(folders: Folders) -> jinja2.Environment:
-    loader = jinja2.FileSystemLoader(folders.theme / "templates")
+@cache
+def _templates(folder: Path) -> jinja2.Environment:
+    # Kept, since compiling templates is most of a small rebuild; changed files are read again.
+    loader = jinja2.FileSystemLoader(folder)
     return jinja2.Environment(loader=loader, autoescape=True, undefined=_Absent)
 
 

@@ -37,32 +37,26 @@ def _linear(axis: Axis, display: Display, most: int) -> list[float]:
 
 
 def _log(axis: Axis, display: Display, most: int) -> list[float]:
-    unit = _bit(axis.quantity)
-    return [
-        value * unit for value in _powers(axis, axis.low / unit, axis.high / unit, display, most)
-    ]
-
-
-def _powers(axis: Axis, lowest: float, highest: float, display: Display, most: int) -> list[float]:
     base = 1024.0 if axis.quantity.name == "bytes" and display.binary else 10.0
-    low, high = math.log(lowest, base), math.log(highest, base)
+    unit = _unit(axis.quantity, 1.0, display)
+    low, high = math.log(axis.low / unit, base), math.log(axis.high / unit, base)
     exponents = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
     if len(exponents) > most:
         stride = math.ceil(len(exponents) / most)
-        return [base**e for e in exponents if e % stride == 0]
+        return [base**e * unit for e in exponents if e % stride == 0]
     if base == 10.0 and 2 * len(exponents) < most:
-        found = [m * 10.0**e for e in range(math.floor(low), exponents.stop) for m in (1, 2, 5)]
-        return [v for v in found if lowest * 0.999999 <= v <= highest * 1.000001]
-    return [base**e for e in exponents]
+        powers = range(math.floor(low), exponents.stop)
+        found = [m * 10.0**e * unit for e in powers for m in (1, 2, 5)]
+        return [v for v in found if axis.low * 0.999999 <= v <= axis.high * 1.000001]
+    return [base**e * unit for e in exponents]
 
 
 def _unit(quantity: Quantity, high: float, display: Display) -> float:
     """Return a size such that round multiples of it read well, e.g. 1 GiB for bytes in GiB."""
     if quantity.name == "bytes" and display.binary and high > 0:
         return 1024.0 ** math.floor(math.log(max(high, 1.0), 1024))
-    return _bit(quantity)
-
-
-def _bit(quantity: Quantity) -> float:
-    """Return the size in bytes of the unit that links count in, one for everything else."""
-    return 0.125 if quantity.name == "link_speed" else 1.0
+    if quantity.name == "link_speed":
+        return 1 / 16 if display.both_ways else 1 / 8
+    if quantity.name == "seconds":
+        return next((float(size) for size in (86_400, 3_600, 60) if high >= 3 * size), 1.0)
+    return 1.0

@@ -1,8 +1,7 @@
 """What binds the step, what each remedy would give, and a challenge."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import get_type_hints
+from dataclasses import replace
 
 from engine.calculators._sync_model import Inputs, Sync, model
 from engine.calculators._sync_step import break_even
@@ -13,6 +12,7 @@ from engine.units import COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB, S
 from engine.views import Advice, Badge, Challenge, Condition, Remedy
 
 Change = Mapping[str, float | int | str | bool]
+_FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
 
 
 def regime(inputs: Inputs, sync: Sync) -> Badge:
@@ -118,12 +118,10 @@ def _same_tokens(inputs: Inputs, change: Change, step: Seconds) -> Seconds:
 
 
 def _in_range(change: Change) -> bool:
-    hints = get_type_hints(Inputs, include_extras=True)
-    declared = {field.name: hints[field.name].__metadata__[0] for field in fields(Inputs)}
     return all(
-        declared[name].low <= float(value) <= declared[name].high
+        field.low <= float(value) <= field.high
         for name, value in change.items()
-        if isinstance(declared[name], Number)
+        if isinstance(field := _FIELDS[name], Number)
     )
 
 

@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
-from engine.calculators._sync_model import ALGORITHMS, Inputs, Sync, all_reduce_time, model
-from engine.calculators._sync_step import break_even, required_port
-from engine.formulas.overlap import efficiency
+from engine.calculators._sync_model import ALGORITHMS, Inputs, Passes, Sync, all_reduce_time, passes
+from engine.calculators._sync_step import break_even, port_load, required_port
+from engine.formulas.overlap import efficiency, required_bandwidth
 from engine.simulate.backward import Step, blocking, overlapped
 from engine.text import say
 from engine.units import LINK_SPEED, SECONDS, SHARE, TOKENS
@@ -137,12 +136,13 @@ def _zero1(sync: Sync, bucket: float) -> tuple[tuple[Span, ...], float]:
 
 def efficiency_curve(inputs: Inputs, sync: Sync) -> Lines:
     """Return the share of the step that computes, over the tokens per GPU."""
-    steps = [model(replace(inputs, tokens_per_gpu=tokens)) for tokens in _COLUMN]
+    wire = sync.collective, sync.communication, sync.num_buckets
+    steps = [passes(inputs, tokens, *wire) for tokens in _COLUMN]
     now = efficiency(sync.compute, sync.exposed)
-    curves: tuple[tuple[str, str, str, bool, Callable[[Sync], float]], ...] = (
+    curves: tuple[tuple[str, str, str, bool, Callable[[Passes], float]], ...] = (
         ("set", "as set", "compute", False, lambda s: s.exposed),
         ("ideal", "ideal overlap", "ink", True, lambda s: s.ideal_exposed),
-        ("blocking", "no overlap", "communication", True, lambda s: s.collective),
+        ("blocking", "no overlap", "communication", True, lambda _: sync.collective),
     )
     return Lines(
         title="Efficiency against tokens per GPU",
@@ -170,19 +170,15 @@ def efficiency_curve(inputs: Inputs, sync: Sync) -> Lines:
 
 def required_curve(inputs: Inputs, sync: Sync) -> Lines:
     """Return the port speed that hides the all-reduce, over the tokens per GPU."""
-    needed = tuple(
-        min(
-            required_port(
-                inputs, replace(sync, backward=sync.backward * t / inputs.tokens_per_gpu)
-            ),
-            1e18,
-        )
-        for t in _COLUMN
-    )
+    through, inside = port_load(inputs, sync)
+    per_token = sync.backward / inputs.tokens_per_gpu
+    ports = ((t, required_bandwidth(through, per_token * t, inside)) for t in _COLUMN)
+    # Where the part inside the node alone outlasts the backward pass, no port is fast enough.
+    needed = [(t, port) for t, port in ports if math.isfinite(port)]
     have = inputs.scale_up if sync.num_nodes == 1 else inputs.port
-    now = min(required_port(inputs, sync), 1e18)
-    finite = [y for y in needed if y < 1e18] or [have]
-    low, high = min(*finite, have), max(*finite, have)
+    now = required_port(inputs, sync)
+    low, high = (bound([have, *(port for _, port in needed)]) for bound in (min, max))
+    point = Point(key="now", label=say("{b}", b=(now, LINK_SPEED)), x=inputs.tokens_per_gpu, y=now)
     return Lines(
         title="Port speed that hides the all-reduce",
         x=_tokens(),
@@ -193,10 +189,16 @@ def required_curve(inputs: Inputs, sync: Sync) -> Lines:
             high=10 ** math.ceil(math.log10(high * 8)) / 8,
             scale="log",
         ),
-        series=(Series(key="needed", label="needed", x=_COLUMN, y=needed, color="communication"),),
-        points=(
-            Point(key="now", label=say("{b}", b=(now, LINK_SPEED)), x=inputs.tokens_per_gpu, y=now),
+        series=(
+            Series(
+                key="needed",
+                label="needed",
+                x=tuple(t for t, _ in needed),
+                y=tuple(port for _, port in needed),
+                color="communication",
+            ),
         ),
+        points=(point,) if math.isfinite(now) else (),
         rules=(
             Rule(key="have", label=say("you have {b}", b=(have, LINK_SPEED)), axis="y", at=have),
             *_break_even_rule(inputs, sync),

@@ -1,6 +1,6 @@
 """The model behind the gradient sync lab: one data-parallel step, from inputs to times."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 from engine.formulas.communication import (
@@ -32,11 +32,11 @@ from engine.inputs import (
     Number,
     Switch,
 )
-from engine.units import GB, MICRO, Bandwidth, Bytes, Gbit, MiB, Seconds
+from engine.units import GB, MICRO, Bandwidth, Bytes, Gbit, MiB, Seconds, Tokens
 
 ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
 ALGORITHMS = {
-    "auto": "fastest without help of a switch",
+    "auto": "automatic",
     "ring": "ring",
     "tree": "double binary tree",
     "hierarchical": "hierarchical",
@@ -85,7 +85,14 @@ class Inputs:
             help="Tokens in one forward and backward pass of one GPU.",
         ),
     ] = 4096
-    algorithm: Annotated[str, Choice(label="Algorithm", options=ALGORITHMS)] = "ring"
+    algorithm: Annotated[
+        str,
+        Choice(
+            label="Algorithm",
+            options=ALGORITHMS,
+            help="Automatic is the fastest of those that need no help of a switch.",
+        ),
+    ] = "ring"
     overlap: Annotated[
         bool,
         Switch(label="Overlap with the backward pass", help="Reduce buckets as they are ready."),
@@ -209,17 +216,28 @@ class Sync:
         return self.compute + self.exposed
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passes:
+    """What a step computes and what it then waits for, at some number of tokens."""
+
+    forward: Seconds
+    backward: Seconds
+    compute: Seconds
+    exposed: Seconds
+    ideal_exposed: Seconds
+
+
 def model(inputs: Inputs) -> Sync:
     """Return the step for the given inputs."""
     size = gradient_size(inputs.parameters, ELEMENT[inputs.dtype])
-    peak = GPUS[inputs.gpu].peak["bf16"]
-    work = inputs.parameters, float(inputs.tokens_per_gpu), inputs.utilization, peak
-    forward, backward = forward_time(*work), backward_time(*work)
     algorithm = chosen(inputs, size)
     collective = all_reduce_time(inputs, algorithm, size)
-    bare = all_reduce_time(replace(inputs, latency=0.0), algorithm, size)
+    bare = all_reduce_time(inputs, algorithm, size, latency=0.0)
     buckets = bucket_count(size, inputs.bucket)
-    communication = buckets * all_reduce_time(inputs, algorithm, size / buckets)
+    communication = collective
+    if inputs.overlap:
+        communication = buckets * all_reduce_time(inputs, algorithm, size / buckets)
+    step = passes(inputs, inputs.tokens_per_gpu, collective, communication, buckets)
     return Sync(
         size=size,
         num_nodes=num_nodes(inputs),
@@ -229,14 +247,31 @@ def model(inputs: Inputs) -> Sync:
         collective=collective,
         latency_part=collective - bare,
         num_buckets=buckets,
-        communication=communication if inputs.overlap else collective,
+        communication=communication,
+        forward=step.forward,
+        backward=step.backward,
+        compute=step.compute,
+        exposed=step.exposed,
+        ideal_exposed=step.ideal_exposed,
+    )
+
+
+def passes(
+    inputs: Inputs, tokens: Tokens, collective: Seconds, communication: Seconds, num_buckets: int
+) -> Passes:
+    """Return the step's times with `tokens` per GPU; the all-reduce is the same for any number."""
+    work = inputs.parameters, tokens, inputs.utilization, GPUS[inputs.gpu].peak["bf16"]
+    forward, backward = forward_time(*work), backward_time(*work)
+    exposed = ideal = collective
+    if inputs.overlap:
+        exposed = _exposed(inputs, communication, num_buckets, forward, backward)
+        ideal = max(0.0, collective - backward)
+    return Passes(
         forward=forward,
         backward=backward,
         compute=inputs.accumulation * (forward + backward),
-        exposed=_exposed(inputs, communication, buckets, forward, backward)
-        if inputs.overlap
-        else collective,
-        ideal_exposed=max(0.0, collective - backward) if inputs.overlap else collective,
+        exposed=exposed,
+        ideal_exposed=ideal,
     )
 
 
@@ -280,9 +315,12 @@ def chosen(inputs: Inputs, size: Bytes) -> str:
     )
 
 
-def all_reduce_time(inputs: Inputs, algorithm: str, size: Bytes) -> Seconds:
-    """Return the time of one all-reduce of `size` bytes by the named algorithm."""
-    wire = size, inputs.world_size, ring_bandwidth(inputs), inputs.latency
+def all_reduce_time(
+    inputs: Inputs, algorithm: str, size: Bytes, latency: Seconds | None = None
+) -> Seconds:
+    """Return the time of one all-reduce of `size` bytes; without `latency`, with the inputs' own."""
+    step = inputs.latency if latency is None else latency
+    wire = size, inputs.world_size, ring_bandwidth(inputs), step
     if algorithm == "tree":
         return tree_all_reduce_time(*wire)
     if algorithm == "in_network":
@@ -293,8 +331,8 @@ def all_reduce_time(inputs: Inputs, algorithm: str, size: Bytes) -> Seconds:
             local_size(inputs),
             num_nodes(inputs),
             inputs.scale_up,
-            inputs.latency,
+            step,
             node_bandwidth(inputs.port, inputs.ports_per_node),
-            inputs.latency,
+            step,
         )
     return ring_all_reduce_time(*wire)

@@ -51,11 +51,11 @@ def required_port(inputs: Inputs, sync: Sync) -> Bandwidth:
 
     Infinite if no port can: the part inside the node alone outlasts the backward pass.
     """
-    through, inside = _port_load(inputs, sync)
+    through, inside = port_load(inputs, sync)
     return required_bandwidth(through, sync.backward, inside)
 
 
-def _port_load(inputs: Inputs, sync: Sync) -> tuple[Bytes, Seconds]:
+def port_load(inputs: Inputs, sync: Sync) -> tuple[Bytes, Seconds]:
     """Return what one port must send, and how long other links keep it waiting."""
     name = effective(inputs, sync)
     if sync.num_nodes == 1:
@@ -172,7 +172,7 @@ def _limits(
     inputs: Inputs, sync: Sync, symbols: dict[str, tuple[float, Quantity]]
 ) -> dict[str, Value]:
     tokens, port = break_even(inputs, sync), required_port(inputs, sync)
-    through, inside = _port_load(inputs, sync)
+    through, inside = port_load(inputs, sync)
     what = "NVLink" if sync.num_nodes == 1 else "Network port"
     return {
         "break_even_tokens": Value(

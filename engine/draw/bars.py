@@ -1,5 +1,7 @@
 """Horizontal bars, as marks."""
 
+from collections.abc import Mapping, Sequence
+
 from engine.draw.frame import (
     BAR_ROW,
     CHAR,
@@ -17,13 +19,14 @@ from engine.text import Display, show, words
 from engine.ticks import ticks
 from engine.views import Axis, Bar, Bars, Rule
 
-_SMALLEST = 320.0  # pixels of a frame on a phone: what fits there fits everywhere
+_PHONE = 320.0  # pixels of a frame without margins on a phone
 KEY_ROW = 22
+_KEY_GAP, _SWATCH = 24, 0.025
 
 
-def frame_of(num_bars: int, *, parted: bool, num_rules: int) -> Frame:
+def frame_of(num_bars: int, *, parts: Sequence[str], num_rules: int) -> Frame:
     """Return the frame of so many bars; the keys of the parts and the rules' labels lie above."""
-    keys = KEY_ROW if parted else 0
+    keys = KEY_ROW * num_key_rows(parts)
     return rows_frame(num_bars, BAR_ROW, top=6 + keys + 17 * num_rules)
 
 
@@ -32,7 +35,7 @@ def picture(view: Bars, display: Display) -> Picture:
     parted = any(len(bar.segments) > 1 for bar in view.bars)
     keys = {part.label: part.color for bar in view.bars for part in bar.segments if parted}
     rules = [rule for rule in view.rules if inside(share(view.axis, rule.at))]
-    frame = frame_of(len(view.bars), parted=parted, num_rules=len(rules))
+    frame = frame_of(len(view.bars), parts=list(keys), num_rules=len(rules))
     marks, texts = x_axis(view.axis, frame, display)
     boxes: list[Box] = []
     for row, bar in enumerate(view.bars):
@@ -84,19 +87,31 @@ def _parts(bar: Bar, axis: Axis, top: float) -> list[Box]:
     return boxes
 
 
-def _keys(keys: dict[str, str], frame: Frame) -> tuple[list[Line], list[Words]]:
-    """Return a swatch and a name for every part, in a row above the frame.
+def num_key_rows(labels: Sequence[str]) -> int:
+    """Return how many rows the parts' names take above the frame."""
+    return key_places(labels)[-1][1] + 1 if labels else 0
 
-    Their places are shares of the smallest frame, so that the row fits a phone.
-    """
-    swatches, texts, left = [], [], 0.0
-    y = 6 - frame.top
-    for label, color in keys.items():
-        x = left / _SMALLEST
-        swatches.append(Line(((x, y + 6), (x + 0.025, y + 6)), color, "swatch"))
-        texts.append(Words(x + 0.025, y + 10.5, label, "start", 6.0))
-        left += 24 + CHAR * len(label)
-    return swatches, texts
+
+def key_places(labels: Sequence[str]) -> list[tuple[float, int]]:
+    """Return (pixels from the left, row) of every part's name, so that the rows fit a phone."""
+    places, left, row = [], 0.0, 0
+    for label in labels:
+        width = _KEY_GAP + CHAR * len(label)
+        if left > 0 and left + width > _PHONE:
+            left, row = 0.0, row + 1
+        places.append((left, row))
+        left += width
+    return places
+
+
+def _keys(keys: Mapping[str, str], frame: Frame) -> tuple[list[Line], list[Words]]:
+    """Return a swatch and a name for every part, in rows above the frame."""
+    swatches, names = [], []
+    for (label, color), (left, row) in zip(keys.items(), key_places(list(keys)), strict=True):
+        x, y = left / _PHONE, 6 - frame.top + KEY_ROW * row
+        swatches.append(Line(((x, y + 6), (x + _SWATCH, y + 6)), color, "swatch"))
+        names.append(Words(x + _SWATCH, y + 10.5, label, "start", 6.0))
+    return swatches, names
 
 
 def _summary(view: Bars, display: Display) -> str:

@@ -200,10 +200,13 @@ def _rect(key: str, x: float, y: float, width: float, height: float, kind: str) 
     )
 
 
-def _turn(trace: Trace, number: int, which: int) -> int:
+def _turn(number: int, which: int) -> int:
     """Return the round whose messages a set of shapes belongs to while round `number` is shown."""
-    turn = number if number % _SETS == which else number + 1
-    return min(turn, len(trace.frames) - 1)
+    return number if number % _SETS == which else number + 1
+
+
+def _transfers(trace: Trace, turn: int) -> tuple[Transfer, ...]:
+    return trace.frames[turn].transfers if turn < len(trace.frames) else ()
 
 
 def _links(
@@ -213,8 +216,8 @@ def _links(
     number: int,
     which: int,
 ) -> list[Shape]:
-    turn = _turn(trace, number, which)
-    transfers = trace.frames[turn].transfers
+    turn = _turn(number, which)
+    transfers = _transfers(trace, turn)
     shown = turn == number
     return [
         _link(f"l{which}.{slot}", seats, _at(transfers, slot), shown=shown) for slot in range(slots)
@@ -253,19 +256,18 @@ def _messages(
     which: int,
     arrived: bool,
 ) -> list[Shape]:
-    turn = _turn(trace, number, which)
-    frame, before = trace.frames[turn], trace.frames[max(turn - 1, 0)]
-    shown = turn == number and number > 0 and not (arrived and number == len(trace.frames) - 1)
+    turn = _turn(number, which)
+    transfers, before = _transfers(trace, turn), trace.frames[max(turn - 1, 0)]
     shapes: list[Shape] = []
     for slot in range(slots):
-        transfer = _at(frame.transfers, slot)
+        transfer = _at(transfers, slot)
         if transfer is None:
             shapes += _message(f"{which}.{slot}", (0.0, 0.0), grid, "", "0", "leaving")
             continue
         there = turn == number and arrived
         seat = seats[transfer.target if there else transfer.source]
         value = before.state[transfer.source][transfer.chunk].value
-        visible = shown and not arrived
+        visible = turn == number and not arrived
         corner = _corner(seat, grid, transfer.chunk)
         kind = "arriving" if there else "leaving"
         fade = "1" if visible else "0"

@@ -13,7 +13,9 @@ from engine.views import Axis
 
 FONT_SIZE, TICK_SIZE = 13, 12
 CHAR = 6.8  # mean width of a character at that size, for what must be decided without a page
-TYPICAL = 420.0  # a frame's width between a phone's and a desktop's, likewise
+TYPICAL = 300.0  # a frame's width, nearer to a phone's than to a desktop's, likewise
+SMALLEST = 250.0  # a frame on a phone: texts that do not meet there meet nowhere
+BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}  # share of a text left of its x
 STRIPES = (2, 4)  # drawn and left out, in pixels along a hatched bar
 
 
@@ -33,7 +35,7 @@ class Frame:
         return self.top + self.height + self.bottom
 
 
-LINES = Frame(left=72, right=14, top=30, bottom=46, height=250)
+LINES = Frame(left=80, right=14, top=30, bottom=46, height=250)
 BAR_ROW, LANE_ROW, CELL_ROW = 46, 54, 34
 
 
@@ -138,12 +140,19 @@ def axis_name(axis: Axis) -> str:
 
 def x_axis(axis: Axis, frame: Frame, display: Display) -> tuple[list[Line], list[Words]]:
     """Return the tick marks and texts under the frame."""
-    marks, texts = [], []
+    marks: list[Line] = []
+    texts: list[Words] = []
+    free = -SMALLEST
     for value, text in ticks(axis, display):
         x = share(axis, value)
-        if inside(x):
-            marks.append(Line(((x, frame.height), (x, frame.height + 5)), "muted", "tick"))
-            texts.append(Words(x, frame.height + 20, text, end_align(x), 0.0, "muted", "tick"))
+        if not inside(x):
+            continue
+        marks.append(Line(((x, frame.height), (x, frame.height + 5)), "muted", "tick"))
+        words = Words(x, frame.height + 20, text, end_align(x), 0.0, "muted", "tick")
+        left = x * SMALLEST - BEFORE[words.align] * CHAR * len(text)
+        if left >= free:
+            texts.append(words)
+            free = left + CHAR * len(text) + 6
     name = axis_name(axis)
     texts.append(Words(1.0, frame.height + 40, name, "end", 0.0, "muted", "tick"))
     return marks, texts

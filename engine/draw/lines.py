@@ -90,7 +90,7 @@ def _y_axis(axis: Axis, display: Display) -> tuple[list[Line], list[Words]]:
         if inside(y / LINES.height):
             line = min(math.floor(y) + 0.5, LINES.height - 0.5)  # a hairline on whole pixels
             grid.append(Line(((0.0, line), (1.0, line)), "hairline", "grid"))
-            texts.append(Words(0.0, y + 4.5, text, "end", -9.0, "muted", "tick"))
+            texts.append(Words(0.0, y + 4.5, text, "end", -6.0, "muted", "tick"))
     return grid, texts
 
 

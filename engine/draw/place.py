@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.draw.frame import CHAR, TYPICAL, Words
+from engine.draw.frame import BEFORE, CHAR, TYPICAL, Words
 
 EDGE = 0.01  # so that the last bits of a number decide nothing where a text ends at a curve's end
 
@@ -34,8 +34,7 @@ def place(wishes: Iterable[Wish], curves: Sequence[Points], height: float) -> li
 
 def _box(words: Words) -> tuple[float, float, float, float]:
     width = CHAR * len(words.text)
-    before = {"start": 0.0, "middle": 0.5, "end": 1.0}[words.align] * width
-    left = words.x * TYPICAL + words.dx - before
+    left = words.x * TYPICAL + words.dx - BEFORE[words.align] * width
     return left, words.y - 11, left + width, words.y + 4
 
 
@@ -67,12 +66,15 @@ def _dots(curve: Points) -> list[tuple[float, float]]:
 
 def beside_curve(curve: Points, text: str, color: str) -> Wish:
     """Return the places of a curve's name: above or below it, near its end first."""
-    places = []
+    places: list[Words] = []
     for back in (0.0, 0.15, 0.3, 0.45, 0.6, 0.8):
         x, y = _at(curve, 1.0 - back)
-        align = "end" if x > 0.35 else "start"
-        for dy in (-8, 17, -20, 29):
-            places.append(Words(x, y + dy, text, align, 0.0, color, "strong"))
+        aligns = ("end", "start") if x > 0.35 else ("start", "end")
+        places += [
+            Words(x, y + dy, text, align, 0.0, color, "strong")
+            for dy in (-8, 17)
+            for align in aligns
+        ]
     return Wish(tuple(places))
 
 

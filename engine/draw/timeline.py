@@ -17,7 +17,7 @@ from engine.draw.frame import (
 from engine.text import Display, show, words
 from engine.views import Axis, Span, Timeline
 
-_SMALLEST = 320.0  # pixels of a frame on a phone: what fits there fits everywhere
+_PHONE = 320.0  # pixels of a frame without margins on a phone
 
 
 def frame_of(num_lanes: int, num_rules: int) -> Frame:
@@ -68,7 +68,7 @@ def _names(view: Timeline, boxes: list[Box]) -> list[Words]:
     return [
         Words((box.x0 + box.x1) / 2, box.y0 + 16.5, span.label, "middle", 0.0, "paper", "inside")
         for span, box in zip(view.spans, boxes, strict=True)
-        if not box.hatched and (box.x1 - box.x0) * _SMALLEST > CHAR * len(span.label) + 8
+        if not box.hatched and (box.x1 - box.x0) * _PHONE > CHAR * len(span.label) + 8
     ]
 
 

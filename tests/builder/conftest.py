@@ -1,7 +1,8 @@
 import importlib
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -87,40 +88,45 @@ class Site:
         return before.count("\n") + 1
 
 
-@pytest.fixture
-def calculators(monkeypatch) -> Callable[[Path], None]:
-    def use(root: Path) -> None:
-        name = "tiny_calculators"
-        for module in [m for m in sys.modules if m.partition(".")[0] == name]:
-            monkeypatch.delitem(sys.modules, module)
-        monkeypatch.syspath_prepend(root)
-        monkeypatch.setattr(engine.calculator, "PACKAGE", name)
-        importlib.invalidate_caches()
-        engine.discover.names.cache_clear()
-        engine.calculator.load.cache_clear()
+@contextmanager
+def tiny(name: str, folder: Path) -> Iterator[Site]:
+    """A copy of a tiny site whose calculators stand in for the real ones."""
+    root = folder / name
+    shutil.copytree(HERE / "sites" / name, root, ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "tiny_calculators").mkdir(exist_ok=True)
+    (root / "tiny_calculators" / "__init__.py").touch()
+    for macro in ("calculator.html", "blocks.html"):
+        shutil.copy(ROOT / "theme" / "templates" / macro, root / "theme" / "templates" / macro)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine.calculator, "PACKAGE", "tiny_calculators")
+        patch.syspath_prepend(root)
+        forget_calculators()
+        yield Site(root)
+    forget_calculators()
 
-    yield use
+
+def forget_calculators() -> None:
+    for module in [m for m in sys.modules if m.partition(".")[0] == "tiny_calculators"]:
+        del sys.modules[module]
+    importlib.invalidate_caches()
     engine.discover.names.cache_clear()
     engine.calculator.load.cache_clear()
 
 
 @pytest.fixture
-def live(tmp_path, calculators) -> Site:
-    return _site("live", tmp_path, calculators)
+def live(tmp_path) -> Iterator[Site]:
+    with tiny("live", tmp_path) as site:
+        yield site
 
 
 @pytest.fixture
-def plain(tmp_path, calculators) -> Site:
-    return _site("plain", tmp_path, calculators)
+def plain(tmp_path) -> Iterator[Site]:
+    with tiny("plain", tmp_path) as site:
+        yield site
 
 
-def _site(name: str, folder: Path, calculators) -> Site:
-    root = folder / name
-    shutil.copytree(HERE / "sites" / name, root, ignore=shutil.ignore_patterns("__pycache__"))
-    package = root / "tiny_calculators"
-    package.mkdir(exist_ok=True)
-    (package / "__init__.py").touch()
-    for macro in ("calculator.html", "blocks.html"):
-        shutil.copy(ROOT / "theme" / "templates" / macro, root / "theme" / "templates" / macro)
-    calculators(root)
-    return Site(root)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Iterator[Site]:
+    """The live site for tests that only read it: built once, remembered by its memo."""
+    with tiny("live", tmp_path_factory.mktemp("finished")) as site:
+        yield site

@@ -37,6 +37,8 @@ export function createCalculator({ name, ask, display, wanted, onWait, onReply, 
   /** @type {Reply | null} */
   let reply = null;
   let busy = false;
+  /** @type {Change} what the engine is being asked now */
+  let running = noChange();
   let fallback = false;
   /** What was wrong in the address, said until the reader changes something. */
   let wrong = { errors: /** @type {[string, string][]} */ ([]), problems: /** @type {string[]} */ ([]) };
@@ -72,7 +74,7 @@ export function createCalculator({ name, ask, display, wanted, onWait, onReply, 
     const [started, asked] = [since, keep];
     const before = base;
     if (change.base) [base, bad] = [change.base, {}];
-    [next, since, keep, busy] = [null, 0, true, true];
+    [next, since, keep, busy, running] = [null, 0, true, true, change];
     const message = request(change);
     onWait();
     const text = await ask(name, JSON.stringify(message)).catch(onFailure);
@@ -159,6 +161,11 @@ export function createCalculator({ name, ask, display, wanted, onWait, onReply, 
         extras.push({ kind, output, done });
         change({});
       });
+    },
+    /** @param {string} input @returns {boolean} whether a change of it is still on its way */
+    awaits(input) {
+      const under = busy ? touched(running) : [];
+      return [...under, ...touched(next ?? noChange())].includes(input);
     },
     get state() {
       return { base, bad, reply, busy, canUndo: !history.empty };

@@ -3,11 +3,11 @@
  * pointer and follows the reader's inputs. Without BokehJS the SVG stays, drawn by the engine.
  */
 
-import { columns, palette, picture, tooltips } from "./chart_columns.js";
+import { columns, forgetColors, picture, tooltip } from "./chart_columns.js";
 
 /** @typedef {{item: any, view: any}} Item what builder/figures.py makes */
-/** @typedef {{view: any, plot: any, sources: Map<string, any>, rows: string,
- *   family: string}} Live */
+/** @typedef {{view: any, plot: any, sources: Map<string, any>, family: string,
+ *   texts: Map<any, string>}} Live */
 
 /** @type {WeakMap<HTMLElement, Live>} */
 const live = new WeakMap();
@@ -49,7 +49,7 @@ function whenWanted(figure, start) {
     watcher.disconnect();
     figure.removeEventListener("pointerenter", go);
     figure.removeEventListener("focusin", go);
-    start().catch((e) => {console.log(String(e.stack));figure.setAttribute("data-chart", "static")});
+    start().catch(() => figure.setAttribute("data-chart", "static"));
   };
   const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then));
   const watcher = new IntersectionObserver(
@@ -93,7 +93,7 @@ function adopt(figure, plot, view, target) {
     sources.set(data_source.name, data_source);
     if (glyph.text_font !== undefined) glyph.text_font = { value: family };
   }
-  live.set(figure, { view, plot, sources, rows: "", family });
+  live.set(figure, { view, plot, sources, family, texts: new Map() });
   const center = () => {
     const shift = HALF / (plot.inner_width || 1);
     plot.x_range.setv({ start: shift, end: 1 + shift });
@@ -135,13 +135,21 @@ export function update(figure, view) {
   }
   shown.view = view;
   const drawn = picture(view);
-  const data = columns(drawn, view, palette(figure), shown.family);
+  const data = columns(drawn, view, shown.family);
   const release = held(shown.plot);
   fit(figure, shown.plot, drawn.frame);
-  for (const [name, source] of shown.sources) source.data = data[name];
+  for (const [name, source] of shown.sources) fill(source, data[name], shown.texts);
   describe(figure, view);
   name(shown, view);
   release();
+}
+
+/** Gives a source its columns, unless it has the same already. */
+function fill(source, data, texts) {
+  const text = JSON.stringify(data);
+  if (texts.get(source) === text) return;
+  texts.set(source, text);
+  source.data = data;
 }
 
 /** Keeps the plot from painting until all its sources are set. */
@@ -177,13 +185,14 @@ function describe(figure, view) {
 /** The rows of the tooltip, when they are others than before. */
 function name(shown, view) {
   if (view.kind !== "lines") return;
-  const rows = tooltips(view), text = rows.join();
-  if (text === shown.rows) return;
-  shown.rows = text;
-  for (const tool of shown.plot.toolbar.tools) if (tool.name === "hover") tool.tooltips = rows;
+  const rows = tooltip(view);
+  for (const tool of shown.plot.toolbar.tools) {
+    if (tool.name === "hover" && tool.tooltips !== rows) tool.tooltips = rows;
+  }
 }
 
 dark.addEventListener("change", () => {
+  forgetColors();
   for (const figure of figures) {
     const shown = live.get(figure);
     if (shown) update(figure, shown.view);

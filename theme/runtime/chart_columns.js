@@ -19,28 +19,35 @@ const LOOKS = {
 const ANCHOR = { start: "bottom_left", middle: "bottom_center", end: "bottom_right" };
 const BOLD = new Set(["strong", "inside"]), HALO = new Set(["strong", "label"]);
 
-/** Colors by name, read from the style sheet once per color scheme. */
-export function palette(element) {
-  const style = getComputedStyle(element);
-  const found = new Map();
-  return (name) => {
-    if (!found.has(name)) found.set(name, style.getPropertyValue(`--${name}`).trim() || "gray");
-    return found.get(name);
-  };
+/** @type {Map<string, string>} */
+const found = new Map();
+
+/** A color by its name, read from the style sheet once per color scheme. @param {string} name */
+export function color(name) {
+  if (!found.has(name)) {
+    const style = getComputedStyle(document.documentElement);
+    found.set(name, style.getPropertyValue(`--${name}`).trim() || "gray");
+  }
+  return /** @type {string} */ (found.get(name));
+}
+
+/** After this the colors are read anew. */
+export function forgetColors() {
+  found.clear();
 }
 
 /**
  * The data of every source of the document.
  * @param {import("./chart_frame.js").Picture} drawn
  * @param {any} view
- * @param {(name: string) => string} color
  * @param {string} family the font
  */
-export function columns(drawn, view, color, family) {
+export function columns(drawn, view, family) {
   const paper = color("paper"), { boxes, rings, words } = drawn;
+  const haloed = words.filter((one) => HALO.has(one.look));
   const striped = boxes.filter((box) => box.hatched);
   return {
-    back: lineColumns(drawn.back, color),
+    back: lineColumns(drawn.back),
     boxes: {
       x0: boxes.map((b) => b.x0), x1: boxes.map((b) => b.x1),
       y0: boxes.map((b) => b.y0), y1: boxes.map((b) => b.y1),
@@ -52,21 +59,24 @@ export function columns(drawn, view, color, family) {
       y: striped.map((b) => (b.y0 + b.y1) / 2), width: striped.map((b) => b.y1 - b.y0),
       color: striped.map(() => paper),
     },
-    curves: lineColumns(drawn.curves, color),
-    front: lineColumns(drawn.front, color),
+    curves: lineColumns(drawn.curves),
+    front: lineColumns(drawn.front),
     rings: {
       x: rings.map((r) => r.x), y: rings.map((r) => r.y),
       color: rings.map((r) => color(r.color)), fill: rings.map(() => paper),
     },
-    words: {
-      x: words.map((w) => w.x), y: words.map((w) => w.y), dx: words.map((w) => w.dx),
-      dy: words.map((w) => baseline(w, family)),
-      text: words.map((w) => w.text), anchor: words.map((w) => ANCHOR[w.align]),
-      size: words.map((w) => `${sizeOf(w)}px`), style: words.map(styleOf),
-      color: words.map((w) => color(w.color)),
-      halo: words.map((w) => (HALO.has(w.look) ? paper : "transparent")),
-    },
+    halo: { ...wordColumns(haloed, family), color: haloed.map(() => paper) },
+    words: { ...wordColumns(words, family), color: words.map((w) => color(w.color)) },
     probe: probe(view, drawn),
+  };
+}
+
+function wordColumns(words, family) {
+  return {
+    x: words.map((w) => w.x), y: words.map((w) => w.y), dx: words.map((w) => w.dx),
+    dy: words.map((w) => baseline(w, family)),
+    text: words.map((w) => w.text), anchor: words.map((w) => ANCHOR[w.align]),
+    size: words.map((w) => `${sizeOf(w)}px`), style: words.map(styleOf),
   };
 }
 
@@ -95,7 +105,7 @@ function baseline(one, family) {
   return /** @type {number} */ (descents.get(font));
 }
 
-function lineColumns(group, color) {
+function lineColumns(group) {
   return {
     xs: group.map((line) => line.points.map(([x]) => x)),
     ys: group.map((line) => line.points.map(([, y]) => y)),
@@ -121,8 +131,16 @@ function probeShares(axis, values) {
   return values.map((value) => (scale(value) - low) / extent);
 }
 
-/** The rows of the tooltip over curves. */
-export function tooltips(view) {
-  const rows = view.series.map((s, i) => [s.label, `@t${i}`]);
-  return [[view.x.label, "@x_text"], ...rows];
+/** The tooltip over curves: Bokeh fills in the columns named after an at sign. */
+export function tooltip(view) {
+  const rows = [[view.x.label, "@x_text"], ...view.series.map((s, i) => [s.label, `@t${i}`])];
+  const grid = "display:grid;grid-template-columns:auto auto;gap:0 1em";
+  const cells = rows.map(([label, column]) =>
+    `<span>${plain(label)}</span><b style="text-align:right">${column}</b>`);
+  return `<div style="${grid}">${cells.join("")}</div>`;
+}
+
+/** A text that is neither markup nor a column's name. */
+function plain(text) {
+  return text.replace(/[&<>"@$]/g, (one) => `&#${one.charCodeAt(0)};`);
 }

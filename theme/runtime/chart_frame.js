@@ -11,8 +11,10 @@
  *   rings: {x: number, y: number, color: string}[], words: Words[]}} Picture */
 
 export const CHAR = 6.8;
-export const TYPICAL = 420;
-export const SMALLEST = 320;
+export const TYPICAL = 300;
+export const SMALLEST = 250;
+/** The share of a text left of its x. */
+export const BEFORE = { start: 0, middle: 0.5, end: 1 };
 
 /** The frame of a chart of `count` rows. */
 export function rowsFrame(count, row, left = 2, top = 6) {
@@ -52,12 +54,16 @@ export function axisName(axis) {
 /** The tick marks and texts under the frame. */
 export function xAxis(axis, frame) {
   const marks = [], texts = [];
+  let free = -SMALLEST;
   for (const [value, text] of axis.ticks) {
     const x = share(axis, value);
     if (!inside(x)) continue;
     marks.push({ points: [[x, frame.height], [x, frame.height + 5]], color: "muted", look: "tick" });
     const align = x < 0.04 ? "start" : x > 0.94 ? "end" : "middle";
+    const width = CHAR * text.length, left = x * SMALLEST - BEFORE[align] * width;
+    if (left < free) continue;
     texts.push(words(x, frame.height + 20, text, align, 0, "muted", "tick"));
+    free = left + width + 6;
   }
   texts.push(words(1, frame.height + 40, axisName(axis), "end", 0, "muted", "tick"));
   return { marks, texts };

@@ -3,7 +3,7 @@
 import { axisName, inside, share, words, xAxis } from "./chart_frame.js";
 import { besideCurve, besidePoint, besideRule, place } from "./chart_place.js";
 
-export const LINES = { left: 72, right: 14, top: 30, bottom: 46, height: 250 };
+export const LINES = { left: 80, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
 
 /** @returns {import("./chart_frame.js").Picture} */
@@ -67,7 +67,7 @@ function yAxisOf(axis) {
     if (!inside(y / H)) continue;
     const at = Math.min(Math.floor(y) + 0.5, H - 0.5); // a hairline on whole pixels
     grid.push(line([[0, at], [1, at]], "hairline", "grid"));
-    texts.push(words(0, y + 4.5, text, "end", -9, "muted", "tick"));
+    texts.push(words(0, y + 4.5, text, "end", -6, "muted", "tick"));
   }
   return { grid, texts };
 }

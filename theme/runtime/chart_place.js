@@ -1,6 +1,6 @@
 // Where the texts inside a chart go: the same choice as engine/draw/place.py makes.
 
-import { CHAR, TYPICAL, words } from "./chart_frame.js";
+import { BEFORE, CHAR, TYPICAL, words } from "./chart_frame.js";
 
 // So that the last bits of a number decide nothing where a text ends at a curve's end.
 const EDGE = 0.01;
@@ -29,9 +29,7 @@ export function place(wishes, curves, height) {
 }
 
 function boxOf({ x, y, dx, text, align }) {
-  const width = CHAR * text.length;
-  const before = { start: 0, middle: 0.5, end: 1 }[align] * width;
-  const left = x * TYPICAL + dx - before;
+  const width = CHAR * text.length, left = x * TYPICAL + dx - BEFORE[align] * width;
   return [left, y - 11, left + width, y + 4];
 }
 
@@ -66,8 +64,9 @@ function dotsOf(curve) {
 export function besideCurve(curve, text, color) {
   return [0, 0.15, 0.3, 0.45, 0.6, 0.8].flatMap((back) => {
     const [x, y] = at(curve, 1 - back);
-    const align = x > 0.35 ? "end" : "start";
-    return [-8, 17, -20, 29].map((dy) => words(x, y + dy, text, align, 0, color, "strong"));
+    const aligns = x > 0.35 ? ["end", "start"] : ["start", "end"];
+    return [-8, 17].flatMap((dy) =>
+      aligns.map((align) => words(x, y + dy, text, align, 0, color, "strong")));
   });
 }
 

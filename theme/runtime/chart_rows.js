@@ -1,12 +1,12 @@
 // Bars, timelines and heatmaps as marks: the same as engine/draw/{bars,timeline,heatmap}.py draw.
 
 import {
-  CHAR, SMALLEST, TYPICAL, clamp, inside, rowsFrame, rulesAbove, share, words, xAxis, xGrid,
+  CHAR, TYPICAL, clamp, inside, rowsFrame, rulesAbove, share, words, xAxis, xGrid,
 } from "./chart_frame.js";
 
 /** @typedef {import("./chart_frame.js").Picture} Picture */
 
-const BAR_ROW = 46, LANE_ROW = 54, CELL_ROW = 34, KEY_ROW = 22;
+const BAR_ROW = 46, LANE_ROW = 54, CELL_ROW = 34, KEY_ROW = 22, PHONE = 320;
 
 function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label = "", text = "") {
   return { x0, x1, y0, y1, color, strength, hatched, label, text };
@@ -18,7 +18,9 @@ export function bars(view) {
   const keys = new Map(parted
     ? view.bars.flatMap((bar) => bar.segments.map((s) => [s.label, s.color])) : []);
   const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
-  const top = 6 + (keys.size ? KEY_ROW : 0) + 17 * rules.length;
+  const places = keyPlaces([...keys.keys()]);
+  const keyed = places.length ? places[places.length - 1][1] + 1 : 0;
+  const top = 6 + KEY_ROW * keyed + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
   const { marks, texts } = xAxis(view.axis, frame);
   const boxes = [];
@@ -31,7 +33,7 @@ export function bars(view) {
     texts.push(words(0, y + 15, bar.label));
     texts.push(words(1, y + 15, bar.text, "end", 0, "ink", "strong"));
   });
-  const { swatches, names } = keyRow(keys, frame);
+  const { swatches, names } = keyRows(keys, places, frame);
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {
     frame,
@@ -44,15 +46,25 @@ export function bars(view) {
   };
 }
 
-function keyRow(keys, frame) {
-  const swatches = [], names = [], y = 6 - frame.top;
-  let left = 0;
-  for (const [label, color] of keys) {
-    const x = left / SMALLEST;
+/** Pixels from the left and row of every part's name, so that the rows fit a phone. */
+function keyPlaces(labels) {
+  let left = 0, row = 0;
+  return labels.map((label) => {
+    const width = 24 + CHAR * label.length;
+    if (left > 0 && left + width > PHONE) [left, row] = [0, row + 1];
+    const place = [left, row];
+    left += width;
+    return place;
+  });
+}
+
+function keyRows(keys, places, frame) {
+  const swatches = [], names = [];
+  [...keys].forEach(([label, color], i) => {
+    const [left, row] = places[i], x = left / PHONE, y = 6 - frame.top + KEY_ROW * row;
     swatches.push({ points: [[x, y + 6], [x + 0.025, y + 6]], color, look: "swatch" });
     names.push(words(x + 0.025, y + 10.5, label, "start", 6));
-    left += 24 + CHAR * label.length;
-  }
+  });
   return { swatches, names };
 }
 
@@ -74,7 +86,7 @@ export function timeline(view) {
     .filter((b) => b.x1 - b.x0 > 0.008 && b.x0 > 0 && !b.hatched)
     .map((b) => ({ points: [[b.x0, b.y0], [b.x0, b.y1]], color: "paper", look: "seam" }));
   const names = boxes
-    .filter((b) => !b.hatched && (b.x1 - b.x0) * SMALLEST > CHAR * b.label.length + 8)
+    .filter((b) => !b.hatched && (b.x1 - b.x0) * PHONE > CHAR * b.label.length + 8)
     .map((b) => words((b.x0 + b.x1) / 2, b.y0 + 16.5, b.label, "middle", 0, "paper", "inside"));
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {

@@ -83,9 +83,9 @@ function read(control) {
 
 /** The box takes the engine's text, unless what stands there is wrong or still on its way. */
 function settle(calculator, box) {
-  const { reply, bad, busy } = calculator?.state ?? {};
+  const { reply, bad } = calculator?.state ?? {};
   const text = reply?.inputs[box.name]?.text;
-  if (busy || text === undefined || box.name in bad) return;
+  if (text === undefined || box.name in bad || calculator.awaits(box.name)) return;
   box.value = text;
   fit(box);
 }

@@ -21,7 +21,8 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
   let restarts = 0;
   let lastId = 0;
   let watch = 0;
-  let startedAt = 0;
+  let startedAt = /** @type {number | null} */ (null);
+  let timings = {};
 
   function enter(next, sentence) {
     state = next;
@@ -76,13 +77,14 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
   }
 
   function receive(data) {
-    if (data.ready) live();
+    if (data.ready) live(data.timings);
     else if (data.again) launch(true);
     else if (data.failed) fail(data.failed);
     else finish(data);
   }
 
-  function live() {
+  function live(measuredThere) {
+    timings = measuredThere;
     enter("live");
     for (const { running } of slots.values()) if (running) send(running);
   }
@@ -115,7 +117,11 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
 
   function measured() {
     if (startedAt === null) return;
-    performance.measure("runtime-start", { start: startedAt, end: performance.now() });
+    performance.measure("runtime-start", {
+      start: startedAt,
+      end: performance.now(),
+      detail: timings,
+    });
     startedAt = null;
   }
 

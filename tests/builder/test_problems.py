@@ -1,0 +1,243 @@
+"""Every mistake an author can make is named with its file and line."""
+
+from builder.problem import lines_of
+
+SECOND = "content/guides/second.md"
+SPEED = "engine/calculators/speed.py"
+
+
+def test_an_unknown_front_matter_key(live):
+    live.edit(SECOND, "minutes = 3", "minutes = 3\ntitel = 1")
+    assert live.problems()[0].startswith(
+        f"{SECOND}:9: unknown front-matter key 'titel'; there are title, question, summary"
+    )
+
+
+def test_a_missing_front_matter_key(live):
+    live.edit(SECOND, 'question = "And then?"\n', "")
+    assert f"{SECOND}:1: front-matter key 'question' is missing" in live.problems()
+
+
+def test_a_front_matter_value_of_the_wrong_kind(live):
+    live.edit(SECOND, "order = 2", 'order = "2"')
+    message = "front-matter key 'order' is '2'; it has to be a whole number"
+    assert f"{SECOND}:6: {message}" in live.problems()
+
+
+def test_front_matter_that_is_no_toml(live):
+    live.edit(SECOND, "order = 2", "order = ")
+    assert live.problems()[0].startswith(f"{SECOND}:6: front matter: Invalid value")
+
+
+def test_no_front_matter(live):
+    (live.root / SECOND).write_text("Words.\n")
+    assert live.problems()[-1].startswith(f"{SECOND}:1: an article begins with TOML front matter")
+
+
+def test_an_unknown_calculator(live):
+    line = live.append(SECOND, "[[spead]]")
+    assert live.problems() == [f"{SECOND}:{line}: no calculator 'spead'; there are speed"]
+
+
+def test_an_unknown_output(live):
+    line = live.append(SECOND, "Takes [[speed.tyme]].")
+    assert live.problems() == [
+        f"{SECOND}:{line}: speed has no input or output 'tyme'; its inputs are size, bandwidth; "
+        "its outputs are time, total, regime, curve"
+    ]
+
+
+def test_a_chart_in_a_sentence(live):
+    line = live.append(SECOND, "See [[speed.curve]].")
+    assert live.problems() == [
+        f"{SECOND}:{line}: 'speed.curve' is a lines and cannot stand in a sentence; "
+        "give it a paragraph of its own"
+    ]
+
+
+def test_a_placement_that_cannot_be_read(live):
+    line = live.append(SECOND, "See [[speed time]].")
+    assert live.problems()[0].startswith(f"{SECOND}:{line}: '[[speed time]]' is no placement")
+
+
+def test_a_fixed_value_outside_the_range(live):
+    line = live.append(SECOND, "Takes [[speed.time size=1]].")
+    assert live.problems() == [
+        f"{SECOND}:{line}: speed.size: '1' is outside the range 1 MB to 1,000 MB"
+    ]
+
+
+def test_a_fixed_value_of_an_unknown_input(live):
+    line = live.append(SECOND, "Takes [[speed.time sise=1]].")
+    assert live.problems() == [
+        f"{SECOND}:{line}: speed has no input 'sise'; there are size, bandwidth"
+    ]
+
+
+def test_the_other_unit_system_of_what_is_no_size(live):
+    line = live.append(SECOND, "Takes [[speed.time|also]].")
+    assert live.problems() == [
+        f"{SECOND}:{line}: 'speed.time' is no size in bytes; '|also' shows GiB beside GB"
+    ]
+
+
+def test_a_calculator_that_no_page_shows(live):
+    live.edit("content/index.md", "guides/first.md", "guides/second.md")
+    live.edit(SECOND, "[the start](first.md)", "the start")
+    live.edit(SECOND, 'requires = ["first"]\n', "")
+    (live.root / "content/guides/first.md").unlink()
+    assert live.problems() == [f"{SPEED}:1: calculator 'speed' is placed on no page"]
+
+
+def test_a_receipt_that_cites_an_unknown_source(live):
+    live.edit("content/references.toml", "[hockney1994]", "[hockney]")
+    live.edit("content/guides/first.md", " [@hockney1994]", "")
+    message = "output 'time' cites 'hockney1994', not in content/references.toml"
+    assert f"{SPEED}:1: {message}" in live.problems()
+
+
+def test_an_equation_that_is_not_declared(live):
+    live.edit("tiny_calculators/speed.py", "EQUATIONS = (TIME,)", "EQUATIONS = ()")
+    message = "output 'time' shows the equation 'move_time', not in EQUATIONS"
+    assert live.problems() == [f"{SPEED}:1: {message}"]
+
+
+def test_an_equation_with_an_undeclared_symbol(live):
+    live.edit("tiny_calculators/speed.py", r"\frac{\v{S}}", r"\v{x} \frac{\v{S}}")
+    message = r"equation 'move_time' uses \v{x}, not among its symbols"
+    assert live.problems() == [f"{SPEED}:1: {message}"]
+
+
+def test_a_link_to_an_article_that_is_not_there(live):
+    line = live.append(SECOND, "See [it](third.md).")
+    message = "link to 'third.md': there is no article content/guides/third.md"
+    assert live.problems() == [f"{SECOND}:{line}: {message}"]
+
+
+def test_a_link_to_an_anchor_that_is_not_there(live):
+    line = live.append(SECOND, "See [it](first.md#nowhere).")
+    assert live.problems()[0].startswith(
+        f"{SECOND}:{line}: link to '../../guides/first/#nowhere': "
+        "guides/first/index.html has no anchor 'nowhere'; there are "
+    )
+
+
+def test_an_empty_link_to_what_has_no_title(live):
+    line = live.append(SECOND, "See [](#nowhere).")
+    message = "link to '#nowhere': no title is at 'nowhere'; there are the-end"
+    assert live.problems() == [f"{SECOND}:{line}: {message}"]
+
+
+def test_an_external_link_without_https(live):
+    line = live.append(SECOND, "See [it](http://example.org/).")
+    message = "external link 'http://example.org/' has to begin with https://"
+    assert live.problems() == [f"{SECOND}:{line}: {message}"]
+
+
+def test_an_id_that_stands_twice(live):
+    line = live.append(SECOND, '<p id="twin">a</p><p id="twin">b</p>')
+    assert live.problems() == [f"{SECOND}:{line}: the id 'twin' stands 2 times on the page"]
+
+
+def test_an_image_without_alt_text(live):
+    line = live.append(SECOND, "![](../images/dot.svg)")
+    assert live.problems() == [
+        f"{SECOND}:{line}: image '../images/dot.svg' has no alt text; "
+        "write ![what it shows](../images/dot.svg)"
+    ]
+
+
+def test_an_image_that_is_not_there(live):
+    line = live.append(SECOND, "![A dot.](../images/dott.svg)")
+    message = "image '../images/dott.svg': there is no file content/images/dott.svg"
+    assert live.problems() == [f"{SECOND}:{line}: {message}"]
+
+
+def test_a_citation_that_is_not_in_the_bibliography(live):
+    line = live.append(SECOND, "So it is [@nobody1999].")
+    message = "citation '@nobody1999' is not in content/references.toml"
+    assert live.problems() == [f"{SECOND}:{line}: {message}"]
+
+
+def test_a_reference_without_a_year(live):
+    live.edit("content/references.toml", "year = 2000\n", "")
+    assert live.problems() == ["content/references.toml:7: 'unused2000' has no year"]
+
+
+def test_a_term_that_is_not_defined(live):
+    line = live.append(SECOND, "A ??spurious term?? here.")
+    message = "term 'spurious term' is not defined in content/glossary.toml"
+    assert live.problems() == [f"{SECOND}:{line}: {message}"]
+
+
+def test_a_formula_that_cannot_be_typeset(live):
+    line = live.append(SECOND, r"It is $\foo$.")
+    assert live.problems() == [rf"{SECOND}:{line}: TeX: Unsupported function name: \foo"]
+
+
+def test_an_equation_that_cannot_be_typeset(live):
+    live.edit("tiny_calculators/speed.py", r"\frac{\v{S}}", r"\foo\frac{\v{S}}")
+    message = r"equation 'move_time': TeX: Unsupported function name: \foo"
+    assert live.problems() == [f"{SPEED}:1: {message}"]
+
+
+def test_a_heading_that_skips_a_level(live):
+    line = live.append(SECOND, "#### Deep")
+    message = "heading of level 4 after one of level 2; skip none"
+    assert live.problems() == [f"{SECOND}:{line}: {message}"]
+
+
+def test_a_second_title(live):
+    line = live.append(SECOND, "# Title")
+    message = "the title is in the front matter; headings begin with ##"
+    assert live.problems() == [f"{SECOND}:{line}: {message}"]
+
+
+def test_a_guide_that_requires_an_unknown_one(live):
+    live.edit(SECOND, '["first"]', '["zeroth"]')
+    assert live.problems() == [
+        f"{SECOND}:7: requires names the guide 'zeroth', which does not exist; "
+        "there are first, second; 'planned' lists future ones"
+    ]
+
+
+def test_a_planned_guide_that_exists(live):
+    live.edit("content/guides/first.md", 'planned = ["later"]', 'planned = ["later", "second"]')
+    message = "the guide 'second' exists; take it out of 'planned'"
+    assert live.problems() == [f"content/guides/first.md:1: {message}"]
+
+
+def test_a_prediction_whose_answer_was_given_away(live):
+    live.edit("content/guides/first.md", "is slow", "takes 2.000 ms")
+    message = "the answer '2.000 ms' stands before the question that asks for it"
+    assert live.problems() == [f"content/guides/first.md:15: {message}"]
+
+
+def test_a_prediction_whose_range_lacks_the_truth(live):
+    live.edit("content/guides/first.md", "low: 0.0001", "low: 0.1")
+    message = "the true value 0.002 is outside the range 0.1 to 1"
+    assert live.problems() == [f"content/guides/first.md:15: {message}"]
+
+
+def test_a_block_with_an_unknown_option(live):
+    live.edit("content/guides/first.md", "low: 0.0001", "lower: 0.0001")
+    message = "this block is unknown or its options are wrong"
+    assert f"content/guides/first.md:15: {message}" in live.problems()
+
+
+def test_a_mistake_that_stands_twice_is_named_twice(live):
+    first = live.append(SECOND, "[[spead]]")
+    second = live.append(SECOND, "[[spead]]")
+    lines = [problem.split(":")[1] for problem in live.problems()]
+    assert lines == [str(first), str(second)]
+
+
+def test_all_problems_are_gathered(live):
+    live.append(SECOND, "[[spead]]")
+    live.append(SECOND, "So it is [@nobody1999].")
+    live.edit("content/guides/first.md", "$a+b$", r"$\foo$")
+    assert len(live.problems()) == 3
+
+
+def test_code_is_not_searched_for_mistakes():
+    assert lines_of("`[[x]]`\n\n```\n[[x]]\n```\n\n[[x]]\n", "[[x]]") == [7]
