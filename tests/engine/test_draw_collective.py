@@ -1,5 +1,7 @@
 """The scene of a collective: the same shapes in every frame, inside the sheet, true to the run."""
 
+from itertools import pairwise
+
 import pytest
 
 from engine import discover
@@ -76,7 +78,7 @@ def test_a_message_travels_from_the_cell_it_leaves_to_the_cell_it_reaches(name):
 
 def test_a_hidden_message_never_moves_while_it_is_seen():
     frames = scene("ring_all_reduce", 8).frames
-    for before, after in zip(frames, frames[1:], strict=False):
+    for before, after in pairwise(frames):
         for old, new in zip(before.shapes, after.shapes, strict=True):
             if old.key.startswith("m") and new.attributes["opacity"] == "1":
                 moved = old.attributes["style"] != new.attributes["style"]
