@@ -2,6 +2,10 @@
 
 import sys
 
+if sys.version_info < (3, 11):  # noqa: UP036 (an older Python could not even read what follows)
+    running = ".".join(map(str, sys.version_info[:2]))
+    raise SystemExit("this is Python " + running + "; 3.11 or newer is needed")
+
 from builder import environment
 
 if __name__ == "__main__":

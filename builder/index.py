@@ -9,11 +9,11 @@ from builder.problem import ContentError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """An article as links see it; `anchors` are id -> title."""
+    """An article as links see it; `anchors` are id -> title, None where it could not be read."""
 
     url: str
     title: str
-    anchors: Mapping[str, str]
+    anchors: Mapping[str, str] | None
 
 
 Index = Mapping[str, Target]  # source -> target
@@ -43,9 +43,9 @@ def title(link: str, source: str, index: Index) -> str:
         ContentError: the anchor has no title that could be taken.
     """
     target, anchor = resolve(link, source, index)
-    if not anchor:
+    if not anchor or target.anchors is None:
         return target.title
     if anchor not in target.anchors:
         there = ", ".join(target.anchors) or "none"
-        raise ContentError(f"link to '{link}': no title at '{anchor}'; there are {there}")
+        raise ContentError(f"link to '{link}': no title is at '{anchor}'; there are {there}")
     return target.anchors[anchor]

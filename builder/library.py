@@ -2,8 +2,9 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from builder.problem import Problem
 
@@ -28,11 +29,12 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A glossary entry: `name` as it stands in the heading, `see` the slug of its guide or ""."""
+    """A glossary entry: `name` as in the file, `see` the slug of its guide or "", its `line`."""
 
     name: str
     text: str
     see: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +50,29 @@ def parse(references: str, glossary: str) -> tuple[Library, list[Problem]]:
     sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year", "url"))
     entries, more = _tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
     terms = {
-        alias.lower(): Term(name=name, text=entry["text"], see=entry.get("see", ""))
+        alias.lower(): Term(
+            name=name,
+            text=entry["text"],
+            see=entry.get("see", ""),
+            line=line_of_key(glossary, name),
+        )
         for name, entry in entries.items()
         for alias in (name, *entry.get("also", ()))
     }
     found = {key: _reference(key, entry) for key, entry in sources.items()}
     return Library(references=found, terms=terms), problems + more
+
+
+def wrong_terms(library: Library, slugs: Iterable[str]) -> list[Problem]:
+    """Return the terms that name a page which does not exist."""
+    known = set(slugs)
+    return [
+        Problem(
+            GLOSSARY, term.line, f"'{term.name}' names the page '{term.see}', which is not there"
+        )
+        for term in dict.fromkeys(library.terms.values())
+        if term.see and term.see not in known
+    ]
 
 
 def line_of_key(text: str, key: str) -> int:
@@ -64,7 +83,7 @@ def line_of_key(text: str, key: str) -> int:
 
 def _tables(
     text: str, path: str, allowed: tuple[str, ...], needed: tuple[str, ...]
-) -> tuple[dict[str, dict[str, object]], list[Problem]]:
+) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -90,7 +109,7 @@ def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str,
     return found
 
 
-def _reference(key: str, entry: Mapping[str, object]) -> Reference:
+def _reference(key: str, entry: Mapping[str, Any]) -> Reference:
     given = entry.get("authors", [])
     authors = [str(a) for a in given] if isinstance(given, list) else [str(given)]
     year = str(entry["year"])

@@ -10,7 +10,7 @@ from typing import Any
 from builder.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply
-from engine.calculator import Calculator, make
+from engine.calculator import make
 from engine.draw.svg import svg_text
 from engine.equation import Equation
 from engine.inputs import Choice, Number
@@ -74,62 +74,46 @@ def read(name: str) -> tuple[Live, list[Problem]]:
     """Return the calculator `name` with its default results, and what is wrong with it."""
     calculator = calculators.load(name)
     views = calculator.compute(make(calculator, calculator.defaults))
+    values = [name for name, view in views.items() if isinstance(view, Value)]
+    charts = [n for n, view in views.items() if isinstance(view, Lines | Bars | Timeline | Heatmap)]
+    result = reply({"calculator": name, "want": {"receipts": values, "table": charts}})
+    extra = {"receipts": {}, "table": {}, **result["extra"], "svg": _pictures(views)}
     live = Live(
         name=name,
         title=calculator.title,
         question=calculator.question,
-        fields=(),
-        outputs={},
+        fields=tuple(
+            _field(key, declared, result["inputs"][key])
+            for key, declared in calculator.fields.items()
+        ),
+        outputs=result["outputs"],
         presets=tuple(
             {"title": title, "values": {key: plain(value) for key, value in change.items()}}
             for title, change in calculator.presets.items()
         ),
-        reply={},
+        reply={**result, "extra": extra},
         views=views,
         equations=calculator.equations,
     )
-    return _with_reply(live, calculator, {}), [Problem(source(name), 1, m) for m in _wrong(live)]
+    return live, [Problem(source(name), 1, message) for message in _wrong(live)]
 
 
-def at(live: Live, settings: Mapping[str, str]) -> Live:
-    """Return the calculator at other input values (SI texts).
+def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, Any], str]:
+    """Return (view JSON, receipt) of a value for other inputs (SI texts).
 
     Raises:
         ContentError: an input does not exist or its value is not allowed.
     """
-    calculator = calculators.load(live.name)
-    changed = _with_reply(live, calculator, settings)
-    wrong = changed.reply["problems"] or [
+    want = {"receipts": [output]}
+    result = reply({"calculator": live.name, "values": dict(settings), "want": want})
+    wrong = result["problems"] or [
         f"{live.name}.{name}: {entry['error']}"
-        for name, entry in changed.reply["inputs"].items()
+        for name, entry in result["inputs"].items()
         if entry["error"]
     ]
     if wrong:
         raise ContentError(wrong[0])
-    return changed
-
-
-def _with_reply(live: Live, calculator: Calculator, settings: Mapping[str, str]) -> Live:
-    values = [name for name, view in live.views.items() if isinstance(view, Value)]
-    charts = [n for n, v in live.views.items() if isinstance(v, Lines | Bars | Timeline | Heatmap)]
-    want = {"receipts": values, "table": charts}
-    result = reply({"calculator": live.name, "values": dict(settings), "want": want})
-    extra = {"receipts": {}, "table": {}, **result["extra"], "svg": _pictures(live.views)}
-    fields = {
-        name: _field(name, declared, result["inputs"][name])
-        for name, declared in calculator.fields.items()
-    }
-    return Live(
-        name=live.name,
-        title=live.title,
-        question=live.question,
-        fields=tuple(fields.values()),
-        outputs=result["outputs"] or {},
-        presets=live.presets,
-        reply={**result, "extra": extra},
-        views=live.views,
-        equations=live.equations,
-    )
+    return result["outputs"][output], result["extra"]["receipts"][output]
 
 
 def _pictures(views: Mapping[str, View]) -> dict[str, str]:
@@ -154,8 +138,7 @@ def _field(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
 
 
 def _wrong(live: Live) -> list[str]:
-    calculator = calculators.load(live.name)
-    both = sorted(set(live.views) & set(calculator.fields))
+    both = sorted(set(live.views) & {field.name for field in live.fields})
     found = [f"'{name}' is both an input and an output of {live.name}" for name in both]
     declared = {equation.name for equation in live.equations}
     for name, view in live.views.items():

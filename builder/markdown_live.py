@@ -8,7 +8,7 @@ from markdown import Extension, Markdown  # type: ignore[import-untyped]
 from markdown.blockprocessors import BlockProcessor  # type: ignore[import-untyped]
 from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
 
-from builder.findings import Findings, Surroundings, show_value, sources_of
+from builder.findings import Findings, Surroundings, show_value
 from builder.live import CHARTS, Live, at
 from builder.placement import (
     PATTERN,
@@ -76,14 +76,12 @@ def _show(found: Live, name: str, findings: Findings) -> None:
 
 def _fixed(placement: Placement, found: Live, around: Surroundings, findings: Findings) -> str:
     findings.calculators[found.name] = None
-    there = at(found, placement.settings)
-    view = there.outputs[placement.member]
+    view, receipt = at(found, placement.settings, placement.member)
     if placement.also:
         return f'<span class="also">{escape(view["also"])}</span>'
     name = findings.identify("receipt-fixed")
-    receipt = there.reply["extra"]["receipts"][placement.member]
     findings.popovers.append(str(around.macros.fixed_receipt(view, name, receipt)))
-    findings.cites |= dict.fromkeys(sources_of(there.views[placement.member]))
+    findings.cites |= dict.fromkeys(re.findall(r'data-cite="([^"]+)"', receipt))
     return str(around.macros.fixed_value(view, name))
 
 

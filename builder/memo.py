@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from builder.folders import Folders, digest, digest_of_files
+
 Made = TypeVar("Made")
 
 
@@ -38,6 +40,12 @@ class Memo:
         for other in path.parent.glob("*.pickle"):
             other.unlink()
         path.write_bytes(pickle.dumps({name: self._kept[name] for name in self._used}))
+
+
+def place(folders: Folders) -> Path:
+    """Return where a build leaves its memory: one file for one state of all code of ours."""
+    code = digest(digest_of_files(folder, "*.py") for folder in folders.code)
+    return folders.cache / "pages" / f"{code}.pickle"
 
 
 def load(path: Path) -> Memo:

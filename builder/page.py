@@ -66,6 +66,15 @@ class Content:
     surface: Surface
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """An article's HTML without marks; `written` gives each link's URL as the author wrote it."""
+
+    html: str
+    problems: tuple[Problem, ...]
+    written: Mapping[str, str]
+
+
 def root_of(url: str) -> str:
     """Return the way from a page back to the output folder: "./", "../../"."""
     return "../" * url.count("/") or "./"
@@ -77,7 +86,7 @@ def resolve(
     index: Index,
     images: Mapping[str, str],
     math: Mapping[str, str],
-) -> tuple[str, list[Problem]]:
+) -> Resolved:
     """Return the article's HTML without marks, and the links and images that lead nowhere.
 
     Args:
@@ -88,6 +97,7 @@ def resolve(
         math: name of a formula -> MathML.
     """
     wrong: list[Problem] = []
+    written: dict[str, str] = {}
     root = root_of(article.url)
 
     def trying(argument: str, find: Callable[[str], str]) -> str:
@@ -100,7 +110,9 @@ def resolve(
     def url(link: str) -> str:
         target, anchor = links.resolve(link, article.source, index)
         at = "" if target is index[article.source] and anchor else (root + target.url or "./")
-        return at + (f"#{anchor}" if anchor else "")
+        found = at + (f"#{anchor}" if anchor else "")
+        written[found] = link
+        return found
 
     def image(source: str) -> str:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(article.source), source))
@@ -117,7 +129,7 @@ def resolve(
             "math": lambda name: math.get(name, ""),
         },
     )
-    return html, wrong
+    return Resolved(html=html, problems=tuple(wrong), written=written)
 
 
 def with_labels(html: str, library: Library) -> str:

@@ -16,6 +16,7 @@ from builder.index import Index, Target
 from builder.memo import Memo
 from builder.navigation import Place
 from builder.page import Content, Surface
+from builder.pictures import with_sizes
 from builder.problem import Problem, located
 from builder.prose import Prose
 from builder.toolbox import Toolbox
@@ -28,7 +29,8 @@ class Parts:
 
     Attributes:
         rendered: source of an article -> its prose.
-        look: digest of the templates and of the code.
+        code: digest of all Python of ours.
+        look: digest of the templates.
         images: path from the project's folder -> content.
         figure: (name, view JSON) -> Bokeh document.
     """
@@ -39,37 +41,59 @@ class Parts:
     typeset: Typeset
     surface: Surface
     templates: jinja2.Environment
+    code: str
     look: str
     images: Mapping[str, bytes]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
-def make(parts: Parts, memo: Memo) -> tuple[dict[str, bytes], list[Problem]]:
-    """Return (path in the output -> page, image or figures, problems)."""
-    articles = parts.texts.articles
-    index = {
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """Pages, figures and images by their path in the output.
+
+    `written` gives, for the source of an article, each URL of its links as the author wrote it.
+    """
+
+    output: Mapping[str, bytes]
+    problems: tuple[Problem, ...]
+    written: Mapping[str, Mapping[str, str]]
+
+
+def make(parts: Parts, memo: Memo) -> Made:
+    """Return all pages."""
+    index, places = _index(parts), navigation.places(parts.texts.articles)
+    pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
+    output: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    written: dict[str, Mapping[str, str]] = {}
+    for article in parts.texts.articles:
+        prose = parts.rendered[article.source]
+        figures = _figures(article, parts, memo)
+        resolved = page.resolve(article, prose, index, pictures, parts.typeset.math)
+        problems += [*prose.problems, *resolved.problems]
+        written[article.source] = resolved.written
+        place, drawn = places[article.source], next(iter(figures), "")
+        root = page.root_of(article.url)
+        shown = {root + pictures[path]: data for path, data in parts.images.items()}
+        html = with_sizes(resolved.html, shown)
+        content = _content(article, html, parts, place, drawn)
+        output |= {f"{article.url}index.html": _page(content, parts, memo), **figures}
+    used = {path for path in pictures if _is_used(pictures[path], output)}
+    output |= {pictures[path]: parts.images[path] for path in sorted(used)}
+    return Made(output=output, problems=tuple(problems), written=written)
+
+
+def _index(parts: Parts) -> Index:
+    unread = {source: Target(url="", title="", anchors=None) for source in parts.texts.broken}
+    read = {
         article.source: Target(
             url=article.url,
             title=article.title,
             anchors=parts.rendered[article.source].anchors,
         )
-        for article in articles
+        for article in parts.texts.articles
     }
-    places = navigation.places(articles)
-    pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
-    output: dict[str, bytes] = {}
-    problems: list[Problem] = []
-    for article in articles:
-        figures = _figures(article, parts, memo)
-        output |= figures
-        found, wrong = _content(
-            article, parts, index, pictures, places[article.source], next(iter(figures), "")
-        )
-        problems += wrong
-        output[f"{article.url}index.html"] = _page(found, parts, memo)
-    used = {pictures[path] for path in pictures if _is_used(pictures[path], output)}
-    output |= {pictures[path]: parts.images[path] for path in pictures if pictures[path] in used}
-    return output, problems
+    return {**unread, **read}
 
 
 def _is_used(address: str, output: Mapping[str, bytes]) -> bool:
@@ -77,17 +101,9 @@ def _is_used(address: str, output: Mapping[str, bytes]) -> bool:
     return any(name in html for path, html in output.items() if path.endswith(".html"))
 
 
-def _content(
-    article: Article,
-    parts: Parts,
-    index: Index,
-    pictures: Mapping[str, str],
-    place: Place,
-    figures: str,
-) -> tuple[Content, list[Problem]]:
+def _content(article: Article, html: str, parts: Parts, place: Place, figures: str) -> Content:
     prose, library = parts.rendered[article.source], parts.texts.library
-    math, templates = parts.typeset.math, parts.typeset.templates
-    html, wrong = page.resolve(article, prose, index, pictures, math)
+    templates = parts.typeset.templates
     urls = {found.slug: found.url for found in parts.texts.articles}
     shown = [
         equation.name
@@ -95,7 +111,7 @@ def _content(
         for equation in parts.tools.calculators[name].equations
         if equation.name in templates
     ]
-    content = Content(
+    return Content(
         article=article,
         place=place,
         html=_finished(html, parts),
@@ -108,7 +124,6 @@ def _content(
         live=bool(prose.calculators),
         surface=parts.surface,
     )
-    return content, [*prose.problems, *wrong]
 
 
 def _finished(html: str, parts: Parts) -> str:
@@ -117,7 +132,7 @@ def _finished(html: str, parts: Parts) -> str:
 
 def _page(content: Content, parts: Parts, memo: Memo) -> bytes:
     # Equal contents give equal pages: what the template gets is all that a page depends on.
-    key = digest((parts.look, repr(content)))
+    key = digest((parts.look, parts.code, repr(content)))
     name = f"page {content.article.source}"
     blocks = parts.templates.get_template("blocks.html").module
     return memo.get(name, key, lambda: page.render(content, parts.templates, blocks).encode())
@@ -132,7 +147,7 @@ def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:
     def draw() -> bytes:
         return page.figures_text({name: parts.figure(name, view) for name, view in views.items()})
 
-    key = digest((parts.look, repr(views)))
+    key = digest((parts.code, repr(views)))
     text = memo.get(f"figures {article.source}", key, draw)
     return {hashed(f"figures-{article.slug}.json", text): text}
 
@@ -142,7 +157,11 @@ def _facts(html: bytes) -> check.Facts:
 
 
 def check_all(
-    output: Mapping[str, bytes], parts: Parts, memo: Memo, known: set[str]
+    output: Mapping[str, bytes],
+    parts: Parts,
+    written: Mapping[str, Mapping[str, str]],
+    memo: Memo,
+    known: set[str],
 ) -> list[Problem]:
     """Return what is wrong in the finished pages, save those with problems of their own."""
     by_path = {f"{article.url}index.html": article for article in parts.texts.articles}
@@ -156,5 +175,7 @@ def check_all(
     for path, about, message in check.wrong(pages, others):
         article = by_path[path]
         if article.source not in known:
-            found += located(article.source, article.body, about, message)
+            raw = written[article.source].get(about, about)
+            told = message.replace(f"'{about}'", f"'{raw}'", 1)
+            found += located(article.source, article.body, raw, told)
     return found

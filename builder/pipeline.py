@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from builder import content, navigation, pages, prose, publish, toolbox
+from builder import content, library, navigation, pages, prose, publish, toolbox
 from builder.content import Texts
 from builder.dress import dress
 from builder.findings import Surroundings
@@ -81,17 +81,23 @@ def build(
         typeset=done,
         surface=surface,
         templates=templates,
-        look=digest_of_files(folders.theme / "templates") + code,
+        code=code,
+        look=digest_of_files(folders.theme / "templates"),
         images=content.images(folders),
         figure=services.figure,
     )
-    made, wrong = pages.make(parts, memo)
+    made = pages.make(parts, memo)
     others = assets | publish.extras(texts.articles, shell, options.base_url, templates)
-    problems: list[Problem] = [*texts.problems, *tools.problems, *done.problems, *wrong]
-    problems += navigation.problems(texts.articles)
+    problems: list[Problem] = [*texts.problems, *tools.problems, *done.problems, *made.problems]
+    problems += navigation.problems(texts.articles, texts.broken)
+    if not texts.broken:
+        slugs = (article.slug for article in texts.articles)
+        problems += library.wrong_terms(texts.library, slugs)
     problems += [*toolbox.unplaced(placed), *toolbox.wrong_sources(tools, texts.library)]
-    output = {**others, **made}
-    problems += pages.check_all(output, parts, memo, {problem.path for problem in problems})
+    output = {**others, **made.output}
+    if not texts.broken:
+        known = {problem.path for problem in problems}
+        problems += pages.check_all(output, parts, made.written, memo, known)
     return Built(output=output, problems=tuple(sorted(set(problems))))
 
 

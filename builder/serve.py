@@ -17,7 +17,9 @@ from builder.local_host import Host, start
 from builder.progress import Report
 
 RELOAD = "/_reload.js"
-IGNORED = ("node_modules", "__pycache__", ".venv", ".git", ".cache", "tests")
+THEME = ("templates", "styles", "runtime", "fonts")
+# Folder by folder, since the packages installed beside them are too many to watch.
+WATCHED = ("content", "engine", "builder", *(f"theme/{n}" for n in THEME))
 
 
 def run(root: Path, given: argparse.Namespace, report: Report) -> int:
@@ -34,8 +36,9 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
     report(f"serving http://127.0.0.1:{server.server_address[1]}/ (Ctrl+C ends it)")
     stop = threading.Event()
     try:
+        watched = [root / name for name in WATCHED if (root / name).is_dir()]
         for changes in watchfiles.watch(
-            root, watch_filter=wanted, debounce=80, step=20, stop_event=stop
+            *watched, watch_filter=wanted, debounce=80, step=20, stop_event=stop
         ):
             builder.build(host, {path for _, path in changes})
     except KeyboardInterrupt:
@@ -47,14 +50,9 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
 
 
 def wanted(_: watchfiles.Change, path: str) -> bool:
-    """Say whether a change of this file can change a page."""
-    parts = Path(path).parts
-    hidden = any(part in IGNORED for part in parts) or parts[-1].startswith((".", "#"))
-    return not hidden and ("content" in parts or _is_code(parts))
-
-
-def _is_code(parts: tuple[str, ...]) -> bool:
-    return any(name in parts for name in ("engine", "builder", "theme"))
+    """Say whether a change of this file can change a page: not an editor's own, no byte code."""
+    name = Path(path).name
+    return not name.startswith((".", "#")) and not name.endswith(("~", ".pyc", ".tmp"))
 
 
 class Rebuilder:
@@ -97,8 +95,11 @@ class Rebuilder:
         places: Folders = folders.project(self.root)
         makers = services.real(places.engine, places.theme, places.cache)
         options = pipeline.Options(repository=self.repository, drafts=True, reload=RELOAD)
-        self.memo = memo.Memo() if self.memo is None else self.memo.next()
-        built = pipeline.build(places, options, makers, self.memo, self.report)
+        memory = self.memo.next() if self.memo else memo.load(memo.place(places))
+        built = pipeline.build(places, options, makers, memory, self.report)
+        if self.memo is None:
+            memory.save(memo.place(places))
+        self.memo = memory
         return built.output, list(built.problems)
 
 

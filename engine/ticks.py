@@ -8,7 +8,7 @@ from engine.views import Axis
 
 
 def ticks(axis: Axis, display: Display, most: int = 6) -> list[tuple[float, str]]:
-    """Return (value, text) of at most about `most` marks between the axis' low and high."""
+    """Return (value, text) of about `most` marks, or fewer, between the axis' low and high."""
     values = _log(axis, display, most) if axis.scale == "log" else _linear(axis, display, most)
     return [(value, short(value, axis.quantity, display)) for value in values]
 
@@ -47,7 +47,8 @@ def _log(axis: Axis, display: Display, most: int) -> list[float]:
     if base == 10.0 and 2 * len(exponents) < most:
         powers = range(math.floor(low), exponents.stop)
         found = [m * 10.0**e * unit for e in powers for m in (1, 2, 5)]
-        return [v for v in found if axis.low * 0.999999 <= v <= axis.high * 1.000001]
+        inside = [v for v in found if axis.low * 0.999999 <= v <= axis.high * 1.000001]
+        return inside if len(inside) > 1 else _linear(axis, display, most)
     return [base**e * unit for e in exponents]
 
 

@@ -318,7 +318,7 @@ def chosen(inputs: Inputs, size: Bytes) -> str:
 def all_reduce_time(
     inputs: Inputs, algorithm: str, size: Bytes, latency: Seconds | None = None
 ) -> Seconds:
-    """Return the time of one all-reduce of `size` bytes; without `latency`, with the inputs' own."""
+    """Return the time of one all-reduce of `size` bytes, by default with the inputs' latency."""
     step = inputs.latency if latency is None else latency
     wire = size, inputs.world_size, ring_bandwidth(inputs), step
     if algorithm == "tree":

@@ -128,11 +128,17 @@ def receipt(
     )
 
 
+def time_receipt(inputs: Inputs, sync: Sync, *assumptions: Text) -> Receipt:
+    """Return the receipt of the time of the whole all-reduce, with further assumptions."""
+    equation = TIME_EQUATION[effective(inputs, sync)]
+    wire = _wire_assumption(inputs, sync)
+    return receipt(equation, wire_symbols(inputs, sync), *assumptions, ALONE, wire)
+
+
 def all_reduce_values(inputs: Inputs, sync: Sync) -> dict[str, Value]:
     """Return the all-reduce by itself: its time, its two parts, its bytes, its bandwidths."""
     symbols = wire_symbols(inputs, sync)
     name = effective(inputs, sync)
-    time = receipt(TIME_EQUATION[name], symbols, ALONE, _wire_assumption(inputs, sync))
     sent = sent_bytes(inputs, sync, sync.algorithm)
     factor = bus_bandwidth_factor("all_reduce", inputs.world_size)
     bandwidths = symbols | {
@@ -148,14 +154,14 @@ def all_reduce_values(inputs: Inputs, sync: Sync) -> dict[str, Value]:
             label="Bandwidth part",
             value=sync.collective - sync.latency_part,
             quantity=SECONDS,
-            receipt=time,
+            receipt=time_receipt(inputs, sync, "Of the sum, the terms with a bandwidth."),
             note="bytes over bandwidth",
         ),
         "latency_part": Value(
             label="Latency part",
             value=sync.latency_part,
             quantity=SECONDS,
-            receipt=time,
+            receipt=time_receipt(inputs, sync, "Of the sum, the terms with a latency."),
             note="one latency per step",
         ),
         "gradient_size": Value(

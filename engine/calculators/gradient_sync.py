@@ -1,5 +1,7 @@
 """Gradient sync lab: how long the all-reduce of a data-parallel step takes, and if it matters."""
 
+from dataclasses import replace
+
 from engine.calculators._sync_advice import advice, challenge, regime
 from engine.calculators._sync_charts import (
     algorithms,
@@ -17,6 +19,7 @@ from engine.calculators._sync_values import (
     TIME_EQUATION,
     all_reduce_values,
     effective,
+    time_receipt,
     wire_symbols,
     wire_words,
 )
@@ -25,7 +28,7 @@ from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.hierarchy import hierarchical_bytes_sent
 from engine.text import Text, say
 from engine.units import BYTES, SECONDS
-from engine.views import Formula, Receipt, Table, Value, View
+from engine.views import Formula, Table, Value, View
 
 TITLE = "Gradient sync lab"
 QUESTION = "How long does the all-reduce of the gradients take, and does it matter?"
@@ -72,7 +75,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
     wire = all_reduce_values(inputs, sync)
     step = step_values(inputs, sync)
     return {
-        "all_reduce_time": _headline(inputs, sync, wire["bandwidth_part"]),
+        "all_reduce_time": _headline(inputs, sync),
         "regime": regime(inputs, sync),
         "efficiency_curve": efficiency_curve(inputs, sync),
         "timeline": timeline(inputs, sync),
@@ -89,19 +92,13 @@ def compute(inputs: Inputs) -> dict[str, View]:
     }
 
 
-def _headline(inputs: Inputs, sync: Sync, part: Value) -> Value:
-    receipt = Receipt(
-        equation=part.receipt.equation,
-        symbols=part.receipt.symbols,
-        inputs=part.receipt.inputs,
-        assumptions=part.receipt.assumptions,
-        published=ring_note(inputs) if effective(inputs, sync) == "ring" else None,
-    )
+def _headline(inputs: Inputs, sync: Sync) -> Value:
+    published = ring_note(inputs) if effective(inputs, sync) == "ring" else None
     return Value(
         label="All-reduce",
         value=sync.collective,
         quantity=SECONDS,
-        receipt=receipt,
+        receipt=replace(time_receipt(inputs, sync), published=published),
         note=wire_words(inputs, sync),
         color="communication",
     )

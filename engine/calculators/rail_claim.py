@@ -1,6 +1,6 @@
 """Rail claim: is a 70B gradient synchronized in under a second on 400 Gb/s ports?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.formulas.communication import RING_ALL_REDUCE, ring_all_reduce_time, ring_bytes_sent
@@ -45,7 +45,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
     ranks = inputs.num_nodes * GPUS_PER_NODE
     wire = flat_ring_bandwidth(NVLINK.bus_bandwidth, PORT.bandwidth, inputs.ports_per_node)
     time = ring_all_reduce_time(size, ranks, wire)
-    per_parameter = ring_bytes_sent(ELEMENT, ranks)
+    largest = LIMIT * wire / ring_bytes_sent(ELEMENT, ranks)
     symbols = {
         "T": (time, SECONDS),
         "n": (float(ranks), COUNT),
@@ -99,9 +99,17 @@ def compute(inputs: Inputs) -> dict[str, View]:
         ),
         "largest": Value(
             label="Largest model in one second",
-            value=LIMIT * wire / per_parameter,
+            value=largest,
             quantity=PARAMETERS,
-            receipt=receipt,
+            receipt=replace(
+                receipt,
+                symbols=symbols
+                | {"T": (LIMIT, SECONDS), "S": (gradient_size(largest, ELEMENT), BYTES)},
+                assumptions=(
+                    "Solved for the gradient that takes one second, two bytes per parameter.",
+                    *receipt.assumptions,
+                ),
+            ),
             note="the same wires, latencies left out",
         ),
     }

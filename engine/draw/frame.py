@@ -12,9 +12,10 @@ from engine.ticks import ticks
 from engine.views import Axis
 
 FONT_SIZE, TICK_SIZE = 13, 12
-CHAR = 6.8  # mean width of a character at that size, for what must be decided without a page
-TYPICAL = 300.0  # a frame's width, nearer to a phone's than to a desktop's, likewise
-SMALLEST = 250.0  # a frame on a phone: texts that do not meet there meet nowhere
+# Mean width of a character at these sizes, for what must be decided without a page.
+CHAR, TICK_CHAR = 7.2, 6.3
+TYPICAL = 256.0  # a frame's width on a phone: what fits there fits everywhere
+PHONE = 350.0  # a chart's width on a phone: texts that do not meet there meet nowhere
 BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}  # share of a text left of its x
 STRIPES = (2, 4)  # drawn and left out, in pixels along a hatched bar
 
@@ -35,7 +36,7 @@ class Frame:
         return self.top + self.height + self.bottom
 
 
-LINES = Frame(left=80, right=14, top=30, bottom=46, height=250)
+LINES = Frame(left=88, right=14, top=30, bottom=46, height=250)
 BAR_ROW, LANE_ROW, CELL_ROW = 46, 54, 34
 
 
@@ -142,17 +143,18 @@ def x_axis(axis: Axis, frame: Frame, display: Display) -> tuple[list[Line], list
     """Return the tick marks and texts under the frame."""
     marks: list[Line] = []
     texts: list[Words] = []
-    free = -SMALLEST
+    width, free = PHONE - frame.left - frame.right, -PHONE
     for value, text in ticks(axis, display):
         x = share(axis, value)
         if not inside(x):
             continue
+        x = min(max(x, 0.0), 1.0)
         marks.append(Line(((x, frame.height), (x, frame.height + 5)), "muted", "tick"))
         words = Words(x, frame.height + 20, text, end_align(x), 0.0, "muted", "tick")
-        left = x * SMALLEST - BEFORE[words.align] * CHAR * len(text)
+        left = x * width - BEFORE[words.align] * TICK_CHAR * len(text)
         if left >= free:
             texts.append(words)
-            free = left + CHAR * len(text) + 6
+            free = left + TICK_CHAR * len(text) + 6
     name = axis_name(axis)
     texts.append(Words(1.0, frame.height + 40, name, "end", 0.0, "muted", "tick"))
     return marks, texts

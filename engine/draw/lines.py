@@ -41,12 +41,13 @@ def picture(view: Lines, display: Display) -> Picture:
         *(beside_rule(r.axis, at, height, words(r.label, display), r.color) for r, at in rules),
         *(beside_point(x, y, words(p.label, display), p.color) for p, x, y in spots),
         *(
-            beside_curve(max(found, key=len), s.label, s.color)
-            for s, found in zip(view.series, pieces, strict=True)
+            beside_curve(max(found, key=len), _others(pieces, i), s.label, s.color)
+            for i, (s, found) in enumerate(zip(view.series, pieces, strict=True))
             if found
         ),
     ]
-    obstacles = [piece for found in pieces for piece in found]
+    straight = [_rule_line(rule, at, height) for rule, at in rules]
+    obstacles = [*(p for found in pieces for p in found), *(line.points for line in straight)]
     drops = [_drop(x, y, p.color) for p, x, y in spots[:1] if view.handle]
     return Picture(
         frame=LINES,
@@ -57,10 +58,14 @@ def picture(view: Lines, display: Display) -> Picture:
             for s, found in zip(view.series, pieces, strict=True)
             for piece in found
         ),
-        front=(*ticks_x, *(_rule_line(r, at, height) for r, at in rules), *drops),
+        front=(*ticks_x, *straight, *drops),
         rings=tuple(Ring(x, y, p.color) for p, x, y in spots),
         words=(*y_texts, *x_texts, *place(wishes, obstacles, height)),
     )
+
+
+def _others(pieces: Sequence[Sequence[Piece]], index: int) -> list[Piece]:
+    return [piece for i, found in enumerate(pieces) if i != index for piece in found]
 
 
 def _spot(view: Lines, x: float, y: float) -> tuple[float, float]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from engine.draw.frame import BEFORE, CHAR, TYPICAL, Words
 
+_BACK = (0.0, 0.12, 0.25, 0.4, 0.55, 0.7, 0.85)  # shares of a curve before its end
+_LINE = 16  # pixels
 EDGE = 0.01  # so that the last bits of a number decide nothing where a text ends at a curve's end
 
 Points = Sequence[tuple[float, float]]
@@ -64,11 +66,16 @@ def _dots(curve: Points) -> list[tuple[float, float]]:
     return dots
 
 
-def beside_curve(curve: Points, text: str, color: str) -> Wish:
-    """Return the places of a curve's name: above or below it, near its end first."""
+def beside_curve(curve: Points, others: Sequence[Points], text: str, color: str) -> Wish:
+    """Return the places of a curve's name: above or below it, near its end first.
+
+    Where another curve runs close by, the name could be taken for that one's; such places are
+    left out as long as there are better ones.
+    """
+    spots = [_at(curve, 1.0 - back) for back in _BACK]
+    alone = [spot for spot in spots if not any(_close(other, *spot) for other in others)]
     places: list[Words] = []
-    for back in (0.0, 0.15, 0.3, 0.45, 0.6, 0.8):
-        x, y = _at(curve, 1.0 - back)
+    for x, y in alone or spots:
         aligns = ("end", "start") if x > 0.35 else ("start", "end")
         places += [
             Words(x, y + dy, text, align, 0.0, color, "strong")
@@ -76,6 +83,15 @@ def beside_curve(curve: Points, text: str, color: str) -> Wish:
             for align in aligns
         ]
     return Wish(tuple(places))
+
+
+def _close(curve: Points, x: float, y: float) -> bool:
+    """Return whether the curve passes within a line's height of the spot."""
+    return any(
+        min(y0, y1) - _LINE < y < max(y0, y1) + _LINE
+        for (x0, y0), (x1, y1) in itertools.pairwise(curve)
+        if x0 - EDGE < x < x1 + EDGE
+    )
 
 
 def _at(curve: Points, part: float) -> tuple[float, float]:

@@ -38,14 +38,14 @@ def scene_json(scene: Scene, display: Display) -> dict[str, Any]:
         for index, (old, new) in enumerate(zip(before, frame.shapes, strict=True)):
             if old is new:  # most shapes of a frame are the very ones of the frame before
                 continue
+            if old.attributes == new.attributes and old.text == new.text:
+                continue
             attributes = {
                 name: value
                 for name, value in new.attributes.items()
                 if old.attributes.get(name) != value
             }
-            text = None if old.text == new.text else new.text
-            if attributes or text is not None:
-                changes.append([index, attributes, text])
+            changes.append([index, attributes, None if old.text == new.text else new.text])
         frames.append({"caption": words(frame.caption, display), "changes": changes})
         before = frame.shapes
     return {"svg": scene_svg(scene), "frames": frames}

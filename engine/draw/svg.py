@@ -5,7 +5,8 @@ from html import escape
 from typing import Any
 
 from engine.draw import bars, heatmap, lines, timeline
-from engine.draw.frame import STRIPES, Box, Line, Picture, Ring, Words
+from engine.draw.file_style import CHART_RULES, PALETTE, SCENE_RULES
+from engine.draw.frame import Box, Line, Picture, Ring, Words
 from engine.draw.scene import scene_svg
 from engine.draw.simplify import simplify
 from engine.text import Display
@@ -13,17 +14,6 @@ from engine.views import Bars, Chart, Heatmap, Lines, Scene, Timeline
 
 WIDTH = 720.0  # of a file, in pixels
 _SCALE = 1000  # a curve's own units across the frame, which is stretched to the page's width
-
-# The light palette, for a file that has no style sheet beside it; theme/styles holds the page's.
-PALETTE: Mapping[str, str] = {
-    "paper": "#fdfcf9", "ink": "#22242a", "muted": "#5d6068", "hairline": "#dcd7cb",
-    "idle": "#c9c5bb", "accent": "#4a3fc4",
-    "compute": "#1096ea", "communication": "#d47a00", "memory": "#005148",
-    "parameters": "#004c7a", "gradients": "#be6800", "optimizer": "#9878c2",
-    "activations": "#599b85", "buffers": "#8b002f",
-    "tensor": "#7c111d", "pipeline": "#4d8ae9", "data": "#819668", "context": "#006e6d",
-    "expert": "#9b5c00",
-}  # fmt: skip
 
 Drawn = Chart | Scene
 
@@ -53,7 +43,10 @@ def svg_text(view: Drawn, display: Display) -> str:
 def svg_file(view: Drawn, display: Display) -> str:
     """Return the view as a complete SVG document in the light palette."""
     if isinstance(view, Scene):
-        return _file(view.width, view.height, view.title, scene_svg(view))
+        sized = scene_svg(view).replace(
+            "<svg", f'<svg width="{view.width:g}" height="{view.height:g}"', 1
+        )
+        return _file(view.width, view.height, view.title, sized, SCENE_RULES)
     drawn = picture(view, display)
     frame, head = drawn.frame, 34
     inner = (
@@ -61,7 +54,7 @@ def svg_file(view: Drawn, display: Display) -> str:
         f'<svg x="{frame.left:g}" y="{frame.top + head:g}" height="{frame.height:g}" '
         f'width="{WIDTH - frame.left - frame.right:g}" overflow="visible">{_marks(drawn)}</svg>'
     )
-    return _file(WIDTH, frame.total + head, drawn.label, inner)
+    return _file(WIDTH, frame.total + head, drawn.label, inner, CHART_RULES)
 
 
 def picture(view: Chart, display: Display) -> Picture:
@@ -69,28 +62,15 @@ def picture(view: Chart, display: Display) -> Picture:
     return _PICTURES[type(view)](view, display)
 
 
-def _file(width: float, height: float, label: str, inner: str) -> str:
+def _file(width: float, height: float, label: str, inner: str, rules: str) -> str:
     colors = "".join(f".c-{name}{{color:{color}}}" for name, color in PALETTE.items())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + 32:g}" '
         f'height="{height + 24:g}" viewBox="-16 -12 {width + 32:g} {height + 24:g}">'
-        f"<title>{escape(label)}</title><style>{colors}{_RULES}</style>"
+        f"<title>{escape(label)}</title><style>{colors}{rules}</style>"
         f'<rect x="-16" y="-12" width="100%" height="100%" class="c-paper" fill="currentColor"/>'
         f"{inner}</svg>"
     )
-
-
-_RULES = (
-    "text{fill:currentColor;font:13px system-ui,sans-serif;stroke:none}"
-    ".strong,.inside{font-weight:600}"
-    ".halo{paint-order:stroke;stroke:#fdfcf9;stroke-width:4px;stroke-linejoin:round}"
-    "rect{fill:currentColor}.line{fill:none;stroke:currentColor;vector-effect:non-scaling-stroke}"
-    ".curve,.dashed{stroke-width:2.25px;stroke-linejoin:round}.dashed{stroke-dasharray:6 4}"
-    ".tick{font-size:12px}.swatch{stroke-width:12px}.idle{stroke-width:24px;stroke-dasharray:2 4}"
-    ".rule{stroke-width:1.25px;stroke-dasharray:3 3}.drop{stroke-dasharray:1 3}"
-    ".ring{fill:#fdfcf9;stroke:currentColor;stroke-width:2.5px}"
-    f".stripes{{stroke:#fdfcf9;stroke-dasharray:{STRIPES[0]} {STRIPES[1]}}}"
-)
 
 
 def _marks(drawn: Picture) -> str:

@@ -68,7 +68,7 @@ def _names(view: Timeline, boxes: list[Box]) -> list[Words]:
     return [
         Words((box.x0 + box.x1) / 2, box.y0 + 16.5, span.label, "middle", 0.0, "paper", "inside")
         for span, box in zip(view.spans, boxes, strict=True)
-        if not box.hatched and (box.x1 - box.x0) * _PHONE > CHAR * len(span.label) + 8
+        if not box.hatched and (box.x1 - box.x0) * _PHONE > CHAR * len(span.label) + 6
     ]
 
 

@@ -6,7 +6,7 @@ import http.server
 import mimetypes
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -51,7 +51,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.send_header("Content-Encoding", "gzip")
         self.end_headers()
         if not fresh:
-            self.wfile.write(found.body)
+            with suppress(ConnectionError):  # the page was closed meanwhile
+                self.wfile.write(found.body)
 
     def log_message(self, *args: object) -> None:
         pass

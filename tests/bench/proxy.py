@@ -7,6 +7,7 @@ said. What a new connection costs (one round trip before the first byte) is wait
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 
 PIECE = 8 * 1024
@@ -49,33 +50,30 @@ async def forward(
             await asyncio.sleep(max(0.0, sent - loop.time()))
             await pieces.put((sent + delay, piece))
 
-    with suppress(
-        ConnectionError, ExceptionGroup
-    ):  # a page that closes takes its connections with it
-        async with asyncio.TaskGroup() as group:
-            group.create_task(deliver())
-            group.create_task(collect())
+    async with asyncio.TaskGroup() as group:
+        group.create_task(deliver())
+        group.create_task(collect())
 
 
-async def relay(port: int, bandwidth: float, round_trip: float, opened: asyncio.Future) -> None:
-    """Listen on a free port, tell it through `opened`, and forward to `port` until canceled."""
+async def relay(port: int, bandwidth: float, round_trip: float, opened: Future) -> None:
+    """Forward a free port to `port` until stopped; `opened` gets that port and how to stop."""
     down, up = Bucket(bandwidth), Bucket(bandwidth)
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(round_trip)  # the handshake of a new connection
-        inner, outer = await asyncio.open_connection("127.0.0.1", port)
-        ways = (
-            forward(reader, outer, up, round_trip / 2),
-            forward(inner, writer, down, round_trip / 2),
-        )
-        async with asyncio.TaskGroup() as group:
-            for way in ways:
-                group.create_task(way)
+        # A page that closes takes its connections with it; so does the end of the proxy.
+        with suppress(ConnectionError, ExceptionGroup, asyncio.CancelledError):
+            await asyncio.sleep(round_trip)  # the handshake of a new connection
+            inner, outer = await asyncio.open_connection("127.0.0.1", port)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(forward(reader, outer, up, round_trip / 2))
+                group.create_task(forward(inner, writer, down, round_trip / 2))
 
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
     server = await asyncio.start_server(connect, "127.0.0.1", 0)
-    opened.set_result(server.sockets[0].getsockname()[1])
-    async with server:
-        await server.serve_forever()
+    here = server.sockets[0].getsockname()[1]
+    opened.set_result((here, lambda: loop.call_soon_threadsafe(stop.set)))
+    await stop.wait()
+    server.close()
 
 
 @contextmanager
@@ -87,26 +85,13 @@ def slow(port: int, bandwidth: float, round_trip: float) -> Iterator[int]:
         bandwidth: bytes per second, shared by all connections.
         round_trip: seconds.
     """
-    loop = asyncio.new_event_loop()
-    opened = loop.create_future()
-    task = loop.create_task(relay(port, bandwidth, round_trip, opened))
-    thread = threading.Thread(target=_run, args=(loop, task))
+    opened: Future = Future()
+    work = relay(port, bandwidth, round_trip, opened)
+    thread = threading.Thread(target=asyncio.run, args=(work,))
     thread.start()
+    here, stop = opened.result()
     try:
-        yield asyncio.run_coroutine_threadsafe(_result(opened), loop).result()
+        yield here
     finally:
-        loop.call_soon_threadsafe(task.cancel)
+        stop()
         thread.join()
-
-
-async def _result(future: asyncio.Future) -> int:
-    return await future
-
-
-def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task) -> None:
-    loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
-    left = asyncio.all_tasks(loop)
-    for each in left:
-        each.cancel()
-    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-    loop.close()

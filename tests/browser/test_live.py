@@ -121,6 +121,21 @@ def test_a_touch_on_a_number_focuses_it(visit):
     assert drag_number(page).evaluate("box => box === document.activeElement")
 
 
+def test_a_finger_drags_a_number_sideways(visit):
+    page = visit(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 840})
+    number = drag_number(page)
+    number.scroll_into_view_if_needed()
+    place = number.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    finger = page.context.new_cdp_session(page)
+    for kind, along in [("touchStart", 0), *(("touchMove", d) for d in range(3, 28, 3))]:
+        points = [{"x": x + along, "y": y}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_function("() => performance.getEntriesByName('update').length > 0")
+    assert int(number.input_value().replace(",", "")) > 8
+
+
 def test_the_live_region_says_the_result_in_one_sentence(visit):
     page = visit()
     live(page)
@@ -185,6 +200,18 @@ def test_nothing_is_reported_as_an_error(visit, watch):
     page.mouse.wheel(0, 3000)
     page.wait_for_load_state("networkidle")
     assert watch.errors == []
+
+
+def test_saving_data_waits_for_the_first_touch(visit, watch):
+    def save_data(page):
+        page.add_init_script(
+            "Object.defineProperty(navigator, 'connection', {value: {saveData: true}})"
+        )
+
+    page = visit(prepare=save_data)
+    drag_number(page).scroll_into_view_if_needed()
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in watch.requests if ".wasm" in url]
 
 
 def test_a_page_without_calculators_starts_no_engine(visit, watch):

@@ -186,6 +186,15 @@ def test_a_spoiled_snapshot_is_dropped_and_python_starts_without_it(page: Page, 
     assert page.evaluate(KEPT) == []
 
 
+def test_a_snapshot_that_hangs_gives_way_to_a_plain_start(page: Page, host: Host):
+    (host.folder / "worker.js").write_text(
+        "self.onmessage = ({ data }) =>"
+        " self.postMessage(data.plain ? { failed: 'asked to start plain' } : { restoring: true });"
+    )
+    opened(page, host).evaluate("() => engine.start()")
+    assert wait_for_state(page, "failed") == "asked to start plain"
+
+
 def test_a_new_engine_drops_the_old_snapshot(page: Page, host: Host):
     (old,) = with_snapshot(page, host).evaluate(KEPT)
     page.evaluate(

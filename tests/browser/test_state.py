@@ -72,9 +72,11 @@ def test_an_unknown_input_in_the_address_is_named_with_those_there_are(visit):
 
 def test_an_unknown_calculator_in_the_address_is_named_with_those_there_are(visit):
     page = visit(LAB + "?zeroo.stage=3")
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
     notice = page.locator("[data-notice]")
     notice.wait_for(state="visible")
-    assert "zeroo.stage = 3" in (notice.text_content() or "")
+    assert "zeroo.stage = 3, but this page has no such calculator" in (notice.text_content() or "")
 
 
 def test_a_parameter_of_somebody_else_stays_in_the_address(visit):

@@ -63,8 +63,11 @@ class Site:
 
     def build(self, **options) -> pipeline.Built:
         self.memo = self.memo.next()
+        return self.build_with(self.memo, **options)
+
+    def build_with(self, memory: memo.Memo, **options) -> pipeline.Built:
         given = pipeline.Options(**options)
-        return pipeline.build(self.folders, given, SERVICES, self.memo, silent)
+        return pipeline.build(self.folders, given, SERVICES, memory, silent)
 
     def problems(self) -> list[str]:
         return [str(problem) for problem in self.build().problems]

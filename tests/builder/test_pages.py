@@ -171,6 +171,11 @@ def test_the_missing_page_leads_to_the_sub_path_of_the_site(finished):
 
 def test_a_draft_is_left_out(live):
     live.edit("content/guides/second.md", "minutes = 3", "minutes = 3\ndraft = true")
-    live.edit("content/guides/first.md", '"later"]\nplanned = ["later"]', '"later"]\nplanned = ["later", "second"]')
+    live.edit("content/guides/first.md", 'next = ["second", "later"]', 'next = ["later"]')
     live.edit("content/guides/first.md", "[](second.md#the-end), ", "")
+    live.edit("content/glossary.toml", 'see = "second"', "")
     assert "guides/second/index.html" not in live.build().output
+
+
+def test_an_image_keeps_its_place_before_it_is_loaded(finished):
+    assert re.search(r'<img width="2" height="2"[^>]*dot-', finished.page(FIRST))

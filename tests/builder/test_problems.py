@@ -9,7 +9,7 @@ SPEED = "engine/calculators/speed.py"
 def test_an_unknown_front_matter_key(live):
     live.edit(SECOND, "minutes = 3", "minutes = 3\ntitel = 1")
     assert live.problems()[0].startswith(
-        f"{SECOND}:9: unknown front-matter key 'titel'; there are title, question, summary"
+        f"{SECOND}:10: unknown front-matter key 'titel'; there are title, question, summary"
     )
 
 
@@ -117,7 +117,7 @@ def test_a_link_to_an_article_that_is_not_there(live):
 def test_a_link_to_an_anchor_that_is_not_there(live):
     line = live.append(SECOND, "See [it](first.md#nowhere).")
     assert live.problems()[0].startswith(
-        f"{SECOND}:{line}: link to '../../guides/first/#nowhere': "
+        f"{SECOND}:{line}: link to 'first.md#nowhere': "
         "guides/first/index.html has no anchor 'nowhere'; there are "
     )
 
@@ -241,3 +241,9 @@ def test_all_problems_are_gathered(live):
 
 def test_code_is_not_searched_for_mistakes():
     assert lines_of("`[[x]]`\n\n```\n[[x]]\n```\n\n[[x]]\n", "[[x]]") == [7]
+
+
+def test_a_term_whose_guide_is_not_there(live):
+    live.edit("content/glossary.toml", 'see = "second"', 'see = "third"')
+    message = "'bus bandwidth' names the page 'third', which is not there"
+    assert live.problems() == [f"content/glossary.toml:1: {message}"]

@@ -19,6 +19,7 @@ REFERENCES = tomllib.loads(
     (Path(__file__).parents[2] / "content" / "references.toml").read_text(encoding="utf-8")
 )
 ALL = pytest.mark.parametrize("name", names())
+WITH_PRESETS = pytest.mark.parametrize("name", [n for n in names() if load(n).presets])
 TAG = re.compile("<(/?)([a-z][a-z0-9]*)")
 VOID = {"br", "img", "input", "hr", "wbr"}
 
@@ -78,6 +79,12 @@ def computed(name):
 def default_views(name):
     calculator = load(name)
     return calculator.compute(make(calculator, {}))
+
+
+def having(*kinds):
+    """The calculators that show one of these."""
+    found = [n for n in names() if any(isinstance(v, kinds) for v in default_views(n).values())]
+    return pytest.mark.parametrize("name", found)
 
 
 def with_preset(name, change):
@@ -245,13 +252,13 @@ def test_every_receipt_says_what_it_rests_on(name):
     assert not bare
 
 
-@ALL
+@WITH_PRESETS
 def test_every_preset_computes(name):
     presets = load(name).presets
     assert all(with_preset(name, change) for change in presets.values())
 
 
-@ALL
+@WITH_PRESETS
 def test_every_preset_is_within_the_ranges(name):
     calculator = load(name)
     for change in calculator.presets.values():
@@ -259,7 +266,7 @@ def test_every_preset_is_within_the_ranges(name):
             assert field_of(calculator, key).read(plain(value), typed=False) == value
 
 
-@ALL
+@WITH_PRESETS
 def test_every_preset_changes_something(name):
     calculator = load(name)
     changes = [
@@ -269,7 +276,7 @@ def test_every_preset_changes_something(name):
     assert all(changes)
 
 
-@ALL
+@having(Lines)
 def test_a_handle_lies_on_an_axis_over_the_range_of_its_input(name):
     fields = load(name).fields
     curves = [view for view in of_kind(name, Lines) if view.handle]
@@ -277,20 +284,20 @@ def test_a_handle_lies_on_an_axis_over_the_range_of_its_input(name):
     assert all((fields[h].low, fields[h].high) == (low, high) for low, high, h in ends)
 
 
-@ALL
+@having(Scene)
 def test_the_frames_of_a_scene_have_the_same_shapes(name):
     scenes = of_kind(name, Scene)
     shapes = [{tuple((s.key, s.tag) for s in f.shapes) for f in scene.frames} for scene in scenes]
     assert all(len(different) == 1 for different in shapes)
 
 
-@ALL
+@having(Scene)
 def test_the_shapes_of_a_scene_have_different_keys(name):
     keys = [[shape.key for shape in scene.frames[0].shapes] for scene in of_kind(name, Scene)]
     assert all(len(found) == len(set(found)) for found in keys)
 
 
-@ALL
+@having(Challenge)
 def test_the_solution_of_a_challenge_meets_every_condition(name):
     for key, view in default_views(name).items():
         if isinstance(view, Challenge):
@@ -298,7 +305,7 @@ def test_the_solution_of_a_challenge_meets_every_condition(name):
             assert all(condition.met for condition in solved.conditions)
 
 
-@ALL
+@having(Challenge)
 def test_the_start_of_a_challenge_is_not_its_solution(name):
     for key, view in default_views(name).items():
         if isinstance(view, Challenge):
@@ -306,7 +313,7 @@ def test_the_start_of_a_challenge_is_not_its_solution(name):
             assert not all(condition.met for condition in started.conditions)
 
 
-@ALL
+@having(Advice)
 def test_every_remedy_keeps_its_promise(name):
     promises = []
     for values, views in zip(combinations(name), computed(name), strict=False):
@@ -321,12 +328,12 @@ def test_every_remedy_keeps_its_promise(name):
     assert [now for _, now in promises] == pytest.approx(promised, rel=1e-13)
 
 
-@ALL
+@having(Advice)
 def test_every_remedy_helps(name):
     assert all(r.after < view.now for view in of_kind(name, Advice) for r in view.remedies)
 
 
-@ALL
+@having(Advice)
 def test_the_most_effective_remedy_comes_first(name):
     effects = [[remedy.after for remedy in view.remedies] for view in of_kind(name, Advice)]
     assert all(found == sorted(found) for found in effects)

@@ -132,9 +132,9 @@ def test_just_beyond_a_bound_is_refused(field, factor):
 
 
 @pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_is_refused_in_a_short_sentence(field, text):
-    assert 10 < len(message(field, text)) < 220
+def test_hostile_text_is_refused_in_a_short_sentence(field):
+    lengths = {text[:30]: len(message(field, text)) for text in HOSTILE}
+    assert not {text: length for text, length in lengths.items() if not 10 < length < 220}
 
 
 @pytest.mark.parametrize("field", NUMBERS)

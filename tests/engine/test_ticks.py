@@ -79,16 +79,14 @@ def test_an_axis_without_extent_has_one_mark():
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_marks_lie_within_the_axis(scale):
     for axis in axes(scale):
-        values = [value for value, _ in ticks(axis, PLAIN)]
-        assert axis.low * 0.99999 <= min(values)
-        assert max(values) <= axis.high * 1.00001
+        low, high = axis.low * 0.99999, axis.high * 1.00001
+        assert all(low <= value <= high for value, _ in ticks(axis, PLAIN))
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
-def test_there_are_two_to_seven_marks(scale):
-    counts = [len(ticks(axis, display)) for axis in axes(scale) for display in (PLAIN, BOTH_WAYS)]
-    assert (min(counts), max(counts)) >= (2, 2)
-    assert max(counts) <= 7
+def test_there_are_two_to_eight_marks(scale):
+    counts = {len(ticks(axis, display)) for axis in axes(scale) for display in (PLAIN, BOTH_WAYS)}
+    assert counts <= {2, 3, 4, 5, 6, 7, 8}
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])

@@ -10,9 +10,9 @@
 /** @typedef {{frame: Frame, back: Line[], boxes: Box[], curves: Line[], front: Line[],
  *   rings: {x: number, y: number, color: string}[], words: Words[]}} Picture */
 
-export const CHAR = 6.8;
-export const TYPICAL = 300;
-export const SMALLEST = 250;
+export const CHAR = 7.2;
+export const TYPICAL = 256;
+const PHONE = 350, TICK_CHAR = 6.3;
 /** The share of a text left of its x. */
 export const BEFORE = { start: 0, middle: 0.5, end: 1 };
 
@@ -54,13 +54,15 @@ export function axisName(axis) {
 /** The tick marks and texts under the frame. */
 export function xAxis(axis, frame) {
   const marks = [], texts = [];
-  let free = -SMALLEST;
+  let free = -PHONE;
+  const room = PHONE - frame.left - frame.right;
   for (const [value, text] of axis.ticks) {
-    const x = share(axis, value);
-    if (!inside(x)) continue;
+    const at = share(axis, value);
+    if (!inside(at)) continue;
+    const x = clamp(at);
     marks.push({ points: [[x, frame.height], [x, frame.height + 5]], color: "muted", look: "tick" });
     const align = x < 0.04 ? "start" : x > 0.94 ? "end" : "middle";
-    const width = CHAR * text.length, left = x * SMALLEST - BEFORE[align] * width;
+    const width = TICK_CHAR * text.length, left = x * room - BEFORE[align] * width;
     if (left < free) continue;
     texts.push(words(x, frame.height + 20, text, align, 0, "muted", "tick"));
     free = left + width + 6;

@@ -3,7 +3,7 @@
 import { axisName, inside, share, words, xAxis } from "./chart_frame.js";
 import { besideCurve, besidePoint, besideRule, place } from "./chart_place.js";
 
-export const LINES = { left: 80, right: 14, top: 30, bottom: 46, height: 250 };
+export const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
 
 /** @returns {import("./chart_frame.js").Picture} */
@@ -24,9 +24,10 @@ export function lines(view) {
     ...spots.map(([p, x, y]) => besidePoint(x, y, p.label, p.color)),
   ];
   view.series.forEach((s, i) => {
-    if (pieces[i].length) wishes.push(besideCurve(longest(pieces[i]), s.label, s.color));
+    if (pieces[i].length) wishes.push(besideCurve(longest(pieces[i]), othersOf(pieces, i), s.label, s.color));
   });
   const yAxis = yAxisOf(view.y), { marks, texts } = xAxis(view.x, LINES);
+  const straight = rules.map(([r, at]) => line(ruleEnds(r, at), r.color, "rule"));
   const drops = view.handle ? spots.slice(0, 1) : [];
   return {
     frame: LINES,
@@ -36,11 +37,11 @@ export function lines(view) {
       pieces[i].map((piece) => line(piece, s.color, s.dashed ? "dashed" : "curve"))),
     front: [
       ...marks,
-      ...rules.map(([r, at]) => line(ruleEnds(r, at), r.color, "rule")),
+      ...straight,
       ...drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop")),
     ],
     rings: spots.map(([p, x, y]) => ({ x, y, color: p.color })),
-    words: [...yAxis.texts, ...texts, ...place(wishes, pieces.flat(), H)],
+    words: [...yAxis.texts, ...texts, ...place(wishes, [...pieces.flat(), ...straight.map((one) => one.points)], H)],
   };
 }
 
@@ -54,6 +55,10 @@ function ruleAt(view, rule) {
 
 function ruleEnds(rule, at) {
   return rule.axis === "x" ? [[at, 0], [at, H]] : [[0, at], [1, at]];
+}
+
+function othersOf(pieces, i) {
+  return pieces.flatMap((found, k) => (k === i ? [] : found));
 }
 
 function longest(pieces) {

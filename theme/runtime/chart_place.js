@@ -4,6 +4,8 @@ import { BEFORE, CHAR, TYPICAL, words } from "./chart_frame.js";
 
 // So that the last bits of a number decide nothing where a text ends at a curve's end.
 const EDGE = 0.01;
+const BACK = [0, 0.12, 0.25, 0.4, 0.55, 0.7, 0.85]; // shares of a curve before its end
+const LINE = 16; // pixels
 
 /** @typedef {import("./chart_frame.js").Words} Words */
 
@@ -60,14 +62,28 @@ function dotsOf(curve) {
   return dots;
 }
 
-/** The places of a curve's name: above or below it, near its end first. */
-export function besideCurve(curve, text, color) {
-  return [0, 0.15, 0.3, 0.45, 0.6, 0.8].flatMap((back) => {
-    const [x, y] = at(curve, 1 - back);
+/**
+ * The places of a curve's name: above or below it, near its end first, and away from other
+ * curves as long as there are such places.
+ */
+export function besideCurve(curve, others, text, color) {
+  const spots = BACK.map((back) => at(curve, 1 - back));
+  const alone = spots.filter(([x, y]) => !others.some((other) => close(other, x, y)));
+  return (alone.length ? alone : spots).flatMap(([x, y]) => {
     const aligns = x > 0.35 ? ["end", "start"] : ["start", "end"];
     return [-8, 17].flatMap((dy) =>
       aligns.map((align) => words(x, y + dy, text, align, 0, color, "strong")));
   });
+}
+
+/** Whether the curve passes within a line's height of the spot. */
+function close(curve, x, y) {
+  for (let k = 1; k < curve.length; k++) {
+    const [x0, y0] = curve[k - 1], [x1, y1] = curve[k];
+    if (!(x0 - EDGE < x && x < x1 + EDGE)) continue;
+    if (Math.min(y0, y1) - LINE < y && y < Math.max(y0, y1) + LINE) return true;
+  }
+  return false;
 }
 
 function at(curve, part) {

@@ -86,7 +86,7 @@ export function timeline(view) {
     .filter((b) => b.x1 - b.x0 > 0.008 && b.x0 > 0 && !b.hatched)
     .map((b) => ({ points: [[b.x0, b.y0], [b.x0, b.y1]], color: "paper", look: "seam" }));
   const names = boxes
-    .filter((b) => !b.hatched && (b.x1 - b.x0) * PHONE > CHAR * b.label.length + 8)
+    .filter((b) => !b.hatched && (b.x1 - b.x0) * PHONE > CHAR * b.label.length + 6)
     .map((b) => words((b.x0 + b.x1) / 2, b.y0 + 16.5, b.label, "middle", 0, "paper", "inside"));
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {

@@ -78,6 +78,7 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
 
   function receive(data) {
     if (data.ready) live(data.timings);
+    else if (data.restoring) watch = setTimeout(launch, patience, true);
     else if (data.again) launch(true);
     else if (data.failed) fail(data.failed);
     else finish(data);
@@ -86,6 +87,7 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
   function live(measuredThere) {
     timings = measuredThere;
     enter("live");
+    guard();
     for (const { running } of slots.values()) if (running) send(running);
   }
 

@@ -7,7 +7,7 @@ import { partsOf, target } from "./dom.js";
 import { createEngine } from "./engine.js";
 import { showField } from "./fields.js";
 import { openReceipts, showReceipts } from "./receipts.js";
-import { notice, say, sayLoading, showState } from "./status.js";
+import { notice, say, sayFailure, sayLoading, showState } from "./status.js";
 import { isBehind, showViews, wantedExtras } from "./views.js";
 
 const PAUSE = 400;
@@ -79,11 +79,10 @@ export function createPage(names, address, settings) {
     state = now === "idle" ? "static" : now;
     showState(names, /** @type {any} */ (state));
     if (now === "failed") {
-      for (const name of names) say(name, sentence, { retry: true });
+      sayFailure(sentence);
       announce(sentence);
     } else if (now === "live") {
       for (const name of names) say(name, problemsOf(name));
-      notice("");
       for (const calculator of calculators.values()) calculator.send();
     }
   }

@@ -7,6 +7,8 @@ import { target } from "./dom.js";
 
 const GAP = 24;
 const EDGE = 12;
+/** What a margin must be wide enough for, and what a popover never exceeds. */
+const [NARROW, WIDE] = [270, 396];
 const COLUMN = ".calculator, figure, p, li, article";
 
 /** @type {HTMLElement | null} */
@@ -32,15 +34,18 @@ export function place(popover) {
   if (!opener || opener.getAttribute("popovertarget") !== popover.id) return;
   const spot = opener.getBoundingClientRect();
   const column = (opener.closest(COLUMN) ?? opener).getBoundingClientRect();
+  const page = document.documentElement.clientWidth;
+  const room = page - column.right - GAP - EDGE;
+  const beside = room >= NARROW;
+  if (beside) popover.style.setProperty("--room", `${Math.min(room, WIDE)}px`);
+  else popover.style.removeProperty("--room");
+  popover.classList.add("placed");
   const { offsetWidth: width, offsetHeight: height } = popover;
-  const beside = document.documentElement.clientWidth - column.right >= width + GAP + EDGE;
-  const rightmost = document.documentElement.clientWidth - width - EDGE;
-  const left = beside ? column.right + GAP : Math.min(Math.max(spot.left, EDGE), rightmost);
+  const left = beside ? column.right + GAP : Math.min(Math.max(spot.left, EDGE), page - width - EDGE);
   const under = spot.bottom + 8;
   const fits = under + height <= innerHeight || spot.top < height + 8;
   const top = beside ? Math.min(spot.top, Math.max(EDGE, innerHeight - height - EDGE))
     : fits ? under : spot.top - height - 8;
-  popover.classList.add("placed");
   popover.style.setProperty("--left", `${left + scrollX}px`);
   popover.style.setProperty("--top", `${Math.max(top + scrollY, EDGE)}px`);
 }

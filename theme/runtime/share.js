@@ -38,7 +38,7 @@ function codeOf(button) {
 /** @param {HTMLElement} button @param {string} link */
 async function report(button, link) {
   const receipt = button.closest("[data-receipt]");
-  const parts = ["h4", ".big"].map((part) => receipt?.querySelector(part)?.textContent?.trim());
+  const parts = [":scope > :first-child", ".big"].map((part) => receipt?.querySelector(part)?.textContent?.trim());
   const title = parts.filter(Boolean).join(": ");
   const { repository } = document.body.dataset;
   if (repository) {

@@ -1,6 +1,9 @@
-/** The state of the calculators in words: beside them where there is room for it, else on the page. */
+/** The state of the calculators in words: beside them, and at the page's edge if that is not in view. */
 
 import { all, attribute, partsOf, words, write } from "./dom.js";
+
+/** Whether the notice shows a state, which ends by itself, or a message, which the reader closes. */
+let ofState = false;
 
 /** @param {string[]} calculators @param {"static" | "loading" | "live" | "failed"} state */
 export function showState(calculators, state) {
@@ -9,39 +12,50 @@ export function showState(calculators, state) {
   }
 }
 
-/**
- * @param {string} calculator
- * @param {string} sentence empty to say nothing
- * @param {{retry?: boolean}} [options]
- */
-export function say(calculator, sentence, { retry = false } = {}) {
+/** @param {string} calculator @param {string} sentence empty to say nothing */
+export function say(calculator, sentence) {
   const lines = partsOf(calculator, "[data-status]");
+  fill(lines, sentence, false);
+  if (sentence && !lines.some(isInView)) show(sentence, false, true);
+  else if (ofState) show("", false, true);
+}
+
+/** @param {string} calculator */
+export function sayLoading(calculator) {
+  say(calculator, words("loading"));
+}
+
+/** @param {string} sentence why no calculator can be live */
+export function sayFailure(sentence) {
+  const lines = all("[data-status]");
+  fill(lines, sentence, true);
+  show(lines.some(isInView) ? "" : sentence, true, true);
+}
+
+/** @param {string} sentence stays until the reader closes it; empty to close it */
+export function notice(sentence) {
+  show(sentence, false, false);
+}
+
+/** @param {HTMLElement[]} lines @param {string} sentence @param {boolean} retry */
+function fill(lines, sentence, retry) {
   for (const line of lines) {
-    const text = line.querySelector("[data-status-text]");
+    const text = line.querySelector("[data-status-text], [data-notice-text]");
     if (text) write(text, "textContent", sentence);
     for (const button of all("[data-retry]", line)) write(button, "hidden", !retry);
   }
-  // A sentence that nobody sees is said at the edge of the page as well.
-  if (!sentence || !lines.some(isInView)) notice(sentence, retry);
+}
+
+/** @param {string} sentence @param {boolean} retry @param {boolean} isState */
+function show(sentence, retry, isState) {
+  ofState = isState;
+  const boxes = all("[data-notice]");
+  fill(boxes, sentence, retry);
+  for (const box of boxes) write(box, "hidden", sentence === "");
 }
 
 /** @param {Element} element */
 function isInView(element) {
   const { top, bottom } = element.getBoundingClientRect();
   return bottom > 0 && top < innerHeight && bottom > top;
-}
-
-/** @param {string} sentence @param {boolean} [retry] */
-export function notice(sentence, retry = false) {
-  const box = document.querySelector("[data-notice]");
-  if (!(box instanceof HTMLElement)) return;
-  const text = box.querySelector("[data-notice-text]");
-  if (text) write(text, "textContent", sentence);
-  for (const button of all("[data-retry]", box)) write(button, "hidden", !retry);
-  write(box, "hidden", sentence === "");
-}
-
-/** @param {string} calculator */
-export function sayLoading(calculator) {
-  say(calculator, words("loading"));
 }

@@ -2,8 +2,9 @@
 //
 // In:  {start: Manifest, base: URL of its folder, plain: true to ignore and drop the snapshot},
 //      then {id, request}
-// Out: {ready: true, timings}, {failed: sentence} or {again: true} (a bad snapshot: start plain),
-//      then {id, reply} or {id, failure: words}
+// Out: {restoring: true} (all is there, only the snapshot can still hang), then {ready: true,
+//      timings}, {failed: sentence} or {again: true} (a bad snapshot: start plain), then
+//      {id, reply} or {id, failure: words}
 import { failure, hand, load } from "./parts.js";
 import { forget, keep, kept } from "./snapshot.js";
 
@@ -36,6 +37,10 @@ async function begin({ start: manifest, base, plain }) {
 }
 
 async function boot(manifest, base, parts, snapshot) {
+  if (snapshot) {
+    await Promise.all(Object.values(parts));
+    self.postMessage({ restoring: true });
+  }
   const options = {
     ...hand(parts),
     packageBaseUrl: base,

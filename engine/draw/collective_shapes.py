@@ -1,0 +1,161 @@
+"""The shapes of a collective's scene: boxes of chunks, ports, links, messages."""
+
+from dataclasses import dataclass
+
+from engine.simulate.trace import Cell
+from engine.views import Shape
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """How the chunks of a rank are laid out: cells of `width` by `height` in `columns`.
+
+    `sheet` is the width and height of the drawing and the two radii of the ellipse of boxes.
+    """
+
+    columns: int
+    rows: int
+    width: float
+    height: float
+    font: float
+    sheet: tuple[float, float, float, float]
+
+    @property
+    def box(self) -> Point:
+        """Width and height of all cells of a rank."""
+        return self.columns * self.width, self.rows * self.height
+
+    def corner(self, seat: Point, chunk: int) -> Point:
+        """Return the upper left corner of a chunk's cell in the box whose middle is `seat`."""
+        width, height = self.box
+        row, column = divmod(chunk, self.columns)
+        x, y = seat[0] - width / 2 + column * self.width, seat[1] - height / 2 + row * self.height
+        return round(x, 1), round(y, 1)
+
+
+def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
+    """Return the ground of a rank's box, its name and its port."""
+    width, height = grid.box
+    left, top = grid.corner(seat, 0)
+    return [
+        _rect(f"b{rank}", left, top - 24, width, height + 38, "rank"),
+        _text(f"r{rank}", seat[0], top - 9, 17.0, f"GPU {rank}", "c-ink"),
+        _rect(f"p{rank}", left, top + height + 6, width, 7.0, "port"),
+    ]
+
+
+def load(rank: int, seat: Point, grid: Grid, share: float) -> Shape:
+    """Return the bar of what a rank's port has sent, as a share of the longest bar."""
+    width, height = grid.box
+    left, top = grid.corner(seat, 0)
+    kind = "sent c-communication"
+    return _rect(f"s{rank}", left, top + height + 6, round(width * share, 1), 7.0, kind)
+
+
+def cell_shapes(
+    key: str, corner: Point, grid: Grid, cell: Cell, world_size: int
+) -> tuple[Shape, Shape]:
+    """Return a cell: fuller color for a fuller sum, a thick border for a finished one."""
+    x, y = corner
+    share = len(cell.ranks) / world_size
+    square = Shape(
+        key=f"c{key}",
+        tag="rect",
+        attributes={
+            "x": f"{x + 1.5:g}",
+            "y": f"{y + 1.5:g}",
+            "width": f"{grid.width - 3:g}",
+            "height": f"{grid.height - 3:g}",
+            "rx": "2",
+            "class": "cell done c-gradients" if share == 1 else "cell c-gradients",
+            "fill-opacity": f"{0.05 + 0.35 * share:.3f}",
+        },
+    )
+    label = str(cell.value) if cell.ranks else ""
+    middle = y + grid.height / 2 + grid.font * 0.35
+    return square, _text(f"t{key}", x + grid.width / 2, middle, grid.font, label, "value c-ink")
+
+
+def link_shape(key: str, start: Point, end: Point, *, shown: bool) -> Shape:
+    """Return the line between two boxes on which a message travels."""
+    return Shape(
+        key=f"l{key}",
+        tag="line",
+        attributes={
+            "x1": f"{start[0]:.1f}",
+            "y1": f"{start[1]:.1f}",
+            "x2": f"{end[0]:.1f}",
+            "y2": f"{end[1]:.1f}",
+            "class": "link c-communication",
+            "opacity": "0.55" if shown else "0",
+        },
+    )
+
+
+def message_shapes(
+    key: str, corner: Point, grid: Grid, label: str, *, shown: bool, arriving: bool
+) -> tuple[Shape, Shape]:
+    """Return a message over a cell; an arriving one is on its way there, and fades."""
+    kind = "arriving" if arriving else "leaving"
+    moving = {
+        "style": f"transform:translate({corner[0]:g}px,{corner[1]:g}px)",
+        "opacity": "1" if shown else "0",
+    }
+    outline = Shape(
+        key=f"m{key}",
+        tag="rect",
+        attributes={
+            "x": "1.5",
+            "y": "1.5",
+            "width": f"{grid.width - 3:g}",
+            "height": f"{grid.height - 3:g}",
+            "rx": f"{grid.height / 2 - 1.5:g}",
+            "class": f"message {kind} c-communication",
+            **moving,
+        },
+    )
+    number = Shape(
+        key=f"v{key}",
+        tag="text",
+        attributes={
+            "x": f"{grid.width / 2:g}",
+            "y": f"{grid.height / 2 + grid.font * 0.35:g}",
+            "font-size": f"{grid.font:g}",
+            "text-anchor": "middle",
+            "class": f"message-value {kind}",
+            **moving,
+        },
+        text=label,
+    )
+    return outline, number
+
+
+def _text(key: str, x: float, y: float, size: float, text: str, kind: str) -> Shape:
+    return Shape(
+        key=key,
+        tag="text",
+        attributes={
+            "x": f"{x:.1f}",
+            "y": f"{y:.1f}",
+            "font-size": f"{size:g}",
+            "text-anchor": "middle",
+            "class": kind,
+        },
+        text=text,
+    )
+
+
+def _rect(key: str, x: float, y: float, width: float, height: float, kind: str) -> Shape:
+    return Shape(
+        key=key,
+        tag="rect",
+        attributes={
+            "x": f"{x:g}",
+            "y": f"{y:g}",
+            "width": f"{width:g}",
+            "height": f"{height:g}",
+            "class": kind,
+        },
+    )

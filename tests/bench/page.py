@@ -1,0 +1,113 @@
+"""What a page costs to read and to use: bytes, first paint, shifts, input to paint."""
+
+import shutil
+import statistics
+from pathlib import Path
+
+from playwright.sync_api import Page, Playwright, sync_playwright
+
+from tests.bench.host import serve
+from tests.browser.runtime_fixtures import FLAGS
+
+GUIDE = "guides/gradient-sync-lab/index.html"
+OBSERVE = """() => {
+  window.seen = { lcp: 0, shift: 0 };
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.seen.lcp = entry.startTime;
+  }).observe({ type: "largest-contentful-paint", buffered: true });
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (!entry.hadRecentInput) window.seen.shift += entry.value;
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}"""
+UPDATES = "() => performance.getEntriesByName('update').map((entry) => entry.duration)"
+LIVE = "#gradient_sync[data-state=live]"
+
+
+def visit(page: Page, url: str) -> dict[str, int]:
+    """Open the page, wait until it rests; return the bytes on the wire by kind of file."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    addresses: dict[str, str] = {}
+    sizes: dict[str, float] = {}
+    session.on(
+        "Network.responseReceived", lambda e: addresses.update({e["requestId"]: e["response"]["url"]})
+    )
+    session.on(
+        "Network.loadingFinished", lambda e: sizes.update({e["requestId"]: e["encodedDataLength"]})
+    )
+    page.add_init_script(f"({OBSERVE})()")
+    page.goto(url, wait_until="load")
+    page.wait_for_timeout(4000)
+    found: dict[str, int] = {}
+    for request, size in sizes.items():
+        kind = kind_of(addresses.get(request, ""))
+        found[kind] = found.get(kind, 0) + round(size)
+    return found
+
+
+def kind_of(url: str) -> str:
+    """Return what a file is for: reading, the live runtime or the live plots."""
+    if "/runtime/" in url:
+        return "runtime"
+    if "bokeh" in url or "/figures-" in url:
+        return "plots"
+    return "reading"
+
+
+def change(page: Page, count: int) -> list[float]:
+    """Step a number of the lab with the keyboard; return milliseconds from input to paint."""
+    field = page.locator("#gradient_sync input[name=tokens_per_gpu][type=text]")
+    field.scroll_into_view_if_needed()
+    field.focus()
+    page.wait_for_timeout(2500)  # the plots near the field are fetched and drawn first
+    page.evaluate("() => performance.clearMeasures('update')")
+    for step in range(count):
+        page.keyboard.press("ArrowUp" if step % 20 < 10 else "ArrowDown")
+        page.wait_for_timeout(120)
+    return list(page.evaluate(UPDATES))
+
+
+def measure(playwright: Playwright, folder: Path) -> dict[str, object]:
+    """Return the numbers of one cold visit followed by a hundred changes."""
+    browser = playwright.chromium.launch(
+        executable_path=shutil.which("chromium"), args=list(FLAGS)
+    )
+    with serve({"/": folder}) as port:
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        sizes = visit(page, f"http://127.0.0.1:{port}/{GUIDE}")
+        seen = page.evaluate("() => window.seen")
+        page.locator("#gradient_sync").scroll_into_view_if_needed()
+        page.wait_for_selector(LIVE, timeout=60_000)
+        taken = sorted(change(page, 100))
+        runtime = sum(path.stat().st_size for path in (folder / "assets/runtime").iterdir())
+        browser.close()
+    return {
+        "bytes for reading": sizes.get("reading", 0),
+        "bytes of the live runtime": sizes.get("runtime", 0),
+        "bytes of the live runtime, uncompressed": runtime,
+        "largest contentful paint, ms": round(seen["lcp"]),
+        "layout shift": round(seen["shift"], 4),
+        "update p50, ms": round(statistics.median(taken), 1),
+        "update p95, ms": round(taken[int(len(taken) * 0.95) - 1], 1),
+        "updates": len(taken),
+    }
+
+
+GOALS = {
+    "bytes for reading": 100_000,
+    "bytes of the live runtime": 5_200_000,
+    "layout shift": 0,
+    "update p95, ms": 33,
+}
+
+
+def run(folder: Path) -> dict[str, object]:
+    """Measure the built site in `folder`; print a table; return the numbers."""
+    with sync_playwright() as playwright:
+        found = measure(playwright, folder)
+    for name, value in found.items():
+        goal = f"   goal {GOALS[name]:,}" if name in GOALS else ""
+        print(f"{name:42}{value:>12,}{goal}", flush=True)
+    return found

@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import LAB
+from tests.browser.reading import drag_number, expected, live, output, wait_for
+
+pytestmark = pytest.mark.browser
+AXE = Path(__file__).resolve().parents[2] / "theme" / "node_modules" / "axe-core" / "axe.min.js"
+SHIFTS = """() => new Promise((done) => {
+  new PerformanceObserver((list) => {
+    const shifts = list.getEntries().filter((entry) => !entry.hadRecentInput);
+    done(shifts.flatMap((entry) => entry.sources.map((s) => String(s.node?.className))));
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done([]), 1500);
+})"""
+
+
+def violations(page):
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_lab_has_no_violation(visit, scheme):
+    page = visit(color_scheme=scheme)
+    live(page)
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_open_receipt_has_no_violation(visit, scheme):
+    page = visit(color_scheme=scheme)
+    live(page)
+    output(page).click()
+    assert violations(page) == []
+
+
+def test_a_bad_input_has_no_violation(visit):
+    page = visit()
+    live(page)
+    drag_number(page).fill("many")
+    page.wait_for_selector('input[aria-invalid="true"]')
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_nothing_moves_while_the_page_comes_alive(visit, width):
+    page = visit(viewport={"width": width, "height": 900})
+    drag_number(page).scroll_into_view_if_needed()
+    live(page)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(SHIFTS) == []
+
+
+@pytest.mark.parametrize("width", [360, 820])
+def test_the_page_is_not_wider_than_the_window(visit, width):
+    page = visit(viewport={"width": width, "height": 900})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+def test_the_controls_stay_off_the_paper(visit):
+    page = visit()
+    page.emulate_media(media="print")
+    assert page.locator(":is(.controls, .actions, .slider, .guess, [popover]):visible").count() == 0
+
+
+def test_a_page_with_a_state_in_its_address_says_so_to_nobody(visit):
+    page = visit(LAB + "?gradient_sync.world_size=16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    assert page.locator("[data-live]").text_content() == ""

@@ -1,0 +1,85 @@
+import pytest
+
+from tests.browser.reading import CALCULATOR, drag_number, expected, live, output, wait_for
+
+pytestmark = pytest.mark.browser
+FAILED = f'[data-calculator="{CALCULATOR}"][data-state="failed"]'
+KILL = """() => {
+  const Real = Worker;
+  window.workers = [];
+  window.Worker = class extends Real {
+    constructor(...given) { super(...given); window.workers.push(this); }
+  };
+}"""
+
+
+def without_worker(page):
+    page.route("**/worker.js", lambda route: route.abort())
+
+
+def failed(page):
+    drag_number(page).fill("16")
+    page.wait_for_selector(FAILED, state="attached")
+
+
+def test_an_engine_that_cannot_start_leaves_the_defaults(visit):
+    page = visit(prepare=without_worker)
+    failed(page)
+    assert output(page).text_content() == expected()
+
+
+def test_an_engine_that_cannot_start_is_told_in_one_sentence(visit):
+    page = visit(prepare=without_worker)
+    failed(page)
+    said = page.locator(f'[data-status][data-of="{CALCULATOR}"] [data-status-text]').first
+    assert (said.text_content() or "").count(". ") == 0
+    assert "worker.js" in (said.text_content() or "")
+
+
+def test_an_engine_that_cannot_start_is_told_where_the_reader_looks(visit):
+    page = visit(prepare=without_worker)
+    failed(page)
+    page.locator("[data-retry]:visible").first.wait_for()
+    assert page.locator("[data-retry]:visible").first.text_content() == "Retry"
+
+
+def test_nothing_typed_is_lost_when_the_engine_cannot_start(visit):
+    page = visit(prepare=without_worker)
+    failed(page)
+    assert drag_number(page).input_value() == "16"
+
+
+def test_retry_answers_what_was_typed(visit):
+    page = visit(prepare=without_worker)
+    failed(page)
+    page.unroute("**/worker.js")
+    page.locator("[data-retry]:visible").first.click()
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    assert page.locator(FAILED).count() == 0
+
+
+def test_an_engine_that_dies_is_started_again_with_the_same_inputs(visit):
+    page = visit(prepare=lambda page: page.add_init_script(f"({KILL})()"))
+    live(page)
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    page.evaluate(
+        "() => { const last = window.workers.at(-1);"
+        " last.dispatchEvent(new ErrorEvent('error', {message: 'out of memory'})); }"
+    )
+    drag_number(page).press("ArrowUp")
+    wait_for(page, "all_reduce_time", expected(world_size="32"))
+    assert page.evaluate("() => window.workers.length") == 2
+
+
+def test_charts_follow_without_the_chart_library(visit):
+    page = visit(prepare=lambda page: page.route("**/bokeh*.js", lambda route: route.abort()))
+    live(page)
+    picture = page.locator(f'[data-output="parts"][data-of="{CALCULATOR}"] .chart-svg').first
+    before = picture.evaluate("svg => svg.outerHTML")
+    drag_number(page).fill("1024")
+    page.wait_for_function(
+        "before => document.querySelector('[data-output=parts] .chart-svg').outerHTML !== before",
+        arg=before,
+    )
+    assert picture.evaluate("svg => svg.outerHTML") != before

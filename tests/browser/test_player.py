@@ -1,0 +1,115 @@
+import pytest
+
+pytestmark = pytest.mark.browser
+DRAWING = "figure => figure.querySelector('[data-stage]').innerHTML"
+
+
+def figure(page):
+    found = page.locator("[data-player]").first
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def at(found):
+    return int(found.locator("[data-scrub]").input_value())
+
+
+def seek(found, frame):
+    found.locator("[data-scrub]").evaluate(
+        "(scrub, frame) => { scrub.value = frame;"
+        " scrub.dispatchEvent(new Event('input', {bubbles: true})); }",
+        frame,
+    )
+
+
+def test_next_goes_one_step_on(visit):
+    found = figure(visit())
+    found.locator("[data-step='1']").click()
+    assert at(found) == 1
+
+
+def test_the_caption_belongs_to_the_frame(visit):
+    found = figure(visit())
+    seek(found, 3)
+    listed = found.locator("[data-steps] li").nth(3).text_content()
+    assert found.locator("[data-frame-caption]").text_content() == listed
+
+
+def test_jumping_to_a_frame_draws_what_stepping_to_it_draws(visit):
+    found = figure(visit())
+    for _ in range(5):
+        found.locator("[data-step='1']").click()
+    stepped = found.evaluate(DRAWING)
+    seek(found, 9)
+    seek(found, 5)
+    assert found.evaluate(DRAWING) == stepped
+
+
+def test_going_back_to_the_start_draws_the_first_picture(visit):
+    found = figure(visit())
+    first = found.evaluate(DRAWING)
+    seek(found, 8)
+    seek(found, 0)
+    assert found.evaluate(DRAWING) == first
+
+
+def test_play_moves_on_by_itself(visit):
+    page = visit()
+    found = figure(page)
+    found.locator("[data-speed]").select_option("4")
+    found.locator("[data-play]").click()
+    page.wait_for_function("() => Number(document.querySelector('[data-scrub]').value) >= 2")
+    assert found.locator("[data-play]").text_content() == "Pause"
+
+
+def test_play_stops_at_the_end(visit):
+    page = visit()
+    found = figure(page)
+    seek(found, int(found.locator("[data-scrub]").get_attribute("max")) - 1)
+    found.locator("[data-speed]").select_option("4")
+    found.locator("[data-play]").click()
+    page.wait_for_function("() => document.querySelector('[data-play]').textContent === 'Play'")
+    assert at(found) == int(found.locator("[data-scrub]").get_attribute("max"))
+
+
+@pytest.mark.parametrize(("key", "frame"), [("ArrowRight", 5), ("ArrowLeft", 3), ("Home", 0)])
+def test_a_key_moves_the_player(visit, key, frame):
+    found = figure(visit())
+    seek(found, 4)
+    found.locator("[data-scrub]").press(key)
+    assert at(found) == frame
+
+
+def test_the_space_bar_plays(visit):
+    found = figure(visit())
+    found.locator("[data-scrub]").press(" ")
+    assert found.locator("[data-play]").text_content() == "Pause"
+
+
+LONGEST = """figure => Math.max(...[...figure.querySelectorAll('[data-shape]')].flatMap(
+  (shape) => getComputedStyle(shape).transitionDuration.split(',').map(parseFloat)))"""
+
+
+def test_shapes_move_between_frames(visit):
+    found = figure(visit())
+    assert found.evaluate(LONGEST) > 0.1
+
+
+def test_nothing_moves_with_reduced_motion(visit):
+    found = figure(visit(reduced_motion="reduce"))
+    assert found.evaluate(LONGEST) < 0.001
+
+
+def test_a_new_drawing_keeps_the_frame(visit):
+    page = visit()
+    found = figure(page)
+    seek(found, 4)
+    before = found.evaluate(DRAWING)
+    page.locator('select[name="algorithm"][data-of="collective_steps"]').first.select_option(
+        index=1
+    )
+    page.wait_for_function(
+        "before => document.querySelector('[data-player] [data-stage]').innerHTML !== before",
+        arg=before,
+    )
+    assert at(found) == 4

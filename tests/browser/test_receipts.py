@@ -1,0 +1,116 @@
+import pytest
+
+from tests.browser.reading import CALCULATOR, drag_number, expected, live, output, wait_for
+
+pytestmark = pytest.mark.browser
+RECEIPT = f"#receipt-{CALCULATOR}-all_reduce_time"
+
+
+def opened(page):
+    output(page).click()
+    receipt = page.locator(RECEIPT)
+    receipt.wait_for(state="visible")
+    return receipt
+
+
+def test_a_number_opens_its_receipt(visit):
+    receipt = opened(visit())
+    assert expected() in (receipt.locator(".big").text_content() or "")
+
+
+def test_a_receipt_lies_beside_its_number_and_within_the_window(visit):
+    page = visit()
+    receipt = opened(page)
+    page.wait_for_selector(f"{RECEIPT}.placed")
+    place, width = receipt.bounding_box(), page.viewport_size["width"]
+    assert place["x"] >= 0
+    assert place["x"] + place["width"] <= width
+
+
+def test_a_receipt_is_a_sheet_at_the_bottom_of_a_phone(visit):
+    page = visit(viewport={"width": 390, "height": 840})
+    place = opened(page).bounding_box()
+    assert place["y"] + place["height"] == pytest.approx(840, abs=1)
+
+
+def test_a_receipt_shows_the_readers_numbers(visit):
+    page = visit()
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    receipt = opened(page)
+    page.wait_for_function(
+        "([selector, text]) => document.querySelector(selector).textContent.includes(text)",
+        arg=[RECEIPT, expected(world_size="16")],
+    )
+    assert receipt.locator("[data-slot='n']").first.text_content() == "16"
+
+
+def test_an_open_receipt_follows_the_inputs(visit):
+    page = visit()
+    live(page)
+    opened(page)
+    page.evaluate(
+        "() => { const box = document.querySelector('input.drag[name=world_size]');"
+        " box.value = '32'; box.dispatchEvent(new Event('input', {bubbles: true})); }"
+    )
+    page.wait_for_function(
+        "([selector, text]) => document.querySelector(selector).textContent.includes(text)",
+        arg=[f"{RECEIPT} .big", expected(world_size="32")],
+    )
+    assert page.locator(RECEIPT).is_visible()
+
+
+def test_copy_link_copies_the_state(visit, base):
+    page = visit(permissions=["clipboard-read", "clipboard-write"])
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    page.locator(f'[data-copy-link][data-of="{CALCULATOR}"]').first.click()
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    assert copied == f"{base}guides/gradient-sync-lab/?gradient_sync.world_size=16"
+
+
+def test_a_link_that_cannot_be_copied_is_shown_selected(visit, base):
+    def forbid(page):
+        page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+
+    page = visit(prepare=forbid)
+    page.locator(f'[data-copy-link][data-of="{CALCULATOR}"]').first.click()
+    field = page.locator(".copy-field").first
+    field.wait_for(state="visible")
+    assert field.input_value() == f"{base}guides/gradient-sync-lab/"
+
+
+def test_a_report_without_an_issue_list_is_copied(visit):
+    page = visit(permissions=["clipboard-read", "clipboard-write"])
+    receipt = opened(page)
+    receipt.locator("[data-report]").click()
+    page.locator("[data-notice]").wait_for(state="visible")
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    assert copied.startswith(f"All-reduce: {expected()}")
+
+
+def test_a_report_opens_a_prefilled_issue_and_sends_nothing(visit):
+    page = visit()
+    page.evaluate(
+        "() => { document.body.dataset.repository = 'https://example.invalid/wallclock';"
+        " window.open = (url) => { window.opened = url; }; }"
+    )
+    opened(page).locator("[data-report]").click()
+    assert page.evaluate("() => window.opened").startswith(
+        "https://example.invalid/wallclock/issues/new?title=All-reduce"
+    )
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "csv"])
+def test_a_figure_can_be_saved(visit, kind):
+    page = visit()
+    with page.expect_download() as waiting:
+        page.locator(f'[data-output="parts"] [data-download="{kind}"]').first.click()
+    assert waiting.value.suggested_filename == f"{CALCULATOR}-parts.{kind}"
+
+
+def test_pointing_at_a_symbol_marks_its_input(visit):
+    page = visit()
+    receipt = opened(page)
+    receipt.locator("[data-from='world_size']").first.hover()
+    assert "linked" in (drag_number(page).get_attribute("class") or "")

@@ -1,0 +1,83 @@
+import pytest
+
+from builder import commands, services
+from builder.pipeline import Built
+from builder.problem import Problem
+
+PROBLEM = Problem("content/x.md", 41, "no calculator 'zeroo'; there are none")
+
+
+@pytest.fixture
+def build(monkeypatch, tmp_path):
+    """Run the verb with a given result; return (exit status, output folder)."""
+
+    def run(built, *arguments):
+        monkeypatch.setattr(commands, "once", lambda places, options: built)
+        out = tmp_path / "site"
+        return commands.main(["build", "--out", str(out), *arguments]), out
+
+    return run
+
+
+def test_a_good_build_ends_with_zero(build):
+    status, _ = build(Built(output={"index.html": b"x"}, problems=()))
+    assert status == 0
+
+
+def test_a_good_build_writes_the_folder(build):
+    _, out = build(Built(output={"index.html": b"x"}, problems=()))
+    assert (out / "index.html").read_bytes() == b"x"
+
+
+def test_problems_end_with_one(build):
+    status, _ = build(Built(output={}, problems=(PROBLEM,)))
+    assert status == 1
+
+
+def test_problems_leave_the_old_folder_byte_for_byte(build):
+    build(Built(output={"index.html": b"old"}, problems=()))
+    _, out = build(Built(output={"index.html": b"new"}, problems=(PROBLEM,)))
+    assert (out / "index.html").read_bytes() == b"old"
+
+
+def test_problems_are_printed_with_file_and_line(build, capsys):
+    build(Built(output={}, problems=(PROBLEM,)))
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "content/x.md:41: no calculator 'zeroo'; there are none"
+
+
+def test_a_maker_that_cannot_run_ends_in_one_sentence(monkeypatch, capsys):
+    def fail(places, options):
+        raise services.ServiceError("npm could not install package-lock.json: no network")
+
+    monkeypatch.setattr(commands, "once", fail)
+    status = commands.main(["build"])
+    assert (status, capsys.readouterr().out.count("\n")) == (1, 1)
+
+
+def test_an_unknown_verb_is_wrong_usage():
+    with pytest.raises(SystemExit) as ended:
+        commands.main(["publish"])
+    assert ended.value.code == 2
+
+
+def test_an_address_without_https_is_wrong_usage():
+    with pytest.raises(SystemExit) as ended:
+        commands.main(["build", "--base-url", "http://example.org"])
+    assert ended.value.code == 2
+
+
+def test_the_address_of_the_site_ends_in_a_slash(monkeypatch, tmp_path):
+    seen = []
+    built = Built(output={}, problems=())
+    monkeypatch.setattr(commands, "once", lambda places, options: seen.append(options) or built)
+    out = str(tmp_path / "site")
+    commands.main(["build", "--out", out, "--base-url", "https://example.org/w"])
+    assert seen[0].base_url == "https://example.org/w/"
+
+
+@pytest.mark.parametrize("verb", ["build", "serve", "check", "new", "test"])
+def test_every_verb_explains_itself(verb, capsys):
+    with pytest.raises(SystemExit) as ended:
+        commands.main([verb, "--help"])
+    assert (ended.value.code, f"usage: build.py {verb}" in capsys.readouterr().out) == (0, True)

@@ -1,0 +1,121 @@
+"""Bokeh documents: the same bytes each time, the engine's margins, and the engine's picture."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import bokeh
+import pytest
+
+from builder import figures, node
+from engine.answer import read_inputs
+from engine.calculator import load, make, names
+from engine.draw.svg import picture
+from engine.text import DEFAULT
+from engine.units import SHARE
+from engine.views import Chart, Heatmap
+from engine.wire import view_json
+
+RUNTIME = Path(__file__).parents[2] / "theme" / "runtime"
+
+SCRIPT = """
+const chunks = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const { picture } = await import(%s);
+const views = JSON.parse(Buffer.concat(chunks).toString());
+const drawn = Object.entries(views).map(([name, view]) => [name, picture(view)]);
+process.stdout.write(JSON.stringify(Object.fromEntries(drawn)));
+"""
+
+HEATMAP = Heatmap(
+    title="Bubble",
+    x_label="micro-batches",
+    y_label="stages",
+    x=("1", "2", "4"),
+    y=("2", "4"),
+    values=((0.5, 0.25, 0.1), (0.75, 0.6, float("nan"))),
+    quantity=SHARE,
+)
+
+
+def charts():
+    """Every chart of every calculator, by its defaults, and a heatmap."""
+    found = {"made.heatmap": HEATMAP}
+    for name in names():
+        calculator = load(name)
+        values, _, _ = read_inputs(calculator, {})
+        for output, view in calculator.compute(make(calculator, values)).items():
+            if isinstance(view, Chart):
+                found[f"{name}.{output}"] = view
+    return found
+
+
+CHARTS = charts()
+VIEWS = {name: view_json(view, DEFAULT) for name, view in CHARTS.items()}
+every_chart = pytest.mark.parametrize("name", CHARTS)
+
+
+@every_chart
+def test_two_builds_give_the_same_document(name):
+    first, second = (json.dumps(figures.json_item(name, VIEWS[name])) for _ in range(2))
+    assert first == second
+
+
+def test_no_two_figures_of_a_page_share_a_model_s_id():
+    texts = [json.dumps(figures.json_item(name, VIEWS[name])["item"]) for name in CHARTS]
+    ids = [{part.split('"')[0] for part in text.split('"id": "')[1:]} for text in texts]
+    assert sum(map(len, ids)) == len(set().union(*ids))
+
+
+@every_chart
+def test_the_figure_has_the_margins_of_the_static_picture(name):
+    frame = picture(CHARTS[name], DEFAULT).frame
+    item = figures.json_item(name, VIEWS[name])["item"]
+    plot = item["doc"]["roots"][0]["attributes"]
+    margins = [plot[f"min_border_{side}"] for side in ("left", "right", "top", "bottom")]
+    assert margins == [frame.left, frame.right, frame.top, frame.bottom]
+
+
+@every_chart
+def test_the_figure_is_as_high_as_the_static_picture(name):
+    item = figures.json_item(name, VIEWS[name])["item"]
+    plot = item["doc"]["roots"][0]["attributes"]
+    assert plot["height"] == picture(CHARTS[name], DEFAULT).frame.total
+
+
+def test_no_figure_needs_code_made_from_text():
+    assert "CustomJS" not in json.dumps([figures.json_item(n, v) for n, v in VIEWS.items()])
+
+
+def test_the_library_is_the_installed_one():
+    assert bokeh.__version__.encode() in figures.bokeh_js()
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """The marks of all charts as the browser's modules make them, run in Node."""
+    script = tmp_path_factory.mktemp("node") / "draw.mjs"
+    module = (RUNTIME / "chart_columns.js").as_uri()
+    script.write_text(SCRIPT % json.dumps(module), encoding="utf-8")
+    return node.run(script, VIEWS)
+
+
+def assert_same(ours, theirs):
+    if isinstance(ours, dict):
+        for key in ours:
+            assert_same(ours[key], theirs[key])
+    elif isinstance(ours, (list, tuple)):
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            assert_same(one, other)
+    elif isinstance(ours, float | int):
+        assert theirs == pytest.approx(ours, abs=1e-6)
+    else:
+        assert ours == theirs
+
+
+@every_chart
+def test_the_browser_draws_the_same_marks_as_the_engine(name, drawn):
+    marks = asdict(picture(CHARTS[name], DEFAULT))
+    del marks["label"]
+    assert_same(marks, drawn[name])

@@ -1,0 +1,73 @@
+"""Formulas typeset by the real typesetter."""
+
+from pathlib import Path
+
+import pytest
+
+from builder import maths, services
+from engine.equation import Equation
+
+ROOT = Path(__file__).resolve().parents[2]
+EQUATION = Equation(
+    name="time",
+    tex=r"\v{T} = \frac{2(\v{n}-1)}{\v{n}}",
+    symbols={"T": ("T", "time"), "n": ("n", "ranks")},
+)
+
+
+@pytest.fixture(scope="module")
+def real():
+    return services.real(ROOT / "engine", ROOT / "theme", ROOT / ".cache")
+
+
+@pytest.fixture(scope="module")
+def template(real, tmp_path_factory):
+    formulas = maths.formulas_of(EQUATION).values()
+    done, _ = maths.typeset(formulas, tmp_path_factory.mktemp("c"), "1", real.typeset)
+    return maths.template(EQUATION, done)
+
+
+def test_an_unknown_macro_is_refused(real, tmp_path):
+    formulas = [("a", False), (r"\foo", False)]
+    _, wrong = maths.typeset(formulas, tmp_path, "1", real.typeset)
+    assert r"Unsupported function name: \foo" in wrong[r"\foo", False]
+
+
+def test_a_formula_is_mathml(real, tmp_path):
+    done, _ = maths.typeset([("a+b", False)], tmp_path, "1", real.typeset)
+    assert "<mi>a</mi><mo>+</mo><mi>b</mi>" in done["a+b", False]
+
+
+def test_what_was_typeset_once_is_remembered(real, tmp_path):
+    maths.typeset([("a+b", False)], tmp_path, "1", real.typeset)
+    done, _ = maths.typeset([("a+b", False)], tmp_path, "1", lambda formulas: [])
+    assert "<mi>a</mi>" in done["a+b", False]
+
+
+def test_another_typesetter_forgets(real, tmp_path):
+    maths.typeset([("a", False)], tmp_path, "1", real.typeset)
+    asked = []
+    maths.typeset([("a", False)], tmp_path, "2", lambda f: asked.append(f) or [{"html": ""}])
+    assert len(asked) == 1
+
+
+def test_every_use_of_a_symbol_becomes_a_slot(template):
+    assert template.numeric.count('<mtext data-slot="n"></mtext>') == 2
+
+
+def test_no_placeholder_is_left(template):
+    assert "slotz" not in template.numeric
+
+
+def test_the_symbolic_side_has_no_slots(template):
+    assert "data-slot" not in template.symbolic
+
+
+def test_static_pages_get_their_numbers(template):
+    html = '<div data-equation="time" data-symbols=\'{"n": "8"}\'></div>'
+    assert '<mtext data-slot="n">8</mtext>' in maths.fill_static(html, {"time": template})
+
+
+def test_a_symbol_alone_is_filled_in(template):
+    html = maths.fill_static('<span data-tex="time.n"></span>', {"time": template})
+    assert "<mi>n</mi>" in html

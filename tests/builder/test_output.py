@@ -1,0 +1,125 @@
+"""The output folder: same bytes, whole or not at all, only what changed is made again."""
+
+import pytest
+
+from builder import memo, output
+
+
+def snapshot(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_two_builds_of_the_same_content_have_the_same_bytes(live):
+    first = live.build().output
+    live.memo = memo.Memo()
+    assert live.build().output == first
+
+
+def test_a_build_with_problems_says_so_in_its_problems(live):
+    live.append("content/guides/second.md", "[[spead]]")
+    assert live.build().problems
+
+
+def test_the_folder_holds_exactly_the_output(tmp_path):
+    target = tmp_path / "site"
+    output.swap_in(target, {"a.html": b"1", "b/c.html": b"2"})
+    output.swap_in(target, {"a.html": b"3"})
+    assert snapshot(target) == {"a.html": b"3"}
+
+
+def test_nothing_is_left_beside_the_folder(tmp_path):
+    output.swap_in(tmp_path / "site", {"a.html": b"1"})
+    output.swap_in(tmp_path / "site", {"a.html": b"2"})
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_failing_write_leaves_the_old_folder_byte_for_byte(tmp_path):
+    target = tmp_path / "site"
+    output.swap_in(target, {"a.html": b"1", "b.html": b"2"})
+    with pytest.raises(OSError, match="a"):
+        output.swap_in(target, {"a": b"3", "a/b.html": b"4"})
+    assert snapshot(target) == {"a.html": b"1", "b.html": b"2"}
+
+
+def test_a_failing_swap_puts_the_old_folder_back(tmp_path, monkeypatch):
+    target = tmp_path / "site"
+    output.swap_in(target, {"a.html": b"1"})
+    rename = type(target).rename
+
+    def refuse(path, to):
+        if "-new-" in path.name:
+            raise OSError("disk on fire")
+        return rename(path, to)
+
+    monkeypatch.setattr(type(target), "rename", refuse)
+    with pytest.raises(OSError, match="disk on fire"):
+        output.swap_in(target, {"a.html": b"2"})
+    assert snapshot(target) == {"a.html": b"1"}
+
+
+def test_an_unchanged_file_keeps_its_date(tmp_path):
+    target = tmp_path / "site"
+    output.swap_in(target, {"a.html": b"1", "b.html": b"2"})
+    before = (target / "a.html").stat().st_mtime_ns
+    output.swap_in(target, {"a.html": b"1", "b.html": b"3"})
+    assert (target / "a.html").stat().st_mtime_ns == before
+
+
+def test_nothing_is_made_again_when_nothing_changed(live):
+    live.build()
+    live.build()
+    assert live.memo.made == []
+
+
+def test_a_word_in_an_article_makes_only_its_page_again(live):
+    live.build()
+    live.append("content/guides/second.md", "More words.")
+    live.build()
+    assert live.memo.made == [
+        "prose content/guides/second.md",
+        "page content/guides/second.md",
+        "facts guides/second/index.html",
+    ]
+
+
+def test_a_new_title_makes_the_pages_that_show_it_again(live):
+    live.build()
+    live.edit("content/guides/second.md", 'title = "Second"', 'title = "Other"')
+    live.build()
+    pages = [name for name in live.memo.made if name.startswith("page ")]
+    assert pages == [
+        "page content/guides/first.md",
+        "page content/guides/second.md",
+        "page content/index.md",
+    ]
+
+
+def test_a_style_makes_no_article_again(live):
+    live.build()
+    (live.root / "theme/styles/10-late.css").write_text("body { color: red; }\n")
+    live.build()
+    assert not [name for name in live.memo.made if name.startswith("prose ")]
+
+
+def test_a_template_makes_all_pages_again(live):
+    live.build()
+    live.edit("theme/templates/guide.html", "<h1>", "<h1 class='x'>")
+    live.build()
+    assert sum(name.startswith("page ") for name in live.memo.made) == 3
+
+
+def test_a_memory_outlives_the_process(live):
+    live.build()
+    live.memo.save(live.root / "kept.pickle")
+    kept = memo.load(live.root / "kept.pickle")
+    live.build_with(kept)
+    assert kept.made == []
+
+
+def test_a_memory_that_cannot_be_read_is_empty(tmp_path):
+    (tmp_path / "kept.pickle").write_bytes(b"not a pickle")
+    assert memo.load(tmp_path / "kept.pickle").get("x", "1", lambda: 5) == 5

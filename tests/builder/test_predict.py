@@ -1,0 +1,47 @@
+import pytest
+
+from builder.predict import STOPS, prediction, verdict
+from engine.units import BYTES, SECONDS
+from engine.views import Receipt, Value
+
+TIME = Value(label="Time", value=0.49, quantity=SECONDS, receipt=Receipt())
+
+
+def test_a_low_guess_says_how_many_times_as_long():
+    said = verdict(0.05, 0.49, SECONDS)
+    assert said == "You said 50 ms; it is 490.0 ms, 9.8 times as long."
+
+
+def test_a_high_guess_says_how_far_it_was():
+    said = verdict(4.9, 0.49, SECONDS)
+    assert said == "You said 4.9 s; it is 490.0 ms: your guess was 10 times as long."
+
+
+def test_a_close_guess_is_right():
+    assert verdict(0.5, 0.49, SECONDS).endswith("so you were right within 5 %.")
+
+
+def test_a_size_is_not_long():
+    assert verdict(1e9, 14e9, BYTES) == "You said 1 GB; it is 14.00 GB, 14 times as much."
+
+
+def test_the_slider_has_its_stops():
+    assert len(prediction(TIME, 0.001, 100).stops) == STOPS
+
+
+def test_the_truth_lies_where_it_belongs_on_the_scale():
+    assert prediction(TIME, 0.0049, 49).at == pytest.approx(50)
+
+
+def test_a_linear_scale_is_linear():
+    assert prediction(TIME, 0, 0.98, "linear").at == pytest.approx(50)
+
+
+def test_a_range_without_the_truth_is_refused():
+    with pytest.raises(ValueError, match=r"0\.49 is outside the range 1 to 2"):
+        prediction(TIME, 1, 2)
+
+
+def test_a_logarithmic_range_cannot_begin_at_zero():
+    with pytest.raises(ValueError, match="cannot be logarithmic"):
+        prediction(TIME, 0, 1)

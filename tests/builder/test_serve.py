@@ -1,0 +1,92 @@
+import http.client
+import json
+
+import pytest
+import watchfiles
+
+from builder import local_host, serve
+
+OUTPUT = {
+    "index.html": b"home",
+    "guides/a/index.html": b"a",
+    "404.html": b"missing",
+    "assets/x.js": b"1",
+}
+CHANGED = watchfiles.Change.modified
+
+
+@pytest.fixture
+def host():
+    return local_host.Host(script=b"reload()")
+
+
+@pytest.fixture
+def ask(host):
+    server = local_host.start(host, 0)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=5)
+
+    def get(path):
+        connection.request("GET", path)
+        return connection.getresponse()
+
+    yield get
+    connection.close()
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_folder_is_its_index(host, ask):
+    host.publish(OUTPUT, [])
+    assert ask("/guides/a/").read() == b"a"
+
+
+def test_a_page_without_its_slash_leads_to_the_one_with_it(host, ask):
+    host.publish(OUTPUT, [])
+    assert ask("/guides/a").getheader("Location") == "/guides/a/"
+
+
+def test_an_unknown_address_gets_the_missing_page(host, ask):
+    host.publish(OUTPUT, [])
+    reply = ask("/nowhere")
+    assert (reply.status, reply.read()) == (404, b"missing")
+
+
+def test_scripts_have_the_type_that_browsers_demand(host, ask):
+    host.publish(OUTPUT, [])
+    assert ask("/assets/x.js").getheader("Content-Type").startswith("text/javascript")
+
+
+def test_before_the_first_good_build_the_page_waits_for_one(host, ask):
+    assert b"/_reload.js" in ask("/").read()
+
+
+def test_open_pages_hear_what_changed(host, ask):
+    events = ask("/_events")
+    while not host.listeners:
+        pass
+    host.publish(OUTPUT, ["index.html"])
+    assert json.loads(events.readline().removeprefix(b"data: ")) == {"changed": ["index.html"]}
+
+
+def test_a_page_opened_after_a_failed_build_hears_why(host, ask):
+    host.show_problems(["content/x.md:1: wrong"])
+    heard = json.loads(ask("/_events").readline().removeprefix(b"data: "))
+    assert heard == {"problems": ["content/x.md:1: wrong"]}
+
+
+def test_a_failed_build_keeps_the_last_good_pages(host, ask):
+    host.publish(OUTPUT, [])
+    host.show_problems(["content/x.md:1: wrong"])
+    assert ask("/").read() == b"home"
+
+
+def test_an_article_is_watched():
+    assert serve.wanted(CHANGED, "/project/content/guides/a.md")
+
+
+def test_installed_packages_are_not_watched():
+    assert not [name for name in serve.WATCHED if name == "theme" or "node" in name]
+
+
+def test_an_editors_own_files_are_not_watched():
+    assert not serve.wanted(CHANGED, "/project/content/guides/.a.md.swp")

@@ -1,0 +1,191 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from engine.answer import answer, dump, reply
+
+# Asked in a fresh interpreter, for the test's own has imported everything.
+HEAVY = {"argparse", "html.parser", "random", "pathlib", "subprocess", "decimal", "datetime"}
+
+
+def ask(calculator="gradient_sync", **request):
+    return reply({"calculator": calculator, **request})
+
+
+def value(answered, name):
+    return answered["inputs"][name]["value"]
+
+
+def error(answered, name):
+    return answered["inputs"][name]["error"]
+
+
+def number(answered, name):
+    return answered["outputs"][name]["text"]
+
+
+def test_no_inputs_give_the_defaults():
+    assert number(ask(), "all_reduce_time") == "490.0 ms"
+
+
+def test_a_typed_value_is_in_the_unit_of_its_field():
+    assert number(ask(typed={"port": "800"}), "all_reduce_time") == "245.0 ms"
+
+
+def test_a_value_from_a_url_is_in_si_units():
+    assert number(ask(values={"port": "1e11"}), "all_reduce_time") == "245.0 ms"
+
+
+def test_a_typed_value_wins_over_the_one_before():
+    answered = ask(values={"port": "1e11"}, typed={"port": "400"})
+    assert number(answered, "all_reduce_time") == "490.0 ms"
+
+
+def test_a_slider_at_its_end_gives_the_highest_value():
+    assert value(ask(slide={"world_size": 1.0}), "world_size") == "131072"
+
+
+def test_arrow_keys_start_from_the_value_given():
+    answered = ask(values={"world_size": "64"}, nudge={"world_size": 1})
+    assert value(answered, "world_size") == "128"
+
+
+def test_arrow_keys_go_round_the_options_of_a_choice():
+    assert value(ask(values={"dtype": "fp8"}, nudge={"dtype": 1}), "dtype") == "fp32"
+
+
+def test_arrow_keys_flip_a_switch():
+    assert value(ask(nudge={"overlap": 1}), "overlap") == "off"
+
+
+def test_two_flips_leave_a_switch_alone():
+    assert value(ask(nudge={"overlap": 2}), "overlap") == "on"
+
+
+def test_a_choice_has_no_slider():
+    assert error(ask(slide={"dtype": 0.5}), "dtype") == "dtype has no slider"
+
+
+def test_a_bad_value_stops_the_results():
+    assert ask(typed={"port": "many"})["outputs"] is None
+
+
+def test_a_bad_value_is_reported_beside_its_input():
+    assert error(ask(typed={"port": "many"}), "port").startswith("'many' is not a number")
+
+
+def test_a_bad_value_leaves_the_others_without_error():
+    assert error(ask(typed={"port": "many"}), "world_size") is None
+
+
+def test_a_bad_value_falls_back_to_the_default_if_so_wanted():
+    answered = ask(values={"port": "many"}, fallback=True)
+    assert number(answered, "all_reduce_time") == "490.0 ms"
+
+
+def test_a_fallback_still_reports_the_bad_value():
+    assert error(ask(values={"port": "many"}, fallback=True), "port")
+
+
+def test_a_good_value_heals_a_bad_one():
+    answered = ask(values={"port": "many"}, typed={"port": "400"})
+    assert (error(answered, "port"), answered["outputs"] is None) == (None, False)
+
+
+def test_an_unknown_input_is_a_problem_with_the_names_there_are():
+    problem = ask(values={"gpus": "8"})["problems"][0]
+    assert problem.startswith("gradient_sync has no input 'gpus'; there are parameters, dtype")
+
+
+def test_an_unknown_input_does_not_stop_the_results():
+    assert ask(values={"gpus": "8"})["outputs"] is not None
+
+
+def test_an_unknown_calculator_is_an_error_with_the_names_there_are():
+    with pytest.raises(LookupError, match="no calculator 'zero'; there are algorithm_race"):
+        ask("zero")
+
+
+def test_the_query_holds_only_what_differs_from_the_defaults():
+    answered = ask(typed={"port": "800", "world_size": "8"})
+    assert answered["query"] == [["gradient_sync.port", "1e11"]]
+
+
+def test_the_query_of_the_defaults_is_empty():
+    assert ask()["query"] == []
+
+
+def test_the_query_leads_back_to_the_same_results():
+    first = ask(typed={"parameters": "70.6B", "port": "123.4"}, nudge={"dtype": 1})
+    values = {key.partition(".")[2]: text for key, text in first["query"]}
+    assert ask(values=values)["outputs"] == first["outputs"]
+
+
+def test_a_changed_input_says_so():
+    answered = ask(typed={"port": "800"})
+    assert [k for k, v in answered["inputs"].items() if v["changed"]] == ["port"]
+
+
+def test_only_numbers_have_a_position():
+    positions = {name: v["position"] for name, v in ask()["inputs"].items()}
+    assert (positions["dtype"], positions["overlap"]) == (None, None)
+
+
+def test_the_display_reaches_every_text():
+    answered = ask(display={"binary": True})
+    assert number(answered, "gradient_size") == "13.04 GiB"
+
+
+def test_receipts_come_only_when_wanted():
+    assert ask()["extra"] == {}
+
+
+def test_a_wanted_receipt_is_a_fragment():
+    extra = ask(want={"receipts": ["all_reduce_time"]})["extra"]
+    assert "456.3 ms" in extra["receipts"]["all_reduce_time"]
+
+
+def test_wanted_data_is_csv():
+    extra = ask(want={"csv": ["parts"]})["extra"]
+    assert extra["csv"]["parts"].startswith("bar,part,time [second]\r\n")
+
+
+def test_an_unknown_output_is_not_in_the_extra():
+    assert ask(want={"csv": ["nothing"]})["extra"] == {}
+
+
+def test_nothing_extra_comes_with_a_bad_value():
+    assert ask(typed={"port": "many"}, want={"csv": ["parts"]})["extra"] == {}
+
+
+def test_a_link_in_a_receipt_carries_the_state():
+    extra = ask(typed={"port": "800"}, want={"receipts": ["step_time"]})["extra"]
+    assert 'href="?gradient_sync.port=1e11"' in extra["receipts"]["step_time"]
+
+
+def test_hostile_text_stays_text():
+    nasty = '<img src=x onerror="alert(1)">'
+    answered = ask(typed={"dtype": nasty})
+    assert error(answered, "dtype") == f"'{nasty}' is not among fp32, bf16, fp8"
+
+
+def test_answer_is_reply_as_json_text():
+    request = {"calculator": "rail_claim", "typed": {"ports_per_node": "1"}}
+    assert answer(json.dumps(request)) == dump(reply(request))
+
+
+def test_json_holds_no_nan():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        dump({"value": float("nan")})
+
+
+def test_json_keeps_its_letters_and_wastes_no_space():
+    assert dump({"a": ["µ", 1]}) == '{"a":["µ",1]}'
+
+
+def test_the_engine_starts_without_heavy_modules():
+    code = "import engine.answer, sys; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not HEAVY & set(done.stdout.split())

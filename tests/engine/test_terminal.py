@@ -1,0 +1,162 @@
+import subprocess
+import sys
+
+import pytest
+
+from engine.__main__ import main
+from engine.answer import answer, dump
+from engine.calculator import load, names
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process; return its exit status, output and errors."""
+
+    def command(*arguments):
+        try:
+            status = main(arguments)
+        except SystemExit as stop:
+            status = stop.code
+        return (status, *capsys.readouterr())
+
+    return command
+
+
+def asked(**request):
+    nothing = {"values": {}, "typed": {}, "display": {"binary": False, "both_ways": False}}
+    return answer(dump({"calculator": "gradient_sync", **nothing, **request}))
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_list_holds_every_calculator_with_its_question(run, name):
+    _, output, _ = run("list")
+    assert any(line.split() == [name, *load(name).question.split()] for line in output.splitlines())
+
+
+def test_the_list_ends_well(run):
+    assert run("list")[0] == 0
+
+
+def test_help_alone_is_the_list(run):
+    assert run("--help") == run("list")
+
+
+@pytest.mark.parametrize("arguments", [(), ("estimate", "run.json"), ("gradientsync",)])
+def test_an_unknown_command_ends_with_status_2_and_the_names_there_are(run, arguments):
+    status, output, errors = run(*arguments)
+    assert (status, output, errors.count("\n")) == (2, "", 1)
+    assert all(name in errors for name in ("list", *names()))
+
+
+def test_an_unknown_command_is_named(run):
+    assert run("estimate", "run.json")[2].startswith("no command 'estimate'; there are list, ")
+
+
+def test_results_come_with_label_and_unit(run):
+    lines = [line.split() for line in run("gradient_sync")[1].splitlines()]
+    assert ["all_reduce_time", "490.0", "ms", "All-reduce"] in [line[:4] for line in lines]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_calculator_can_be_read_as_text(run, name):
+    status, output, errors = run(name)
+    assert (status, errors) == (0, "")
+    assert output.startswith(load(name).title)
+
+
+@pytest.mark.parametrize("name", names())
+def test_columns_leave_no_blanks_at_the_end_of_a_line(run, name):
+    assert not [line for line in run(name)[1].splitlines() if line != line.rstrip()]
+
+
+def test_a_bare_number_is_in_si_units(run):
+    assert run("gradient_sync", "port=1e11") == run("gradient_sync", "port=800Gb/s")
+
+
+def test_a_number_with_a_unit_is_read_as_on_the_page(run):
+    assert run("gradient_sync", "parameters=70B", "--json")[1] == (
+        asked(typed={"parameters": "70B"}) + "\n"
+    )
+
+
+def test_thousands_may_be_separated(run):
+    assert run("gradient_sync", "world_size=1,024") == run("gradient_sync", "world_size=1024")
+
+
+def test_a_choice_is_given_by_name(run):
+    assert "560.0 ms" in run("gradient_sync", "algorithm=tree")[1]
+
+
+def test_options_may_stand_between_inputs(run):
+    between = run("gradient_sync", "port=1e11", "--json", "dtype=fp8")
+    assert between == run("gradient_sync", "port=1e11", "dtype=fp8", "--json")
+
+
+def test_json_is_exactly_the_answer_of_the_engine(run):
+    values = {"port": "1e11", "dtype": "fp8"}
+    status, output, errors = run("gradient_sync", "port=1e11", "dtype=fp8", "--json")
+    assert (status, output, errors) == (0, asked(values=values) + "\n", "")
+
+
+def test_sizes_can_be_binary(run):
+    assert "13.04 GiB" in run("gradient_sync", "--binary")[1]
+
+
+def test_links_can_be_summed_over_both_ways(run):
+    assert "1,690 Gb/s both ways" in run("gradient_sync", "--both-ways")[1]
+
+
+def test_display_options_reach_the_json(run):
+    wanted = asked(display={"binary": True, "both_ways": True})
+    assert run("gradient_sync", "--json", "--binary", "--both-ways")[1] == wanted + "\n"
+
+
+def test_every_problem_has_its_line(run):
+    status, output, errors = run("gradient_sync", "port=9e99", "foo=2", "dtype=int4")
+    assert (status, output) == (2, "")
+    assert [line.partition(":")[0].split()[0] for line in errors.splitlines()] == [
+        "gradient_sync",
+        "dtype",
+        "port",
+    ]
+
+
+def test_a_bad_value_is_named_with_what_is_allowed(run):
+    assert run("gradient_sync", "port=9e99")[2] == (
+        "port: '9e99' is outside the range 1 Gb/s to 1,600 Gb/s\n"
+    )
+
+
+def test_a_bad_value_prints_no_json(run):
+    assert run("gradient_sync", "port=many", "--json")[:2] == (2, "")
+
+
+def test_an_input_without_a_value_is_refused(run):
+    assert run("gradient_sync", "port") == (2, "", "'port' is not of the form name=value\n")
+
+
+def test_an_unknown_option_ends_with_status_2(run):
+    assert run("gradient_sync", "--jsn")[0] == 2
+
+
+@pytest.mark.parametrize("name", names())
+def test_help_explains_every_input(run, name):
+    output = run(name, "--help")[1]
+    explained = [line.split()[0] for line in output.splitlines() if line.startswith("  ")]
+    assert set(load(name).fields) <= set(explained)
+
+
+@pytest.mark.parametrize("part", ["5e10", "400 Gb/s", "1 Gb/s to 1,600 Gb/s", "one way"])
+def test_help_gives_default_unit_range_and_help(run, part):
+    lines = run("gradient_sync", "-h")[1].splitlines()
+    assert part in next(line for line in lines if line.startswith("  port "))
+
+
+def test_help_lists_the_presets(run):
+    assert "One port per node: ports_per_node=1" in run("rail_claim", "--help")[1]
+
+
+def test_the_module_runs_as_a_command():
+    command = [sys.executable, "-m", "engine", "gradient_sync", "port=many"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
