@@ -1,6 +1,7 @@
 """The shapes of a collective's scene: boxes of chunks, ports, links, messages."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.simulate.trace import Cell
 from engine.views import Shape
@@ -78,6 +79,8 @@ def cell_shapes(
     return square, _text(f"t{key}", x + grid.width / 2, middle, grid.font, label, "value c-ink")
 
 
+# Most links and messages stay as they are from one frame to the next: then the shape is the same.
+@lru_cache(maxsize=4096)
 def link_shape(key: str, start: Point, end: Point, *, shown: bool) -> Shape:
     """Return the line between two boxes on which a message travels."""
     return Shape(
@@ -94,6 +97,7 @@ def link_shape(key: str, start: Point, end: Point, *, shown: bool) -> Shape:
     )
 
 
+@lru_cache(maxsize=4096)
 def message_shapes(
     key: str, corner: Point, grid: Grid, label: str, *, shown: bool, arriving: bool
 ) -> tuple[Shape, Shape]:

@@ -1,7 +1,6 @@
 """HTML fragments of the views that are words: drawn the same at build time and in the Worker."""
 
-from html import escape
-
+from engine.draw.escape import escape
 from engine.text import Display, show, words
 from engine.views import Advice, Badge, Challenge, Remedy, Table
 

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from html import escape
 
 from engine.calculator import Calculator, changed
+from engine.draw.escape import escape
 from engine.inputs import Scalar
 from engine.text import Display, other_system, show, words
 from engine.views import Published, Value

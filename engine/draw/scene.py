@@ -1,8 +1,8 @@
 """A scene as SVG plus the changes from each frame to the next."""
 
-from html import escape
 from typing import Any
 
+from engine.draw.escape import escape
 from engine.text import Display, words
 from engine.views import Scene, Shape
 

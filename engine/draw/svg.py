@@ -1,10 +1,10 @@
 """Static SVG of any chart or scene: in the page, and as a file of its own."""
 
 from collections.abc import Callable, Mapping
-from html import escape
 from typing import Any
 
 from engine.draw import bars, heatmap, lines, timeline
+from engine.draw.escape import escape
 from engine.draw.file_style import CHART_RULES, PALETTE, SCENE_RULES
 from engine.draw.frame import Box, Line, Picture, Ring, Words
 from engine.draw.scene import scene_svg

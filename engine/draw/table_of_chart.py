@@ -1,8 +1,8 @@
 """The data of a chart as an HTML table of a dozen rows, for reading rather than for a program."""
 
 from collections.abc import Sequence
-from html import escape
 
+from engine.draw.escape import escape
 from engine.text import Display, show
 from engine.views import Bars, Heatmap, Lines, Timeline, View
 
