@@ -77,7 +77,7 @@ def check_sentence(placement: Placement, found: Live) -> None:
     kind = view["kind"] if view else ("input" if placement.member else "calculator")
     if kind not in (*_IN_SENTENCES, "input"):
         raise ContentError(
-            f"'{name}' is a {kind} and cannot stand in a sentence; give it a paragraph of its own"
+            f"'{name}' ({kind}) cannot stand in a sentence; give it a paragraph of its own"
         )
     if (placement.settings or placement.also) and kind != "value":
         raise ContentError(f"'{name}' is no value; settings and '|also' need one")

@@ -50,7 +50,7 @@ def test_an_unknown_output(live):
 def test_a_chart_in_a_sentence(live):
     line = live.append(SECOND, "See [[speed.curve]].")
     assert live.problems() == [
-        f"{SECOND}:{line}: 'speed.curve' is a lines and cannot stand in a sentence; "
+        f"{SECOND}:{line}: 'speed.curve' (lines) cannot stand in a sentence; "
         "give it a paragraph of its own"
     ]
 

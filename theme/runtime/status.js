@@ -4,6 +4,8 @@ import { all, attribute, partsOf, words, write } from "./dom.js";
 
 /** Whether the notice shows a state, which ends by itself, or a message, which the reader closes. */
 let ofState = false;
+/** The message to come back to when the state has ended. */
+let message = "";
 
 /** @param {string[]} calculators @param {"static" | "loading" | "live" | "failed"} state */
 export function showState(calculators, state) {
@@ -17,7 +19,7 @@ export function say(calculator, sentence) {
   const lines = partsOf(calculator, "[data-status]");
   fill(lines, sentence, false);
   if (sentence && !lines.some(isInView)) show(sentence, false, true);
-  else if (ofState) show("", false, true);
+  else if (ofState) show(message, false, false);
 }
 
 /** @param {string} calculator */
@@ -29,12 +31,14 @@ export function sayLoading(calculator) {
 export function sayFailure(sentence) {
   const lines = all("[data-status]");
   fill(lines, sentence, true);
-  show(lines.some(isInView) ? "" : sentence, true, true);
+  if (lines.some(isInView)) show(message, false, false);
+  else show(sentence, true, true);
 }
 
 /** @param {string} sentence stays until the reader closes it; empty to close it */
 export function notice(sentence) {
-  show(sentence, false, false);
+  message = sentence;
+  show(message, false, false);
 }
 
 /** @param {HTMLElement[]} lines @param {string} sentence @param {boolean} retry */

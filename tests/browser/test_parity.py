@@ -1,0 +1,82 @@
+"""Every calculator gives the same bytes in the browser as natively: numbers, words, pictures."""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from engine import calculator as calculators
+from engine.answer import answer
+from engine.inputs import Choice, Number, Switch
+from engine.text import plain
+from tests.bench.host import serve
+from tests.browser.runtime_fixtures import ROOT, write_page
+
+pytestmark = pytest.mark.browser
+
+ASK = (
+    "async ([name, texts]) => { const replies = []; for (const text of texts) "
+    "replies.push(await engine.ask(name, text)); return replies; }"
+)
+
+
+@pytest.fixture(scope="module")
+def live(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    folder: Path = tmp_path_factory.mktemp("parity")
+    write_page(folder, ROOT / "engine", ROOT / ".cache")
+    context = browser.new_context()
+    with serve({"/guides/": folder}) as port:
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/guides/index.html")
+        page.wait_for_function("() => window.engine")
+        yield page
+        context.close()
+
+
+def extremes(field: Number | Choice | Switch) -> list[object]:
+    """Return the ends of an input: both bounds, every option, on and off."""
+    if isinstance(field, Number):
+        return [field.low, field.high]
+    return list(field.options) if isinstance(field, Choice) else [True, False]
+
+
+def requests(name: str) -> list[str]:
+    """Return requests for the defaults, every end of every input, the presets and random values."""
+    declared = calculators.load(name)
+    outputs = json.loads(answer(json.dumps({"calculator": name})))["outputs"]
+    everything = {kind: list(outputs) for kind in ("receipts", "svg", "file", "table", "csv")}
+    charts = ("lines", "bars", "timeline", "heatmap")
+    everything["receipts"] = [key for key, view in outputs.items() if view["kind"] == "value"]
+    for kind in ("svg", "file", "table", "csv"):
+        everything[kind] = [key for key, view in outputs.items() if view["kind"] in charts]
+    cases: list[dict[str, object]] = [{}]
+    cases += [{key: end} for key, field in declared.fields.items() for end in extremes(field)]
+    cases += [dict(preset) for preset in declared.presets.values()]
+    chance = random.Random(name)
+    for _ in range(12):
+        case: dict[str, object] = {}
+        for key, field in declared.fields.items():
+            if isinstance(field, Number):
+                case[key] = field.at(chance.random())
+            else:
+                case[key] = chance.choice(extremes(field))
+        cases.append(case)
+    found = [
+        {"calculator": name, "values": {key: plain(value) for key, value in case.items()}}
+        for case in cases
+    ]
+    found[0]["want"] = everything
+    found[-1]["want"] = everything
+    found[-1]["display"] = {"binary": True, "both_ways": True}
+    found.append({"calculator": name, "typed": {next(iter(declared.fields)): "twelve"}})
+    return [json.dumps(one) for one in found]
+
+
+@pytest.mark.parametrize("name", calculators.names())
+def test_the_browser_and_the_terminal_give_the_same_bytes(live: Page, name: str):
+    asked = requests(name)
+    for text, reply in zip(asked, live.evaluate(ASK, [name, asked]), strict=True):
+        assert reply == answer(text), text
