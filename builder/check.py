@@ -95,6 +95,7 @@ def _wrong_url(url: str, path: str, pages: Mapping[str, Facts], others: frozense
     if target not in pages and target not in others:
         return f"link to '{url}': there is no {target} in the output"
     if anchor and target in pages and unquote(anchor) not in pages[target].ids:
-        there = ", ".join(name for name in pages[target].ids if not name.startswith("_")) or "none"
+        made = ("_", "receipt-", "ref-", "fn")
+        there = ", ".join(n for n in pages[target].ids if not n.startswith(made)) or "none"
         return f"link to '{url}': {target} has no anchor '{anchor}'; there are {there}"
     return ""

@@ -58,10 +58,13 @@ def told(problems: tuple[Problem, ...]) -> bool:
 
 def _build(given: argparse.Namespace) -> int:
     began = time.perf_counter()
+    target = Path(given.out).resolve()
+    if not output.is_ours(target):
+        say(f"--out {given.out} is no output of an earlier build; name a new or an empty folder")
+        return WRONG_USAGE
     built = once(folders.project(ROOT), _options(given))
     if told(built.problems):
         return WRONG_CONTENT
-    target = Path(given.out).resolve()
     output.swap_in(target, built.output)
     pages = sum(name.endswith("index.html") for name in built.output)
     took = time.perf_counter() - began

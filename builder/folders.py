@@ -1,6 +1,7 @@
 """Where things lie, and the digest that says whether they changed."""
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,6 +45,14 @@ def files(folder: Path, pattern: str = "*") -> list[Path]:
         if path.is_file()
         and not any(p.startswith((".", "__pycache__")) for p in path.relative_to(folder).parts)
     )
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file of the cache so that another build beside this one never reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}-{os.getpid()}")
+    part.write_bytes(data)
+    part.replace(path)
 
 
 def digest(parts: Iterable[str | bytes]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
 
-from builder.folders import digest
+from builder.folders import digest, write_whole
 from builder.marks import math_mark
 from engine.equation import Equation
 
@@ -70,8 +70,7 @@ def typeset(
                 wrong[formula] = " ".join(answer["error"].replace("\u0332", "").split())
             else:
                 known[name_of(formula)] = answer["html"]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(known, ensure_ascii=False, indent=0), "utf-8")
+        write_whole(path, json.dumps(known, ensure_ascii=False, indent=0).encode())
     return {f: known[name_of(f)] for f in wanted if f not in wrong}, wrong
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from builder.folders import Folders, digest, digest_of_files
+from builder.folders import Folders, digest, digest_of_files, write_whole
 
 Made = TypeVar("Made")
 
@@ -36,10 +36,9 @@ class Memo:
 
     def save(self, path: Path) -> None:
         """Keep what this build used; other files of the same folder are forgotten."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         for other in path.parent.glob("*.pickle"):
-            other.unlink()
-        path.write_bytes(pickle.dumps({name: self._kept[name] for name in self._used}))
+            other.unlink(missing_ok=True)
+        write_whole(path, pickle.dumps({name: self._kept[name] for name in self._used}))
 
 
 def place(folders: Folders) -> Path:

@@ -6,6 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
+MARK = ".nojekyll"  # every output has it; a folder of anybody else's hardly does
+
+
+def is_ours(target: Path) -> bool:
+    """Say whether the folder may be replaced: it is not there, empty, or an earlier output."""
+    if not target.exists():
+        return True
+    return target.is_dir() and ((target / MARK).exists() or not any(target.iterdir()))
+
+
 def swap_in(target: Path, output: Mapping[str, bytes]) -> None:
     """Make `target` hold exactly the files in `output` (path inside it -> content).
 

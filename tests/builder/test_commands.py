@@ -29,13 +29,20 @@ def test_a_good_build_writes_the_folder(build):
     assert (out / "index.html").read_bytes() == b"x"
 
 
+def test_a_folder_of_somebody_elses_is_left_alone(build, tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "thesis.txt").write_text("years of work")
+    status, out = build(Built(output={"index.html": b"x"}, problems=()))
+    assert (status, [path.name for path in out.iterdir()]) == (2, ["thesis.txt"])
+
+
 def test_problems_end_with_one(build):
     status, _ = build(Built(output={}, problems=(PROBLEM,)))
     assert status == 1
 
 
 def test_problems_leave_the_old_folder_byte_for_byte(build):
-    build(Built(output={"index.html": b"old"}, problems=()))
+    build(Built(output={"index.html": b"old", ".nojekyll": b""}, problems=()))
     _, out = build(Built(output={"index.html": b"new"}, problems=(PROBLEM,)))
     assert (out / "index.html").read_bytes() == b"old"
 

@@ -55,11 +55,11 @@ export function listenToControls(find) {
     }
   });
 
-  for (const [kind, on] of /** @type {const} */ ([["pointerdown", true], ["pointerup", false], ["pointercancel", false]])) {
-    document.addEventListener(kind, (event) => {
-      const slider = on ? target(event, "input[type=range][data-slide]") : null;
-      hold(slider);
-    });
+  document.addEventListener("pointerdown", (event) => {
+    hold(target(event, "input[type=range][data-slide]"));
+  });
+  for (const kind of ["pointerup", "pointercancel"]) {
+    document.addEventListener(kind, () => hold(null));
   }
   document.addEventListener("change", (event) => {
     const slider = target(event, "input[type=range][data-slide]");
