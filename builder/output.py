@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-
 MARK = ".nojekyll"  # every output has it; a folder of anybody else's hardly does
 
 
