@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from builder import slim
 from builder.folders import digest, files
 
 FOLDER = "assets"
@@ -66,7 +67,7 @@ def styles(theme: Path) -> tuple[dict[str, bytes], str, tuple[str, ...]]:
 
 def style_text(theme: Path) -> str:
     """Return all style sheets in the order of their names, as one text."""
-    return "\n".join(path.read_text("utf-8") for path in files(theme / "styles", "*.css"))
+    return "".join(slim.style(path.read_text("utf-8")) for path in files(theme / "styles", "*.css"))
 
 
 def without_fonts(text: str) -> str:
@@ -83,7 +84,10 @@ def scripts(theme: Path) -> tuple[dict[str, bytes], str, tuple[str, ...], str]:
 
     All modules lie in one folder whose name carries the hash, so that imports stay as written.
     """
-    found = {path.name: path.read_bytes() for path in files(theme / "runtime", "*.js")}
+    found = {
+        path.name: slim.script(path.read_text("utf-8")).encode()
+        for path in files(theme / "runtime", "*.js")
+    }
     if not found:
         return {}, "", (), ""
     parts = [part for name, content in found.items() for part in (name, content)]

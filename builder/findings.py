@@ -68,12 +68,4 @@ def show_value(found: Live, name: str, findings: Findings) -> None:
     """Note that the page shows the value `name`, so that it gets its receipt and references."""
     findings.calculators[found.name] = None
     findings.values[found.name, name] = None
-    findings.cites |= dict.fromkeys(sources_of(found.views[name]))
-
-
-def sources_of(view: Any) -> tuple[str, ...]:  # noqa: ANN401 (a Value)
-    """Return the keys of the bibliography that a value's receipt names."""
-    receipt = view.receipt
-    of_equation = receipt.equation.sources if receipt.equation else ()
-    published = (receipt.published.source,) if receipt.published else ()
-    return (*of_equation, *receipt.sources, *published)
+    findings.cites |= dict.fromkeys(found.sources[name])

@@ -10,13 +10,13 @@ from typing import Any
 from builder.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply
-from engine.calculator import make
+from engine.calculator import Calculator, make
 from engine.draw.svg import svg_text
 from engine.equation import Equation
-from engine.inputs import Choice, Number
+from engine.inputs import Choice, Number, Scalar, Switch
 from engine.inputs import Field as Declaration
 from engine.text import DEFAULT, plain
-from engine.views import Bars, Formula, Heatmap, Lines, Scene, Timeline, Value, View
+from engine.views import Bars, Formula, Heatmap, Lines, Receipt, Scene, Timeline, Value, View
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
@@ -47,6 +47,7 @@ class Live:
         presets: {"title", "values": {input: SI text}} each.
         reply: the engine's reply for the defaults; extra holds receipts, svg and table by output.
         views: name -> the view itself.
+        sources: value -> keys of the bibliography its receipt can name, whatever is chosen.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Live:
     reply: Mapping[str, Any]
     views: Mapping[str, View]
     equations: tuple[Equation, ...]
+    sources: Mapping[str, tuple[str, ...]]
 
 
 def source(name: str) -> str:
@@ -94,6 +96,7 @@ def read(name: str) -> tuple[Live, list[Problem]]:
         reply={**result, "extra": extra},
         views=views,
         equations=calculator.equations,
+        sources=_sources(calculator),
     )
     return live, [Problem(source(name), 1, message) for message in _wrong(live)]
 
@@ -119,6 +122,32 @@ def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, 
 def _pictures(views: Mapping[str, View]) -> dict[str, str]:
     drawn = (Lines, Bars, Timeline, Heatmap, Scene)
     return {n: svg_text(v, DEFAULT) for n, v in views.items() if isinstance(v, drawn)}
+
+
+def _sources(calculator: Calculator) -> dict[str, tuple[str, ...]]:
+    """Return the sources of every value over all options, one chosen at a time."""
+    found: dict[str, dict[str, None]] = {}
+    for values in ({}, *_choices(calculator), *calculator.presets.values()):
+        for name, view in calculator.compute(make(calculator, values)).items():
+            if isinstance(view, Value):
+                found.setdefault(name, {}).update(dict.fromkeys(_named(view.receipt)))
+    return {name: tuple(keys) for name, keys in found.items()}
+
+
+def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:
+    found: list[dict[str, Scalar]] = []
+    for name, field in calculator.fields.items():
+        if isinstance(field, Choice):
+            found += [{name: option} for option in field.options]
+        elif isinstance(field, Switch):
+            found += [{name: True}, {name: False}]
+    return found
+
+
+def _named(receipt: Receipt) -> tuple[str, ...]:
+    of_equation = receipt.equation.sources if receipt.equation else ()
+    published = (receipt.published.source,) if receipt.published else ()
+    return (*of_equation, *receipt.sources, *published)
 
 
 def _field(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:

@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from builder import live, maths
-from builder.findings import sources_of
 from builder.library import REFERENCES, Library
 from builder.live import Live
 from builder.memo import Memo
 from builder.problem import Problem
-from engine.views import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +45,8 @@ def wrong_sources(toolbox: Toolbox, library: Library) -> list[Problem]:
     return [
         Problem(live.source(name), 1, f"output '{output}' cites '{key}', not in {REFERENCES}")
         for name, calculator in toolbox.calculators.items()
-        for output, view in calculator.views.items()
-        if isinstance(view, Value)
-        for key in dict.fromkeys(sources_of(view))
+        for output, keys in calculator.sources.items()
+        for key in keys
         if key not in library.references
     ]
 

@@ -48,7 +48,8 @@ def test_escape_takes_a_bad_text_back(visit):
     box(page).fill("many")
     page.wait_for_selector('input[aria-invalid="true"]')
     box(page).press("Escape")
-    page.wait_for_selector('.field input[name="world_size"][aria-invalid="false"]')
+    own = f'[name="world_size"][data-of="{CALCULATOR}"]'
+    page.wait_for_selector(f'.field input{own}[aria-invalid="false"]')
     assert box(page).input_value() == "8"
 
 

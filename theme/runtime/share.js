@@ -38,8 +38,8 @@ function codeOf(button) {
 /** @param {HTMLElement} button @param {string} link */
 async function report(button, link) {
   const receipt = button.closest("[data-receipt]");
-  const parts = [":scope > :first-child", ".big"].map((part) => receipt?.querySelector(part)?.textContent?.trim());
-  const title = parts.filter(Boolean).join(": ");
+  const shown = [":scope > :first-child", ".big"].map((part) => receipt?.querySelector(part));
+  const title = shown.map((part) => part?.textContent?.trim()).filter(Boolean).join(": ");
   const { repository } = document.body.dataset;
   if (repository) {
     const query = new URLSearchParams({ title, body: `${title}\n\n${link}\n` });

@@ -1,0 +1,27 @@
+"""Slimming takes comments and margins, never code."""
+
+from pathlib import Path
+
+import pytest
+
+from builder import slim
+
+RUNTIME = sorted(Path("theme/runtime").glob("*.js"))
+
+
+def test_a_comment_on_its_own_lines_goes():
+    assert slim.script("/** Adds.\n * @param {number} a */\nf(a);\n  // why\n  g();\n") == "f(a);\ng();\n"
+
+
+def test_a_comment_behind_code_stays():
+    assert slim.script('open("https://x"); // why\n') == 'open("https://x"); // why\n'
+
+
+def test_a_style_loses_comments_and_margins():
+    assert slim.style("/* a */\np {\n  color: red; /* b */\n}\n") == "p {\ncolor: red;\n}\n"
+
+
+@pytest.mark.parametrize("path", RUNTIME, ids=lambda path: path.name)
+def test_no_template_of_a_module_spans_lines_that_would_go(path):
+    inside = path.read_text().split("`")[1::2]
+    assert not [text for text in inside if "\n" in text]
