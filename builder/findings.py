@@ -34,7 +34,7 @@ class Findings:
         cites: keys in the order of their first citation.
         terms: names of glossary entries, in the order of their first use.
         calculators: those placed, whole or in part.
-        figures: outputs placed as a chart, as (calculator, output).
+        figures: outputs placed as a chart or a scene, as (calculator, output).
         values: live values placed, as (calculator, output); each gets one receipt.
         popovers: HTML of receipts that are not live.
         titles: id -> what a cross reference to it says, of illustrations and calculators.

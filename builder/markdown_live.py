@@ -70,7 +70,7 @@ def _show(found: Live, name: str, findings: Findings) -> None:
     kind = found.outputs[name]["kind"]
     if kind == "value":
         show_value(found, name, findings)
-    elif kind in CHARTS:
+    elif kind in (*CHARTS, "scene"):
         findings.figures[found.name, name] = None
 
 

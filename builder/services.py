@@ -58,6 +58,8 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
     def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:
         from builder import figures
 
+        if view["kind"] == "scene":
+            return {"frames": view["frames"]}
         return figures.json_item(name, view)
 
     def bokeh() -> bytes:

@@ -22,7 +22,7 @@ def table_fragment(view: Table, display: Display) -> str:
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(view.title)}">'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(view.title)}">'
         f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
     )
 

@@ -33,7 +33,7 @@ def receipt_fragment(
         (receipt.equation.sources if receipt.equation else ()) + receipt.sources
     )
     parts = [
-        f'<h4>{escape(view.label)}</h4><p class="big">{text}'
+        f'<p class="receipt-title">{escape(view.label)}</p><p class="big">{text}'
         + (f' <span class="also">= {also}</span>' if also else "")
         + "</p>",
         _equation(view, display),
@@ -68,7 +68,7 @@ def _equation(view: Value, display: Display) -> str:
 def _list(title: str, items: list[str]) -> str:
     if not items:
         return ""
-    return f"<h5>{title}</h5><ul>" + "".join(f"<li>{escape(i)}</li>" for i in items) + "</ul>"
+    return f'<p class="receipt-heading">{title}</p><ul>' + "".join(f"<li>{escape(i)}</li>" for i in items) + "</ul>"
 
 
 def _published(published: Published, display: Display) -> str:

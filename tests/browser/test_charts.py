@@ -54,9 +54,11 @@ def folder(tmp_path_factory):
     (out / "other.json").write_text(json.dumps(ask(tokens_per_gpu="20000")["outputs"]), "utf-8")
     (out / "bokeh.js").write_bytes(figures.bokeh_js())
     (out / "boot.js").write_text(
-        'import * as chart from "./chart.js"; window.chart = chart; chart.startCharts();', "utf-8"
+        'import * as chart from "./chart.js"; import { startCharts } from "./charts.js";'
+        "window.chart = chart; startCharts();",
+        "utf-8",
     )
-    for module in (THEME / "runtime").glob("chart*.js"):
+    for module in [*(THEME / "runtime").glob("chart*.js"), THEME / "runtime" / "figures.js"]:
         shutil.copy(module, out)
     css = "".join((THEME / "styles" / name).read_text(encoding="utf-8") for name in STYLES)
     (out / "style.css").write_text(css, encoding="utf-8")

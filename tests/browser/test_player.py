@@ -7,6 +7,7 @@ DRAWING = "figure => figure.querySelector('[data-stage]').innerHTML"
 def figure(page):
     found = page.locator("[data-player]").first
     found.scroll_into_view_if_needed()
+    found.locator("[data-scrub]:enabled").wait_for()  # its frames come when it is near
     return found
 
 

@@ -28,41 +28,6 @@ export function needsSvg(figure) {
   return !live.has(figure);
 }
 
-/** Makes every chart live once it is near and the page is idle, or when the reader touches it. */
-export function startCharts() {
-  /** @type {Promise<Record<string, Item>> | undefined} */
-  let items;
-  for (const figure of /** @type {NodeListOf<HTMLElement>} */ (
-    document.querySelectorAll("figure.chart")
-  )) {
-    whenWanted(figure, async () => {
-      items ??= fetch(document.body.dataset.figures ?? "").then((reply) => reply.json());
-      const item = (await items)[`${figure.dataset.of}.${figure.dataset.output}`];
-      if (item) await upgrade(figure, item);
-    });
-  }
-}
-
-/** @param {HTMLElement} figure @param {() => Promise<void>} start */
-function whenWanted(figure, start) {
-  const go = () => {
-    watcher.disconnect();
-    figure.removeEventListener("pointerenter", go);
-    figure.removeEventListener("focusin", go);
-    start().catch(() => figure.setAttribute("data-chart", "static"));
-  };
-  const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then));
-  const watcher = new IntersectionObserver(
-    (entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) idle(go);
-    },
-    { rootMargin: "150% 0px" },
-  );
-  if (!(/** @type {any} */ (navigator).connection?.saveData)) watcher.observe(figure);
-  figure.addEventListener("pointerenter", go, { once: true });
-  figure.addEventListener("focusin", go, { once: true });
-}
-
 /**
  * Puts a live figure over the static one, and shows it when it is painted.
  * @param {HTMLElement} figure

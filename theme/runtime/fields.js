@@ -27,7 +27,7 @@ export function hold(slider) {
 
 /** Let every control of the page be used; without this script they are plain numbers. */
 export function enable() {
-  const later = "[data-undo], [data-reset], [data-restore]";
+  const later = "[data-undo], [data-reset], [data-restore], [data-player] .controls *";
   for (const element of document.querySelectorAll("[data-of][readonly]")) {
     element.removeAttribute("readonly");
   }

@@ -2,7 +2,7 @@
 
 import { listenToActions } from "./actions.js";
 import { createAddress } from "./address.js";
-import { startCharts } from "./chart.js";
+import { startCharts } from "./charts.js";
 import { listenToControls } from "./controls.js";
 import { all, words } from "./dom.js";
 import { adoptEquations } from "./equation.js";
@@ -13,7 +13,7 @@ import { createPage } from "./page.js";
 import { startPrediction } from "./predict.js";
 import { listenForPrint } from "./print.js";
 import { listenToReceipts } from "./receipts.js";
-import { startScene } from "./scene.js";
+import { prepareScene } from "./scene.js";
 import { createSettings, settingNames } from "./settings.js";
 import { listenForSharing } from "./share.js";
 import { startWhenWanted } from "./start.js";
@@ -32,7 +32,7 @@ const { find } = page;
 adoptEquations();
 enable();
 for (const block of all("[data-predict]")) startPrediction(block);
-for (const figure of all("[data-player]")) startScene(figure);
+for (const figure of all("[data-player]")) prepareScene(figure);
 startCharts();
 watchFigures();
 listenToControls(find);

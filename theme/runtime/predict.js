@@ -46,7 +46,7 @@ export function startPrediction(block) {
     block.classList.add("revealed");
   }
 
-  block.hidden = false;
+  block.classList.add("ready");
   slider.addEventListener("input", show);
   slider.addEventListener("keydown", (event) => event.key === "Enter" && reveal(true));
   for (const button of all("[data-reveal]", block)) {

@@ -7,17 +7,29 @@
  * @typedef {Map<string, string | null>} State  "shape attribute" -> value, "shape" -> text
  */
 
-import { all, attribute, parsed, write } from "./dom.js";
+import { all, attribute, write } from "./dom.js";
+import { dataOf, whenWanted } from "./figures.js";
 import { createPlayer } from "./player.js";
 
 /** @type {WeakMap<Element, (view: {svg: string, frames: Frame[]}) => void>} */
 const updates = new WeakMap();
+/** The newest drawing of a figure whose player has not started yet. @type {WeakMap<Element, any>} */
+const early = new WeakMap();
 
-/** @param {HTMLElement} figure */
-export function startScene(figure) {
+/** Gives the figure its player as soon as it is wanted. @param {HTMLElement} figure */
+export function prepareScene(figure) {
+  whenWanted(figure, async () => {
+    const { frames } = await dataOf(figure);
+    startScene(figure, frames);
+    const newer = early.get(figure);
+    if (newer) updates.get(figure)?.(newer);
+    for (const control of all(".controls [disabled]", figure)) control.removeAttribute("disabled");
+  });
+}
+
+/** @param {HTMLElement} figure @param {Frame[]} frames */
+function startScene(figure, frames) {
   const stage = /** @type {HTMLElement} */ (figure.querySelector("[data-stage]"));
-  /** @type {Frame[]} */
-  let frames = parsed(figure.querySelector("[data-scene]")?.textContent ?? "").frames;
   let drawing = read(stage, frames);
   const part = (/** @type {string} */ name) => /** @type {any} */ (figure.querySelector(name));
   const [play, scrub, caption] = ["[data-play]", "[data-scrub]", "[data-frame-caption]"].map(part);
@@ -58,7 +70,9 @@ export function startScene(figure) {
 /** @param {HTMLElement} figure @param {any} view */
 export function showScene(figure, view) {
   for (const caption of all("[data-caption]", figure)) write(caption, "textContent", view.caption);
-  updates.get(figure)?.(view);
+  const show = updates.get(figure);
+  if (show) show(view);
+  else early.set(figure, view);
 }
 
 /** @param {HTMLElement} figure @param {ReturnType<typeof createPlayer>} player */

@@ -54,7 +54,7 @@ async function save(button, kind, find) {
   const figure = /** @type {HTMLElement} */ (button.closest("[data-output]"));
   const { of, output = "" } = figure.dataset;
   const file = `${of}-${output}.${kind}`;
-  const text = await find(of)?.extra(kind === "csv" ? "csv" : "svg", output);
+  const text = await find(of)?.extra(kind === "csv" ? "csv" : "file", output);
   try {
     if (!text) throw new Error(output);
     if (kind === "png") await savePicture(file, text);

@@ -1,6 +1,6 @@
 /** Shows the engine's views in their places: texts, fragments, equations, charts, scenes, code. */
 
-import * as chart from "./chart.js";
+import * as chart from "./charts.js";
 import { all, attribute, partsOf, write } from "./dom.js";
 import { fillEquation } from "./equation.js";
 import { morph } from "./morph.js";

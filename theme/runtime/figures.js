@@ -1,0 +1,34 @@
+/** When a figure comes alive, and the data for it: fetched when it is near, not while reading. */
+
+/** @type {Promise<Record<string, any>> | undefined} */
+let items;
+
+/** What the builder wrote for this figure. @param {HTMLElement} figure @returns {Promise<any>} */
+export async function dataOf(figure) {
+  items ??= fetch(document.body.dataset.figures ?? "").then((reply) => reply.json());
+  return (await items)[`${figure.dataset.of}.${figure.dataset.output}`];
+}
+
+/**
+ * Calls `start` once: when the figure is near and the page is idle, or when the reader touches it.
+ * @param {HTMLElement} figure
+ * @param {() => Promise<void>} start
+ */
+export function whenWanted(figure, start) {
+  const go = () => {
+    watcher.disconnect();
+    figure.removeEventListener("pointerenter", go);
+    figure.removeEventListener("focusin", go);
+    start().catch(() => figure.setAttribute("data-chart", "static"));
+  };
+  const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then));
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) idle(go);
+    },
+    { rootMargin: "100% 0px" },
+  );
+  if (!(/** @type {any} */ (navigator).connection?.saveData)) watcher.observe(figure);
+  figure.addEventListener("pointerenter", go, { once: true });
+  figure.addEventListener("focusin", go, { once: true });
+}
