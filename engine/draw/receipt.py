@@ -51,7 +51,9 @@ def _equation(view: Value, display: Display) -> str:
     if receipt.equation is None:
         return ""
     symbols = {key: show(v, q, display) for key, (v, q) in receipt.symbols.items()}
-    shown = escape(json.dumps(symbols, ensure_ascii=False), quote=True)
+    shown = escape(
+        json.dumps(symbols, ensure_ascii=False, separators=(",", ":")), quote=False
+    ).replace("'", "&#x27;")
     meanings = "".join(
         f'<li data-symbol="{key}"'
         + (f' data-from="{receipt.inputs[key]}"' if key in receipt.inputs else "")
@@ -60,7 +62,8 @@ def _equation(view: Value, display: Display) -> str:
         for key, (_, meaning) in receipt.equation.symbols.items()
     )
     return (
-        f'<div data-equation="{receipt.equation.name}" data-symbols="{shown}"></div>'
+        f'<div data-equation="{receipt.equation.name}"'
+        f" data-symbols='{shown}'></div>"
         f'<ul class="symbols">{meanings}</ul>'
     )
 
@@ -68,7 +71,11 @@ def _equation(view: Value, display: Display) -> str:
 def _list(title: str, items: list[str]) -> str:
     if not items:
         return ""
-    return f'<p class="receipt-heading">{title}</p><ul>' + "".join(f"<li>{escape(i)}</li>" for i in items) + "</ul>"
+    return (
+        f'<p class="receipt-heading">{title}</p><ul>'
+        + "".join(f"<li>{escape(i)}</li>" for i in items)
+        + "</ul>"
+    )
 
 
 def _published(published: Published, display: Display) -> str:

@@ -53,16 +53,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not fresh:
             with suppress(ConnectionError):  # the page was closed meanwhile
                 self.wfile.write(found.body)
+                self.server.served[self.path] = len(found.body)
 
     def log_message(self, *args: object) -> None:
         pass
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Holds the folders it serves, as URL prefix -> folder."""
+    """Holds the folders it serves, as URL prefix -> folder, and path -> bytes of what it served."""
 
     daemon_threads = True
     folders: Mapping[str, Path]
+    served: dict[str, int]
 
     def find(self, url: str) -> Path | None:
         for prefix, folder in self.folders.items():
@@ -73,10 +75,14 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 @contextmanager
-def serve(folders: Mapping[str, Path]) -> Iterator[int]:
-    """Serve `folders` (URL prefix such as "/plain/" -> folder) on 127.0.0.1; yield the port."""
+def serve(folders: Mapping[str, Path], served: dict[str, int] | None = None) -> Iterator[int]:
+    """Serve `folders` (URL prefix such as "/plain/" -> folder) on 127.0.0.1; yield the port.
+
+    `served` is filled with the compressed size of every body sent, by path.
+    """
     server = Server(("127.0.0.1", 0), Handler)
     server.folders = folders
+    server.served = {} if served is None else served
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -25,33 +25,19 @@ UPDATES = "() => performance.getEntriesByName('update').map((entry) => entry.dur
 LIVE = "#gradient_sync[data-state=live]"
 
 
-def visit(page: Page, url: str) -> dict[str, int]:
-    """Open the page, wait until it rests; return the bytes on the wire by kind of file."""
-    session = page.context.new_cdp_session(page)
-    session.send("Network.enable")
-    addresses: dict[str, str] = {}
-    sizes: dict[str, float] = {}
-    session.on(
-        "Network.responseReceived", lambda e: addresses.update({e["requestId"]: e["response"]["url"]})
-    )
-    session.on(
-        "Network.loadingFinished", lambda e: sizes.update({e["requestId"]: e["encodedDataLength"]})
-    )
+def visit(page: Page, url: str) -> None:
+    """Open the page and wait until it rests."""
     page.add_init_script(f"({OBSERVE})()")
     page.goto(url, wait_until="load")
-    page.wait_for_timeout(4000)
-    found: dict[str, int] = {}
-    for request, size in sizes.items():
-        kind = kind_of(addresses.get(request, ""))
-        found[kind] = found.get(kind, 0) + round(size)
-    return found
+    page.wait_for_timeout(5000)
 
 
-def kind_of(url: str) -> str:
+def kind_of(path: str) -> str:
     """Return what a file is for: reading, the live runtime or the live plots."""
-    if "/runtime/" in url:
+    name = path.rpartition("/")[2]
+    if "/runtime/" in path or name in ("worker.js", "parts.js", "snapshot.js"):
         return "runtime"
-    if "bokeh" in url or "/figures-" in url:
+    if name.startswith(("bokeh", "figures-", "chart.js", "chart_")):
         return "plots"
     return "reading"
 
@@ -71,22 +57,23 @@ def change(page: Page, count: int) -> list[float]:
 
 def measure(playwright: Playwright, folder: Path) -> dict[str, object]:
     """Return the numbers of one cold visit followed by a hundred changes."""
-    browser = playwright.chromium.launch(
-        executable_path=shutil.which("chromium"), args=list(FLAGS)
-    )
-    with serve({"/": folder}) as port:
+    browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
+    served: dict[str, int] = {}
+    with serve({"/": folder}, served) as port:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
-        sizes = visit(page, f"http://127.0.0.1:{port}/{GUIDE}")
+        visit(page, f"http://127.0.0.1:{port}/{GUIDE}")
+        sizes: dict[str, int] = {}
+        for path, size in served.items():
+            sizes[kind_of(path)] = sizes.get(kind_of(path), 0) + size
         seen = page.evaluate("() => window.seen")
         page.locator("#gradient_sync").scroll_into_view_if_needed()
         page.wait_for_selector(LIVE, timeout=60_000)
         taken = sorted(change(page, 100))
-        runtime = sum(path.stat().st_size for path in (folder / "assets/runtime").iterdir())
         browser.close()
     return {
-        "bytes for reading": sizes.get("reading", 0),
-        "bytes of the live runtime": sizes.get("runtime", 0),
-        "bytes of the live runtime, uncompressed": runtime,
+        "bytes for reading": sizes["reading"],
+        "bytes of the live runtime": sizes["runtime"],
+        "bytes of the live plots": sizes.get("plots", 0),
         "largest contentful paint, ms": round(seen["lcp"]),
         "layout shift": round(seen["shift"], 4),
         "update p50, ms": round(statistics.median(taken), 1),

@@ -10,15 +10,21 @@ RUNTIME = sorted(Path("theme/runtime").glob("*.js"))
 
 
 def test_a_comment_on_its_own_lines_goes():
-    assert slim.script("/** Adds.\n * @param {number} a */\nf(a);\n  // why\n  g();\n") == "f(a);\ng();\n"
+    text = "/** Adds.\n * @param {number} a */\nf(a);\n  // why\n  g();\n"
+    assert slim.script(text) == "f(a);\ng();\n"
 
 
 def test_a_comment_behind_code_stays():
     assert slim.script('open("https://x"); // why\n') == 'open("https://x"); // why\n'
 
 
+def test_a_type_within_a_line_goes():
+    text = "const a = /** @type {any} */ (b).c; /* kept */\n"
+    assert slim.script(text) == "const a = (b).c; /* kept */\n"
+
+
 def test_a_style_loses_comments_and_margins():
-    assert slim.style("/* a */\np {\n  color: red; /* b */\n}\n") == "p {\ncolor: red;\n}\n"
+    assert slim.style("/* a */\np {\n  color: red; /* b */\n}\n") == "p{color: red;}\n"
 
 
 @pytest.mark.parametrize("path", RUNTIME, ids=lambda path: path.name)

@@ -152,8 +152,7 @@ def test_a_scheme_has_all_colors(scheme):
 
 def views():
     """Every family as every sight sees it, in both schemes."""
-    for scheme, sight, family in product(PALETTES, SIGHT, FAMILIES):
-        yield scheme, sight, family
+    yield from product(PALETTES, SIGHT, FAMILIES)
 
 
 @pytest.mark.parametrize(("scheme", "sight", "family"), list(views()))

@@ -155,8 +155,8 @@ def test_a_receipt_follows_the_readers_units():
 
 
 def test_a_receipt_names_its_equation_and_the_text_of_its_symbols():
-    symbols = "{&quot;S&quot;: &quot;14.00 GB&quot;, &quot;P&quot;: &quot;8&quot;}"
-    assert f'data-equation="size" data-symbols="{symbols}"' in receipt()
+    symbols = '{"S":"14.00 GB","P":"8"}'
+    assert f"data-equation=\"size\" data-symbols='{symbols}'" in receipt()
 
 
 def test_a_receipt_links_a_symbol_to_its_input():
