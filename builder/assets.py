@@ -61,7 +61,7 @@ def styles(theme: Path) -> tuple[dict[str, bytes], str, tuple[str, ...]]:
     sheet = _URL.sub(url, style_text(theme)).encode()
     found = {placed[name]: content for name, content in fonts.items()}
     where = hashed("main.css", sheet)
-    upright = tuple(placed[name] for name in placed if "400-normal" in name)
+    upright = tuple(placed[name] for name in placed if "-normal" in name)
     return {**found, where: sheet}, where, upright
 
 

@@ -75,12 +75,15 @@ def say(template: str, **numbers: tuple[float, Quantity]) -> Sentence:
     return Sentence(template, numbers)
 
 
-def words(text: Text, display: Display = DEFAULT) -> str:
-    """Return the sentence with its numbers written in the reader's units."""
+def words(text: Text, display: Display = DEFAULT, *, space: str = " ") -> str:
+    """Return the sentence with its numbers in the reader's units, `space` before each unit."""
     if isinstance(text, str):
         return text
     return text.template.format_map(
-        {key: show(value, quantity, display) for key, (value, quantity) in text.numbers.items()}
+        {
+            key: show(value, quantity, display).replace(" ", space)
+            for key, (value, quantity) in text.numbers.items()
+        }
     )
 
 

@@ -4,12 +4,15 @@ from engine.draw.escape import escape
 from engine.text import Display, show, words
 from engine.views import Advice, Badge, Challenge, Remedy, Table
 
+# In running text a number and its unit stay on one line.
+UNBROKEN = "\N{NO-BREAK SPACE}"
+
 
 def badge_fragment(view: Badge, display: Display) -> str:
     """Return the regime's name and what it means."""
     return (
         f'<strong class="badge c-{view.color}">{escape(view.text)}</strong> '
-        f"{escape(words(view.sentence, display))}"
+        f"{escape(words(view.sentence, display, space=UNBROKEN))}"
     )
 
 
@@ -36,7 +39,8 @@ def advice_fragment(view: Advice, display: Display) -> str:
     """Return the verdict and the remedies, the most effective first."""
     ordered = sorted(view.remedies, key=lambda remedy: remedy.after)
     items = "".join(_remedy(remedy, view, display) for remedy in ordered)
-    return f'<p class="verdict">{escape(words(view.verdict, display))}</p><ul>{items}</ul>'
+    verdict = escape(words(view.verdict, display, space=UNBROKEN))
+    return f'<p class="verdict">{verdict}</p><ul>{items}</ul>'
 
 
 def _remedy(remedy: Remedy, view: Advice, display: Display) -> str:
