@@ -9,14 +9,20 @@ export function all(selector, root = document) {
   return /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]);
 }
 
+/** Live elements come with the page and stay, so each search is made once. */
+const found = new Map();
+
 /**
  * The live elements of one calculator that match a simple selector without commas.
  *
  * @param {string} calculator
  * @param {string} selector
+ * @returns {HTMLElement[]}
  */
 export function partsOf(calculator, selector) {
-  return all(`${selector}[data-of="${calculator}"]`);
+  const wanted = `${selector}[data-of="${calculator}"]`;
+  if (!found.has(wanted)) found.set(wanted, all(wanted));
+  return found.get(wanted);
 }
 
 /**

@@ -13,7 +13,7 @@ export function watchFigures() {
         else near.delete(target);
       }
     },
-    { rootMargin: "50% 0px" },
+    { rootMargin: "5% 0px" },
   );
   for (const figure of all("figure[data-output]")) observer.observe(figure);
 }

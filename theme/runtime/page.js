@@ -24,6 +24,8 @@ export function createPage(names, address, settings) {
   const calculators = new Map(names.map((name) => [name, create(name)]));
   /** @type {Map<string, {reply: import("./calculator.js").Reply, since: number}>} */
   const fresh = new Map();
+  /** Whether a reply has been drawn since the last frame. */
+  let drawn = false;
   /** @type {string} */
   let state = "static";
   /** The reader has paused: now the figures far from the window catch up. */
@@ -48,21 +50,27 @@ export function createPage(names, address, settings) {
       },
       onReply(reply, since) {
         const waiting = fresh.get(name);
-        if (!fresh.size) nextFrame(paint);
         // Two replies in one frame: only the newer is drawn, from the older one's beginning.
         fresh.set(name, { reply, since: waiting?.since || since });
+        if (!drawn) paint();
       },
     });
   }
 
+  /** Draws at once, so that charts, which wait for the next frame, are in the same one. */
   function paint() {
     const replies = [...fresh];
     fresh.clear();
+    drawn = true;
+    nextFrame(() => {
+      drawn = false;
+      if (fresh.size) paint();
+    });
     clearTimeout(rest);
     if (!pause) rest = setTimeout(catchUp, PAUSE);
     for (const [name, { reply, since }] of replies) {
       show(/** @type {any} */ (calculators.get(name)), reply);
-      if (since) afterPaint(() => performance.measure("update", { start: since }));
+      if (since) nextFrame(() => afterPaint(() => performance.measure("update", { start: since })));
       if (since && reply.outputs) announce(firstValue(reply.outputs));
     }
     pause = false;
