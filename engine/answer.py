@@ -18,13 +18,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.calculator import Calculator, changed, field_of, load, make
-from engine.draw.csv import csv_text
-from engine.draw.receipt import receipt_fragment
-from engine.draw.svg import svg_file, svg_text
-from engine.draw.table_of_chart import table_text
 from engine.inputs import Choice, InputError, Number, Scalar, Switch
 from engine.text import Display, plain
-from engine.views import Chart, Scene, Value, View
+from engine.views import View
 from engine.wire import view_json
 
 
@@ -126,26 +122,9 @@ def _extra(
     display: Display,
     want: Mapping[str, list[str]],
 ) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for kind, names in want.items():
-        for name in names:
-            view = views.get(name)
-            if view is None:
-                continue
-            if kind == "receipts" and isinstance(view, Value):
-                text = receipt_fragment(calculator, name, view, values, display)
-            else:
-                text = _drawn(kind, view, display)
-            found.setdefault(kind, {})[name] = text
-    return found
+    if not any(want.values()):
+        return {}
+    # A first visit gets its first numbers sooner when the drawing code is not imported for them.
+    from engine.draw.extra import extra
 
-
-def _drawn(kind: str, view: View, display: Display) -> str:
-    """Return a view as "svg" for the page, "file" (an SVG document), "table" or "csv"."""
-    if kind == "csv":
-        return csv_text(view)
-    if kind == "table":
-        return table_text(view, display) if isinstance(view, Chart) else ""
-    if not isinstance(view, Chart | Scene):
-        return ""
-    return svg_file(view, display) if kind == "file" else svg_text(view, display)
+    return extra(calculator, views, values, display, want)

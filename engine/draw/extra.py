@@ -1,0 +1,48 @@
+"""What a page asks for besides the views: receipts, pictures, tables, files."""
+
+from collections.abc import Mapping
+
+from engine.calculator import Calculator
+from engine.draw.csv import csv_text
+from engine.draw.receipt import receipt_fragment
+from engine.draw.svg import svg_file, svg_text
+from engine.draw.table_of_chart import table_text
+from engine.inputs import Scalar
+from engine.text import Display
+from engine.views import Chart, Scene, Value, View
+
+
+def extra(
+    calculator: Calculator,
+    views: Mapping[str, View],
+    values: Mapping[str, Scalar],
+    display: Display,
+    want: Mapping[str, list[str]],
+) -> dict[str, dict[str, str]]:
+    """Return kind -> output -> text for what `want` names; unknown outputs are left out.
+
+    Kinds: "receipts", "svg" for the page, "file" (an SVG document), "table" and "csv".
+    """
+    found: dict[str, dict[str, str]] = {}
+    for kind, names in want.items():
+        for name in names:
+            view = views.get(name)
+            if view is None:
+                continue
+            if kind == "receipts" and isinstance(view, Value):
+                text = receipt_fragment(calculator, name, view, values, display)
+            else:
+                text = _drawn(kind, view, display)
+            found.setdefault(kind, {})[name] = text
+    return found
+
+
+def _drawn(kind: str, view: View, display: Display) -> str:
+    """Return a view as "svg" for the page, "file" (an SVG document), "table" or "csv"."""
+    if kind == "csv":
+        return csv_text(view)
+    if kind == "table":
+        return table_text(view, display) if isinstance(view, Chart) else ""
+    if not isinstance(view, Chart | Scene):
+        return ""
+    return svg_file(view, display) if kind == "file" else svg_text(view, display)
