@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.units import GB, TB, TERA, Bandwidth, Bytes, Count, FlopRate, Quantity
+from engine.units import GB, TB, TERA, Bandwidth, Bytes, Count, FlopRate, GiB, Quantity
 
 Watts = Annotated[float, Quantity("power")]
 
@@ -20,7 +20,7 @@ class Gpu:
 
     Attributes:
         name: as its maker writes it.
-        memory: capacity of its high-bandwidth memory.
+        memory: capacity; what makers of these boards call 80 GB holds 80 GiB.
         memory_bandwidth: reads and writes together, of that memory.
         peak: dense peak of the matrix units by data type ("bf16", "fp16", "fp8", "fp4").
         sms: streaming multiprocessors (compute units for AMD).
@@ -137,7 +137,7 @@ _CDNA4 = {"bf16": 2516.6 * TERA, "fp16": 2516.6 * TERA, "fp8": 5033.2 * TERA, "f
 ACCELERATORS: Mapping[str, Gpu] = {
     "V100-SXM-32GB": Gpu(
         name="V100 SXM2 32 GB",
-        memory=32 * GB,
+        memory=32 * GiB,
         memory_bandwidth=900 * GB,
         peak={"fp16": 125 * TERA},
         sms=80,
@@ -147,14 +147,14 @@ ACCELERATORS: Mapping[str, Gpu] = {
         pcie=_PCIE3,
         power=300.0,
     ),
-    "A100-SXM-40GB": _ampere("A100 SXM 40 GB", 40 * GB, 1.555 * TB, 400.0, 300 * GB),
-    "A100-SXM-80GB": _ampere("A100 SXM 80 GB", 80 * GB, 2.039 * TB, 400.0, 300 * GB),
+    "A100-SXM-40GB": _ampere("A100 SXM 40 GB", 40 * GiB, 1.555 * TB, 400.0, 300 * GB),
+    "A100-SXM-80GB": _ampere("A100 SXM 80 GB", 80 * GiB, 2.039 * TB, 400.0, 300 * GB),
     # NVLink only by a bridge between pairs: eight of them talk over PCIe.
-    "A100-PCIe-80GB": _ampere("A100 PCIe 80 GB", 80 * GB, 1.935 * TB, 300.0, 0.0),
-    "H100-SXM": _hopper("H100 SXM", 80 * GB, 3.35 * TB, 450 * GB, "nvidia_h100"),
+    "A100-PCIe-80GB": _ampere("A100 PCIe 80 GB", 80 * GiB, 1.935 * TB, 300.0, 0.0),
+    "H100-SXM": _hopper("H100 SXM", 80 * GiB, 3.35 * TB, 450 * GB, "nvidia_h100"),
     "H100-PCIe": Gpu(
         name="H100 PCIe",
-        memory=80 * GB,
+        memory=80 * GiB,
         memory_bandwidth=2 * TB,
         peak={"bf16": 756 * TERA, "fp16": 756 * TERA, "fp8": 1513 * TERA},
         sms=114,
@@ -164,17 +164,17 @@ ACCELERATORS: Mapping[str, Gpu] = {
         pcie=_PCIE5,
         power=350.0,
     ),
-    "H200-SXM": _hopper("H200 SXM", 141 * GB, 4.8 * TB, 450 * GB, "nvidia_h200"),
+    "H200-SXM": _hopper("H200 SXM", 141 * GiB, 4.8 * TB, 450 * GB, "nvidia_h200"),
     # An H100 with 8 instead of 18 NVLinks.
-    "H800-SXM": _hopper("H800 SXM", 80 * GB, 3.35 * TB, 200 * GB, "deepseek2024"),
-    "B200": _blackwell("B200 SXM", 180 * GB, (2250, 9000), 148, 1000.0, "nvidia_b200"),
-    "GB200": _blackwell("GB200 NVL72", 186 * GB, (2500, 10000), 152, 1200.0, "nvidia_gb200"),
-    "B300": _blackwell("B300 SXM", 288 * GB, (2250, 13500), 148, 1100.0, "nvidia_b300"),
-    "GB300": _blackwell("GB300 NVL72", 288 * GB, (2500, 15000), 152, 1400.0, "nvidia_b300"),
+    "H800-SXM": _hopper("H800 SXM", 80 * GiB, 3.35 * TB, 200 * GB, "deepseek2024"),
+    "B200": _blackwell("B200 SXM", 180 * GiB, (2250, 9000), 148, 1000.0, "nvidia_b200"),
+    "GB200": _blackwell("GB200 NVL72", 186 * GiB, (2500, 10000), 152, 1200.0, "nvidia_gb200"),
+    "B300": _blackwell("B300 SXM", 270 * GiB, (2250, 13500), 148, 1100.0, "nvidia_b300"),
+    "GB300": _blackwell("GB300 NVL72", 279 * GiB, (2500, 15000), 152, 1400.0, "nvidia_b300"),
     # Seven links, one to each other GPU: the whole only when all eight take part.
-    "MI300X": _instinct("Instinct MI300X", 192 * GB, 5.3 * TB, _CDNA3, 304, 448 * GB, 750.0),
-    "MI325X": _instinct("Instinct MI325X", 256 * GB, 6 * TB, _CDNA3, 304, 448 * GB, 1000.0),
-    "MI355X": _instinct("Instinct MI355X", 288 * GB, 8 * TB, _CDNA4, 256, 537.6 * GB, 1400.0),
+    "MI300X": _instinct("Instinct MI300X", 192 * GiB, 5.3 * TB, _CDNA3, 304, 448 * GB, 750.0),
+    "MI325X": _instinct("Instinct MI325X", 256 * GiB, 6 * TB, _CDNA3, 304, 448 * GB, 1000.0),
+    "MI355X": _instinct("Instinct MI355X", 288 * GiB, 8 * TB, _CDNA4, 256, 537.6 * GB, 1400.0),
     "L40S": Gpu(
         name="L40S",
         memory=48 * GB,

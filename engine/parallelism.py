@@ -10,11 +10,13 @@ from engine.units import Bandwidth, Count
 
 Precision = Literal["bf16", "fp16", "fp8", "fp4"]
 Recompute = Literal["none", "selective", "full"]
-Schedule = Literal["gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "dualpipe"]
+Schedule = Literal[
+    "gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "dualpipe"
+]
 Framework = Literal["megatron", "fsdp", "deepspeed"]
 
-# Schedules that place the chunks in a V: rank r holds chunk r and chunk 2p - 1 - r.
-V_SHAPED = ("zbv", "dualpipe")
+# Schedules that cut the model in 2p pieces laid in a V: rank r holds pieces r and 2p - 1 - r.
+V_SHAPED = ("zbv", "v-half", "v-min")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,7 @@ class Training:
         overlap_tensor_parallel: its collectives run beside the matrix products.
         framework: family of software; decides data types, buffers and what is overlapped.
         compiled: element-wise kernels are fused.
+        gradient_precision: in which gradients are summed; empty: as the framework does unasked.
     """
 
     micro_batch_size: Count
@@ -92,6 +95,7 @@ class Training:
     overlap_tensor_parallel: bool = False
     framework: Framework = "megatron"
     compiled: bool = True
+    gradient_precision: Literal["", "bf16", "fp16", "fp32"] = ""
 
 
 def data_parallel(plan: Plan) -> Count:
@@ -149,17 +153,30 @@ def layers_of_stage(
     """Return which layers a pipeline rank holds, one range for each of its pieces.
 
     Interleaved, rank r holds the pieces r, r + p, r + 2p, ...; in a V it holds r and 2p - 1 - r
-    (zbv: of 2p pieces; dualpipe: a second copy of the p pieces, run from the other end).
+    of 2p pieces; dualpipe adds a second copy of its p pieces, run from the other end.
     """
     ranks = plan.pipeline_parallel
     if schedule == "dualpipe":
         ranges = _ranges(chunk_sizes(model.num_layers, ranks))
         return (ranges[stage], ranges[ranks - 1 - stage])
-    if schedule == "zbv":
+    if schedule in V_SHAPED:
         ranges = _ranges(chunk_sizes(model.num_layers, 2 * ranks))
         return (ranges[stage], ranges[2 * ranks - 1 - stage])
     ranges = _ranges(chunk_sizes(model.num_layers, ranks * plan.virtual_pipeline))
     return ranges[stage::ranks]
+
+
+def first_piece(plan: Plan, stage: Count, schedule: Schedule = "1f1b") -> bool:
+    """Return whether a pipeline rank holds the embedding, in its first piece (or its copy)."""
+    ends = (0, plan.pipeline_parallel - 1) if schedule == "dualpipe" else (0,)
+    return stage in ends
+
+
+def last_piece(plan: Plan, stage: Count, schedule: Schedule = "1f1b") -> bool:
+    """Return whether a pipeline rank holds the output layer, in its last piece (or its copy)."""
+    if schedule in V_SHAPED:
+        return stage == 0
+    return stage == plan.pipeline_parallel - 1 or (schedule == "dualpipe" and stage == 0)
 
 
 def _ranges(sizes: tuple[Count, ...]) -> tuple[range, ...]:
