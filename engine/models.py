@@ -87,6 +87,13 @@ def num_sparse_layers(model: Model) -> Count:
     return model.num_layers - model.num_dense_layers if model.num_experts else 0
 
 
+def num_sparse_in(model: Model, layers: range) -> Count:
+    """Return how many of the layers have experts."""
+    if not model.num_experts:
+        return 0
+    return max(0, layers.stop - max(layers.start, model.num_dense_layers))
+
+
 def _gpt(name: str, num_layers: Count, hidden_size: Count, heads: Count, source: str) -> Model:
     """A GPT-3 style model as Megatron builds it: 51,200 rows of vocabulary, 2,048 positions."""
     return Model(

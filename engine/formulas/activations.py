@@ -12,7 +12,7 @@ from engine.equation import Equation
 from engine.formulas.operations import local_tokens
 from engine.models import Model, head_size, value_head_size
 from engine.parallelism import Plan, Training
-from engine.units import Bytes, Count, Share, Tokens
+from engine.units import Bytes, Count, Ratio, Share, Tokens
 
 HALF: Bytes = 2.0
 SINGLE: Bytes = 4.0
@@ -144,7 +144,7 @@ def norm_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     return model.hidden_size * inputs * replicated_share(plan)
 
 
-def expert_rows(model: Model, plan: Plan) -> float:
+def expert_rows(model: Model, plan: Plan) -> Ratio:
     """Return the rows that a rank's experts get per local token, evenly routed."""
     return model.experts_per_token * plan.expert_tensor_parallel / plan.tensor_parallel
 
@@ -162,7 +162,9 @@ def experts_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     return expert_rows(model, plan) * (arrived + inner) + router
 
 
-def feed_forward_kept(model: Model, plan: Plan, training: Training, *, sparse: bool) -> Bytes:
+def feed_forward_kept(
+    model: Model, plan: Plan, training: Training, *, sparse: bool = False
+) -> Bytes:
     """Return what the second half of a layer keeps per token."""
     norm = norm_kept(model, plan, training)
     if not sparse:
@@ -172,7 +174,7 @@ def feed_forward_kept(model: Model, plan: Plan, training: Training, *, sparse: b
     return norm + experts + mlp_kept(model, plan, training, shared)
 
 
-def gradients_of_layer(model: Model, plan: Plan, *, sparse: bool) -> Bytes:
+def gradients_of_layer(model: Model, plan: Plan, *, sparse: bool = False) -> Bytes:
     """Return the gradients per token that are alive at once in the feed-forward part."""
     gates = 2 if model.mlp == "swiglu" else 1
     if sparse:

@@ -10,7 +10,7 @@ from engine.formulas.parameters import (
     output_parameters,
     sparse_layer_parameters,
 )
-from engine.models import Model
+from engine.models import Model, num_sparse_in
 from engine.parallelism import Plan, Training, first_piece, last_piece, layers_of_stage
 from engine.units import Bytes, Count, Parameters
 
@@ -131,13 +131,6 @@ class RankParameters:
 
     dense: Parameters
     experts: Parameters
-
-
-def num_sparse_in(model: Model, layers: range) -> Count:
-    """Return how many of the layers have experts."""
-    if not model.num_experts:
-        return 0
-    return max(0, layers.stop - max(layers.start, model.num_dense_layers))
 
 
 def rank_parameters(

@@ -19,12 +19,11 @@ from engine.formulas.parameters import (
 )
 from engine.formulas.states import (
     States,
-    num_sparse_in,
     rank_parameters,
     sharded_states,
     state_bytes,
 )
-from engine.models import Model
+from engine.models import Model, num_sparse_in
 from engine.parallelism import (
     V_SHAPED,
     Plan,

@@ -12,6 +12,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from engine import discover
+from engine.formulas.states import MIXED_PRECISION, StateBytes
 from engine.models import MODELS, Model
 from engine.parallelism import Plan, Training
 from engine.units import Bandwidth, Bytes, Quantity, Seconds
@@ -32,18 +33,19 @@ SAMPLES = {
     "ratio": 1.5,
 }
 
-# A mixture with latents and shared experts, on every kind of parallelism: no part is zero.
+# A mixture with latents, shared experts and biases, split in every way: no part is zero.
 RECORDS = {
-    Model: MODELS["deepseek-v3"],
+    Model: dataclasses.replace(MODELS["deepseek-v3"], biases=True),
     Plan: Plan(
         world_size=512,
         tensor_parallel=2,
-        pipeline_parallel=4,
+        pipeline_parallel=16,
         context_parallel=2,
         expert_parallel=8,
         sequence_parallel=True,
     ),
     Training: Training(micro_batch_size=1, global_batch_size=256, sequence_length=4096),
+    StateBytes: MIXED_PRECISION,
 }
 
 
@@ -78,7 +80,7 @@ def scaled(record, scales):
     changes = {
         name: getattr(record, name) * scale(quantity_of(hint), scales)
         for name, hint in hints.items()
-        if quantity_of(hint)
+        if quantity_of(hint) and scale(quantity_of(hint), SCALES) != 1
     }
     return dataclasses.replace(record, **changes)
 
@@ -145,6 +147,9 @@ def outputs(function, result):
 
 
 def scale_constants(monkeypatch, module, scales):
+    for name, value in list(vars(module).items()):
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            monkeypatch.setattr(module, name, scaled(value, scales))
     for name, hint in get_type_hints(module, include_extras=True).items():
         if quantity := quantity_of(hint):
             monkeypatch.setattr(module, name, getattr(module, name) * scale(quantity, scales))
