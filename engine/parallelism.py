@@ -6,7 +6,7 @@ from typing import Literal
 
 from engine.accelerators import Gpu
 from engine.models import Model
-from engine.units import Bandwidth, Count
+from engine.units import Bandwidth, Count, Ratio
 
 Precision = Literal["bf16", "fp16", "fp8", "fp4"]
 Recompute = Literal["none", "selective", "full"]
@@ -28,12 +28,14 @@ class Cluster:
         gpus_per_node: GPUs that share a scale-up network (72 in an NVL72 rack).
         nics_per_node: network ports of those GPUs together.
         nic_bandwidth: of one port, one way.
+        oversubscription: how many times the ports of the nodes exceed what the spine carries.
     """
 
     gpu: Gpu
     gpus_per_node: Count
     nics_per_node: Count
     nic_bandwidth: Bandwidth
+    oversubscription: Ratio = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ LAYERS = (
     {"units"},
     {"text", "equation", "transfer", "discover"},
     {"views", "inputs"},
-    {"ticks", "accelerators", "models"},
+    {"ticks", "accelerators", "models", "nodes"},
     {"hardware", "parallelism"},
     {"formulas", "collectives", "schedules"},
     {"simulate"},
