@@ -132,21 +132,31 @@ def num_microbatches(plan: Plan, training: Training) -> Count:
     return training.global_batch_size // (training.micro_batch_size * data_parallel(plan))
 
 
-def chunk_sizes(num_layers: Count, num_chunks: Count) -> tuple[Count, ...]:
-    """Return the layers of each piece of the pipeline, in the order of the model.
+def piece_of_model(num_layers: Count, num_pieces: Count, index: Count) -> range:
+    """Return the layers of one piece of the pipeline, counted in the order of the model.
 
     Evenly where they divide. Otherwise the embedding and the output layer count as one layer
     each, so that the first and the last piece get one less (Llama 3: 126 layers on 16 ranks);
     what is still left goes to the pieces in the middle.
     """
-    if num_layers % num_chunks == 0:
-        return (num_layers // num_chunks,) * num_chunks
-    each, left = divmod(num_layers + 2, num_chunks)
-    first = (num_chunks - left) // 2
-    sizes = [each + (first <= index < first + left) for index in range(num_chunks)]
-    sizes[0] -= 1
-    sizes[-1] -= 1
-    return tuple(sizes)
+    each, left = divmod(num_layers, num_pieces)
+    if not left:
+        return range(index * each, (index + 1) * each)
+    each, left = divmod(num_layers + 2, num_pieces)
+    middle = (num_pieces - left) // 2
+
+    def start(piece: Count) -> Count:
+        before = piece * each + min(max(piece - middle, 0), left) - 1
+        return min(max(before, 0), num_layers)
+
+    return range(start(index), start(index + 1))
+
+
+def chunk_sizes(num_layers: Count, num_pieces: Count) -> tuple[Count, ...]:
+    """Return how many layers each piece of the pipeline has."""
+    if num_layers % num_pieces == 0:
+        return (num_layers // num_pieces,) * num_pieces
+    return tuple(len(piece_of_model(num_layers, num_pieces, i)) for i in range(num_pieces))
 
 
 def layers_of_stage(
@@ -157,15 +167,15 @@ def layers_of_stage(
     Interleaved, rank r holds the pieces r, r + p, r + 2p, ...; in a V it holds r and 2p - 1 - r
     of 2p pieces; dualpipe adds a second copy of its p pieces, run from the other end.
     """
-    ranks = plan.pipeline_parallel
+    ranks, layers = plan.pipeline_parallel, model.num_layers
     if schedule == "dualpipe":
-        ranges = _ranges(chunk_sizes(model.num_layers, ranks))
-        return (ranges[stage], ranges[ranks - 1 - stage])
+        other = piece_of_model(layers, ranks, ranks - 1 - stage)
+        return (piece_of_model(layers, ranks, stage), other)
     if schedule in V_SHAPED:
-        ranges = _ranges(chunk_sizes(model.num_layers, 2 * ranks))
-        return (ranges[stage], ranges[2 * ranks - 1 - stage])
-    ranges = _ranges(chunk_sizes(model.num_layers, ranks * plan.virtual_pipeline))
-    return ranges[stage::ranks]
+        other = piece_of_model(layers, 2 * ranks, 2 * ranks - 1 - stage)
+        return (piece_of_model(layers, 2 * ranks, stage), other)
+    pieces = ranks * plan.virtual_pipeline
+    return tuple(piece_of_model(layers, pieces, index) for index in range(stage, pieces, ranks))
 
 
 def first_piece(plan: Plan, stage: Count, schedule: Schedule = "1f1b") -> bool:
@@ -179,15 +189,6 @@ def last_piece(plan: Plan, stage: Count, schedule: Schedule = "1f1b") -> bool:
     if schedule in V_SHAPED:
         return stage == 0
     return stage == plan.pipeline_parallel - 1 or (schedule == "dualpipe" and stage == 0)
-
-
-def _ranges(sizes: tuple[Count, ...]) -> tuple[range, ...]:
-    ranges = []
-    start = 0
-    for size in sizes:
-        ranges.append(range(start, start + size))
-        start += size
-    return tuple(ranges)
 
 
 def problems(model: Model, cluster: Cluster, plan: Plan, training: Training) -> tuple[str, ...]:

@@ -98,7 +98,8 @@ def training_of(row):
         precision=precision,
         recompute=recompute_of(row),
         # Megatron's fork of 2022 and that of the zero-bubble paper form the score matrix.
-        flash_attention="zero_bubble" not in row["source_file"] and "bloom" not in row["source_file"],
+        flash_attention="zero_bubble" not in row["source_file"]
+        and "bloom" not in row["source_file"],
         schedule=SCHEDULES.get(row["schedule"], "1f1b"),
         framework=SOURCES.get(row["source_file"], "megatron"),
         compiled="compile=no" not in row["schedule"],
@@ -158,7 +159,9 @@ def main(path, *, every_row=False):
                 f"{parts} | stage {found.stage} {found.total / GB:6.1f} "
                 f"{row.measured / GB:6.1f} GB {error:+6.1f} % {row.flag[:40]}"
             )
-    print(f"{'percent error':32}{'rows':>5} {'median':>7} {'mean':>7} {'p90':>7} {'worst':>7}    bias")
+    print(
+        f"{'percent error':32}{'rows':>5} {'median':>7} {'mean':>7} {'p90':>7} {'worst':>7}    bias"
+    )
     for group, found in errors.items():
         print(f"{group:32}{summary(found)}")
 
