@@ -72,9 +72,9 @@ def replicated_share(plan: Plan) -> Share:
     return 1 / plan.tensor_parallel if plan.sequence_parallel else 1.0
 
 
-def _has_dropout(model: Model) -> bool:
-    """GPT-style layers keep the masks of their dropouts; Llama-style layers have none."""
-    return model.biases
+def _has_dropout(model: Model, training: Training) -> bool:
+    """Layers of a GPT keep the masks of their dropouts in Megatron; others have no dropout."""
+    return model.mlp == "gelu" and training.framework != "fsdp"
 
 
 def _is_rotary(model: Model) -> bool:
@@ -121,7 +121,7 @@ def attention_scores_kept(model: Model, plan: Plan, training: Training) -> Bytes
 def attention_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return what one attention keeps per token, its norm included and its core left out."""
     hidden, share, stored = model.hidden_size, replicated_share(plan), linear_input(training)
-    mask = MASK if _has_dropout(model) else 0.0
+    mask = MASK if _has_dropout(model, training) else 0.0
     output = model.num_attention_heads * value_head_size(model) / plan.tensor_parallel
     # The kernel of the attention wants its own output back in half precision.
     produced = HALF if training.flash_attention else stored
@@ -139,7 +139,7 @@ def mlp_kept(model: Model, plan: Plan, training: Training, width: Count) -> Byte
 
 def norm_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return what the norm before a feed-forward part keeps per token, with the dropout after."""
-    mask = MASK if _has_dropout(model) else 0.0
+    mask = MASK if _has_dropout(model, training) else 0.0
     inputs = HALF + linear_input(training) + mask
     return model.hidden_size * inputs * replicated_share(plan)
 
@@ -245,5 +245,5 @@ def logits_memory(model: Model, plan: Plan, training: Training) -> LayerMemory:
 
 def embedding_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return what the embedding keeps: the mask of its dropout."""
-    mask = MASK if _has_dropout(model) else 0.0
+    mask = MASK if _has_dropout(model, training) else 0.0
     return local_tokens(plan, training) * mask * model.hidden_size * replicated_share(plan)

@@ -26,7 +26,7 @@ TILE_COLUMNS: Count = 256
 # library takes smaller tiles or splits the inner sum where the last wave would be thin.
 LAST_WAVE: Share = 0.5
 # The exponentials of one score cost the matrix units as much as this many elements of a head.
-EXPONENTIAL_SIZE: Count = 32
+EXPONENTIAL_SIZE: Count = 8
 # A causal mask is skipped in whole blocks of this many keys; those on the diagonal are computed.
 BLOCK: Tokens = 256.0
 QUERIES_PER_BLOCK: Tokens = 128.0

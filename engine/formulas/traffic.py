@@ -56,7 +56,7 @@ PASSES: Mapping[tuple[Style, str], Passes] = {
     ),
     # Bias (2), dropout (2.5) and addition (3) beside each norm (2); GELU in eight kernels.
     ("python", "gelu"): Passes(
-        hidden=(19.0, 16.0), heads=(0, 0), inner=(24, 40), score=_SCORE, kernels=(40, 80)
+        hidden=(26.0, 24.0), heads=(0, 0), inner=(12, 20), score=_SCORE, kernels=(40, 80)
     ),
     ("python", "swiglu"): Passes(
         hidden=(42.0, 84.0), heads=(12.5, 12.5), inner=(5, 9), score=_SCORE, kernels=(30, 60)
