@@ -35,7 +35,7 @@ SAMPLES = {
 
 # A mixture with latents, shared experts and biases, split in every way: no part is zero.
 RECORDS = {
-    Model: dataclasses.replace(MODELS["deepseek-v3"], biases=True),
+    Model: dataclasses.replace(MODELS["deepseek-v3"], biases=True, mlp="gelu"),
     Plan: Plan(
         world_size=512,
         tensor_parallel=2,
