@@ -36,7 +36,7 @@ from engine.parallelism import (
     num_microbatches,
     sharding_ranks,
 )
-from engine.units import Bytes, Count, GiB, MiB, Share
+from engine.units import Bytes, Count, GiB, MiB, Parameters, Share
 
 # Workspaces of the matrix libraries, which the allocator counts.
 _WORKSPACE: Bytes = 0.2 * GiB
@@ -44,6 +44,8 @@ _WORKSPACE: Bytes = 0.2 * GiB
 _FRAGMENTS: Share = 0.08
 # DeepSpeed reduces and gathers in buckets of 5e8 elements.
 _BUCKET: Bytes = 5e8 * HALF
+# stage3_max_live_parameters
+_LIVE_PARAMETERS: Parameters = 1e9
 # CUDA's context and loaded kernels on an A100 (bigscience2022 measured 1,573 MiB), and about half
 # a GiB for the channels of NCCL: nvidia-smi counts them, an allocator does not.
 _CONTEXT: Bytes = 1573 * MiB + 0.5 * GiB
@@ -194,29 +196,36 @@ def stage_activations(
 
 
 def _buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
-    if training.framework == "fsdp":
-        return _gathered(model, plan, training, stage)
-    if training.framework == "deepspeed":
-        # Its pipeline engine keeps the output of every micro-batch in flight.
-        held = min(plan.pipeline_parallel - stage, num_microbatches(plan, training))
-        output = HALF * local_tokens(plan, training) * model.hidden_size * replicated_share(plan)
-        between = held * output if plan.pipeline_parallel > 1 else 0.0
-        return between + (_BUCKET if plan.zero_stage else 0.0)
-    return 0.0
-
-
-def _gathered(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
-    """What FSDP has gathered at once: embedding and output, one layer, and the one after it.
-
-    Each is there twice: as it arrived and as the layers read it. Below stage 3 all stay gathered.
-    """
-    if plan.zero_stage < 3:
+    if training.framework == "fsdp" and plan.zero_stage < 3:
+        # All that was gathered stays until the update.
         held = rank_parameters(model, plan, training, stage)
         return HALF * (held.dense + held.experts)
+    if training.framework == "fsdp":
+        # What is gathered is there twice: as it arrived and as the layers read it.
+        return 2 * _gathered(model, plan)
+    if training.framework == "deepspeed":
+        return _deepspeed_buffers(model, plan, training, stage)
+    return _gathered(model, plan) if plan.zero_stage >= 3 else 0.0
+
+
+def _gathered(model: Model, plan: Plan) -> Bytes:
+    """What full sharding has gathered at once: embedding and output, a layer, and the next one."""
     ends = embedding_parameters(model) + (0 if model.tied_embeddings else output_parameters(model))
     layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
     matrices = layer.total - layer.experts + layer.experts / plan.expert_parallel
-    return 2 * HALF * (ends + 2 * matrices) / plan.tensor_parallel
+    return HALF * (ends + 2 * matrices) / plan.tensor_parallel
+
+
+def _deepspeed_buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+    """Buckets; from stage 3 live parameters; and the outputs that its pipeline engine keeps."""
+    buckets = _BUCKET if plan.zero_stage else 0.0
+    if plan.zero_stage >= 3:
+        held = rank_parameters(model, plan, training, stage)
+        buckets += HALF * min(_LIVE_PARAMETERS, held.dense + held.experts)
+    if plan.pipeline_parallel == 1:
+        return buckets
+    output = HALF * local_tokens(plan, training) * model.hidden_size * replicated_share(plan)
+    return buckets + output * min(plan.pipeline_parallel - stage, num_microbatches(plan, training))
 
 
 def reserve(training: Training, used: Bytes) -> Bytes:

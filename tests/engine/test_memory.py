@@ -1,5 +1,6 @@
 """Against the tables of ZeRO, Korthikanti and Zero Bubble; measured runs: tests/validation."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -408,3 +409,64 @@ def test_what_ran_out_of_memory_in_the_bloom_sweep_does_not_fit(case, fitted):
     assert data_parallel(plan) == ranks
     found = memory(model, plan, run)
     assert fits(found, run, ACCELERATORS["A100-SXM-80GB"].memory) == fitted
+
+
+# --- Any valid run: 2,000 of them, the same each time.
+SCHEDULES = ("gpipe", "1f1b", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "dualpipe")
+
+
+def any_run(source):
+    model = MODELS[source.choice(sorted(MODELS))]
+    tensor, stages, ranks = (source.choice((1, 2, 4, 8)) for _ in range(3))
+    context = source.choice((1, 1, 2, 4))
+    world = tensor * stages * ranks * context
+    plan = Plan(
+        world_size=world,
+        tensor_parallel=tensor,
+        pipeline_parallel=stages,
+        context_parallel=context,
+        expert_parallel=source.choice((1, ranks)) if model.num_experts else 1,
+        sequence_parallel=source.random() < 0.5,
+        zero_stage=source.randrange(4),
+    )
+    run = Training(
+        micro_batch_size=source.choice((1, 2, 3)),
+        global_batch_size=48 * ranks,
+        sequence_length=source.choice((1024, 4096, 65536)),
+        precision=source.choice(("bf16", "fp16", "fp8")),
+        recompute=source.choice(("none", "selective", "full")),
+        flash_attention=source.random() < 0.7,
+        schedule=source.choice(SCHEDULES),
+        framework=source.choice(("megatron", "fsdp", "deepspeed")),
+        compiled=source.random() < 0.5,
+    )
+    return model, plan, run
+
+
+RUNS = [any_run(random.Random(seed)) for seed in range(2000)]
+
+
+def parts_of(found):
+    names = ("parameters", "gradients", "optimizer", "activations", "buffers", "reserve")
+    return [getattr(found, name) for name in names]
+
+
+def test_every_part_of_any_run_is_finite_and_not_negative():
+    parts = [part for run in RUNS for part in parts_of(memory(*run))]
+    assert all(0 <= part < float("inf") for part in parts)
+
+
+def test_any_run_needs_more_for_a_longer_sequence():
+    def longer(model, plan, run):
+        return model, plan, replace(run, sequence_length=2 * run.sequence_length)
+
+    assert all(memory(*longer(*run)).total > memory(*run).total for run in RUNS)
+
+
+def test_any_run_needs_no_more_when_more_is_sharded():
+    def sharded(model, plan, run):
+        # FSDP below stage 3 keeps what it has gathered.
+        return model, replace(plan, zero_stage=min(3, plan.zero_stage + 1)), run
+
+    rest = [run for run in RUNS if run[2].framework == "megatron"]
+    assert all(memory(*sharded(*run)).total <= memory(*run).total for run in rest)
