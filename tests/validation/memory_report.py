@@ -7,7 +7,7 @@ import csv
 import re
 import statistics
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.models import Model
