@@ -60,7 +60,7 @@ MATMUL = Equation(
 )
 
 
-def waves(tiles: Count, sms: Count) -> Ratio:
+def waves(tiles: Ratio, sms: Count) -> Ratio:
     """Return the rounds of tiles that the multiprocessors take, half of a thin last one counted.
 
     Source: NVIDIA's guide to matrix multiplication (tile and wave quantization).
@@ -70,10 +70,10 @@ def waves(tiles: Count, sms: Count) -> Ratio:
 
 
 def matmul_time(
-    rows: Count,
-    columns: Count,
-    inner: Count,
-    products: Count,
+    rows: Ratio,
+    columns: Ratio,
+    inner: Ratio,
+    products: Ratio,
     rate: FlopRate,
     sms: Count,
     fill: Seconds,
@@ -91,7 +91,7 @@ def matmul_time(
 
 
 def flash_attention_time(
-    heads: Count, queries: Tokens, keys: Tokens, head_size: Count, rate: FlopRate, sms: Count
+    heads: Ratio, queries: Tokens, keys: Tokens, head_size: Ratio, rate: FlopRate, sms: Count
 ) -> Seconds:
     """Return the time of a fused causal attention, forward; `rate` is that of head size 128.
 
@@ -108,7 +108,7 @@ def flash_attention_time(
 
 
 def unfused_attention_time(
-    heads: Count, queries: Tokens, keys: Tokens, head_size: Count, rate: FlopRate
+    heads: Ratio, queries: Tokens, keys: Tokens, head_size: Ratio, rate: FlopRate
 ) -> Seconds:
     """Return the time of the two batched products of an unfused attention, forward.
 

@@ -54,7 +54,8 @@ PASSES: Mapping[tuple[Style, str], Passes] = {
     ("eager", "swiglu"): Passes(
         hidden=(42.0, 84.0), heads=(12.5, 12.5), inner=(5, 9), score=_SCORE, kernels=(30, 60)
     ),
-    # Bias (2), dropout (2.5) and addition (3) beside each norm (2); GELU in eight kernels.
+    # Bias (2), dropout (2.5, and its mask) and addition (3) beside each norm (2), in 16 bits or
+    # converted; GELU by its tanh formula in four kernels.
     ("python", "gelu"): Passes(
         hidden=(26.0, 24.0), heads=(0, 0), inner=(12, 20), score=_SCORE, kernels=(40, 80)
     ),
@@ -65,5 +66,9 @@ PASSES: Mapping[tuple[Style, str], Passes] = {
 
 # Bytes per logit of the loss: converted to fp32, maximum, exponentials, sum, and back in 16 bits.
 LOGIT: Mapping[bool, Bytes] = {True: 24.0, False: 44.0}
+# Bytes per element of a token's copy for an expert: permuted, summed with weights (read and written
+# twice each, once more to apply the weight); per token and expert: the router's scores in fp32.
+ROUTED_COPY: Bytes = 10.0
+ROUTED_SCORE: Bytes = 24.0
 # Bytes per element that conversion to fp8 moves: read 16 bits, write rows and columns in 8 bits.
 FP8_CONVERSION: Bytes = 4.0

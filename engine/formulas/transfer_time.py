@@ -6,7 +6,7 @@ group's share of the network ports between nodes. Latencies are those NCCL's tun
 """
 
 from engine.equation import Equation
-from engine.units import MICRO, MiB, Bandwidth, Bytes, Count, Ratio, Seconds, Share
+from engine.units import MICRO, Bandwidth, Bytes, Count, MiB, Ratio, Seconds, Share
 
 # NCCL's tuning.cc: start of a collective, and one step of it, by protocol. LL sends eight bytes
 # with a flag in every sixteen and starts soonest; LL128 and Simple use the links in full.

@@ -2,32 +2,43 @@
 
 from dataclasses import dataclass
 
-from engine.formulas.compute import (
-    EXPONENTIAL_SIZE,
-    flash_attention_time,
-    matmul_time,
-    unfused_attention_time,
+from engine.formulas.compute import flash_attention_time, matmul_time, unfused_attention_time
+from engine.formulas.operations import (
+    Gemm,
+    Scores,
+    attention_scores,
+    layer_gemms,
+    local_tokens,
+    output_gemm,
 )
-from engine.formulas.operations import Gemm, Scores, attention_scores, layer_gemms
-from engine.formulas.traffic import FP8_CONVERSION, LOGIT, PASSES, Passes, Style
-from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
+from engine.formulas.traffic import (
+    FP8_CONVERSION,
+    LOGIT,
+    PASSES,
+    ROUTED_COPY,
+    ROUTED_SCORE,
+    Passes,
+    Style,
+)
 from engine.models import Model, head_size
 from engine.parallelism import Plan, Training
-from engine.simulate.rank import Group, Rank, group_of
-from engine.units import MICRO, Bytes, Count, Ratio, Seconds, Share, Tokens
+from engine.simulate.layer_exchange import (
+    HALF,
+    context_parallel_time,
+    expert_parallel_time,
+    tensor_parallel_time,
+    vocabulary_time,
+)
+from engine.simulate.rank import KERNEL_GAP, Rank
+from engine.units import Bytes, Parameters, Ratio, Seconds, Share
 
-HALF: Bytes = 2.0
-# From the end of a small kernel to the start of the next.
-KERNEL_GAP: Seconds = 2 * MICRO
 # Backward, a fused attention has five products instead of two.
 ATTENTION_BACKWARD: Ratio = 2.5
-# Of a layer's own collectives so much is hidden where the software runs them beside products.
-HIDDEN: Share = 0.6
-# Of the backward products so much time is long enough to hide a collective issued beside it.
-COVER: Share = 0.6
 # A layer with experts launches hundreds of small kernels; the host needs this long for them,
 # forward, and twice as long backward, however fast the GPU is.
 EXPERT_LAUNCHES: Seconds = 2.7e-3
+# Passes over the hidden state to look tokens up and to add their gradients.
+LOOKUP_PASSES: Ratio = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +48,7 @@ class LayerTime:
     Attributes:
         forward: computation, forward.
         backward: computation, backward, nothing repeated.
-        weight_gradient: of `backward`, the products that only the optimizer waits for.
+        weight_gradient: of `backward`, what only the optimizer waits for.
         repeated: computation that recomputation repeats.
         tensor_parallel: exposed, with what recomputation repeats.
         context_parallel: likewise.
@@ -53,58 +64,59 @@ class LayerTime:
     expert_parallel: Seconds
 
     @property
-    def computation(self) -> Seconds:
-        """All of it."""
-        return self.forward + self.backward + self.repeated
-
-    @property
     def total(self) -> Seconds:
         """Computation and exposed communication."""
         communication = self.tensor_parallel + self.context_parallel + self.expert_parallel
-        return self.computation + communication
+        return self.forward + self.backward + self.repeated + communication
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Products:
+    """All products of a layer: times, and elements that go in, come out and are weights."""
+
     forward: Seconds
     input_gradient: Seconds
     weight_gradient: Seconds
     read: Ratio
     written: Ratio
-    weights: Ratio
+    weights: Parameters
 
 
 def layer_time(
     model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
 ) -> LayerTime:
     """Return the times of one layer; `sparse`: with routed experts."""
-    products = _products(model, plan, training, rank, sparse)
+    products = _products(model, plan, training, rank, sparse=sparse)
     scores = attention_scores(model, plan, training)
     core = _attention(scores, training, rank)
     passes = PASSES[_style(training, rank), model.mlp]
-    sweeps = _sweeps(model, plan, training, passes, sparse)
-    other = _conversions(products, rank)
-    forward = products.forward + core[0] + (sweeps[0] + other[0]) / rank.memory
-    forward += passes.kernels[0] * KERNEL_GAP
+    swept = _swept(model, plan, training, passes, sparse=sparse)
+    accumulate = rank.software.accumulate * products.weights / rank.memory
     gradients = products.input_gradient + products.weight_gradient
-    accumulate = rank.software.accumulate * products.weights
-    backward = gradients + core[1] + (sweeps[1] + other[1] + accumulate) / rank.memory
+    forward = products.forward + core[0] + swept[0] / rank.memory
+    backward = gradients + core[1] + swept[1] / rank.memory + accumulate
+    if rank.quantized:
+        forward += _converted_forward(products, rank) / rank.memory
+        backward += FP8_CONVERSION * products.written / rank.memory
+    forward += passes.kernels[0] * KERNEL_GAP
     backward += passes.kernels[1] * KERNEL_GAP
     if sparse:
         forward, backward = max(forward, EXPERT_LAUNCHES), max(backward, 2 * EXPERT_LAUNCHES)
-    repeated, again = _repeated(training, rank, products, forward, core[0], sweeps[0])
+    again = _repeated_share(training, rank)
     return LayerTime(
         forward=forward,
         backward=backward,
-        weight_gradient=products.weight_gradient + accumulate / rank.memory,
-        repeated=repeated,
-        tensor_parallel=_tensor_parallel(model, plan, training, rank, gradients, again, sparse),
-        context_parallel=_context_parallel(scores, plan, training, rank, core),
-        expert_parallel=_expert_parallel(model, plan, training, rank, again) if sparse else 0.0,
+        weight_gradient=products.weight_gradient + accumulate,
+        repeated=_repeated(training, rank, forward, core[0], products.forward, swept[0]),
+        tensor_parallel=tensor_parallel_time(
+            model, plan, training, rank, gradients, again, sparse=sparse
+        ),
+        context_parallel=context_parallel_time(scores, plan, training, rank, core),
+        expert_parallel=expert_parallel_time(model, plan, training, rank, again) if sparse else 0.0,
     )
 
 
-def product_time(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Seconds, ...]:
+def product_times(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Seconds, ...]:
     """Return the time of a product forward, of its input gradient and of its weight gradient."""
     rows, columns, inner, count = gemm.m, gemm.n, gemm.k, gemm.count
     rate = rank.linear if linear else rank.matmul
@@ -117,11 +129,11 @@ def product_time(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Second
 
 
 def _products(
-    model: Model, plan: Plan, training: Training, rank: Rank, sparse: bool
+    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
 ) -> _Products:
     forward = inputs = weights = read = written = parameters = 0.0
     for gemm in _as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
-        times = product_time(gemm, rank, linear=gemm.name != "router")
+        times = product_times(gemm, rank, linear=gemm.name != "router")
         forward, inputs, weights = forward + times[0], inputs + times[1], weights + times[2]
         read += gemm.m * gemm.k * gemm.count
         written += gemm.m * gemm.n * gemm.count
@@ -136,13 +148,11 @@ def _products(
     )
 
 
-def _as_launched(
-    gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: Rank
-) -> tuple[Gemm, ...]:
-    """Split the fused projections where the software keeps them apart."""
+def _as_launched(gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: Rank) -> tuple[Gemm, ...]:
+    """Split the joint projections where the software keeps them apart."""
     if rank.software.fused_projections or model.mlp != "swiglu":
         return gemms
-    found = []
+    found: list[Gemm] = []
     for gemm in gemms:
         if gemm.name == "query_key_value":
             query = model.num_attention_heads * head_size(model) / plan.tensor_parallel
@@ -178,188 +188,75 @@ def _attention(scores: Scores, training: Training, rank: Rank) -> tuple[Seconds,
     return batched, 2 * batched
 
 
-def _sweeps(
-    model: Model, plan: Plan, training: Training, passes: Passes, sparse: bool
+def _swept(
+    model: Model, plan: Plan, training: Training, passes: Passes, *, sparse: bool
 ) -> tuple[Bytes, Bytes]:
     """Return the bytes that element-wise kernels move, forward and backward."""
     tensor = plan.tensor_parallel
-    tokens: Tokens = training.micro_batch_size * training.sequence_length / plan.context_parallel
-    own = tokens / tensor if plan.sequence_parallel else tokens
+    tokens = local_tokens(plan, training)
+    hidden = tokens * model.hidden_size
+    own = hidden / tensor if plan.sequence_parallel else hidden
     heads = model.num_attention_heads + model.num_key_value_heads
     rotated = tokens * heads * head_size(model) / tensor
     inner = tokens * model.ffn_hidden_size / tensor
     routed = 0.0
     if sparse:
-        copies = tokens * model.experts_per_token / tensor
-        width = model.expert_ffn_hidden_size
-        inner = copies * width + tokens * model.num_shared_experts * width / tensor
-        # Permuted, and summed with weights: read and write each copy twice. Router in fp32.
-        routed = 5 * copies * model.hidden_size + 12 * tokens / tensor * model.num_experts
-    hidden = own * model.hidden_size
-    score = (0.0, 0.0)
-    if not training.flash_attention:
-        per_rank = tokens * training.sequence_length * model.num_attention_heads / tensor
-        score = (per_rank * passes.score[0], per_rank * passes.score[1])
-    parts = [
-        HALF * (hidden * h + rotated * r + inner * i + routed * extra) + s
-        for h, r, i, extra, s in zip(
-            passes.hidden, passes.heads, passes.inner, (1.0, 1.2), score, strict=True
-        )
-    ]
+        width, copies = model.expert_ffn_hidden_size, model.experts_per_token
+        inner = tokens * (copies + model.num_shared_experts) * width / tensor
+        routed = ROUTED_COPY * copies * hidden / tensor
+        routed += ROUTED_SCORE * tokens * model.num_experts / tensor
+    forward = HALF * (own * passes.hidden[0] + rotated * passes.heads[0] + inner * passes.inner[0])
+    backward = HALF * (own * passes.hidden[1] + rotated * passes.heads[1] + inner * passes.inner[1])
     if model.biases:
-        columns = rotated + inner + 2 * tokens * model.hidden_size
-        parts[1] += HALF * columns
-    return parts[0], parts[1]
+        backward += HALF * (rotated + inner + 2 * hidden)
+    if not training.flash_attention:
+        scores = tokens * training.sequence_length * model.num_attention_heads / tensor
+        forward += scores * passes.score[0]
+        backward += scores * passes.score[1]
+    return forward + routed, backward + routed
 
 
-def _conversions(products: _Products, rank: Rank) -> tuple[Bytes, Bytes]:
-    """Return the bytes that conversions to fp8 move, forward and backward."""
-    if not rank.quantized:
-        return 0.0, 0.0
-    # Without a cache of converted weights (FSDP gathers them anew) they are converted each time.
-    weights = 0.0 if rank.software.fused_projections else products.weights
-    return FP8_CONVERSION * (products.read + weights), FP8_CONVERSION * products.written
+def _converted_forward(products: _Products, rank: Rank) -> Bytes:
+    """Return the bytes that conversions of inputs, and of weights not kept, to fp8 move."""
+    kept = rank.software.fused_projections  # FSDP gathers the weights anew for each micro-batch
+    return FP8_CONVERSION * (products.read + (0.0 if kept else products.weights))
+
+
+def _repeated_share(training: Training, rank: Rank) -> Share:
+    """Return the share of the forward pass's collectives that recomputation repeats."""
+    if training.recompute == "selective":
+        return 0.5 if rank.software.selective_repeats_products else 0.0
+    return 1.0 if training.recompute == "full" else 0.0
 
 
 def _repeated(
     training: Training,
     rank: Rank,
-    products: _Products,
     forward: Seconds,
     core: Seconds,
-    sweeps: Bytes,
-) -> tuple[Seconds, Share]:
-    """Return the repeated computation, and the repeated share of the forward collectives."""
+    products: Seconds,
+    swept: Bytes,
+) -> Seconds:
+    """Return the computation that recomputation repeats."""
     if training.recompute == "full":
-        return forward, 1.0
+        return forward
     if training.recompute == "none":
-        return 0.0, 0.0
+        return 0.0
     if rank.software.selective_repeats_products:
-        return products.forward / 2 + sweeps / rank.memory, 0.5
-    return core, 0.0
+        return products / 2 + swept / rank.memory
+    return core
 
 
-def _tensor_parallel(
-    model: Model,
-    plan: Plan,
-    training: Training,
-    rank: Rank,
-    gradients: Seconds,
-    again: Share,
-    sparse: bool,
-) -> Seconds:
-    """Return the exposed collectives of tensor parallelism.
-
-    Each of attention and feed-forward part gathers and scatters (or reduces) once forward and once
-    backward. Routed experts are exchanged, not split.
-    """
-    tensor = plan.tensor_parallel
-    if tensor == 1:
-        return 0.0
-    group = group_of(rank, tensor, 1)
-    tokens = training.micro_batch_size * training.sequence_length / plan.context_parallel
-    size = HALF * tokens * model.hidden_size
-    parts = 1 if sparse and not model.num_shared_experts else 2
-    scattered = plan.sequence_parallel
-    if scattered:
-        forward = parts * 2 * scatter_or_gather_time(size, tensor, group.nodes, group.bandwidth)
-    else:
-        forward = parts * all_reduce_time(
-            size, tensor, group.nodes, group.bandwidth, rank.switch_adds
-        )
-    backward, beside = forward, 0.0
-    if rank.software.hides_backward_tensor_parallel:
-        # With scattered sequences the input is gathered a second time, beside the products too.
-        backward, beside = (forward / 2, forward) if scattered else (0.0, forward)
-    exposed = forward * (1 + again) + backward
-    if training.overlap_tensor_parallel:
-        exposed *= 1 - HIDDEN
-    return exposed + max(0.0, beside - COVER * gradients)
-
-
-def _context_parallel(
-    scores: Scores, plan: Plan, training: Training, rank: Rank, core: tuple[Seconds, Seconds]
-) -> Seconds:
-    """Return what the ring of keys and values adds to the attention, forward and backward."""
-    ranks = plan.context_parallel
-    if ranks == 1:
-        return 0.0
-    width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
-    size = HALF * scores.sequences * scores.queries * width
-    group = group_of(rank, ranks, plan.tensor_parallel)
-    steps = ranks - 1
-    ring = steps * send_time(size, _hop(rank, group), min(2, group.nodes))
-    hidden = steps / ranks
-    # Each step is a kernel of its own, and its result is merged with the others'.
-    merge = steps * 10 * KERNEL_GAP
-    forward = max(0.0, ring - core[0] * hidden) + merge
-    backward = max(0.0, 2 * ring - core[1] * hidden) + 2 * merge
-    repeats = 0 if training.recompute == "none" else 1
-    return forward * (1 + repeats) + backward
-
-
-def _hop(rank: Rank, group: Group) -> float:
-    """Return the bandwidth of one hop of a ring: of links, or of the rank's own port."""
-    return rank.scale_up if group.nodes == 1 else rank.port
-
-
-def _expert_parallel(
-    model: Model, plan: Plan, training: Training, rank: Rank, again: Share
-) -> Seconds:
-    """Return the exposed exchange of tokens: dispatch and combine, forward and backward."""
-    ranks = plan.expert_parallel
-    if ranks == 1:
-        return 0.0
-    group = group_of(rank, ranks, plan.expert_tensor_parallel)
-    tokens = training.micro_batch_size * training.sequence_length
-    own = tokens / plan.context_parallel / plan.tensor_parallel
-    one = exchange_time(own, model, rank, group)
-    exposed = one * 2 * (2 + again)
-    return exposed * (1 - HIDDEN) if training.overlap_tensor_parallel else exposed
-
-
-def exchange_time(tokens: Tokens, model: Model, rank: Rank, group: Group) -> Seconds:
-    """Return the time to send each of a rank's tokens to its experts, or the results back.
-
-    One copy per node crosses the network, on to the experts of that node over the links (DeepEP);
-    the two overlap.
-    """
-    token = HALF * model.hidden_size
-    copies = model.experts_per_token
-    inside = tokens * copies * token * (group.ranks - 1) / group.ranks / rank.scale_up
-    if group.nodes == 1:
-        return inside + send_time(0.0, rank.scale_up, 1)
-    nodes = group.nodes
-    reached = nodes * (1 - (1 - 1 / nodes) ** copies)  # with evenly spread experts
-    across = tokens * token * reached * (nodes - 1) / nodes
-    return max(inside, send_time(across, rank.port, 2))
-
-
-def output_time(model: Model, plan: Plan, training: Training, rank: Rank, gemm: Gemm) -> Seconds:
+def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
     """Return the time of the output layer and the loss, forward and backward."""
-    products = sum(product_time(gemm, rank, linear=False))
+    gemm = output_gemm(model, plan, training)
+    products = sum(product_times(gemm, rank, linear=False))
     loss = LOGIT[training.compiled] * gemm.m * gemm.n / rank.memory
-    return products + loss + _vocabulary_exchange(model, plan, rank, gemm.m)
+    return products + loss + vocabulary_time(model, plan, rank, gemm.m)
 
 
-def embedding_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Seconds:
+def embedding_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
     """Return the time to look the tokens up and to add their gradients."""
-    lookup = 8 * HALF * tokens * model.hidden_size / rank.memory
-    return lookup + _vocabulary_exchange(model, plan, rank, tokens)
-
-
-def _vocabulary_exchange(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Seconds:
-    """Gather the input of the output layer and scatter its gradient, over the split vocabulary."""
-    if plan.tensor_parallel == 1:
-        return 0.0
-    group = group_of(rank, plan.tensor_parallel, 1)
-    size = HALF * tokens * model.hidden_size
-    return 2 * scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth)
-
-
-__all__ = ["EXPONENTIAL_SIZE", "LayerTime", "embedding_time", "layer_time", "output_time"]
-
-
-def tokens_of(plan: Plan, training: Training) -> Count:
-    """Return the tokens of a micro-batch on one rank of context parallelism."""
-    return training.micro_batch_size * training.sequence_length // plan.context_parallel
+    tokens = local_tokens(plan, training)
+    lookup = LOOKUP_PASSES * HALF * tokens * model.hidden_size / rank.memory
+    return lookup + vocabulary_time(model, plan, rank, tokens)

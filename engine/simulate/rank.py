@@ -6,8 +6,10 @@ from engine.accelerators import Gpu
 from engine.constants import Achieved, achieved
 from engine.parallelism import Cluster, Training
 from engine.software import SOFTWARE, Software
-from engine.units import Bandwidth, Count, FlopRate, Seconds, Share
+from engine.units import MICRO, Bandwidth, Count, FlopRate, Seconds, Share
 
+# From the end of a small kernel to the start of the next.
+KERNEL_GAP: Seconds = 2 * MICRO
 # FlashAttention-2 uses the matrix instructions of Ampere; on Hopper and later they reach about
 # 0.6 of what the newer ones do (Shah et al. 2024: 350 against 600 TFLOP/s and more on an H100).
 OLD_INSTRUCTIONS: Share = 0.6

@@ -46,8 +46,7 @@ PULL = 0.003
 
 def family(case: Case) -> str:
     """The type of GPU that a run counts for."""
-    name = case.run.cluster.gpu.name.split()[0]
-    return name
+    return case.run.cluster.gpu.name.split()[0]
 
 
 def weights(chosen: Sequence[Case]) -> list[float]:

@@ -51,9 +51,9 @@ def power_of_two(value: int) -> str:
 
 def report(scored: Sequence[Scored]) -> None:
     """Print all tables."""
-    table("All", scored, lambda c: ("mixture" if c.moe else "dense"))
+    table("All", scored, lambda c: "mixture" if c.moe else "dense")
     complete = [pair for pair in scored if pair[0].complete]
-    table("Complete rows", complete, lambda c: ("mixture" if c.moe else "dense"))
+    table("Complete rows", complete, lambda c: "mixture" if c.moe else "dense")
     dense = [pair for pair in scored if not pair[0].moe]
     table("Source", scored, lambda c: c.row["source_file"] + (" (moe)" if c.moe else ""))
     table("GPU", scored, lambda c: c.row["gpu"] + (" (moe)" if c.moe else ""))
@@ -75,8 +75,10 @@ def details(scored: Iterable[Scored]) -> None:
             for name in type(found).__slots__
         }
         shown = " ".join(f"{name}={part}" for name, part in parts.items() if part != "0")
-        print(f"{case.row['row_id']:28s} {case.time:9.3f} {found.total:9.3f} "
-              f"{100 * value:+6.1f}% {shown}")
+        print(
+            f"{case.row['row_id']:28s} {case.time:9.3f} {found.total:9.3f} "
+            f"{100 * value:+6.1f}% {shown}"
+        )
 
 
 def main() -> None:

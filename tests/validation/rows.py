@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.accelerators import ACCELERATORS, Gpu
-from engine.estimate import Run, read
+from engine.run_file import Run, read
 
 Row = Mapping[str, str]
 
@@ -90,9 +90,7 @@ def cases(table: Path) -> tuple[list[Case], dict[str, str]]:
             run = read(document)
             if gpu := _special(row):
                 run = replace(run, cluster=replace(run.cluster, gpu=gpu))
-            found.append(
-                Case(row=row, run=run, document=document, time=float(row["step_time_s"]))
-            )
+            found.append(Case(row=row, run=run, document=document, time=float(row["step_time_s"])))
     return found, skipped
 
 
@@ -111,9 +109,7 @@ def _int(text: str, default: int = 0) -> int:
 
 
 def _sequences(row: Row) -> tuple[int, int]:
-    ranks = _int(row["n_gpus"]) // (
-        _int(row["tp"], 1) * _int(row["pp"], 1) * _int(row["cp"], 1)
-    )
+    ranks = _int(row["n_gpus"]) // (_int(row["tp"], 1) * _int(row["pp"], 1) * _int(row["cp"], 1))
     return divmod(_int(row["gbs"]), ranks * _int(row["mbs"], 1))
 
 
