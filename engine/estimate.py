@@ -23,8 +23,13 @@ def estimate(run: Run) -> dict[str, Any]:
     rank_seconds = total * plan.world_size
     rate = model_operations(model, training) / rank_seconds
     hardware_rate = hardware_operations(model, training) / rank_seconds
-    peak = cluster.gpu.peak.get(training.precision) or cluster.gpu.peak["bf16"]
+    peaks = cluster.gpu.peak
     notes = list(problems(model, cluster, plan, training))
+    if training.precision in peaks:
+        peak = peaks[training.precision]
+    else:
+        peak = peaks["fp16"]
+        notes.append(f"{cluster.gpu.name} has no {training.precision}; its fp16 peak is taken.")
     if not fit:
         notes.append(
             f"The fullest rank needs {held.total:.3g} bytes; the GPU has {cluster.gpu.memory:.3g}."
@@ -75,11 +80,14 @@ def main(arguments: Sequence[str]) -> int:
         else:
             with open(name, encoding="utf-8") as file:  # noqa: PTH123 (pathlib costs start-up time)
                 text = file.read()
-        result = estimate(read(json.loads(text)))
-    except InputError as error:
-        return _fail(error.problems)
+        document = json.loads(text)
     except (OSError, ValueError) as error:
         return _fail([f"{name}: {error}; allowed: a file with one JSON object"])
+    try:
+        run = read(document)
+    except InputError as error:
+        return _fail(error.problems)
+    result = estimate(run)
     sys.stdout.write(json.dumps(result, indent=2) + "\n")
     return 0
 

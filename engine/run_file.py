@@ -90,7 +90,7 @@ _TRAINING: _Spec = {
     "precision": ("precision", ...),
     "recompute": ("recompute", "none"),
     "flash_attention": (bool, True),
-    "schedule": get_args(Schedule),
+    "schedule": ("schedule", None),
     "overlap_gradient_reduce": (bool, True),
     "overlap_tensor_parallel": (bool, False),
     "framework": ("framework", "megatron"),

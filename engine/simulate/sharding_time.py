@@ -16,11 +16,10 @@ from engine.parallelism import (
 )
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.rank import Rank, group_of
-from engine.units import Bytes, Count, Parameters, Seconds, Share
+from engine.units import Bytes, Count, Parameters, Ratio, Seconds, Share
 
-# Channels of a collective hold multiprocessors while it runs beside products, which slows them by
-# this share of its time at the speed of the scale-up links (24 of 108 to 132), and by less where
-# a slower network needs fewer channels.
+# Channels of a collective hold multiprocessors while it runs beside products (24 of 108 to 132),
+# which slows them by this share of the time that its bytes need on the scale-up links.
 TAKEN: Share = 0.20
 # ZeRO-3 of DeepSpeed: parameters are fetched one ahead, which half of the computation hides.
 FETCH_AHEAD: Share = 0.5
@@ -64,8 +63,8 @@ def data_parallel_time(
 ) -> Seconds:
     """Return the exposed communication of data parallelism of one step.
 
-    `forward` and `backward` are the computation of one micro-batch that it may hide behind,
-    recomputation in `backward`.
+    `forward` and `backward` are what it may hide behind in one micro-batch: the computation, with
+    what is repeated, and the layers' own exposed collectives, which use other links, backward.
     """
     if data_parallel(plan) * plan.context_parallel == 1:
         return 0.0
@@ -74,22 +73,47 @@ def data_parallel_time(
     gather = _sharded(plan, rank, weights, HALF)
     layers = max(1.0, model.num_layers / plan.pipeline_parallel)
     if plan.zero_stage == 3:
-        microbatches = num_microbatches(plan, training)
-        if rank.software.sharded_ports:
-            one = _serial_gathers(plan, rank, weights, gather + reduce)
-            return microbatches * max(0.0, one - FETCH_AHEAD * (forward + backward))
-        taken = _taken(plan, rank)
-        hidden = _beside(gather, forward, taken) + _beside(gather + reduce, backward, taken)
-        # The first layer's gathers and the last one's reduction have nothing to hide behind.
-        return microbatches * (hidden + (2 * gather + reduce) / layers)
+        return num_microbatches(plan, training) * _fully_sharded(
+            plan, rank, weights, (gather, reduce, layers), forward + backward
+        )
     if not plan.zero_stage:
         reduce, gather = reduce + gather * gradient / HALF, 0.0
     if not training.overlap_gradient_reduce:
         return reduce + gather
-    exposed = max(reduce / layers, reduce - backward)
     if rank.software.gathers_after_step:
-        return exposed + gather
-    return exposed + max(gather / layers, gather - forward)
+        return _beside(reduce, backward, layers) + gather
+    return _beside(reduce + gather, forward + backward, layers)
+
+
+def _beside(communication: Seconds, computation: Seconds, layers: Ratio) -> Seconds:
+    """Return what communication beside computation adds.
+
+    Its excess, and at least the part of one layer, which has nothing to hide behind: the last
+    gradients, the first parameters.
+    """
+    return max(communication / layers, communication - computation)
+
+
+def _fully_sharded(
+    plan: Plan,
+    rank: Rank,
+    weights: Weights,
+    times: tuple[Seconds, Seconds, Ratio],
+    computation: Seconds,
+) -> Seconds:
+    """Return what each micro-batch waits for where parameters are sharded.
+
+    They are gathered forward and again backward, and gradients scattered; `times` is that of a
+    gather, of a reduction, and the number of layers.
+    """
+    gather, reduce, layers = times
+    if rank.software.sharded_ports:
+        one = _serial_gathers(plan, rank, weights, gather + reduce)
+        return max(0.0, one - FETCH_AHEAD * computation)
+    # What the channels take depends on the bytes, not on how long a slow network takes for them.
+    moved = (2 * HALF + rank.software.gradient) * (weights.common + weights.experts)
+    slowed = TAKEN * min(moved / rank.scale_up, computation)
+    return slowed + _beside(2 * gather + reduce, computation, layers)
 
 
 def _sharded(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
@@ -125,16 +149,6 @@ def _all_reduce(rank: Rank, size: Bytes, copies: Count, stride: Count) -> Second
         return 0.0
     group = group_of(rank, copies, stride)
     return 2 * scatter_or_gather_time(size, copies, group.nodes, group.bandwidth)
-
-
-def _taken(plan: Plan, rank: Rank) -> Share:
-    group = group_of(rank, sharding_ranks(plan), plan.tensor_parallel)
-    return TAKEN * group.bandwidth / rank.scale_up
-
-
-def _beside(communication: Seconds, computation: Seconds, taken: Share) -> Seconds:
-    """Return what communication beside computation adds: its excess, and the slow-down."""
-    return max(0.0, communication - computation) + taken * min(communication, computation)
 
 
 def _serial_gathers(plan: Plan, rank: Rank, weights: Weights, inside: Seconds) -> Seconds:

@@ -103,7 +103,7 @@ def step_time(
             rank,
             weights,
             slowest.forward,
-            slowest.backward + slowest.repeated,
+            slowest.total - slowest.forward,
         ),
         bubble=_bubble(plan, training, slowest),
         optimizer=optimizer_time(plan, training, rank, weights),
