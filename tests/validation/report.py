@@ -1,25 +1,35 @@
 """Print how far the predicted step times are from the published ones, by group.
 
-    python -m tests.validation.report TABLE [--rows PREFIX] [--random COUNT]
+    python -m tests.validation.report TABLE [--rows PREFIX | --leave-out | --random COUNT]
 
 TABLE is `training_runs.csv`. Error: predicted over measured, less one; bias keeps the sign.
+`--rows` prints single runs, `--leave-out` fits without each source and tests on it, `--random`
+estimates that many random runs and checks that they are finite and their parts add up.
 """
 
 import argparse
+import math
+import random
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from engine.constants import Achieved
+from engine.estimate import estimate
+from engine.run_file import read
 from engine.simulate.step_time import step_time
+from tests.validation.any_run import any_document
+from tests.validation.fit import family, fit_all
 from tests.validation.rows import Case, cases
 
 Scored = tuple[Case, float]
 
 
-def error(case: Case) -> float:
+def error(case: Case, constants: Achieved | None = None) -> float:
     """The relative error of one run."""
     run = case.run
-    return step_time(run.model, run.cluster, run.plan, run.training).total / case.time - 1
+    found = step_time(run.model, run.cluster, run.plan, run.training, constants)
+    return found.total / case.time - 1
 
 
 def summary(errors: Sequence[float]) -> str:
@@ -81,13 +91,46 @@ def details(scored: Iterable[Scored]) -> None:
         )
 
 
+def leave_out(found: Sequence[Case]) -> None:
+    """Fit without each source in turn, and print the errors on it."""
+    scored = []
+    for source in sorted({case.row["source_file"] for case in found}):
+        tested = [case for case in found if case.row["source_file"] == source]
+        rest = [case for case in found if case.row["source_file"] != source]
+        constants = fit_all(rest, sorted({family(case) for case in tested}))
+        scored += [(case, error(case, constants[family(case)])) for case in tested]
+    table("Left out, all", scored, lambda c: "mixture" if c.moe else "dense")
+    table("Left out", scored, lambda c: c.row["source_file"] + (" (moe)" if c.moe else ""))
+
+
+def check_random(count: int) -> None:
+    """Estimate random runs; stop at the first that is not finite or does not add up."""
+    for seed in range(count):
+        document = any_document(random.Random(f"report {seed}"))
+        found = estimate(read(document))
+        times, sizes = found["time"].values(), found["memory"].values()
+        fine = all(math.isfinite(value) and value >= 0 for value in (*times, *sizes))
+        fine = fine and math.isclose(sum(times), found["step_time"], rel_tol=1e-9)
+        if not (fine and math.isclose(sum(sizes), found["peak_memory"], rel_tol=1e-9)):
+            raise SystemExit(f"run {seed} is not consistent: {document}")
+    print(f"{count} random runs: finite, not negative, parts add up")
+
+
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", type=Path)
     parser.add_argument("--rows", default="", metavar="PREFIX")
+    parser.add_argument("--leave-out", action="store_true")
+    parser.add_argument("--random", type=int, default=0, metavar="COUNT")
     options = parser.parse_args()
+    if options.random:
+        check_random(options.random)
+        return
     found, skipped = cases(options.table)
+    if options.leave_out:
+        leave_out(found)
+        return
     scored = [(case, error(case)) for case in found]
     if options.rows:
         details(pair for pair in scored if pair[0].row["row_id"].startswith(options.rows))
