@@ -29,6 +29,8 @@ class Software:
             otherwise those of Ampere (FlashAttention-2).
         selective_repeats_products: selective recomputation repeats every second matrix product and
             all element-wise passes, not the attention (torchtitan's per-operation policy).
+        stops_early: full recomputation ends before the last product of the layer, whose result is
+            not needed (PyTorch's checkpoint without re-entrance; Megatron's repeats all of it).
         python_activations: unfused, bias, GELU, dropout and residual are chains of small kernels.
     """
 
@@ -42,6 +44,7 @@ class Software:
     sharded_ports: int
     current_attention: bool
     selective_repeats_products: bool
+    stops_early: bool
     python_activations: bool
 
 
@@ -64,6 +67,7 @@ SOFTWARE: Mapping[Framework, Software] = {
         sharded_ports=0,
         current_attention=True,
         selective_repeats_products=False,
+        stops_early=False,
         python_activations=True,
     ),
     # PyTorch FSDP and torchtitan: gradients reduced in fp32, converted on the way.
@@ -78,6 +82,7 @@ SOFTWARE: Mapping[Framework, Software] = {
         sharded_ports=0,
         current_attention=False,
         selective_repeats_products=True,
+        stops_early=True,
         python_activations=False,
     ),
     # DeepSpeed: each bf16 gradient is converted to fp32 and added by separate kernels, then zeroed
@@ -94,6 +99,7 @@ SOFTWARE: Mapping[Framework, Software] = {
         sharded_ports=1,
         current_attention=False,
         selective_repeats_products=False,
+        stops_early=False,
         python_activations=True,
     ),
 }

@@ -8,10 +8,10 @@ group's share of the network ports between nodes. Latencies are those NCCL's tun
 from engine.equation import Equation
 from engine.units import MICRO, Bandwidth, Bytes, Count, MiB, Ratio, Seconds, Share
 
-# The start of a collective and one step of it: LL, the protocol for small messages (eight bytes with
-# a flag in every sixteen), and LL128 and Simple for the others. The start, the step and the share of
-# LL inside a node are those NCCL's tuner plans with; the others are fitted to measured all-reduce
-# of 8 A100 and 8 H200, and between nodes to the published example of four nodes.
+# The start of a collective and one step of it: LL, the protocol for small messages (eight bytes
+# with a flag in every sixteen), and LL128 and Simple for the others. Start, step and share of LL
+# inside a node are those NCCL's tuner plans with; the others are fitted to measured all-reduce of
+# 8 A100 and 8 H200, and between nodes to the published example of four nodes.
 LAUNCH: Seconds = 12.5 * MICRO  # of the kernel, and until all ranks have arrived
 START_LL: Seconds = 6.6 * MICRO
 START: Seconds = 9.5 * MICRO

@@ -39,6 +39,10 @@ ATTENTION_BACKWARD: Ratio = 2.5
 EXPERT_LAUNCHES: Seconds = 2.7e-3
 # Passes over the hidden state to look tokens up and to add their gradients.
 LOOKUP_PASSES: Ratio = 8.0
+# Products whose result only the residual addition needs.
+LAST_PRODUCTS = ("mlp_down", "shared_down", "experts_down")
+# Of the collectives of a layer's forward pass all but the last, where recomputation stops early.
+EARLY_SHARE: Share = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +76,13 @@ class LayerTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Products:
-    """All products of a layer: times, and elements that go in, come out and are weights."""
+    """All products of a layer: times, and elements that go in, come out and are weights.
+
+    `last` is that part of `forward` whose result only the residual addition needs.
+    """
 
     forward: Seconds
+    last: Seconds
     input_gradient: Seconds
     weight_gradient: Seconds
     read: Ratio
@@ -107,7 +115,7 @@ def layer_time(
         forward=forward,
         backward=backward,
         weight_gradient=products.weight_gradient + accumulate,
-        repeated=_repeated(training, rank, forward, core[0], products.forward, swept[0]),
+        repeated=_repeated(training, rank, products, forward, core[0], swept[0]),
         tensor_parallel=tensor_parallel_time(
             model, plan, training, rank, gradients, again, sparse=sparse
         ),
@@ -131,15 +139,18 @@ def product_times(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Secon
 def _products(
     model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
 ) -> _Products:
-    forward = inputs = weights = read = written = parameters = 0.0
+    forward = last = inputs = weights = read = written = parameters = 0.0
     for gemm in _as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
         times = product_times(gemm, rank, linear=gemm.name != "router")
         forward, inputs, weights = forward + times[0], inputs + times[1], weights + times[2]
+        if gemm.name in LAST_PRODUCTS:
+            last += times[0]
         read += gemm.m * gemm.k * gemm.count
         written += gemm.m * gemm.n * gemm.count
         parameters += gemm.n * gemm.k * gemm.count
     return _Products(
         forward=forward,
+        last=last,
         input_gradient=inputs,
         weight_gradient=weights,
         read=read,
@@ -226,24 +237,26 @@ def _repeated_share(training: Training, rank: Rank) -> Share:
     """Return the share of the forward pass's collectives that recomputation repeats."""
     if training.recompute == "selective":
         return 0.5 if rank.software.selective_repeats_products else 0.0
-    return 1.0 if training.recompute == "full" else 0.0
+    if training.recompute == "none":
+        return 0.0
+    return EARLY_SHARE if rank.software.stops_early else 1.0
 
 
 def _repeated(
     training: Training,
     rank: Rank,
+    products: _Products,
     forward: Seconds,
     core: Seconds,
-    products: Seconds,
     swept: Bytes,
 ) -> Seconds:
     """Return the computation that recomputation repeats."""
     if training.recompute == "full":
-        return forward
+        return forward - (products.last if rank.software.stops_early else 0.0)
     if training.recompute == "none":
         return 0.0
     if rank.software.selective_repeats_products:
-        return products / 2 + swept / rank.memory
+        return products.forward / 2 + swept / rank.memory
     return core
 
 

@@ -18,9 +18,9 @@ from engine.simulate.layer_exchange import HALF
 from engine.simulate.rank import Rank, group_of
 from engine.units import Bytes, Count, Parameters, Ratio, Seconds, Share
 
-# Channels of a collective hold multiprocessors while it runs beside products (24 of 108 to 132),
-# which slows them by this share of the time that its bytes need on the scale-up links.
-TAKEN: Share = 0.20
+# A collective beside products takes multiprocessors (24 of 108 to 132), memory bandwidth and power
+# from them: they lose this share of the time that its bytes need on the scale-up links.
+TAKEN: Share = 0.40
 # ZeRO-3 of DeepSpeed: parameters are fetched one ahead, which half of the computation hides.
 FETCH_AHEAD: Share = 0.5
 
