@@ -1,9 +1,10 @@
 """What GPUs reach of their datasheet: eight constants per type.
 
-`memory`, `scale_up` and `network` are read off the measured bandwidths (BabelStream, nccl-tests);
-the others are fitted by `tests/validation/fit.py` to the published training runs, near the
-published kernel benchmarks. A type without runs takes its kernel benchmarks, less what large
-products lose under the power limit in training (6 %).
+`memory`, `scale_up` and `network` are read off measured bandwidths (BabelStream, nccl-tests); the
+others of A100, H100 and the Blackwells are fitted by `tests/validation/fit.py` to published
+training runs, near published kernel benchmarks. A type without runs takes the best products of its
+benchmarks, less 6 % that the power limit costs in training, and the attention of its generation;
+V100 and L40S have no benchmark in the tables and take estimates from their generation.
 """
 
 from collections.abc import Mapping
@@ -63,24 +64,32 @@ _B200 = _achieved((0.457, 0.638), (0.596, 0.471), 1.49 * MICRO, 0.82, 0.76)
 _GB200 = _achieved((0.593, 0.555), (0.592, 0.461), 1.59 * MICRO, 0.82, 0.76)
 _B300 = _achieved((0.671, 0.605), (0.593, 0.462), 1.41 * MICRO, 0.82, 0.76)
 _GB300 = _achieved((0.608, 0.717), (0.606, 0.495), 1.33 * MICRO, 0.82, 0.76)
-_CDNA3 = _achieved((0.48, 0.41), (0.25, 0.20), 4.0 * MICRO, 0.78, 0.70)
+# Other types: (16 bits, 8 bits) of products, (forward, backward) of attention.
+_VOLTA = _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81)
+_AMPERE_PCIE = _achieved((0.71, 0.71), (0.56, 0.47), 3.4 * MICRO, 0.835, 0.78)
+_HOPPER_PCIE = _achieved((0.62, 0.60), (0.55, 0.45), 3.6 * MICRO, 0.887, 0.78)
+_ADA = _achieved((0.70, 0.60), (0.50, 0.40), 3.4 * MICRO, 0.85, 0.78)
+_MI300X = _achieved((0.48, 0.42), (0.25, 0.20), 4.0 * MICRO, 0.78, 0.70)
+_MI325X = _achieved((0.56, 0.49), (0.29, 0.23), 4.0 * MICRO, 0.78, 0.70)
+_MI355X = _achieved((0.58, 0.50), (0.30, 0.24), 4.0 * MICRO, 0.78, 0.70)
 
 ACHIEVED: Mapping[str, Achieved] = {
-    "V100 SXM2 32 GB": _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81),
+    "V100 SXM2 32 GB": _VOLTA,
     "A100 SXM 40 GB": _AMPERE,
     "A100 SXM 80 GB": _AMPERE,
-    "A100 PCIe 80 GB": _AMPERE,
+    "A100 PCIe 80 GB": _AMPERE_PCIE,
     "H100 SXM": _HOPPER,
-    "H100 PCIe": _HOPPER,
+    "H100 PCIe": _HOPPER_PCIE,
     "H200 SXM": _HOPPER,
     "H800 SXM": _HOPPER,
     "B200 SXM": _B200,
     "GB200 NVL72": _GB200,
     "B300 SXM": _B300,
     "GB300 NVL72": _GB300,
-    "Instinct MI300X": _CDNA3,
-    "Instinct MI325X": _CDNA3,
-    "Instinct MI355X": _CDNA3,
+    "Instinct MI300X": _MI300X,
+    "Instinct MI325X": _MI325X,
+    "Instinct MI355X": _MI355X,
+    "L40S": _ADA,
 }
 
 
