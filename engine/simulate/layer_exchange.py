@@ -1,19 +1,23 @@
 """What a layer's own collectives add to it: tensor, context and expert parallelism, exposed."""
 
+from collections.abc import Mapping
+
 from engine.formulas.operations import Scores, local_tokens
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
 from engine.models import Model
 from engine.parallelism import Plan, Training
-from engine.simulate.rank import KERNEL_GAP, Group, Rank, group_of
-from engine.units import Bandwidth, Bytes, Count, Seconds, Share, Tokens
+from engine.simulate.rank import Group, Rank, group_of
+from engine.units import Bandwidth, Bytes, Seconds, Share, Tokens
 
 HALF: Bytes = 2.0
 # Of a layer's own collectives so much is hidden where the software runs them beside products.
 HIDDEN: Share = 0.6
 # Of the backward products so much time is long enough to hide a collective issued beside it.
 COVER: Share = 0.6
-# Kernels that merge the result of one step of a ring of keys and values with those before.
-MERGE_KERNELS: Count = 10
+# Bytes per element of the attention's result that each further step of a ring of keys and values
+# moves to merge what it found with the steps before, forward and backward. Fused: read and write in
+# 16 bits, and the gradients; unfused: in fp32, kernel by kernel (ring-flash-attention).
+MERGED: Mapping[bool, tuple[Bytes, Bytes]] = {True: (5.0, 8.0), False: (32.0, 42.0)}
 
 
 def tensor_parallel_time(
@@ -72,9 +76,10 @@ def context_parallel_time(
     steps = ranks - 1
     ring = steps * send_time(size, _hop(rank, group), min(2, group.nodes))
     hidden = steps / ranks
-    merge = steps * MERGE_KERNELS * KERNEL_GAP
-    forward = max(0.0, ring - core[0] * hidden) + merge
-    backward = max(0.0, 2 * ring - core[1] * hidden) + 2 * merge
+    merged = steps * scores.sequences * scores.heads * scores.queries * scores.value_head_size
+    each = MERGED[training.compiled]
+    forward = max(0.0, ring - core[0] * hidden) + merged * each[0] / rank.memory
+    backward = max(0.0, 2 * ring - core[1] * hidden) + merged * each[1] / rank.memory
     return forward * (1 if training.recompute == "none" else 2) + backward
 
 
