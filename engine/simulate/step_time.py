@@ -18,9 +18,9 @@ from engine.units import MILLI, Count, Seconds, Share
 EXPOSED_SENDS: Share = 0.25
 # Reading the batch, the loss on the host, logging: what every step costs beside.
 HOST: Seconds = 2 * MILLI
-# GPUs of one type differ in speed by about this much (standard deviation), and the slowest of n
+# GPUs of one type differ in speed by about a hundredth (standard deviation), and the slowest of n
 # sets the pace: it is sqrt(2 ln n) deviations behind.
-SPEED_DEVIATION: Share = 0.005
+SPEED_DEVIATION: Share = 0.01
 NO_BUBBLE = ("zb-2p", "zbv", "v-half", "v-min", "dualpipe")
 
 
