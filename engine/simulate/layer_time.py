@@ -99,10 +99,12 @@ def layer_time(
     core = _attention(scores, training, rank)
     passes = PASSES[_style(training, rank), model.mlp]
     swept = _swept(model, plan, training, passes, sparse=sparse)
+    scored = _scored(scores, training, passes)
     accumulate = rank.software.accumulate * products.weights / rank.memory
     gradients = products.input_gradient + products.weight_gradient
-    forward = products.forward + core[0] + swept[0] / rank.memory
-    backward = gradients + core[1] + swept[1] / rank.memory + accumulate
+    attention = core[0] + scored[0] / rank.memory
+    forward = products.forward + attention + swept[0] / rank.memory
+    backward = gradients + core[1] + (scored[1] + swept[1]) / rank.memory + accumulate
     if rank.quantized:
         forward += _converted_forward(products, rank) / rank.memory
         backward += FP8_CONVERSION * products.written / rank.memory
@@ -115,7 +117,7 @@ def layer_time(
         forward=forward,
         backward=backward,
         weight_gradient=products.weight_gradient + accumulate,
-        repeated=_repeated(training, rank, products, forward, core[0], swept[0]),
+        repeated=_repeated(training, rank, products, forward, attention, swept[0]),
         tensor_parallel=tensor_parallel_time(
             model, plan, training, rank, gradients, again, sparse=sparse
         ),
@@ -220,11 +222,15 @@ def _swept(
     backward = HALF * (own * passes.hidden[1] + rotated * passes.heads[1] + inner * passes.inner[1])
     if model.biases:
         backward += HALF * (rotated + inner + 2 * hidden)
-    if not training.flash_attention:
-        scores = tokens * training.sequence_length * model.num_attention_heads / tensor
-        forward += scores * passes.score[0]
-        backward += scores * passes.score[1]
     return forward + routed, backward + routed
+
+
+def _scored(scores: Scores, training: Training, passes: Passes) -> tuple[Bytes, Bytes]:
+    """Return the bytes that passes over the scores move, where they reach memory."""
+    if training.flash_attention:
+        return 0.0, 0.0
+    count = scores.sequences * scores.heads * scores.queries * scores.keys
+    return count * passes.score[0], count * passes.score[1]
 
 
 def _converted_forward(products: _Products, rank: Rank) -> Bytes:
@@ -247,7 +253,7 @@ def _repeated(
     rank: Rank,
     products: _Products,
     forward: Seconds,
-    core: Seconds,
+    attention: Seconds,
     swept: Bytes,
 ) -> Seconds:
     """Return the computation that recomputation repeats."""
@@ -257,7 +263,7 @@ def _repeated(
         return 0.0
     if rank.software.selective_repeats_products:
         return products.forward / 2 + swept / rank.memory
-    return core
+    return attention
 
 
 def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
