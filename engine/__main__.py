@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from engine import estimate
 from engine.answer import dump, reply
 from engine.calculator import Calculator, load, make, names
 from engine.inputs import Field, Number
@@ -12,6 +13,7 @@ from engine.text import Display, plain, show, words
 from engine.views import Advice, Badge, Bars, Challenge, Code, Formula, Lines, Table, Value, View
 
 USAGE = """python -m engine list
+       python -m engine estimate RUN.json
        python -m engine CALCULATOR [name=value ...] [--json] [--binary] [--both-ways]
        python -m engine CALCULATOR --help"""
 ABOUT = """A bare number is in SI units, as in a link to the page: port=5e10. With a unit it is read
@@ -20,6 +22,8 @@ as in the page's own field: port=400Gb/s, parameters=7B."""
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return the exit status: 0, or 2 where a name or a value cannot be used."""
+    if arguments[:1] == ["estimate"]:
+        return estimate.main(arguments[1:])
     options = _parser().parse_intermixed_args(arguments)
     if options.command == "list" or (options.help and not options.command):
         print("\n".join(_list()))

@@ -8,32 +8,8 @@ last compared with a second source.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.units import GB, MICRO, TB, TERA, Bandwidth, Bytes, Count, FlopRate, Gbit, Seconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gpu:
-    """One accelerator.
-
-    Attributes:
-        name: as its maker writes it.
-        memory: capacity of its high-bandwidth memory.
-        memory_bandwidth: reads and writes together, of that memory.
-        peak: dense peak of the matrix units by data type ("bf16", "fp8").
-        sms: streaming multiprocessors (compute units for AMD).
-        scale_up: one way, to the other GPUs of the node together.
-        source: key of the bibliography.
-        date: year and month of the last check.
-    """
-
-    name: str
-    memory: Bytes
-    memory_bandwidth: Bandwidth
-    peak: Mapping[str, FlopRate]
-    sms: Count
-    scale_up: Bandwidth
-    source: str
-    date: str
+from engine.accelerators import ACCELERATORS, Gpu
+from engine.units import GB, MICRO, Bandwidth, Bytes, Count, Gbit, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,57 +61,13 @@ class Measurement:
     date: str
 
 
+# Those a reader chooses from where only the bf16 peak matters.
 GPUS: Mapping[str, Gpu] = {
-    "a100": Gpu(
-        name="A100 SXM 80 GB",
-        memory=80 * GB,
-        memory_bandwidth=2.039 * TB,
-        peak={"bf16": 312 * TERA},
-        sms=108,
-        scale_up=300 * GB,
-        source="nvidia_a100",
-        date="2026-11",
-    ),
-    "h100": Gpu(
-        name="H100 SXM",
-        memory=80 * GB,
-        memory_bandwidth=3.35 * TB,
-        peak={"bf16": 989 * TERA, "fp8": 1979 * TERA},
-        sms=132,
-        scale_up=450 * GB,
-        source="nvidia_h100",
-        date="2026-11",
-    ),
-    "h200": Gpu(
-        name="H200 SXM",
-        memory=141 * GB,
-        memory_bandwidth=4.8 * TB,
-        peak={"bf16": 989 * TERA, "fp8": 1979 * TERA},
-        sms=132,
-        scale_up=450 * GB,
-        source="nvidia_h200",
-        date="2026-11",
-    ),
-    "b200": Gpu(
-        name="B200 SXM",
-        memory=180 * GB,
-        memory_bandwidth=8 * TB,
-        peak={"bf16": 2250 * TERA, "fp8": 4500 * TERA},
-        sms=148,
-        scale_up=900 * GB,
-        source="nvidia_b200",
-        date="2026-11",
-    ),
-    "mi300x": Gpu(
-        name="Instinct MI300X",
-        memory=192 * GB,
-        memory_bandwidth=5.3 * TB,
-        peak={"bf16": 1307.4 * TERA, "fp8": 2614.9 * TERA},
-        sms=304,
-        scale_up=448 * GB,  # seven links of 64 GB/s: all of it only when all eight GPUs take part
-        source="amd_mi300x",
-        date="2026-11",
-    ),
+    "a100": ACCELERATORS["A100-SXM-80GB"],
+    "h100": ACCELERATORS["H100-SXM"],
+    "h200": ACCELERATORS["H200-SXM"],
+    "b200": ACCELERATORS["B200"],
+    "mi300x": ACCELERATORS["MI300X"],
 }
 
 

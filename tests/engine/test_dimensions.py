@@ -1,6 +1,7 @@
 """Every formula, automatic: scale each unit of the inputs, and the output must scale as annotated.
 
-Constants of a module that carry a unit (`FORWARD: Operations = 2.0`) are scaled like inputs.
+Constants of a module that carry a unit (`FORWARD: Operations = 2.0`) are scaled like inputs, and
+so are the fields of records. A model, a plan and a training run hold only counts and choices.
 """
 
 import dataclasses
@@ -11,6 +12,9 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from engine import discover
+from engine.formulas.states import MIXED_PRECISION, StateBytes
+from engine.models import MODELS, Model
+from engine.parallelism import Plan, Training
 from engine.units import Bandwidth, Bytes, Quantity, Seconds
 
 # Powers of two, so that scaling itself does not round.
@@ -27,6 +31,21 @@ SAMPLES = {
     "tokens": 4096.0,
     "share": 0.5,
     "ratio": 1.5,
+}
+
+# A mixture with latents, shared experts and biases, split in every way: no part is zero.
+RECORDS = {
+    Model: dataclasses.replace(MODELS["deepseek-v3"], biases=True, mlp="gelu"),
+    Plan: Plan(
+        world_size=512,
+        tensor_parallel=2,
+        pipeline_parallel=16,
+        context_parallel=2,
+        expert_parallel=8,
+        sequence_parallel=True,
+    ),
+    Training: Training(micro_batch_size=1, global_batch_size=256, sequence_length=4096),
+    StateBytes: MIXED_PRECISION,
 }
 
 
@@ -51,6 +70,21 @@ def is_choice(hint):
     return get_origin(hint) is Literal
 
 
+def has_default(function, name):
+    return inspect.signature(function).parameters[name].default is not inspect.Parameter.empty
+
+
+def scaled(record, scales):
+    """The record with every field that has a unit in scaled units."""
+    hints = get_type_hints(type(record), include_extras=True)
+    changes = {
+        name: getattr(record, name) * scale(quantity_of(hint), scales)
+        for name, hint in hints.items()
+        if quantity_of(hint) and scale(quantity_of(hint), SCALES) != 1
+    }
+    return dataclasses.replace(record, **changes)
+
+
 def scale(quantity, scales):
     return (
         scales["byte"] ** quantity.byte
@@ -65,7 +99,9 @@ def arguments(hints, scales):
     values = {}
     for name, hint in hints.items():
         quantity = quantity_of(hint)
-        if is_choice(hint):
+        if hint in RECORDS:
+            values[name] = scaled(RECORDS[hint], scales)
+        elif is_choice(hint):
             values[name] = get_args(hint)[0]
         elif quantity.name == "count":
             values[name] = SAMPLES["count"] * (1 + seen["count"])
@@ -77,37 +113,69 @@ def arguments(hints, scales):
     return values
 
 
-def outputs(function, result):
-    """(value, quantity) of each number returned, whether alone or in a record."""
+def numbers(result, hint):
+    """(value, quantity) of each number returned, in records and tuples too."""
     if dataclasses.is_dataclass(result):
-        hints = get_type_hints(type(result), include_extras=True)
-        return [(getattr(result, name), quantity_of(hint)) for name, hint in hints.items()]
-    hints = get_type_hints(function, include_extras=True)
-    return [(result, quantity_of(hints["return"]))]
+        hints = properties(type(result)) | get_type_hints(type(result), include_extras=True)
+        found = [
+            numbers(getattr(result, name), part)
+            for name, part in hints.items()
+            if part is not str and part is not bool
+        ]
+        return [pair for pairs in found for pair in pairs]
+    if isinstance(result, tuple):
+        parts = get_args(hint)
+        hints = [parts[0]] * len(result) if parts[-1] is Ellipsis else parts
+        return [
+            pair for one, part in zip(result, hints, strict=True) for pair in numbers(one, part)
+        ]
+    return [(result, quantity_of(hint))]
+
+
+def properties(record):
+    """The type hints of what a record computes from its fields."""
+    return {
+        name: get_type_hints(value.fget, include_extras=True)["return"]
+        for name, value in vars(record).items()
+        if isinstance(value, property)
+    }
+
+
+def outputs(function, result):
+    """(value, quantity) of each number returned."""
+    return numbers(result, get_type_hints(function, include_extras=True)["return"])
 
 
 def scale_constants(monkeypatch, module, scales):
+    for name, value in list(vars(module).items()):
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            monkeypatch.setattr(module, name, scaled(value, scales))
     for name, hint in get_type_hints(module, include_extras=True).items():
         if quantity := quantity_of(hint):
             monkeypatch.setattr(module, name, getattr(module, name) * scale(quantity, scales))
 
 
 def split(function):
+    """The type hints of inputs and output; switches (true or false, a word) keep their default."""
     hints = get_type_hints(function, include_extras=True)
     result = hints.pop("return")
-    return hints, result
+    switches = {name for name, hint in hints.items() if hint in (bool, str)}
+    assert all(has_default(function, name) for name in switches)
+    return {name: hint for name, hint in hints.items() if name not in switches}, result
 
 
 @pytest.mark.parametrize(("module", "function"), FORMULAS)
 def test_every_input_of_a_formula_has_a_quantity(module, function):
     hints, _ = split(function)
-    assert all(quantity_of(hint) or is_choice(hint) for hint in hints.values())
+    known = [quantity_of(hint) or is_choice(hint) or hint in RECORDS for hint in hints.values()]
+    assert all(known)
 
 
 @pytest.mark.parametrize(("module", "function"), FORMULAS)
-def test_the_output_of_a_formula_has_a_quantity(module, function):
-    _, result = split(function)
-    assert quantity_of(result) or dataclasses.is_dataclass(result)
+def test_every_output_of_a_formula_has_a_quantity(module, function):
+    hints, _ = split(function)
+    found = outputs(function, function(**arguments(hints, dict.fromkeys(SCALES, 1.0))))
+    assert all(quantity for _, quantity in found)
 
 
 @pytest.mark.parametrize(("module", "function"), FORMULAS)
@@ -127,7 +195,10 @@ def test_a_formula_scales_with_the_unit_of_its_output(monkeypatch, module, funct
 def test_a_formula_is_probed_where_it_is_finite_and_not_zero(module, function):
     hints, _ = split(function)
     result = function(**arguments(hints, dict.fromkeys(SCALES, 1.0)))
-    assert all(0 < value < float("inf") for value, _ in outputs(function, result))
+    values = [value for value, _ in outputs(function, result)]
+    # Of several parts some may be empty: a model without biases replicates little.
+    assert all(0 <= value < float("inf") for value in values)
+    assert max(values) > 0
 
 
 def test_a_formula_with_a_wrong_dimension_would_be_found():

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.accelerators import ACCELERATORS
 from engine.hardware import GPUS, LINKS, MEASURED
-from engine.units import GB, TERA, Gbit
+from engine.models import MODELS
+from engine.nodes import NODES
+from engine.units import GB, TERA, Gbit, GiB
 
-ROWS = [*GPUS.values(), *LINKS.values(), *MEASURED.values()]
+ROWS = [*ACCELERATORS.values(), *NODES.values(), *LINKS.values(), *MEASURED.values()]
 BIBLIOGRAPHY = tomllib.loads(
     (Path(__file__).parents[2] / "content" / "references.toml").read_text(encoding="utf-8")
 )
@@ -35,8 +38,56 @@ def test_the_h100_peaks_at_989_dense_teraflops_in_bf16():
 
 
 def test_fp8_doubles_bf16_to_within_rounding_of_the_datasheets():
-    ratios = {gpu.peak["fp8"] / gpu.peak["bf16"] for gpu in GPUS.values() if "fp8" in gpu.peak}
+    rows = [gpu for gpu in ACCELERATORS.values() if "fp8" in gpu.peak and gpu.name != "L40S"]
+    ratios = {gpu.peak["fp8"] / gpu.peak["bf16"] for gpu in rows}
     assert all(abs(ratio - 2) < 0.002 for ratio in ratios)
+
+
+# The names of a run file.
+NAMES = """
+    A100-SXM-40GB A100-SXM-80GB A100-PCIe-80GB H100-SXM H100-PCIe H200-SXM H800-SXM B200 GB200 B300
+    MI300X MI325X MI355X V100-SXM-32GB L40S
+"""
+
+
+def test_every_accelerator_that_a_run_file_may_name_is_there():
+    assert set(NAMES.split()) <= ACCELERATORS.keys()
+
+
+@pytest.mark.parametrize("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
+def test_an_accelerator_multiplies_in_half_precision(gpu):
+    assert 100 * TERA < gpu.peak["fp16"] < 3000 * TERA
+
+
+@pytest.mark.parametrize("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
+def test_an_accelerator_reads_its_memory_in_less_than_a_tenth_of_a_second(gpu):
+    assert 10e-3 < gpu.memory / gpu.memory_bandwidth < 100e-3
+
+
+def test_the_h800_is_an_h100_with_eight_of_its_eighteen_links():
+    ratio = ACCELERATORS["H800-SXM"].scale_up / ACCELERATORS["H100-SXM"].scale_up
+    assert ratio == pytest.approx(8 / 18)
+
+
+def test_the_mi355x_reaches_its_peak_with_256_units_at_2_4_gigahertz():
+    assert ACCELERATORS["MI355X"].peak["bf16"] == pytest.approx(256 * 4096 * 2.4e9, rel=1e-4)
+
+
+def test_an_80_gb_a100_holds_80_gib():
+    assert ACCELERATORS["A100-SXM-80GB"].memory == 80 * GiB
+
+
+def test_every_node_holds_a_known_accelerator():
+    assert {node.gpu for node in NODES.values()} <= ACCELERATORS.keys()
+
+
+def test_a_dgx_h100_has_3200_gigabits_per_second_of_ports():
+    node = NODES["dgx-h100"]
+    assert node.nics_per_node * node.nic_bandwidth == 3200 * Gbit
+
+
+def test_every_model_names_a_source_of_the_bibliography():
+    assert {model.source for model in MODELS.values()} <= BIBLIOGRAPHY.keys()
 
 
 def test_nvlink_4_is_stated_one_way():

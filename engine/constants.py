@@ -1,0 +1,98 @@
+"""What GPUs reach of their datasheet: eight constants per type.
+
+`memory`, `scale_up` and `network` are read off measured bandwidths (BabelStream, nccl-tests); the
+others of A100, H100 and the Blackwells are fitted by `tests/validation/fit.py` to published
+training runs, near published kernel benchmarks. A type without runs takes the best products of its
+benchmarks, less 6 % that the power limit costs in training, and the attention of its generation;
+V100 and L40S have no benchmark in the tables and take estimates from their generation.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.accelerators import Gpu
+from engine.units import MICRO, Seconds, Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Achieved:
+    """Shares of the datasheet that software reaches on one type of GPU.
+
+    Attributes:
+        matmul: of the dense 16-bit peak, in large matrix products (clocks under the power limit).
+        matmul_fp8: of the dense fp8 peak, likewise.
+        attention_forward: of the dense 16-bit peak, in fused attention with heads of 128, forward.
+        attention_backward: likewise, backward.
+        fill: time to load the first operands of a tile and to store its result.
+        memory: of the bandwidth of the memory, in streaming kernels.
+        scale_up: of the line rate of the scale-up links, in collectives of large messages.
+        network: of the line rate of the network ports, likewise.
+    """
+
+    matmul: Share
+    matmul_fp8: Share
+    attention_forward: Share
+    attention_backward: Share
+    fill: Seconds
+    memory: Share
+    scale_up: Share
+    network: Share
+
+
+def _achieved(
+    products: tuple[Share, Share],
+    attention: tuple[Share, Share],
+    fill: Seconds,
+    memory: Share,
+    scale_up: Share,
+) -> Achieved:
+    return Achieved(
+        matmul=products[0],
+        matmul_fp8=products[1],
+        attention_forward=attention[0],
+        attention_backward=attention[1],
+        fill=fill,
+        memory=memory,
+        scale_up=scale_up,
+        network=0.88,  # 192 of 200 GB/s on DGX A100, 380 of 400 on DGX H100, 42.6 of 50 on EFA v1
+    )
+
+
+_AMPERE = _achieved((0.805, 0.740), (0.623, 0.524), 3.35 * MICRO, 0.835, 0.78)
+_HOPPER = _achieved((0.652, 0.648), (0.619, 0.498), 3.59 * MICRO, 0.887, 0.82)
+_B200 = _achieved((0.458, 0.639), (0.596, 0.471), 1.49 * MICRO, 0.82, 0.76)
+_GB200 = _achieved((0.594, 0.565), (0.593, 0.463), 1.56 * MICRO, 0.82, 0.76)
+_B300 = _achieved((0.671, 0.605), (0.593, 0.462), 1.41 * MICRO, 0.82, 0.76)
+_GB300 = _achieved((0.609, 0.729), (0.608, 0.498), 1.32 * MICRO, 0.82, 0.76)
+# Other types: (16 bits, 8 bits) of products, (forward, backward) of attention.
+_VOLTA = _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81)
+_AMPERE_PCIE = _achieved((0.71, 0.71), (0.56, 0.47), 3.4 * MICRO, 0.835, 0.78)
+_HOPPER_PCIE = _achieved((0.62, 0.60), (0.55, 0.45), 3.6 * MICRO, 0.887, 0.78)
+_ADA = _achieved((0.70, 0.60), (0.50, 0.40), 3.4 * MICRO, 0.85, 0.78)
+_MI300X = _achieved((0.48, 0.42), (0.25, 0.20), 4.0 * MICRO, 0.78, 0.70)
+_MI325X = _achieved((0.56, 0.49), (0.29, 0.23), 4.0 * MICRO, 0.78, 0.70)
+_MI355X = _achieved((0.58, 0.50), (0.30, 0.24), 4.0 * MICRO, 0.78, 0.70)
+
+ACHIEVED: Mapping[str, Achieved] = {
+    "V100 SXM2 32 GB": _VOLTA,
+    "A100 SXM 40 GB": _AMPERE,
+    "A100 SXM 80 GB": _AMPERE,
+    "A100 PCIe 80 GB": _AMPERE_PCIE,
+    "H100 SXM": _HOPPER,
+    "H100 PCIe": _HOPPER_PCIE,
+    "H200 SXM": _HOPPER,
+    "H800 SXM": _HOPPER,
+    "B200 SXM": _B200,
+    "GB200 NVL72": _GB200,
+    "B300 SXM": _B300,
+    "GB300 NVL72": _GB300,
+    "Instinct MI300X": _MI300X,
+    "Instinct MI325X": _MI325X,
+    "Instinct MI355X": _MI355X,
+    "L40S": _ADA,
+}
+
+
+def achieved(gpu: Gpu) -> Achieved:
+    """Return the constants of a GPU; one that is not in the table takes those of the H100."""
+    return ACHIEVED.get(gpu.name, _HOPPER)

@@ -1,0 +1,97 @@
+"""`python -m engine estimate run.json`: one training run in, one JSON object out, in SI units."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from engine.formulas.operations import hardware_operations, model_operations
+from engine.formulas.parameters import total_parameters
+from engine.parallelism import problems
+from engine.run_file import InputError, Run, read
+from engine.simulate.memory import fits, memory
+from engine.simulate.step_time import step_time
+
+
+def estimate(run: Run) -> dict[str, Any]:
+    """Return everything that is printed for a run."""
+    model, cluster, plan, training = run.model, run.cluster, run.plan, run.training
+    step = step_time(model, cluster, plan, training)
+    held = memory(model, plan, training)
+    total = step.total
+    fit = fits(held, training, cluster.gpu.memory)
+    rank_seconds = total * plan.world_size
+    rate = model_operations(model, training) / rank_seconds
+    hardware_rate = hardware_operations(model, training) / rank_seconds
+    peaks = cluster.gpu.peak
+    notes = list(problems(model, cluster, plan, training))
+    if training.precision in peaks:
+        peak = peaks[training.precision]
+    else:
+        peak = peaks["fp16"]
+        notes.append(f"{cluster.gpu.name} has no {training.precision}; its fp16 peak is taken.")
+    if not fit:
+        notes.append(
+            f"The fullest rank needs {held.total:.3g} bytes; the GPU has {cluster.gpu.memory:.3g}."
+        )
+    return {
+        "step_time": total,
+        "tokens_per_second_per_gpu": training.global_batch_size
+        * training.sequence_length
+        / rank_seconds,
+        "model_flops_rate": rate,
+        "hardware_flops_rate": hardware_rate,
+        "mfu": rate / peak,
+        "hfu": hardware_rate / peak,
+        "parameters": total_parameters(model),
+        "peak_memory": held.total,
+        "memory": {
+            "parameters": held.parameters,
+            "gradients": held.gradients,
+            "optimizer": held.optimizer,
+            "activations": held.activations,
+            "buffers": held.buffers,
+            "reserve": held.reserve,
+        },
+        "time": {
+            "compute": step.compute,
+            "tensor_parallel": step.tensor_parallel,
+            "context_parallel": step.context_parallel,
+            "expert_parallel": step.expert_parallel,
+            "pipeline": step.pipeline,
+            "data_parallel": step.data_parallel,
+            "bubble": step.bubble,
+            "optimizer": step.optimizer,
+            "other": step.other,
+        },
+        "fits": fit,
+        "problems": notes,
+    }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Read one file ("-": standard input), print the estimate; return 0, or 2 if it is no run."""
+    if len(arguments) != 1:
+        return _fail(["usage: python -m engine estimate RUN.json, or - for standard input"])
+    name = arguments[0]
+    try:
+        if name == "-":
+            text = sys.stdin.read()
+        else:
+            with open(name, encoding="utf-8") as file:  # noqa: PTH123 (pathlib costs start-up time)
+                text = file.read()
+        document = json.loads(text)
+    except (OSError, ValueError) as error:
+        return _fail([f"{name}: {error}; allowed: a file with one JSON object"])
+    try:
+        run = read(document)
+    except InputError as error:
+        return _fail(error.problems)
+    result = estimate(run)
+    sys.stdout.write(json.dumps(result, indent=2) + "\n")
+    return 0
+
+
+def _fail(problems: Sequence[str]) -> int:
+    sys.stderr.write("".join(f"{problem}\n" for problem in problems))
+    return 2

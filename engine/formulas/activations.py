@@ -1,0 +1,249 @@
+"""What the backward pass needs: the tensors that each operator of a layer keeps, in bytes.
+
+Everything is for one micro-batch on one rank. Half precision is 2 bytes, a mask 1. Tensor
+parallelism splits what belongs to heads or to the inner width; the rest it replicates, unless
+sequence parallelism splits that along the sequence. For a GPT the sums are the formulas of
+Korthikanti et al. 2022; the operators of Llama and of experts follow the same rules.
+"""
+
+from dataclasses import dataclass
+
+from engine.equation import Equation
+from engine.formulas.operations import local_tokens
+from engine.models import Model, head_size, value_head_size
+from engine.parallelism import Plan, Training
+from engine.units import Bytes, Count, Ratio, Share, Tokens
+
+HALF: Bytes = 2.0
+SINGLE: Bytes = 4.0
+MASK: Bytes = 1.0
+FP8: Bytes = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerMemory:
+    """One layer, one micro-batch, one rank.
+
+    Attributes:
+        kept: from the forward to the backward pass, under the recomputation that was chosen.
+        working: on top, while the layer's backward pass runs: what was recomputed, and gradients.
+    """
+
+    kept: Bytes
+    working: Bytes
+
+
+KORTHIKANTI = Equation(
+    name="korthikanti_activations",
+    tex=(
+        r"\v{A} = \v{s}\,\v{b}\,\v{h} \left(10 + \frac{24}{\v{t}}"
+        r" + 5\,\frac{\v{a}\,\v{s}}{\v{h}\,\v{t}}\right)"
+    ),
+    symbols={
+        "A": ("A", "activations of a layer"),
+        "s": ("s", "sequence length"),
+        "b": ("b", "sequences of a micro-batch"),
+        "h": ("h", "hidden size"),
+        "a": ("a", "heads"),
+        "t": ("t", "tensor parallel ranks"),
+    },
+    sources=("korthikanti2022",),
+)
+
+
+def korthikanti_activations(
+    tokens: Tokens,
+    hidden_size: Count,
+    num_attention_heads: Count,
+    sequence_length: Tokens,
+    tensor_parallel: Count,
+) -> Bytes:
+    """Return the activations of a GPT layer with tensor parallelism: equation 2.
+
+    Without FlashAttention and without sequence parallelism. Korthikanti et al. 2022.
+    """
+    scores = 5 * MASK * num_attention_heads * sequence_length / hidden_size
+    shared = (4 * HALF + 2 * MASK) + (12 * HALF + scores) / tensor_parallel
+    return tokens * hidden_size * shared
+
+
+def replicated_share(plan: Plan) -> Share:
+    """Return the share of the replicated tensors that a rank keeps."""
+    return 1 / plan.tensor_parallel if plan.sequence_parallel else 1.0
+
+
+def _has_dropout(model: Model, training: Training) -> bool:
+    """Layers of a GPT keep the masks of their dropouts in Megatron; others have no dropout."""
+    return model.mlp == "gelu" and training.framework != "fsdp"
+
+
+def _is_rotary(model: Model) -> bool:
+    return model.mlp == "swiglu"
+
+
+def linear_input(training: Training) -> Bytes:
+    """Return the bytes of one element that a linear layer keeps for its weight gradient.
+
+    Transformer Engine keeps the fp8 copy; other software keeps what it got and casts it again.
+    """
+    fp8 = training.precision in ("fp8", "fp4") and training.framework == "megatron"
+    return FP8 if fp8 else HALF
+
+
+def attention_inputs(model: Model, plan: Plan) -> Bytes:
+    """Return queries, keys and values per token, and their copies with positions worked in."""
+    heads, head, value = model.num_attention_heads, head_size(model), value_head_size(model)
+    if model.attention == "mla":
+        # The latents are replicated: as they come, and as their norms leave them. Keys are joined
+        # anew with their position; values stay a view of what they were projected with.
+        latent = 2 * model.query_latent_size + 2 * model.key_value_latent_size
+        latent += model.rotary_head_size
+        split = heads * (2 * head + (head - model.rotary_head_size) + value)
+        return HALF * (latent * replicated_share(plan) + split / plan.tensor_parallel)
+    groups = max(model.num_key_value_heads, plan.tensor_parallel)
+    # Values stay a view of the one product that made all three, so that its memory stays too.
+    rotated = heads * head + groups * head if _is_rotary(model) else 0
+    return HALF * (heads * head + groups * (head + value) + rotated) / plan.tensor_parallel
+
+
+def attention_scores_kept(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return what the core of the attention keeps per token.
+
+    FlashAttention: one normalizer per head and query. Otherwise the softmax, the mask of its
+    dropout and what is left: five bytes per head, query and key.
+    """
+    heads = model.num_attention_heads / plan.tensor_parallel
+    if training.flash_attention:
+        return SINGLE * heads
+    return (2 * HALF + MASK) * heads * training.sequence_length
+
+
+def attention_kept(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return what one attention keeps per token, its norm included and its core left out."""
+    hidden, share, stored = model.hidden_size, replicated_share(plan), linear_input(training)
+    mask = MASK if _has_dropout(model, training) else 0.0
+    output = model.num_attention_heads * value_head_size(model) / plan.tensor_parallel
+    # The kernel of the attention wants its own output back in half precision.
+    produced = HALF if training.flash_attention else stored
+    normed = hidden * (HALF + stored + mask) * share
+    return normed + attention_inputs(model, plan) + produced * output
+
+
+def mlp_kept(model: Model, plan: Plan, training: Training, width: Count) -> Bytes:
+    """Return what a feed-forward part keeps per token, its norm left out."""
+    gates = 2 if model.mlp == "swiglu" else 1
+    # Not fused, the gate's activation is kept beside its input.
+    gated = HALF if gates == 2 and not training.compiled else 0.0
+    return (gates * HALF + gated + linear_input(training)) * width / plan.tensor_parallel
+
+
+def norm_kept(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return what the norm before a feed-forward part keeps per token, with the dropout after."""
+    mask = MASK if _has_dropout(model, training) else 0.0
+    inputs = HALF + linear_input(training) + mask
+    return model.hidden_size * inputs * replicated_share(plan)
+
+
+def expert_rows(model: Model, plan: Plan) -> Ratio:
+    """Return the rows that a rank's experts get per local token, evenly routed."""
+    return model.experts_per_token * plan.expert_tensor_parallel / plan.tensor_parallel
+
+
+def experts_kept(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return what the routed experts keep per token: what arrived, and inner values.
+
+    Their results are not kept: the router's weights are worked in between the two products.
+    """
+    width = model.expert_ffn_hidden_size / plan.expert_tensor_parallel
+    gates = 2 if model.mlp == "swiglu" else 1
+    arrived = linear_input(training) * model.hidden_size
+    inner = (gates * HALF + linear_input(training)) * width
+    router = 2 * SINGLE * model.num_experts * replicated_share(plan)
+    return expert_rows(model, plan) * (arrived + inner) + router
+
+
+def feed_forward_kept(
+    model: Model, plan: Plan, training: Training, *, sparse: bool = False
+) -> Bytes:
+    """Return what the second half of a layer keeps per token."""
+    norm = norm_kept(model, plan, training)
+    if not sparse:
+        return norm + mlp_kept(model, plan, training, model.ffn_hidden_size)
+    shared = model.num_shared_experts * model.expert_ffn_hidden_size
+    experts = experts_kept(model, plan, training)
+    return norm + experts + mlp_kept(model, plan, training, shared)
+
+
+def gradients_of_layer(model: Model, plan: Plan, *, sparse: bool = False) -> Bytes:
+    """Return the gradients per token that are alive at once in the feed-forward part."""
+    gates = 2 if model.mlp == "swiglu" else 1
+    if sparse:
+        width = model.expert_ffn_hidden_size / plan.expert_tensor_parallel
+        return expert_rows(model, plan) * HALF * (model.hidden_size + (gates + 1) * width)
+    inner = (gates + 1) * model.ffn_hidden_size / plan.tensor_parallel
+    gathered = model.hidden_size if plan.sequence_parallel else 0
+    return HALF * (model.hidden_size * replicated_share(plan) + inner + gathered)
+
+
+def selective_kept(model: Model, plan: Plan, training: Training, *, sparse: bool = False) -> Bytes:
+    """Return what a layer keeps per token under selective recomputation.
+
+    Megatron repeats the core of the attention. torchtitan keeps the layer's input, the result of
+    the attention, and of every second matrix product: queries, values, the gate and, unless the
+    compiler finds that nothing needs it, the layer's output.
+    """
+    if training.framework != "fsdp":
+        return attention_kept(model, plan, training) + feed_forward_kept(
+            model, plan, training, sparse=sparse
+        )
+    heads, value = model.num_attention_heads, value_head_size(model)
+    groups = max(model.num_key_value_heads, plan.tensor_parallel)
+    products = heads * (head_size(model) + value) + groups * value
+    products += 0 if sparse else model.ffn_hidden_size
+    residual = (1 if training.compiled else 2) * model.hidden_size * replicated_share(plan)
+    return HALF * (residual + products / plan.tensor_parallel) + attention_scores_kept(
+        model, plan, training
+    )
+
+
+def layer_memory(
+    model: Model, plan: Plan, training: Training, *, sparse: bool = False
+) -> LayerMemory:
+    """Return what one layer keeps of one micro-batch, and what its backward pass adds."""
+    tokens = local_tokens(plan, training)
+    core = attention_scores_kept(model, plan, training)
+    everything = (
+        attention_kept(model, plan, training)
+        + core
+        + feed_forward_kept(model, plan, training, sparse=sparse)
+    )
+    kept = everything
+    if training.recompute == "full":
+        kept = HALF * model.hidden_size * replicated_share(plan)
+    elif training.recompute == "selective":
+        kept = selective_kept(model, plan, training, sparse=sparse)
+    again = 0.0 if training.recompute == "none" else everything - kept
+    gradients = gradients_of_layer(model, plan, sparse=sparse)
+    return LayerMemory(kept=tokens * kept, working=tokens * (max(0.0, again) + gradients))
+
+
+def logits_memory(model: Model, plan: Plan, training: Training) -> LayerMemory:
+    """Return the final norm, the logits and their loss.
+
+    Megatron: logits, a copy in single precision that becomes the softmax, and the gradient. FSDP
+    keeps the log-softmax and, while it is differentiated, two more like it; split over ranks of
+    tensor parallelism no kernel is fused and two more are alive.
+    """
+    tokens = local_tokens(plan, training)
+    columns = model.vocab_size / plan.tensor_parallel
+    norm = 2 * HALF * model.hidden_size * replicated_share(plan)
+    if training.framework == "fsdp":
+        copies = 5 if plan.tensor_parallel > 1 else 3
+        return LayerMemory(kept=tokens * norm, working=tokens * columns * copies * SINGLE)
+    return LayerMemory(kept=tokens * (norm + SINGLE * columns), working=tokens * 2 * HALF * columns)
+
+
+def embedding_kept(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return what the embedding keeps: the mask of its dropout."""
+    mask = MASK if _has_dropout(model, training) else 0.0
+    return local_tokens(plan, training) * mask * model.hidden_size * replicated_share(plan)

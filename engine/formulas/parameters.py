@@ -1,0 +1,160 @@
+"""How many parameters a transformer has, part by part."""
+
+from dataclasses import dataclass
+
+from engine.equation import Equation
+from engine.models import Model, head_size, num_sparse_layers, value_head_size
+from engine.units import Count, Parameters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerParameters:
+    """The parameters of one layer, by what splits them.
+
+    Attributes:
+        matrices: split by tensor parallelism (with the biases of their columns).
+        replicated: norms, biases of rows, low-rank projections and the router: on every rank.
+        experts: of all routed experts, split by expert parallelism.
+    """
+
+    matrices: Parameters
+    replicated: Parameters
+    experts: Parameters
+
+    @property
+    def total(self) -> Parameters:
+        """All of them."""
+        return self.matrices + self.replicated + self.experts
+
+
+GPT_PARAMETERS = Equation(
+    name="gpt_parameters",
+    tex=(
+        r"\v{P} = 12\,\v{l}\,\v{h}^2 \left(1 + \frac{13}{12\,\v{h}}"
+        r" + \frac{\v{V} + \v{s}}{12\,\v{l}\,\v{h}}\right)"
+    ),
+    symbols={
+        "P": ("P", "parameters"),
+        "l": ("l", "layers"),
+        "h": ("h", "hidden size"),
+        "V": ("V", "vocabulary"),
+        "s": ("s", "positions"),
+    },
+    sources=("narayanan2021",),
+)
+
+
+def gpt_parameters(
+    num_layers: Count, hidden_size: Count, vocab_size: Count, positions: Count
+) -> Parameters:
+    """Return the parameters of a GPT: Narayanan et al. 2021, equation 2, with tied embeddings.
+
+    The final norm (2h) is left out there.
+    """
+    layers = 12 * num_layers * hidden_size**2
+    return layers + 13 * num_layers * hidden_size + (vocab_size + positions) * hidden_size
+
+
+def attention_parameters(model: Model) -> tuple[Parameters, Parameters]:
+    """Return the parameters of one attention: (split over heads, replicated).
+
+    Grouped queries: h(a + 2k)d + a d h. Latents: equations 37 to 47 of the DeepSeek-V2 report.
+    """
+    hidden, heads, head = model.hidden_size, model.num_attention_heads, head_size(model)
+    value = value_head_size(model)
+    output = heads * value * hidden
+    if model.attention == "mla":
+        return _latent_attention(model, output)
+    groups = model.num_key_value_heads
+    columns = heads * head + groups * (head + value)
+    biases = columns if model.biases else 0
+    return hidden * columns + biases + output, hidden if model.biases else 0
+
+
+def _latent_attention(model: Model, output: Parameters) -> tuple[Parameters, Parameters]:
+    hidden, heads, head = model.hidden_size, model.num_attention_heads, head_size(model)
+    query, latent, rotary = (
+        model.query_latent_size,
+        model.key_value_latent_size,
+        model.rotary_head_size,
+    )
+    from_latent = latent * heads * (head - rotary + value_head_size(model))
+    down = hidden * (latent + rotary) + latent  # the latent has a norm of its own
+    if not query:
+        return hidden * heads * head + from_latent + output, down
+    return query * heads * head + from_latent + output, down + hidden * query + query
+
+
+def mlp_parameters(model: Model, width: Count) -> tuple[Parameters, Parameters]:
+    """Return the parameters of a feed-forward part of inner width `width`: (split, replicated)."""
+    matrices = (3 if model.mlp == "swiglu" else 2) * model.hidden_size * width
+    if not model.biases:
+        return matrices, 0
+    columns = (2 if model.mlp == "swiglu" else 1) * width
+    return matrices + columns, model.hidden_size
+
+
+def norm_parameters(model: Model) -> Parameters:
+    """Return the parameters of one norm: a scale, and for a LayerNorm a shift."""
+    return (2 if model.biases else 1) * model.hidden_size
+
+
+def dense_layer_parameters(model: Model) -> LayerParameters:
+    """Return the parameters of a layer without experts."""
+    attention, replicated = attention_parameters(model)
+    mlp, rows = mlp_parameters(model, model.ffn_hidden_size)
+    return LayerParameters(
+        matrices=attention + mlp,
+        replicated=replicated + rows + 2 * norm_parameters(model),
+        experts=0,
+    )
+
+
+def sparse_layer_parameters(model: Model) -> LayerParameters:
+    """Return the parameters of a layer with experts: routed ones, shared ones and the router."""
+    attention, replicated = attention_parameters(model)
+    expert = sum(mlp_parameters(model, model.expert_ffn_hidden_size))
+    shared, rows = mlp_parameters(model, model.num_shared_experts * model.expert_ffn_hidden_size)
+    router = model.num_experts * (model.hidden_size + (1 if model.biases else 0))
+    return LayerParameters(
+        matrices=attention + (shared if model.num_shared_experts else 0),
+        replicated=replicated
+        + router
+        + (rows if model.num_shared_experts else 0)
+        + 2 * norm_parameters(model),
+        experts=model.num_experts * expert,
+    )
+
+
+def embedding_parameters(model: Model) -> Parameters:
+    """Return the parameters of the input embedding, learned positions included."""
+    return (model.vocab_size + model.learned_positions) * model.hidden_size
+
+
+def output_parameters(model: Model) -> Parameters:
+    """Return the parameters of the output matrix, whether it is tied or not."""
+    return model.vocab_size * model.hidden_size
+
+
+def layer_parameters(model: Model) -> Parameters:
+    """Return the parameters of all layers together, those for multi-token prediction left out."""
+    sparse = num_sparse_layers(model)
+    dense = model.num_layers - sparse
+    total: Parameters = dense * dense_layer_parameters(model).total if dense else 0
+    return total + (sparse * sparse_layer_parameters(model).total if sparse else 0)
+
+
+def total_parameters(model: Model) -> Parameters:
+    """Return all parameters; multi-token prediction, which authors count apart, is left out."""
+    output = 0 if model.tied_embeddings else output_parameters(model)
+    ends = embedding_parameters(model) + output + norm_parameters(model)
+    return layer_parameters(model) + ends
+
+
+def active_parameters(model: Model) -> Parameters:
+    """Return the parameters that work on one token: not the experts that are passed over."""
+    if not model.num_experts:
+        return total_parameters(model)
+    expert = sum(mlp_parameters(model, model.expert_ffn_hidden_size))
+    idle = (model.num_experts - model.experts_per_token) * expert
+    return total_parameters(model) - num_sparse_layers(model) * idle

@@ -1,0 +1,177 @@
+"""What training keeps for every parameter, and how ZeRO splits it over data-parallel ranks."""
+
+from dataclasses import dataclass
+
+from engine.equation import Equation
+from engine.formulas.parameters import (
+    dense_layer_parameters,
+    embedding_parameters,
+    norm_parameters,
+    output_parameters,
+    sparse_layer_parameters,
+)
+from engine.models import Model, num_sparse_in
+from engine.parallelism import Plan, Training, first_piece, last_piece, layers_of_stage
+from engine.units import Bytes, Count, Parameters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateBytes:
+    """Bytes of each kind of state for one parameter.
+
+    Attributes:
+        parameter: the copy that the matrix products read.
+        gradient: the sum over the micro-batches.
+        optimizer: full-precision copy, two moments, and what the update holds beside them.
+    """
+
+    parameter: Bytes
+    gradient: Bytes
+    optimizer: Bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class States:
+    """The states on one rank.
+
+    Attributes:
+        parameters: the copy that the matrix products read.
+        gradients: the sum over the micro-batches.
+        optimizer: full-precision copy and moments.
+    """
+
+    parameters: Bytes
+    gradients: Bytes
+    optimizer: Bytes
+
+
+# Rajbhandari et al. 2020: half-precision parameter and gradient; in single precision a copy and
+# two moments of Adam.
+MIXED_PRECISION = StateBytes(parameter=2.0, gradient=2.0, optimizer=12.0)
+
+# Megatron sums bf16 gradients in single precision, fp16 gradients as they are
+# (accumulate_allreduce_grads_in_fp32), and its recipes may keep bf16 gradients in bf16.
+_SINGLE_PRECISION_GRADIENTS = StateBytes(parameter=2.0, gradient=4.0, optimizer=12.0)
+
+# Transformer Engine keeps an fp8 copy of every weight beside the bf16 one, and its transpose.
+_FP8_COPIES: Bytes = 2.0
+
+# DeepSpeed's ZeRO optimizer makes a single-precision copy of its part of the gradients.
+_DEEPSPEED = StateBytes(parameter=2.0, gradient=2.0, optimizer=16.0)
+
+# FSDP shards single-precision parameters and gradients; half precision exists only while gathered.
+_FSDP = StateBytes(parameter=4.0, gradient=4.0, optimizer=8.0)
+
+
+def state_bytes(training: Training) -> StateBytes:
+    """Return what the framework keeps for each parameter, from its documentation."""
+    if training.framework == "fsdp":
+        return _FSDP
+    if training.framework == "deepspeed":
+        return _DEEPSPEED
+    half = training.gradient_precision or ("fp16" if training.precision == "fp16" else "fp32")
+    types = MIXED_PRECISION if half != "fp32" else _SINGLE_PRECISION_GRADIENTS
+    if training.precision in ("fp8", "fp4"):
+        return StateBytes(
+            parameter=types.parameter + _FP8_COPIES,
+            gradient=types.gradient,
+            optimizer=types.optimizer,
+        )
+    return types
+
+
+ZERO_MEMORY = Equation(
+    name="zero_memory",
+    tex=(
+        r"\v{M} = \v{P} \left(\frac{\v{p}}{\v{a}} + \frac{\v{g}}{\v{b}}"
+        r" + \frac{\v{o}}{\v{c}}\right)"
+    ),
+    symbols={
+        "M": ("M", "states on one rank"),
+        "P": ("P", "parameters"),
+        "p": (r"\beta_{\mathrm{p}}", "bytes of a parameter"),
+        "g": (r"\beta_{\mathrm{g}}", "bytes of a gradient"),
+        "o": (r"\beta_{\mathrm{o}}", "bytes of the optimizer"),
+        "a": (r"N_{\mathrm{p}}", "ranks that share the parameters (from stage 3)"),
+        "b": (r"N_{\mathrm{g}}", "ranks that share the gradients (from stage 2)"),
+        "c": (r"N_{\mathrm{o}}", "ranks that share the optimizer (from stage 1)"),
+    },
+    sources=("rajbhandari2020",),
+)
+
+
+def sharded_states(
+    parameters: Parameters, types: StateBytes, zero_stage: Count, ranks: Count
+) -> States:
+    """Return the states on one of `ranks` ranks: Rajbhandari et al. 2020, figure 1.
+
+    Stage 1 splits the optimizer, stage 2 the gradients too, stage 3 the parameters too.
+    """
+    return States(
+        parameters=parameters * types.parameter / (ranks if zero_stage >= 3 else 1),
+        gradients=parameters * types.gradient / (ranks if zero_stage >= 2 else 1),
+        optimizer=parameters * types.optimizer / (ranks if zero_stage >= 1 else 1),
+    )
+
+
+def largest_model(memory: Bytes, types: StateBytes, zero_stage: Count, ranks: Count) -> Parameters:
+    """Return how many parameters fit if the states fill the memory: table 2 of the ZeRO paper."""
+    one = sharded_states(1.0, types, zero_stage, ranks)
+    return memory / (one.parameters + one.gradients + one.optimizer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankParameters:
+    """The parameters of one rank before any ZeRO sharding.
+
+    Attributes:
+        dense: everything but routed experts.
+        experts: routed experts.
+    """
+
+    dense: Parameters
+    experts: Parameters
+
+
+def rank_parameters(
+    model: Model, plan: Plan, training: Training, stage: Count = 0
+) -> RankParameters:
+    """Return the parameters that a rank of pipeline stage `stage` holds.
+
+    The first stage has the embedding, the last the output matrix (its own copy where it is tied
+    and there are several stages), the final norm, and a layer of multi-token prediction if any.
+    """
+    pieces = layers_of_stage(model, plan, stage, training.schedule)
+    sparse = sum(num_sparse_in(model, piece) for piece in pieces)
+    dense = sum(len(piece) for piece in pieces) - sparse
+    first = first_piece(plan, stage, training.schedule)
+    last = last_piece(plan, stage, training.schedule)
+    if last:
+        sparse, dense = _with_prediction(model, sparse, dense)
+    tensor = plan.tensor_parallel
+    total, experts = _ends(model, plan, first=first, last=last), 0.0
+    if dense:
+        layer = dense_layer_parameters(model)
+        total += dense * (layer.matrices / tensor + layer.replicated)
+    if sparse:
+        layer = sparse_layer_parameters(model)
+        total += sparse * (layer.matrices / tensor + layer.replicated)
+        group = plan.expert_parallel * plan.expert_tensor_parallel
+        experts = sparse * layer.experts / group
+    return RankParameters(dense=total, experts=experts)
+
+
+def _with_prediction(model: Model, sparse: Count, dense: Count) -> tuple[Count, Count]:
+    extra = model.num_prediction_layers
+    return (sparse + extra, dense) if model.num_experts else (sparse, dense + extra)
+
+
+def _ends(model: Model, plan: Plan, *, first: bool, last: bool) -> Parameters:
+    tensor = plan.tensor_parallel
+    total = embedding_parameters(model) / tensor if first else 0.0
+    if last:
+        # The projection of a prediction layer joins a hidden state and an embedding.
+        total += norm_parameters(model) + 2 * model.num_prediction_layers * model.hidden_size**2
+        if not model.tied_embeddings or not first:
+            total += output_parameters(model) / tensor
+    return total

@@ -1,0 +1,281 @@
+"""How long one layer takes for one micro-batch on one rank, by what the time is spent on."""
+
+from dataclasses import dataclass
+
+from engine.formulas.compute import flash_attention_time, matmul_time, unfused_attention_time
+from engine.formulas.operations import (
+    Gemm,
+    Scores,
+    attention_scores,
+    layer_gemms,
+    local_tokens,
+    output_gemm,
+)
+from engine.formulas.traffic import (
+    FP8_CONVERSION,
+    LOGIT,
+    PASSES,
+    ROUTED_COPY,
+    ROUTED_SCORE,
+    Passes,
+    Style,
+)
+from engine.models import Model, head_size
+from engine.parallelism import Plan, Training
+from engine.simulate.layer_exchange import (
+    HALF,
+    context_parallel_time,
+    expert_parallel_time,
+    tensor_parallel_time,
+    vocabulary_time,
+)
+from engine.simulate.rank import KERNEL_GAP, Rank
+from engine.units import Bytes, Parameters, Ratio, Seconds, Share
+
+# Backward, a fused attention has five products instead of two.
+ATTENTION_BACKWARD: Ratio = 2.5
+# A layer with experts launches hundreds of small kernels; the host needs this long for them,
+# forward, and twice as long backward, however fast the GPU is.
+EXPERT_LAUNCHES: Seconds = 2.7e-3
+# Passes over the hidden state to look tokens up and to add their gradients.
+LOOKUP_PASSES: Ratio = 8.0
+# Products whose result only the residual addition needs.
+LAST_PRODUCTS = ("mlp_down", "shared_down", "experts_down")
+# Of the collectives of a layer's forward pass all but the last, where recomputation stops early.
+EARLY_SHARE: Share = 0.75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerTime:
+    """Seconds of one layer and one micro-batch; communication is what the products do not hide.
+
+    Attributes:
+        forward: computation, forward.
+        backward: computation, backward, nothing repeated.
+        weight_gradient: of `backward`, what only the optimizer waits for.
+        repeated: computation that recomputation repeats.
+        tensor_parallel: exposed, with what recomputation repeats.
+        context_parallel: likewise.
+        expert_parallel: likewise.
+    """
+
+    forward: Seconds
+    backward: Seconds
+    weight_gradient: Seconds
+    repeated: Seconds
+    tensor_parallel: Seconds
+    context_parallel: Seconds
+    expert_parallel: Seconds
+
+    @property
+    def total(self) -> Seconds:
+        """Computation and exposed communication."""
+        communication = self.tensor_parallel + self.context_parallel + self.expert_parallel
+        return self.forward + self.backward + self.repeated + communication
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Products:
+    """All products of a layer: times, and elements that go in, come out and are weights.
+
+    `last` is that part of `forward` whose result only the residual addition needs.
+    """
+
+    forward: Seconds
+    last: Seconds
+    input_gradient: Seconds
+    weight_gradient: Seconds
+    read: Ratio
+    written: Ratio
+    weights: Parameters
+
+
+def layer_time(
+    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
+) -> LayerTime:
+    """Return the times of one layer; `sparse`: with routed experts."""
+    products = _products(model, plan, training, rank, sparse=sparse)
+    scores = attention_scores(model, plan, training)
+    core = _attention(scores, training, rank)
+    passes = PASSES[_style(training, rank), model.mlp]
+    swept = _swept(model, plan, training, passes, sparse=sparse)
+    scored = _scored(scores, training, passes)
+    accumulate = rank.software.accumulate * products.weights / rank.memory
+    gradients = products.input_gradient + products.weight_gradient
+    attention = core[0] + scored[0] / rank.memory
+    forward = products.forward + attention + swept[0] / rank.memory
+    backward = gradients + core[1] + (scored[1] + swept[1]) / rank.memory + accumulate
+    if rank.quantized:
+        forward += _converted_forward(products, rank) / rank.memory
+        backward += FP8_CONVERSION * products.written / rank.memory
+    forward += passes.kernels[0] * KERNEL_GAP
+    backward += passes.kernels[1] * KERNEL_GAP
+    if sparse:
+        forward, backward = max(forward, EXPERT_LAUNCHES), max(backward, 2 * EXPERT_LAUNCHES)
+    again = _repeated_share(training, rank)
+    return LayerTime(
+        forward=forward,
+        backward=backward,
+        weight_gradient=products.weight_gradient + accumulate,
+        repeated=_repeated(training, rank, products, forward, attention, swept[0]),
+        tensor_parallel=tensor_parallel_time(
+            model, plan, training, rank, gradients, again, sparse=sparse
+        ),
+        context_parallel=context_parallel_time(scores, plan, training, rank, core),
+        expert_parallel=expert_parallel_time(model, plan, training, rank, again) if sparse else 0.0,
+    )
+
+
+def product_times(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Seconds, ...]:
+    """Return the time of a product forward, of its input gradient and of its weight gradient."""
+    rows, columns, inner, count = gemm.m, gemm.n, gemm.k, gemm.count
+    rate = rank.linear if linear else rank.matmul
+    sms, fill = rank.sms, rank.fill
+    return (
+        matmul_time(rows, columns, inner, count, rate, sms, fill),
+        matmul_time(rows, inner, columns, count, rate, sms, fill),
+        matmul_time(columns, inner, rows, count, rate, sms, fill),
+    )
+
+
+def _products(
+    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
+) -> _Products:
+    forward = last = inputs = weights = read = written = parameters = 0.0
+    for gemm in _as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
+        times = product_times(gemm, rank, linear=gemm.name != "router")
+        forward, inputs, weights = forward + times[0], inputs + times[1], weights + times[2]
+        if gemm.name in LAST_PRODUCTS:
+            last += times[0]
+        read += gemm.m * gemm.k * gemm.count
+        written += gemm.m * gemm.n * gemm.count
+        parameters += gemm.n * gemm.k * gemm.count
+    return _Products(
+        forward=forward,
+        last=last,
+        input_gradient=inputs,
+        weight_gradient=weights,
+        read=read,
+        written=written,
+        weights=parameters,
+    )
+
+
+def _as_launched(gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: Rank) -> tuple[Gemm, ...]:
+    """Split the joint projections where the software keeps them apart."""
+    if rank.software.fused_projections or model.mlp != "swiglu":
+        return gemms
+    found: list[Gemm] = []
+    for gemm in gemms:
+        if gemm.name == "query_key_value":
+            query = model.num_attention_heads * head_size(model) / plan.tensor_parallel
+            key = (gemm.n - query) / 2
+            found += [_columns(gemm, query), _columns(gemm, key), _columns(gemm, key)]
+        elif gemm.name == "mlp_up":
+            found += [_columns(gemm, gemm.n / 2)] * 2
+        else:
+            found.append(gemm)
+    return tuple(found)
+
+
+def _columns(gemm: Gemm, columns: Ratio) -> Gemm:
+    return Gemm(name=gemm.name, m=gemm.m, n=columns, k=gemm.k, count=gemm.count)
+
+
+def _style(training: Training, rank: Rank) -> Style:
+    if training.compiled:
+        return "fused"
+    return "python" if rank.software.python_activations else "eager"
+
+
+def _attention(scores: Scores, training: Training, rank: Rank) -> tuple[Seconds, Seconds]:
+    """Return the time of the attention between queries and keys, forward and backward."""
+    heads = scores.sequences * scores.heads
+    size = (scores.head_size + scores.value_head_size) / 2
+    shape = (heads, scores.queries, scores.keys, size)
+    if training.flash_attention:
+        forward = flash_attention_time(*shape, rank.attention_forward, rank.sms)
+        backward = flash_attention_time(*shape, rank.attention_backward, rank.sms)
+        return forward, ATTENTION_BACKWARD * backward
+    batched = unfused_attention_time(*shape, rank.matmul)
+    return batched, 2 * batched
+
+
+def _swept(
+    model: Model, plan: Plan, training: Training, passes: Passes, *, sparse: bool
+) -> tuple[Bytes, Bytes]:
+    """Return the bytes that element-wise kernels move, forward and backward."""
+    tensor = plan.tensor_parallel
+    tokens = local_tokens(plan, training)
+    hidden = tokens * model.hidden_size
+    own = hidden / tensor if plan.sequence_parallel else hidden
+    heads = model.num_attention_heads + model.num_key_value_heads
+    rotated = tokens * heads * head_size(model) / tensor
+    inner = tokens * model.ffn_hidden_size / tensor
+    routed = 0.0
+    if sparse:
+        width, copies = model.expert_ffn_hidden_size, model.experts_per_token
+        inner = tokens * (copies + model.num_shared_experts) * width / tensor
+        routed = ROUTED_COPY * copies * hidden / tensor
+        routed += ROUTED_SCORE * tokens * model.num_experts / tensor
+    forward = HALF * (own * passes.hidden[0] + rotated * passes.heads[0] + inner * passes.inner[0])
+    backward = HALF * (own * passes.hidden[1] + rotated * passes.heads[1] + inner * passes.inner[1])
+    if model.biases:
+        backward += HALF * (rotated + inner + 2 * hidden)
+    return forward + routed, backward + routed
+
+
+def _scored(scores: Scores, training: Training, passes: Passes) -> tuple[Bytes, Bytes]:
+    """Return the bytes that passes over the scores move, where they reach memory."""
+    if training.flash_attention:
+        return 0.0, 0.0
+    count = scores.sequences * scores.heads * scores.queries * scores.keys
+    return count * passes.score[0], count * passes.score[1]
+
+
+def _converted_forward(products: _Products, rank: Rank) -> Bytes:
+    """Return the bytes that conversions of inputs, and of weights not kept, to fp8 move."""
+    kept = rank.software.fused_projections  # FSDP gathers the weights anew for each micro-batch
+    return FP8_CONVERSION * (products.read + (0.0 if kept else products.weights))
+
+
+def _repeated_share(training: Training, rank: Rank) -> Share:
+    """Return the share of the forward pass's collectives that recomputation repeats."""
+    if training.recompute == "selective":
+        return 0.5 if rank.software.selective_repeats_products else 0.0
+    if training.recompute == "none":
+        return 0.0
+    return EARLY_SHARE if rank.software.stops_early else 1.0
+
+
+def _repeated(
+    training: Training,
+    rank: Rank,
+    products: _Products,
+    forward: Seconds,
+    attention: Seconds,
+    swept: Bytes,
+) -> Seconds:
+    """Return the computation that recomputation repeats."""
+    if training.recompute == "full":
+        return forward - (products.last if rank.software.stops_early else 0.0)
+    if training.recompute == "none":
+        return 0.0
+    if rank.software.selective_repeats_products:
+        return products.forward / 2 + swept / rank.memory
+    return attention
+
+
+def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
+    """Return the time of the output layer and the loss, forward and backward."""
+    gemm = output_gemm(model, plan, training)
+    products = sum(product_times(gemm, rank, linear=False))
+    loss = LOGIT[training.compiled] * gemm.m * gemm.n / rank.memory
+    return products + loss + vocabulary_time(model, plan, rank, gemm.m)
+
+
+def embedding_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:
+    """Return the time to look the tokens up and to add their gradients."""
+    tokens = local_tokens(plan, training)
+    lookup = LOOKUP_PASSES * HALF * tokens * model.hidden_size / rank.memory
+    return lookup + vocabulary_time(model, plan, rank, tokens)

@@ -1,0 +1,247 @@
+"""The memory of a rank at its fullest: states, activations of all micro-batches, buffers."""
+
+from dataclasses import dataclass
+
+from engine.formulas.activations import (
+    HALF,
+    LayerMemory,
+    embedding_kept,
+    layer_memory,
+    logits_memory,
+    replicated_share,
+)
+from engine.formulas.operations import local_tokens
+from engine.formulas.parameters import (
+    dense_layer_parameters,
+    embedding_parameters,
+    output_parameters,
+    sparse_layer_parameters,
+)
+from engine.formulas.states import (
+    States,
+    rank_parameters,
+    sharded_states,
+    state_bytes,
+)
+from engine.models import Model, num_sparse_in
+from engine.parallelism import (
+    V_SHAPED,
+    Plan,
+    Schedule,
+    Training,
+    expert_sharding_ranks,
+    first_piece,
+    last_piece,
+    layers_of_stage,
+    num_microbatches,
+    sharding_ranks,
+)
+from engine.units import Bytes, Count, GiB, MiB, Parameters, Share
+
+# Workspaces of the matrix libraries, which the allocator counts.
+_WORKSPACE: Bytes = 0.2 * GiB
+# What the caching allocator reserves beyond what is in use (torchtitan reports the reserve).
+_FRAGMENTS: Share = 0.08
+# DeepSpeed reduces and gathers in buckets of 5e8 elements.
+_BUCKET: Bytes = 5e8 * HALF
+# stage3_max_live_parameters
+_LIVE_PARAMETERS: Parameters = 1e9
+# CUDA's context and loaded kernels on an A100 (bigscience2022 measured 1,573 MiB), and about half
+# a GiB for the channels of NCCL: nvidia-smi counts them, an allocator does not.
+_CONTEXT: Bytes = 1573 * MiB + 0.5 * GiB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The memory of the fullest rank.
+
+    Attributes:
+        parameters: as the matrix products read them.
+        gradients: the sum over the micro-batches.
+        optimizer: full-precision copy and moments.
+        activations: kept for the backward pass, and what one layer works with at the peak.
+        buffers: of communication: gathered parameters, buckets, tensors between stages.
+        reserve: workspaces, and what the framework's own report counts beyond tensors.
+        stage: the pipeline stage of that rank.
+    """
+
+    parameters: Bytes
+    gradients: Bytes
+    optimizer: Bytes
+    activations: Bytes
+    buffers: Bytes
+    reserve: Bytes
+    stage: Count
+
+    @property
+    def total(self) -> Bytes:
+        """All parts together."""
+        states = self.parameters + self.gradients + self.optimizer
+        return states + self.activations + self.buffers + self.reserve
+
+
+def in_flight(
+    schedule: Schedule, ranks: Count, virtual: Count, stage: Count, microbatches: Count
+) -> tuple[float, ...]:
+    """Return the micro-batches whose activations a rank holds at most, for each of its pieces.
+
+    1F1B holds one for itself and each later stage. Interleaved, a rank runs its pieces in turn,
+    `ranks` micro-batches at a time, and warms up with (v - 1)p + 2(p - 1 - stage) of them
+    (Narayanan et al. 2021). Zero bubble: its memory limit, p or 2p - 1; laid in a V, p pieces of
+    half the size twice, or the half or third of it that the schedule is named after (Qi et al.
+    2024; in practice v-half and v-min hold a constant few more).
+    """
+    if schedule == "interleaved" and virtual > 1:
+        steps = min((virtual - 1) * ranks + 2 * (ranks - 1 - stage) + 1, microbatches * virtual)
+        cycles, left = divmod(steps, ranks * virtual)
+        return tuple(
+            cycles * ranks + min(max(left - piece * ranks, 0), ranks) for piece in range(virtual)
+        )
+    if schedule in V_SHAPED:
+        share = {"zbv": 1.0, "v-half": 1 / 2, "v-min": 1 / 3}[schedule]
+        return (min(microbatches, ranks * share),) * 2
+    if schedule == "dualpipe":
+        return (min(microbatches, ranks + 1) / 2,) * 2
+    held = {"gpipe": microbatches, "zb-1p": ranks, "zb-2p": 2 * ranks - 1}
+    return (min(microbatches, held.get(schedule, ranks - stage)),) * virtual
+
+
+def memory(model: Model, plan: Plan, training: Training) -> Memory:
+    """Return the memory of the fullest rank over the pipeline stages that can be it."""
+    last = plan.pipeline_parallel - 1
+    dense = layer_memory(model, plan, training)
+    sparse = layer_memory(model, plan, training, sparse=True) if model.num_experts else dense
+    stages = {0, min(1, last), last}
+    found = (
+        stage_memory(model, plan, training, stage, (dense, sparse)) for stage in sorted(stages)
+    )
+    return max(found, key=lambda one: one.total)
+
+
+def stage_memory(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    stage: Count,
+    layers: tuple[LayerMemory, LayerMemory],
+) -> Memory:
+    """Return the memory of a rank of one stage; `layers` is that of a dense and a sparse layer."""
+    states = stage_states(model, plan, training, stage)
+    activations = stage_activations(model, plan, training, stage, layers)
+    buffers = _buffers(model, plan, training, stage)
+    used = states.parameters + states.gradients + states.optimizer + activations + buffers
+    return Memory(
+        parameters=states.parameters,
+        gradients=states.gradients,
+        optimizer=states.optimizer,
+        activations=activations,
+        buffers=buffers,
+        reserve=reserve(training, used),
+        stage=stage,
+    )
+
+
+def stage_states(model: Model, plan: Plan, training: Training, stage: Count) -> States:
+    """Return the states of a rank of one stage, experts sharded over their own ranks."""
+    types = state_bytes(training)
+    held = rank_parameters(model, plan, training, stage)
+    # FSDP's own states are always sharded; stage 2 only keeps the gathered copy until the update.
+    split = 3 if training.framework == "fsdp" and plan.zero_stage else plan.zero_stage
+    dense = sharded_states(held.dense, types, split, sharding_ranks(plan))
+    if not held.experts:
+        return dense
+    ranks = expert_sharding_ranks(plan)
+    experts = sharded_states(held.experts, types, split, ranks)
+    return States(
+        parameters=dense.parameters + experts.parameters,
+        gradients=dense.gradients + experts.gradients,
+        optimizer=dense.optimizer + experts.optimizer,
+    )
+
+
+def stage_activations(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    stage: Count,
+    layers: tuple[LayerMemory, LayerMemory],
+) -> Bytes:
+    """Return the activations of a rank at their peak.
+
+    Either the loss has just been computed, with the logits beside all that is kept, or the
+    backward pass of a layer runs.
+    """
+    dense, sparse = layers
+    pieces = layers_of_stage(model, plan, stage, training.schedule)
+    held = in_flight(
+        training.schedule,
+        plan.pipeline_parallel,
+        plan.virtual_pipeline,
+        stage,
+        num_microbatches(plan, training),
+    )
+    kept = 0.0
+    for piece, count in zip(pieces, held, strict=True):
+        experts = num_sparse_in(model, piece)
+        kept += count * (experts * sparse.kept + (len(piece) - experts) * dense.kept)
+    if first_piece(plan, stage, training.schedule):
+        kept += held[0] * embedding_kept(model, plan, training)
+    working = sparse.working if model.num_experts else dense.working
+    if last_piece(plan, stage, training.schedule):
+        logits = logits_memory(model, plan, training)
+        # A prediction layer ends in logits of its own.
+        kept += model.num_prediction_layers * (sparse.kept + logits.kept)
+        working = max(working, logits.kept + logits.working)
+    return kept + working
+
+
+def _buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+    if training.framework == "fsdp" and plan.zero_stage < 3:
+        # All that was gathered stays until the update.
+        held = rank_parameters(model, plan, training, stage)
+        return HALF * (held.dense + held.experts)
+    if training.framework == "fsdp":
+        # What is gathered is there twice: as it arrived and as the layers read it.
+        return 2 * _gathered(model, plan)
+    if training.framework == "deepspeed":
+        return _deepspeed_buffers(model, plan, training, stage)
+    return _gathered(model, plan) if plan.zero_stage >= 3 else 0.0
+
+
+def _gathered(model: Model, plan: Plan) -> Bytes:
+    """What full sharding has gathered at once: embedding and output, a layer, and the next one."""
+    ends = embedding_parameters(model) + (0 if model.tied_embeddings else output_parameters(model))
+    layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
+    matrices = layer.total - layer.experts + layer.experts / plan.expert_parallel
+    return HALF * (ends + 2 * matrices) / plan.tensor_parallel
+
+
+def _deepspeed_buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+    """Buckets; from stage 3 live parameters; and the outputs that its pipeline engine keeps."""
+    buckets = _BUCKET if plan.zero_stage else 0.0
+    if plan.zero_stage >= 3:
+        held = rank_parameters(model, plan, training, stage)
+        buckets += HALF * min(_LIVE_PARAMETERS, held.dense + held.experts)
+    if plan.pipeline_parallel == 1:
+        return buckets
+    output = HALF * local_tokens(plan, training) * model.hidden_size * replicated_share(plan)
+    return buckets + output * min(plan.pipeline_parallel - stage, num_microbatches(plan, training))
+
+
+def reserve(training: Training, used: Bytes) -> Bytes:
+    """Return what a report of the framework counts beyond tensors.
+
+    Megatron reports what tensors use; torchtitan what the allocator reserves; for DeepSpeed runs
+    it is customary to read nvidia-smi, which counts the reserve, the CUDA context and NCCL.
+    """
+    if training.framework == "fsdp":
+        return _FRAGMENTS * used
+    if training.framework == "deepspeed":
+        return _FRAGMENTS * used + _CONTEXT
+    return _WORKSPACE
+
+
+def fits(memory: Memory, training: Training, capacity: Bytes) -> bool:
+    """Return whether the fullest rank fits into `capacity`, with the CUDA context and NCCL."""
+    context = 0.0 if training.framework == "deepspeed" else _CONTEXT
+    return memory.total + context <= capacity

@@ -1,0 +1,118 @@
+"""What one rank can do: the rates of its GPU under its software, and the groups it talks to."""
+
+from dataclasses import dataclass
+
+from engine.accelerators import Gpu
+from engine.constants import Achieved, achieved
+from engine.parallelism import Cluster, Training
+from engine.software import SOFTWARE, Software
+from engine.units import MICRO, Bandwidth, Count, FlopRate, Seconds, Share
+
+# From the end of a small kernel to the start of the next.
+KERNEL_GAP: Seconds = 2 * MICRO
+# FlashAttention-2 uses the matrix instructions of Ampere; on Hopper and later they reach about
+# 0.6 of what the newer ones do (Shah et al. 2024: 350 against 600 TFLOP/s and more on an H100).
+OLD_INSTRUCTIONS: Share = 0.6
+# Code bases that run eagerly (2022 to early 2023) came with the first FlashAttention, about half
+# as fast as the second (Dao 2023).
+FIRST_FLASH_ATTENTION: Share = 0.55
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank:
+    """Rates of one rank.
+
+    Attributes:
+        matmul: of large products in 16 bits.
+        linear: of large products of linear layers, in fp8 if the run uses it.
+        attention_forward: of a fused attention.
+        attention_backward: likewise.
+        fill: of a tile of a product.
+        sms: multiprocessors.
+        memory: streaming bandwidth.
+        scale_up: bus bandwidth inside the node.
+        port: of the network ports, per GPU.
+        domain: GPUs that the scale-up links join.
+        switch_adds: the scale-up switch can add.
+        software: the family.
+        quantized: linear layers convert their operands to fp8.
+    """
+
+    matmul: FlopRate
+    linear: FlopRate
+    attention_forward: FlopRate
+    attention_backward: FlopRate
+    fill: Seconds
+    sms: Count
+    memory: Bandwidth
+    scale_up: Bandwidth
+    port: Bandwidth
+    domain: Count
+    switch_adds: bool
+    software: Software
+    quantized: bool
+
+
+def rank_of(cluster: Cluster, training: Training, constants: Achieved | None = None) -> Rank:
+    """Return the rates of a rank; `constants` replaces those of the table (for their fit)."""
+    gpu = cluster.gpu
+    reached = constants or achieved(gpu)
+    software = SOFTWARE[training.framework]
+    peak = gpu.peak.get("fp16") or gpu.peak["bf16"]
+    quantized = training.precision in ("fp8", "fp4") and "fp8" in gpu.peak
+    attention = peak * _attention_share(gpu, software, training)
+    return Rank(
+        matmul=peak * reached.matmul,
+        linear=gpu.peak["fp8"] * reached.matmul_fp8 if quantized else peak * reached.matmul,
+        attention_forward=attention * reached.attention_forward,
+        attention_backward=attention * reached.attention_backward,
+        fill=reached.fill,
+        sms=gpu.sms,
+        memory=gpu.memory_bandwidth * reached.memory,
+        scale_up=(gpu.scale_up or gpu.pcie) * reached.scale_up,
+        port=cluster.nics_per_node
+        * cluster.nic_bandwidth
+        / cluster.gpus_per_node
+        * reached.network,
+        domain=max(cluster.gpus_per_node, _scale_up_domain(gpu)),
+        switch_adds=gpu.switch_adds,
+        software=software,
+        quantized=quantized,
+    )
+
+
+def _attention_share(gpu: Gpu, software: Software, training: Training) -> Share:
+    share = 1.0 if training.compiled else FIRST_FLASH_ATTENTION
+    newer = "fp8" in gpu.peak
+    return share * OLD_INSTRUCTIONS if newer and not software.current_attention else share
+
+
+def _scale_up_domain(gpu: Gpu) -> Count:
+    """Return the GPUs of an NVL72 rack that jobs use together, whatever a node is taken to be."""
+    return 64 if gpu.name.endswith("NVL72") else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Ranks that communicate.
+
+    Attributes:
+        ranks: in the group.
+        nodes: that they spread over.
+        bandwidth: bus bandwidth of large messages: of the links inside one node, or of the
+            group's share of the ports of a node.
+    """
+
+    ranks: Count
+    nodes: Count
+    bandwidth: Bandwidth
+
+
+def group_of(rank: Rank, ranks: Count, stride: Count) -> Group:
+    """Return the group of `ranks` ranks that are `stride` apart in the order of the job."""
+    per_node = max(1, min(ranks, rank.domain // stride))
+    nodes = -(-ranks // per_node)
+    if nodes == 1:
+        return Group(ranks=ranks, nodes=1, bandwidth=rank.scale_up)
+    bandwidth = min(rank.scale_up, per_node * rank.port)
+    return Group(ranks=ranks, nodes=nodes, bandwidth=bandwidth)

@@ -1,0 +1,172 @@
+"""What data parallelism and the optimizer add to a step: gathers, reductions, the update."""
+
+from dataclasses import dataclass
+
+from engine.formulas.parameters import dense_layer_parameters, sparse_layer_parameters
+from engine.formulas.transfer_time import scatter_or_gather_time
+from engine.models import Model, num_sparse_layers
+from engine.parallelism import (
+    Plan,
+    Training,
+    data_parallel,
+    expert_data_parallel,
+    expert_sharding_ranks,
+    num_microbatches,
+    sharding_ranks,
+)
+from engine.simulate.layer_exchange import HALF
+from engine.simulate.rank import Rank, group_of
+from engine.units import Bytes, Count, Parameters, Ratio, Seconds, Share
+
+# A collective beside products takes multiprocessors (24 of 108 to 132), memory bandwidth and power
+# from them: they lose this share of the time that its bytes need on the scale-up links.
+TAKEN: Share = 0.40
+# ZeRO-3 of DeepSpeed: parameters are fetched one ahead, which half of the computation hides.
+FETCH_AHEAD: Share = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """Parameters of a rank: those outside the experts, and those of its experts."""
+
+    common: Parameters
+    experts: Parameters
+
+
+def rank_weights(model: Model, plan: Plan) -> Weights:
+    """Return the parameters of the fullest rank, taken as the mean stage and an embedding."""
+    stages, tensor = plan.pipeline_parallel, plan.tensor_parallel
+    sparse = num_sparse_layers(model)
+    common = experts = 0.0
+    if dense := model.num_layers - sparse:
+        common = dense * dense_layer_parameters(model).matrices
+    if sparse:
+        one = sparse_layer_parameters(model)
+        common += sparse * one.matrices
+        experts = sparse * one.experts
+    ends = 1 if stages > 1 or model.tied_embeddings else 2
+    embedding = ends * model.vocab_size * model.hidden_size
+    return Weights(
+        common=(common / stages + embedding) / tensor,
+        experts=experts / stages / plan.expert_parallel / plan.expert_tensor_parallel,
+    )
+
+
+def data_parallel_time(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    rank: Rank,
+    weights: Weights,
+    forward: Seconds,
+    backward: Seconds,
+) -> Seconds:
+    """Return the exposed communication of data parallelism of one step.
+
+    `forward` and `backward` are what it may hide behind in one micro-batch: the computation, with
+    what is repeated, and the layers' own exposed collectives, which use other links, backward.
+    """
+    if data_parallel(plan) * plan.context_parallel == 1:
+        return 0.0
+    gradient = rank.software.gradient
+    reduce = _sharded(plan, rank, weights, gradient) + _replicas(plan, rank, weights, gradient)
+    gather = _sharded(plan, rank, weights, HALF)
+    layers = max(1.0, model.num_layers / plan.pipeline_parallel)
+    if plan.zero_stage == 3:
+        return num_microbatches(plan, training) * _fully_sharded(
+            plan, rank, weights, (gather, reduce, layers), forward + backward
+        )
+    if not plan.zero_stage:
+        reduce, gather = reduce + gather * gradient / HALF, 0.0
+    if not training.overlap_gradient_reduce:
+        return reduce + gather
+    if rank.software.gathers_after_step:
+        return _beside(reduce, backward, layers) + gather
+    return _beside(reduce + gather, forward + backward, layers)
+
+
+def _beside(communication: Seconds, computation: Seconds, layers: Ratio) -> Seconds:
+    """Return what communication beside computation adds.
+
+    Its excess, and at least the part of one layer, which has nothing to hide behind: the last
+    gradients, the first parameters.
+    """
+    return max(communication / layers, communication - computation)
+
+
+def _fully_sharded(
+    plan: Plan,
+    rank: Rank,
+    weights: Weights,
+    times: tuple[Seconds, Seconds, Ratio],
+    computation: Seconds,
+) -> Seconds:
+    """Return what each micro-batch waits for where parameters are sharded.
+
+    They are gathered forward and again backward, and gradients scattered; `times` is that of a
+    gather, of a reduction, and the number of layers.
+    """
+    gather, reduce, layers = times
+    if rank.software.sharded_ports:
+        one = _serial_gathers(plan, rank, weights, gather + reduce)
+        return max(0.0, one - FETCH_AHEAD * computation)
+    # What the channels take depends on the bytes, not on how long a slow network takes for them.
+    moved = (2 * HALF + rank.software.gradient) * (weights.common + weights.experts)
+    slowed = TAKEN * min(moved / rank.scale_up, computation)
+    return slowed + _beside(2 * gather + reduce, computation, layers)
+
+
+def _sharded(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
+    """Return the time of a gather (or a scatter) of all parameters of a rank, over their shards."""
+    ranks = sharding_ranks(plan)
+    group = group_of(rank, ranks, plan.tensor_parallel)
+    common = scatter_or_gather_time(each * weights.common, ranks, group.nodes, group.bandwidth)
+    if not weights.experts:
+        return common
+    same = expert_sharding_ranks(plan)
+    stride = plan.expert_parallel * plan.expert_tensor_parallel
+    group = group_of(rank, same, stride)
+    return common + scatter_or_gather_time(
+        each * weights.experts, same, group.nodes, group.bandwidth
+    )
+
+
+def _replicas(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
+    """Return the all-reduce of the shards over the groups that each hold a full copy."""
+    shards = sharding_ranks(plan)
+    copies = data_parallel(plan) * plan.context_parallel // shards
+    time = _all_reduce(rank, each * weights.common / shards, copies, plan.tensor_parallel * shards)
+    if not weights.experts:
+        return time
+    shards = expert_sharding_ranks(plan)
+    copies = expert_data_parallel(plan) // shards
+    stride = plan.expert_parallel * plan.expert_tensor_parallel * shards
+    return time + _all_reduce(rank, each * weights.experts / shards, copies, stride)
+
+
+def _all_reduce(rank: Rank, size: Bytes, copies: Count, stride: Count) -> Seconds:
+    if copies <= 1:
+        return 0.0
+    group = group_of(rank, copies, stride)
+    return 2 * scatter_or_gather_time(size, copies, group.nodes, group.bandwidth)
+
+
+def _serial_gathers(plan: Plan, rank: Rank, weights: Weights, inside: Seconds) -> Seconds:
+    """Return the time of two gathers and a scatter in 16 bits over few ports of each node."""
+    ranks = sharding_ranks(plan)
+    if group_of(rank, ranks, plan.tensor_parallel).nodes == 1:
+        return inside
+    ports = rank.software.sharded_ports * rank.port
+    return 3 * HALF * (weights.common + weights.experts) * (ranks - 1) / ranks / ports
+
+
+def optimizer_time(plan: Plan, training: Training, rank: Rank, weights: Weights) -> Seconds:
+    """Return the optimizer's pass over the states of a rank, and the cast of its gradients."""
+    sharded = plan.zero_stage > 0
+    own = weights.common / (sharding_ranks(plan) if sharded else 1)
+    own += weights.experts / (expert_sharding_ranks(plan) if sharded else 1)
+    software = rank.software
+    each = software.optimizer if training.compiled else software.optimizer_unfused
+    # Sharded parameters have sharded gradients; others are read once more in full.
+    whole = 0.0 if plan.zero_stage == 3 else weights.common + weights.experts
+    return (own * each + whole * 2 * HALF) / rank.memory

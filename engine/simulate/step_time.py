@@ -1,0 +1,216 @@
+"""How long one training step takes, and on what: exposed seconds of the slowest rank."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+from engine.constants import Achieved
+from engine.formulas.operations import local_tokens
+from engine.formulas.transfer_time import scatter_or_gather_time, send_time
+from engine.models import Model
+from engine.parallelism import Cluster, Plan, Training, chunk_sizes, num_microbatches
+from engine.simulate.layer_exchange import HALF
+from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
+from engine.simulate.rank import Rank, group_of, rank_of
+from engine.simulate.sharding_time import data_parallel_time, optimizer_time, rank_weights
+from engine.units import MILLI, Count, Seconds, Share
+
+# Of the messages between pieces of an interleaved pipeline so much is not hidden.
+EXPOSED_SENDS: Share = 0.25
+# Reading the batch, the loss on the host, logging: what every step costs beside.
+HOST: Seconds = 2 * MILLI
+# GPUs of one type differ in speed by about a hundredth (standard deviation), and the slowest of n
+# sets the pace: it is sqrt(2 ln n) deviations behind.
+SPEED_DEVIATION: Share = 0.01
+NO_BUBBLE = ("zb-2p", "zbv", "v-half", "v-min", "dualpipe")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTime:
+    """Seconds of one step of the slowest rank; all together they are the step.
+
+    Attributes:
+        compute: products, attention, element-wise kernels, output layer, recomputation.
+        tensor_parallel: collectives inside layers that nothing hides.
+        context_parallel: the ring of keys and values, likewise.
+        expert_parallel: the exchange of tokens, likewise.
+        pipeline: messages between stages, likewise.
+        data_parallel: gathers and reductions of parameters and gradients, likewise.
+        bubble: waiting for the first and for the last micro-batch.
+        optimizer: its pass over the states.
+        other: the host's share, and waiting for the slowest of all GPUs.
+    """
+
+    compute: Seconds
+    tensor_parallel: Seconds
+    context_parallel: Seconds
+    expert_parallel: Seconds
+    pipeline: Seconds
+    data_parallel: Seconds
+    bubble: Seconds
+    optimizer: Seconds
+    other: Seconds
+
+    @property
+    def total(self) -> Seconds:
+        """The step."""
+        layers = self.compute + self.tensor_parallel + self.context_parallel + self.expert_parallel
+        around = self.pipeline + self.data_parallel + self.bubble
+        return layers + around + self.optimizer + self.other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """The layers of one pipeline rank, and the ends of the model if it holds them.
+
+    Attributes:
+        dense: layers without experts.
+        sparse: layers with experts.
+        ends: seconds of embedding and output layer for one micro-batch.
+    """
+
+    dense: Count
+    sparse: Count
+    ends: Seconds
+
+
+def step_time(
+    model: Model,
+    cluster: Cluster,
+    plan: Plan,
+    training: Training,
+    constants: Achieved | None = None,
+) -> StepTime:
+    """Return the time of one step; `constants` replaces those of the table (for their fit)."""
+    rank = rank_of(cluster, training, constants)
+    dense, sparse = _layer_times(model, plan, training, rank)
+    stage = max(
+        _stages(model, plan, training, rank), key=lambda one: _stage_time(one, dense, sparse)
+    )
+    slowest = _stage_layers(stage, dense, sparse)
+    microbatches = num_microbatches(plan, training)
+    weights = rank_weights(model, plan)
+    compute = microbatches * (slowest.forward + slowest.backward + slowest.repeated)
+    return StepTime(
+        compute=compute,
+        tensor_parallel=microbatches * slowest.tensor_parallel,
+        context_parallel=microbatches * slowest.context_parallel,
+        expert_parallel=microbatches * slowest.expert_parallel,
+        pipeline=_messages(model, plan, training, rank, microbatches),
+        data_parallel=data_parallel_time(
+            model,
+            plan,
+            training,
+            rank,
+            weights,
+            slowest.forward,
+            slowest.total - slowest.forward,
+        ),
+        bubble=_bubble(plan, training, slowest),
+        optimizer=optimizer_time(plan, training, rank, weights),
+        other=HOST + compute * SPEED_DEVIATION * sqrt(2 * log(plan.world_size)),
+    )
+
+
+def _layer_times(
+    model: Model, plan: Plan, training: Training, rank: Rank
+) -> tuple[LayerTime, LayerTime]:
+    """Return the times of a dense and of a sparse layer; of one kind only, that one twice."""
+    if not model.num_experts:
+        dense = layer_time(model, plan, training, rank, sparse=False)
+        return dense, dense
+    sparse = layer_time(model, plan, training, rank, sparse=True)
+    if not model.num_dense_layers:
+        return sparse, sparse
+    return layer_time(model, plan, training, rank, sparse=False), sparse
+
+
+def _stages(model: Model, plan: Plan, training: Training, rank: Rank) -> tuple[Stage, ...]:
+    """Return the stages that can be the slowest: the first, the longest between, and the last.
+
+    Layers that predict further tokens sit on the last stage and need an output layer each.
+    """
+    extra = model.num_prediction_layers
+    embedding = embedding_time(model, plan, training, rank)
+    output = (1 + extra) * output_time(model, plan, training, rank)
+    ranks = plan.pipeline_parallel
+    if ranks == 1:
+        return (_split(model, model.num_layers, extra, embedding + output),)
+    sizes = chunk_sizes(model.num_layers, ranks * plan.virtual_pipeline)
+    layers = [sum(sizes[stage::ranks]) for stage in range(ranks)]
+    between = max(layers)
+    return (
+        _split(model, layers[0], 0, embedding),
+        Stage(dense=0, sparse=between, ends=0.0)
+        if model.num_experts
+        else Stage(dense=between, sparse=0, ends=0.0),
+        Stage(dense=0, sparse=layers[-1] + extra, ends=output)
+        if model.num_experts
+        else Stage(dense=layers[-1] + extra, sparse=0, ends=output),
+    )
+
+
+def _split(model: Model, layers: Count, extra: Count, ends: Seconds) -> Stage:
+    """Return a stage that starts the model, with its dense layers."""
+    dense = min(layers, model.num_dense_layers) if model.num_experts else layers + extra
+    sparse = layers - dense + extra if model.num_experts else 0
+    return Stage(dense=dense, sparse=sparse, ends=ends)
+
+
+def _stage_time(stage: Stage, dense: LayerTime, sparse: LayerTime) -> Seconds:
+    return stage.dense * dense.total + stage.sparse * sparse.total + stage.ends
+
+
+def _stage_layers(stage: Stage, dense: LayerTime, sparse: LayerTime) -> LayerTime:
+    """Return the times of a whole stage for one micro-batch, the ends with the backward pass."""
+    n, m = stage.dense, stage.sparse
+    return LayerTime(
+        forward=n * dense.forward + m * sparse.forward,
+        backward=n * dense.backward + m * sparse.backward + stage.ends,
+        weight_gradient=n * dense.weight_gradient + m * sparse.weight_gradient,
+        repeated=n * dense.repeated + m * sparse.repeated,
+        tensor_parallel=n * dense.tensor_parallel + m * sparse.tensor_parallel,
+        context_parallel=n * dense.context_parallel + m * sparse.context_parallel,
+        expert_parallel=n * dense.expert_parallel + m * sparse.expert_parallel,
+    )
+
+
+def _bubble(plan: Plan, training: Training, stage: LayerTime) -> Seconds:
+    """Return how long the slowest stage waits while the pipeline fills and drains.
+
+    1F1B and GPipe: (p - 1)(F + B + W), divided by the pieces of an interleaved schedule
+    (Narayanan et al. 2021). Zero bubble (Qi et al. 2024): ZB-1p waits for (p - 1)(F + B - W),
+    where B is the input gradient with what is repeated and W the weight gradient; ZB-2p and the
+    V-shaped schedules wait for less than 1 % of the step.
+    """
+    waits = plan.pipeline_parallel - 1
+    if training.schedule in NO_BUBBLE:
+        return 0.0
+    if training.schedule == "zb-1p":
+        return waits * max(0.0, stage.total - 2 * stage.weight_gradient)
+    return waits * stage.total / plan.virtual_pipeline
+
+
+def _messages(
+    model: Model, plan: Plan, training: Training, rank: Rank, microbatches: Count
+) -> Seconds:
+    """Return the exposed messages between stages: forward and backward of every micro-batch.
+
+    Each rank of tensor parallelism sends its part; without sequence parallelism the parts are
+    gathered on arrival.
+    """
+    ranks = plan.pipeline_parallel
+    if ranks == 1:
+        return 0.0
+    tensor = plan.tensor_parallel
+    size = HALF * local_tokens(plan, training) * model.hidden_size
+    pair = group_of(rank, 2, plan.world_size // ranks)
+    bandwidth = rank.scale_up if pair.nodes == 1 else rank.port
+    one = send_time(size / tensor, bandwidth, pair.nodes)
+    if tensor > 1 and not plan.sequence_parallel:
+        inside = group_of(rank, tensor, 1)
+        one += scatter_or_gather_time(size, tensor, inside.nodes, inside.bandwidth)
+    fill = 2 * (ranks - 1) * one
+    pieces = plan.virtual_pipeline
+    if pieces > 1:
+        return fill + EXPOSED_SENDS * 2 * microbatches * pieces * one
+    return fill + 2 * microbatches * one

@@ -1,0 +1,132 @@
+"""The command in a terminal, and what it prints."""
+
+import io
+import json
+
+import pytest
+
+from engine.estimate import estimate, main
+from engine.run_file import read
+
+# The example of the documentation: GPT-3 175B on 1,024 A100.
+RUN = {
+    "model": {
+        "num_layers": 96,
+        "hidden_size": 12288,
+        "num_attention_heads": 96,
+        "num_key_value_heads": 96,
+        "ffn_hidden_size": 49152,
+        "vocab_size": 51200,
+        "mlp": "gelu",
+        "tied_embeddings": True,
+        "num_experts": 0,
+        "experts_per_token": 0,
+        "num_shared_experts": 0,
+        "expert_ffn_hidden_size": 0,
+        "num_dense_layers": 0,
+    },
+    "sequence_length": 2048,
+    "cluster": {
+        "gpu": "A100-SXM-80GB",
+        "gpus_per_node": 8,
+        "nics_per_node": 8,
+        "nic_bandwidth": 25e9,
+    },
+    "parallelism": {
+        "world_size": 1024,
+        "tensor_parallel": 8,
+        "pipeline_parallel": 16,
+        "virtual_pipeline": 1,
+        "context_parallel": 1,
+        "expert_parallel": 1,
+        "sequence_parallel": False,
+        "zero_stage": 0,
+        "shard_group": 0,
+    },
+    "training": {
+        "micro_batch_size": 1,
+        "global_batch_size": 1536,
+        "precision": "bf16",
+        "recompute": "full",
+        "flash_attention": False,
+        "schedule": "1f1b",
+        "overlap_gradient_reduce": True,
+        "overlap_tensor_parallel": False,
+        "framework": "megatron",
+        "compiled": False,
+    },
+}
+PRINTED = [
+    "step_time",
+    "tokens_per_second_per_gpu",
+    "model_flops_rate",
+    "hardware_flops_rate",
+    "mfu",
+    "hfu",
+    "parameters",
+    "peak_memory",
+    "memory",
+    "time",
+    "fits",
+    "problems",
+]
+
+
+def test_the_estimate_has_the_documented_keys():
+    assert list(estimate(read(RUN))) == PRINTED
+
+
+def test_the_rate_counts_the_operations_of_megatrons_formula():
+    # Korthikanti et al. 2022, equation 7: 72 B s l h^2 (1 + s/6h + V/12lh).
+    operations = 72 * 1536 * 2048 * 96 * 12288**2
+    operations *= 1 + 2048 / (6 * 12288) + 51200 / (12 * 96 * 12288)
+    found = estimate(read(RUN))
+    per_gpu = operations / found["step_time"] / 1024
+    assert found["model_flops_rate"] == pytest.approx(per_gpu, rel=1e-3)
+
+
+def test_tokens_per_second_follow_from_the_step():
+    found = estimate(read(RUN))
+    assert found["tokens_per_second_per_gpu"] * found["step_time"] * 1024 == pytest.approx(
+        1536 * 2048
+    )
+
+
+def test_a_run_that_does_not_fit_says_so():
+    small = {**RUN, "parallelism": {"world_size": 8, "tensor_parallel": 8}}
+    found = estimate(read(small))
+    assert not found["fits"]
+    assert any("needs" in sentence for sentence in found["problems"])
+
+
+def test_the_command_prints_one_json_object(tmp_path, capsys):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(RUN), encoding="utf-8")
+    status = main([str(path)])
+    assert (status, list(json.loads(capsys.readouterr().out))) == (0, PRINTED)
+
+
+def test_the_command_reads_standard_input(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(RUN)))
+    assert main(["-"]) == 0
+    assert json.loads(capsys.readouterr().out)["step_time"] > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "allowed: a file with one JSON object"),
+        ("[]", "run: []; allowed: an object"),
+        (json.dumps({**RUN, "sequence_length": 0}), "sequence_length: 0; allowed: "),
+    ],
+)
+def test_bad_input_ends_with_status_2_and_one_line(monkeypatch, capsys, text, said):
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert main(["-"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_a_file_that_is_not_there_is_named(capsys):
+    assert main(["nowhere.json"]) == 2
+    assert "nowhere.json" in capsys.readouterr().err

@@ -1,0 +1,140 @@
+"""Fit the constants of each type of GPU to the published runs, near the kernel benchmarks.
+
+    python -m tests.validation.fit TABLE [--without SOURCE] [--gpu NAME ...]
+
+Five constants per type are free: the rates of products in 16 and in 8 bits, of attention forward
+and backward, and the fill of a tile. The three bandwidths stay as measured. What is minimized is
+the mean absolute error of the logarithm, where neither equal runs nor the runs of one source count
+in full, plus a pull towards the kernel benchmarks. Coordinate descent, no
+random numbers: the same table gives the same constants.
+"""
+
+import argparse
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from engine.accelerators import ACCELERATORS
+from engine.constants import ACHIEVED, Achieved
+from engine.simulate.step_time import step_time
+from tests.validation.rows import Case, cases
+
+FREE = ("matmul", "matmul_fp8", "attention_forward", "attention_backward", "fill")
+
+# Kernel benchmarks: what products reach when only they run (tables of kernels: cuBLASLt 256 of 312
+# TFLOP/s, best shapes 0.80 on H100, 0.78 on B200), less 10 % for sustained power.
+PRIOR: Mapping[str, Mapping[str, float]] = {
+    "A100": {"matmul": 0.74, "matmul_fp8": 0.74, "fill": 3.5e-6},
+    "H100": {"matmul": 0.70, "matmul_fp8": 0.63, "fill": 3.5e-6},
+    "B200": {"matmul": 0.50, "matmul_fp8": 0.62, "fill": 1.5e-6},
+    "GB200": {"matmul": 0.60, "matmul_fp8": 0.60, "fill": 1.5e-6},
+    "B300": {"matmul": 0.60, "matmul_fp8": 0.60, "fill": 1.5e-6},
+    "GB300": {"matmul": 0.60, "matmul_fp8": 0.60, "fill": 1.5e-6},
+}
+ATTENTION = {"attention_forward": 0.60, "attention_backward": 0.48}
+# How far a constant may go from there before it costs as much as one percent of error.
+SPREAD = {
+    "matmul": 0.08,
+    "matmul_fp8": 0.08,
+    "attention_forward": 0.12,
+    "attention_backward": 0.12,
+    "fill": 0.3,
+}
+PULL = 0.003
+
+
+# Words in the flag of a row whose source doubts it; such rows are tested but not fitted.
+DOUBTS = ("known slow", "suspect", "outlier", "swapped", "does not match", "differ")
+
+
+def trusted(case: Case) -> bool:
+    """Whether the source stands by the row, and the GPU is that of the catalogue."""
+    doubted = any(word in case.row["flag"] for word in DOUBTS)
+    return not doubted and case.run.cluster.gpu in ACCELERATORS.values()
+
+
+def family(case: Case) -> str:
+    """The type of GPU that a run counts for."""
+    return case.run.cluster.gpu.name.split()[0]
+
+
+def weights(chosen: Sequence[Case]) -> list[float]:
+    """Equal runs share one weight, and so do the runs of one source; both softened by a root.
+
+    Fifty releases of one run are no fifty runs, and no source is to outvote the others.
+    """
+
+    def key(case: Case) -> tuple[str, ...]:
+        row = case.row
+        names = ("source_file", "model", "n_gpus", "seq_len", "precision", "tp", "pp", "mbs")
+        return tuple(row[name] for name in names)
+
+    equal = Counter(key(case) for case in chosen)
+    source = Counter(case.row["source_file"] for case in chosen)
+    return [(equal[key(case)] * source[case.row["source_file"]]) ** -0.5 for case in chosen]
+
+
+def loss(
+    chosen: Sequence[Case], shares: Sequence[float], found: Achieved, prior: Mapping[str, float]
+) -> float:
+    """The weighted mean error, and the pull of the benchmarks."""
+    total = 0.0
+    for case, share in zip(chosen, shares, strict=True):
+        run = case.run
+        time = step_time(run.model, run.cluster, run.plan, run.training, found).total
+        total += share * abs(math.log(time / case.time))
+    away = (math.log(getattr(found, name) / prior[name]) / SPREAD[name] for name in FREE)
+    return total / sum(shares) + PULL * sum(value**2 for value in away)
+
+
+def fit(chosen: Sequence[Case], start: Achieved, prior: Mapping[str, float]) -> Achieved:
+    """Coordinate descent in the logarithm of each constant, steps halved until under 0.3 %."""
+    shares = weights(chosen)
+    found = replace(start, **prior)
+    best = loss(chosen, shares, found, prior)
+    steps = dict.fromkeys(FREE, 0.1)
+    while max(steps.values()) > 0.003:
+        for name in FREE:
+            moved = False
+            for factor in (math.exp(steps[name]), math.exp(-steps[name])):
+                tried = replace(found, **{name: getattr(found, name) * factor})
+                value = loss(chosen, shares, tried, prior)
+                if value < best:
+                    found, best, moved = tried, value, True
+                    break
+            if not moved:
+                steps[name] /= 2
+    return found
+
+
+def fit_all(found: Sequence[Case], names: Sequence[str]) -> dict[str, Achieved]:
+    """The constants of each type."""
+    result = {}
+    for name in names:
+        chosen = [case for case in found if family(case) == name and trusted(case)]
+        start = next(ACHIEVED[key] for key in ACHIEVED if key.split()[0] == name)
+        result[name] = fit(chosen, start, {**ATTENTION, **PRIOR[name]}) if chosen else start
+    return result
+
+
+def main() -> None:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--without", default="", metavar="SOURCE")
+    parser.add_argument("--gpu", nargs="*", default=list(PRIOR))
+    options = parser.parse_args()
+    found = [
+        case
+        for case in cases(options.table)[0]
+        if not options.without or not case.row["source_file"].startswith(options.without)
+    ]
+    for name, constants in fit_all(found, options.gpu).items():
+        values = (f"{key}={getattr(constants, key):.3g}" for key in FREE)
+        print(name, *values)
+
+
+if __name__ == "__main__":
+    main()
