@@ -23,9 +23,7 @@ def rate(gpu, precision, rows, columns, inner):
     """FLOP/s of one product on a GPU."""
     reached = achieved(gpu)
     share = reached.matmul_fp8 if precision == "fp8" else reached.matmul
-    time = matmul_time(
-        rows, columns, inner, 1, gpu.peak[precision] * share, gpu.sms, reached.fill
-    )
+    time = matmul_time(rows, columns, inner, 1, gpu.peak[precision] * share, gpu.sms, reached.fill)
     return MULTIPLY_ADD * rows * columns * inner / time
 
 
