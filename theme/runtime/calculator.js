@@ -76,7 +76,7 @@ export function createCalculator({ name, ask, display, wanted, onWait, onReply, 
     if (change.base) [base, bad] = [change.base, {}];
     [next, since, keep, busy, running] = [null, 0, true, true, change];
     const message = request(change);
-    onWait();
+    if (started) onWait();
     const text = await ask(name, JSON.stringify(message)).catch(onFailure);
     busy = false;
     if (text === undefined) return;
