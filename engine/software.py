@@ -23,7 +23,7 @@ class Software:
         optimizer_unfused: likewise with one kernel per operation.
         fused_projections: query, key and value are one product, and so are gate and up.
         hides_backward_tensor_parallel: what the products of the backward pass can hide of it, is
-            hidden by default (Megatron issues it on a second stream).
+            hidden by default (Megatron runs it on a second stream).
         gathers_after_step: updated parameters are gathered when the step is over, nothing beside.
         sharded_ports: network ports of a node that gathers of sharded parameters use; 0 for all.
         current_attention: fused attention uses the newest matrix instructions (cuDNN, FA3);
