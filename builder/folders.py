@@ -18,6 +18,11 @@ class Folders:
     cache: Path
     code: tuple[Path, ...]
 
+    def keeper(self) -> str:
+        """Return the script that keeps visited pages for readers without a network."""
+        path = self.theme / "offline.js"
+        return path.read_text("utf-8") if path.is_file() else ""
+
 
 def project(root: Path) -> Folders:
     """Return the folders of the project in `root`."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from builder import content, library, navigation, pages, prose, publish, toolbox
+from builder import content, library, navigation, pages, prose, publish, slim, toolbox
 from builder.content import Texts
 from builder.dress import dress
 from builder.findings import Surroundings
@@ -87,7 +87,9 @@ def build(
         figure=services.figure,
     )
     made = pages.make(parts, memo)
-    others = assets | publish.extras(texts.articles, shell, options.base_url, templates)
+    others = assets | publish.extras(
+        texts.articles, shell, options.base_url, templates, slim.script(folders.keeper())
+    )
     problems: list[Problem] = [*texts.problems, *tools.problems, *done.problems, *made.problems]
     problems += navigation.problems(texts.articles, texts.broken)
     if not texts.broken:

@@ -15,8 +15,9 @@ def extras(
     shell: Shell,
     base_url: str,
     templates: Any,  # noqa: ANN401 (a Jinja environment)
+    keeper: str = "",
 ) -> dict[str, bytes]:
-    """Return path in the output -> content."""
+    """Return path in the output -> content; `keeper` is the script that keeps visited pages."""
     # 404.html is shown at any depth, so only an address from the host's root leads home.
     home = urlsplit(base_url).path or "/"
     missing = templates.get_template("missing.html").render(
@@ -26,6 +27,8 @@ def extras(
     if base_url:
         found["robots.txt"] += f"Sitemap: {base_url}sitemap.xml\n"
         found["sitemap.xml"] = sitemap(articles, base_url)
+    if keeper:
+        found["offline.js"] = keeper
     return {name: text.encode() for name, text in found.items()}
 
 

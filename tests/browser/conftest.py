@@ -104,7 +104,7 @@ def watch() -> Watch:
 @pytest.fixture(scope="session")
 def reader(browser: Browser) -> Iterator[BrowserContext]:
     """A reader who has been here before: files and compiled code are cached, nothing is kept."""
-    context = browser.new_context(viewport=WINDOW)
+    context = browser.new_context(viewport=WINDOW, service_workers="block")
     yield context
     context.close()
 
@@ -121,7 +121,9 @@ def visit(
         path: str = LAB, *, prepare: Callable[[Page], None] | None = None, **options: Any
     ) -> Page:
         if options:
-            contexts.append(browser.new_context(**{"viewport": WINDOW, **options}))
+            contexts.append(
+                browser.new_context(**{"viewport": WINDOW, "service_workers": "block", **options})
+            )
         page = (contexts[-1] if options else reader).new_page()
         pages.append(page)
         page.set_default_timeout(30_000)

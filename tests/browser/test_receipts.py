@@ -60,12 +60,23 @@ def test_an_open_receipt_follows_the_inputs(visit):
     assert page.locator(RECEIPT).is_visible()
 
 
+def settled(page, expression):
+    """Return the first value that is not empty: what shares is fetched when somebody shares."""
+    for _ in range(50):
+        value = page.evaluate(expression)
+        if value:
+            return value
+        page.wait_for_timeout(50)
+    return ""
+
+
 def test_copy_link_copies_the_state(visit, base):
     page = visit(permissions=["clipboard-read", "clipboard-write"])
     drag_number(page).fill("16")
     wait_for(page, "all_reduce_time", expected(world_size="16"))
-    page.locator(f'[data-copy-link][data-of="{CALCULATOR}"]').first.click()
-    copied = page.evaluate("() => navigator.clipboard.readText()")
+    with page.expect_request("**/share.js"):
+        page.locator(f'[data-copy-link][data-of="{CALCULATOR}"]').first.click()
+    copied = settled(page, "() => navigator.clipboard.readText()")
     assert copied == f"{base}guides/gradient-sync-lab/?gradient_sync.world_size=16"
 
 
@@ -96,7 +107,7 @@ def test_a_report_opens_a_prefilled_issue_and_sends_nothing(visit):
         " window.open = (url) => { window.opened = url; }; }"
     )
     opened(page).locator("[data-report]").click()
-    assert page.evaluate("() => window.opened").startswith(
+    assert settled(page, "() => window.opened").startswith(
         "https://example.invalid/wallclock/issues/new?title=All-reduce"
     )
 

@@ -4,18 +4,18 @@ import { listenToActions } from "./actions.js";
 import { createAddress } from "./address.js";
 import { startCharts } from "./charts.js";
 import { listenToControls } from "./controls.js";
-import { all, words } from "./dom.js";
+import { all, target, words } from "./dom.js";
 import { adoptEquations } from "./equation.js";
 import { enable } from "./fields.js";
 import { listenForHighlight } from "./highlight.js";
 import { watchFigures } from "./nearby.js";
+import { keepVisited } from "./offline.js";
 import { createPage } from "./page.js";
 import { startPrediction } from "./predict.js";
 import { listenForPrint } from "./print.js";
 import { listenToReceipts } from "./receipts.js";
 import { prepareScene } from "./scene.js";
 import { createSettings, settingNames } from "./settings.js";
-import { listenForSharing } from "./share.js";
 import { startWhenWanted } from "./start.js";
 import { notice } from "./status.js";
 
@@ -38,9 +38,10 @@ watchFigures();
 listenToControls(find);
 listenToActions(find);
 listenToReceipts(find);
-listenForSharing(find, address.permalink);
+listenForSharing();
 listenForHighlight();
 listenForPrint();
+keepVisited();
 
 for (const { name, value } of address.unknown()) {
   notice(words("unknown-calculator", { name, value, allowed: names.join(", ") }));
@@ -49,4 +50,13 @@ if (names.length) {
   const given = address.values();
   for (const [name, values] of Object.entries(given)) find(name)?.load(values);
   startWhenWanted(live, page.start, Object.keys(given).length > 0 || settings.anyOn);
+}
+
+/** What shares is fetched when somebody shares. */
+function listenForSharing() {
+  const buttons = ["copy-link", "cite-page", "copy-code", "report", "download"];
+  document.addEventListener("click", async (event) => {
+    const button = target(event, buttons.map((kind) => `[data-${kind}]:enabled`).join());
+    if (button) (await import("./share.js")).share(button, find, address.permalink);
+  });
 }

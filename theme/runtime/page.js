@@ -6,6 +6,7 @@ import { createCalculator } from "./calculator.js";
 import { partsOf, target } from "./dom.js";
 import { createEngine } from "./engine.js";
 import { showField } from "./fields.js";
+import { keepEngine } from "./offline.js";
 import { openReceipts, showReceipts } from "./receipts.js";
 import { notice, say, sayFailure, sayLoading, showState } from "./status.js";
 import { isBehind, showViews, wantedExtras } from "./views.js";
@@ -92,6 +93,7 @@ export function createPage(names, address, settings) {
     } else if (now === "live") {
       for (const name of names) say(name, problemsOf(name));
       for (const calculator of calculators.values()) calculator.send();
+      keepEngine();
     }
   }
 

@@ -1,25 +1,24 @@
 /** Links, citations, reports and pictures to take away. Nothing is sent by itself. */
 
 import { copy } from "./clipboard.js";
-import { target, words } from "./dom.js";
+import { words } from "./dom.js";
 import { savePicture, saveText } from "./save.js";
 import { notice } from "./status.js";
 
 /**
+ * Does what a button for sharing is for.
+ *
+ * @param {HTMLElement} button
  * @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find
  * @param {() => string} permalink
  */
-export function listenForSharing(find, permalink) {
-  document.addEventListener("click", (event) => {
-    const button = target(event, "button");
-    if (!button || button.matches(":disabled")) return;
-    const { dataset } = button;
-    if ("copyLink" in dataset) copy(button, linkOf(button, permalink));
-    else if ("citePage" in dataset) copy(button, `${dataset.citePage} ${permalink()}`);
-    else if ("copyCode" in dataset) copy(button, codeOf(button));
-    else if ("report" in dataset) report(button, linkOf(button, permalink));
-    else if (dataset.download) save(button, dataset.download, find);
-  });
+export function share(button, find, permalink) {
+  const { dataset } = button;
+  if ("copyLink" in dataset) copy(button, linkOf(button, permalink));
+  else if ("citePage" in dataset) copy(button, `${dataset.citePage} ${permalink()}`);
+  else if ("copyCode" in dataset) copy(button, codeOf(button));
+  else if ("report" in dataset) report(button, linkOf(button, permalink));
+  else if (dataset.download) save(button, dataset.download, find);
 }
 
 /** A number that is not live names its own state; all others share the page's. */

@@ -1,0 +1,52 @@
+"""A page that was visited opens without a network, and its figures still answer."""
+
+import functools
+import http.server
+import threading
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import LAB, SUB_PATH, WINDOW, Handler
+
+pytestmark = pytest.mark.browser
+
+KEPT = """async () => {
+  const names = (await (await caches.open("wallclock-visited")).keys()).map(({ url }) => url);
+  return ["python-", "engine-", "library-", "/guides/gradient-sync-lab/"]
+    .every((part) => names.some((name) => name.includes(part)));
+}"""
+
+
+def wait(page: Page, condition: str) -> None:
+    for _ in range(300):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(100)
+    pytest.fail(f"never true: {condition}")
+
+
+def test_a_visited_page_works_when_the_host_is_gone(browser: Browser, site: Path):
+    handler = functools.partial(Handler, directory=str(site))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    address = f"http://127.0.0.1:{server.server_port}{SUB_PATH}{LAB}"
+    context = browser.new_context(viewport=WINDOW)
+    page = context.new_page()
+    page.goto(address)
+    page.locator("#gradient_sync").scroll_into_view_if_needed()
+    page.locator("#gradient_sync[data-state=live]").wait_for(timeout=60_000)
+    wait(page, KEPT)
+    page.close()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+    again = context.new_page()
+    again.goto(f"{address}?gradient_sync.world_size=64")
+    number = again.locator("#gradient_sync [data-output=all_reduce_time]")
+    again.locator("#gradient_sync[data-state=live]").wait_for(timeout=60_000)
+    wait(again, "() => document.querySelector('#gradient_sync [name=world_size]').value === '64'")
+    assert number.text_content() == "551.6 ms"
+    context.close()

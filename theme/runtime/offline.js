@@ -1,0 +1,38 @@
+/** Lets a page that was visited open without a network: see offline.js beside the home page. */
+
+import { whenIdle, whenLoaded } from "./start.js";
+
+/** @type {ServiceWorker | null} */
+let keeper = null;
+
+/** @param {string[]} addresses */
+function keep(addresses) {
+  keeper?.postMessage({ keep: addresses });
+}
+
+/** Keeps the page and all that it has fetched, now and later. */
+export function keepVisited() {
+  const { offline } = document.body.dataset;
+  if (!offline || !("serviceWorker" in navigator)) return;
+  whenLoaded(() => whenIdle(async () => {
+    try {
+      await navigator.serviceWorker.register(offline);
+      keeper = (await navigator.serviceWorker.ready).active;
+    } catch {
+      return; // a private window, or a host without https: the page works all the same
+    }
+    keep([location.href]);
+    const seen = new PerformanceObserver((list) => keep(list.getEntries().map(({ name }) => name)));
+    seen.observe({ type: "resource", buffered: true });
+    document.body.dataset.kept = "";
+  }));
+}
+
+/** Keeps the engine's files, which the page's own records do not show: its Worker fetched them. */
+export async function keepEngine() {
+  const { runtime = "" } = document.body.dataset;
+  const manifest = new URL(runtime, location.href).href;
+  const files = await fetch(manifest).then((reply) => reply.json()).catch(() => ({}));
+  const names = Object.values(files).filter((name) => /^[\w.-]+$/.test(name));
+  keep([manifest, ...names.map((name) => new URL(name, manifest).href)]);
+}
