@@ -23,7 +23,13 @@ def _cell(value: object) -> str:
 
 def unit_name(quantity: Quantity) -> str:
     """Return the SI unit of a quantity as a heading, e.g. "byte/second"."""
-    powers = {"byte": quantity.byte, "second": quantity.second, "FLOP": quantity.flop}
+    powers = {
+        "byte": quantity.byte,
+        "second": quantity.second,
+        "FLOP": quantity.flop,
+        "joule": quantity.joule,
+        "money": quantity.money,
+    }
     above = [name for name, power in powers.items() if power > 0]
     below = [name for name, power in powers.items() if power < 0]
     return "/".join(["·".join(above) or "1", *below]) if above or below else quantity.name
