@@ -34,7 +34,7 @@ STEP = Equation(
         "C": (r"T_{\mathrm{comp}}", "computation of the slowest stage"),
         "X": (r"T_{\mathrm{model}}", "exposed exchange of the ranks that share a model"),
         "D": (r"T_{\mathrm{data}}", "exposed gathers and reductions of data-parallel ranks"),
-        "W": (r"T_{\mathrm{bubble}}", "waiting for the first and the last micro-batch"),
+        "W": (r"T_{\mathrm{bubble}}", "wait for the first and last micro-batch"),
         "O": (r"T_{\mathrm{opt}}", "optimizer"),
         "R": (r"T_{\mathrm{other}}", "host, and waiting for the slowest GPU"),
     },
@@ -115,7 +115,7 @@ def band(kind: str) -> Text:
         "memory": "published peaks of memory",
     }
     return say(
-        f"On {{rows}} {what[kind]} the mean error is {{mean}}, and nine in ten are within {{tail}}.",
+        f"On {{rows}} {what[kind]} the mean error is {{mean}}; nine in ten are within {{tail}}.",
         rows=(rows, COUNT),
         mean=(mean, SHARE),
         tail=(tail, SHARE),
