@@ -12,11 +12,11 @@ from engine.text import Text, say
 from engine.units import COUNT, DAY, RATIO, SECONDS, SHARE
 from engine.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 
-_LOW, _HIGH = 10.0, DAY
+_LOW, _HIGH = 30.0, DAY
 _INTERVALS = tuple(_LOW * (_HIGH / _LOW) ** (i / 64) for i in range(65))
 _SIZES = tuple(2**i for i in range(18))
 _FAILURES, _LANES = 16, 8
-_STEPS = 61
+_STEPS = 121
 
 
 def waterfall(job: Job) -> Bars:
@@ -45,7 +45,7 @@ def waterfall(job: Job) -> Bars:
                 label=label,
                 segments=(
                     Segment(key="before", label="so far", value=so_far, color="muted"),
-                    Segment(key="added", label="added", value=added, color="communication"),
+                    Segment(key="added", label="added", value=added, color="accent"),
                 ),
             )
         )
@@ -128,7 +128,7 @@ def straggler_curve(inputs: Inputs, job: Job) -> Lines:
                 label="with the slow GPU",
                 x=sizes,
                 y=tuple(max(0.0, y) for y in slowed),
-                color="communication",
+                color="accent",
             ),
             Series(
                 key="alike",
@@ -180,7 +180,7 @@ def slowest_curve(inputs: Inputs, job: Job) -> Lines:
                     * slowest_share(1 + x - slow, 1, inputs.deviation)
                     for x in ratios
                 ),
-                color="communication",
+                color="accent",
             ),
         ),
         rules=(
@@ -216,7 +216,9 @@ def waiting(inputs: Inputs) -> Bars:
             )
             for number, time in enumerate(times, start=1)
         ),
-        caption="GPU 1 is the slow one. One late, and all of them are.",
+        caption="GPU 1 is the slow one. One late, and all of them are."
+        if inputs.slower
+        else "Jitter alone: one late, and all of them are. Make one of them slower.",
     )
 
 

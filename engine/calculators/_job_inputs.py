@@ -90,7 +90,7 @@ class Inputs:
         Number(
             label="Work between checkpoints",
             unit=MINUTES,
-            low=10.0,
+            low=30.0,
             high=DAY,
             scale="log",
             symbol="τ",
@@ -113,7 +113,7 @@ class Inputs:
         Number(
             label="Restart",
             unit=MINUTES,
-            low=1.0,
+            low=6.0,
             high=DAY,
             scale="log",
             symbol="R",

@@ -76,7 +76,7 @@ def job(inputs: Inputs) -> Job:
     mtbf = saving.job_mtbf(inputs.gpu_mtbf, inputs.num_gpus)
     habits = inputs.checkpoint, inputs.restart, mtbf
     share = saving.goodput(inputs.interval, *habits)
-    wall = steps / share if share > _HOPELESS else math.inf
+    wall = run.run_time(work, slow_down, share) if share > _HOPELESS else math.inf
     checkpoints = steps * inputs.checkpoint / inputs.interval
     restarts = wall * saving.restart_share(inputs.restart, mtbf)
     gpus = run.gpu_time(inputs.num_gpus, wall)

@@ -33,7 +33,7 @@ _WAITS = "All GPUs wait for the slowest in every step; their times are independe
 _NEVER = "it fails before it gets anywhere"
 
 Symbols = dict[str, tuple[float, Quantity]]
-_FROM = {
+FROM = {
     "D": "tokens",
     "P": "parameters",
     "n": "num_gpus",
@@ -90,18 +90,12 @@ def result(inputs: Inputs, job: Job) -> dict[str, Value]:
             label="The run takes",
             value=job.wall,
             quantity=SECONDS,
-            receipt=Receipt(
-                equation=goodput.GOODPUT,
-                symbols=known,
-                inputs=_FROM,
-                assumptions=(
-                    say(
-                        "Time of the steps, {s} with waiting, over the goodput.",
-                        s=(job.steps, SECONDS),
-                    ),
-                    _POISSON,
-                    "No evaluation, no planned maintenance, no run that had to be repeated.",
-                ),
+            receipt=_receipt(
+                run.RUN_TIME,
+                known,
+                _POISSON,
+                _WAITS,
+                "No evaluation, no planned maintenance, no run that had to be repeated.",
             ),
             note=_NEVER if endless else luck,
         ),
@@ -144,7 +138,7 @@ def speed(inputs: Inputs, job: Job) -> dict[str, Value]:
     rate = Receipt(
         equation=run.UTILIZATION if measured else run.TOKEN_RATE,
         symbols=known,
-        inputs=_FROM | ({"r": "rate"} if measured else {"u": "utilization"}),
+        inputs=FROM | ({"r": "rate"} if measured else {"u": "utilization"}),
         assumptions=(peak, "Six operations per parameter and token; attention scores left out."),
         sources=(gpu.source,),
     )
@@ -260,7 +254,7 @@ def slowest(inputs: Inputs, job: Job) -> dict[str, Value]:
             value=job.slow_down - 1,
             quantity=SHARE,
             receipt=_receipt(stragglers.SLOWEST_WITH_SLOW, known, _WAITS, "Normal step times."),
-            note=say("{a} of it if all GPUs were alike", a=(job.jitter - 1, SHARE)),
+            note=say("{a} if all GPUs were alike", a=(job.jitter - 1, SHARE)),
         ),
         "bound": Value(
             label="At most, all alike",
@@ -291,4 +285,4 @@ def slowest(inputs: Inputs, job: Job) -> dict[str, Value]:
 
 
 def _receipt(equation: Equation, known: Symbols, *assumptions: Text) -> Receipt:
-    return Receipt(equation=equation, symbols=known, inputs=_FROM, assumptions=assumptions)
+    return Receipt(equation=equation, symbols=known, inputs=FROM, assumptions=assumptions)

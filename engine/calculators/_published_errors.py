@@ -32,20 +32,23 @@ def group_of(row: Published, by: str) -> str:
         return sources()[row.source][1] + (" (mixtures)" if row.mixture else "")
     if by == "gpu":
         return row.family
+    if by == "board":
+        return "B200, B300" if row.family in ("B200", "B300") else row.family
     if by == "precision":
         return row.precision
     return str(1 << (row.sizes[_SIZE[by]].bit_length() - 1))
 
 
 def split(rows: Sequence[Published], by: str) -> dict[str, list[Published]]:
+    """Return the runs of each group, groups in the order of their sizes or names."""
     found: dict[str, list[Published]] = {}
     for row in rows:
         found.setdefault(group_of(row, by), []).append(row)
-    order: Callable[[str], tuple[int, str]] = lambda name: (  # noqa: E731
-        int(name) if name.isdigit() else 0,
-        name,
-    )
-    return {name: found[name] for name in sorted(found, key=order)}
+    return {name: found[name] for name in sorted(found, key=_order)}
+
+
+def _order(name: str) -> tuple[int, str]:
+    return int(name) if name.isdigit() else 0, name.lower()
 
 
 def statistics(errors: Sequence[Ratio]) -> dict[str, float]:

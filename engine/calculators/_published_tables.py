@@ -88,7 +88,8 @@ def memory_summary(rows: Sequence[Published]) -> dict[str, Value]:
     receipt = Receipt(
         assumptions=(
             "Peaks of an allocator, or of nvidia-smi with the context that it counts.",
-            "Nothing is fitted to them.",
+            "No script fits anything to them; the allowances for an allocator and for CUDA were read "
+            "off such measurements.",
         ),
         sources=named(held),
     )

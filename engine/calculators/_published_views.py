@@ -20,17 +20,17 @@ GROUPS: Mapping[str, str] = {
     "batch": "micro-batch",
 }
 _BINS: tuple[tuple[str, float], ...] = (
-    ("over +20 %", 0.20),
-    ("+10 to 20 %", 0.10),
-    ("+5 to 10 %", 0.05),
-    ("within 5 %", -0.05),
-    ("−5 to 10 %", -0.10),
-    ("−10 to 20 %", -0.20),
-    ("under −20 %", -math.inf),
+    ("> +20 %", 0.20),
+    ("+10 to +20", 0.10),
+    ("+5 to +10", 0.05),
+    ("−5 to +5 %", -0.05),
+    ("−10 to −5", -0.10),
+    ("−20 to −10", -0.20),
+    ("< −20 %", -math.inf),
 )
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "gpus": ("8", "16", "32", "64", "128", "256", "512", "1024", "2048"),
-    "gpu": ("A100", "H100", "B200", "B300", "GB200", "GB300"),
+    "board": ("A100", "H100", "B200, B300", "GB200", "GB300"),
     "sequence": ("512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"),
 }
 _TENSOR = ("1", "2", "4", "8")
@@ -61,7 +61,7 @@ def groups(rows: Sequence[Published], by: str) -> Table:
 
 def residuals(rows: Sequence[Published], by: str) -> Heatmap:
     """Return how the errors spread in every column: the share of its runs in each range."""
-    columns = _COLUMNS[by]
+    columns, words = _COLUMNS[by], GROUPS.get(by, GROUPS["gpu"])
     count = {name: [0] * len(_BINS) for name in columns}
     for row in rows:
         column = count.get(group_of(row, by))
@@ -75,8 +75,8 @@ def residuals(rows: Sequence[Published], by: str) -> Heatmap:
         for index in range(len(_BINS))
     )
     return Heatmap(
-        title=f"Errors against {GROUPS[by]}",
-        x_label=GROUPS[by] if by == "gpu" else f"{GROUPS[by]}, from",
+        title=f"Errors against {words}",
+        x_label=words if by == "board" else f"{words}, from",
         y_label="error",
         x=columns,
         y=tuple(name for name, _ in _BINS),

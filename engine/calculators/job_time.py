@@ -10,11 +10,12 @@ from engine.calculators._job_model import Job, job
 from engine.formulas import goodput, run, stragglers
 from engine.text import say
 from engine.units import SECONDS, SHARE
-from engine.views import Badge, View
+from engine.views import Badge, Formula, View
 
 TITLE = "Job time"
 QUESTION = "When will it be done, really, and what does it cost?"
 EQUATIONS = (
+    run.RUN_TIME,
     goodput.GOODPUT,
     run.GPU_HOURS,
     run.COST,
@@ -39,6 +40,12 @@ def compute(inputs: Inputs) -> dict[str, View]:
     return {
         **values.result(inputs, found),
         "verdict": _verdict(found),
+        "formula": Formula(
+            title="All of it in one line",
+            equation=run.RUN_TIME,
+            symbols=values.symbols(inputs, found),
+            inputs=values.FROM,
+        ),
         "waterfall": charts.waterfall(found),
         **values.speed(inputs, found),
         "goodput_curve": charts.goodput_curve(inputs, found),
@@ -60,7 +67,7 @@ def _verdict(found: Job) -> Badge:
                 "Something fails every {m}, before the next checkpoint is reached.",
                 m=(found.mtbf, SECONDS),
             ),
-            color="communication",
+            color="ink",
         )
     parts = {
         "Waiting": (found.steps - found.work, "waiting for the slowest GPU"),
@@ -77,5 +84,5 @@ def _verdict(found: Job) -> Badge:
             t=(time, SECONDS),
             s=(time / found.wall, SHARE),
         ),
-        color="communication",
+        color="ink",
     )

@@ -83,7 +83,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
         **errors.noise(rows),
         "groups": views.groups(rows, inputs.group),
         "scale_residuals": views.residuals(rows, "gpus"),
-        "gpu_residuals": views.residuals(rows, "gpu"),
+        "gpu_residuals": views.residuals(rows, "board"),
         "sequence_residuals": views.residuals(rows, "sequence"),
         "plan_errors": views.plan_errors(rows),
         "runs": tables.runs(rows, inputs.order, inputs.page),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from engine.text import words
 from engine.units import Quantity
-from engine.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View
+from engine.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, cell_words
 
 
 def csv_text(view: View) -> str:
@@ -63,7 +63,7 @@ def _heatmap(view: Heatmap) -> Iterable[Iterable[object]]:
 
 def _table(view: Table) -> Iterable[Iterable[object]]:
     yield view.columns
-    yield from ([words(cell) for cell in row] for row in view.rows)
+    yield from ([cell_words(cell) for cell in row] for row in view.rows)
 
 
 def _scene(view: Scene) -> Iterable[Iterable[object]]:

@@ -64,6 +64,23 @@ def work_time(tokens: Tokens, num_gpus: Count, rate: TokenRate) -> Seconds:
     return tokens / (num_gpus * rate)
 
 
+RUN_TIME = Equation(
+    name="run_time",
+    tex=r"\v{Tr} = \frac{\v{D}}{\v{n}\,\v{r}}\cdot\frac{\v{m}}{\v{g}}",
+    symbols=symbols("Tr D n r m g"),
+    sources=("daly2006",),
+)
+
+
+def run_time(work: Seconds, slowest: Ratio, goodput: Share) -> Seconds:
+    """Return the time of a run from first step to last: work, waiting, and what failures take.
+
+    `slowest` is the slowest of n step times over the mean one (`stragglers`), `goodput` the share
+    of the time that is work which lasts (`goodput`). Source: Daly 2006 for the division.
+    """
+    return work * slowest / goodput
+
+
 GPU_HOURS = Equation(
     name="gpu_hours",
     tex=r"\v{G} = \v{n}\,\v{Tr}",

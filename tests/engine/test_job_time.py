@@ -7,7 +7,8 @@ import pytest
 from engine.calculators import job_time
 from engine.calculators._job_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_MTBF, LLAMA3_WINDOW
 from engine.calculators._job_model import job
-from engine.text import show, words
+from engine.text import DEFAULT, show, words
+from engine.ticks import ticks
 from engine.units import DAY, HOUR
 
 START = job_time.Inputs()
@@ -111,3 +112,14 @@ def test_the_work_of_a_preset_is_within_the_reported_gpu_hours(preset, reported)
     found = job(job_time.Inputs(**job_time.PRESETS[preset]))
     hours = found.work * job_time.Inputs(**job_time.PRESETS[preset]).num_gpus / HOUR
     assert 0.8 * reported < hours < 1.001 * reported
+
+
+def test_a_log_axis_of_minutes_and_hours_is_marked_by_the_clock():
+    found = [mark for _, mark in ticks(views()["goodput_curve"].x, DEFAULT)]
+    assert found == ["60 s", "10 min", "60 min", "6 h", "24 h"]
+
+
+def test_the_formula_gives_the_time_of_the_run():
+    symbols = {key: value for key, (value, _) in views(slower=0.1)["formula"].symbols.items()}
+    steps = symbols["D"] / (symbols["n"] * symbols["r"])
+    assert steps * symbols["m"] / symbols["g"] == pytest.approx(symbols["Tr"])

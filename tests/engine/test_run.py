@@ -105,7 +105,7 @@ def test_rate_and_utilization_are_inverse():
 @pytest.mark.parametrize(
     ("value", "quantity", "text"),
     [
-        (30.84 * MEGA * HOUR, GPU_TIME, "30.84 million GPU h"),
+        (30.84 * MEGA * HOUR, GPU_TIME, "30.84M GPU h"),
         (82_432 * HOUR, GPU_TIME, "82,432 GPU h"),
         (433_196 * KWH, ENERGY, "433.2 MWh"),
         (0.5 * KWH, ENERGY, "0.5000 kWh"),
