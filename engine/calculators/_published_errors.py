@@ -1,7 +1,7 @@
 """How far the chosen runs are off: by group, in numbers with their receipts."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from engine.calculators._published_read import Published, sources
 from engine.equation import Equation

@@ -34,8 +34,8 @@ def runs(rows: Sequence[Published], order: str, page: int) -> Table:
         columns=("run", "GPUs", "plan", "measured", "predicted", "error", "", "source"),
         rows=tuple(_run(row) for row in shown),
         caption=say(
-            "Page {page} of {pages}. (?): the source doubts the row or its GPU is of no catalog; "
-            "not fitted.",
+            "Page {page} of {pages}. A row with (?) was not fitted: its source doubts it, or its "
+            "GPU is of no catalog.",
             page=(page, COUNT),
             pages=(pages, COUNT),
         ),
@@ -88,7 +88,7 @@ def memory_summary(rows: Sequence[Published]) -> dict[str, Value]:
     receipt = Receipt(
         assumptions=(
             "Peaks of an allocator, or of nvidia-smi with the context that it counts.",
-            "No script fits anything to them; the allowances for an allocator and for CUDA were read "
+            "No script fits anything to them; allowances for allocator and CUDA were read "
             "off such measurements.",
         ),
         sources=named(held),

@@ -16,8 +16,11 @@ from engine.calculators._published_read import inputs_of, published, sources
 from engine.calculators._published_tables import query_of
 from engine.calculators._run_inputs import CUSTOM, Inputs
 from engine.calculators._run_repair import repaired, run_of
+from engine.draw.fragments import table_fragment
 from engine.estimate import estimate
 from engine.run_file import read
+from engine.text import DEFAULT
+from engine.views import Open, Table, cell_words
 from tests.validation import published as written
 from tests.validation.any_run import any_document
 from tests.validation.rows import cases
@@ -207,3 +210,14 @@ def test_the_ninetieth_percentile_is_that_of_the_report():
 
 def test_every_source_has_a_run():
     assert {row.source for row in RUNS} == set(range(len(sources())))
+
+
+def test_a_cell_opens_a_calculator_with_the_inputs_of_its_row():
+    cell = Open("open", "estimate_run", "estimate_run.model=custom&estimate_run.gpu=B200")
+    view = Table(title="", columns=("run",), rows=(("one", cell),))
+    href = "?estimate_run.model=custom&amp;estimate_run.gpu=B200#estimate_run"
+    assert f'<td><a href="{href}">open</a></td>' in table_fragment(view, DEFAULT)
+
+
+def test_a_cell_that_opens_something_is_its_text_elsewhere():
+    assert cell_words(Open("open", "estimate_run", "estimate_run.gpu=B200")) == "open"
