@@ -4,6 +4,15 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.accelerators import ACCELERATORS
+from engine.calculators._job_inputs import (
+    HOURS,
+    LLAMA3_MTBF,
+    MINUTES,
+    PER_HOUR,
+    SECONDS,
+    TRILLIONS,
+    WATTS,
+)
 from engine.inputs import (
     BILLIONS,
     GBYTES_PER_SECOND,
@@ -14,7 +23,7 @@ from engine.inputs import (
     Choice,
     Number,
 )
-from engine.units import GB, MICRO, TERA, Bytes, MiB
+from engine.units import GB, HOUR, MICRO, TERA, Bytes, MiB
 
 GPU = ACCELERATORS["H100-SXM"]
 ELEMENT: dict[str, Bytes] = {"bf16": 2.0, "fp32": 4.0}
@@ -127,3 +136,43 @@ class Inputs:
         int, Number(label="Tensor parallel ranks", low=1, high=64, scale="log2", whole=True)
     ] = 2
     zero_stage: Annotated[int, Number(label="ZeRO stage", low=0, high=3, whole=True)] = 1
+    run_tokens: Annotated[
+        float,
+        Number(
+            label="Tokens of the run", unit=TRILLIONS, low=1e9, high=1e15, scale="log", symbol="D"
+        ),
+    ] = 2e12
+    gpu_mtbf: Annotated[
+        float,
+        Number(
+            label="Time between failures of a GPU",
+            unit=HOURS,
+            low=1e4 * HOUR,
+            high=1e7 * HOUR,
+            scale="log",
+        ),
+    ] = LLAMA3_MTBF
+    checkpoint: Annotated[
+        float, Number(label="Checkpoint", unit=SECONDS, low=1.0, high=120.0, scale="log")
+    ] = 60.0
+    restart: Annotated[
+        float, Number(label="Restart", unit=MINUTES, low=10.0, high=3600.0, scale="log")
+    ] = 600.0
+    deviation: Annotated[
+        float,
+        Number(label="Deviation of a step", unit=PERCENT, low=0.001, high=0.2, step=0.001),
+    ] = 0.01
+    price: Annotated[
+        float,
+        Number(
+            label="Price of a GPU hour",
+            unit=PER_HOUR,
+            low=0.01 / HOUR,
+            high=1000 / HOUR,
+            scale="log",
+        ),
+    ] = 2 / HOUR
+    power: Annotated[
+        float, Number(label="Power of a GPU", unit=WATTS, low=50.0, high=5000.0, scale="log")
+    ] = 1000.0
+    overhead: Annotated[float, Number(label="PUE", low=1.0, high=3.0, step=0.01)] = 1.1
