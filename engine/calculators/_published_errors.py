@@ -33,7 +33,7 @@ def group_of(row: Published, by: str) -> str:
     if by == "gpu":
         return row.family
     if by == "board":
-        return "B200, B300" if row.family in ("B200", "B300") else row.family
+        return "B200/300" if row.family in ("B200", "B300") else row.family
     if by == "precision":
         return row.precision
     return str(1 << (row.sizes[_SIZE[by]].bit_length() - 1))

@@ -31,7 +31,7 @@ def runs(rows: Sequence[Published], order: str, page: int) -> Table:
     shown = ordered[(page - 1) * PER_PAGE : page * PER_PAGE]
     return Table(
         title="Predicted and measured, run by run",
-        columns=("run", "GPUs", "plan", "measured", "predicted", "error", "", "source"),
+        columns=("run", "error", "", "measured", "predicted", "GPUs", "plan", "source"),
         rows=tuple(_run(row) for row in shown),
         caption=say(
             "Page {page} of {pages}. A row with (?) was not fitted: its source doubts it, or its "
@@ -46,12 +46,12 @@ def _run(row: Published) -> tuple[Cell, ...]:
     doubt = " (?)" if row.doubted else ""
     return (
         f"{row.name}, {row.precision}{doubt}",
-        say(f"{{n}} {row.family}", n=(row.sizes["world_size"], COUNT)),
-        _plan(row),
-        say("{t}", t=(row.measured, SECONDS)),
-        say("{t}", t=(row.predicted, SECONDS)),
         signed(row.error),
         Open("open", "estimate_run", query_of(row)),
+        say("{t}", t=(row.measured, SECONDS)),
+        say("{t}", t=(row.predicted, SECONDS)),
+        say(f"{{n}} {row.family}", n=(row.sizes["world_size"], COUNT)),
+        _plan(row),
         Cite((sources()[row.source][0],)),
     )
 

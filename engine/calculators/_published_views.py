@@ -29,9 +29,9 @@ _BINS: tuple[tuple[str, float], ...] = (
     ("< −20 %", -math.inf),
 )
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "gpus": ("8", "16", "32", "64", "128", "256", "512", "1024", "2048"),
-    "board": ("A100", "H100", "B200, B300", "GB200", "GB300"),
-    "sequence": ("512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"),
+    "gpus": ("8", "16", "32", "64", "128", "256", "512", "1K", "2K"),
+    "board": ("A100", "H100", "B200/300", "GB200", "GB300"),
+    "sequence": ("512", "1K", "2K", "4K", "8K", "16K", "32K", "64K"),
 }
 _TENSOR = ("1", "2", "4", "8")
 _PIPELINE = ("1", "2", "4", "8", "16", "32", "64")
@@ -64,7 +64,7 @@ def residuals(rows: Sequence[Published], by: str) -> Heatmap:
     columns, words = _COLUMNS[by], GROUPS.get(by, GROUPS["gpu"])
     count = {name: [0] * len(_BINS) for name in columns}
     for row in rows:
-        column = count.get(group_of(row, by))
+        column = count.get(_short(group_of(row, by)))
         if column:
             column[next(i for i, (_, low) in enumerate(_BINS) if row.error >= low)] += 1
     values = tuple(
@@ -82,8 +82,13 @@ def residuals(rows: Sequence[Published], by: str) -> Heatmap:
         y=tuple(name for name, _ in _BINS),
         values=values,
         quantity=SHARE,
-        caption="Share of the runs of a column. No trend: the dark row stays in the middle.",
+        caption="Share of the runs of a column. Without a trend the strongest cell is the middle one.",
     )
+
+
+def _short(name: str) -> str:
+    """Return 4096 as 4K, anything else as it is."""
+    return f"{int(name) // 1024}K" if name.isdigit() and int(name) >= 1024 else name
 
 
 def plan_errors(rows: Sequence[Published]) -> Heatmap:

@@ -71,8 +71,8 @@ def compute(inputs: Inputs) -> dict[str, View]:
     run, changes = run_of(inputs)
     found = estimate(run)
     return {
-        "possible": views.possible(run, changes),
         "step_time": views.step_value(run, found),
+        "possible": views.possible(run, changes),
         "token_rate": views.token_rate(run, found),
         "mfu": views.utilization(run, found, "mfu"),
         "hfu": views.utilization(run, found, "hfu"),
