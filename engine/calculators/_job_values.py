@@ -135,13 +135,7 @@ def speed(inputs: Inputs, job: Job) -> dict[str, Value]:
     gpu = ACCELERATORS[inputs.gpu]
     peak = say(f"{gpu.name}, dense 16-bit peak {{f}}.", f=(job.peak, FLOP_RATE))
     measured = inputs.speed_from == "measured"
-    rate = Receipt(
-        equation=run.UTILIZATION if measured else run.TOKEN_RATE,
-        symbols=known,
-        inputs=FROM | ({"r": "rate"} if measured else {"u": "utilization"}),
-        assumptions=(peak, "Six operations per parameter and token; attention scores left out."),
-        sources=(gpu.source,),
-    )
+    six = "Six operations per parameter and token; attention scores left out."
     return {
         "work_time": Value(
             label="If nothing fails and nobody waits",
@@ -155,14 +149,28 @@ def speed(inputs: Inputs, job: Job) -> dict[str, Value]:
             label="Speed of one GPU",
             value=job.rate,
             quantity=TOKEN_RATE,
-            receipt=rate,
+            receipt=Receipt(basis="measured", assumptions=("As the reader gives it.",))
+            if measured
+            else Receipt(
+                equation=run.TOKEN_RATE,
+                symbols=known,
+                inputs=FROM | {"u": "utilization"},
+                assumptions=(peak, six),
+                sources=(gpu.source,),
+            ),
             note="as measured" if measured else "from the MFU",
         ),
         "reached": Value(
             label="Share of the peak",
             value=job.utilization,
             quantity=SHARE,
-            receipt=rate,
+            receipt=Receipt(
+                equation=run.UTILIZATION,
+                symbols=known,
+                inputs=FROM,
+                assumptions=(peak, six),
+                sources=(gpu.source,),
+            ),
             note="more than there is: check the speed" if job.utilization > 1 else "MFU",
         ),
     }
@@ -250,16 +258,16 @@ def slowest(inputs: Inputs, job: Job) -> dict[str, Value]:
     )
     return {
         "slow_down": Value(
-            label="A step is longer by",
-            value=job.slow_down - 1,
-            quantity=SHARE,
+            label="A step takes",
+            value=job.slow_down,
+            quantity=RATIO,
             receipt=_receipt(stragglers.SLOWEST_WITH_SLOW, known, _WAITS, "Normal step times."),
-            note=say("{a} if all GPUs were alike", a=(job.jitter - 1, SHARE)),
+            note=say("an average one; {a} if all GPUs were alike", a=(job.jitter, RATIO)),
         ),
         "bound": Value(
             label="At most, all alike",
-            value=bound - 1,
-            quantity=SHARE,
+            value=bound,
+            quantity=RATIO,
             receipt=_receipt(stragglers.LARGEST_POSSIBLE, known | {"m": (bound, RATIO)}, _WAITS),
             note="whatever the distribution of step times",
         ),

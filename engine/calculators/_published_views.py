@@ -82,7 +82,7 @@ def residuals(rows: Sequence[Published], by: str) -> Heatmap:
         y=tuple(name for name, _ in _BINS),
         values=values,
         quantity=SHARE,
-        caption="Share of the runs of a column. Without a trend the strongest cell is the middle one.",
+        caption="Share of the runs of a column. Without a trend the middle is strongest.",
     )
 
 
