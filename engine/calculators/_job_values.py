@@ -228,7 +228,15 @@ def failing(inputs: Inputs, job: Job) -> dict[str, Value]:
             label="Save every (Daly)",
             value=job.daly,
             quantity=SECONDS,
-            receipt=_receipt(goodput.DALY_INTERVAL, daly, _POISSON),
+            receipt=_receipt(goodput.DALY_INTERVAL, daly, _POISSON)
+            if inputs.checkpoint < 2 * job.mtbf
+            else Receipt(
+                assumptions=(
+                    "A checkpoint takes twice the mean time between failures or more.",
+                    "Then that mean time itself is the best there is.",
+                ),
+                sources=("daly2006",),
+            ),
             note="higher order; work only, without the checkpoint",
         ),
         "best_goodput": Value(
