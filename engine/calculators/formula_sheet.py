@@ -33,7 +33,21 @@ EXAMPLES: Mapping[str, Example] = {
     **_sheet_run.EXAMPLES,
 }
 # Files that build on one another, in the order to read them; others follow by name.
-_ORDER = ("parameters", "operations", "states", "activations", "compute", "overlap")
+_ORDER = (
+    "parameters",
+    "operations",
+    "states",
+    "activations",
+    "compute",
+    "communication",
+    "bandwidth",
+    "hierarchy",
+    "transfer_time",
+    "overlap",
+    "stragglers",
+    "goodput",
+    "run",
+)
 
 
 def groups() -> dict[ModuleType, tuple[Equation, ...]]:

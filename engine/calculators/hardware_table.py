@@ -1,5 +1,6 @@
 """Hardware table: accelerators, links and nodes, and the ladder of bandwidths in one of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -103,19 +104,24 @@ def compute(inputs: Inputs) -> dict[str, View]:
     node, size = NODES[inputs.node], gradient_size(inputs.parameters, ELEMENT)
     rungs = ladder(node)
     times = {rung.key: _time(rung, size) for rung in rungs}
-    title = f"{node.name}: {{}}, one way"
+    here = f"A GPU of {node.name}, by its datasheet."
     return {
         "gradient": _gradient(inputs, size),
         **{f"{rung.key}_time": _value(rung, size, times[rung.key]) for rung in rungs},
         "span": _span(node, rungs),
         "bandwidths": _bars(
-            title.format("bandwidth of every rung for one GPU"),
+            "Bandwidth of every rung for one GPU, one way",
             BANDWIDTH,
             rungs,
             {rung.key: rung.bandwidth for rung in rungs},
+            here,
         ),
         "times": _bars(
-            title.format("time to move the gradients of one GPU"), SECONDS, rungs, times
+            "Time to move the gradients of one GPU, one way",
+            SECONDS,
+            rungs,
+            times,
+            f"{here} The same rungs upside down: what is short above is long here.",
         ),
         "accelerators": rows.accelerators(inputs.data_type),
         "wires": rows.wires(),
@@ -195,7 +201,11 @@ def _span(node: Node, rungs: tuple[Rung, ...]) -> Value:
 
 
 def _bars(
-    title: str, quantity: Quantity, rungs: tuple[Rung, ...], values: dict[str, float]
+    title: str,
+    quantity: Quantity,
+    rungs: tuple[Rung, ...],
+    values: Mapping[str, float],
+    caption: str,
 ) -> Bars:
     return Bars(
         title=title,
@@ -220,9 +230,5 @@ def _bars(
             )
             for rung in rungs
         ),
-        caption=(
-            "Choose another node; the datasheets' figures."
-            if quantity is BANDWIDTH
-            else "The same rungs upside down: what is short above is long here."
-        ),
+        caption=caption,
     )
