@@ -16,7 +16,19 @@ from engine.equation import Equation
 from engine.inputs import Choice, Number, Scalar, Switch
 from engine.inputs import Field as Declaration
 from engine.text import DEFAULT, plain
-from engine.views import Bars, Formula, Heatmap, Lines, Receipt, Scene, Timeline, Value, View
+from engine.views import (
+    Bars,
+    Cite,
+    Formula,
+    Heatmap,
+    Lines,
+    Receipt,
+    Scene,
+    Table,
+    Timeline,
+    Value,
+    View,
+)
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
@@ -47,7 +59,8 @@ class Live:
         presets: {"title", "values": {input: SI text}} each.
         reply: the engine's reply for the defaults; extra holds receipts, svg and table by output.
         views: name -> the view itself.
-        sources: value -> keys of the bibliography its receipt can name, whatever is chosen.
+        sources: output -> keys of the bibliography that its receipt or its cells can name,
+            whatever is chosen.
     """
 
     name: str
@@ -125,12 +138,11 @@ def _pictures(views: Mapping[str, View]) -> dict[str, str]:
 
 
 def _sources(calculator: Calculator) -> dict[str, tuple[str, ...]]:
-    """Return the sources of every value over all options, one chosen at a time."""
+    """Return the sources of every output over all options, one chosen at a time."""
     found: dict[str, dict[str, None]] = {}
     for values in ({}, *_choices(calculator), *calculator.presets.values()):
         for name, view in calculator.compute(make(calculator, values)).items():
-            if isinstance(view, Value):
-                found.setdefault(name, {}).update(dict.fromkeys(_named(view.receipt)))
+            found.setdefault(name, {}).update(dict.fromkeys(_named(view)))
     return {name: tuple(keys) for name, keys in found.items()}
 
 
@@ -144,7 +156,14 @@ def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:
     return found
 
 
-def _named(receipt: Receipt) -> tuple[str, ...]:
+def _named(view: View) -> tuple[str, ...]:
+    if isinstance(view, Value):
+        return _in_receipt(view.receipt)
+    cells = (cell for row in view.rows for cell in row) if isinstance(view, Table) else ()
+    return tuple(key for cell in cells if isinstance(cell, Cite) for key in cell.keys)
+
+
+def _in_receipt(receipt: Receipt) -> tuple[str, ...]:
     of_equation = receipt.equation.sources if receipt.equation else ()
     published = (receipt.published.source,) if receipt.published else ()
     return (*of_equation, *receipt.sources, *published)

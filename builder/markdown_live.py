@@ -70,6 +70,8 @@ def _show(found: Live, name: str, findings: Findings) -> None:
     kind = found.outputs[name]["kind"]
     if kind == "value":
         show_value(found, name, findings)
+    elif kind == "table":
+        findings.cites |= dict.fromkeys(found.sources[name])
     elif kind in (*CHARTS, "scene"):
         findings.figures[found.name, name] = None
 

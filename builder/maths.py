@@ -76,17 +76,24 @@ def typeset(
 
 def formulas_of(equation: Equation) -> dict[str, Formula]:
     """Return what to typeset for an equation: "" symbolic, "=" numeric, else one symbol."""
-    keys = list(equation.symbols)
     return {
-        "": (_fill(equation, {key: tex for key, (tex, _) in equation.symbols.items()}), True),
-        "=": (_fill(equation, {k: rf"\text{{slotz{i}z}}" for i, k in enumerate(keys)}), True),
+        "": (_fill(equation.tex, {key: tex for key, (tex, _) in equation.symbols.items()}), True),
+        "=": (_numeric(equation), True),
         **{key: (tex, False) for key, (tex, _) in equation.symbols.items()},
     }
 
 
-def _fill(equation: Equation, texts: Mapping[str, str]) -> str:
+def _numeric(equation: Equation) -> str:
+    # Letters side by side are a product; numbers side by side would be another number.
+    tex = re.sub(r"\\,(?!\\mathrm\{d\})", r" \\cdot ", equation.tex)
+    tex = re.sub(r"(\d)(?=\\v\{)", r"\1 \\cdot ", tex)
+    slots = {key: rf"\text{{slotz{i}z}}" for i, key in enumerate(equation.symbols)}
+    return _fill(tex, slots)
+
+
+def _fill(tex: str, texts: Mapping[str, str]) -> str:
     # Braces keep a symbol such as \beta_{n} one piece under a superscript or a fraction.
-    return re.sub(r"\\v\{(\w+)\}", lambda m: "{" + texts.get(m[1], "") + "}", equation.tex)
+    return re.sub(r"\\v\{(\w+)\}", lambda m: "{" + texts.get(m[1], "") + "}", tex)
 
 
 def unknown_symbols(equation: Equation) -> list[str]:

@@ -10,7 +10,19 @@ from engine.answer import dump, reply
 from engine.calculator import Calculator, load, make, names
 from engine.inputs import Field, Number
 from engine.text import Display, plain, show, words
-from engine.views import Advice, Badge, Bars, Challenge, Code, Formula, Lines, Table, Value, View
+from engine.views import (
+    Advice,
+    Badge,
+    Bars,
+    Challenge,
+    Code,
+    Formula,
+    Lines,
+    Table,
+    Value,
+    View,
+    cell_words,
+)
 
 USAGE = """python -m engine list
        python -m engine estimate RUN.json
@@ -180,7 +192,7 @@ def _lines(view: View, display: Display) -> Iterator[str]:
 
 def _data(view: View, display: Display) -> Iterator[str]:
     if isinstance(view, Table) and view.rows:
-        cells = [[words(cell, display) for cell in row] for row in view.rows]
+        cells = [[cell_words(cell, display) for cell in row] for row in view.rows]
         yield from _columns([view.columns, *cells])
     elif isinstance(view, Bars):
         totals = [(bar.label, sum(part.value for part in bar.segments)) for bar in view.bars]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.units import GB, KB, MB, TB, GiB, KiB, MiB, Quantity, TiB
+from engine.units import GB, HOUR, KB, KILO, KWH, MB, MEGA, TB, GiB, KiB, MiB, Quantity, TiB
 
 NEVER = "no finite value"
 
@@ -37,6 +37,12 @@ _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
         (1, " FLOP"),
     ),
     "flop_rate": ((1e15, " PFLOP/s"), (1e12, " TFLOP/s"), (1e9, " GFLOP/s"), (1, " FLOP/s")),
+    "token_rate": ((1, " tokens/s"),),
+    "gpu_time": ((HOUR * MEGA, "M GPU h"), (HOUR, " GPU h")),
+    "power": ((1e9, " GW"), (1e6, " MW"), (1e3, " kW"), (1, " W")),
+    "energy": ((KWH * MEGA, " GWh"), (KWH * KILO, " MWh"), (KWH, " kWh")),
+    "money": ((1e9, " billion"), (1e6, " million"), (1, "")),
+    "price": ((1 / HOUR, " per hour"),),
     "parameters": ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"), (1, "")),
     "ratio": ((1, "×"),),
     "share": ((0.01, " %"),),

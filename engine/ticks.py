@@ -6,6 +6,9 @@ from engine.text import Display, show
 from engine.units import Quantity
 from engine.views import Axis
 
+# Decades of seconds read badly from a minute on: 100 s, 16.67 min, 2.778 h.
+_CLOCK = (1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 86_400.0, 864_000.0, 8_640_000.0)
+
 
 def ticks(axis: Axis, display: Display, most: int = 6) -> list[tuple[float, str]]:
     """Return (value, text) of about `most` marks, or fewer, between the axis' low and high."""
@@ -37,6 +40,9 @@ def _linear(axis: Axis, display: Display, most: int) -> list[float]:
 
 
 def _log(axis: Axis, display: Display, most: int) -> list[float]:
+    clock = [mark for mark in _CLOCK if axis.low <= mark <= axis.high]
+    if axis.quantity.name == "seconds" and axis.high >= 600 and axis.low >= 1 < len(clock) <= most:
+        return clock
     base = 1024.0 if axis.quantity.name == "bytes" and display.binary else 10.0
     unit = _unit(axis.quantity, 1.0, display)
     low, high = math.log(axis.low / unit, base), math.log(axis.high / unit, base)

@@ -8,6 +8,8 @@ MILLI, MICRO, NANO = 1e-3, 1e-6, 1e-9
 
 KB, MB, GB, TB = KILO, MEGA, GIGA, TERA
 KiB, MiB, GiB, TiB = 2.0**10, 2.0**20, 2.0**30, 2.0**40
+HOUR, DAY = 3_600.0, 86_400.0
+KWH = 3.6e6
 Gbit = GIGA / 8  # one gigabit in bytes, so that 400 * Gbit is a link speed in bytes per second
 
 
@@ -20,12 +22,16 @@ class Quantity:
         byte: power of the byte.
         second: power of the second.
         flop: power of the floating-point operation.
+        joule: power of the joule.
+        money: power of the reader's own currency.
     """
 
     name: str
     byte: int = 0
     second: int = 0
     flop: int = 0
+    joule: int = 0
+    money: int = 0
 
 
 BYTES = Quantity("bytes", byte=1)
@@ -37,6 +43,12 @@ FLOP_RATE = Quantity("flop_rate", flop=1, second=-1)
 COUNT = Quantity("count")
 PARAMETERS = Quantity("parameters")
 TOKENS = Quantity("tokens")
+TOKEN_RATE = Quantity("token_rate", second=-1)
+GPU_TIME = Quantity("gpu_time", second=1)
+POWER = Quantity("power", joule=1, second=-1)
+ENERGY = Quantity("energy", joule=1)
+MONEY = Quantity("money", money=1)
+PRICE = Quantity("price", money=1, second=-1)
 SHARE = Quantity("share")
 RATIO = Quantity("ratio")
 
@@ -48,5 +60,11 @@ FlopRate = Annotated[float, FLOP_RATE]
 Count = Annotated[int, COUNT]
 Parameters = Annotated[float, PARAMETERS]
 Tokens = Annotated[float, TOKENS]
+TokenRate = Annotated[float, TOKEN_RATE]
+GpuTime = Annotated[float, GPU_TIME]
+Power = Annotated[float, POWER]
+Energy = Annotated[float, ENERGY]
+Money = Annotated[float, MONEY]
+Price = Annotated[float, PRICE]
 Share = Annotated[float, SHARE]
 Ratio = Annotated[float, RATIO]

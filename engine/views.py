@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.equation import Equation
-from engine.text import Text
+from engine.text import DEFAULT, Display, Text, words
 from engine.units import Quantity
 
 Scalar = float | int | str | bool
@@ -245,14 +245,46 @@ class Scene:
     caption: Text = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """A cell that links to entries of the reference list, by their keys of the bibliography."""
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A cell that links to a calculator of the same page with the inputs of the row.
+
+    Attributes:
+        text: of the link.
+        calculator: that it opens.
+        query: its inputs as in an address, "calculator.input=value&...".
+    """
+
+    text: str
+    calculator: str
+    query: str
+
+
+Cell = Text | Cite | Open
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of texts; the first column names the row."""
+    """Rows of texts and citations; the first column names the row."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Text, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     caption: Text = ""
+
+
+def cell_words(cell: Cell, display: Display = DEFAULT) -> str:
+    """Return a cell as plain text: the sentence, the keys of what it cites, or what it opens."""
+    if isinstance(cell, Open):
+        return cell.text
+    return ", ".join(cell.keys) if isinstance(cell, Cite) else words(cell, display)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from engine.views import (
     Timeline,
     Value,
     View,
+    cell_words,
 )
 
 
@@ -203,7 +204,7 @@ def _table(view: Table, display: Display) -> dict[str, Any]:
     return {
         "title": view.title,
         "columns": list(view.columns),
-        "rows": [[words(cell, display) for cell in row] for row in view.rows],
+        "rows": [[cell_words(cell, display) for cell in row] for row in view.rows],
         "caption": words(view.caption, display),
         "html": table_fragment(view, display),
     }

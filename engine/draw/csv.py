@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from engine.text import words
 from engine.units import Quantity
-from engine.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View
+from engine.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, cell_words
 
 
 def csv_text(view: View) -> str:
@@ -23,7 +23,13 @@ def _cell(value: object) -> str:
 
 def unit_name(quantity: Quantity) -> str:
     """Return the SI unit of a quantity as a heading, e.g. "byte/second"."""
-    powers = {"byte": quantity.byte, "second": quantity.second, "FLOP": quantity.flop}
+    powers = {
+        "byte": quantity.byte,
+        "second": quantity.second,
+        "FLOP": quantity.flop,
+        "joule": quantity.joule,
+        "money": quantity.money,
+    }
     above = [name for name, power in powers.items() if power > 0]
     below = [name for name, power in powers.items() if power < 0]
     return "/".join(["·".join(above) or "1", *below]) if above or below else quantity.name
@@ -57,7 +63,7 @@ def _heatmap(view: Heatmap) -> Iterable[Iterable[object]]:
 
 def _table(view: Table) -> Iterable[Iterable[object]]:
     yield view.columns
-    yield from ([words(cell) for cell in row] for row in view.rows)
+    yield from ([cell_words(cell) for cell in row] for row in view.rows)
 
 
 def _scene(view: Scene) -> Iterable[Iterable[object]]:

@@ -1,8 +1,10 @@
 """HTML fragments of the views that are words: drawn the same at build time and in the Worker."""
 
+from collections.abc import Iterable
+
 from engine.draw.escape import escape
 from engine.text import Display, show, words
-from engine.views import Advice, Badge, Challenge, Remedy, Table
+from engine.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Table
 
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"
@@ -21,7 +23,7 @@ def table_fragment(view: Table, display: Display) -> str:
     if not view.rows:
         return ""
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in view.columns)
-    body = "".join(_row([words(cell, display) for cell in row]) for row in view.rows)
+    body = "".join(_row([_cell(cell, display) for cell in row]) for row in view.rows)
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
     return (
@@ -30,8 +32,19 @@ def table_fragment(view: Table, display: Display) -> str:
     )
 
 
+def cite_links(keys: Iterable[str]) -> str:
+    """Return links to the reference list; the page puts "Author Year" in place of each key."""
+    return ", ".join(f'<a data-cite="{key}" href="#ref-{key}">{key}</a>' for key in keys)
+
+
+def _cell(cell: Cell, display: Display) -> str:
+    if isinstance(cell, Open):
+        return f'<a href="?{escape(cell.query)}#{cell.calculator}">{escape(cell.text)}</a>'
+    return cite_links(cell.keys) if isinstance(cell, Cite) else escape(words(cell, display))
+
+
 def _row(cells: list[str]) -> str:
-    first, *rest = (escape(cell) for cell in cells)
+    first, *rest = cells
     return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{c}</td>" for c in rest) + "</tr>"
 
 

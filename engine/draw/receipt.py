@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from engine.calculator import Calculator, changed
 from engine.draw.escape import escape
+from engine.draw.fragments import cite_links
 from engine.inputs import Scalar
 from engine.text import Display, other_system, show, words
 from engine.views import Published, Value
@@ -89,8 +90,7 @@ def _published(published: Published, display: Display) -> str:
 def _sources(keys: Mapping[str, None]) -> str:
     if not keys:
         return ""
-    links = ", ".join(f'<a data-cite="{key}" href="#ref-{key}">{key}</a>' for key in keys)
-    return f'<p class="sources">Sources: {links}</p>'
+    return f'<p class="sources">Sources: {cite_links(keys)}</p>'
 
 
 def _link(calculator: Calculator, values: Mapping[str, Scalar]) -> str:

@@ -33,13 +33,14 @@ SWITCH_RAMP: Bytes = 18 * MiB
 SWITCH_RAMP_SCALE: Bytes = 24 * MiB
 
 RING_WITH_RAMP = Equation(
-    name="ring_with_ramp",
+    name="ring_all_reduce_ramped_time",
     tex=(
-        r"\v{T} = \v{a}\,(\v{n}-1) + \frac{\v{n}-1}{\v{n}}\,\frac{\v{S}}{\v{B}}"
-        r" \left(1 + \frac{\v{Sr}}{\v{S}+\v{Ss}}\right)"
+        r"\v{T} = \v{To} + 2(\v{n}-1)\,\v{a} + \frac{2(\v{n}-1)}{\v{n}}\,"
+        r"\frac{\v{S}}{\v{B}} \left(1 + \frac{\v{Sr}}{\v{S}+\v{Ss}}\right)"
     ),
     symbols={
         "T": ("T", "time"),
+        "To": ("T_0", "start of the collective"),
         "a": (r"\alpha", "latency of one step"),
         "n": ("n", "ranks"),
         "S": ("S", "buffer"),

@@ -55,6 +55,19 @@ def test_every_use_of_a_symbol_becomes_a_slot(template):
     assert template.numeric.count('<mtext data-slot="n"></mtext>') == 2
 
 
+def test_numbers_side_by_side_are_multiplied_in_writing():
+    symbols = {"T": ("T", "time"), "n": ("n", "ranks"), "a": ("a", "step")}
+    equation = Equation(name="x", tex=r"\v{T} = 2\v{n}\,\v{a}", symbols=symbols)
+    written = maths.formulas_of(equation)["="][0]
+    assert written == r"{\text{slotz0z}} = 2 \cdot {\text{slotz1z}} \cdot {\text{slotz2z}}"
+
+
+def test_letters_side_by_side_stay_so():
+    symbols = {"T": ("T", "time"), "n": ("n", "ranks")}
+    equation = Equation(name="x", tex=r"\v{T} = 2\,\v{n}", symbols=symbols)
+    assert maths.formulas_of(equation)[""][0] == r"{T} = 2\,{n}"
+
+
 def test_no_placeholder_is_left(template):
     assert "slotz" not in template.numeric
 

@@ -21,6 +21,7 @@ from engine.views import (
     Bar,
     Bars,
     Chart,
+    Cite,
     Frame,
     Heatmap,
     Lane,
@@ -49,6 +50,11 @@ def rows(view):
 
 def line(key, *ys):
     return Series(key=key, label=f"{key}, all", x=(1.0, 2.0), y=ys, color="ink")
+
+
+def test_a_citation_is_its_keys():
+    view = Table(title="", columns=("a", "b"), rows=(("x", Cite(("li2020",))),))
+    assert rows(view)[1] == ["x", "li2020"]
 
 
 def test_lines_are_written_one_point_a_row():

@@ -18,7 +18,13 @@ from engine.parallelism import Plan, Training
 from engine.units import Bandwidth, Bytes, Quantity, Seconds
 
 # Powers of two, so that scaling itself does not round.
-SCALES = {"byte": 2.0**7, "second": 2.0**-5, "flop": 2.0**11}
+SCALES = {
+    "byte": 2.0**7,
+    "second": 2.0**-5,
+    "flop": 2.0**11,
+    "joule": 2.0**3,
+    "money": 2.0**-4,
+}
 SAMPLES = {
     "bytes": 1e9,
     "seconds": 0.1,
@@ -29,6 +35,12 @@ SAMPLES = {
     "count": 8,
     "parameters": 7e9,
     "tokens": 4096.0,
+    "token_rate": 400.0,
+    "gpu_time": 3.6e9,
+    "power": 700.0,
+    "energy": 1e12,
+    "money": 1e6,
+    "price": 2.0**-11,
     "share": 0.5,
     "ratio": 1.5,
 }
@@ -90,6 +102,8 @@ def scale(quantity, scales):
         scales["byte"] ** quantity.byte
         * scales["second"] ** quantity.second
         * scales["flop"] ** quantity.flop
+        * scales["joule"] ** quantity.joule
+        * scales["money"] ** quantity.money
     )
 
 

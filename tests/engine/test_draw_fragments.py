@@ -19,6 +19,7 @@ from engine.views import (
     Advice,
     Badge,
     Challenge,
+    Cite,
     Condition,
     Frame,
     Published,
@@ -110,6 +111,14 @@ def test_the_first_cell_of_a_row_is_its_heading():
 def test_a_table_is_written_in_the_readers_units():
     table = Table(title="", columns=("a",), rows=((say("{s}", s=(14e9, BYTES)),),))
     assert "13.04 GiB" in table_fragment(table, BINARY)
+
+
+def test_a_cell_that_cites_links_to_the_reference_list():
+    table = Table(title="", columns=("a", "b"), rows=(("x", Cite(("li2020", "hockney1994"))),))
+    assert (
+        '<td><a data-cite="li2020" href="#ref-li2020">li2020</a>, '
+        '<a data-cite="hockney1994" href="#ref-hockney1994">hockney1994</a></td>'
+    ) in table_fragment(table, PLAIN)
 
 
 def test_a_table_without_rows_is_nothing():

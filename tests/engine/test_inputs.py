@@ -128,7 +128,9 @@ def test_both_bounds_are_allowed(field):
 @pytest.mark.parametrize("factor", [0.999, 1.001])
 def test_just_beyond_a_bound_is_refused(field, factor):
     bound = field.low if factor < 1 else field.high
-    assert "is outside the range" in message(field, repr(float(bound) * factor), typed=False)
+    # Nothing times a factor is still nothing: below a bound of zero lies what is negative.
+    beyond = float(bound) * factor if bound else field.high * (factor - 1)
+    assert "is outside the range" in message(field, repr(beyond), typed=False)
 
 
 @pytest.mark.parametrize("field", FIELDS)

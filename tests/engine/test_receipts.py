@@ -2,68 +2,18 @@
 
 import math
 import random
-import re
 
 import pytest
 
 from engine.calculator import load, make, names
 from engine.inputs import Choice, Number
 from engine.views import Value
+from tests.engine.equation_reader import evaluated, is_arithmetic, statements
 
 # Not the left side: a part of the sum on the right, or what the equation was solved for.
 OTHER_SIDE = {"bandwidth_part", "latency_part", "largest"}
 # Three equations in one.
 MANY = {"fit_two_points"}
-WORDS = (
-    (r"\left\lceil \log_2", " math.ceil(math.log2("),
-    (r"\right\rceil", "))"),
-    (r"\left(", "("),
-    (r"\right)", ")"),
-    (r"\max", " max"),
-    (r"\,", " "),
-    (r"\;", " "),
-)
-TOKEN = re.compile(r's\["\w+"\]|\d+|math\.\w+|max|[()+\-/,]')
-
-
-def braces(tex, start):
-    """The text between the braces that open at `start`, and where it goes on behind them."""
-    depth = 0
-    for end in range(start, len(tex)):
-        depth += (tex[end] == "{") - (tex[end] == "}")
-        if not depth:
-            return tex[start + 1 : end], end + 1
-    raise ValueError(f"unbalanced braces in {tex}")
-
-
-def unfolded(tex):
-    r"""The TeX with \v{x} as s["x"] and fractions as quotients."""
-    found, at = "", 0
-    while at < len(tex):
-        if tex.startswith(r"\v{", at):
-            key, at = braces(tex, at + 2)
-            found += f's["{key}"]'
-        elif tex.startswith(r"\frac{", at):
-            above, at = braces(tex, at + 5)
-            below, at = braces(tex, at)
-            found += f"(({unfolded(above)})/({unfolded(below)}))"
-        else:
-            found += tex[at]
-            at += 1
-    return found
-
-
-def evaluated(tex, symbols):
-    """The value of a right side of an equation; factors side by side are multiplied."""
-    for word, python in WORDS:
-        tex = tex.replace(word, python)
-    code, before = "", ""
-    for token in TOKEN.findall(unfolded(tex)):
-        factor_before = before.isdigit() or before[-1:] in (")", "]")
-        side_by_side = factor_before and token[0] in "(sm0123456789"
-        code += ("*" if side_by_side else "") + token
-        before = token
-    return eval(code, {"math": math, "max": max, "s": symbols})  # noqa: S307 (our own equations)
 
 
 def drawn(name, count=30):
@@ -86,12 +36,11 @@ def results(name):
         for key, view in views.items():
             shown = view.receipt if isinstance(view, Value) else view
             equation = getattr(shown, "equation", None)
-            if equation is None or equation.name in MANY:
+            if equation is None or equation.name in MANY or not is_arithmetic(equation.tex):
                 continue
             symbols = {symbol: value for symbol, (value, _) in shown.symbols.items()}
-            left, right = equation.tex.split("=", 1)
-            result = symbols[re.search(r"\\v\{(\w+)\}", left).group(1)]
-            yield key, getattr(view, "value", None), evaluated(right, symbols), result
+            left, right = next(statements(equation.tex, symbols))
+            yield key, getattr(view, "value", None), right, symbols[left]
 
 
 SHOWN = {name: found for name in names() if (found := list(results(name)))}
@@ -103,6 +52,9 @@ SHOWN = {name: found for name in names() if (found := list(results(name)))}
         (r"\frac{2(\v{n}-1)}{\v{n}}\,\frac{\v{S}}{\v{B}} + 2(\v{n}-1)\,\v{a}", 13.5),
         (r"2\left\lceil \log_2 \v{n} \right\rceil\,\v{a}", 4.0),
         (r"\max\left(\frac{\v{S}}{\v{n}},\; \v{S} - \v{B}\right)", 8.0),
+        (r"2 \cdot 3\,\v{n}^2 \left\lceil \frac{\v{S}}{\v{n}} \right\rceil", 288.0),
+        (r"\sqrt{2\,\v{B}}\left(1 + \v{S}/\v{n}\right)^{-1}", 2 / 3.5),
+        (r"-e^{-(\v{a} + \v{B})/3}", -1 / math.e),
     ],
 )
 def test_an_equation_is_computed_as_it_is_written(tex, expected):

@@ -13,6 +13,7 @@ from engine.views import (
     Bar,
     Bars,
     Challenge,
+    Cite,
     Code,
     Condition,
     Formula,
@@ -142,6 +143,11 @@ def test_a_table_writes_its_cells():
 
 def test_an_empty_table_is_no_html():
     assert wire(Table(title="", columns=(), rows=()))["html"] == ""
+
+
+def test_a_cell_that_cites_is_its_keys():
+    view = Table(title="t", columns=("a",), rows=((Cite(("li2020", "hockney1994")),),))
+    assert wire(view)["rows"] == [["li2020, hockney1994"]]
 
 
 def test_a_formula_sends_the_text_of_every_symbol():

@@ -1,0 +1,365 @@
+"""What an estimate shows: its numbers with their receipts, its parts as bars, its verdicts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.calculators._published_accuracy import ACCURACY
+from engine.equation import Equation
+from engine.formulas.operations import hardware_operations, model_operations
+from engine.parallelism import problems
+from engine.run_file import Run
+from engine.text import Text, say
+from engine.units import (
+    BYTES,
+    COUNT,
+    FLOP_RATE,
+    OPERATIONS,
+    PARAMETERS,
+    SECONDS,
+    SHARE,
+    TOKEN_RATE,
+    TOKENS,
+    FlopRate,
+    Quantity,
+)
+from engine.views import Axis, Badge, Bar, Bars, Receipt, Rule, Segment, Value
+
+Estimate = Mapping[str, Any]
+
+STEP = Equation(
+    name="step_parts",
+    tex=r"\v{T} = \v{C} + \v{X} + \v{D} + \v{W} + \v{O} + \v{R}",
+    symbols={
+        "T": (r"T_{\mathrm{step}}", "step"),
+        "C": (r"T_{\mathrm{comp}}", "computation of the slowest stage"),
+        "X": (r"T_{\mathrm{model}}", "exposed exchange of the ranks that share a model"),
+        "D": (r"T_{\mathrm{data}}", "exposed gathers and reductions of data-parallel ranks"),
+        "W": (r"T_{\mathrm{bubble}}", "wait for the first and last micro-batch"),
+        "O": (r"T_{\mathrm{opt}}", "optimizer"),
+        "R": (r"T_{\mathrm{other}}", "host, and waiting for the slowest GPU"),
+    },
+)
+TOKENS_PER_SECOND = Equation(
+    name="tokens_per_second_per_gpu",
+    tex=r"\v{r} = \frac{\v{B}\,\v{s}}{\v{n}\,\v{T}}",
+    symbols={
+        "r": ("r", "tokens per second and GPU"),
+        "B": ("B", "sequences in a step"),
+        "s": ("s", "tokens in a sequence"),
+        "n": ("n", "GPUs"),
+        "T": (r"T_{\mathrm{step}}", "step"),
+    },
+)
+MFU = Equation(
+    name="run_mfu",
+    tex=r"\v{u} = \frac{\v{Q}}{\v{n}\,\v{T}\,\v{F}}",
+    symbols={
+        "u": (r"\mathrm{MFU}", "share of the peak that the model uses"),
+        "Q": (r"Q_{\mathrm{model}}", "operations of a step, recomputation not counted"),
+        "n": ("n", "GPUs"),
+        "T": (r"T_{\mathrm{step}}", "step"),
+        "F": ("F", "dense peak of a GPU in this precision"),
+    },
+    sources=("chowdhery2022",),
+)
+HFU = Equation(
+    name="run_hfu",
+    tex=MFU.tex,
+    symbols=dict(MFU.symbols)
+    | {
+        "u": (r"\mathrm{HFU}", "share of the peak that the GPU is kept busy with"),
+        "Q": (r"Q_{\mathrm{done}}", "operations of a step, recomputation counted"),
+    },
+    sources=("korthikanti2022",),
+)
+PEAK = Equation(
+    name="peak_parts",
+    tex=r"\v{M} = \v{P} + \v{G} + \v{O} + \v{A} + \v{B} + \v{R}",
+    symbols={
+        "M": (r"M_{\mathrm{peak}}", "memory of the fullest GPU"),
+        "P": (r"M_{\mathrm{param}}", "parameters"),
+        "G": (r"M_{\mathrm{grad}}", "gradients"),
+        "O": (r"M_{\mathrm{opt}}", "optimizer states and full-precision copy"),
+        "A": (r"M_{\mathrm{act}}", "activations"),
+        "B": (r"M_{\mathrm{buf}}", "buffers of communication"),
+        "R": (r"M_{\mathrm{res}}", "workspaces, and what the framework keeps in reserve"),
+    },
+)
+_TIMES = (
+    ("compute", "computation", "compute"),
+    ("tensor_parallel", "tensor parallel, exposed", "communication"),
+    ("context_parallel", "context parallel, exposed", "communication"),
+    ("expert_parallel", "expert parallel, exposed", "communication"),
+    ("pipeline", "between stages, exposed", "communication"),
+    ("data_parallel", "data parallel, exposed", "communication"),
+    ("bubble", "pipeline bubble", "muted"),
+    ("optimizer", "optimizer", "memory"),
+    ("other", "host and stragglers", "muted"),
+)
+_SIZES = (
+    ("parameters", "parameters"),
+    ("gradients", "gradients"),
+    ("optimizer", "optimizer"),
+    ("activations", "activations"),
+    ("buffers", "buffers"),
+    ("reserve", "reserve"),
+)
+
+
+def band(kind: str) -> Text:
+    """Return how far such predictions are from published runs."""
+    rows, mean, tail = ACCURACY[kind]
+    what = {
+        "dense": "published step times of dense models",
+        "mixture": "published step times of mixtures of experts",
+        "memory": "published peaks of memory",
+    }
+    return say(
+        f"On {{rows}} {what[kind]} the mean error is {{mean}}; nine in ten are within {{tail}}.",
+        rows=(rows, COUNT),
+        mean=(mean, SHARE),
+        tail=(tail, SHARE),
+    )
+
+
+def _error_band(run: Run) -> Text:
+    return band("mixture" if run.model.num_experts else "dense")
+
+
+def _assumptions(run: Run) -> tuple[Text, ...]:
+    return (
+        _error_band(run),
+        "The constants of the GPU were fitted to such runs; another type rests on benchmarks.",
+        "The slowest rank sets the step; experts are loaded evenly; no failure, no checkpoint.",
+    )
+
+
+def possible(run: Run, changes: tuple[Text, ...]) -> Badge:
+    """Return whether software would run this plan as it is, and what speaks against it."""
+    notes = problems(run.model, run.cluster, run.plan, run.training)
+    said = [note.replace("_", " ") for note in notes]
+    if run.training.precision not in run.cluster.gpu.peak:
+        gpu, precision = run.cluster.gpu.name, run.training.precision
+        said.append(f"{gpu} has no {precision}; its fp16 peak is taken.")
+    if changes:
+        return Badge(text="Changed", sentence=_joined(changes, said), color="communication")
+    if said:
+        return Badge(text="Doubtful", sentence=" ".join(said), color="communication")
+    return Badge(text="Possible", sentence="Every size divides.", color="compute")
+
+
+def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:
+    """Return one sentence of all changes and remarks."""
+    numbers: dict[str, tuple[float, Quantity]] = {}
+    templates = []
+    for index, change in enumerate(changes):
+        template = change if isinstance(change, str) else change.template
+        for name, number in {} if isinstance(change, str) else change.numbers.items():
+            template = template.replace(f"{{{name}}}", f"{{{name}{index}}}")
+            numbers[f"{name}{index}"] = number
+        templates.append(template)
+    return say(" ".join([*templates, *said]), **numbers)
+
+
+def step_value(run: Run, found: Estimate) -> Value:
+    """Return the step."""
+    time = found["time"]
+    model = ("tensor_parallel", "context_parallel", "expert_parallel", "pipeline")
+    exchange = sum(time[name] for name in model)
+    parts = {
+        "T": found["step_time"],
+        "C": time["compute"],
+        "X": exchange,
+        "D": time["data_parallel"],
+        "W": time["bubble"],
+        "O": time["optimizer"],
+        "R": time["other"],
+    }
+    return Value(
+        label="Step",
+        value=found["step_time"],
+        quantity=SECONDS,
+        receipt=Receipt(
+            equation=STEP,
+            symbols={key: (value, SECONDS) for key, value in parts.items()},
+            assumptions=_assumptions(run),
+        ),
+        note=_error_band(run),
+    )
+
+
+def token_rate(run: Run, found: Estimate) -> Value:
+    """Return the tokens per second and GPU."""
+    training = run.training
+    rate = found["tokens_per_second_per_gpu"]
+    return Value(
+        label="Per GPU",
+        value=rate,
+        quantity=TOKEN_RATE,
+        receipt=Receipt(
+            equation=TOKENS_PER_SECOND,
+            symbols={
+                "r": (rate, TOKEN_RATE),
+                "B": (float(training.global_batch_size), COUNT),
+                "s": (float(training.sequence_length), TOKENS),
+                "n": (float(run.plan.world_size), COUNT),
+                "T": (found["step_time"], SECONDS),
+            },
+            inputs={"B": "global_batch_size", "s": "sequence_length", "n": "world_size"},
+            assumptions=_assumptions(run)[:1],
+        ),
+    )
+
+
+def utilization(run: Run, found: Estimate, name: str) -> Value:
+    """Return the MFU ("mfu") or the HFU ("hfu")."""
+    counted = model_operations if name == "mfu" else hardware_operations
+    return Value(
+        label=name.upper(),
+        value=found[name],
+        quantity=SHARE,
+        receipt=Receipt(
+            equation=MFU if name == "mfu" else HFU,
+            symbols={
+                "u": (found[name], SHARE),
+                "Q": (counted(run.model, run.training), OPERATIONS),
+                "n": (float(run.plan.world_size), COUNT),
+                "T": (found["step_time"], SECONDS),
+                "F": (_peak_rate(run), FLOP_RATE),
+            },
+            inputs={"n": "world_size", "F": "gpu"},
+            assumptions=(
+                "Attention is counted in full, as if nothing were masked.",
+                _error_band(run),
+            ),
+            sources=(run.cluster.gpu.source,),
+        ),
+    )
+
+
+def _peak_rate(run: Run) -> FlopRate:
+    peaks = run.cluster.gpu.peak
+    return peaks.get(run.training.precision, peaks["fp16"])
+
+
+def flops_rate(run: Run, found: Estimate) -> Value:
+    """Return the operations per second and GPU, as papers print them."""
+    return Value(
+        label="Model operations per GPU",
+        value=found["model_flops_rate"],
+        quantity=FLOP_RATE,
+        receipt=Receipt(
+            assumptions=(
+                "Megatron's count: attention in full, the output layer, no recomputation.",
+                "Other sources count otherwise; compare times instead.",
+            ),
+            sources=("korthikanti2022",),
+        ),
+    )
+
+
+def parameters(found: Estimate) -> Value:
+    """Return the size of the model."""
+    return Value(
+        label="Parameters",
+        value=found["parameters"],
+        quantity=PARAMETERS,
+        receipt=Receipt(
+            basis="definition",
+            assumptions=("Counted from the shape, matrix by matrix.",),
+        ),
+    )
+
+
+def time_parts(run: Run, found: Estimate) -> Bars:
+    """Return the parts of the step, which add up to it."""
+    parts = found["time"]
+    return Bars(
+        title="Where the step goes",
+        axis=Axis(
+            label="exposed time",
+            quantity=SECONDS,
+            low=0.0,
+            high=max(parts.values()) * 1.02,
+        ),
+        bars=tuple(
+            Bar(
+                key=name,
+                label=label,
+                segments=(Segment(key=name, label=label, value=parts[name], color=color),),
+            )
+            for name, label, color in _TIMES
+        ),
+        caption=say(
+            "Together {t}. Communication that runs beside computation is not in any bar.",
+            t=(found["step_time"], SECONDS),
+        ),
+    )
+
+
+def fit(run: Run, found: Estimate) -> Badge:
+    """Return whether the fullest GPU holds it."""
+    capacity = run.cluster.gpu.memory
+    return Badge(
+        text="Fits" if found["fits"] else "Does not fit",
+        sentence=say(
+            "The fullest GPU needs {need} of its {have}.",
+            need=(found["peak_memory"], BYTES),
+            have=(capacity, BYTES),
+        ),
+        color="compute" if found["fits"] else "communication",
+    )
+
+
+def peak(run: Run, found: Estimate) -> Value:
+    """Return the memory of the fullest GPU."""
+    parts = found["memory"]
+    values = {"M": found["peak_memory"]} | dict(zip("PGOABR", parts.values(), strict=True))
+    return Value(
+        label="Fullest GPU",
+        value=found["peak_memory"],
+        quantity=BYTES,
+        receipt=Receipt(
+            equation=PEAK,
+            symbols={key: (value, BYTES) for key, value in values.items()},
+            assumptions=(
+                band("memory"),
+                "An allocator's peak; nvidia-smi adds the context of CUDA and NCCL.",
+            ),
+            sources=(run.cluster.gpu.source,),
+        ),
+        note=band("memory"),
+    )
+
+
+def memory_parts(run: Run, found: Estimate) -> Bars:
+    """Return what the fullest GPU holds, against its capacity."""
+    capacity = run.cluster.gpu.memory
+    parts = found["memory"]
+    rule = Rule(key="capacity", label=say("{m}", m=(capacity, BYTES)), axis="x", at=capacity)
+    return Bars(
+        title="What the fullest GPU holds",
+        axis=Axis(
+            label="memory",
+            quantity=BYTES,
+            low=0.0,
+            high=1.08 * max(found["peak_memory"], capacity),
+        ),
+        bars=(
+            Bar(
+                key="held",
+                label=run.cluster.gpu.name,
+                segments=tuple(
+                    Segment(
+                        key=name,
+                        label=label,
+                        value=parts[name],
+                        color="muted" if name == "reserve" else name,
+                    )
+                    for name, label in _SIZES
+                ),
+            ),
+        ),
+        rules=(rule,),
+        caption="The line is the capacity of the GPU.",
+    )

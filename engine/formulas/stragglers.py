@@ -1,0 +1,121 @@
+"""Everybody waits for the slowest: order statistics of the step times of n GPUs."""
+
+import math
+
+from engine.equation import Equation
+from engine.formulas._run_symbols import symbols
+from engine.units import Count, GpuTime, Ratio, Share
+
+# The integral of the slowest runs over so many standard deviations either way, in so many strips.
+# Flat at both ends, the plain sum is right to a millionth of a deviation.
+_TAIL, _STRIPS = 9.0, 96
+
+SLOWEST = Equation(
+    name="slowest_of_n",
+    tex=(
+        r"\v{m} = 1 + \v{s}\int_{-\infty}^{\infty} z\;"
+        r"\frac{\mathrm{d}}{\mathrm{d}z}\,\Phi(z)^{\v{n}}\,\mathrm{d}z"
+    ),
+    symbols=symbols("m s n"),
+    sources=("david2003",),
+)
+
+
+def normal(deviations: Ratio) -> Share:
+    """Return the share of a normal distribution that lies below so many deviations."""
+    return math.erfc(-deviations / math.sqrt(2)) / 2
+
+
+def slowest_share(ratio: Ratio, num_gpus: Count, deviation: Share) -> Share:
+    """Return the probability that all of n step times are below `ratio` times their mean.
+
+    One GPU's step times are normal around 1 and independent of the others'.
+    """
+    if deviation == 0:
+        return 1.0 if ratio >= 1 else 0.0
+    return normal((ratio - 1) / deviation) ** num_gpus
+
+
+def slowest_of(num_gpus: Count, deviation: Share) -> Ratio:
+    """Return the mean of the slowest of n normal step times, over the mean of one.
+
+    Source: David and Nagaraja 2003, section 3.1 (the mean of the largest order statistic).
+    Limit: independent from GPU to GPU; a cause that hits all at once makes nobody wait.
+    """
+    return slowest_with_one_slow(num_gpus, deviation, 0.0)
+
+
+SLOWEST_WITH_SLOW = Equation(
+    name="slowest_with_one_slow",
+    tex=(
+        r"\v{m} = \int_0^\infty 1 - \Phi\!\left(\frac{x - 1}{\v{s}}\right)^{\v{n} - 1}"
+        r"\Phi\!\left(\frac{x - 1/(1 - \v{l})}{\v{s}}\right)\mathrm{d}x"
+    ),
+    symbols=symbols("m s n l"),
+    sources=("david2003",),
+)
+
+
+def slowest_with_one_slow(num_gpus: Count, deviation: Share, slower: Share) -> Ratio:
+    """Return the mean of the slowest of n step times, one of which is a slow GPU's.
+
+    The slow one runs at 1 - `slower` of the others' speed, so its mean is 1/(1 - slower); the mean
+    of a positive time is the integral of the probability that it is exceeded. Order statistics
+    of independent times that differ in their means: David and Nagaraja 2003, chapter 5.
+    """
+    slow = 1 / (1 - slower)
+    if deviation == 0:
+        return slow
+    # Left of `low` some GPU is almost surely above: the integrand is 1 there.
+    low, high = slow - _TAIL * deviation, slow + _TAIL * deviation
+    step = (high - low) / _STRIPS
+    total = 0.5
+    for i in range(1, _STRIPS):
+        x = low + i * step
+        below = normal((x - 1) / deviation) ** (num_gpus - 1) * normal((x - slow) / deviation)
+        total += 1 - below
+    return low + total * step
+
+
+LARGEST_POSSIBLE = Equation(
+    name="largest_possible_slowest",
+    tex=r"\v{m} \le 1 + \v{s}\,\frac{\v{n} - 1}{\sqrt{2\,\v{n} - 1}}",
+    symbols=symbols("m s n"),
+    sources=("hartley1954",),
+)
+
+
+def largest_possible(num_gpus: Count, deviation: Share) -> Ratio:
+    """Return what the mean of the slowest of n cannot exceed, whatever their distribution.
+
+    Source: Hartley and David 1954.
+    """
+    return 1 + deviation * (num_gpus - 1) / math.sqrt(2 * num_gpus - 1)
+
+
+ALL_BELOW = Equation(
+    name="all_below_quantile",
+    tex=r"\v{A} = \v{q}^{\v{n}}",
+    symbols=symbols("A q n"),
+    sources=("david2003",),
+)
+
+
+def all_below(quantile: Share, num_gpus: Count) -> Share:
+    """Return the probability that all of n steps stay below a quantile of one GPU's step time.
+
+    Holds for every distribution, as long as the GPUs are independent.
+    """
+    return quantile**num_gpus
+
+
+SLOW_DOWN_COST = Equation(
+    name="slow_down_cost",
+    tex=r"\v{Gl} = \v{G}\left(1 - \frac{1}{\v{S}}\right)",
+    symbols=symbols("Gl G S"),
+)
+
+
+def lost_to_waiting(gpus: GpuTime, slow_down: Ratio) -> GpuTime:
+    """Return the GPU hours of a run that it would not need without the slow-down."""
+    return gpus * (1 - 1 / slow_down)

@@ -1,0 +1,106 @@
+"""The life of a job: failures struck by a seeded random sequence, checkpoints, restarts.
+
+The sequence is the engine's own, so that the same seed gives the same life everywhere.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.units import Count, Seconds, Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """How a job saves and recovers.
+
+    Attributes:
+        interval: work between two checkpoints.
+        checkpoint: time of one checkpoint, in which no work is done.
+        restart: from a failure until work goes on.
+        mtbf: mean time between failures of the whole job.
+    """
+
+    interval: Seconds
+    checkpoint: Seconds
+    restart: Seconds
+    mtbf: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """The job between two failures.
+
+    Attributes:
+        start: when work goes on after the last failure.
+        saved: work that lasts at the start.
+        gained: work checkpointed in this stretch.
+        unsaved: work done after the last checkpoint, which the failure destroys.
+        end: when the failure strikes.
+    """
+
+    start: Seconds
+    saved: Seconds
+    gained: Seconds
+    unsaved: Seconds
+    end: Seconds
+
+
+def chances(seed: int) -> Iterator[Share]:
+    """Yield numbers evenly between 0 and 1, both excluded: a linear congruential sequence.
+
+    Source: the multiplier and increment of Knuth's MMIX; only the high bits are used.
+    """
+    state = (seed * 2654435761 + 12345) % 2**64
+    while True:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield ((state >> 12) + 0.5) / 2.0**52
+
+
+def life(habits: Habits, num_failures: Count, seed: int) -> Iterator[Stretch]:
+    """Yield the stretches between so many failures; a failure during a restart begins it anew.
+
+    Such failures end a stretch without work, whose start lies at its end.
+    """
+    chance = chances(seed)
+    clock = saved = 0.0
+    again = 0.0
+    segment = habits.interval + habits.checkpoint
+    for _ in range(num_failures):
+        wait = -habits.mtbf * math.log(next(chance))
+        running = max(0.0, wait - again)
+        done = math.floor(running / segment)
+        gained = done * habits.interval
+        unsaved = min(running - done * segment, habits.interval)
+        yield Stretch(
+            start=clock + min(again, wait),
+            saved=saved,
+            gained=gained,
+            unsaved=unsaved,
+            end=clock + wait,
+        )
+        clock, saved, again = clock + wait, saved + gained, habits.restart
+
+
+def simulated_goodput(habits: Habits, num_failures: Count, seed: int) -> Share:
+    """Return the share of the time until the last failure that was work which lasted."""
+    last = None
+    for stretch in life(habits, num_failures, seed):
+        last = stretch
+    if last is None:
+        raise ValueError(f"num_failures is {num_failures}; at least 1 is needed")
+    return (last.saved + last.gained) / last.end
+
+
+def run_time(habits: Habits, work: Seconds, seed: int) -> Seconds:
+    """Return when a run with so much work ends; its last interval is checkpointed too."""
+    chance = chances(seed)
+    left = math.ceil(work / habits.interval)
+    clock = again = 0.0
+    segment = habits.interval + habits.checkpoint
+    while True:
+        wait = -habits.mtbf * math.log(next(chance))
+        done = math.floor(max(0.0, wait - again) / segment)
+        if done >= left:
+            return clock + again + left * segment
+        clock, left, again = clock + wait, left - done, habits.restart
