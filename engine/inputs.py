@@ -180,7 +180,7 @@ class Choice:
     def read(self, text: str, *, typed: bool) -> Scalar:
         """Return the value if it is among the options."""
         if text.strip() not in self.options:
-            raise InputError(f"{_quoted(text)} is not among {', '.join(self.options)}")
+            raise InputError(f"{_quoted(text)} is not among {_listed(list(self.options))}")
         return text.strip()
 
     def show(self, value: Scalar) -> str:
@@ -219,6 +219,13 @@ class Switch:
 
 
 Field = Number | Choice | Switch
+
+
+def _listed(options: list[str]) -> str:
+    """Return the options in words, the first ones of a long list."""
+    if len(options) <= 10:
+        return ", ".join(options)
+    return ", ".join(options[:7]) + f" and {len(options) - 7} more"
 
 
 def _quoted(text: str) -> str:

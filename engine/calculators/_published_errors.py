@@ -111,7 +111,7 @@ def summary(rows: Sequence[Published]) -> dict[str, Value]:
 
 
 def _worst(rows: Sequence[Published]) -> Value:
-    """Return the largest error, of whichever sign, as a size."""
+    """Return the largest error of either sign."""
     worst = max(rows, key=lambda row: abs(row.error), default=None)
     if worst is None:
         return Value(
@@ -122,7 +122,7 @@ def _worst(rows: Sequence[Published]) -> Value:
         )
     return Value(
         label="Worst error",
-        value=abs(worst.error),
+        value=worst.error,
         quantity=SHARE,
         receipt=Receipt(
             equation=ERROR,
@@ -131,7 +131,7 @@ def _worst(rows: Sequence[Published]) -> Value:
                 "P": (worst.predicted, SECONDS),
                 "M": (worst.measured, SECONDS),
             },
-            assumptions=("The sign is left out above.",),
+            assumptions=("The run with the largest error of either sign.",),
             sources=named([worst]),
         ),
         note=f"{worst.name}, row {worst.key}",

@@ -121,6 +121,7 @@ class Inputs:
             label="Ranks that shard one copy",
             low=0,
             high=4096,
+            step=8,
             whole=True,
             advanced=True,
             help="0: all data-parallel ranks; 8 is HSDP inside a node of 8.",
