@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from engine.text import plain, read, significant
 
 Scalar = float | int | str | bool
+# Letters; a reader wants to know what is allowed, not to read a catalog.
+_LONGEST_LIST = 140
 
 
 class InputError(ValueError):
@@ -231,3 +233,12 @@ def _listed(options: list[str]) -> str:
 def _quoted(text: str) -> str:
     """Return what the reader gave, in quotes; of a long text only its beginning."""
     return f"'{text}'" if len(text) <= 40 else f"'{text[:39]}…'"
+
+
+def _listed(options: list[str]) -> str:
+    """Return the options; of a long list its beginning, and how many there are besides."""
+    shown = options
+    while len(", ".join(shown)) > _LONGEST_LIST:
+        shown = shown[:-1]
+    rest = len(options) - len(shown)
+    return ", ".join(shown) + (f" and {rest} more" if rest else "")

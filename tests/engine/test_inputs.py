@@ -253,6 +253,11 @@ def test_an_unknown_choice_names_those_there_are():
     assert message(DTYPE, "int4") == "'int4' is not among bf16, fp8"
 
 
+def test_a_long_list_of_options_is_cut_and_counted():
+    many = Choice(label="Node", options={f"node-number-{i:03}": "" for i in range(30)})
+    assert message(many, "x").endswith(", node-number-007 and 22 more")
+
+
 @pytest.mark.parametrize("text", ["on", "true", "Yes", " 1 "])
 def test_a_switch_understands_on(text):
     assert Switch(label="Overlap").read(text, typed=True) is True
