@@ -223,13 +223,6 @@ class Switch:
 Field = Number | Choice | Switch
 
 
-def _listed(options: list[str]) -> str:
-    """Return the options in words, the first ones of a long list."""
-    if len(options) <= 10:
-        return ", ".join(options)
-    return ", ".join(options[:7]) + f" and {len(options) - 7} more"
-
-
 def _quoted(text: str) -> str:
     """Return what the reader gave, in quotes; of a long text only its beginning."""
     return f"'{text}'" if len(text) <= 40 else f"'{text[:39]}…'"
