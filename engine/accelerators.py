@@ -7,11 +7,8 @@ last compared with a second source. What was measured on them stands elsewhere.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
 
-from engine.units import GB, TB, TERA, Bandwidth, Bytes, Count, FlopRate, GiB, Quantity
-
-Watts = Annotated[float, Quantity("power")]
+from engine.units import GB, TB, TERA, Bandwidth, Bytes, Count, FlopRate, GiB, Power
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +38,7 @@ class Gpu:
     source: str
     date: str
     pcie: Bandwidth = 0.0
-    power: Watts = 0.0
+    power: Power = 0.0
     switch_adds: bool = False
 
 
@@ -49,7 +46,7 @@ _PCIE3, _PCIE4, _PCIE5 = 15.75 * GB, 31.5 * GB, 63 * GB
 
 
 def _ampere(
-    name: str, memory: Bytes, memory_bandwidth: Bandwidth, power: Watts, scale_up: Bandwidth
+    name: str, memory: Bytes, memory_bandwidth: Bandwidth, power: Power, scale_up: Bandwidth
 ) -> Gpu:
     return Gpu(
         name=name,
@@ -84,7 +81,7 @@ def _hopper(
 
 
 def _blackwell(
-    name: str, memory: Bytes, peak: tuple[float, float], sms: Count, power: Watts, source: str
+    name: str, memory: Bytes, peak: tuple[float, float], sms: Count, power: Power, source: str
 ) -> Gpu:
     """A Blackwell; `peak` is that of bf16 and that of fp4, both dense and in TFLOP/s."""
     bf16, fp4 = peak
@@ -115,7 +112,7 @@ def _instinct(
     peak: Mapping[str, FlopRate],
     sms: Count,
     scale_up: Bandwidth,
-    power: Watts,
+    power: Power,
 ) -> Gpu:
     return Gpu(
         name=name,
