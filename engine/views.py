@@ -141,21 +141,23 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A part of a bar, in SI units."""
+    """A part of a bar, in SI units; `links` as in `Span`."""
 
     key: str
     label: str
     value: float
     color: str
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A horizontal bar of one or more segments, drawn end to end."""
+    """A horizontal bar of one or more segments, drawn end to end; `links` as in `Span`."""
 
     key: str
     label: str
     segments: tuple[Segment, ...]
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,15 +173,25 @@ class Bars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """A lane of a timeline; compute lanes are always above communication lanes."""
+    """A lane of a timeline; compute lanes are always above communication lanes.
+
+    `links` as in `Span`.
+    """
 
     key: str
     label: str
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Something that occupies a lane from start to end (seconds)."""
+    """Something that occupies a lane from start to end (seconds).
+
+    Attributes:
+        links: the objects it belongs to, as "kind:name" ("bucket:3", "rank:0", "layer:12"). What
+            shows the same object in any view of the page lights up together with it.
+        after: keys of the spans that had to end before it could start, other lanes' included.
+    """
 
     key: str
     lane: str
@@ -188,11 +200,19 @@ class Span:
     label: str
     color: str
     exposed: bool = False
+    links: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Spans on lanes over a common time axis."""
+    """Spans on lanes over a common time axis.
+
+    Attributes:
+        curves: drawn under the lanes on the same time axis; a value holds until the next x.
+        curve_axis: their axis; given if there are curves.
+        player: whether the reader can play it, step through its events and pin it for comparison.
+    """
 
     title: str
     axis: Axis
@@ -200,6 +220,9 @@ class Timeline:
     spans: tuple[Span, ...]
     rules: tuple[Rule, ...] = ()
     caption: Text = ""
+    curves: tuple[Series, ...] = ()
+    curve_axis: Axis | None = None
+    player: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,12 +295,16 @@ Cell = Text | Cite | Open
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows of texts and citations; the first column names the row."""
+    """Rows of texts and citations; the first column names the row.
+
+    `links` holds, for each row, the objects it belongs to, as in `Span`; empty if no row has any.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: Text = ""
+    links: tuple[tuple[str, ...], ...] = ()
 
 
 def cell_words(cell: Cell, display: Display = DEFAULT) -> str:
