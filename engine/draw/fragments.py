@@ -22,7 +22,11 @@ def table_fragment(view: Table, display: Display) -> str:
     """Return the table's head and body; empty when there are no rows."""
     if not view.rows:
         return ""
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in view.columns)
+    # A column without a name holds links that say for themselves what they open.
+    head = "".join(
+        f'<th scope="col">{escape(column)}</th>' if column else "<td></td>"
+        for column in view.columns
+    )
     body = "".join(_row([_cell(cell, display) for cell in row]) for row in view.rows)
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
