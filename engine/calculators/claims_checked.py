@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.calculators import _claims_memory, _claims_network, _claims_sync
+from engine.calculators import _claims_memory, _claims_network, _claims_pipeline, _claims_sync
 from engine.calculators._claims import VERDICTS, Claim
 from engine.inputs import Choice
 from engine.units import COUNT
@@ -14,6 +14,7 @@ QUESTION = "Which widely published numbers hold, and what is right instead?"
 TOPICS = {
     "sync": ("Summing gradients", _claims_sync.claims),
     "memory": ("Memory", _claims_memory.claims),
+    "pipeline": ("Pipelines", _claims_pipeline.claims),
     "network": ("Links, overlap, tensor parallelism", _claims_network.claims),
 }
 
