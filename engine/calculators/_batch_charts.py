@@ -136,11 +136,10 @@ def speed_bars(inputs: Inputs, found: Fit) -> Bars:
         largest = min(other.largest, LIMIT)
         for batch in sorted({min(1, largest), largest} - {0}):
             value = speed(other.run, batch)
-            name = "1 sequence" if batch == 1 else f"{batch:,} sequences"
-            bars.append((f"{kind}{batch}", f"recompute {words}: {name}", value))
+            bars.append((f"{kind}{batch}", f"{words}, {batch:,} at once", value))
     most = max((value for _, _, value in bars), default=1.0)
     return Bars(
-        title="Speed with one sequence and with the most that fit",
+        title="Speed by what is recomputed, with one sequence and with the most that fit",
         axis=Axis(label="tokens per second and GPU", quantity=TOKEN_RATE, low=0.0, high=most),
         bars=tuple(
             Bar(
@@ -150,36 +149,31 @@ def speed_bars(inputs: Inputs, found: Fit) -> Bars:
             )
             for key, label, value in bars
         ),
-        caption="The same tokens per step everywhere; smaller micro-batches are accumulated.",
+        caption="The same tokens per step everywhere; small micro-batches are accumulated.",
     )
 
 
 def lengths(inputs: Inputs) -> Table:
     """Return how the largest batch answers to the sequence length, with and without fusion."""
     rows: list[tuple[Text, ...]] = []
-    for factor in (1, 2, 4, 8):
-        length = inputs.sequence_length * factor
-        row: list[Text] = [say("{s}", s=(length, TOKENS))]
-        for fused in (True, False):
-            change = replace(inputs, sequence_length=length, flash_attention=fused)
-            row += _room(fit(change))
-        rows.append(tuple(row))
+    for factor in (1 / 4, 1 / 2, 1, 2, 4):
+        length = round(inputs.sequence_length * factor)
+        fused, kept = (
+            fit(replace(inputs, sequence_length=length, flash_attention=switch))
+            for switch in (True, False)
+        )
+        rows.append((say("{s}", s=(length, TOKENS)), _room(fused), _room(kept)))
     return Table(
         title="Longer sequences",
-        columns=(
-            "Tokens per sequence",
-            "Room, fused attention",
-            "Largest batch",
-            "Room, scores kept",
-            "Largest batch",
-        ),
+        columns=("Tokens per sequence", "Fused attention", "Scores kept"),
         rows=tuple(rows),
-        caption="Room is the closed form before it is rounded down.",
+        caption="The whole sequences that fit, and the closed form before it is rounded down.",
     )
 
 
-def _room(found: Fit) -> list[Text]:
+def _room(found: Fit) -> Text:
     room = found.line.room
     if room < 0:
-        return ["none: states do not fit", "0"]
-    return [say("{r}", r=(float(f"{room:.3g}"), COUNT)), say("{b}", b=(found.largest, COUNT))]
+        return "0: the states do not fit"
+    numbers = {"b": (found.largest, COUNT), "r": (float(f"{room:.3g}"), COUNT)}
+    return say("{b} of {r}", **numbers)

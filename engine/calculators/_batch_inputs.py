@@ -9,7 +9,7 @@ from engine.calculators._run_inputs import Inputs as RunInputs
 from engine.inputs import PERCENT, Choice, Number, Switch
 from engine.models import MODELS
 
-HIGHEST = 256
+HIGHEST = 64
 RECOMPUTE: Mapping[str, str] = {
     "none": "nothing",
     "selective": "selective",

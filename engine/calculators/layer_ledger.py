@@ -48,13 +48,11 @@ class Entry:
 
     Attributes:
         name: what it is.
-        needed_for: why it is kept.
         elements: how many.
         each: bytes of one.
     """
 
     name: str
-    needed_for: str
     elements: Count
     each: Bytes
 
@@ -70,26 +68,23 @@ def entries(inputs: Inputs) -> tuple[Entry, ...]:
     hidden = tokens * inputs.hidden_size
     scores = inputs.num_attention_heads * inputs.sequence_length * tokens
     rows = (
-        ("input of the first norm", "its gradient", hidden, HALF),
-        ("input of queries, keys, values", "their weights", hidden, HALF),
-        ("queries", "the scores", hidden, HALF),
-        ("keys", "the scores", hidden, HALF),
-        ("softmax of the scores", "its gradient", scores, HALF),
-        ("mask of their dropout", "the dropout", scores, MASK),
-        ("scores after dropout", "the values", scores, HALF),
-        ("values", "the scores", hidden, HALF),
-        ("input of the output projection", "its weights", hidden, HALF),
-        ("mask of its dropout", "the dropout", hidden, MASK),
-        ("input of the second norm", "its gradient", hidden, HALF),
-        ("input of the first matrix", "its weights", hidden, HALF),
-        ("input of GELU, four times as wide", "its gradient", 4 * hidden, HALF),
-        ("input of the second matrix, as wide", "its weights", 4 * hidden, HALF),
-        ("mask of its dropout", "the dropout", hidden, MASK),
+        ("input of the first norm", hidden, HALF),
+        ("input of queries, keys, values", hidden, HALF),
+        ("queries", hidden, HALF),
+        ("keys", hidden, HALF),
+        ("softmax of the scores", scores, HALF),
+        ("mask of their dropout", scores, MASK),
+        ("scores after dropout", scores, HALF),
+        ("values", hidden, HALF),
+        ("input of the output projection", hidden, HALF),
+        ("mask of its dropout", hidden, MASK),
+        ("input of the second norm", hidden, HALF),
+        ("input of the first matrix", hidden, HALF),
+        ("input of GELU, four times as wide", 4 * hidden, HALF),
+        ("input of the second matrix, as wide", 4 * hidden, HALF),
+        ("mask of its dropout", hidden, MASK),
     )
-    return tuple(
-        Entry(name=name, needed_for=why, elements=count, each=each)
-        for name, why, count, each in rows
-    )
+    return tuple(Entry(name=name, elements=count, each=each) for name, count, each in rows)
 
 
 def compute(inputs: Inputs) -> dict[str, View]:
@@ -143,13 +138,11 @@ def compute(inputs: Inputs) -> dict[str, View]:
         ),
         "ledger": Table(
             title="What a layer keeps",
-            columns=("Tensor", "Kept for", "Elements", "Bytes each", "Bytes"),
+            columns=("Tensor", "Elements and bytes of each", "Together"),
             rows=tuple(
                 (
                     entry.name,
-                    entry.needed_for,
-                    say("{n}", n=(entry.elements, COUNT)),
-                    say("{n}", n=(entry.each, COUNT)),
+                    say("{n} × {e}", n=(entry.elements, COUNT), e=(entry.each, COUNT)),
                     say("{m}", m=(entry.size, BYTES)),
                 )
                 for entry in found

@@ -7,8 +7,8 @@ from engine.text import Text, say
 from engine.units import BYTES, COUNT, SHARE, Bytes
 from engine.views import Frame, Scene, Shape
 
-_WIDTH, _ROW, _TOP = 600.0, 34.0, 44.0
-_LEFT, _RIGHT = 92.0, 20.0
+_WIDTH, _ROW, _TOP = 640.0, 32.0, 40.0
+_LEFT, _RIGHT = 96.0, 20.0
 
 
 def search_scene(probes: Sequence[Probe], usable: Bytes) -> Scene:
@@ -17,8 +17,7 @@ def search_scene(probes: Sequence[Probe], usable: Bytes) -> Scene:
     scale = (_WIDTH - _LEFT - _RIGHT) / most
     height = _TOP + _ROW * len(probes) + 40
     line = _line(_LEFT + usable * scale, height - 36)
-    frames = [_frame(probes, -1, usable, scale, line)]
-    frames += [_frame(probes, now, usable, scale, line) for now in range(len(probes))]
+    frames = [_frame(probes, now, usable, scale, line) for now in range(len(probes))]
     return Scene(
         title="Trying until memory runs out",
         width=_WIDTH,
@@ -37,12 +36,12 @@ def _frame(
         for row, probe in enumerate(probes)
         for shape in _row(row, probe, usable, scale, shown=row <= now)
     ]
-    known = _text("known", _WIDTH / 2, _TOP + _ROW * len(probes) + 30, 19.0, _known(probes, now))
+    known = _text("known", _WIDTH / 2, _TOP + _ROW * len(probes) + 30, 17.0, _known(probes, now))
     return Frame(caption=_caption(probes, now, usable), shapes=(*rows, *line, known))
 
 
 def _row(row: int, probe: Probe, usable: Bytes, scale: float, *, shown: bool) -> list[Shape]:
-    """Return the name of an attempt, its bar and its verdict; unseen before its turn."""
+    """Return the name of an attempt, its bar and its verdict, which wait for its turn."""
     top = _TOP + row * _ROW
     color = "activations" if probe.fits else "buffers"
     width = probe.needed * scale
@@ -66,8 +65,9 @@ def _row(row: int, probe: Probe, usable: Bytes, scale: float, *, shown: bool) ->
             "data-links": link,
         },
     )
-    name = _text(f"name{row}", _LEFT - 10, top + 23, 18.0, f"b = {probe.batch:,}", "end", opacity)
-    words = _text(f"verdict{row}", at, top + 23, 18.0, verdict, "start", opacity)
+    called = f"b = {probe.batch:,}" if shown else f"attempt {row + 1}"
+    name = _text(f"name{row}", _LEFT - 10, top + 22, 17.0, called, "end", "1" if shown else "0.6")
+    words = _text(f"verdict{row}", at, top + 22, 17.0, verdict, "start", opacity)
     return [bar, name, words]
 
 
@@ -86,7 +86,7 @@ def _line(x: float, bottom: float) -> list[Shape]:
         },
     )
     anchor = "middle" if x < _WIDTH - 80 else "end"
-    return [rule, _text("usable", min(x, _WIDTH - 4), _TOP - 18, 18.0, "usable memory", anchor)]
+    return [rule, _text("usable", min(x, _WIDTH - 4), _TOP - 18, 17.0, "usable memory", anchor)]
 
 
 def _text(
@@ -114,8 +114,6 @@ def _text(
 
 
 def _known(probes: Sequence[Probe], now: int) -> str:
-    if now < 0:
-        return "nothing is known yet"
     low, high = probes[now].low, probes[now].high
     if now == len(probes) - 1:
         return f"answer: {low:,}" if low else "not even one sequence fits"
@@ -123,12 +121,6 @@ def _known(probes: Sequence[Probe], now: int) -> str:
 
 
 def _caption(probes: Sequence[Probe], now: int, usable: Bytes) -> Text:
-    if now < 0:
-        return say(
-            "{m} may be filled. Every attempt is one training step; here it is one call of the "
-            "memory model.",
-            m=(usable, BYTES),
-        )
     probe = probes[now]
     what = "It fits." if probe.fits else "Out of memory."
     end = ""
