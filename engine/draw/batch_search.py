@@ -7,7 +7,7 @@ from engine.text import Text, say
 from engine.units import BYTES, COUNT, SHARE, Bytes
 from engine.views import Frame, Scene, Shape
 
-_WIDTH, _ROW, _TOP = 640.0, 32.0, 40.0
+_WIDTH, _ROW, _TOP = 720.0, 32.0, 40.0
 _LEFT, _RIGHT = 96.0, 20.0
 
 
