@@ -11,7 +11,7 @@ from engine.collectives import (
     tree_all_reduce,
 )
 from engine.formulas import communication
-from engine.simulate.collective import finished, part, run
+from engine.simulate.collective import OPERATIONS, finished, part, run
 from engine.simulate.trace import port_bytes, time
 from engine.transfer import Transfer
 
@@ -62,7 +62,7 @@ def test_one_rank_has_nothing_to_do(collective):
 
 
 def test_the_operation_is_a_known_one(collective):
-    assert collective.OPERATION in ("all_reduce", "reduce_scatter", "all_gather")
+    assert collective.OPERATION in OPERATIONS
 
 
 def test_titles_are_different():
@@ -74,6 +74,19 @@ def test_titles_are_different():
 def test_sums_on_the_screen_have_at_most_three_digits(collective, world_size):
     trace = run(collective, world_size)
     assert max(cell.value for row in trace.frames[-1].state for cell in row) < 1000
+
+
+@pytest.mark.parametrize("world_size", [2, 5, 8, 16])
+@pytest.mark.parametrize("seed", [1, 7, 999])
+def test_other_numbers_are_summed_as_exactly(collective, world_size, seed):
+    trace = run(collective, world_size, seed)
+    assert finished(trace)
+    assert max(cell.value for row in trace.frames[-1].state for cell in row) < 1000
+
+
+def test_every_operation_has_an_algorithm():
+    found = {discover.module("engine.collectives", name).OPERATION for name in NAMES}
+    assert found == set(OPERATIONS)
 
 
 def test_the_parts_of_one_chunk_all_differ():
