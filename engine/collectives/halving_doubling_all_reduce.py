@@ -1,7 +1,8 @@
 """Recursive halving and doubling: a logarithm of rounds, the bytes of a ring (Thakur et al. 2005).
 
-If the ranks are no power of two, as many as are too many hand their buffer to a neighbor before,
-and get the sum from it afterwards.
+The largest halves go to the nearest ranks ("vector halving, distance doubling"), which keeps most
+bytes inside a node. If the ranks are no power of two, as many as are too many hand their buffer to
+a neighbor before, and get the sum from it afterwards.
 """
 
 from engine.transfer import Transfer
@@ -17,15 +18,15 @@ def chunks(world_size: Count) -> Count:
 
 
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
-    """Return the messages of every round: halves are exchanged, then quarters, and back."""
+    """Return the messages of every round: halves with the neighbor, then quarters, and back."""
     power = _power(world_size)
     spare = range(world_size - power)
-    halves = [power >> turn for turn in range(1, power.bit_length())]
+    distances = [1 << turn for turn in range(power.bit_length() - 1)]
     before = [(2 * i, 2 * i + 1, chunk) for i in spare for chunk in range(power)]
     after = [(target, source, chunk) for source, target, chunk in before]
     found = [(before, True)] if before else []
-    found += [(_exchange(world_size, half, halving=True), True) for half in halves]
-    found += [(_exchange(world_size, half, halving=False), False) for half in reversed(halves)]
+    found += [(_exchange(world_size, one, halving=True), True) for one in distances]
+    found += [(_exchange(world_size, one, halving=False), False) for one in reversed(distances)]
     found += [(after, False)] if after else []
     return tuple(
         tuple(
@@ -48,17 +49,18 @@ def num_rounds(world_size: Count) -> Count:
     return 2 * (power.bit_length() - 1) + (2 if power < world_size else 0)
 
 
-def _exchange(world_size: int, half: int, *, halving: bool) -> list[tuple[int, int, int]]:
-    """Return (source, target, chunk) of a round between places `half` apart.
+def _exchange(world_size: int, distance: int, *, halving: bool) -> list[tuple[int, int, int]]:
+    """Return (source, target, chunk) of a round between places `distance` apart.
 
-    Halving sends the part that the partner keeps; doubling sends the part one holds.
+    Place i is left with the chunks that agree with i in their last bits, one bit more in every
+    round. Halving sends those that the partner keeps; doubling sends those one holds.
     """
-    found = []
-    for place in range(_power(world_size)):
-        partner = place ^ half
-        first = (partner if halving else place) & ~(half - 1)
+    power, found = _power(world_size), []
+    for place in range(power):
+        partner = place ^ distance
+        first = (partner if halving else place) % (2 * distance)
         ends = _rank(place, world_size), _rank(partner, world_size)
-        found += [(*ends, chunk) for chunk in range(first, first + half)]
+        found += [(*ends, chunk) for chunk in range(first, power, 2 * distance)]
     return found
 
 

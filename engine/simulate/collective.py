@@ -1,7 +1,6 @@
-"""Executes a collective on small integers, and records every round of it.
+"""Executes a collective on small integers, and records who holds what after every round.
 
-The trace shows who holds what after every round, so that a picture, a byte count and a proof that
-all ranks end with the exact sum come from the same run.
+A picture, a byte count and a proof that all ranks end with the exact sum come from the same run.
 """
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -11,13 +12,22 @@ from engine.collectives import (
     tree_all_reduce,
 )
 from engine.formulas import communication
-from engine.simulate.collective import OPERATIONS, finished, part, run
+from engine.simulate.collective import OPERATIONS, finished, part
+from engine.simulate.collective import run as run_anew
 from engine.simulate.trace import port_bytes, time
 from engine.transfer import Transfer
 
 SIZE, BANDWIDTH, LATENCY = 14e9, 50e9, 5e-6
 WORLDS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 31, 64)
 NAMES = discover.names("engine.collectives")
+
+
+kept = cache(run_anew)
+
+
+def run(collective, *size):
+    """A run; those of the folder are kept, since many tests look at the same one."""
+    return (run_anew if isinstance(collective, SimpleNamespace) else kept)(collective, *size)
 
 
 def broken(*rounds):
