@@ -1,4 +1,4 @@
-"""Measures what the README reports: `python -m tests.bench.run [--only start page building estimate]`.
+"""Measures what the README reports: `python -m tests.bench.run [--only start page estimate]`.
 
 Prints a table; writes the numbers with date and machine to tests/bench/results.json, misses
 included. Nothing else may run on the machine meanwhile.
