@@ -75,7 +75,7 @@ def account(spans: Iterable[Span], rank: Count = 0) -> Account:
     return Account(
         length=length,
         compute=alone,
-        contention=max(0.0, busy - alone),
+        contention=busy - alone if busy - alone > 1e-12 * length else 0.0,  # not of rounding
         communication=communication,
         hidden=hidden,
         exposed=communication - hidden,
