@@ -168,8 +168,6 @@ def comparison(found: Mapping[str, Outcome]) -> Bars:
         title="A whole step",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high * 1.05),
         bars=tuple(_bar(name, one, parts) for name, one in found.items()),
-        caption="From left to right: compute, exposed communication, contention, pipeline bubble, "
-        "waiting for the slowest GPU.",
     )
 
 
@@ -180,8 +178,6 @@ def residue(found: Mapping[str, Outcome]) -> Bars:
         title="What no schedule hides",
         axis=Axis(label="time beyond computing", quantity=SECONDS, low=0.0, high=high * 1.05),
         bars=tuple(_bar(name, one, _RESIDUE) for name, one in found.items()),
-        caption="From left to right: before the first computation, exposed in between, after the "
-        "last computation, contention, bubble, slowest GPU.",
     )
 
 

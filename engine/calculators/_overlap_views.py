@@ -218,19 +218,19 @@ def traffic(inputs: Inputs, work: Job, found: Mapping[str, Outcome]) -> Table:
     rows = (
         (
             "Tensor",
-            "all-gather, reduce-scatter" if tensor else none,
+            "gathers, scatters" if tensor else none,
             say("{s}", s=(tensor, BYTES)),
             say("{n}", n=(messages if tensor else 0, COUNT)),
-            "yes, twice per layer and pass",
-            "pieces beside products; another micro-batch",
+            "yes, in every layer",
+            "pieces, pairs",
             "NVLink",
         ),
         (
             "Data",
-            "all-reduce, or gather and scatter" if data.sent else none,
+            _operation(inputs) if data.sent else none,
             say("{s}", s=(data.sent, BYTES)),
             _units(inputs, work, found),
-            "only the first and the last",
+            "first and last",
             "buckets, prefetch",
             wire,
         ),
@@ -238,13 +238,17 @@ def traffic(inputs: Inputs, work: Job, found: Mapping[str, Outcome]) -> Table:
     columns = (
         "Axis",
         "Operation",
-        "Sent per GPU and step",
+        "Sent per step",
         "Messages",
-        "On the critical path?",
+        "Critical path?",
         "Hidden by",
         "Link",
     )
     return Table(title="Which axis sends what", columns=columns, rows=rows)
+
+
+def _operation(inputs: Inputs) -> str:
+    return "all-reduce" if inputs.schedule in ("blocking", "buckets") else "gathers, scatters"
 
 
 def _units(inputs: Inputs, work: Job, found: Mapping[str, Outcome]) -> Text:
