@@ -23,7 +23,10 @@ def table_fragment(view: Table, display: Display) -> str:
     if not view.rows:
         return ""
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in view.columns)
-    body = "".join(_row([_cell(cell, display) for cell in row]) for row in view.rows)
+    body = "".join(
+        _row([_cell(cell, display) for cell in row], _linked(view, index))
+        for index, row in enumerate(view.rows)
+    )
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
     return (
@@ -43,9 +46,19 @@ def _cell(cell: Cell, display: Display) -> str:
     return cite_links(cell.keys) if isinstance(cell, Cite) else escape(words(cell, display))
 
 
-def _row(cells: list[str]) -> str:
+def _linked(view: Table, index: int) -> str:
+    """Return the attributes of a row that belongs to objects; the keys go up and down from it."""
+    links = view.links[index] if view.links else ()
+    if not links:
+        return ""
+    first = index == next(i for i, names in enumerate(view.links) if names)
+    return f' data-links="{escape(" ".join(links))}" tabindex="{0 if first else -1}"'
+
+
+def _row(cells: list[str], attributes: str) -> str:
     first, *rest = cells
-    return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{c}</td>" for c in rest) + "</tr>"
+    cells_after = "".join(f"<td>{cell}</td>" for cell in rest)
+    return f'<tr{attributes}><th scope="row">{first}</th>{cells_after}</tr>'
 
 
 def advice_fragment(view: Advice, display: Display) -> str:

@@ -32,7 +32,7 @@ const { find } = page;
 adoptEquations();
 enable();
 for (const block of all("[data-predict]")) startPrediction(block);
-for (const figure of all("[data-player]")) prepareScene(figure);
+for (const figure of all("[data-kind=scene]")) prepareScene(figure);
 startCharts();
 watchFigures();
 listenToControls(find);
