@@ -69,7 +69,9 @@ def test_play_stops_at_the_end(visit):
     seek(found, int(found.locator("[data-scrub]").get_attribute("max")) - 1)
     found.locator("[data-speed]").select_option("4")
     found.locator("[data-play]").click()
-    page.wait_for_function("() => document.querySelector('.scene-figure [data-play]').textContent === 'Play'")
+    page.wait_for_function(
+        "() => document.querySelector('.scene-figure [data-play]').textContent === 'Play'"
+    )
     assert at(found) == int(found.locator("[data-scrub]").get_attribute("max"))
 
 

@@ -100,14 +100,16 @@ async function painted(view) {
  * Shows another view in a figure; a figure that is not live yet keeps it for later.
  * @param {HTMLElement} figure
  * @param {any} view
+ * @param {import("./chart_frame.js").Picture} [drawn] its marks
  */
-export function update(figure, view) {
+export function update(figure, view, drawn = undefined) {
   const shown = live.get(figure);
   if (!shown) {
     waiting.set(figure, view);
     return;
   }
-  const drawn = picture(view), width = widthOf(figure);
+  drawn ??= picture(view);
+  const width = widthOf(figure);
   Object.assign(shown, { view, wide: width >= WIDE });
   const data = columns(drawn, view, shown.family, width);
   const release = held(shown.plot);

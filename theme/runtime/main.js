@@ -16,7 +16,7 @@ import { listenForPrint } from "./print.js";
 import { listenToReceipts } from "./receipts.js";
 import { prepareScene } from "./scene.js";
 import { createSettings, settingNames } from "./settings.js";
-import { startWhenWanted } from "./start.js";
+import { startWhenWanted, whenLoaded } from "./start.js";
 import { notice } from "./status.js";
 
 const live = all("[data-of]");
@@ -40,6 +40,7 @@ listenToActions(find);
 listenToReceipts(find);
 listenForSharing();
 listenForHighlight();
+if (document.querySelector("[data-links]")) whenLoaded(() => import("./links.js"));
 listenForPrint();
 keepVisited();
 
