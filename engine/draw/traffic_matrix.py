@@ -38,8 +38,8 @@ def matrix_scene(matrix: Matrix, title: str, caption: Text, chosen: Count) -> Sc
     shapes = [_outline(index, matrix, side) for index in range(-(-count // matrix.per_node))]
     shapes += [_cell(matrix, pair, cell, side, most) for pair, cell in sorted(matrix.cells.items())]
     for index, name in enumerate(matrix.names):
-        shapes += _names(index, name, matrix, side, bold=index == chosen)
-    shapes.append(_words("x", (MARGIN, 12.0), "from (down), to (across)", "", 13.0, "c-muted"))
+        shapes += _names(index, name, side, bold=index == chosen)
+    shapes.append(_words("x", (MARGIN, 12.0), "from (down), to (across)", 13.0, "c-muted"))
     return Scene(
         title=title,
         width=SIDE,
@@ -92,13 +92,13 @@ def _outline(index: Count, matrix: Matrix, side: float) -> Shape:
     )
 
 
-def _names(index: Count, name: str, matrix: Matrix, side: float, *, bold: bool) -> list[Shape]:
+def _names(index: Count, name: str, side: float, *, bold: bool) -> list[Shape]:
     middle = MARGIN + (index + 0.5) * side
-    font, links = min(13.0, side * 0.7), f"{matrix.kind}:{index}"
+    font = min(13.0, side * 0.7)
     kind = "c-accent" if bold else "c-muted"
     return [
-        _words(f"r{index}", (MARGIN - 5, middle + font * 0.35), name, links, font, kind, "end"),
-        _words(f"q{index}", (middle, MARGIN - 6), name, links, font, kind, "middle"),
+        _words(f"r{index}", (MARGIN - 5, middle + font * 0.35), name, font, kind, "end"),
+        _words(f"q{index}", (middle, MARGIN - 6), name, font, kind, "middle"),
     ]
 
 
@@ -106,7 +106,6 @@ def _words(
     key: str,
     at: tuple[float, float],
     text: str,
-    links: str,
     font: float,
     kind: str,
     anchor: str = "start",
@@ -118,6 +117,4 @@ def _words(
         "text-anchor": anchor,
         "class": kind,
     }
-    if links:
-        attributes["data-links"] = links
     return Shape(key=key, tag="text", attributes=attributes, text=text)
