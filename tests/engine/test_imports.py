@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 # From the ground up. A module imports from the layers below its own, or from its own package.
 LAYERS = (
     {"units"},
-    {"text", "equation", "transfer", "discover"},
+    {"text", "equation", "transfer", "pipeline_op", "discover"},
     {"views", "inputs"},
     {"ticks", "accelerators", "models", "nodes"},
     {"hardware", "parallelism", "constants"},
