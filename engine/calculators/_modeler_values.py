@@ -151,6 +151,9 @@ def possible(inputs: Inputs, found: Modeled) -> Badge:
             sentence=f"{layers} layers do not divide by {pieces} {kind}; they hold {words}.",
             color="communication",
         )
+    if run.plan.virtual_pipeline > 1 and (inputs.off_first or inputs.off_last):
+        sentence = "The pieces of an interleaved pipeline stay as they are; no layer was moved."
+        return Badge(text="Not moved", sentence=sentence, color="communication")
     said = problems(run.model, run.cluster, run.plan, run.training)
     if said:
         return Badge(text="Doubtful", sentence=said[0].replace("_", " "), color="communication")
