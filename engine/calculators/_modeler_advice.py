@@ -142,7 +142,8 @@ def _stages(count: int) -> Text:
 
 def _settings(inputs: Inputs) -> Iterator[tuple[str, Text, Change]]:
     if inputs.pipeline_parallel > 1 and inputs.schedule != "interleaved":
-        yield "interleaved", "Interleaved, as many pieces as set", {"schedule": "interleaved"}
+        pieces = say("Interleaved, {v} pieces per rank", v=(inputs.virtual_pipeline, COUNT))
+        yield "interleaved", pieces, {"schedule": "interleaved"}
     if inputs.pipeline_parallel > 1 and inputs.schedule != "zb-1p":
         yield "zero_bubble", "Zero bubble, ZB-1p", {"schedule": "zb-1p"}
     if not inputs.overlap and inputs.tensor_parallel > 1:

@@ -20,7 +20,7 @@ from engine.views import Axis, Bar, Bars, Lines, Point, Rule, Scene, Segment, Se
 # What a published calculator calls too low.
 THRESHOLD = 0.8
 _SHOWN = 16
-_WAITS = (("bubble", "bubble"), ("optimizer", "optimizer"), ("other", "other"))
+_WAITS = (("bubble", "muted"), ("optimizer", "memory"), ("other", "ink"))
 
 
 def bandwidths(found: Modeled) -> Bars:
@@ -55,18 +55,16 @@ def axes(found: Modeled) -> Table:
     """Return bytes, messages, and times of every axis in words."""
     rows: list[tuple[Text, ...]] = [
         (
-            f"{axis.label} of {axis.ranks:,}",
-            axis.what,
+            f"{axis.label} of {axis.ranks:,}: {axis.what}",
             say("{b}", b=(axis.sent, BYTES)),
             say("{n}", n=(round(axis.messages), COUNT)),
-            say("{t}", t=(axis.alone, SECONDS)),
-            say("{t}", t=(axis.exposed, SECONDS)),
+            say("{e} of {t}", e=(axis.exposed, SECONDS), t=(axis.alone, SECONDS)),
         )
         for axis in found.axes
     ]
     return Table(
         title="What a GPU sends in a step",
-        columns=("Axis", "What", "Bytes", "Messages", "Alone", "Exposed"),
+        columns=("Axis", "Bytes", "Messages", "Exposed, of alone"),
         rows=tuple(rows),
         caption="A GPU of a middle stage. SP is no axis of its own: it cuts the all-reduces of TP "
         "in two halves.",
@@ -76,12 +74,11 @@ def axes(found: Modeled) -> Table:
 def breakdown(found: Modeled) -> Bars:
     """Return the step as planned, and with nothing hidden."""
     step = found.step
-    rest = [(key, label, getattr(step, key)) for key, label in _WAITS]
+    rest = [(key, key, getattr(step, key), color) for key, color in _WAITS]
 
     def bar(key: str, label: str, *, alone: bool) -> Bar:
         sent = [(a.key, a.label, a.alone if alone else a.exposed, a.key) for a in found.axes]
-        parts = [("compute", "compute", step.compute, "compute"), *sent]
-        parts += [(k, words, value, "muted") for k, words, value in rest]
+        parts = [("compute", "compute", step.compute, "compute"), *sent, *rest]
         segments = [Segment(key=k, label=w, value=v, color=c) for k, w, v, c in parts]
         return Bar(key=key, label=label, segments=tuple(segments))
 
@@ -158,7 +155,7 @@ def _stage_caption(found: Modeled, index: Count, ends: str) -> Text:
         f"Stage {index}: {stage.layers} layers"
         + (f", {ends} worth {{w}} of a layer" if ends else "")
         + ". Forward and backward of one micro-batch take {t}; a GPU holds {m}, with "
-        + f"{_in_flight(stage)} micro-batches in flight."
+        + f"{_in_flight(stage)} micro-batch{'' if stage.held == 1 else 'es'} in flight."
         + (" It is the slowest." if index == found.slowest else "")
     )
     numbers = {"t": (stage.time, SECONDS), "m": (stage.memory.total, BYTES)}
@@ -184,7 +181,7 @@ def utilization_curve(inputs: Inputs, found: Modeled) -> Lines:
     enough = THRESHOLD / (1 - THRESHOLD) * (stages - 1) / pieces
     rules = [Rule(key="threshold", label=say("{s}", s=(THRESHOLD, SHARE)), axis="y", at=THRESHOLD)]
     if 1 <= enough <= MOST_MICROBATCHES:
-        label = say("closed form: from {m}", m=(enough, COUNT))
+        label = say("from {m}", m=(enough, COUNT))
         rules.append(Rule(key="enough", label=label, axis="x", at=enough))
     return Lines(
         title="Share of the step that computes, against micro-batches",
@@ -241,14 +238,17 @@ def same_batch(inputs: Inputs, found: Modeled) -> Table:
                 say("{m} of {b}", m=(count, COUNT), b=(sequences, COUNT)),
                 say("{v}", v=(2 * whole, BYTES)),
                 say("{n}", n=(2 * count, COUNT)),
-                say("{t}", t=(2 * count * one, SECONDS)),
-                say("{t}", t=(2 * count * empty, SECONDS)),
+                say(
+                    "{l} of {t}",
+                    l=(2 * count * empty, SECONDS),
+                    t=(2 * count * one, SECONDS),
+                ),
                 say("{q}", q=(bubble_share(plan.pipeline_parallel, count), SHARE)),
             )
         )
     return Table(
         title="The same batch in more micro-batches",
-        columns=("Micro-batches", "Bytes, one boundary", "Messages", "Time", "Latencies", "Bubble"),
+        columns=("Micro-batches", "Bytes", "Messages", "Latencies, of all", "Bubble"),
         rows=tuple(rows),
-        caption="All of one step, both ways; bubble as a share of the step, stages alike.",
+        caption="One step, one boundary, both ways; the bubble is a share of the step.",
     )

@@ -7,7 +7,7 @@ from engine.text import Text
 from engine.views import Frame, Scene, Shape
 
 _COLUMNS, _WIDTH = 4, 720.0
-_BOX, _HEIGHT, _GAP = 132.0, 104.0, 64.0
+_BOX, _HEIGHT, _GAP = 114.0, 104.0, 88.0
 _LINE = 150.0
 
 
