@@ -1,4 +1,4 @@
-"""Collective steps: an all-reduce by ring, star or tree on small numbers, round by round."""
+"""Collective steps: a collective on small numbers, round by round."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -7,6 +7,7 @@ from engine import discover
 from engine.draw.collective import collective_scene
 from engine.inputs import Choice, Number
 from engine.simulate.collective import run
+from engine.simulate.trace import port_bytes
 from engine.text import say
 from engine.units import COUNT, RATIO
 from engine.views import Receipt, Scene, Value, View
@@ -37,8 +38,8 @@ def compute(inputs: Inputs) -> dict[str, View]:
     """Return the scene and what its run counted."""
     collective = discover.module(PACKAGE, inputs.algorithm)
     trace = run(collective, inputs.world_size)
-    last = trace.frames[-1]
-    scene: Scene = collective_scene(trace, star=inputs.algorithm.startswith("star"))
+    sent = [out for out, _ in port_bytes(trace, -1, 1.0)]
+    scene: Scene = collective_scene(trace, star=hasattr(collective, "ROOT"))
     counted = Receipt(
         basis="simulated",
         assumptions=(
@@ -57,14 +58,14 @@ def compute(inputs: Inputs) -> dict[str, View]:
         ),
         "busiest_port": Value(
             label="Busiest port sends",
-            value=max(last.sent) / trace.chunks,
+            value=max(sent),
             quantity=RATIO,
             receipt=counted,
             note="the buffer",
         ),
         "idlest_port": Value(
             label="Least busy port sends",
-            value=min(last.sent) / trace.chunks,
+            value=min(sent),
             quantity=RATIO,
             receipt=counted,
             note=say("the buffer, of {n} ports", n=(inputs.world_size, COUNT)),

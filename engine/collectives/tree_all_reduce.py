@@ -47,15 +47,13 @@ def pipelined(world_size: Count, pieces: Count) -> tuple[tuple[Transfer, ...], .
         return ()
     total = 2 * _depth(world_size) + pieces - 1
     messages: list[list[Transfer]] = [[] for _ in range(total)]
-    for half, relabel in enumerate((_same, _complement)):
-        for turn, child, parent in _edges(world_size):
-            low, high = relabel(child, world_size), relabel(parent, world_size)
-            for piece in range(pieces):
-                chunk = half * pieces + piece
-                up = Transfer(source=low, target=high, chunk=chunk, reduce=True)
-                down = Transfer(source=high, target=low, chunk=chunk, reduce=False)
-                messages[turn + piece].append(up)
-                messages[2 * _depth(world_size) - 1 - turn + piece].append(down)
+    for half, turn, low, high in edges(world_size):
+        for piece in range(pieces):
+            chunk = half * pieces + piece
+            up = Transfer(source=low, target=high, chunk=chunk, reduce=True)
+            down = Transfer(source=high, target=low, chunk=chunk, reduce=False)
+            messages[turn + piece].append(up)
+            messages[2 * _depth(world_size) - 1 - turn + piece].append(down)
     return tuple(tuple(message) for message in messages)
 
 
@@ -68,6 +66,13 @@ def parent_of(node: int, world_size: Count) -> int:
     bit = node & -node
     above, below = node + bit, node - bit
     return above if above & (2 * bit) and above < world_size else below
+
+
+def edges(world_size: Count) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (tree, round in which its first piece goes up, child, parent) of both trees."""
+    for half, relabel in enumerate((_same, _complement)):
+        for turn, child, parent in _edges(world_size):
+            yield half, turn, relabel(child, world_size), relabel(parent, world_size)
 
 
 def _edges(world_size: int) -> Iterator[tuple[int, int, int]]:

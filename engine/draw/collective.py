@@ -1,23 +1,21 @@
 """A collective as a scene: ranks with their chunks, messages on their way, load of every port."""
 
-import math
+from dataclasses import dataclass
 
+from engine.draw.collective_captions import ADDING, Owed, caption
+from engine.draw.collective_layout import Grid, Point, grid_of, seats_of, slots_of
 from engine.draw.collective_shapes import (
-    Grid,
-    Point,
     cell_shapes,
     link_shape,
     load,
     message_shapes,
     rank_box,
+    switch_box,
 )
-from engine.simulate.trace import Trace
-from engine.transfer import Transfer
+from engine.simulate.collective import OPERATIONS, promise
+from engine.simulate.trace import Cell, Trace
 from engine.views import Frame, Scene, Shape
 
-# Width, height and radii: a wider sheet where more boxes stand on it.
-_FEW = (720.0, 680.0, 262.0, 254.0)
-_MANY = (1000.0, 940.0, 430.0, 396.0)
 # Two sets of message shapes take turns: while one set is seen, the other is put, unseen, where its
 # next messages start, so that no shape is ever seen flying back.
 _SETS = 2
@@ -30,89 +28,96 @@ def collective_scene(trace: Trace, *, star: bool = False) -> Scene:
         trace: a run of at most sixteen ranks.
         star: whether rank 0 stands in the middle.
     """
-    grid = _grid(trace.chunks, trace.world_size)
-    seats = _seats(trace.world_size, star, grid.sheet)
-    suffix = " all-reduce" if trace.operation == "all_reduce" else ""
+    slots = slots_of(trace)
+    ranks = range(trace.world_size)
+    grid = grid_of(max(map(len, slots)), trace.world_size)
+    sheet = _Sheet(
+        trace=trace,
+        grid=grid,
+        seats=seats_of(trace, star, grid.sheet),
+        slots=slots,
+        owed={
+            (rank, chunk): cell
+            for rank in ranks
+            for chunk in slots[rank]
+            if (cell := promise(trace, rank, chunk)) is not None
+        },
+    )
+    name = OPERATIONS[trace.operation]
+    suffix = "" if name in trace.title.lower() else f" {name}"
     return Scene(
         title=f"{trace.title}{suffix} on {trace.world_size} GPUs",
         width=grid.sheet[0],
         height=grid.sheet[1],
-        frames=tuple(_frames(trace, seats, grid)),
+        frames=tuple(_frames(sheet)),
         caption="Each box is a GPU, each cell a chunk with the sum so far; a thick border marks a "
-        "finished sum. The bar under a box is what its port has sent.",
+        "finished sum. The bar under a box is what its port has sent."
+        if trace.operation in ADDING
+        else "Each box is a GPU, each cell a chunk; a thick border marks one that has arrived "
+        "where it belongs. The bar under a box is what its port has sent.",
     )
 
 
-def _grid(chunks: int, ranks: int) -> Grid:
-    if chunks == 1:
-        return Grid(columns=1, rows=1, width=88, height=44, font=24, sheet=_FEW)
-    if ranks <= 4:
-        rows = -(-chunks // 2)
-        return Grid(columns=2, rows=rows, width=58, height=38, font=23, sheet=_FEW)
-    if ranks <= 8:
-        columns = 4 if chunks > 6 else 3
-        rows = -(-chunks // columns)
-        return Grid(columns=columns, rows=rows, width=45, height=34, font=18.5, sheet=_FEW)
-    return Grid(columns=4, rows=-(-chunks // 4), width=32, height=23, font=13.5, sheet=_MANY)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    """What the frames of one run have in common: where everything is, and what is owed."""
+
+    trace: Trace
+    grid: Grid
+    seats: list[Point]
+    slots: list[dict[int, int]]
+    owed: Owed
+
+    def corner(self, node: int, chunk: int) -> Point:
+        return self.grid.corner(self.seats[node], self.slots[node][chunk])
+
+    def cell(self, node: int, chunk: int, cell: Cell) -> tuple[Shape, Shape]:
+        adds = self.trace.operation in ADDING
+        share = len(cell.ranks) / self.trace.world_size if adds else min(len(cell.ranks), 1)
+        fill = share, self.owed.get((node, chunk)) == cell
+        return cell_shapes((node, chunk), self.corner(node, chunk), self.grid, cell, fill)
 
 
-def _seats(ranks: int, star: bool, sheet: tuple[float, float, float, float]) -> list[Point]:
-    """Return the middle of every rank's box."""
-    width, height, across, down = sheet
-    around = max(ranks - 1 if star else ranks, 1)
-    seats = [
-        (
-            width / 2 + across * math.sin(2 * math.pi * i / around),
-            height / 2 - down * math.cos(2 * math.pi * i / around),
-        )
-        for i in range(around)
-    ]
-    return [(width / 2, height / 2), *seats] if star else seats
-
-
-def _frames(trace: Trace, seats: list[Point], grid: Grid) -> list[Frame]:
+def _frames(sheet: _Sheet) -> list[Frame]:
     """Return all frames; what a round leaves as it was is the very same shape as before."""
-    busiest = max(*trace.frames[-1].sent, 1)
+    trace, grid, seats = sheet.trace, sheet.grid, sheet.seats
+    ranks = trace.world_size
+    busiest = max(*trace.frames[-1].sent[:ranks], 1)
+    ground = [
+        shape
+        for node, seat in enumerate(seats)
+        for shape in (rank_box if node < ranks else switch_box)(node, seat, grid)
+    ]
+    loads = [load(rank, seat, grid, 0.0) for rank, seat in enumerate(seats[:ranks])]
     first = trace.frames[0]
-    ground = [shape for rank, seat in enumerate(seats) for shape in rank_box(rank, seat, grid)]
-    loads = [load(rank, seat, grid, 0.0) for rank, seat in enumerate(seats)]
     cells = {
-        (rank, chunk): cell_shapes(
-            f"{rank}.{chunk}", grid.corner(seat, chunk), grid, first.state[rank][chunk], len(seats)
-        )
-        for rank, seat in enumerate(seats)
-        for chunk in range(trace.chunks)
+        (node, chunk): sheet.cell(node, chunk, first.state[node][chunk])
+        for node, slots in enumerate(sheet.slots)
+        for chunk in slots
     }
     frames = []
     for number, now in enumerate(trace.frames):
         for arrived in (False, True) if number else (True,):
-            if arrived:
-                for one in now.transfers:
-                    corner = grid.corner(seats[one.target], one.chunk)
-                    cells[one.target, one.chunk] = cell_shapes(
-                        f"{one.target}.{one.chunk}",
-                        corner,
-                        grid,
-                        now.state[one.target][one.chunk],
-                        len(seats),
-                    )
+            for one in now.transfers if arrived else ():
+                at = one.target, one.chunk
+                cells[at] = sheet.cell(*at, now.state[one.target][one.chunk])
+                if one.source < ranks:
                     share = now.sent[one.source] / busiest
                     loads[one.source] = load(one.source, seats[one.source], grid, share)
-            links, messages = _traffic(trace, seats, grid, number, arrived=arrived)
+            links, messages = _traffic(sheet, number, arrived=arrived)
             flat = [shape for pair in cells.values() for shape in pair]
             frames.append(
                 Frame(
-                    caption=_caption(trace, number, arrived=arrived),
+                    caption=caption(trace, sheet.owed, number, arrived=arrived),
                     shapes=(*links, *ground, *loads, *flat, *messages),
                 )
             )
     return frames
 
 
-def _traffic(
-    trace: Trace, seats: list[Point], grid: Grid, number: int, *, arrived: bool
-) -> tuple[list[Shape], list[Shape]]:
+def _traffic(sheet: _Sheet, number: int, *, arrived: bool) -> tuple[list[Shape], list[Shape]]:
     """Return the links and messages of both sets while round `number` is shown."""
+    trace, seats, grid = sheet.trace, sheet.seats, sheet.grid
     slots = max(len(frame.transfers) for frame in trace.frames)
     links: list[Shape] = []
     messages: list[Shape] = []
@@ -132,38 +137,10 @@ def _traffic(
             links.append(link_shape(key, *ends, shown=turn == number))
             messages += message_shapes(
                 key,
-                grid.corner(ends[there], one.chunk),
+                sheet.corner((one.source, one.target)[there], one.chunk),
                 grid,
-                str(before[one.source][one.chunk].value),
+                str(before[one.source][one.chunk].value) if grid.font else "",
                 shown=turn == number and not arrived,
                 arriving=there,
             )
     return links, messages
-
-
-def _caption(trace: Trace, number: int, *, arrived: bool) -> str:
-    rounds = len(trace.frames) - 1
-    if number == 0:
-        parts = [row[0].value for row in trace.frames[0].state if row[0].ranks]
-        sums = " + ".join(map(str, parts))
-        start = "At the start every GPU has its own numbers."
-        return f"{start} The first chunk must become {sums} = {sum(parts)}."
-    frame = trace.frames[number]
-    if not arrived:
-        count = len(frame.transfers)
-        return f"Round {number} of {rounds}: {count} messages leave; {_what(frame.transfers)}."
-    everyone = trace.world_size
-    done = sum(len(cell.ranks) == everyone for row in frame.state for cell in row)
-    cells = everyone * trace.chunks
-    ending = f"The busiest port has sent {max(frame.sent) / trace.chunks:.3g} times the buffer."
-    if number == rounds and done == cells:
-        return f"Done in {rounds} rounds: all {cells} cells hold the exact sums. {ending}"
-    return f"Round {number} of {rounds} done: {done} of {cells} cells are finished. {ending}"
-
-
-def _what(transfers: tuple[Transfer, ...]) -> str:
-    if all(transfer.reduce for transfer in transfers):
-        return "the receiver adds"
-    if not any(transfer.reduce for transfer in transfers):
-        return "the receiver keeps the finished sum"
-    return "some are added on the way up, some are finished sums on the way down"

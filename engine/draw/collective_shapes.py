@@ -1,39 +1,11 @@
 """The shapes of a collective's scene: boxes of chunks, ports, links, messages."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 
+from engine.draw.collective_layout import Grid, Point
 from engine.simulate.trace import Cell
 from engine.views import Shape
-
-Point = tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """How the chunks of a rank are laid out: cells of `width` by `height` in `columns`.
-
-    `sheet` is the width and height of the drawing and the two radii of the ellipse of boxes.
-    """
-
-    columns: int
-    rows: int
-    width: float
-    height: float
-    font: float
-    sheet: tuple[float, float, float, float]
-
-    @property
-    def box(self) -> Point:
-        """Width and height of all cells of a rank."""
-        return self.columns * self.width, self.rows * self.height
-
-    def corner(self, seat: Point, chunk: int) -> Point:
-        """Return the upper left corner of a chunk's cell in the box whose middle is `seat`."""
-        width, height = self.box
-        row, column = divmod(chunk, self.columns)
-        x, y = seat[0] - width / 2 + column * self.width, seat[1] - height / 2 + row * self.height
-        return round(x, 1), round(y, 1)
 
 
 def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
@@ -41,10 +13,24 @@ def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
     width, height = grid.box
     left, top = grid.corner(seat, 0)
     return [
-        _rect(f"b{rank}", left, top - 24, width, height + 38, "rank"),
+        _linked(_rect(f"b{rank}", left, top - 24, width, height + 38, "rank"), rank),
         _text(f"r{rank}", seat[0], top - 9, 17.0, f"GPU {rank}", "c-ink"),
         _rect(f"p{rank}", left, top + height + 6, width, 7.0, "port"),
     ]
+
+
+def switch_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
+    """Return the ground and the name of a switch that adds; it has no port of its own to fill."""
+    width, height = grid.box
+    left, top = grid.corner(seat, 0)
+    return [
+        _rect(f"b{rank}", left, top - 24, width, height + 30, "rank"),
+        _text(f"r{rank}", seat[0], top - 9, 17.0, "switch", "c-ink"),
+    ]
+
+
+def _linked(shape: Shape, rank: int) -> Shape:
+    return replace(shape, attributes={**shape.attributes, "data-links": f"rank:{rank}"})
 
 
 def load(rank: int, seat: Point, grid: Grid, share: float) -> Shape:
@@ -52,15 +38,21 @@ def load(rank: int, seat: Point, grid: Grid, share: float) -> Shape:
     width, height = grid.box
     left, top = grid.corner(seat, 0)
     kind = "sent c-communication"
-    return _rect(f"s{rank}", left, top + height + 6, round(width * share, 1), 7.0, kind)
+    bar = _rect(f"s{rank}", left, top + height + 6, round(width * share, 1), 7.0, kind)
+    return _linked(bar, rank)
 
 
 def cell_shapes(
-    key: str, corner: Point, grid: Grid, cell: Cell, world_size: int
+    at: tuple[int, int], corner: Point, grid: Grid, cell: Cell, fill: tuple[float, bool]
 ) -> tuple[Shape, Shape]:
-    """Return a cell: fuller color for a fuller sum, a thick border for a finished one."""
+    """Return the cell of (rank, chunk).
+
+    `fill` is the share of the sum that it holds, for a fuller color, and whether it is finished,
+    for a thick border.
+    """
     x, y = corner
-    share = len(cell.ranks) / world_size
+    share, finished = fill
+    key = f"{at[0]}.{at[1]}"
     square = Shape(
         key=f"c{key}",
         tag="rect",
@@ -70,11 +62,12 @@ def cell_shapes(
             "width": f"{grid.width - 3:g}",
             "height": f"{grid.height - 3:g}",
             "rx": "2",
-            "class": "cell done c-gradients" if share == 1 else "cell c-gradients",
+            "class": "cell done c-gradients" if finished else "cell c-gradients",
             "fill-opacity": f"{0.05 + 0.35 * share:.3f}",
+            "data-links": f"chunk:{at[1]}",
         },
     )
-    label = str(cell.value) if cell.ranks else ""
+    label = str(cell.value) if cell.ranks and grid.font else ""
     middle = y + grid.height / 2 + grid.font * 0.35
     return square, _text(f"t{key}", x + grid.width / 2, middle, grid.font, label, "value c-ink")
 

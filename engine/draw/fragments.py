@@ -8,6 +8,7 @@ from engine.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Tab
 
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"
+_LINE = 32  # letters of a cell that need not break
 
 
 def badge_fragment(view: Badge, display: Display) -> str:
@@ -22,7 +23,11 @@ def table_fragment(view: Table, display: Display) -> str:
     """Return the table's head and body; empty when there are no rows."""
     if not view.rows:
         return ""
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in view.columns)
+    # A column without a name holds links that say for themselves what they open.
+    head = "".join(
+        f'<th scope="col">{escape(column)}</th>' if column else "<td></td>"
+        for column in view.columns
+    )
     body = "".join(_row([_cell(cell, display) for cell in row]) for row in view.rows)
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
@@ -45,7 +50,13 @@ def _cell(cell: Cell, display: Display) -> str:
 
 def _row(cells: list[str]) -> str:
     first, *rest = cells
-    return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{c}</td>" for c in rest) + "</tr>"
+    return f'<tr><th scope="row">{first}</th>' + "".join(map(_data_cell, rest)) + "</tr>"
+
+
+def _data_cell(cell: str) -> str:
+    # Numbers stay on one line; what is as long as a sentence may break.
+    is_long = len(cell) > _LINE and not cell.startswith("<")
+    return f'<td class="long">{cell}</td>' if is_long else f"<td>{cell}</td>"
 
 
 def advice_fragment(view: Advice, display: Display) -> str:

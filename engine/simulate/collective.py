@@ -1,9 +1,9 @@
-"""Executes a collective on small integers, and records every round of it.
+"""Executes a collective on small integers, and records who holds what after every round.
 
-The trace shows who holds what after every round, so that a picture, a byte count and a proof that
-all ranks end with the exact sum come from the same run.
+A picture, a byte count and a proof that all ranks end with the exact sum come from the same run.
 """
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from engine.simulate.trace import EMPTY, Cell, Frame, State, Trace
@@ -12,6 +12,19 @@ from engine.units import Bytes, Count
 
 # Sums stay readable: three digits for up to sixteen ranks.
 _LARGEST_SUM = 999
+ROOT = 0
+
+# What every operation is called; the order is that of a list to choose from.
+OPERATIONS: Mapping[str, str] = {
+    "all_reduce": "all-reduce",
+    "reduce_scatter": "reduce-scatter",
+    "all_gather": "all-gather",
+    "broadcast": "broadcast",
+    "reduce": "reduce",
+    "scatter": "scatter",
+    "gather": "gather",
+    "all_to_all": "all-to-all",
+}
 
 
 class Collective(Protocol):
@@ -33,8 +46,10 @@ class Collective(Protocol):
         """Return the number of rounds."""
 
 
-def run(collective: Collective, world_size: Count) -> Trace:
+def run(collective: Collective, world_size: Count, seed: int = 0) -> Trace:
     """Return the trace of `collective`, a module of `engine.collectives`, on `world_size` ranks.
+
+    A module may declare `SWITCHES`, nodes behind the ranks that start with nothing and may add.
 
     Raises:
         ValueError: the collective is broken: a message between ranks or chunks that do not exist,
@@ -43,10 +58,12 @@ def run(collective: Collective, world_size: Count) -> Trace:
     if world_size < 1:
         raise ValueError(f"world_size is {world_size}; it must be 1 or more")
     chunks = collective.chunks(world_size)
-    nothing = (0,) * world_size
+    switches: int = getattr(collective, "SWITCHES", 0)
+    nothing = (0,) * (world_size + switches)
     frame = Frame(
         transfers=(),
-        state=start(collective.OPERATION, world_size, chunks),
+        state=start(collective.OPERATION, world_size, chunks, seed)
+        + ((EMPTY,) * chunks,) * switches,
         sent=nothing,
         received=nothing,
     )
@@ -60,32 +77,32 @@ def run(collective: Collective, world_size: Count) -> Trace:
         world_size=world_size,
         chunks=chunks,
         frames=tuple(frames),
+        seed=seed,
     )
 
 
-def start(operation: str, world_size: Count, chunks: Count) -> State:
-    """Return the state before the first round.
-
-    For an all-gather a rank holds only its own chunk, else its part of every chunk.
-    """
-    gather = operation == "all_gather"
+def start(operation: str, world_size: Count, chunks: Count, seed: int = 0) -> State:
+    """Return the state before the first round: the parts that each rank holds by itself."""
     return tuple(
         tuple(
-            EMPTY
-            if gather and chunk % world_size != rank
-            else Cell(value=part(rank, chunk, world_size, chunks), ranks=frozenset((rank,)))
+            Cell(value=part(rank, chunk, world_size, chunks, seed), ranks=frozenset((rank,)))
+            if _holds(operation, rank, chunk, world_size)
+            else EMPTY
             for chunk in range(chunks)
         )
         for rank in range(world_size)
     )
 
 
-def part(rank: int, chunk: int, world_size: Count, chunks: Count) -> int:
+def part(rank: int, chunk: int, world_size: Count, chunks: Count, seed: int = 0) -> int:
     """Return the small integer that `rank` starts with for `chunk`.
 
-    All are different as long as sums then stay below a thousand (ten ranks with ten chunks);
-    beyond, those of one chunk still are.
+    Without a seed all are different as long as sums then stay below a thousand (ten ranks with
+    ten chunks); beyond, those of one chunk still are. With one they are scrambled.
     """
+    if seed:
+        mixed = (seed * 7_919 + rank * 104_729 + chunk * 1_299_709) * 2_654_435_761 % 2**32
+        return 1 + (mixed >> 7) % min(99, _LARGEST_SUM // world_size)
     spare = _LARGEST_SUM - world_size * (world_size + 1) // 2
     stride = max(1, min(world_size, spare // (world_size * max(1, chunks - 1))))
     return 1 + rank + stride * chunk
@@ -93,14 +110,45 @@ def part(rank: int, chunk: int, world_size: Count, chunks: Count) -> int:
 
 def finished(trace: Trace) -> bool:
     """Return whether every rank ends with exactly what the operation promises it."""
-    everyone = frozenset(range(trace.world_size))
     final = trace.frames[-1].state
     return all(
         final[rank][chunk] == promised
         for rank in range(trace.world_size)
         for chunk in range(trace.chunks)
-        if (promised := _promise(trace, rank, chunk, everyone)) is not None
+        if (promised := promise(trace, rank, chunk)) is not None
     )
+
+
+def promise(trace: Trace, rank: int, chunk: int) -> Cell | None:
+    """Return what `rank` must end with for `chunk`, added directly; None if it is owed nothing."""
+    n, operation = trace.world_size, trace.operation
+    if rank >= n or not _owed(operation, rank, chunk, n):
+        return None
+    if operation in ("all_reduce", "reduce_scatter", "reduce"):
+        ranks = frozenset(range(n))
+    elif operation in ("broadcast", "scatter"):
+        ranks = frozenset((ROOT,))
+    else:
+        ranks = frozenset((_origin(operation, chunk, n),))
+    value = sum(part(one, chunk, n, trace.chunks, trace.seed) for one in ranks)
+    return Cell(value=value, ranks=ranks)
+
+
+def _origin(operation: str, chunk: int, world_size: Count) -> int:
+    """Return the rank whose data a chunk of a gather or an all-to-all is."""
+    return chunk // world_size if operation == "all_to_all" else chunk % world_size
+
+
+def _holds(operation: str, rank: int, chunk: int, world_size: Count) -> bool:
+    if operation in ("all_gather", "gather", "all_to_all"):
+        return _origin(operation, chunk, world_size) == rank
+    return rank == ROOT if operation in ("broadcast", "scatter") else True
+
+
+def _owed(operation: str, rank: int, chunk: int, world_size: Count) -> bool:
+    if operation in ("reduce_scatter", "scatter", "all_to_all"):
+        return chunk % world_size == rank
+    return rank == ROOT if operation in ("reduce", "gather") else True
 
 
 def _after(frame: Frame, transfers: tuple[Transfer, ...]) -> Frame:
@@ -150,13 +198,3 @@ def _add(old: Cell, message: Cell, transfer: Transfer) -> Cell:
 
 def _name(transfer: Transfer) -> str:
     return f"chunk {transfer.chunk} from rank {transfer.source} to rank {transfer.target}"
-
-
-def _promise(trace: Trace, rank: int, chunk: int, everyone: frozenset[int]) -> Cell | None:
-    """Return what `rank` must end with for `chunk`; None where the operation leaves it open."""
-    owner = chunk % trace.world_size
-    if trace.operation == "reduce_scatter" and owner != rank:
-        return None
-    ranks = frozenset((owner,)) if trace.operation == "all_gather" else everyone
-    value = sum(part(one, chunk, trace.world_size, trace.chunks) for one in ranks)
-    return Cell(value=value, ranks=ranks)

@@ -25,7 +25,7 @@ class Frame:
 
     Attributes:
         transfers: the messages of this round, none in the first frame.
-        state: [rank][chunk].
+        state: [rank][chunk], with a row more for every switch that adds.
         sent: chunks that each rank has sent since the start; `port_bytes` gives bytes.
         received: chunks that each rank has received since the start.
     """
@@ -42,10 +42,11 @@ class Trace:
 
     Attributes:
         title: of the collective.
-        operation: "all_reduce", "reduce_scatter" or "all_gather".
-        world_size: ranks.
-        chunks: equal chunks of the buffer.
+        operation: key of `engine.simulate.collective.OPERATIONS`.
+        world_size: ranks; nodes of a frame behind them are switches.
+        chunks: equal chunks of the buffer; in an all-to-all, blocks of all ranks' buffers.
         frames: the world before the first round and after each.
+        seed: of the numbers that the ranks start with.
     """
 
     title: str
@@ -53,15 +54,22 @@ class Trace:
     world_size: Count
     chunks: Count
     frames: tuple[Frame, ...]
+    seed: int = 0
+
+    @property
+    def buffer_chunks(self) -> Count:
+        """Chunks of one rank's buffer."""
+        return self.world_size if self.operation == "all_to_all" else self.chunks
 
 
 def port_bytes(trace: Trace, frame: int, size: Bytes) -> tuple[tuple[Bytes, Bytes], ...]:
     """Return (sent, received) bytes of every rank since the start, for a buffer of `size`."""
     now = trace.frames[frame]
-    per_chunk = size / trace.chunks
+    per_chunk = size / trace.buffer_chunks
+    ports = zip(now.sent, now.received, strict=True)
     return tuple(
         (sent * per_chunk, received * per_chunk)
-        for sent, received in zip(now.sent, now.received, strict=True)
+        for sent, received in list(ports)[: trace.world_size]
     )
 
 
@@ -74,7 +82,7 @@ def time(trace: Trace, size: Bytes, bandwidth: Bandwidth, latency: Seconds) -> S
     latency + 2 size / (k bandwidth): a factor of 1 + (2 depth - 1)/k on the bandwidth part, the
     cost of filling the pipeline.
     """
-    per_chunk = size / trace.chunks
+    per_chunk = size / trace.buffer_chunks
     return sum(
         (
             latency + _busiest(before, after) * per_chunk / bandwidth

@@ -1,4 +1,4 @@
-"""Measures what the README reports: `python -m tests.bench.run [--only start page building]`.
+"""Measures what the README reports: `python -m tests.bench.run [--only start page building ...]`.
 
 Prints a table; writes the numbers with date and machine to tests/bench/results.json, misses
 included. Nothing else may run on the machine meanwhile.
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tests.bench import building, page, start
+from tests.bench import building, collectives, estimate, page, start
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("results.json")
@@ -30,6 +30,8 @@ def main() -> None:
     """Run the parts asked for and keep the results of the others."""
     parts: dict[str, Callable[[], dict[str, object]]] = {
         "building": building.run,
+        "collectives": collectives.run,
+        "estimate": estimate.run,
         "page": partial(page.run, ROOT / "site"),
         "start": partial(start.run, rounds=5),
     }

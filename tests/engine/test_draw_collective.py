@@ -15,7 +15,9 @@ COLLECTIVES = discover.names("engine.collectives")
 
 def scene(name: str, world_size: int) -> Scene:
     trace = run(discover.module("engine.collectives", name), world_size)
-    return collective_scene(trace, star=name.startswith("star"))
+    return collective_scene(
+        trace, star=name.startswith(("star", "direct_gather", "direct_scatter"))
+    )
 
 
 @pytest.mark.parametrize("name", COLLECTIVES)

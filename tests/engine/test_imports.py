@@ -16,7 +16,7 @@ LAYERS = (
     {"ticks", "accelerators", "models", "nodes"},
     {"hardware", "parallelism", "constants"},
     {"formulas", "collectives", "schedules", "software", "run_file"},
-    {"simulate"},
+    {"simulate", "tiny"},
     {"calculator", "estimate"},
     {"draw"},
     {"calculators", "wire"},

@@ -1,0 +1,33 @@
+"""Binomial reduce: a binomial broadcast played backwards, adding instead of copying."""
+
+from engine.collectives import binomial_broadcast
+from engine.transfer import Transfer
+from engine.units import Bytes, Count
+
+TITLE = "Binomial tree reduce"
+OPERATION = "reduce"
+
+
+def chunks(world_size: Count) -> Count:
+    """Return the number of chunks: the buffer travels whole, whatever the number of ranks."""
+    return 1
+
+
+def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
+    """Return the messages of every round; rank 0 ends with the sum."""
+    return tuple(
+        tuple(
+            Transfer(source=one.target, target=one.source, chunk=0, reduce=True) for one in messages
+        )
+        for messages in reversed(binomial_broadcast.rounds(world_size))
+    )
+
+
+def bytes_sent(world_size: Count, size: Bytes) -> Bytes:
+    """Return what the busiest rank sends: its buffer once. The root receives one per round."""
+    return size if world_size > 1 else 0.0
+
+
+def num_rounds(world_size: Count) -> Count:
+    """Return the number of rounds, the logarithm rounded up."""
+    return binomial_broadcast.num_rounds(world_size)

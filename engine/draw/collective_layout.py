@@ -1,0 +1,93 @@
+"""Where the boxes of a collective stand, and how the chunks lie in them."""
+
+import math
+from dataclasses import dataclass
+
+from engine.simulate.trace import Trace
+
+Point = tuple[float, float]
+
+# Width, height and radii: a wider sheet where more boxes stand on it.
+_FEW = (720.0, 680.0, 262.0, 254.0)
+_MANY = (1000.0, 940.0, 430.0, 396.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """How the chunks of a rank are laid out: cells of `width` by `height` in `columns`.
+
+    `sheet` is the width and height of the drawing and the two radii of the ellipse of boxes; a
+    `font` of 0 leaves the numbers out.
+    """
+
+    columns: int
+    rows: int
+    width: float
+    height: float
+    font: float
+    sheet: tuple[float, float, float, float]
+
+    @property
+    def box(self) -> Point:
+        """Width and height of all cells of a rank."""
+        return self.columns * self.width, self.rows * self.height
+
+    def corner(self, seat: Point, slot: int) -> Point:
+        """Return the upper left corner of a cell in the box whose middle is `seat`."""
+        width, height = self.box
+        row, column = divmod(slot, self.columns)
+        x, y = seat[0] - width / 2 + column * self.width, seat[1] - height / 2 + row * self.height
+        return round(x, 1), round(y, 1)
+
+
+def grid_of(cells: int, ranks: int) -> Grid:
+    """Return how at most `cells` cells of each of `ranks` boxes are laid out."""
+    if cells == 1:
+        return Grid(columns=1, rows=1, width=88, height=44, font=24, sheet=_FEW)
+    if ranks <= 4:
+        rows = -(-cells // 2)
+        return Grid(columns=2, rows=rows, width=58, height=38, font=23, sheet=_FEW)
+    if ranks <= 8 and cells > 10:
+        return Grid(columns=5, rows=-(-cells // 5), width=34, height=26, font=14, sheet=_FEW)
+    if ranks <= 8:
+        columns = 4 if cells > 6 else 3
+        rows = -(-cells // columns)
+        return Grid(columns=columns, rows=rows, width=45, height=34, font=18.5, sheet=_FEW)
+    if cells > 16:
+        return Grid(columns=8, rows=-(-cells // 8), width=16, height=18, font=0, sheet=_MANY)
+    return Grid(columns=4, rows=-(-cells // 4), width=32, height=23, font=13.5, sheet=_MANY)
+
+
+def slots_of(trace: Trace) -> list[dict[int, int]]:
+    """Return for every node the place in its box of each chunk that it shows.
+
+    In an all-to-all those are the blocks that it ever holds; else all chunks.
+    """
+    nodes = range(len(trace.frames[0].state))
+    if trace.operation != "all_to_all":
+        return [{chunk: chunk for chunk in range(trace.chunks)} for _ in nodes]
+    held: list[set[int]] = [
+        {chunk for chunk, cell in enumerate(row) if cell.ranks} for row in trace.frames[0].state
+    ]
+    for frame in trace.frames:
+        for one in frame.transfers:
+            held[one.target].add(one.chunk)
+    return [{chunk: slot for slot, chunk in enumerate(sorted(chunks))} for chunks in held]
+
+
+def seats_of(trace: Trace, star: bool, sheet: tuple[float, float, float, float]) -> list[Point]:
+    """Return the middle of every box; rank 0 of a star, or a switch, is in the middle of all."""
+    width, height, across, down = sheet
+    ranks = trace.world_size
+    around = max(ranks - 1 if star else ranks, 1)
+    seats = [
+        (
+            width / 2 + across * math.sin(2 * math.pi * i / around),
+            height / 2 - down * math.cos(2 * math.pi * i / around),
+        )
+        for i in range(around)
+    ]
+    middle = [(width / 2, height / 2)]
+    if star:
+        return middle + seats
+    return seats + middle * (len(trace.frames[0].state) - ranks)

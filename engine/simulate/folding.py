@@ -1,0 +1,72 @@
+"""Alike flows taken together: the messages of one rail stand for those of every rail.
+
+With full nodes and equal rails, message k of the first rail has a copy on each of the others, and
+all links of a kind in a node (or leaf group) carry the same. That is exact as long as no link is
+slower than its likes; with slow links every copy is made and simulated. Tests compare the two.
+"""
+
+from dataclasses import replace
+
+from engine.simulate.collective_time import Message, Phase, phase
+from engine.simulate.fair_share import Flow, Link
+from engine.simulate.topology import Topology, route
+from engine.units import Bandwidth, Count
+
+
+def folded(
+    messages: tuple[Message, ...], topology: Topology, copies: Count, times: Count, label: str
+) -> Phase:
+    """Return a phase in which every message stands for `copies` of it, one on each rail."""
+    if topology.slow:
+        return replace(phase(copied(messages, topology, copies), topology, times), label=label)
+    alike: dict[tuple[object, ...], int] = {}
+    flows: dict[tuple[object, ...], Flow] = {}
+    capacity: dict[Link, Bandwidth] = {}
+    for source, target, share in messages:
+        way = route(topology, source, target)
+        links: dict[Link, float] = {}
+        for link in way.links:
+            name, members = _class(topology, link, copies)
+            links[name] = copies / members
+            if name not in capacity:
+                capacity[name] = topology.capacity(link)
+        key = (share, way.latency, *links)
+        alike[key] = alike.get(key, 0) + 1
+        flows[key] = Flow(size=share, links=links, latency=way.latency)
+    together = tuple(
+        replace(
+            flow,
+            links={link: weight * alike[key] for link, weight in flow.links.items()},
+            count=float(alike[key] * copies),
+        )
+        for key, flow in flows.items()
+    )
+    return Phase(label=label, flows=together, capacity=capacity, times=times)
+
+
+def copied(messages: tuple[Message, ...], topology: Topology, copies: Count) -> tuple[Message, ...]:
+    """Return all copies: both ends moved on by as many places in their nodes."""
+    size = topology.gpus_per_node
+    stride = size // copies
+
+    def moved(gpu: int, turn: int) -> int:
+        node, place = divmod(gpu, size)
+        return node * size + (place + turn * stride) % size
+
+    return tuple(
+        (moved(source, turn), moved(target, turn), share)
+        for source, target, share in messages
+        for turn in range(copies)
+    )
+
+
+def _class(topology: Topology, link: Link, copies: Count) -> tuple[Link, Count]:
+    """Return the name of all links that are alike (those of a node, of a group), and how many."""
+    kind, place = str(link[0]), int(link[1])
+    if kind.startswith("nvlink"):
+        return (kind, topology.node(place)), topology.gpus_per_node
+    if kind.startswith("pcie"):
+        return (kind, topology.node(place)), min(copies, topology.gpus_per_node)
+    if kind.startswith("port"):
+        return (kind, place), topology.rails_per_node
+    return (kind, place), topology.rails_per_node if topology.rails else 1
