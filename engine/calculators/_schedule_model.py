@@ -11,18 +11,24 @@ from engine.units import Bytes, Count, Ratio, Seconds, Share
 
 # More operations than these would take seconds in a browser: of the reader's own schedule, and of
 # each that stands beside it.
-_LARGEST, _LARGEST_BESIDE = 400_000, 24_000
+_LARGEST, _LARGEST_BESIDE = 280_000, 6_000
 _LONGEST = 1024  # micro-batches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """With which numbers a schedule is played, and why not with others, if so."""
+    """With which numbers a schedule is played.
+
+    Attributes:
+        reason: why not with the reader's own, if so.
+        refused: whether the schedule itself cannot run with those.
+    """
 
     pipeline_parallel: Count
     num_microbatches: Count
     num_chunks: Count
     reason: str = ""
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,7 @@ class Played:
         over: the same over computing time.
         peak: most activations that a rank holds, in those of a rank for one micro-batch.
         activations, weights: bytes on the fullest rank.
+        continued: whether it is drawn out from two shorter runs.
     """
 
     name: str
@@ -47,6 +54,7 @@ class Played:
     activations: Bytes
     weights: Bytes
     messages: Count
+    continued: bool = False
 
     @property
     def memory(self) -> Bytes:
@@ -82,18 +90,20 @@ def setting_of(inputs: Inputs) -> Setting:
         first = min(inputs.num_microbatches, limit)
         for m in (*range(first, limit + 1), *range(first - 1, 0, -1)):
             if not schedule.obstacle(p, m):
-                reason = _reason(schedule, inputs, p, m, limit)
-                return Setting(pipeline_parallel=p, num_microbatches=m, num_chunks=v, reason=reason)
+                return _setting(schedule, inputs, p, m, v)
     raise ValueError(f"{schedule.TITLE} cannot be played with {inputs.pipeline_parallel} stages")
 
 
-def _reason(schedule: ModuleType, inputs: Inputs, p: Count, m: Count, limit: Count) -> str:
-    if (p, m) == (inputs.pipeline_parallel, inputs.num_microbatches):
-        return ""
+def _setting(schedule: ModuleType, inputs: Inputs, p: Count, m: Count, v: Count) -> Setting:
     why = schedule.obstacle(inputs.pipeline_parallel, inputs.num_microbatches)
-    if not why:
-        return "more micro-batches would take too long to play"
-    return str(why)
+    same = (p, m) == (inputs.pipeline_parallel, inputs.num_microbatches)
+    return Setting(
+        pipeline_parallel=p,
+        num_microbatches=m,
+        num_chunks=v,
+        reason="" if same else str(why) or "more would take too long to play",
+        refused=bool(why),
+    )
 
 
 def _chunks(schedule: ModuleType, wanted: Count) -> Count:
@@ -117,13 +127,18 @@ def measured(inputs: Inputs, setting: Setting, run: Run) -> Played:
         title=schedule.TITLE,
         setting=setting,
         step=step,
-        share=max(0.0, idle_share(run, step)),
-        over=max(0.0, idle_over_ideal(run, step)),
+        share=_clean(idle_share(run, step)),
+        over=_clean(idle_over_ideal(run, step)),
         peak=peak,
         activations=peak * inputs.activation_size / p,
         weights=schedule.COPIES * inputs.weight_size / p,
         messages=run.program.num_messages,
     )
+
+
+def _clean(share: float) -> float:
+    """Return the share; what summing many times has left of nothing is nothing."""
+    return share if share > 1e-9 else 0.0
 
 
 def played(inputs: Inputs) -> Played:
@@ -146,13 +161,14 @@ def _one(inputs: Inputs, name: str, own: Played) -> Played | str:
         return own
     v = _chunks(schedule, inputs.num_chunks)
     theirs = replace(inputs, schedule=name)
-    if _cost(p, m, v) <= _LARGEST_BESIDE:
+    if cost(p, m, v) <= _LARGEST_BESIDE:
         setting = Setting(pipeline_parallel=p, num_microbatches=m, num_chunks=v)
         return measured(theirs, setting, play(theirs, setting))
     return _continued(theirs, schedule, v)
 
 
-def _cost(p: Count, m: Count, v: Count) -> Count:
+def cost(p: Count, m: Count, v: Count) -> Count:
+    """Return about how many operations a step has."""
     return 2 * p * m * v
 
 
@@ -165,8 +181,8 @@ def _continued(inputs: Inputs, schedule: ModuleType, v: Count) -> Played | str:
     p, m = inputs.pipeline_parallel, inputs.num_microbatches
     first = 2 * p + m % p
     second = first + p
-    if schedule.obstacle(p, first) or m <= second or _cost(p, second, v) > 2 * _LARGEST_BESIDE:
-        return "choose it to play it"
+    if schedule.obstacle(p, first) or m <= second or cost(p, second, v) > 2 * _LARGEST_BESIDE:
+        return "too long to play beside; choose it"
     low, high = (
         measured(inputs, setting, play(inputs, setting))
         for setting in (
@@ -189,4 +205,5 @@ def _continued(inputs: Inputs, schedule: ModuleType, v: Count) -> Played | str:
         peak=at(low.peak, high.peak),
         activations=at(low.activations, high.activations),
         messages=round(at(low.messages, high.messages)),
+        continued=True,
     )
