@@ -3,18 +3,15 @@
 from dataclasses import dataclass
 
 from engine.accelerators import Gpu
-from engine.constants import Achieved, achieved
+from engine.constants import COMMON, Achieved, Common, achieved
 from engine.parallelism import Cluster, Training
 from engine.software import SOFTWARE, Software
-from engine.units import MICRO, Bandwidth, Count, FlopRate, Seconds, Share
+from engine.units import Bandwidth, Count, FlopRate, Seconds, Share
 
-# From the end of a small kernel to the start of the next.
-KERNEL_GAP: Seconds = 2 * MICRO
 # FlashAttention-2 uses the matrix instructions of Ampere; on Hopper and later they reach about
 # 0.6 of what the newer ones do (Shah et al. 2024: 350 against 600 TFLOP/s and more on an H100).
 OLD_INSTRUCTIONS: Share = 0.6
-# Code bases that run eagerly (2022 to early 2023) came with the first FlashAttention, about half
-# as fast as the second (Dao 2023).
+# The first FlashAttention is about half as fast as the second (Dao 2023).
 FIRST_FLASH_ATTENTION: Share = 0.55
 
 
@@ -36,6 +33,7 @@ class Rank:
         switch_adds: the scale-up switch can add.
         software: the family.
         quantized: linear layers convert their operands to fp8.
+        common: constants of all types of GPU.
     """
 
     matmul: FlopRate
@@ -51,10 +49,16 @@ class Rank:
     switch_adds: bool
     software: Software
     quantized: bool
+    common: Common
 
 
-def rank_of(cluster: Cluster, training: Training, constants: Achieved | None = None) -> Rank:
-    """Return the rates of a rank; `constants` replaces those of the table (for their fit)."""
+def rank_of(
+    cluster: Cluster,
+    training: Training,
+    constants: Achieved | None = None,
+    common: Common = COMMON,
+) -> Rank:
+    """Return the rates of a rank; `constants` and `common` replace the tables (for their fit)."""
     gpu = cluster.gpu
     reached = constants or achieved(gpu)
     software = SOFTWARE[training.framework]
@@ -78,11 +82,12 @@ def rank_of(cluster: Cluster, training: Training, constants: Achieved | None = N
         switch_adds=gpu.switch_adds,
         software=software,
         quantized=quantized,
+        common=common,
     )
 
 
 def _attention_share(gpu: Gpu, software: Software, training: Training) -> Share:
-    share = 1.0 if training.compiled else FIRST_FLASH_ATTENTION
+    share = FIRST_FLASH_ATTENTION if training.first_flash_attention else 1.0
     newer = "fp8" in gpu.peak
     return share * OLD_INSTRUCTIONS if newer and not software.current_attention else share
 
