@@ -39,7 +39,7 @@ def tensor_parallel_time(
     tensor = plan.tensor_parallel
     if tensor == 1:
         return 0.0
-    group = group_of(rank, tensor, 1)
+    group = group_of(rank, tensor, 1, "tensor")
     size = HALF * local_tokens(plan, training) * model.hidden_size
     parts = 1 if sparse and not model.num_shared_experts else 2
     scattered = plan.sequence_parallel
@@ -72,7 +72,7 @@ def context_parallel_time(
         return 0.0
     width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
     size = HALF * scores.sequences * scores.queries * width
-    group = group_of(rank, ranks, plan.tensor_parallel)
+    group = group_of(rank, ranks, plan.tensor_parallel, "context")
     steps = ranks - 1
     ring = steps * send_time(size, _hop(rank, group), min(2, group.nodes))
     hidden = steps / ranks
@@ -98,7 +98,7 @@ def expert_parallel_time(
     ranks = plan.expert_parallel
     if ranks == 1:
         return 0.0
-    group = group_of(rank, ranks, plan.expert_tensor_parallel)
+    group = group_of(rank, ranks, plan.expert_tensor_parallel, "expert")
     own = local_tokens(plan, training) / plan.tensor_parallel
     exposed = 2 * (2 + again) * exchange_time(own, model, rank, group)
     return exposed * (1 - HIDDEN) if training.overlap_tensor_parallel else exposed
@@ -125,6 +125,6 @@ def vocabulary_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Sec
     """Return the time to gather the input of the split vocabulary and to scatter its gradient."""
     if plan.tensor_parallel == 1:
         return 0.0
-    group = group_of(rank, plan.tensor_parallel, 1)
+    group = group_of(rank, plan.tensor_parallel, 1, "tensor")
     size = HALF * tokens * model.hidden_size
     return 2 * scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth)

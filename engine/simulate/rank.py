@@ -1,12 +1,20 @@
 """What one rank can do: the rates of its GPU under its software, and the groups it talks to."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from engine.accelerators import Gpu
 from engine.constants import Achieved, achieved
 from engine.parallelism import Cluster, Training
 from engine.software import SOFTWARE, Software
 from engine.units import MICRO, Bandwidth, Count, FlopRate, Seconds, Share
+
+# The groups that a rank belongs to. Of the states of data parallelism: those outside the experts
+# and those of the experts, each over the ranks that share one copy, and over the copies.
+Axis = Literal[
+    "tensor", "context", "pipeline", "expert", "data", "copies", "expert_data", "expert_copies"
+]
 
 # From the end of a small kernel to the start of the next.
 KERNEL_GAP: Seconds = 2 * MICRO
@@ -36,6 +44,8 @@ class Rank:
         switch_adds: the scale-up switch can add.
         software: the family.
         quantized: linear layers convert their operands to fp8.
+        placed: GPUs of one node that belong to the same group, by axis. What is not there follows
+            from the order tensor, context, data, pipeline, the innermost first.
     """
 
     matmul: FlopRate
@@ -51,6 +61,7 @@ class Rank:
     switch_adds: bool
     software: Software
     quantized: bool
+    placed: Mapping[Axis, Count] = field(default_factory=dict)
 
 
 def rank_of(cluster: Cluster, training: Training, constants: Achieved | None = None) -> Rank:
@@ -108,9 +119,11 @@ class Group:
     bandwidth: Bandwidth
 
 
-def group_of(rank: Rank, ranks: Count, stride: Count) -> Group:
-    """Return the group of `ranks` ranks that are `stride` apart in the order of the job."""
+def group_of(rank: Rank, ranks: Count, stride: Count, axis: Axis | None = None) -> Group:
+    """Return the group of `ranks` ranks, `stride` apart unless those of its axis are `placed`."""
     per_node = max(1, min(ranks, rank.domain // stride))
+    if axis and axis in rank.placed:
+        per_node = rank.placed[axis]
     nodes = -(-ranks // per_node)
     if nodes == 1:
         return Group(ranks=ranks, nodes=1, bandwidth=rank.scale_up)

@@ -1,6 +1,7 @@
 """How long one training step takes, and on what: exposed seconds of the slowest rank."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import log, sqrt
 
 from engine.constants import Achieved
@@ -10,7 +11,7 @@ from engine.models import Model
 from engine.parallelism import Cluster, Plan, Training, chunk_sizes, num_microbatches
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
-from engine.simulate.rank import Rank, group_of, rank_of
+from engine.simulate.rank import Axis, Rank, group_of, rank_of
 from engine.simulate.sharding_time import data_parallel_time, optimizer_time, rank_weights
 from engine.units import MILLI, Count, Seconds, Share
 
@@ -79,9 +80,14 @@ def step_time(
     plan: Plan,
     training: Training,
     constants: Achieved | None = None,
+    placed: Mapping[Axis, Count] | None = None,
 ) -> StepTime:
-    """Return the time of one step; `constants` replaces those of the table (for their fit)."""
-    rank = rank_of(cluster, training, constants)
+    """Return the time of one step.
+
+    `constants` replaces those of the table (for their fit), `placed` says how many GPUs of a node
+    belong to the same group, for another order of the ranks than that of `Rank.placed`.
+    """
+    rank = replace(rank_of(cluster, training, constants), placed=placed or {})
     dense, sparse = _layer_times(model, plan, training, rank)
     stage = max(
         _stages(model, plan, training, rank), key=lambda one: _stage_time(one, dense, sparse)
@@ -203,11 +209,11 @@ def _messages(
         return 0.0
     tensor = plan.tensor_parallel
     size = HALF * local_tokens(plan, training) * model.hidden_size
-    pair = group_of(rank, 2, plan.world_size // ranks)
+    pair = group_of(rank, 2, plan.world_size // ranks, "pipeline")
     bandwidth = rank.scale_up if pair.nodes == 1 else rank.port
     one = send_time(size / tensor, bandwidth, pair.nodes)
     if tensor > 1 and not plan.sequence_parallel:
-        inside = group_of(rank, tensor, 1)
+        inside = group_of(rank, tensor, 1, "tensor")
         one += scatter_or_gather_time(size, tensor, inside.nodes, inside.bandwidth)
     fill = 2 * (ranks - 1) * one
     pieces = plan.virtual_pipeline

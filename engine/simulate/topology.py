@@ -16,6 +16,11 @@ from dataclasses import dataclass
 from engine.simulate.fair_share import Link
 from engine.units import GB, MICRO, Bandwidth, Count, Ratio, Seconds
 
+# PCIe 5.0 x16: 32 GT/s on 16 lanes with 128 bits in 130.
+PCIE: Bandwidth = 63 * GB
+# Assumed: two more switches and longer cables.
+CLIMB: Seconds = 1 * MICRO
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
@@ -43,15 +48,14 @@ class Topology:
     ports_per_node: Count = 8
     nvlink: Bandwidth = 450 * GB
     port: Bandwidth = 50 * GB
-    # PCIe 5.0 x16: 32 GT/s on 16 lanes with 128 bits in 130.
-    pcie: Bandwidth = 63 * GB
+    pcie: Bandwidth = PCIE
     nodes_per_group: Count = 32
     oversubscription: Ratio = 1.0
     rails: bool = True
     pxn: bool = True
     step_latency: Seconds = 3.4 * MICRO
     network_latency: Seconds = 14 * MICRO
-    climb_latency: Seconds = 1 * MICRO
+    climb_latency: Seconds = CLIMB
     slow: tuple[tuple[Link, Ratio], ...] = ()
 
     @property

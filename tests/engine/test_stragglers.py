@@ -13,7 +13,7 @@ from engine.formulas.stragglers import (
     slowest_share,
     slowest_with_one_slow,
 )
-from engine.simulate.cluster_life import chances
+from engine.simulate.chance import chances
 
 
 # Expected largest of n standard normal values, as tabulated (Harter 1961, five decimals).
