@@ -68,10 +68,10 @@ def text() -> str:
     """Return the module."""
     found = sorted(errors())
     return (
-        '"""How far predicted gains are from published ones. Written by tests.validation.gains."""\n'
+        '"""How far predicted gains are from published ones. By tests.validation.gains."""\n'
         "\n"
-        "# Pairs of runs that differ in one setting; median and 80th percentile of the error of the\n"
-        "# ratio of their speeds.\n"
+        "# Pairs of runs that differ in one setting; median and 80th percentile of the error of\n"
+        "# the ratio of their speeds.\n"
         f"PAIRS = {len(found)}\n"
         f"GAIN_MEDIAN = {statistics.median(found):.3f}\n"
         f"GAIN_ERROR = {found[int(0.8 * len(found))]:.3f}\n"
