@@ -187,7 +187,7 @@ LEVERS = (
         label="Fused attention",
         family="setting",
         change=_unless("flash_attention", True),
-        side="None; it also saves memory.",
+        side="Nothing; it saves memory too.",
         sources=("dao2022",),
     ),
     Lever(
@@ -219,6 +219,8 @@ LEVERS = (
         family="setting",
         change=_async_tensor,
         side="Collectives take multiprocessors from the products.",
+        evidence="Reported with torchtitan: about 8 % for a whole step of Llama 3 on 64 H100.",
+        sources=("async_tp2024",),
     ),
     Lever(
         key="pieces",
@@ -279,13 +281,14 @@ LEVERS = (
         removed=_contention,
         side="Copy engines or in-switch adding instead of kernels.",
         evidence="Computing beside collectives was 18.9 % slower on average, 40 % at most.",
+        sources=("lee2025",),
     ),
     Lever(
         key="documents",
         label="Balance documents under context parallelism",
         family="waiting",
         removed=_documents,
-        side="None but the packing.",
+        side="Another packing of the documents.",
     ),
     Lever(
         key="stragglers",

@@ -127,13 +127,12 @@ def as_run(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
 
 
 PRESETS = {
-    "Llama 3 405B on 8,192 H100": {
+    "405B parameters on 8,192 H100": {
         "model": "llama-3-405b",
         "world_size": 8192,
         "global_batch_size": 2048,
         "pipeline_parallel": 16,
         "virtual_pipeline": 7,
-        "recompute": "none",
     },
     "The network first: ZeRO-3 on one 100 Gb/s port a node": {
         "model": "llama-2-13b",
@@ -155,7 +154,6 @@ PRESETS = {
         "tensor_parallel": 1,
         "pipeline_parallel": 4,
         "expert_parallel": 64,
-        "recompute": "selective",
         "nic_bandwidth": 100 * Gbit,
         "nics_per_node": 4,
     },

@@ -11,7 +11,7 @@ from engine.run_file import Run
 from engine.simulate.memory import fits, memory
 from engine.simulate.step_time import StepTime, step_time
 from engine.text import Text
-from engine.units import Ratio, Seconds, Share
+from engine.units import Count, Ratio, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,8 @@ class Gain:
     Attributes:
         lever: which.
         change: of the inputs; empty where none does it.
-        step: with the lever, for as many sequences as before.
+        step: with the lever.
+        alike: on as many GPUs, for as many sequences as before.
         gain: how many times as fast.
         low, high: within these were eight of ten published pairs of runs.
         fits: whether the memory suffices with it.
@@ -30,6 +31,7 @@ class Gain:
     lever: Lever
     change: Change
     step: Seconds
+    alike: bool
     gain: Ratio
     low: Ratio
     high: Ratio
@@ -90,21 +92,29 @@ def _gain(lever: Lever, inputs: Inputs, run: Run, step: StepTime) -> Gain | None
         return None
     if lever.removed:
         time = step.total - lever.removed(inputs, run, step)
+        gain = step.total / time
     else:
-        time = _gpu_time(other) / _gpu_time(run) * step.total
-    # A change that was taken back, because it does not divide, is none.
-    if other == run and not lever.removed:
+        time = _step(other).total
+        gain = _gpu_time(run) / _gpu_time(other)
+    # A change that was taken back because it does not divide is none; a micro-batch that needs a
+    # larger batch is another lever.
+    taken_back = other == run and not lever.removed
+    if taken_back or (lever.key == "micro_batch" and _size(other) != _size(run)):
         return None
-    gain = step.total / time
     return Gain(
         lever=lever,
         change=change,
         step=time,
+        alike=_size(other) == _size(run),
         gain=gain,
         low=gain * exp(-GAIN_ERROR),
         high=gain * exp(GAIN_ERROR),
         fits=_fits(other),
     )
+
+
+def _size(run: Run) -> tuple[Count, Count]:
+    return run.plan.world_size, run.training.global_batch_size
 
 
 def _gpu_time(run: Run) -> Seconds:

@@ -205,7 +205,9 @@ def first(found: Job) -> Badge:
 
 def advice(found: Job) -> Advice:
     """Return the three best levers that a change of inputs pulls, to apply and to undo."""
-    usable = [gain for gain in found.gains if gain.change and gain.fits and gain.gain > 1]
+    usable = [
+        gain for gain in found.gains if gain.change and gain.alike and gain.fits and gain.gain > 1
+    ]
     return Advice(
         title="Pull one",
         verdict=say(
@@ -298,7 +300,6 @@ def challenge(found: Job) -> Challenge:
         solution={
             "recompute": "none",
             "overlap_tensor_parallel": True,
-            "tensor_parallel": 4,
             "virtual_pipeline": 5,
         },
     )

@@ -129,7 +129,7 @@ def _more_gpus(job: Job, run: Run, now: Seconds, more: Share) -> Share:
     twice, _ = as_run(replace(job, world_size=2 * run.plan.world_size))
     steps = run.training.global_batch_size / twice.training.global_batch_size
     exponent = log(now / (_time(twice) * steps)) / log(twice.plan.world_size / run.plan.world_size)
-    return (1 + more) ** exponent - 1
+    return float((1 + more) ** exponent) - 1
 
 
 def _time(run: Run) -> float:
