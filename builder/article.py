@@ -18,6 +18,7 @@ KEYS: dict[str, type] = {
     "requires": list,
     "next": list,
     "planned": list,
+    "readers": list,
     "updated": datetime.date,
     "minutes": int,
     "draft": bool,
@@ -39,6 +40,7 @@ class Article:
         requires: slugs of the guides to read before.
         next: slugs of the guides that continue here.
         planned: slugs in `requires` and `next` that need not exist yet.
+        readers: keys of content/readers.toml: whose list on the home page it is in.
         updated: ISO date.
         text: the whole file.
         body: the Markdown, with the front matter blanked so that line numbers stay.
@@ -56,6 +58,7 @@ class Article:
     requires: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
     planned: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
     updated: str = ""
     minutes: int = 0
     draft: bool = False

@@ -36,15 +36,15 @@ def read(folders: Folders, *, drafts: bool) -> Texts:
         broken += [source] if found is None else []
         if found is not None and (drafts or not found.draft):
             articles.append(found)
-    references, glossary = (
+    shelf = [
         path.read_text("utf-8") if path.is_file() else ""
-        for path in (folders.root / library.REFERENCES, folders.root / library.GLOSSARY)
-    )
-    known, wrong = library.parse(references, glossary)
+        for path in (folders.root / name for name in library.FILES)
+    ]
+    known, wrong = library.parse(*shelf)
     return Texts(
         articles=tuple(_with_home(articles)),
         library=known,
-        library_digest=digest((references, glossary)),
+        library_digest=digest(shelf),
         broken=tuple(broken),
         problems=(*problems, *wrong),
     )

@@ -10,13 +10,19 @@ from builder.problem import Problem
 
 REFERENCES = "content/references.toml"
 GLOSSARY = "content/glossary.toml"
+READERS = "content/readers.toml"
+FILES = (REFERENCES, GLOSSARY, READERS)
 _REFERENCE_KEYS = ("authors", "year", "title", "where", "url", "used_for", "checked", "label")
 _TERM_KEYS = ("text", "also", "see")
+_READER_KEYS = ("title", "text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A source: `label` is how the text cites it, e.g. "Thakur et al. 2005"."""
+    """A source: `label` is how the text cites it, e.g. "Thakur et al. 2005".
+
+    `used_for` says in a sentence what was taken from it.
+    """
 
     key: str
     label: str
@@ -25,6 +31,7 @@ class Reference:
     title: str
     where: str
     url: str
+    used_for: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +45,28 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Whom a list of guides on the home page is for."""
+
+    key: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """References by key; terms by every lower-case name they go by."""
+    """References by key; terms by every lower-case name they go by; readers in their order."""
 
     references: Mapping[str, Reference]
     terms: Mapping[str, Term]
+    readers: tuple[Reader, ...] = ()
 
 
-def parse(references: str, glossary: str) -> tuple[Library, list[Problem]]:
-    """Return the library in the texts of the two files (empty where one is missing)."""
+def parse(references: str, glossary: str, readers: str = "") -> tuple[Library, list[Problem]]:
+    """Return the library in the texts of the three files (empty where one is missing)."""
     sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year", "url"))
     entries, more = _tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
+    known, others = _tables(readers, READERS, _READER_KEYS, _READER_KEYS)
     terms = {
         alias.lower(): Term(
             name=name,
@@ -60,7 +78,13 @@ def parse(references: str, glossary: str) -> tuple[Library, list[Problem]]:
         for alias in (name, *entry.get("also", ()))
     }
     found = {key: _reference(key, entry) for key, entry in sources.items()}
-    return Library(references=found, terms=terms), problems + more
+    return Library(
+        references=found,
+        terms=terms,
+        readers=tuple(
+            Reader(key=key, title=one["title"], text=one["text"]) for key, one in known.items()
+        ),
+    ), [*problems, *more, *others]
 
 
 def wrong_terms(library: Library, slugs: Iterable[str]) -> list[Problem]:
@@ -121,6 +145,7 @@ def _reference(key: str, entry: Mapping[str, Any]) -> Reference:
         title=str(entry["title"]),
         where=str(entry.get("where", "")),
         url=str(entry["url"]),
+        used_for=str(entry.get("used_for", "")),
     )
 
 

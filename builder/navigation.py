@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from builder.article import Article
+from builder.library import READERS, Reader
 from builder.problem import Problem, located
 
 
@@ -27,6 +28,14 @@ class LearningPath:
 
     letter: str
     name: str
+    guides: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderPath:
+    """The guides for one kind of reader, in their order."""
+
+    reader: Reader
     guides: tuple[Entry, ...]
 
 
@@ -68,6 +77,25 @@ def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
         )
         for path, guides in found.items()
     )
+
+
+def reader_paths(articles: Iterable[Article], readers: Iterable[Reader]) -> tuple[ReaderPath, ...]:
+    """Return the guides for each reader; a reader for whom there is none is left out."""
+    ordered = _in_order(articles)
+    found = (
+        ReaderPath(
+            reader=reader,
+            guides=tuple(entry(guide) for guide in ordered if reader.key in guide.readers),
+        )
+        for reader in readers
+    )
+    return tuple(path for path in found if path.guides)
+
+
+def reference_pages(articles: Iterable[Article]) -> tuple[Entry, ...]:
+    """Return the pages to look something up in, by title."""
+    found = (entry(article) for article in articles if article.kind == "page")
+    return tuple(sorted(found, key=lambda page: page.title))
 
 
 def tools(
@@ -116,6 +144,23 @@ def _place(article: Article, guides: Mapping[str, Article], order: list[str]) ->
         requires=tuple(entry(guides[slug]) for slug in article.requires if slug in guides),
         next=tuple(entry(guides[slug]) for slug in article.next if slug in guides),
     )
+
+
+def unknown_readers(articles: Iterable[Article], readers: Iterable[Reader]) -> list[Problem]:
+    """Return the articles that name a reader who is not in content/readers.toml."""
+    known = [reader.key for reader in readers]
+    return [
+        problem
+        for article in articles
+        for key in article.readers
+        if key not in known
+        for problem in located(
+            article.source,
+            article.text,
+            f'"{key}"',
+            f"readers names '{key}', not in {READERS}; there are {', '.join(known)}",
+        )
+    ]
 
 
 def problems(articles: Iterable[Article], broken: Iterable[str]) -> list[Problem]:

@@ -16,7 +16,7 @@ from builder.index import Index
 from builder.library import Library, Reference, Term
 from builder.markdown_glossary import term_id
 from builder.marks import fill
-from builder.navigation import Entry, LearningPath, Place
+from builder.navigation import Entry, LearningPath, Place, ReaderPath
 from builder.problem import ContentError, Problem, located
 from builder.prose import Heading, Prose
 
@@ -43,6 +43,8 @@ class Surface:
 
     shell: Shell
     paths: tuple[LearningPath, ...]
+    readers: tuple[ReaderPath, ...]
+    references: tuple[Entry, ...]
     tools: tuple[Entry, ...]
     base_url: str
     repository: str

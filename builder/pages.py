@@ -7,7 +7,7 @@ from typing import Any
 
 import jinja2
 
-from builder import check, maths, navigation, page
+from builder import check, lists, maths, navigation, page
 from builder.article import Article
 from builder.assets import hashed
 from builder.content import Texts
@@ -75,7 +75,7 @@ def make(parts: Parts, memo: Memo) -> Made:
         place, drawn = places[article.source], next(iter(figures), "")
         root = page.root_of(article.url)
         shown = {root + pictures[path]: data for path, data in parts.images.items()}
-        html = with_sizes(resolved.html, shown)
+        html = _with_lists(with_sizes(resolved.html, shown), root, parts)
         content = _content(article, html, parts, place, drawn)
         output |= {f"{article.url}index.html": _page(content, parts, memo), **figures}
     used = {path for path in pictures if _is_used(pictures[path], output)}
@@ -124,6 +124,20 @@ def _content(article: Article, html: str, parts: Parts, place: Place, figures: s
         live=bool(prose.calculators),
         surface=parts.surface,
     )
+
+
+def _with_lists(html: str, root: str, parts: Parts) -> str:
+    pages = (
+        lists.Page(
+            slug=article.slug,
+            url=root + article.url,
+            title=article.title,
+            cites=parts.rendered[article.source].cites,
+        )
+        for article in parts.texts.articles
+    )
+    blocks = parts.templates.get_template("blocks.html").module
+    return lists.filled(html, parts.texts.library, pages, blocks)
 
 
 def _finished(html: str, parts: Parts) -> str:

@@ -66,6 +66,8 @@ def build(
     surface = Surface(
         shell=shell,
         paths=navigation.learning_paths(texts.articles),
+        readers=navigation.reader_paths(texts.articles, texts.library.readers),
+        references=navigation.reference_pages(texts.articles),
         tools=navigation.tools(
             ((one.name, one.title, one.question) for one in tools.calculators.values()),
             ((article, made.html) for article, made in articles),
@@ -92,6 +94,7 @@ def build(
     )
     problems: list[Problem] = [*texts.problems, *tools.problems, *done.problems, *made.problems]
     problems += navigation.problems(texts.articles, texts.broken)
+    problems += navigation.unknown_readers(texts.articles, texts.library.readers)
     if not texts.broken:
         slugs = (article.slug for article in texts.articles)
         problems += library.wrong_terms(texts.library, slugs)

@@ -8,7 +8,7 @@ from typing import Any
 
 from markdown import Markdown  # type: ignore[import-untyped]
 
-from builder import maths, reference
+from builder import lists, maths, reference
 from builder.article import Article
 from builder.findings import Findings, Surroundings
 from builder.markdown_blocks import OwnBlocksExtension
@@ -74,7 +74,8 @@ def render(article: Article, around: Surroundings) -> Prose:
         ],
         extension_configs=_CONFIGS,
     )
-    html, formulas = maths.extract(markdown.convert(reference.expanded(article.body)))
+    body = lists.expanded(reference.expanded(article.body))
+    html, formulas = maths.extract(markdown.convert(body))
     headings = _headings(markdown.toc_tokens)
     problems = [
         problem

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.accelerators import Gpu
-from engine.units import MICRO, Seconds, Share
+from engine.units import MICRO, MILLI, Bytes, KiB, MiB, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +58,12 @@ def _achieved(
     )
 
 
-_AMPERE = _achieved((0.793, 0.740), (0.627, 0.529), 3.38 * MICRO, 0.835, 0.78)
-_HOPPER = _achieved((0.655, 0.622), (0.617, 0.497), 3.77 * MICRO, 0.887, 0.82)
-_B200 = _achieved((0.447, 0.613), (0.594, 0.468), 1.54 * MICRO, 0.82, 0.76)
-_GB200 = _achieved((0.593, 0.557), (0.591, 0.457), 1.60 * MICRO, 0.82, 0.76)
-_B300 = _achieved((0.675, 0.606), (0.593, 0.462), 1.40 * MICRO, 0.82, 0.76)
-_GB300 = _achieved((0.606, 0.693), (0.605, 0.492), 1.37 * MICRO, 0.82, 0.76)
+_AMPERE = _achieved((0.786, 0.74), (0.623, 0.522), 3.36 * MICRO, 0.835, 0.78)
+_HOPPER = _achieved((0.664, 0.618), (0.616, 0.492), 3.86 * MICRO, 0.887, 0.82)
+_B200 = _achieved((0.453, 0.607), (0.594, 0.466), 1.56 * MICRO, 0.82, 0.76)
+_GB200 = _achieved((0.585, 0.554), (0.592, 0.459), 1.63 * MICRO, 0.82, 0.76)
+_B300 = _achieved((0.671, 0.608), (0.594, 0.465), 1.39 * MICRO, 0.82, 0.76)
+_GB300 = _achieved((0.606, 0.692), (0.604, 0.493), 1.38 * MICRO, 0.82, 0.76)
 # Other types: (16 bits, 8 bits) of products, (forward, backward) of attention.
 _VOLTA = _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81)
 _AMPERE_PCIE = _achieved((0.71, 0.71), (0.56, 0.47), 3.4 * MICRO, 0.835, 0.78)
@@ -96,3 +96,111 @@ ACHIEVED: Mapping[str, Achieved] = {
 def achieved(gpu: Gpu) -> Achieved:
     """Return the constants of a GPU; one that is not in the table takes those of the H100."""
     return ACHIEVED.get(gpu.name, _HOPPER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transport:
+    """How NCCL's messages travel over one kind of link, beside its bandwidth.
+
+    Attributes:
+        start_small: start of a collective in LL, the protocol for small messages.
+        step_small: one step of it.
+        share_small: of the bandwidth of large messages that LL reaches; 0: the link has no LL.
+        start: start of a collective in the protocol for large messages (Simple).
+        step: one step of it.
+        ramp: so much of a large message is sent at less than full speed.
+        scale: the size at which half of that has been reached.
+        eager: messages up to this size go without asking the receiver first.
+        step_eager: one step of those.
+    """
+
+    start_small: Seconds = 0.0
+    step_small: Seconds = 0.0
+    share_small: Share = 0.0
+    start: Seconds = 0.0
+    step: Seconds = 0.0
+    ramp: Bytes = 0.0
+    scale: Bytes = 1.0
+    eager: Bytes = 0.0
+    step_eager: Seconds = 0.0
+
+
+# Starts, the step of LL inside a node and LL's share (88 of 235, 141 of 370 GB/s) are those that
+# NCCL's tuner plans with (tuning.cc). The other figures are fitted by
+# `tests/validation/fit_collectives.py` to the measured all-reduce of 8 A100, 8 H100 and 8 H200, of
+# four nodes with InfiniBand and of two with EFA v1.
+LAUNCH: Seconds = 4.5 * MICRO  # from one kernel to the next, and until all ranks have arrived
+NVLINK = Transport(
+    start_small=6.6 * MICRO,
+    step_small=0.6 * MICRO,
+    share_small=0.38,
+    start=8.4 * MICRO,
+    step=2.04 * MICRO,
+    ramp=43.3 * MiB,
+    scale=41.0 * MiB,
+)
+# One collective in the switch (NVLS), and the share of a ring's bandwidth that its transfers reach:
+# 414, 436, 460 and 473 against 365 GB/s of bus bandwidth with 5 to 8 H200 (NCCL plans with 0.85).
+SWITCH = Transport(start=23.1 * MICRO, ramp=20.4 * MiB, scale=23.9 * MiB)
+SWITCH_SHARE: Share = 0.833
+# Of the bandwidth of a ring a tree reaches this share (tuning.cc).
+TREE_SHARE: Share = 0.92
+INFINIBAND = Transport(step_small=9.3 * MICRO, share_small=0.38, step=11.4 * MICRO)
+# The plug-in for EFA v1 leaves NCCL only Simple, since packets arrive out of order, and sends
+# eagerly up to 8 KiB (aws-ofi-nccl: platform-aws.c, nccl_ofi_param.h).
+EFA_V1 = Transport(
+    step=87.4 * MICRO,
+    ramp=31.9 * MiB,
+    scale=9.94 * MiB,
+    eager=8 * KiB,
+    step_eager=66.7 * MICRO,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """What all types of GPU share, in software of all families.
+
+    Attributes:
+        hidden: of a layer's own collectives, where the software runs them beside products.
+        cover: of the backward products' time, that hides a collective issued beside it.
+        exposed_sends: of the messages between pieces of an interleaved pipeline.
+        host: reading the batch, the loss on the host, logging, once per step.
+        deviation: standard deviation of the speed of GPUs of one type; the slowest sets the pace.
+        taken: of the time that a collective's bytes need on the scale-up links: what products
+            beside it lose to it in multiprocessors (24 of 108 to 132), memory bandwidth and power.
+        fetch_ahead: of the computation, that hides the gathers of DeepSpeed's ZeRO-3.
+        expert_launches: of the host, for the hundreds of small kernels of a layer with experts,
+            forward, and twice as long backward, however fast the GPU is.
+        kernel_gap: from the end of a small kernel to the start of the next.
+        unfused_copy: bytes per element of a token's copy for an expert that separate kernels for
+            padding, weights and conversion move, forward, and again backward.
+    """
+
+    hidden: Share
+    cover: Share
+    exposed_sends: Share
+    host: Seconds
+    deviation: Share
+    taken: Share
+    fetch_ahead: Share
+    expert_launches: Seconds
+    kernel_gap: Seconds
+    unfused_copy: Bytes
+
+
+# Fitted by `tests/validation/fit.py --common` to all published runs together, near what is assumed
+# for each before any run is looked at (`COMMON_PRIOR` there). The gap between kernels is assumed:
+# two microseconds, what profiles of A100 and H100 show.
+COMMON = Common(
+    hidden=0.583,
+    cover=0.501,
+    exposed_sends=0.237,
+    host=2.11 * MILLI,
+    deviation=0.0098,
+    taken=0.586,
+    fetch_ahead=0.422,
+    expert_launches=2.71 * MILLI,
+    kernel_gap=2 * MICRO,
+    unfused_copy=8.23,
+)

@@ -334,4 +334,17 @@ _SPARSE: Mapping[str, Model] = {
     ),
 }
 
-MODELS: Mapping[str, Model] = {**_DENSE, **_SPARSE}
+# A Llama small enough to print, with every part of a large one: 32 + 2 x 96 + 36 = 260 parameters.
+TINY_260 = Model(
+    name="tiny-260",
+    num_layers=2,
+    hidden_size=4,
+    num_attention_heads=2,
+    num_key_value_heads=2,
+    ffn_hidden_size=2,
+    vocab_size=8,
+    mlp="swiglu",
+    tied_embeddings=False,
+)
+
+MODELS: Mapping[str, Model] = {**_DENSE, **_SPARSE, "tiny-260": TINY_260}

@@ -7,7 +7,8 @@ from engine.calculators._job_inputs import Inputs
 from engine.calculators._job_model import Job
 from engine.formulas.goodput import first_order_goodput, goodput
 from engine.formulas.stragglers import slowest_of, slowest_share, slowest_with_one_slow
-from engine.simulate.cluster_life import Habits, chances, life
+from engine.simulate.chance import chances
+from engine.simulate.cluster_life import Habits, life
 from engine.text import Text, say
 from engine.units import COUNT, DAY, RATIO, SECONDS, SHARE
 from engine.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series

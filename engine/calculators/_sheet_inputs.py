@@ -136,6 +136,15 @@ class Inputs:
         int, Number(label="Tensor parallel ranks", low=1, high=64, scale="log2", whole=True)
     ] = 2
     zero_stage: Annotated[int, Number(label="ZeRO stage", low=0, high=3, whole=True)] = 1
+    pipeline_parallel: Annotated[
+        int, Number(label="Pipeline stages", low=2, high=64, scale="log2", whole=True, symbol="p")
+    ] = 8
+    num_microbatches: Annotated[
+        int, Number(label="Micro-batches", low=1, high=1024, scale="log2", whole=True, symbol="m")
+    ] = 32
+    num_chunks: Annotated[
+        int, Number(label="Chunks per rank", low=1, high=8, whole=True, symbol="v")
+    ] = 2
     run_tokens: Annotated[
         float,
         Number(

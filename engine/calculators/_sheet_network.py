@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from engine.calculators._sheet_example import Example, Shown, buffer, ranks
 from engine.calculators._sheet_inputs import Inputs
+from engine.constants import LAUNCH, NVLINK
 from engine.formulas import bandwidth, communication, hierarchy, transfer_time
 from engine.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, Bytes, Seconds
 
@@ -136,13 +137,13 @@ def _ramped(x: Inputs) -> Shown:
     time = transfer_time.ring_all_reduce_ramped_time(buffer(x), x.gpus_per_node, 1, x.scale_up)
     return {
         "T": (time, SECONDS),
-        "To": (transfer_time.LAUNCH + transfer_time.START, SECONDS),
-        "a": (transfer_time.STEP, SECONDS),
+        "To": (LAUNCH + NVLINK.start, SECONDS),
+        "a": (NVLINK.step, SECONDS),
         "n": (x.gpus_per_node, COUNT),
         "S": (buffer(x), BYTES),
         "B": (x.scale_up, BANDWIDTH),
-        "Sr": (transfer_time.RAMP, BYTES),
-        "Ss": (transfer_time.RAMP_SCALE, BYTES),
+        "Sr": (NVLINK.ramp, BYTES),
+        "Ss": (NVLINK.scale, BYTES),
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from engine import discover
-from engine.calculators import _sheet_model, _sheet_network, _sheet_run
+from engine.calculators import _sheet_model, _sheet_network, _sheet_pipeline, _sheet_run
 from engine.calculators._sheet_example import Example
 from engine.calculators._sheet_inputs import Inputs as Inputs
 from engine.equation import Equation
@@ -30,6 +30,7 @@ PACKAGE = "engine.formulas"
 EXAMPLES: Mapping[str, Example] = {
     **_sheet_model.EXAMPLES,
     **_sheet_network.EXAMPLES,
+    **_sheet_pipeline.EXAMPLES,
     **_sheet_run.EXAMPLES,
 }
 # Files that build on one another, in the order to read them; others follow by name.
@@ -44,6 +45,7 @@ _ORDER = (
     "hierarchy",
     "transfer_time",
     "overlap",
+    "pipeline",
     "stragglers",
     "goodput",
     "run",

@@ -8,6 +8,7 @@ from engine.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Tab
 
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"
+_LINE = 32  # letters of a cell that need not break
 
 
 def badge_fragment(view: Badge, display: Display) -> str:
@@ -22,8 +23,15 @@ def table_fragment(view: Table, display: Display) -> str:
     """Return the table's head and body; empty when there are no rows."""
     if not view.rows:
         return ""
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in view.columns)
-    body = "".join(_row([_cell(cell, display) for cell in row]) for row in view.rows)
+    # A column without a name holds links that say for themselves what they open.
+    head = "".join(
+        f'<th scope="col">{escape(column)}</th>' if column else "<td></td>"
+        for column in view.columns
+    )
+    body = "".join(
+        _row([_cell(cell, display) for cell in row], _linked(view, index))
+        for index, row in enumerate(view.rows)
+    )
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
     return (
@@ -43,9 +51,25 @@ def _cell(cell: Cell, display: Display) -> str:
     return cite_links(cell.keys) if isinstance(cell, Cite) else escape(words(cell, display))
 
 
-def _row(cells: list[str]) -> str:
+def _linked(view: Table, index: int) -> str:
+    """Return the attributes of a row that belongs to objects; the keys go up and down from it."""
+    links = view.links[index] if view.links else ()
+    if not links:
+        return ""
+    first = index == next(i for i, names in enumerate(view.links) if names)
+    return f' data-links="{escape(" ".join(links))}" tabindex="{0 if first else -1}"'
+
+
+def _row(cells: list[str], attributes: str) -> str:
     first, *rest = cells
-    return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{c}</td>" for c in rest) + "</tr>"
+    data = "".join(map(_data_cell, rest))
+    return f'<tr{attributes}><th scope="row">{first}</th>{data}</tr>'
+
+
+def _data_cell(cell: str) -> str:
+    # Numbers stay on one line; what is as long as a sentence may break.
+    is_long = len(cell) > _LINE and not cell.startswith("<")
+    return f'<td class="long">{cell}</td>' if is_long else f"<td>{cell}</td>"
 
 
 def advice_fragment(view: Advice, display: Display) -> str:

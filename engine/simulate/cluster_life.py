@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.simulate.chance import chances
 from engine.units import Count, Seconds, Share
 
 
@@ -44,17 +45,6 @@ class Stretch:
     gained: Seconds
     unsaved: Seconds
     end: Seconds
-
-
-def chances(seed: int) -> Iterator[Share]:
-    """Yield numbers evenly between 0 and 1, both excluded: a linear congruential sequence.
-
-    Source: the multiplier and increment of Knuth's MMIX; only the high bits are used.
-    """
-    state = (seed * 2654435761 + 12345) % 2**64
-    while True:
-        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-        yield ((state >> 12) + 0.5) / 2.0**52
 
 
 def life(habits: Habits, num_failures: Count, seed: int) -> Iterator[Stretch]:

@@ -10,10 +10,6 @@ from engine.simulate.rank import Group, Rank, group_of
 from engine.units import Bandwidth, Bytes, Seconds, Share, Tokens
 
 HALF: Bytes = 2.0
-# Of a layer's own collectives so much is hidden where the software runs them beside products.
-HIDDEN: Share = 0.6
-# Of the backward products so much time is long enough to hide a collective issued beside it.
-COVER: Share = 0.6
 # Bytes per element of the attention's result that each further step of a ring of keys and values
 # moves to merge what it found with the steps before, forward and backward. Fused: read and write in
 # 16 bits, and the gradients; unfused: in fp32, kernel by kernel (ring-flash-attention).
@@ -39,7 +35,7 @@ def tensor_parallel_time(
     tensor = plan.tensor_parallel
     if tensor == 1:
         return 0.0
-    group = group_of(rank, tensor, 1)
+    group = group_of(rank, tensor, 1, "tensor")
     size = HALF * local_tokens(plan, training) * model.hidden_size
     parts = 1 if sparse and not model.num_shared_experts else 2
     scattered = plan.sequence_parallel
@@ -55,8 +51,8 @@ def tensor_parallel_time(
         backward, beside = (forward / 2, forward) if scattered else (0.0, forward)
     exposed = forward * (1 + again) + backward
     if training.overlap_tensor_parallel:
-        exposed *= 1 - HIDDEN
-    return exposed + max(0.0, beside - COVER * gradients)
+        exposed *= 1 - rank.common.hidden
+    return exposed + max(0.0, beside - rank.common.cover * gradients)
 
 
 def context_parallel_time(
@@ -72,7 +68,7 @@ def context_parallel_time(
         return 0.0
     width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
     size = HALF * scores.sequences * scores.queries * width
-    group = group_of(rank, ranks, plan.tensor_parallel)
+    group = group_of(rank, ranks, plan.tensor_parallel, "context")
     steps = ranks - 1
     ring = steps * send_time(size, _hop(rank, group), min(2, group.nodes))
     hidden = steps / ranks
@@ -98,10 +94,10 @@ def expert_parallel_time(
     ranks = plan.expert_parallel
     if ranks == 1:
         return 0.0
-    group = group_of(rank, ranks, plan.expert_tensor_parallel)
+    group = group_of(rank, ranks, plan.expert_tensor_parallel, "expert")
     own = local_tokens(plan, training) / plan.tensor_parallel
     exposed = 2 * (2 + again) * exchange_time(own, model, rank, group)
-    return exposed * (1 - HIDDEN) if training.overlap_tensor_parallel else exposed
+    return exposed * (1 - rank.common.hidden) if training.overlap_tensor_parallel else exposed
 
 
 def exchange_time(tokens: Tokens, model: Model, rank: Rank, group: Group) -> Seconds:
@@ -125,6 +121,6 @@ def vocabulary_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Sec
     """Return the time to gather the input of the split vocabulary and to scatter its gradient."""
     if plan.tensor_parallel == 1:
         return 0.0
-    group = group_of(rank, plan.tensor_parallel, 1)
+    group = group_of(rank, plan.tensor_parallel, 1, "tensor")
     size = HALF * tokens * model.hidden_size
     return 2 * scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth)

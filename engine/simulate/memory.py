@@ -108,14 +108,25 @@ def in_flight(
 
 def memory(model: Model, plan: Plan, training: Training) -> Memory:
     """Return the memory of the fullest rank over the pipeline stages that can be it."""
-    last = plan.pipeline_parallel - 1
-    dense = layer_memory(model, plan, training)
-    sparse = layer_memory(model, plan, training, sparse=True) if model.num_experts else dense
-    stages = {0, min(1, last), last}
+    layers = kinds_of_layer(model, plan, training)
     found = (
-        stage_memory(model, plan, training, stage, (dense, sparse)) for stage in sorted(stages)
+        stage_memory(model, plan, training, stage, layers)
+        for stage in stages_that_can_be_fullest(plan)
     )
     return max(found, key=lambda one: one.total)
+
+
+def stages_that_can_be_fullest(plan: Plan) -> tuple[Count, ...]:
+    """Return the first, the second and the last stage: between them nothing is fuller."""
+    last = plan.pipeline_parallel - 1
+    return tuple(sorted({0, min(1, last), last}))
+
+
+def kinds_of_layer(model: Model, plan: Plan, training: Training) -> tuple[LayerMemory, LayerMemory]:
+    """Return what a dense and a sparse layer keep; of one kind only, that one twice."""
+    dense = layer_memory(model, plan, training)
+    sparse = layer_memory(model, plan, training, sparse=True) if model.num_experts else dense
+    return dense, sparse
 
 
 def stage_memory(
@@ -243,5 +254,9 @@ def reserve(training: Training, used: Bytes) -> Bytes:
 
 def fits(memory: Memory, training: Training, capacity: Bytes) -> bool:
     """Return whether the fullest rank fits into `capacity`, with the CUDA context and NCCL."""
-    context = 0.0 if training.framework == "deepspeed" else _CONTEXT
-    return memory.total + context <= capacity
+    return memory.total + context(training) <= capacity
+
+
+def context(training: Training) -> Bytes:
+    """Return what the CUDA context and NCCL take beside what `Memory` counts."""
+    return 0.0 if training.framework == "deepspeed" else _CONTEXT

@@ -1,20 +1,25 @@
 """What one rank can do: the rates of its GPU under its software, and the groups it talks to."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from engine.accelerators import Gpu
-from engine.constants import Achieved, achieved
+from engine.constants import COMMON, Achieved, Common, achieved
 from engine.parallelism import Cluster, Training
 from engine.software import SOFTWARE, Software
-from engine.units import MICRO, Bandwidth, Count, FlopRate, Seconds, Share
+from engine.units import Bandwidth, Count, FlopRate, Seconds, Share
 
-# From the end of a small kernel to the start of the next.
-KERNEL_GAP: Seconds = 2 * MICRO
+# The groups that a rank belongs to. Of the states of data parallelism: those outside the experts
+# and those of the experts, each over the ranks that share one copy, and over the copies.
+Axis = Literal[
+    "tensor", "context", "pipeline", "expert", "data", "copies", "expert_data", "expert_copies"
+]
+
 # FlashAttention-2 uses the matrix instructions of Ampere; on Hopper and later they reach about
 # 0.6 of what the newer ones do (Shah et al. 2024: 350 against 600 TFLOP/s and more on an H100).
 OLD_INSTRUCTIONS: Share = 0.6
-# Code bases that run eagerly (2022 to early 2023) came with the first FlashAttention, about half
-# as fast as the second (Dao 2023).
+# The first FlashAttention is about half as fast as the second (Dao 2023).
 FIRST_FLASH_ATTENTION: Share = 0.55
 
 
@@ -36,6 +41,9 @@ class Rank:
         switch_adds: the scale-up switch can add.
         software: the family.
         quantized: linear layers convert their operands to fp8.
+        common: constants of all types of GPU.
+        placed: GPUs of one node that belong to the same group, by axis. What is not there follows
+            from the order tensor, context, data, pipeline, the innermost first.
     """
 
     matmul: FlopRate
@@ -51,10 +59,17 @@ class Rank:
     switch_adds: bool
     software: Software
     quantized: bool
+    common: Common
+    placed: Mapping[Axis, Count] = field(default_factory=dict)
 
 
-def rank_of(cluster: Cluster, training: Training, constants: Achieved | None = None) -> Rank:
-    """Return the rates of a rank; `constants` replaces those of the table (for their fit)."""
+def rank_of(
+    cluster: Cluster,
+    training: Training,
+    constants: Achieved | None = None,
+    common: Common = COMMON,
+) -> Rank:
+    """Return the rates of a rank; `constants` and `common` replace the tables (for their fit)."""
     gpu = cluster.gpu
     reached = constants or achieved(gpu)
     software = SOFTWARE[training.framework]
@@ -78,11 +93,12 @@ def rank_of(cluster: Cluster, training: Training, constants: Achieved | None = N
         switch_adds=gpu.switch_adds,
         software=software,
         quantized=quantized,
+        common=common,
     )
 
 
 def _attention_share(gpu: Gpu, software: Software, training: Training) -> Share:
-    share = 1.0 if training.compiled else FIRST_FLASH_ATTENTION
+    share = FIRST_FLASH_ATTENTION if training.first_flash_attention else 1.0
     newer = "fp8" in gpu.peak
     return share * OLD_INSTRUCTIONS if newer and not software.current_attention else share
 
@@ -108,9 +124,11 @@ class Group:
     bandwidth: Bandwidth
 
 
-def group_of(rank: Rank, ranks: Count, stride: Count) -> Group:
-    """Return the group of `ranks` ranks that are `stride` apart in the order of the job."""
+def group_of(rank: Rank, ranks: Count, stride: Count, axis: Axis | None = None) -> Group:
+    """Return the group of `ranks` ranks, `stride` apart unless those of its axis are `placed`."""
     per_node = max(1, min(ranks, rank.domain // stride))
+    if axis and axis in rank.placed:
+        per_node = rank.placed[axis]
     nodes = -(-ranks // per_node)
     if nodes == 1:
         return Group(ranks=ranks, nodes=1, bandwidth=rank.scale_up)

@@ -15,14 +15,8 @@ from engine.parallelism import (
     sharding_ranks,
 )
 from engine.simulate.layer_exchange import HALF
-from engine.simulate.rank import Rank, group_of
-from engine.units import Bytes, Count, Parameters, Ratio, Seconds, Share
-
-# A collective beside products takes multiprocessors (24 of 108 to 132), memory bandwidth and power
-# from them: they lose this share of the time that its bytes need on the scale-up links.
-TAKEN: Share = 0.40
-# ZeRO-3 of DeepSpeed: parameters are fetched one ahead, which half of the computation hides.
-FETCH_AHEAD: Share = 0.5
+from engine.simulate.rank import Axis, Rank, group_of
+from engine.units import Bytes, Count, Parameters, Ratio, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,23 +103,23 @@ def _fully_sharded(
     gather, reduce, layers = times
     if rank.software.sharded_ports:
         one = _serial_gathers(plan, rank, weights, gather + reduce)
-        return max(0.0, one - FETCH_AHEAD * computation)
+        return max(0.0, one - rank.common.fetch_ahead * computation)
     # What the channels take depends on the bytes, not on how long a slow network takes for them.
     moved = (2 * HALF + rank.software.gradient) * (weights.common + weights.experts)
-    slowed = TAKEN * min(moved / rank.scale_up, computation)
+    slowed = rank.common.taken * min(moved / rank.scale_up, computation)
     return slowed + _beside(2 * gather + reduce, computation, layers)
 
 
 def _sharded(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
     """Return the time of a gather (or a scatter) of all parameters of a rank, over their shards."""
     ranks = sharding_ranks(plan)
-    group = group_of(rank, ranks, plan.tensor_parallel)
+    group = group_of(rank, ranks, plan.tensor_parallel, "data")
     common = scatter_or_gather_time(each * weights.common, ranks, group.nodes, group.bandwidth)
     if not weights.experts:
         return common
     same = expert_sharding_ranks(plan)
     stride = plan.expert_parallel * plan.expert_tensor_parallel
-    group = group_of(rank, same, stride)
+    group = group_of(rank, same, stride, "expert_data")
     return common + scatter_or_gather_time(
         each * weights.experts, same, group.nodes, group.bandwidth
     )
@@ -135,26 +129,30 @@ def _replicas(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
     """Return the all-reduce of the shards over the groups that each hold a full copy."""
     shards = sharding_ranks(plan)
     copies = data_parallel(plan) * plan.context_parallel // shards
-    time = _all_reduce(rank, each * weights.common / shards, copies, plan.tensor_parallel * shards)
+    time = _all_reduce(
+        rank, "copies", each * weights.common / shards, copies, plan.tensor_parallel * shards
+    )
     if not weights.experts:
         return time
     shards = expert_sharding_ranks(plan)
     copies = expert_data_parallel(plan) // shards
     stride = plan.expert_parallel * plan.expert_tensor_parallel * shards
-    return time + _all_reduce(rank, each * weights.experts / shards, copies, stride)
+    return time + _all_reduce(
+        rank, "expert_copies", each * weights.experts / shards, copies, stride
+    )
 
 
-def _all_reduce(rank: Rank, size: Bytes, copies: Count, stride: Count) -> Seconds:
+def _all_reduce(rank: Rank, axis: Axis, size: Bytes, copies: Count, stride: Count) -> Seconds:
     if copies <= 1:
         return 0.0
-    group = group_of(rank, copies, stride)
+    group = group_of(rank, copies, stride, axis)
     return 2 * scatter_or_gather_time(size, copies, group.nodes, group.bandwidth)
 
 
 def _serial_gathers(plan: Plan, rank: Rank, weights: Weights, inside: Seconds) -> Seconds:
     """Return the time of two gathers and a scatter in 16 bits over few ports of each node."""
     ranks = sharding_ranks(plan)
-    if group_of(rank, ranks, plan.tensor_parallel).nodes == 1:
+    if group_of(rank, ranks, plan.tensor_parallel, "data").nodes == 1:
         return inside
     ports = rank.software.sharded_ports * rank.port
     return 3 * HALF * (weights.common + weights.experts) * (ranks - 1) / ranks / ports

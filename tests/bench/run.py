@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tests.bench import building, collectives, page, start
+from tests.bench import building, collectives, estimate, page, start
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("results.json")
@@ -31,6 +31,7 @@ def main() -> None:
     parts: dict[str, Callable[[], dict[str, object]]] = {
         "building": building.run,
         "collectives": collectives.run,
+        "estimate": estimate.run,
         "page": partial(page.run, ROOT / "site"),
         "start": partial(start.run, rounds=5),
     }

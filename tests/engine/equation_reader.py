@@ -5,11 +5,11 @@ import re
 
 _TOKEN = re.compile(
     r"\\v\{(?P<symbol>\w+)\}|(?P<number>\d+(?:\.\d+)?)"
-    r"|\\(?:lceil|rceil|frac|max|log_2|sqrt)|[-+^(){}=,/e]"
+    r"|\\(?:lceil|rceil|lfloor|rfloor|frac|max|min|log_2|sqrt)|[-+^(){}=,/e]"
 )
 _SILENT = re.compile(r"\\(?:left|right|cdot|[,;! ])")
-_STARTS = ("(", "{", "e", r"\lceil", r"\frac", r"\log_2", r"\max", r"\sqrt")
-_CLOSING = {"(": ")", "{": "}", r"\lceil": r"\rceil"}
+_STARTS = ("(", "{", "e", r"\lceil", r"\lfloor", r"\frac", r"\log_2", r"\max", r"\min", r"\sqrt")
+_CLOSING = {"(": ")", "{": "}", r"\lceil": r"\rceil", r"\lfloor": r"\rfloor"}
 
 
 def is_arithmetic(tex):
@@ -87,7 +87,7 @@ class _Reader:
         if token in _CLOSING:
             inside = self.sum()
             self.take(_CLOSING[token])
-            return math.ceil(inside) if token == r"\lceil" else inside
+            return {r"\lceil": math.ceil, r"\lfloor": math.floor}.get(token, float)(inside)
         return self.named(token)
 
     def named(self, name):
@@ -96,11 +96,11 @@ class _Reader:
         if name == r"\frac":
             above = self.atom()
             return above / self.atom()
-        if name == r"\max":
+        if name in (r"\max", r"\min"):
             self.take("(")
             first = self.sum()
             self.take(",")
             second = self.sum()
             self.take(")")
-            return max(first, second)
+            return max(first, second) if name == r"\max" else min(first, second)
         return {r"\log_2": math.log2, r"\sqrt": math.sqrt}[name](self.atom())

@@ -11,7 +11,8 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from engine import discover
+from engine import constants, discover
+from engine.constants import EFA_V1, Transport
 from engine.formulas.states import MIXED_PRECISION, StateBytes
 from engine.models import MODELS, Model
 from engine.parallelism import Plan, Training
@@ -58,6 +59,7 @@ RECORDS = {
     ),
     Training: Training(micro_batch_size=1, global_batch_size=256, sequence_length=4096),
     StateBytes: MIXED_PRECISION,
+    Transport: dataclasses.replace(EFA_V1, step_small=2.0**-17, share_small=0.5),
 }
 
 
@@ -164,7 +166,9 @@ def scale_constants(monkeypatch, module, scales):
     for name, value in list(vars(module).items()):
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             monkeypatch.setattr(module, name, scaled(value, scales))
-    for name, hint in get_type_hints(module, include_extras=True).items():
+    imported = get_type_hints(constants, include_extras=True)
+    known = {name: hint for name, hint in imported.items() if hasattr(module, name)}
+    for name, hint in (known | get_type_hints(module, include_extras=True)).items():
         if quantity := quantity_of(hint):
             monkeypatch.setattr(module, name, getattr(module, name) * scale(quantity, scales))
 

@@ -15,7 +15,8 @@ from engine.formulas.goodput import (
     spread,
     young_interval,
 )
-from engine.simulate.cluster_life import Habits, chances, life, run_time, simulated_goodput
+from engine.simulate.chance import chances
+from engine.simulate.cluster_life import Habits, life, run_time, simulated_goodput
 from engine.units import DAY, HOUR
 
 MINUTE = 60.0

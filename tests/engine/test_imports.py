@@ -11,12 +11,12 @@ ROOT = Path(__file__).parents[2]
 # From the ground up. A module imports from the layers below its own, or from its own package.
 LAYERS = (
     {"units"},
-    {"text", "equation", "transfer", "discover"},
+    {"text", "equation", "transfer", "pipeline_op", "discover"},
     {"views", "inputs"},
     {"ticks", "accelerators", "models", "nodes"},
     {"hardware", "parallelism", "constants"},
     {"formulas", "collectives", "schedules", "software", "run_file"},
-    {"simulate"},
+    {"simulate", "tiny"},
     {"calculator", "estimate"},
     {"draw"},
     {"calculators", "wire"},

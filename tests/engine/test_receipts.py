@@ -51,6 +51,7 @@ SHOWN = {name: found for name in names() if (found := list(results(name)))}
     [
         (r"\frac{2(\v{n}-1)}{\v{n}}\,\frac{\v{S}}{\v{B}} + 2(\v{n}-1)\,\v{a}", 13.5),
         (r"2\left\lceil \log_2 \v{n} \right\rceil\,\v{a}", 4.0),
+        (r"\left\lfloor \frac{\v{S}}{\v{n}} \right\rfloor", 2.0),
         (r"\max\left(\frac{\v{S}}{\v{n}},\; \v{S} - \v{B}\right)", 8.0),
         (r"2 \cdot 3\,\v{n}^2 \left\lceil \frac{\v{S}}{\v{n}} \right\rceil", 288.0),
         (r"\sqrt{2\,\v{B}}\left(1 + \v{S}/\v{n}\right)^{-1}", 2 / 3.5),

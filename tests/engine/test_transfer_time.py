@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.constants import EFA_V1, NVLINK
 from engine.formulas.transfer_time import (
     all_reduce_time,
     ramp,
@@ -25,8 +26,10 @@ MEASURED = [
     ((8, 1, H200, True), 32 * MiB, 195.1),
     ((8, 1, H200, True), 128 * MiB, 569.5),
     ((8, 1, H200, True), 1024 * MiB, 4018.7),
-    ((16, 2, 42.6e9, False), 512 * MiB, 13552.0),
-    ((16, 2, 42.6e9, False), 1024 * MiB, 26217.0),
+    ((16, 2, 46.3e9, False, EFA_V1), 4 * MiB, 533.9),
+    ((16, 2, 46.3e9, False, EFA_V1), 32 * MiB, 1540.2),
+    ((16, 2, 46.3e9, False, EFA_V1), 512 * MiB, 13552.0),
+    ((16, 2, 46.3e9, False, EFA_V1), 1024 * MiB, 26217.0),
 ]
 
 
@@ -80,7 +83,7 @@ def test_one_rank_communicates_nothing():
 
 
 def test_the_ramp_ends():
-    assert ramp(2.0**40, 1) == pytest.approx(1.0, abs=1e-4)
+    assert ramp(2.0**40, NVLINK) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_a_message_to_another_node_starts_later():

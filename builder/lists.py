@@ -1,0 +1,52 @@
+"""The lists that a page asks for with `[[glossary.*]]` or `[[bibliography.*]]` on its own line.
+
+They hold what all pages share, so they are filled in when all articles are rendered.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from builder.library import Library, Reference, Term
+from builder.markdown_glossary import term_id
+
+MARKS = {f"[[{name}.*]]": f"<div>⟦list:{name}⟧</div>" for name in ("glossary", "bibliography")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page as the lists name it; `cites` are the keys of what it cites, its numbers included."""
+
+    slug: str
+    url: str
+    title: str
+    cites: tuple[str, ...]
+
+
+def expanded(body: str) -> str:
+    """Return the article's Markdown with a mark where a list is asked for."""
+    if not any(mark in body for mark in MARKS):
+        return body
+    return "\n".join(MARKS.get(line, line) for line in body.splitlines())
+
+
+def filled(html: str, library: Library, pages: Iterable[Page], blocks: Any) -> str:  # noqa: ANN401
+    """Return the HTML with its marks replaced; `blocks` is the module of blocks.html."""
+    if "⟦list:" not in html:
+        return html
+    known = tuple(pages)
+    html = html.replace("⟦list:glossary⟧", str(blocks.glossary(_terms(library, known))))
+    return html.replace("⟦list:bibliography⟧", str(blocks.bibliography(_sources(library, known))))
+
+
+def _terms(library: Library, pages: tuple[Page, ...]) -> list[tuple[Term, str, Page | None]]:
+    """Return (term, its id, the page about it) by name."""
+    by_slug: Mapping[str, Page] = {page.slug: page for page in pages}
+    found = sorted(set(library.terms.values()), key=lambda term: term.name.lower())
+    return [(term, term_id(term.name), by_slug.get(term.see)) for term in found]
+
+
+def _sources(library: Library, pages: tuple[Page, ...]) -> list[tuple[Reference, tuple[Page, ...]]]:
+    """Return (source, pages that cite it) by label."""
+    found = sorted(library.references.values(), key=lambda one: (one.label.lower(), one.key))
+    return [(one, tuple(page for page in pages if one.key in page.cites)) for one in found]

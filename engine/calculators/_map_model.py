@@ -1,0 +1,185 @@
+"""The map behind the figures: the possible plan nearest to the inputs, its mesh, traffic, step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from typing import cast
+
+from engine.calculators import _run_inputs
+from engine.calculators._map_inputs import SHORT, Inputs, axes_of, order_of
+from engine.calculators._map_notes import at_most, others, product, refused, uneven
+from engine.calculators._run_repair import run_of
+from engine.nodes import NODES
+from engine.parallelism import data_parallel
+from engine.run_file import Run
+from engine.simulate.map_traffic import SHOWN, Traffic, traffic
+from engine.simulate.rank import Axis, Group, group_of, rank_of
+from engine.simulate.rank_map import AXES, Mesh, group, placed
+from engine.simulate.step_time import StepTime, step_time
+from engine.text import Text
+from engine.units import Bytes, Count, Seconds
+
+_FIELD = {axis: f"{axis}_parallel" for axis in SHOWN}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """The same plan with two axes of the order swapped.
+
+    Attributes:
+        first, second: the axes.
+        order: as the input writes it.
+        step: its time.
+    """
+
+    first: Axis
+    second: Axis
+    order: str
+    step: StepTime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map:
+    """Everything that the views show.
+
+    Attributes:
+        run: model, cluster, plan and training.
+        mesh: the ranks.
+        rank: the reader's GPU.
+        traffic: by axis, of those with more than one rank.
+        wires: the link each axis uses, by axis.
+        step: with the ranks in this order.
+        swaps: of every two axes that have ranks, in the order of the axes.
+        notes: what had to change, and what is unusual, in sentences.
+        refused: whether Megatron would refuse the order.
+    """
+
+    run: Run
+    mesh: Mesh
+    rank: Count
+    traffic: Mapping[Axis, Traffic]
+    wires: Mapping[Axis, Group]
+    step: StepTime
+    swaps: tuple[Swap, ...]
+    notes: tuple[Text, ...]
+    refused: bool
+
+
+def size(mesh: Mesh, axis: Axis) -> Count:
+    """Return the ranks of an axis, experts included."""
+    return mesh.expert if axis == "expert" else mesh.sizes[axis]
+
+
+def exposed(step: StepTime, axis: Axis) -> Seconds:
+    """Return what the step waits for an axis."""
+    return {
+        "tensor": step.tensor_parallel,
+        "context": step.context_parallel,
+        "expert": step.expert_parallel,
+        "data": step.data_parallel,
+        "pipeline": step.pipeline,
+    }[axis]
+
+
+def leaving(found: Map) -> Bytes:
+    """Return the bytes that a mean GPU sends out of its node per step."""
+    return sum(one.sent * one.across for one in found.traffic.values())
+
+
+@lru_cache(maxsize=8)
+def model(inputs: Inputs) -> Map:
+    """Return the map of the inputs."""
+    limited, cut = at_most(inputs)
+    run, changes = run_of(_run_inputs_of(limited))
+    mesh = _mesh(limited, run)
+    found = traffic(run.model, run.plan, run.training, mesh)
+    where = placed(mesh)
+    against = refused(limited, run)
+    return Map(
+        run=run,
+        mesh=mesh,
+        rank=min(limited.rank, mesh.world_size - 1),
+        traffic={axis: one for axis, one in found.items() if size(mesh, axis) > 1},
+        wires={axis: _wire(run, where, axis) for axis in SHOWN},
+        step=_step(run, mesh),
+        swaps=_swaps(run, mesh),
+        notes=(*cut, *changes, *uneven(run), *others(run), *against),
+        refused=bool(against),
+    )
+
+
+def _run_inputs_of(inputs: Inputs) -> _run_inputs.Inputs:
+    node = NODES[inputs.machine]
+    return _run_inputs.Inputs(
+        model=inputs.model,
+        sequence_length=inputs.sequence_length,
+        gpu=node.gpu,
+        world_size=product(inputs),
+        tensor_parallel=inputs.tensor_parallel,
+        pipeline_parallel=inputs.pipeline_parallel,
+        virtual_pipeline=1,
+        context_parallel=inputs.context_parallel,
+        expert_parallel=inputs.expert_parallel,
+        micro_batch_size=inputs.micro_batch_size,
+        global_batch_size=inputs.num_microbatches * inputs.micro_batch_size * inputs.data_parallel,
+        gpus_per_node=inputs.gpus_per_node,
+        nics_per_node=inputs.gpus_per_node,
+        nic_bandwidth=node.nic_bandwidth * node.nics_per_node / node.gpus_per_node,
+        schedule="1f1b",
+        sequence_parallel=inputs.sequence_parallel,
+        overlap_tensor_parallel=inputs.overlap_tensor_parallel,
+    )
+
+
+def _mesh(inputs: Inputs, run: Run) -> Mesh:
+    plan = run.plan
+    return Mesh(
+        sizes={
+            "tensor": plan.tensor_parallel,
+            "context": plan.context_parallel,
+            "data": data_parallel(plan),
+            "pipeline": plan.pipeline_parallel,
+        },
+        order=cast("tuple[Axis, ...]", axes_of(inputs.order)),
+        expert=plan.expert_parallel,
+        gpus_per_node=inputs.gpus_per_node,
+    )
+
+
+def _step(run: Run, mesh: Mesh) -> StepTime:
+    return step_time(run.model, run.cluster, run.plan, run.training, placed=placed(mesh))
+
+
+def _wire(run: Run, where: Mapping[Axis, Count], axis: Axis) -> Group:
+    rank = replace(rank_of(run.cluster, run.training), placed=where)
+    plan = run.plan
+    ranks = {
+        "tensor": plan.tensor_parallel,
+        "context": plan.context_parallel,
+        "expert": plan.expert_parallel,
+        "data": data_parallel(plan) * plan.context_parallel,
+        "pipeline": 2,
+    }[axis]
+    return group_of(rank, ranks, 1, axis)
+
+
+def _swaps(run: Run, mesh: Mesh) -> tuple[Swap, ...]:
+    active = [axis for axis in AXES if mesh.sizes[axis] > 1]
+    found = []
+    for first, second in combinations(active, 2):
+        change = {first: second, second: first}
+        order = tuple(change.get(axis, axis) for axis in mesh.order)
+        other = replace(mesh, order=order)
+        found.append(
+            Swap(first=first, second=second, order=order_of(order), step=_step(run, other))
+        )
+    return tuple(found)
+
+
+def links_of(found: Map, rank: Count) -> dict[Axis, str]:
+    """Return the name of each group that a rank belongs to, by axis, as views link them."""
+    return {
+        axis: f"group:{SHORT[axis].lower()}:{group(found.mesh, axis, rank)[0]}"
+        for axis in found.traffic
+    }

@@ -1,0 +1,182 @@
+"""The map of ranks as a scene: GPUs in their nodes, one frame per axis with its groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from engine.draw.rank_map_shapes import Place, cell, curve, label, legend, node_box
+from engine.simulate.rank import Axis
+from engine.simulate.rank_map import Mesh, Ranks, group, groups, node_of
+from engine.text import Text
+from engine.units import Count
+from engine.views import Frame, Scene, Shape
+
+WIDTH, HEIGHT = 600.0, 560.0
+_HEAD, _GAP, _LARGEST = 20.0, 10.0, 62.0
+# Beyond so many GPUs only the chosen one's groups are drawn; numbers and all colors end later.
+_ALL_GROUPS, _NUMBERS, _TINTS = 64, 160, 256
+_STRENGTHS = (0.5, 0.26, 0.1, 0.38)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What one frame shows.
+
+    Attributes:
+        axis: whose groups; None for all groups of the chosen GPU.
+        caption: of the frame.
+    """
+
+    axis: Axis | None
+    caption: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Nodes in columns, each with its GPUs in rows of at most eight.
+
+    Attributes:
+        across: nodes beside one another.
+        columns, rows: GPUs of a node.
+        side: of a GPU.
+        head: room for the node's name.
+        height: of all.
+    """
+
+    across: Count
+    columns: Count
+    rows: Count
+    side: float
+    head: float
+    height: float
+
+    def corner(self, node: Count) -> tuple[float, float]:
+        """Return the upper left corner of a node's box."""
+        row, column = divmod(node, self.across)
+        wide, high = self.columns * self.side + _GAP, self.rows * self.side + self.head + _GAP
+        left = (WIDTH - self.across * wide + _GAP) / 2
+        return left + column * wide, row * high
+
+    def seat(self, rank: Count, gpus_per_node: Count) -> Place:
+        """Return where a rank is drawn."""
+        node, local = divmod(rank, gpus_per_node)
+        left, top = self.corner(node)
+        row, column = divmod(local, self.columns)
+        x, y = left + column * self.side, top + self.head + row * self.side
+        return Place(x=round(x, 1), y=round(y, 1), side=round(self.side, 1))
+
+
+def grid_of(mesh: Mesh) -> Grid:
+    """Return the grid with the largest GPUs that fit the sheet."""
+    used = min(mesh.gpus_per_node, mesh.world_size)
+    columns = min(8, used)
+    rows = -(-used // columns)
+    best = None
+    for across in range(1, mesh.num_nodes + 1):
+        down = -(-mesh.num_nodes // across)
+        wide = (WIDTH - (across - 1) * _GAP) / (across * columns)
+        head = _HEAD if mesh.num_nodes <= 24 else 0.0
+        high = ((HEIGHT + _GAP) / down - _GAP - head) / rows
+        side = min(wide, high, _LARGEST)
+        if best is None or side > best.side:
+            height = down * (rows * side + head + _GAP)
+            best = Grid(
+                across=across, columns=columns, rows=rows, side=side, head=head, height=height
+            )
+    assert best is not None
+    return best
+
+
+def map_scene(
+    mesh: Mesh,
+    chosen: Count,
+    names: tuple[Mapping[Axis, str], ...],
+    looks: tuple[Look, ...],
+    colors: Mapping[Axis, str],
+) -> Scene:
+    """Return the scene: `names` are the groups of each rank by axis, `looks` the frames.
+
+    `colors` maps each axis to the words of the legend.
+    """
+    grid = grid_of(mesh)
+    seats = [grid.seat(rank, mesh.gpus_per_node) for rank in range(mesh.world_size)]
+    boxes = [
+        shape
+        for node in range(mesh.num_nodes)
+        for shape in node_box(
+            node, grid.corner(node), grid.columns, grid.rows, grid.side, grid.head
+        )
+    ]
+    per_frame = [_chains(mesh, chosen, look.axis, tuple(colors)) for look in looks]
+    slots = max(len(chains) for chains in per_frame)
+    numbers = [label(rank, seats[rank]) for rank in range(mesh.world_size)]
+    if mesh.world_size > _NUMBERS:
+        numbers = []
+    frames, made = [], {}
+    for look, chains in zip(looks, per_frame, strict=True):
+        tints = _tints(mesh, chosen, look.axis, tuple(colors))
+        cells = []
+        for rank, tint in enumerate(tints):
+            key = rank, tint, _links(mesh, rank, names, look)
+            if key not in made:
+                made[key] = cell(rank, seats[rank], tint, rank == chosen, key[2])
+            cells.append(made[key])
+        lines = [curve(slot, chains, seats) for slot in range(slots)]
+        keys = legend(colors, look.axis, WIDTH, grid.height)
+        shapes: tuple[Shape, ...] = (*boxes, *cells, *lines, *numbers, *keys)
+        frames.append(Frame(caption=look.caption, shapes=shapes))
+    return Scene(
+        title=f"{mesh.world_size} GPUs on {mesh.num_nodes} "
+        + ("nodes" if mesh.num_nodes > 1 else "node"),
+        width=WIDTH,
+        height=round(grid.height + 26, 1),
+        frames=tuple(frames),
+        caption="Point at a GPU: what lights up belongs to one of its groups. Step through the "
+        "axes, or play.",
+    )
+
+
+def _links(mesh: Mesh, rank: Count, names: tuple[Mapping[Axis, str], ...], look: Look) -> str:
+    """Return the objects that a GPU belongs to, in a frame of one axis only its group there."""
+    own = names[rank]
+    one_axis = look.axis and mesh.world_size <= _TINTS
+    shown = [own[look.axis]] if look.axis and one_axis else own.values()
+    return " ".join((f"rank:{rank}", *shown))
+
+
+def _tints(
+    mesh: Mesh, chosen: Count, axis: Axis | None, axes: tuple[Axis, ...]
+) -> list[tuple[str, float]]:
+    """Return (color, strength) of every rank."""
+    tints: list[tuple[str, float]] = [("muted", 0.08)] * mesh.world_size
+    if axis is None:
+        for one in reversed(axes):
+            for rank in group(mesh, one, chosen):
+                tints[rank] = (one, 0.42)
+        tints[chosen] = ("accent", 0.3)
+        return tints
+    if mesh.world_size <= _TINTS:
+        for index, ranks in enumerate(groups(mesh, axis)):
+            for rank in ranks:
+                tints[rank] = (axis, _STRENGTHS[index % len(_STRENGTHS)])
+        return tints
+    for rank in group(mesh, axis, chosen):
+        tints[rank] = (axis, _STRENGTHS[0])
+    return tints
+
+
+def _chains(
+    mesh: Mesh, chosen: Count, axis: Axis | None, axes: tuple[Axis, ...]
+) -> list[tuple[Count, Count, str, bool]]:
+    """Return the curves (from, to, axis, leaves its node): a group's ranks, one after the other."""
+    found: list[tuple[Count, Count, str, bool]] = []
+    every = axis is not None and mesh.world_size <= _ALL_GROUPS
+    for one in axes if axis is None else (axis,):
+        for ranks in groups(mesh, one) if every else (group(mesh, one, chosen),):
+            found += _chain(mesh, ranks, one)
+    return found
+
+
+def _chain(mesh: Mesh, ranks: Ranks, axis: Axis) -> list[tuple[Count, Count, str, bool]]:
+    pairs = pairwise(ranks)
+    return [(a, b, axis, node_of(mesh, a) != node_of(mesh, b)) for a, b in pairs]

@@ -1,0 +1,159 @@
+"""Who sends how much to whom, as a scene: a square of colored cells, nodes outlined.
+
+One frame shows all axes, then one frame each of them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.text import Text
+from engine.units import Bytes, Count
+from engine.views import Frame, Scene, Shape
+
+WIDTH, SIDE, MARGIN = 662.0, 560.0, 38.0
+_WEAKEST, _STRONGEST, _HIDDEN = 0.25, 0.95, 0.05
+_DECADES = 4.0  # below the largest cell by so many, all cells are the weakest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """Bytes per step between parties: ranks, nodes, or blocks of nodes.
+
+    Attributes:
+        kind: "rank", "node" or "block": the kind of the parties' links.
+        names: of the parties, along both sides.
+        cells: (from, to) -> bytes by axis.
+        per_node: parties of one node, outlined together; 1 outlines each by itself.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    cells: Mapping[tuple[Count, Count], Mapping[str, Bytes]]
+    per_node: Count
+
+
+def matrix_scene(
+    matrix: Matrix, title: str, looks: Sequence[tuple[str, Text]], chosen: Count
+) -> Scene:
+    """Return the scene; `looks` are the frames, (axis, caption), the first of all axes ("")."""
+    count = len(matrix.names)
+    side = (SIDE - MARGIN) / count
+    most = max((sum(cell.values()) for cell in matrix.cells.values()), default=1.0)
+    ground = [_outline(index, matrix, side) for index in range(-(-count // matrix.per_node))]
+    for index, name in enumerate(matrix.names):
+        ground += _names(index, name, side, bold=index == chosen)
+    ground.append(_words("x", (MARGIN, 12.0), "from (down), to (across)", 13.0, "c-muted"))
+    frames = []
+    for axis, caption in looks:
+        cells = [
+            _cell(matrix, pair, cell, side, (axis, most))
+            for pair, cell in sorted(matrix.cells.items())
+        ]
+        frames.append(Frame(caption=caption, shapes=(*ground, *cells, *_legend(looks, axis))))
+    return Scene(
+        title=title,
+        width=WIDTH,
+        height=SIDE,
+        frames=tuple(frames),
+        caption="Color: the axis that moves most. Stronger: more bytes, on a logarithmic scale. "
+        "What lies outside the outlined squares leaves its node. Step through the axes.",
+    )
+
+
+def _cell(
+    matrix: Matrix,
+    pair: tuple[Count, Count],
+    cell: Mapping[str, Bytes],
+    side: float,
+    look: tuple[str, Bytes],
+) -> Shape:
+    """Return a cell; in a frame of one axis those without it are nearly empty."""
+    shown, most = look
+    axis = shown if shown in cell else max(cell, key=lambda name: cell[name])
+    size = cell[axis] if shown else sum(cell.values())
+    depth = min(1.0, math.log10(most / max(size, 1e-9)) / _DECADES)
+    strength = _STRONGEST - (_STRONGEST - _WEAKEST) * depth
+    if shown and shown not in cell:
+        strength = _HIDDEN
+    a, b = pair
+    return Shape(
+        key=f"c{a}.{b}",
+        tag="rect",
+        attributes={
+            "x": f"{MARGIN + b * side + 0.5:.1f}",
+            "y": f"{MARGIN + a * side + 0.5:.1f}",
+            "width": f"{side - 1:.1f}",
+            "height": f"{side - 1:.1f}",
+            "class": f"cell c-{axis}",
+            "fill-opacity": f"{strength:.2f}",
+            "data-links": f"{matrix.kind}:{a} {matrix.kind}:{b}",
+        },
+    )
+
+
+def _legend(looks: Sequence[tuple[str, Text]], shown: str) -> list[Shape]:
+    """Return a colored square and a name for each axis, beside the matrix."""
+    shapes = []
+    for index, axis in enumerate(axis for axis, _ in looks if axis):
+        y = MARGIN + 26.0 * index
+        shapes.append(
+            Shape(
+                key=f"k{index}",
+                tag="rect",
+                attributes={
+                    "x": f"{SIDE + 12:g}",
+                    "y": f"{y:g}",
+                    "width": "12",
+                    "height": "12",
+                    "class": f"cell c-{axis}",
+                    "fill-opacity": "0.15" if shown not in ("", axis) else "0.8",
+                },
+            )
+        )
+        shapes.append(_words(f"l{index}", (SIDE + 30, y + 11), axis, 13.0, "c-ink"))
+    return shapes
+
+
+def _outline(index: Count, matrix: Matrix, side: float) -> Shape:
+    first = index * matrix.per_node
+    extent = min(matrix.per_node, len(matrix.names) - first) * side
+    return Shape(
+        key=f"o{index}",
+        tag="rect",
+        attributes={
+            "x": f"{MARGIN + first * side:.1f}",
+            "y": f"{MARGIN + first * side:.1f}",
+            "width": f"{extent:.1f}",
+            "height": f"{extent:.1f}",
+            "class": "port",
+        },
+    )
+
+
+def _names(index: Count, name: str, side: float, *, bold: bool) -> list[Shape]:
+    middle = MARGIN + (index + 0.5) * side
+    font = min(13.0, side * 0.7)
+    kind = "c-accent" if bold else "c-muted"
+    return [
+        _words(f"r{index}", (MARGIN - 5, middle + font * 0.35), name, font, kind, "end"),
+        _words(f"q{index}", (middle, MARGIN - 6), name, font, kind, "middle"),
+    ]
+
+
+def _words(
+    key: str,
+    at: tuple[float, float],
+    text: str,
+    font: float,
+    kind: str,
+    anchor: str = "start",
+) -> Shape:
+    attributes = {
+        "x": f"{at[0]:.1f}",
+        "y": f"{at[1]:.1f}",
+        "font-size": f"{font:.3g}",
+        "text-anchor": anchor,
+        "class": kind,
+    }
+    return Shape(key=key, tag="text", attributes=attributes, text=text)

@@ -1,0 +1,41 @@
+"""The largest micro-batch: memory is a straight line in it.
+
+Derived: every tensor of `engine.formulas.activations` is proportional to the sequences of a
+micro-batch, and nothing else depends on them.
+"""
+
+from engine.equation import Equation
+
+LARGEST_BATCH = Equation(
+    name="largest_batch",
+    tex=(
+        r"\v{b} = \max\left(0,\; \left\lfloor"
+        r" \frac{(1 - \v{u})\,\v{C} - \v{X} - \v{M0}}{\v{M1}} \right\rfloor\right)"
+    ),
+    symbols={
+        "b": (r"b_{\max}", "largest micro-batch, sequences"),
+        "u": ("u", "share of the memory left free"),
+        "C": ("C", "memory of the GPU"),
+        "X": (r"M_{\mathrm{ctx}}", "CUDA context and communicators"),
+        "M0": ("M_0", "what does not depend on the micro-batch"),
+        "M1": ("M_1", "what each sequence adds"),
+    },
+)
+
+
+USABLE_MEMORY = Equation(
+    name="usable_memory",
+    tex=r"\v{U} = (1 - \v{u})\,\v{C} - \v{X}",
+    symbols={"U": ("U", "memory that tensors may fill")}
+    | {key: LARGEST_BATCH.symbols[key] for key in ("u", "C", "X")},
+)
+MEMORY_LINE = Equation(
+    name="memory_of_batch",
+    tex=r"\v{M} = \v{M0} + \v{b}\,\v{M1}",
+    symbols={
+        "M": ("M", "memory of the fullest GPU"),
+        "M0": LARGEST_BATCH.symbols["M0"],
+        "M1": LARGEST_BATCH.symbols["M1"],
+        "b": ("b", "sequences of a micro-batch"),
+    },
+)

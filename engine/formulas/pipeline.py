@@ -1,0 +1,255 @@
+"""Pipeline parallelism: idle time and memory of the schedules for which a closed form is published.
+
+Letters: p stages, m micro-batches, v chunks per rank; the forward pass, the gradient for the inputs
+and the gradient of the weights are times of one rank, with all its layers, on one micro-batch.
+`engine.simulate.pipeline` gives the same by playing the schedules.
+"""
+
+from collections.abc import Mapping
+
+from engine.equation import Equation
+from engine.units import Bytes, Count, Ratio, Seconds, Share
+
+_MEANING: Mapping[str, tuple[str, str]] = {
+    "p": ("p", "stages, one per rank"),
+    "m": ("m", "micro-batches in a step"),
+    "v": ("v", "chunks of the model per rank"),
+    "r": ("r", "rank, counted from 0"),
+    "q": ("q", "bubble as a share of the step"),
+    "o": ("o", "bubble over the ideal time"),
+    "A": ("A", "micro-batches whose activations a rank holds"),
+    "Ti": (r"T_{\mathrm{idle}}", "idle time of a rank in one step"),
+    "Ts": (r"T_{\mathrm{step}}", "step"),
+    "F": ("F", "forward pass of a rank, one micro-batch"),
+    "I": ("B", "backward pass for the inputs, likewise"),
+    "W": ("W", "backward pass for the weights, likewise"),
+    "D": ("B", "whole backward pass, likewise"),
+    "O": (r"F{\&}B", "a forward and a whole backward pass, overlapped"),
+    "S": ("S", "one message: the activations at a boundary of stages"),
+    "V": ("V", "bytes between stages in a step, all ranks together"),
+}
+
+
+def _symbols(keys: str) -> Mapping[str, tuple[str, str]]:
+    return {key: _MEANING[key] for key in keys.split()}
+
+
+BUBBLE_SHARE = Equation(
+    name="bubble_share",
+    tex=r"\v{q} = \frac{\v{p}-1}{\v{v}\,\v{m} + \v{p} - 1}",
+    symbols=_symbols("q p v m"),
+    sources=("huang2019", "narayanan2021"),
+)
+
+
+def bubble_share(pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count = 1) -> Share:
+    """Return the share of the step that a rank idles with GPipe, 1F1B or interleaved 1F1B.
+
+    Source: Huang et al. 2019, section 2.3, for one chunk; Narayanan et al. 2021, section 2.2, for
+    several. Limit: stages alike, messages free.
+    """
+    idle = pipeline_parallel - 1
+    return idle / (num_chunks * num_microbatches + idle)
+
+
+BUBBLE_OVER_IDEAL = Equation(
+    name="bubble_over_ideal",
+    tex=r"\v{o} = \frac{\v{p}-1}{\v{v}\,\v{m}}",
+    symbols=_symbols("o p v m"),
+    sources=("narayanan2021",),
+)
+
+
+def bubble_over_ideal(
+    pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count = 1
+) -> Ratio:
+    """Return the same idle time over the time of a step without idling.
+
+    Source: Narayanan et al. 2021, section 2.2. Limits as `bubble_share`.
+    """
+    return (pipeline_parallel - 1) / (num_chunks * num_microbatches)
+
+
+BUBBLE_CONVERSION = Equation(
+    name="bubble_conversion",
+    tex=r"\v{q} = \frac{\v{o}}{1 + \v{o}}",
+    symbols=_symbols("q o"),
+)
+
+
+def share_of_step(over_ideal: Ratio) -> Share:
+    """Return the bubble as a share of the step from the bubble over the ideal time."""
+    return over_ideal / (1 + over_ideal)
+
+
+ONE_F_ONE_B_IDLE = Equation(
+    name="one_f_one_b_idle",
+    tex=r"\v{Ti} = \frac{(\v{p}-1)(\v{F} + \v{I} + \v{W})}{\v{v}}",
+    symbols=_symbols("Ti p F I W v"),
+    sources=("narayanan2021",),
+)
+
+
+def one_f_one_b_idle(
+    pipeline_parallel: Count,
+    forward: Seconds,
+    backward_input: Seconds,
+    backward_weight: Seconds,
+    num_chunks: Count = 1,
+) -> Seconds:
+    """Return the idle time of a rank: GPipe, 1F1B (one chunk), interleaved and breadth-first.
+
+    Source: Narayanan et al. 2021, sections 2.2.1 and 2.2.2; Lamy-Poirier 2023 for breadth-first.
+    Limits: stages alike, messages free, at least as many micro-batches as stages if there are
+    several chunks.
+    """
+    return (pipeline_parallel - 1) * (forward + backward_input + backward_weight) / num_chunks
+
+
+ZB_H1_IDLE = Equation(
+    name="zb_h1_idle",
+    tex=r"\v{Ti} = (\v{p}-1)(\v{F} + \v{I} - \v{W})",
+    symbols=_symbols("Ti p F I W"),
+    sources=("qi2024",),
+)
+
+
+def zb_h1_idle(
+    pipeline_parallel: Count, forward: Seconds, backward_input: Seconds, backward_weight: Seconds
+) -> Seconds:
+    """Return the idle time of a rank with ZB-H1, also called ZB1P.
+
+    Source: Qi et al. 2024, table 2. Limits: stages alike, messages free, W no longer than F, at
+    least as many micro-batches as stages.
+    """
+    return (pipeline_parallel - 1) * (forward + backward_input - backward_weight)
+
+
+ZB_H2_IDLE = Equation(
+    name="zb_h2_idle",
+    tex=r"\v{Ti} = (\v{p}-1)(\v{F} + \v{I} - 2\,\v{W})",
+    symbols=_symbols("Ti p F I W"),
+    sources=("qi2024",),
+)
+
+
+def zb_h2_idle(
+    pipeline_parallel: Count, forward: Seconds, backward_input: Seconds, backward_weight: Seconds
+) -> Seconds:
+    """Return the idle time of a rank with ZB-H2, if no rank waits for the others between steps.
+
+    Source: Qi et al. 2024, table 2. Limits: as `zb_h1_idle`, with 2p - 1 micro-batches
+    or more, and 2W no longer than F + B.
+    """
+    return (pipeline_parallel - 1) * (forward + backward_input - 2 * backward_weight)
+
+
+DUALPIPE_IDLE = Equation(
+    name="dualpipe_idle",
+    tex=r"\v{Ti} = \left(\frac{\v{p}}{2}-1\right)(\v{O} + \v{D} - 3\,\v{W})",
+    symbols=_symbols("Ti p O D W"),
+    sources=("deepseek2024", "dualpipe"),
+)
+
+
+def dualpipe_idle(
+    pipeline_parallel: Count, overlapped: Seconds, backward: Seconds, backward_weight: Seconds
+) -> Seconds:
+    """Return the idle time of a rank with DualPipe; `backward` is the whole one, W included.
+
+    Source: DeepSeek-AI 2024, table 2. Limits: stages alike, messages free, an even number of
+    stages, two micro-batches per stage or more. Playing the published order gives the same only
+    where F equals the backward pass for the inputs, W is no longer, and overlapping saves nothing;
+    otherwise ranks differ, and the formula is near but not exact.
+    """
+    return (pipeline_parallel / 2 - 1) * (overlapped + backward - 3 * backward_weight)
+
+
+DUALPIPE_V_IDLE = Equation(
+    name="dualpipe_v_idle",
+    tex=r"\v{Ti} = \frac{\v{p}-1}{2}\,(\v{O} + \v{D} - 3\,\v{W})",
+    symbols=_symbols("Ti p O D W"),
+    sources=("dualpipe",),
+)
+
+
+def dualpipe_v_idle(
+    pipeline_parallel: Count, overlapped: Seconds, backward: Seconds, backward_weight: Seconds
+) -> Seconds:
+    """Return the idle time of a rank with DualPipeV.
+
+    p ranks hold 2p stages of half the length, so the formula of DualPipe is taken at 2p with half
+    of every time. Source and limits: DualPipe README; p may be odd.
+    """
+    return (pipeline_parallel - 1) / 2 * (overlapped + backward - 3 * backward_weight)
+
+
+PIPELINE_STEP = Equation(
+    name="pipeline_step",
+    tex=r"\v{Ts} = \v{m}\,(\v{F} + \v{I} + \v{W}) + \v{Ti}",
+    symbols=_symbols("Ts m F I W Ti"),
+    sources=("huang2019",),
+)
+
+
+def pipeline_step(
+    num_microbatches: Count,
+    forward: Seconds,
+    backward_input: Seconds,
+    backward_weight: Seconds,
+    idle: Seconds,
+) -> Seconds:
+    """Return the step: what a rank computes and what it idles. Limit: nothing is overlapped."""
+    return num_microbatches * (forward + backward_input + backward_weight) + idle
+
+
+ONE_F_ONE_B_PEAK = Equation(
+    name="one_f_one_b_peak",
+    tex=r"\v{A} = \min\left(\v{p} - \v{r},\; \v{m}\right)",
+    symbols=_symbols("A p r m"),
+    sources=("narayanan2021", "korthikanti2022"),
+)
+
+
+def one_f_one_b_peak(rank: Count, pipeline_parallel: Count, num_microbatches: Count) -> Count:
+    """Return how many micro-batches' activations a rank holds at most with 1F1B.
+
+    Source: Narayanan et al. 2021, section 2.2.1: at most p, whatever m.
+    """
+    return max(0, min(pipeline_parallel - rank, num_microbatches))
+
+
+INTERLEAVED_PEAK = Equation(
+    name="interleaved_peak",
+    tex=r"\v{A} = \v{p} + \frac{\v{p} - 1 - 2\,\v{r}}{\v{v}}",
+    symbols=_symbols("A p r v"),
+    sources=("korthikanti2022",),
+)
+
+
+def interleaved_peak(rank: Count, pipeline_parallel: Count, num_chunks: Count) -> Ratio:
+    """Return the same with interleaved 1F1B; on rank 0 it is 1 + (p - 1)/(p v) times 1F1B's.
+
+    Source: Korthikanti et al. 2022, section 4.2.3, for rank 0; the order of Narayanan et al. 2021
+    for the others. Limit: two micro-batches per stage or more.
+    """
+    return pipeline_parallel + (pipeline_parallel - 1 - 2 * rank) / num_chunks
+
+
+PIPELINE_BYTES = Equation(
+    name="pipeline_bytes",
+    tex=r"\v{V} = 2\,\v{m}\,(\v{v}\,\v{p} - 1)\,\v{S}",
+    symbols=_symbols("V m v p S"),
+    sources=("narayanan2021",),
+)
+
+
+def pipeline_bytes(
+    num_microbatches: Count, pipeline_parallel: Count, message: Bytes, num_chunks: Count = 1
+) -> Bytes:
+    """Return all bytes between stages in one step: each boundary once ahead and once back.
+
+    Source: Narayanan et al. 2021, section 2.2.2: interleaving multiplies it by v. Limit: chunks in
+    a loop; where two stages that follow one another share a rank, nothing is sent.
+    """
+    return 2 * num_microbatches * (num_chunks * pipeline_parallel - 1) * message

@@ -1,0 +1,97 @@
+"""How many bytes a rank sends in one step, by the axis that it communicates for.
+
+Rings throughout; sizes are of whole buffers. The exact training of `engine.tiny` sends just this.
+"""
+
+from engine.equation import Equation
+from engine.formulas.communication import ring_bytes_sent
+from engine.units import Bytes, Count
+
+ZERO_BYTES = Equation(
+    name="zero_bytes_sent",
+    tex=r"\v{V} = \frac{\v{n}-1}{\v{n}} \left(\v{r}\,\v{G} + \v{a}\,\v{P}\right)",
+    symbols={
+        "V": ("V", "sent by each rank in a step"),
+        "n": ("N", "ranks"),
+        "r": ("r", "passes of the gradients around the ring"),
+        "G": ("G", "all gradients"),
+        "a": ("a", "passes of the parameters around the ring"),
+        "P": ("P", "all parameters"),
+    },
+    sources=("rajbhandari2020", "patarasuk2009"),
+)
+
+
+def gradient_passes(zero_stage: Count, num_microbatches: Count = 1) -> Count:
+    """Return how often the gradients go around the ring in a step.
+
+    Twice in an all-reduce, once in a reduce-scatter. Where only a share is kept (stage 2 and 3),
+    every micro-batch is reduced at once.
+    """
+    if zero_stage < 2:
+        return 2 - zero_stage
+    return num_microbatches
+
+
+def parameter_passes(zero_stage: Count, num_microbatches: Count = 1) -> Count:
+    """Return how often the parameters go around the ring in a step.
+
+    Once after the optimizer (stage 1 and 2); for forward and backward of each micro-batch (3).
+    """
+    if zero_stage < 3:
+        return min(zero_stage, 1)
+    return 2 * num_microbatches
+
+
+def zero_bytes_sent(
+    gradients: Bytes,
+    parameters: Bytes,
+    zero_stage: Count,
+    ranks: Count,
+    num_microbatches: Count = 1,
+) -> Bytes:
+    """Return what a rank of data parallelism sends: Rajbhandari et al. 2020, section 7.
+
+    Stage 0 all-reduces gradients. With accumulation, stages 0 and 1 wait for the last micro-batch.
+    """
+    passes = gradient_passes(zero_stage, num_microbatches) * gradients
+    passes += parameter_passes(zero_stage, num_microbatches) * parameters
+    return ring_bytes_sent(passes, ranks) / 2
+
+
+def tensor_parallel_bytes_sent(rows: Bytes, num_layers: Count, ranks: Count) -> Bytes:
+    """Return what a rank of tensor parallelism sends for hidden states of `rows`.
+
+    Four all-reduces per layer (Shoeybi et al. 2019), one each for the split vocabularies.
+    """
+    return (4 * num_layers + 2) * ring_bytes_sent(rows, ranks)
+
+
+def sequence_parallel_bytes_sent(rows: Bytes, num_layers: Count, ranks: Count) -> Bytes:
+    """Return the same with a split sequence: all-reduces in two halves, and one gather more.
+
+    The input of each half of a layer is gathered again for its weights (Korthikanti et al. 2022).
+    """
+    again = 2 * num_layers * ring_bytes_sent(rows, ranks) / 2
+    return tensor_parallel_bytes_sent(rows, num_layers, ranks) + again
+
+
+def pipeline_bytes_sent(rows: Bytes, num_microbatches: Count, neighbors: Count) -> Bytes:
+    """Return what a stage with one or two neighbors sends: to one rows, to one their gradients."""
+    return neighbors * num_microbatches * rows
+
+
+def context_ring_bytes_sent(block: Bytes, num_layers: Count, ranks: Count) -> Bytes:
+    """Return what a rank sends around the ring; `block` is its own keys and values of a layer.
+
+    Once forward; backward once more, and once their gradients (Liu et al. 2023).
+    """
+    return 3 * num_layers * (ranks - 1) * block
+
+
+def expert_bytes_sent(copies: Bytes, num_layers: Count, ranks: Count) -> Bytes:
+    """Return what a rank sends if its tokens' `copies` spread evenly over all experts.
+
+    Out and back, forward and backward; what stays at home is not sent (Lepikhin et al. 2021).
+    """
+    return 4 * num_layers * (ranks - 1) / ranks * copies

@@ -1,0 +1,41 @@
+"""Interleaved 1F1B: each rank holds several short stages (Narayanan et al. 2021, section 2.2)."""
+
+from engine.pipeline_op import BACKWARD, FORWARD, LOOP, Op
+from engine.units import Count
+
+TITLE = "Interleaved 1F1B"
+SOURCES = ("narayanan2021",)
+COPIES = 1
+PLACEMENT = LOOP
+CHUNKS = range(2, 9)
+
+
+def obstacle(pipeline_parallel: Count, num_microbatches: Count) -> str:
+    """Return why it cannot run: micro-batches go through the chunks in groups of one per rank."""
+    if num_microbatches % pipeline_parallel:
+        return "needs a multiple of the stages as micro-batches"
+    return ""
+
+
+def order(
+    rank: int, pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count
+) -> list[Op]:
+    """Return the operations of a rank.
+
+    A group of p micro-batches goes through chunk 0, then through chunk 1, and so on; backward from
+    the last chunk to the first. The warm-up covers all but the last chunk of the first group, and
+    two more for each rank that follows.
+    """
+    forwards, backwards = [], []
+    for first in range(0, num_microbatches, pipeline_parallel):
+        group = range(first, first + pipeline_parallel)
+        forwards += [Op(FORWARD, j, chunk) for chunk in range(num_chunks) for j in group]
+        backwards += [
+            Op(BACKWARD, j, chunk) for chunk in reversed(range(num_chunks)) for j in group
+        ]
+    warm_up = (num_chunks - 1) * pipeline_parallel + 2 * (pipeline_parallel - 1 - rank)
+    warm_up = min(warm_up, len(forwards))
+    ops = forwards[:warm_up]
+    for ahead, back in zip(forwards[warm_up:], backwards, strict=False):
+        ops += (ahead, back)
+    return ops + backwards[len(forwards) - warm_up :]

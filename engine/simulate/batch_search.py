@@ -1,0 +1,64 @@
+"""The largest batch, in closed form and by trial: double until memory runs out, halve the gap."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.units import Bytes, Count, Ratio, Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One attempt.
+
+    Attributes:
+        batch: that was tried.
+        needed: memory that it takes.
+        fits: whether that is there.
+        low: the largest batch known to fit after this attempt; 0: none.
+        high: the smallest batch known not to fit; 0: none yet.
+    """
+
+    batch: Count
+    needed: Bytes
+    fits: bool
+    low: Count
+    high: Count
+
+
+def search(needed: Callable[[Count], Bytes], capacity: Bytes, limit: Count) -> tuple[Probe, ...]:
+    """Return every attempt, the first with one sequence; the last one's `low` is the answer.
+
+    `needed` gives the memory of a batch and grows with it. No batch above `limit` is tried.
+    """
+    probes: list[Probe] = []
+    low = high = 0
+    while (batch := _next(low, high, limit)) > low:
+        size = needed(batch)
+        fits = size <= capacity
+        low, high = (batch, high) if fits else (low, batch)
+        probes.append(Probe(batch=batch, needed=size, fits=fits, low=low, high=high))
+    return tuple(probes)
+
+
+def _next(low: Count, high: Count, limit: Count) -> Count:
+    """Return the batch to try next; the largest known to fit if there is none left to try."""
+    if high:
+        return (low + high) // 2
+    return min(max(1, 2 * low), limit)
+
+
+def batch_room(
+    capacity: Bytes, margin: Share, context: Bytes, fixed: Bytes, per_sequence: Bytes
+) -> Ratio:
+    """Return how many sequences the free memory is worth; below zero the states do not fit.
+
+    Source: derived; every tensor of `engine.formulas.activations` is proportional to the sequences
+    of a micro-batch, and nothing else depends on them. Limit: one shape for all sequences.
+    """
+    return ((1 - margin) * capacity - context - fixed) / per_sequence
+
+
+def largest_batch(room: Ratio) -> Count:
+    """Return the largest whole micro-batch in that room; 0 if not even one sequence fits."""
+    return max(0, math.floor(room))

@@ -1,0 +1,29 @@
+"""Seeded random sequences of the engine's own: the same seed gives the same numbers everywhere."""
+
+import math
+from collections.abc import Iterator
+
+from engine.units import Ratio, Share
+
+
+def chances(seed: int) -> Iterator[Share]:
+    """Yield numbers evenly between 0 and 1, both excluded: a linear congruential sequence.
+
+    Source: the multiplier and increment of Knuth's MMIX; only the high bits are used.
+    """
+    state = (seed * 2654435761 + 12345) % 2**64
+    while True:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield ((state >> 12) + 0.5) / 2.0**52
+
+
+def normals(chance: Iterator[Share]) -> Iterator[Ratio]:
+    """Yield normal numbers of mean 0 and deviation 1, two for every two even ones.
+
+    Source: Box and Muller 1958.
+    """
+    while True:
+        length = math.sqrt(-2 * math.log(next(chance)))
+        angle = 2 * math.pi * next(chance)
+        yield length * math.cos(angle)
+        yield length * math.sin(angle)

@@ -1,0 +1,39 @@
+"""What is read off a pipeline's step: idle time in both conventions, and activations held."""
+
+from engine.pipeline_op import PAIR
+from engine.simulate.pipeline import Run
+from engine.units import Ratio, Seconds, Share
+
+
+def idle_share(run: Run, step: Seconds) -> Share:
+    """Return the bubble as a share of the step: of all ranks' time, what was not computing."""
+    return 1 - sum(run.busy) / (len(run.busy) * step)
+
+
+def idle_over_ideal(run: Run, step: Seconds) -> Ratio:
+    """Return the bubble over the ideal: idle time over computing time."""
+    return len(run.busy) * step / sum(run.busy) - 1
+
+
+def peak_activations(run: Run) -> tuple[Ratio, ...]:
+    """Return the most activations each rank holds; 1 is its whole share of one micro-batch."""
+    return tuple(peak / run.program.num_parts for peak in run.program.peaks)
+
+
+def activations(run: Run, rank: int) -> tuple[tuple[Seconds, ...], tuple[Ratio, ...]]:
+    """Return when the activations that a rank holds change, and to how many; each holds on."""
+    times, counts, before = [0.0], [0.0], 0
+    for op, held, start, end in zip(
+        run.program.orders[rank],
+        run.program.held[rank],
+        run.starts[rank],
+        run.ends[rank],
+        strict=True,
+    ):
+        high = held + 1 if op.kind == PAIR else held
+        for at, count in ((start, high), (end, held)) if high > before else ((end, held),):
+            if count != counts[-1] * run.program.num_parts:
+                times.append(at)
+                counts.append(count / run.program.num_parts)
+        before = held
+    return tuple(times), tuple(counts)

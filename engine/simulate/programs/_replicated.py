@@ -1,0 +1,108 @@
+"""Steps of ranks that each hold all parameters: what they compute, and how gradients are summed."""
+
+from dataclasses import dataclass
+
+from engine.simulate.programs._buckets import Bucket, bucket_parameters, buckets
+from engine.simulate.programs._passes import Slot, in_turn, slot_ops, weave
+from engine.simulate.streams import COMPUTE, Op
+from engine.simulate.workload import Workload
+from engine.units import Bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How the gradients are summed.
+
+    Attributes:
+        cap: a bucket is closed at so many bytes; 0: every tensor alone.
+        overlapped: buckets are reduced as they are ready; otherwise after the last backward pass.
+        every: after every micro-batch; otherwise only after the last.
+        scattered: reduce-scattered to the rank that owns their optimizer states, which is why
+            updated parameters are gathered at the start of the step.
+    """
+
+    cap: Bytes
+    overlapped: bool = True
+    every: bool = False
+    scattered: bool = False
+
+
+def replicated(work: Workload, style: Style) -> tuple[Op, ...]:
+    """Return one step."""
+    plan = buckets(work, style.cap) if work.data.ranks > 1 else []
+    ops = [_gather(work, bucket) for bucket in reversed(plan)] if style.scattered else []
+    slots = in_turn(work)
+    held: list[Op] = []
+    for slot in slots:
+        if not _reduces(work, style, slot):
+            needs = _parameters(slot, plan) if style.scattered else ()
+            found = slot_ops(work, slot, needs)
+            if style.overlapped:
+                held = weave(ops, held, found)
+            else:
+                ops += found
+            continue
+        ready = [bucket for bucket in plan if bucket.last == slot.layer]
+        cuts = [] if work.tensor_chunks > 1 else [b.share for b in ready if b.share < 1]
+        held = weave(ops, held, slot_ops(work, slot, cuts=cuts))
+        for number, bucket in enumerate(ready, start=1):
+            key = f"{slot.name}:{number}" if number <= len(cuts) else slot.name
+            ops.append(_reduce(work, style, slot.micro, bucket, key))
+    ops += held
+    if not style.overlapped:
+        last = slots[-1]
+        ops += [_reduce(work, style, last.micro, bucket, last.name) for bucket in plan]
+    return (*ops, *update(work, ops[-1].key))
+
+
+def update(work: Workload, after: str) -> tuple[Op, ...]:
+    """Return the optimizer's pass, if it takes any time."""
+    if not work.optimizer:
+        return ()
+    op = Op(key="update", stream=COMPUTE, time=work.optimizer, after=(after,), label="optimizer")
+    return (op,)
+
+
+def _reduces(work: Workload, style: Style, slot: Slot) -> bool:
+    last = slot.micro == work.num_microbatches - 1
+    return style.overlapped and slot.backward and (style.every or last)
+
+
+def _parameters(slot: Slot, plan: list[Bucket]) -> tuple[str, ...]:
+    """Return the gathers that the first pass of a layer waits for."""
+    if slot.backward or slot.micro:
+        return ()
+    return tuple(f"gather.{bucket.number}" for bucket in plan if slot.layer in bucket.layers)
+
+
+def _gather(work: Workload, bucket: Bucket) -> Op:
+    size = bucket_parameters(work, bucket) * work.element
+    return Op(
+        key=f"gather.{bucket.number}",
+        stream=work.data.stream,
+        time=work.data.scatter(size),
+        label=f"gather of updated parameters, bucket {bucket.number}",
+        size=work.data.sent(size) / 2,
+        slows=work.slow_down,
+        links=_links(bucket),
+    )
+
+
+def _reduce(work: Workload, style: Style, micro: int, bucket: Bucket, ready: str) -> Op:
+    size = bucket_parameters(work, bucket) * work.gradient
+    sent = work.data.sent(size)
+    what = "reduce-scatter" if style.scattered else "all-reduce"
+    return Op(
+        key=f"reduce{micro}.{bucket.number}",
+        stream=work.data.stream,
+        time=work.data.scatter(size) if style.scattered else work.data.all_reduce(size),
+        after=(ready,),
+        label=f"{what}, bucket {bucket.number}",
+        size=sent / 2 if style.scattered else sent,
+        slows=work.slow_down,
+        links=_links(bucket),
+    )
+
+
+def _links(bucket: Bucket) -> tuple[str, ...]:
+    return (f"bucket:{bucket.number}", *(f"layer:{layer + 1}" for layer in bucket.layers[:4]))

@@ -1,0 +1,23 @@
+"""Hybrid sharding (HSDP): sharded inside a node, replicated across nodes.
+
+Parameters are gathered over the links of the node; of the gradients only a shard crosses the
+network. `data` of the workload is the group inside, `replicas` the one across.
+"""
+
+from engine.simulate.programs._passes import in_turn
+from engine.simulate.programs._sharded import sharded
+from engine.simulate.streams import Op
+from engine.simulate.workload import Workload
+
+TITLE = "Hybrid sharding"
+
+
+def program(work: Workload) -> tuple[Op, ...]:
+    """Return one step.
+
+    Raises:
+        ValueError: the workload has no group of replicas.
+    """
+    if work.replicas is None:
+        raise ValueError("replicas is None; hybrid sharding needs the group of ranks across nodes")
+    return sharded(work, in_turn(work))

@@ -1,0 +1,169 @@
+"""Which rank talks to which: the mesh of a plan laid over the GPUs of nodes, in any order.
+
+The axes multiply: tensor x context x data x pipeline ranks are all there are. Experts multiply
+nothing; they reuse the ranks of a pipeline stage, in the order of their numbers, as Megatron's
+parallel folding and torchtitan do.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.simulate.rank import Axis
+from engine.units import Count
+
+AXES: tuple[Axis, ...] = ("tensor", "context", "data", "pipeline")
+Ranks = tuple[Count, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mesh:
+    """Ranks in their order, the innermost axis first: its ranks have neighboring numbers.
+
+    Attributes:
+        sizes: ranks along each of `AXES`.
+        order: the axes, innermost first.
+        expert: ranks that share the experts of a layer; divides the ranks of a stage.
+        gpus_per_node: rank r runs on GPU r % gpus_per_node of node r // gpus_per_node.
+    """
+
+    sizes: Mapping[Axis, Count]
+    order: tuple[Axis, ...]
+    expert: Count
+    gpus_per_node: Count
+
+    @cached_property
+    def strides(self) -> Mapping[Axis, Count]:
+        """How far apart neighbors along an axis are."""
+        found, stride = {}, 1
+        for axis in self.order:
+            found[axis] = stride
+            stride *= self.sizes[axis]
+        return found
+
+    @cached_property
+    def world_size(self) -> Count:
+        """All ranks."""
+        size = 1
+        for axis in self.order:
+            size *= self.sizes[axis]
+        return size
+
+    @cached_property
+    def num_nodes(self) -> Count:
+        """Nodes, the last of which may be partly used."""
+        return -(-self.world_size // self.gpus_per_node)
+
+    @cached_property
+    def stages(self) -> tuple[Ranks, ...]:
+        """Ranks of each pipeline stage, [pipeline][...], in the order of their numbers."""
+        found: list[list[Count]] = [[] for _ in range(self.sizes["pipeline"])]
+        for rank in range(self.world_size):
+            found[place(self, rank, "pipeline")].append(rank)
+        return tuple(tuple(stage) for stage in found)
+
+    @cached_property
+    def known(self) -> dict[Axis, tuple[Ranks, ...]]:
+        """Groups found so far, by axis: for each rank its group."""
+        return {}
+
+
+def place(mesh: Mesh, rank: Count, axis: Axis) -> Count:
+    """Return the position of a rank along one of `AXES`."""
+    return rank // mesh.strides[axis] % mesh.sizes[axis]
+
+
+def node_of(mesh: Mesh, rank: Count) -> Count:
+    """Return the node that a rank runs on."""
+    return rank // mesh.gpus_per_node
+
+
+def group(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
+    """Return the ranks that a rank talks to along an axis, itself included, in order.
+
+    "data" is the ranks over which gradients are reduced, those of context parallelism included.
+    """
+    if axis not in mesh.known:
+        table: list[Ranks] = [()] * mesh.world_size
+        for ranks in _all_groups(mesh, axis):
+            for one in ranks:
+                table[one] = ranks
+        mesh.known[axis] = tuple(table)
+    return mesh.known[axis][rank]
+
+
+def groups(mesh: Mesh, axis: Axis) -> tuple[Ranks, ...]:
+    """Return all groups of an axis, each rank in one of them, by their first rank."""
+    table = (group(mesh, axis, rank) for rank in range(mesh.world_size))
+    return tuple(ranks for rank, ranks in enumerate(table) if ranks[0] == rank)
+
+
+def _all_groups(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
+    if axis in ("expert", "expert_data"):
+        yield from _of_experts(mesh, axis)
+        return
+    fixed: tuple[Axis, ...] = ("context", "data") if axis == "data" else (axis,)
+    for rank in range(mesh.world_size):
+        if any(place(mesh, rank, one) for one in fixed):
+            continue
+        if axis == "data":
+            inner = along(mesh, "context", rank)
+            yield tuple(sorted(two for one in inner for two in along(mesh, "data", one)))
+        else:
+            yield along(mesh, axis, rank)
+
+
+def _of_experts(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
+    """Yield runs of a stage's ranks that share its experts, or ranks with the same experts."""
+    expert = mesh.expert
+    for stage in mesh.stages:
+        if axis == "expert":
+            yield from (stage[first : first + expert] for first in range(0, len(stage), expert))
+        else:
+            yield from (stage[first::expert] for first in range(expert))
+
+
+def along(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
+    """Return the ranks that differ from a rank only in their position along one of `AXES`."""
+    stride = mesh.strides[axis]
+    first = rank - place(mesh, rank, axis) * stride
+    return tuple(range(first, first + mesh.sizes[axis] * stride, stride))
+
+
+def nodes_spanned(mesh: Mesh, axis: Axis) -> Count:
+    """Return over how many nodes the widest group of an axis spreads."""
+    return max(len(_on_nodes(mesh, one)) for one in groups(mesh, axis))
+
+
+def _on_nodes(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
+    """Return how many of the ranks, which ascend, run on each of their nodes."""
+    first = node_of(mesh, ranks[0])
+    if first == node_of(mesh, ranks[-1]):
+        return {first: len(ranks)}
+    found: dict[Count, Count] = {}
+    for rank in ranks:
+        found[node_of(mesh, rank)] = found.get(node_of(mesh, rank), 0) + 1
+    return found
+
+
+def placed(mesh: Mesh) -> Mapping[Axis, Count]:
+    """Return how many GPUs of a node belong to the same group, by axis, where they are fewest.
+
+    A group enters a node through the ports of its own GPUs there, so the fewest set its pace. Of
+    the pipeline what counts is a pair of neighbors: 2 if all pairs share a node, else 1.
+    """
+    found: dict[Axis, Count] = {}
+    for axis in ("tensor", "context", "data", "expert", "expert_data"):
+        if len(group(mesh, axis, 0)) == 1:
+            found[axis] = 1
+            continue
+        counts = (_on_nodes(mesh, one).values() for one in groups(mesh, axis))
+        found[axis] = min(min(count) for count in counts)
+    stride = mesh.strides["pipeline"]
+    apart = any(
+        node_of(mesh, rank) != node_of(mesh, rank + stride)
+        for stage in mesh.stages[:-1]
+        for rank in stage
+    )
+    found["pipeline"] = 1 if apart else 2
+    return found

@@ -1,0 +1,102 @@
+"""Ring attention in time: blocks of keys and values travel while others are computed on.
+
+Each rank computes on the block it has, and passes it on as soon as it has arrived. With one
+buffer it cannot receive before it has computed, and nothing overlaps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.units import Count, Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One rank's work on one block.
+
+    Attributes:
+        rank: that computes.
+        step: of the ring, from 0.
+        source: the rank whose keys and values it works on.
+        sent: when the block left the neighbor (0 in the first step).
+        arrived: when it was there.
+        start: of the computation.
+        end: of the computation.
+    """
+
+    rank: Count
+    step: Count
+    source: Count
+    sent: Seconds
+    arrived: Seconds
+    start: Seconds
+    end: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RingRun:
+    """A whole ring.
+
+    Attributes:
+        turns: by step, then by rank.
+        end: when the last rank is done.
+        busiest: computation of the busiest rank, so that end - busiest is waited.
+    """
+
+    turns: tuple[Turn, ...]
+    end: Seconds
+    busiest: Seconds
+
+
+def ring_run(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count = 2) -> RingRun:
+    """Return the ring whose rank r computes for work[step][r], and whose blocks travel for `send`.
+
+    A block leaves when it has arrived at the sender, the link is free, and the receiver has a
+    free buffer: it has computed on the block that lay there and passed it on.
+
+    Raises:
+        ValueError: there is no buffer.
+    """
+    if num_buffers < 1:
+        raise ValueError(f"num_buffers is {num_buffers}; at least 1 is needed")
+    ranks = len(work[0])
+    sent, arrived = [[0.0] * ranks], [[0.0] * ranks]
+    start, end = [[0.0] * ranks], [list(work[0])]
+    for step in range(1, len(work)):
+        sent.append([_leaves(arrived, end, step, rank, num_buffers) for rank in range(ranks)])
+        arrived.append([time + send for time in sent[-1]])
+        ready = zip(end[-1], arrived[-1], strict=True)
+        start.append([max(pair) for pair in ready])
+        end.append([begin + take for begin, take in zip(start[-1], work[step], strict=True)])
+    return RingRun(
+        turns=tuple(
+            Turn(
+                rank=rank,
+                step=step,
+                source=(rank - step) % ranks,
+                sent=sent[step][rank],
+                arrived=arrived[step][rank],
+                start=start[step][rank],
+                end=end[step][rank],
+            )
+            for step in range(len(work))
+            for rank in range(ranks)
+        ),
+        end=max(end[-1]),
+        busiest=max(sum(step[rank] for step in work) for rank in range(ranks)),
+    )
+
+
+def _leaves(
+    arrived: list[list[Seconds]], end: list[list[Seconds]], step: Count, rank: Count, buffers: Count
+) -> Seconds:
+    """Return when the block of `step` leaves for `rank`."""
+    ranks = len(end[0])
+    left, right = (rank - 1) % ranks, (rank + 1) % ranks
+    if buffers == 1:
+        # Both neighbors swap blocks in place, when both have computed on what they have.
+        return max(end[step - 1][left], end[step - 1][rank])
+    times = [arrived[step - 1][left], arrived[step - 1][rank]]
+    if step >= buffers:
+        times += [end[step - buffers][rank], arrived[step - buffers + 1][right]]
+    return max(times)

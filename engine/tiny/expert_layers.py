@@ -1,0 +1,137 @@
+"""A layer's experts spread over the ranks: rows go out to them and come back, all ranks in step."""
+
+from dataclasses import dataclass
+
+from engine.models import Model
+from engine.tiny.exchange import Exchange
+from engine.tiny.experts import (
+    Routing,
+    combine,
+    combine_backward,
+    expert_backward,
+    expert_weights,
+    route,
+    route_backward,
+    rows_for,
+    scatter,
+)
+from engine.tiny.feed_forward import feed_forward
+from engine.tiny.layout import Weights
+from engine.tiny.matrix import Matrix, add, flat, rows_of
+from engine.tiny.norm import norm, norm_backward
+
+Across = list[Matrix]
+# By rank, then by expert.
+ByExpert = list[dict[int, Matrix]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixed:
+    """A forward pass: what was routed where, and what the experts found."""
+
+    rows: Across
+    normed: Across
+    routing: list[Routing]
+    arrived: ByExpert
+    results: ByExpert
+
+
+def owner(model: Model, expert: int, ranks: int) -> int:
+    """Return the rank that holds an expert."""
+    return expert * ranks // model.num_experts
+
+
+def mix(
+    model: Model, weights: list[Weights], rows: Across, exchange: Exchange
+) -> tuple[Across, Mixed]:
+    """Return the rows after the experts; `weights` of a rank hold its own experts only."""
+    normed = [norm(own, one["mlp_norm"]) for own, one in zip(rows, weights, strict=True)]
+    routing = [
+        route(own, one["router"], model.experts_per_token)
+        for own, one in zip(normed, weights, strict=True)
+    ]
+    arrived = dispatch(
+        model,
+        [
+            {e: [own[i] for i in rows_for(way, e)] for e in range(model.num_experts)}
+            for own, way in zip(normed, routing, strict=True)
+        ],
+        exchange,
+    )
+    done: ByExpert = [
+        {e: feed_forward(own, expert_weights(one, e)) for e, own in some.items()}
+        for some, one in zip(arrived, weights, strict=True)
+    ]
+    results = give_back(model, done, _counts(model, routing), exchange)
+    mixed = Mixed(rows=rows, normed=normed, routing=routing, arrived=arrived, results=results)
+    return [
+        add(own, combine(way, found, model.hidden_size))
+        for own, way, found in zip(rows, routing, results, strict=True)
+    ], mixed
+
+
+def mix_backward(
+    model: Model, weights: list[Weights], mixed: Mixed, gradient: Across, exchange: Exchange
+) -> tuple[Across, list[Weights]]:
+    """Return the gradients of the rows before the experts, and of every rank's weights."""
+    pairs = [
+        combine_backward(way, found, upstream)
+        for way, found, upstream in zip(mixed.routing, mixed.results, gradient, strict=True)
+    ]
+    upstream = dispatch(model, [of_results for of_results, _ in pairs], exchange)
+    found: list[Weights] = [{} for _ in weights]
+    of_arrived: ByExpert = [{} for _ in weights]
+    for rank, some in enumerate(upstream):
+        for e, own in some.items():
+            back, slopes = expert_backward(
+                mixed.arrived[rank][e], expert_weights(weights[rank], e), own
+            )
+            of_arrived[rank][e] = back
+            found[rank] |= {f"{name} {e}": matrix for name, matrix in slopes.items()}
+    home = give_back(model, of_arrived, _counts(model, mixed.routing), exchange)
+    result = []
+    for rank, (_, of_weights) in enumerate(pairs):
+        normed, one = mixed.normed[rank], weights[rank]
+        way = mixed.routing[rank]
+        back, found[rank]["router"] = route_backward(normed, one["router"], way, of_weights)
+        for e, own in home[rank].items():
+            back = add(back, scatter(own, rows_for(way, e), len(normed), model.hidden_size))
+        of_rows, found[rank]["mlp_norm"] = norm_backward(mixed.rows[rank], one["mlp_norm"], back)
+        result.append(add(gradient[rank], of_rows))
+    return result, found
+
+
+def _counts(model: Model, routing: list[Routing]) -> list[dict[int, int]]:
+    """Return how many rows each rank sends to each expert."""
+    return [{e: len(rows_for(way, e)) for e in range(model.num_experts)} for way in routing]
+
+
+def dispatch(model: Model, leaving: ByExpert, exchange: Exchange) -> ByExpert:
+    """Return what arrives at every rank for its experts: the rows of all ranks in their order."""
+    arrived: ByExpert = [{} for _ in leaving]
+    for e in range(model.num_experts):
+        target = owner(model, e, exchange.ranks)
+        arrived[target][e] = [
+            row
+            for source, some in enumerate(leaving)
+            for row in _send(model, exchange, source, target, some[e])
+        ]
+    return arrived
+
+
+def give_back(
+    model: Model, done: ByExpert, counts: list[dict[int, int]], exchange: Exchange
+) -> ByExpert:
+    """Return to every rank the rows that came from it, by expert."""
+    home: ByExpert = [{} for _ in done]
+    for e in range(model.num_experts):
+        source, start = owner(model, e, exchange.ranks), 0
+        for target, own in enumerate(counts):
+            rows = done[source][e][start : start + own[e]]
+            home[target][e] = _send(model, exchange, source, target, rows)
+            start += own[e]
+    return home
+
+
+def _send(model: Model, exchange: Exchange, source: int, target: int, rows: Matrix) -> Matrix:
+    return rows_of(exchange.send(source, target, flat(rows), "activations"), model.hidden_size)

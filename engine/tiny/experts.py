@@ -1,0 +1,132 @@
+"""A mixture of experts: each row goes to its best experts, whose results are summed by weight."""
+
+import math
+from dataclasses import dataclass
+
+from engine.tiny.feed_forward import feed_forward, feed_forward_backward
+from engine.tiny.layout import Weights
+from engine.tiny.matrix import (
+    Matrix,
+    add,
+    add_vectors,
+    dot,
+    product,
+    product_transposed,
+    transposed_product,
+    zeros,
+)
+from engine.units import Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """Where rows go: `weights[i]` maps each chosen expert of row i to its share of the result."""
+
+    weights: list[dict[int, float]]
+
+
+def route(rows: Matrix, router: Matrix, chosen: Count) -> Routing:
+    """Return the `chosen` best experts of each row, weighted by a softmax over their logits."""
+    found = []
+    for logits in product(rows, router):
+        best = sorted(range(len(logits)), key=lambda expert: -logits[expert])[:chosen]
+        powers = {expert: math.exp(logits[expert] - logits[best[0]]) for expert in sorted(best)}
+        total = sum(powers.values())
+        found.append({expert: power / total for expert, power in powers.items()})
+    return Routing(weights=found)
+
+
+def route_backward(
+    rows: Matrix, router: Matrix, routing: Routing, gradient: list[dict[int, float]]
+) -> tuple[Matrix, Matrix]:
+    """Return the gradients of the rows and of the router from those of the weights."""
+    of_logits = zeros(len(rows), len(router[0]))
+    for i, weights in enumerate(routing.weights):
+        mean = sum(weight * gradient[i][expert] for expert, weight in weights.items())
+        for expert, weight in weights.items():
+            of_logits[i][expert] = weight * (gradient[i][expert] - mean)
+    return product_transposed(of_logits, router), transposed_product(rows, of_logits)
+
+
+def rows_for(routing: Routing, expert: int) -> list[int]:
+    """Return the rows that go to an expert."""
+    return [i for i, weights in enumerate(routing.weights) if expert in weights]
+
+
+def expert_weights(weights: Weights, expert: int) -> Weights:
+    """Return the three matrices of one expert."""
+    return {name: weights[f"{name} {expert}"] for name in ("gate", "up", "down")}
+
+
+def combine(routing: Routing, results: dict[int, Matrix], width: Count) -> Matrix:
+    """Return the weighted sum of what the experts found; results[expert] has a row per token."""
+    total = zeros(len(routing.weights), width)
+    for expert in sorted(results):
+        for i, row in zip(rows_for(routing, expert), results[expert], strict=True):
+            share = routing.weights[i][expert]
+            total[i] = add_vectors(total[i], [share * value for value in row])
+    return total
+
+
+def combine_backward(
+    routing: Routing, results: dict[int, Matrix], gradient: Matrix
+) -> tuple[dict[int, Matrix], list[dict[int, float]]]:
+    """Return the gradients of what the experts found, and of the weights."""
+    of_results: dict[int, Matrix] = {}
+    of_weights: list[dict[int, float]] = [{} for _ in gradient]
+    for expert in sorted(results):
+        of_results[expert] = []
+        for i, row in zip(rows_for(routing, expert), results[expert], strict=True):
+            share = routing.weights[i][expert]
+            of_results[expert].append([share * value for value in gradient[i]])
+            of_weights[i][expert] = dot(gradient[i], row)
+    return of_results, of_weights
+
+
+def mixture(rows: Matrix, weights: Weights, chosen: Count) -> Matrix:
+    """Return the result of all experts for the rows."""
+    routing = route(rows, weights["router"], chosen)
+    return combine(routing, _results(rows, weights, routing), len(rows[0]))
+
+
+def mixture_backward(
+    rows: Matrix, weights: Weights, chosen: Count, gradient: Matrix
+) -> tuple[Matrix, Weights]:
+    """Return the gradients of the rows, of the router and of all experts."""
+    routing = route(rows, weights["router"], chosen)
+    results = _results(rows, weights, routing)
+    of_results, of_weights = combine_backward(routing, results, gradient)
+    back, of_router = route_backward(rows, weights["router"], routing, of_weights)
+    found: Weights = {"router": of_router}
+    for expert, upstream in of_results.items():
+        places = rows_for(routing, expert)
+        own, of_expert = expert_backward(
+            [rows[i] for i in places], expert_weights(weights, expert), upstream
+        )
+        back = add(back, scatter(own, places, len(rows), len(rows[0])))
+        found |= {f"{name} {expert}": matrix for name, matrix in of_expert.items()}
+    return back, found
+
+
+def expert_backward(rows: Matrix, weights: Weights, gradient: Matrix) -> tuple[Matrix, Weights]:
+    """Return the gradients of an expert's rows and matrices; zeros if no row came."""
+    if not rows:
+        return [], {name: zeros(len(own), len(own[0])) for name, own in weights.items()}
+    return feed_forward_backward(rows, weights, gradient)
+
+
+def scatter(rows: Matrix, places: list[int], count: Count, width: Count) -> Matrix:
+    """Return `count` rows, zeros but for the given ones."""
+    found = zeros(count, width)
+    for row, place in zip(rows, places, strict=True):
+        found[place] = row
+    return found
+
+
+def _results(rows: Matrix, weights: Weights, routing: Routing) -> dict[int, Matrix]:
+    return {
+        expert: feed_forward(
+            [rows[i] for i in rows_for(routing, expert)], expert_weights(weights, expert)
+        )
+        for expert in range(len(weights["router"][0]))
+    }

@@ -1,0 +1,59 @@
+"""Lists of rows: the few operations that a transformer in plain floats needs."""
+
+from collections.abc import Iterable, Sequence
+from operator import mul
+
+Vector = list[float]
+Matrix = list[Vector]
+
+
+def product(left: Matrix, right: Matrix) -> Matrix:
+    """Return left [n, k] times right [k, m]: [n, m]."""
+    columns = list(zip(*right, strict=True))
+    return [[sum(map(mul, row, column)) for column in columns] for row in left]
+
+
+def product_transposed(left: Matrix, right: Matrix) -> Matrix:
+    """Return left [n, k] times the transpose of right [m, k]: [n, m]."""
+    return [[sum(map(mul, row, other)) for other in right] for row in left]
+
+
+def transposed_product(left: Matrix, right: Matrix) -> Matrix:
+    """Return the transpose of left [n, k] times right [n, m]: [k, m]."""
+    columns = list(zip(*right, strict=True))
+    return [[sum(map(mul, row, column)) for column in columns] for row in zip(*left, strict=True)]
+
+
+def add(left: Matrix, right: Matrix) -> Matrix:
+    """Return the sum of two matrices of one shape."""
+    return [add_vectors(one, other) for one, other in zip(left, right, strict=True)]
+
+
+def add_vectors(left: Sequence[float], right: Sequence[float]) -> Vector:
+    """Return the sum of two vectors of one length."""
+    return [one + other for one, other in zip(left, right, strict=True)]
+
+
+def dot(left: Sequence[float], right: Sequence[float]) -> float:
+    """Return the inner product of two vectors."""
+    return float(sum(map(mul, left, right)))
+
+
+def columns_of(matrix: Matrix, chosen: slice) -> Matrix:
+    """Return some columns of a matrix."""
+    return [row[chosen] for row in matrix]
+
+
+def flat(matrix: Iterable[Sequence[float]]) -> Vector:
+    """Return the rows end to end."""
+    return [number for row in matrix for number in row]
+
+
+def rows_of(vector: Sequence[float], width: int) -> Matrix:
+    """Return a vector cut into rows of `width`."""
+    return [list(vector[start : start + width]) for start in range(0, len(vector), width)]
+
+
+def zeros(rows: int, columns: int) -> Matrix:
+    """Return a matrix of zeros."""
+    return [[0.0] * columns for _ in range(rows)]

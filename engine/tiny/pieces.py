@@ -1,0 +1,102 @@
+"""How tensor parallelism cuts each weight matrix, and puts the pieces together again."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from engine.models import Model
+from engine.tiny.layout import Parameters, part_names, tensors
+from engine.tiny.matrix import Matrix, Vector, columns_of, flat, rows_of
+from engine.units import Count
+
+Cut = Literal["columns", "rows", "whole"]
+
+# Shoeybi et al. 2019: the first matrix of each half by columns, so that heads and inner channels
+# stay together, the second by rows; both vocabularies by tokens; norms are on every rank.
+CUTS: dict[str, Cut] = {
+    "tokens": "rows",
+    "vocabulary": "rows",
+    "query": "columns",
+    "key": "columns",
+    "value": "columns",
+    "out": "rows",
+    "gate": "columns",
+    "up": "columns",
+    "down": "rows",
+}
+
+
+def cut_of(name: str) -> Cut:
+    """Return how a tensor is cut, by its name."""
+    return CUTS.get(name, "whole")
+
+
+def piece(matrix: Matrix, cut: Cut, rank: int, ranks: Count) -> Matrix:
+    """Return a rank's piece of a matrix."""
+    if cut == "whole":
+        return matrix
+    if cut == "rows":
+        each = len(matrix) // ranks
+        return matrix[rank * each : (rank + 1) * each]
+    each = len(matrix[0]) // ranks
+    return columns_of(matrix, slice(rank * each, (rank + 1) * each))
+
+
+def whole(pieces: Sequence[Matrix], cut: Cut) -> Matrix:
+    """Return the matrix from its pieces; what is on every rank is taken from the first."""
+    if cut == "whole":
+        return pieces[0]
+    if cut == "rows":
+        return [row for one in pieces for row in one]
+    return [[value for row in rows for value in row] for rows in zip(*pieces, strict=True)]
+
+
+def cut_vector(model: Model, vector: Sequence[float], rank: int, ranks: Count) -> Vector:
+    """Return a rank's pieces of all tensors as one flat vector."""
+    found: Vector = []
+    for tensor in tensors(model):
+        numbers = vector[tensor.start : tensor.start + tensor.size]
+        found += flat(piece(rows_of(numbers, tensor.columns), cut_of(tensor.name), rank, ranks))
+    return found
+
+
+def pieces_of(model: Model, vector: Sequence[float], ranks: Count) -> Parameters:
+    """Return a rank's weights by part from its own flat vector."""
+    found: Parameters = {part: {} for part in part_names(model)}
+    start = 0
+    for tensor in tensors(model):
+        cut = cut_of(tensor.name)
+        columns = tensor.columns // (ranks if cut == "columns" else 1)
+        size = tensor.size // (1 if cut == "whole" else ranks)
+        found[tensor.part][tensor.name] = rows_of(vector[start : start + size], columns)
+        start += size
+    return found
+
+
+def vector_of_pieces(model: Model, weights: Parameters) -> Vector:
+    """Return a rank's weights, or their gradients, as its own flat vector."""
+    return [
+        number for tensor in tensors(model) for number in flat(weights[tensor.part][tensor.name])
+    ]
+
+
+def joined(model: Model, vectors: Sequence[Sequence[float]]) -> Vector:
+    """Return the flat vector of the whole model from those of all ranks."""
+    own = [pieces_of(model, vector, len(vectors)) for vector in vectors]
+    return [
+        number
+        for tensor in tensors(model)
+        for number in flat(
+            whole([one[tensor.part][tensor.name] for one in own], cut_of(tensor.name))
+        )
+    ]
+
+
+def check(model: Model, ranks: Count) -> None:
+    """Refuse a number of ranks that does not cut the model evenly.
+
+    Raises:
+        ValueError: it divides not the heads, the inner width or the vocabulary.
+    """
+    for name in ("num_attention_heads", "ffn_hidden_size", "vocab_size"):
+        if getattr(model, name) % ranks:
+            raise ValueError(f"{ranks} ranks do not divide {name} {getattr(model, name)}")

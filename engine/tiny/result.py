@@ -1,0 +1,61 @@
+"""What a run leaves behind: the parameters, what each rank held, and what it sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.formulas.states import StateBytes
+from engine.tiny.exchange import Exchange
+from engine.tiny.job import Job
+from engine.tiny.matrix import Vector
+from engine.units import Bytes, Count
+
+# Adam's own state holds three numbers per parameter: a copy and two moments.
+OPTIMIZER_NUMBERS: Count = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Numbers that one rank keeps from step to step; buffers that come and go are left out."""
+
+    parameters: Count
+    gradients: Count
+    optimizer: Count
+
+    def size(self, types: StateBytes) -> Bytes:
+        """Return the bytes; `types.optimizer` covers the three numbers of Adam."""
+        return (
+            self.parameters * types.parameter
+            + self.gradients * types.gradient
+            + self.optimizer * types.optimizer / OPTIMIZER_NUMBERS
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The outcome of a training run.
+
+    Attributes:
+        job: that was run.
+        parameters: after the last step, put together from all ranks.
+        losses: before every step.
+        held: of every rank.
+        sent: kind -> numbers that each rank sent, over all steps.
+    """
+
+    job: Job
+    parameters: Vector
+    losses: tuple[float, ...]
+    held: tuple[Held, ...]
+    sent: Mapping[str, tuple[int, ...]]
+
+
+def sent_by(exchange: Exchange) -> dict[str, tuple[int, ...]]:
+    """Return what an exchange counted."""
+    return {kind: tuple(numbers) for kind, numbers in exchange.sent.items()}
+
+
+def difference(run: Run, other: Run) -> float:
+    """Return the largest difference of two runs' parameters, relative to the largest parameter."""
+    largest = max(abs(number) for number in other.parameters)
+    pairs = zip(run.parameters, other.parameters, strict=True)
+    return max(abs(one - two) for one, two in pairs) / largest

@@ -1,0 +1,1 @@
+"""Ways to train on several ranks; each file is one, and the folder is the registry."""

@@ -1,0 +1,27 @@
+"""Context parallelism, contiguous: rank r has the r-th piece of each sequence (Liu et al. 2023)."""
+
+from engine.tiny.context_layers import train_in_pieces
+from engine.tiny.job import Job
+from engine.tiny.result import Run
+from engine.units import Count
+
+TITLE = "Context parallel, contiguous ring"
+AXIS = "context"
+RANKS: tuple[Count, ...] = (1, 2, 4)
+
+
+def positions(length: Count, rank: int, ranks: Count) -> list[int]:
+    """Return the positions of a rank.
+
+    Raises:
+        ValueError: the sequence does not split evenly.
+    """
+    if length % ranks:
+        raise ValueError(f"{ranks} ranks do not divide a sequence of {length} tokens")
+    each = length // ranks
+    return list(range(rank * each, (rank + 1) * each))
+
+
+def train(job: Job, ranks: Count) -> Run:
+    """Return the run on `ranks` ranks."""
+    return train_in_pieces(job, ranks, positions)

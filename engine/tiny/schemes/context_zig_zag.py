@@ -1,0 +1,32 @@
+"""Context parallelism, zig-zag: of 2n pieces, rank r has the r-th and the r-th from the end.
+
+So every rank has as many pairs of query and key to work on, though each token sees only those
+before it (Dubey et al. 2024).
+"""
+
+from engine.tiny.context_layers import train_in_pieces
+from engine.tiny.job import Job
+from engine.tiny.result import Run
+from engine.units import Count
+
+TITLE = "Context parallel, zig-zag ring"
+AXIS = "context"
+RANKS: tuple[Count, ...] = (1, 2, 4)
+
+
+def positions(length: Count, rank: int, ranks: Count) -> list[int]:
+    """Return the positions of a rank.
+
+    Raises:
+        ValueError: the sequence does not split evenly.
+    """
+    if length % (2 * ranks):
+        raise ValueError(f"{2 * ranks} pieces do not divide a sequence of {length} tokens")
+    each = length // (2 * ranks)
+    early, late = rank * each, length - (rank + 1) * each
+    return [*range(early, early + each), *range(late, late + each)]
+
+
+def train(job: Job, ranks: Count) -> Run:
+    """Return the run on `ranks` ranks."""
+    return train_in_pieces(job, ranks, positions)

@@ -1,0 +1,38 @@
+"""Tensor parallelism: all ranks share every matrix (Shoeybi et al. 2019)."""
+
+from engine.tiny.exchange import Exchange
+from engine.tiny.job import Job
+from engine.tiny.layout import Parameters
+from engine.tiny.matrix import flat, rows_of
+from engine.tiny.result import Run
+from engine.tiny.tensor_layers import Across, Region
+from engine.tiny.tensor_training import train_in_columns
+from engine.units import Count
+
+TITLE = "Tensor parallel"
+AXIS = "tensor"
+RANKS: tuple[Count, ...] = (1, 2)
+
+
+def train(job: Job, ranks: Count) -> Run:
+    """Return the run on `ranks` ranks.
+
+    Raises:
+        ValueError: the ranks do not divide heads, inner width and vocabulary.
+    """
+    return train_in_columns(job, ranks, _region, _nothing)
+
+
+def _nothing(exchange: Exchange, found: list[Parameters]) -> None:
+    """Leave the gradients as they are: those of what every rank has are the same on all."""
+
+
+def _region(exchange: Exchange) -> Region:
+    """Return: enter with what every rank has, leave by an all-reduce."""
+
+    def leave(parts: Across) -> Across:
+        width = len(parts[0][0])
+        sums = exchange.all_reduce([flat(one) for one in parts], "activations")
+        return [rows_of(own, width) for own in sums]
+
+    return Region(enter=lambda rows: rows, leave=leave)

@@ -1,0 +1,95 @@
+"""The record of a step of sharded training: every number on every rank, after every phase."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.tiny.adam import Moments
+from engine.tiny.exchange import Exchange
+from engine.tiny.result import sent_by
+
+# A number for every place of the flat vector; None where the rank holds none.
+Places = tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankNumbers:
+    """What one rank holds, by place in the flat vector of all parameters."""
+
+    parameters: Places
+    gradients: Places
+    copy: Places
+    first: Places
+    second: Places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The world after one phase of a step.
+
+    Attributes:
+        step: 1 for the first.
+        phase: "start", "backward", "all_reduce", "reduce_scatter", "adam", "all_gather"; and
+            "gather" where parameters come only for a while.
+        part: of the model, where the phase is about one; else empty.
+        ranks: what each holds.
+        sent: kind -> numbers that each rank has sent since the start.
+    """
+
+    step: int
+    phase: str
+    ranks: tuple[RankNumbers, ...]
+    sent: Mapping[str, tuple[int, ...]]
+    part: str = ""
+
+
+Recorder = Callable[[Snapshot], None]
+
+
+def ignore(snapshot: Snapshot) -> None:
+    """Record nothing."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RankState:
+    """A rank of data parallelism at work; `own` are its places of the flat vector.
+
+    Vectors hold all places or, where they are as long as `own`, just those. A place beyond the
+    vector is padding. Gradients that were reduced are complete on the places in `own` only.
+    """
+
+    own: Sequence[int]
+    parameters: list[float]
+    gradients: list[float]
+    moments: Moments
+
+
+def snapshot(
+    step: int, phase: str, states: Sequence[RankState], exchange: Exchange, size: int
+) -> Snapshot:
+    """Return the world as it is; `size` is the length of the flat vector."""
+    return Snapshot(
+        step=step,
+        phase=phase,
+        ranks=tuple(_numbers(state, size) for state in states),
+        sent=sent_by(exchange),
+    )
+
+
+def _numbers(state: RankState, size: int) -> RankNumbers:
+    def placed(vector: Sequence[float]) -> Places:
+        if len(vector) == size:
+            return tuple(vector)
+        found: list[float | None] = [None] * size
+        for place, number in zip(state.own, vector, strict=False):
+            if place < size:
+                found[place] = number
+        return tuple(found)
+
+    moments = state.moments
+    return RankNumbers(
+        parameters=placed(state.parameters),
+        gradients=placed(state.gradients),
+        copy=placed(moments.copy),
+        first=placed(moments.first),
+        second=placed(moments.second),
+    )

@@ -1,0 +1,100 @@
+"""How long one full estimate takes, natively and inside Pyodide (under Node, the engine of Chrome).
+
+A full estimate reads the document, predicts time and memory and builds the answer; the process
+start and the parsing of JSON are left out. The run: GPT-3 175B on 1,024 A100, the example of the
+help text.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from builder import node
+from builder.bytecode import SCRIPT
+from engine.estimate import estimate
+from engine.run_file import read
+
+ROOT = Path(__file__).resolve().parents[2]
+ROUNDS, CALLS = 15, 200
+RUN: dict[str, Any] = {
+    "model": "gpt-3-175b",
+    "sequence_length": 2048,
+    "cluster": {
+        "gpu": "A100-SXM-80GB",
+        "gpus_per_node": 8,
+        "nics_per_node": 8,
+        "nic_bandwidth": 25e9,
+    },
+    "parallelism": {"world_size": 1024, "tensor_parallel": 8, "pipeline_parallel": 16},
+    "training": {
+        "micro_batch_size": 1,
+        "global_batch_size": 1536,
+        "precision": "bf16",
+        "recompute": "full",
+    },
+}
+# What Pyodide runs: the same loop as `times`, on the engine's sources.
+INSIDE = """
+import json, sys, time
+from pathlib import Path
+
+def run(text):
+    request = json.loads(text)
+    for path, source in request["sources"].items():
+        target = Path("/wallclock", path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(source)
+    sys.path.insert(0, "/wallclock")
+    from engine.estimate import estimate
+    from engine.run_file import read
+    found = []
+    for _ in range(request["rounds"]):
+        began = time.perf_counter()
+        for _ in range(request["calls"]):
+            estimate(read(request["run"]))
+        found.append((time.perf_counter() - began) / request["calls"])
+    return json.dumps(found)
+"""
+
+
+def times(call: Callable[[], object]) -> list[float]:
+    """Return the seconds of one call, the mean of each round."""
+    found = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        for _ in range(CALLS):
+            call()
+        found.append((time.perf_counter() - began) / CALLS)
+    return found
+
+
+def in_pyodide() -> list[float]:
+    """Return the same, measured inside Pyodide."""
+    sources = {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+        for path in sorted((ROOT / "engine").rglob("*.py"))
+    }
+    request = {"sources": sources, "run": RUN, "rounds": ROUNDS, "calls": CALLS}
+    found = node.run(SCRIPT, {"library": None, "python": INSIDE, "request": request})
+    assert isinstance(found, list)
+    return found
+
+
+def run() -> dict[str, object]:
+    """Measure both, print a table, return the numbers: milliseconds, and the goal."""
+    both = {
+        "natively": (times(lambda: estimate(read(RUN))), 0.2),
+        "in Pyodide": (in_pyodide(), 0.6),
+    }
+    found: dict[str, object] = {}
+    for name, (taken, goal) in both.items():
+        median, best = (round(1e3 * value, 3) for value in (statistics.median(taken), min(taken)))
+        print(f"{name:12}{median:7.3f} ms, best {best:.3f} ms   goal {goal}", flush=True)
+        found[name] = {"median": median, "best": best, "goal": goal}
+    return found
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,52 @@
+"""Glossary, bibliography and the readers' lists: made from what the content folder holds."""
+
+import tomllib
+
+from builder import content, navigation
+
+
+def library(site, name):
+    return tomllib.loads((site.root / "content" / name).read_text("utf-8"))
+
+
+def with_page(site, mark):
+    path = site.root / "content" / "lists.md"
+    path.write_text(f'+++\ntitle = "Lists"\nsummary = "All of them."\n+++\n\n{mark}\n', "utf-8")
+    return site.page("lists/index.html")
+
+
+def with_readers(site, *keys):
+    text = "".join(f'[{key}]\ntitle = "For {key}"\ntext = "What."\n' for key in keys)
+    (site.root / "content" / "readers.toml").write_text(text, "utf-8")
+
+
+def test_the_glossary_holds_every_term_once(live):
+    page = with_page(live, "[[glossary.*]]")
+    assert [page.count(f"<dt>{name}</dt>") for name in library(live, "glossary.toml")] == [1]
+
+
+def test_the_bibliography_holds_every_source_once(live):
+    page = with_page(live, "[[bibliography.*]]")
+    keys = list(library(live, "references.toml"))
+    assert [page.count(f'id="ref-{key}"') for key in keys] == [1] * len(keys)
+
+
+def test_the_bibliography_names_the_pages_that_cite_a_source(live):
+    assert '<a href="../guides/first/">' in with_page(live, "[[bibliography.*]]")
+
+
+def test_a_reader_gets_the_guides_that_name_them(live):
+    with_readers(live, "hurried", "idle")
+    live.edit("content/guides/first.md", "order = 1", 'order = 1\nreaders = ["hurried"]')
+    texts = content.read(live.folders, drafts=False)
+    paths = navigation.reader_paths(texts.articles, texts.library.readers)
+    assert [(path.reader.key, [guide.slug for guide in path.guides]) for path in paths] == [
+        ("hurried", ["first"])
+    ]
+
+
+def test_an_unknown_reader_is_named_with_its_line_and_the_known_ones(live):
+    with_readers(live, "hurried")
+    live.edit("content/guides/first.md", "order = 1", 'order = 1\nreaders = ["idle"]')
+    (problem,) = live.problems()
+    assert "readers names 'idle', not in content/readers.toml; there are hurried" in problem

@@ -1,0 +1,229 @@
+"""The played step against closed forms and published figures; held activations; messages."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from engine.formulas import pipeline as formulas
+from engine.simulate.pipeline import Times, simulate
+from engine.simulate.pipeline_measures import (
+    activations,
+    idle_over_ideal,
+    idle_share,
+    peak_activations,
+)
+
+# The conventions of the published tables: all three passes alike, or B = 2 with its half W = 1.
+EQUAL = Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
+SIZES = [(2, 4), (4, 4), (4, 8), (4, 32), (8, 16), (8, 24), (8, 64), (16, 64)]
+# Passes for which the closed forms of the zero-bubble papers hold: W no longer than F.
+PASSES = [
+    t for t in itertools.product((1.0, 1.5, 2.0), (1.0, 1.5, 2.0), (0.5, 1.0)) if t[2] <= t[0]
+]
+
+
+def step(name, p, m, v=1, times=EQUAL):
+    return simulate(name, p, m, v, times)
+
+
+def idle(run):
+    """What every rank idles in a step of its own."""
+    return run.period - run.busy[0]
+
+
+def times(forward, backward_input, backward_weight):
+    return Times(
+        forward=forward,
+        backward_input=backward_input,
+        backward_weight=backward_weight,
+        pair=forward + backward_input + backward_weight,
+    )
+
+
+def test_four_stages_and_eight_micro_batches_idle_27_percent():
+    run = step("one_f_one_b", 4, 8)
+    assert idle_share(run, run.period) == pytest.approx(3 / 11)
+    assert idle_over_ideal(run, run.period) == pytest.approx(3 / 8)
+
+
+@pytest.mark.parametrize(("p", "m"), SIZES)
+@pytest.mark.parametrize("name", ["gpipe", "one_f_one_b"])
+def test_gpipe_and_1f1b_idle_as_their_closed_form_says(name, p, m):
+    for passes in PASSES:
+        run = step(name, p, m, times=times(*passes))
+        assert idle(run) == pytest.approx(formulas.one_f_one_b_idle(p, *passes))
+        assert idle_share(run, run.period) == pytest.approx(formulas.bubble_share(p, m))
+        assert idle_over_ideal(run, run.period) == pytest.approx(formulas.bubble_over_ideal(p, m))
+
+
+@pytest.mark.parametrize(("p", "m"), SIZES)
+@pytest.mark.parametrize("v", [2, 3, 8])
+@pytest.mark.parametrize("name", ["interleaved", "breadth_first"])
+def test_chunks_divide_the_idle_time(name, p, m, v):
+    run = step(name, p, m, v)
+    assert idle(run) == pytest.approx(formulas.one_f_one_b_idle(p, 1, 1, 1, v))
+    assert idle_share(run, run.period) == pytest.approx(formulas.bubble_share(p, m, v))
+
+
+def test_one_at_a_time_uses_one_part_in_p():
+    run = step("naive", 8, 5)
+    assert idle_share(run, run.period) == pytest.approx(7 / 8)
+
+
+@pytest.mark.parametrize(("p", "m"), [s for s in SIZES if s[1] >= 2 * s[0] - 1])
+@pytest.mark.parametrize("passes", PASSES)
+def test_zero_bubble_schedules_idle_as_their_closed_forms_say(p, m, passes):
+    first = step("zb_h1", p, m, times=times(*passes))
+    second = step("zb_h2", p, m, times=times(*passes))
+    assert idle(first) == pytest.approx(formulas.zb_h1_idle(p, *passes))
+    assert idle(second) == pytest.approx(formulas.zb_h2_idle(p, *passes), abs=1e-9)
+
+
+@pytest.mark.parametrize(("p", "m"), SIZES)
+def test_zb_h1_has_a_third_of_the_idle_time_of_1f1b_if_passes_are_alike(p, m):
+    assert idle(step("zb_h1", p, m)) == pytest.approx(idle(step("one_f_one_b", p, m)) / 3)
+
+
+@pytest.mark.parametrize(("p", "m"), [s for s in SIZES if s[1] >= 2 * s[0] - 1])
+@pytest.mark.parametrize(("name", "v"), [("zb_h2", 1), ("zb_v", 2)])
+def test_zb_h2_and_zb_v_have_no_bubble_if_passes_are_alike(name, v, p, m):
+    run = step(name, p, m, v)
+    assert idle_share(run, run.period) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_common_pause_between_steps_brings_a_bubble_back_to_zb_h2():
+    run = step("zb_h2", 8, 32)
+    assert run.length - run.busy[0] == 7.0
+
+
+@pytest.mark.parametrize(
+    ("name", "v", "expected"), [("one_f_one_b", 1, 21.0), ("zb_h1", 1, 7.0), ("dualpipe", 2, 6.0)]
+)
+@pytest.mark.parametrize("m", [16, 20, 32])
+def test_eight_stages_idle_as_the_table_of_dualpipe_says(name, v, expected, m):
+    assert idle(step(name, 8, m, v)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("p", "m"), [(2, 4), (4, 8), (6, 20), (8, 16), (8, 24), (16, 32)])
+@pytest.mark.parametrize("passes", [t for t in PASSES if t[0] == t[1]])
+def test_dualpipe_idles_as_its_closed_form_says_if_overlapping_saves_nothing(p, m, passes):
+    _, back, weight = passes
+    closed = formulas.dualpipe_idle(p, sum(passes), back + weight, weight)
+    folded = formulas.dualpipe_v_idle(p, sum(passes), back + weight, weight)
+    assert idle(step("dualpipe", p, m, 2, times(*passes))) == pytest.approx(closed)
+    assert idle(step("dualpipe_v", p, m, 2, times(*passes))) == pytest.approx(folded)
+
+
+def test_if_overlapping_saves_time_the_ranks_of_dualpipe_idle_differently():
+    run = step("dualpipe", 8, 20, 2, replace(EQUAL, pair=2.4))
+    assert max(run.busy) - min(run.busy) > 1
+
+
+def test_dualpipe_v_is_dualpipe_of_twice_the_stages_folded():
+    half = Times(forward=0.5, backward_input=0.5, backward_weight=0.5, pair=1.5)
+    deep, folded = step("dualpipe", 16, 40, 2, half), step("dualpipe_v", 8, 20, 2)
+    assert folded.starts == deep.starts[:8]
+
+
+@pytest.mark.parametrize("p", range(2, 12))
+@pytest.mark.parametrize("m", [1, 2, 3, 8, 24])
+def test_1f1b_holds_what_its_closed_form_says(p, m):
+    peaks = [formulas.one_f_one_b_peak(rank, p, m) for rank in range(p)]
+    assert list(peak_activations(step("one_f_one_b", p, m))) == peaks
+
+
+def test_four_stages_hold_4_3_2_1_with_1f1b_and_8_each_with_gpipe():
+    assert peak_activations(step("one_f_one_b", 4, 8)) == (4, 3, 2, 1)
+    assert peak_activations(step("gpipe", 4, 8)) == (8, 8, 8, 8)
+
+
+@pytest.mark.parametrize(("p", "m"), [(4, 8), (8, 16), (8, 32)])
+@pytest.mark.parametrize("v", [2, 4, 8])
+def test_interleaving_holds_what_its_closed_form_says(p, m, v):
+    peaks = [formulas.interleaved_peak(rank, p, v) for rank in range(p)]
+    assert list(peak_activations(step("interleaved", p, m, v))) == pytest.approx(peaks)
+
+
+@pytest.mark.parametrize(
+    ("name", "v", "peak"),
+    [
+        ("zb_h1", 1, 8),
+        ("zb_h2", 1, 15),
+        ("zb_v", 2, 8),
+        ("dualpipe", 2, 9),
+        ("dualpipe_v", 2, 8.5),
+        ("breadth_first", 4, 32),
+        ("naive", 1, 1),
+    ],
+)
+def test_eight_stages_hold_the_published_number_of_activations(name, v, peak):
+    assert set(peak_activations(step(name, 8, 32, v))) == {peak}
+
+
+def test_the_curve_of_activations_reaches_the_peak_and_ends_at_nothing():
+    for name, v in (("one_f_one_b", 1), ("dualpipe", 2), ("zb_v", 2), ("interleaved", 4)):
+        run = step(name, 4, 8, v)
+        for rank, peak in enumerate(peak_activations(run)):
+            at, held = activations(run, rank)
+            assert list(at) == sorted(at)
+            assert (max(held), held[-1]) == (peak, 0)
+
+
+def test_a_v_sends_twice_as_many_messages_as_1f1b_and_a_loop_v_times_and_more():
+    sent = {n: step(n, 8, 32, v).program.num_messages for n, v in COUNTED}
+    assert sent["zb_v"] == 2 * sent["one_f_one_b"]
+    assert sent["interleaved"] == 2 * 32 * (2 * 8 - 1)
+
+
+COUNTED = [("zb_v", 2), ("one_f_one_b", 1), ("interleaved", 2)]
+
+
+@pytest.mark.parametrize("v", [1, 2, 4])
+def test_bytes_between_stages_are_messages_times_their_size(v):
+    run = step("interleaved" if v > 1 else "one_f_one_b", 4, 8, v)
+    assert run.program.num_messages * 64.0 == formulas.pipeline_bytes(8, 4, 64.0, v)
+
+
+def test_a_message_delays_the_first_forward_of_every_later_rank():
+    slow = replace(EQUAL, latency=0.25, message=2.0, bandwidth=4.0)
+    run = step("one_f_one_b", 4, 8, times=slow)
+    assert [starts[0] for starts in run.starts] == [0.0, 1.75, 3.5, 5.25]
+
+
+def test_messages_on_one_wire_follow_one_another():
+    wire = replace(EQUAL, message=4.0, bandwidth=1.0)
+    run = step("gpipe", 2, 4, times=wire)
+    assert run.starts[1][:4] == [5.0, 9.0, 13.0, 17.0]
+
+
+def test_recomputation_adds_a_forward_pass_to_every_backward_pass():
+    plain, again = step("one_f_one_b", 4, 8), step("one_f_one_b", 4, 8, 1, recomputed(EQUAL))
+    assert again.busy[0] == plain.busy[0] + 8
+    assert idle_share(again, again.period) == pytest.approx(3 / 11)
+
+
+def recomputed(passes):
+    return replace(passes, recompute=True)
+
+
+def test_a_slow_stage_sets_the_pace_of_all():
+    slow = replace(EQUAL, slowness=(1.0, 1.0, 1.5, 1.0))
+    shorter, longer = (step("one_f_one_b", 4, m, times=slow) for m in (64, 65))
+    assert longer.period - shorter.period == pytest.approx(4.5)
+
+
+def test_without_idle_time_both_conventions_are_zero():
+    run = step("one_f_one_b", 2, 1)
+    assert idle_share(run, sum(run.busy) / 2) == pytest.approx(0)
+    assert idle_over_ideal(run, sum(run.busy) / 2) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("over", [0.0, 0.375, 1.0, 7.0])
+def test_the_conventions_convert(over):
+    assert formulas.share_of_step(over) == pytest.approx(1 - 1 / (1 + over))
+
+
+def test_a_step_is_computing_and_idling():
+    passed = formulas.one_f_one_b_idle(4, 1.0, 1.0, 1.0)
+    assert formulas.pipeline_step(8, 1.0, 1.0, 1.0, passed) == step("one_f_one_b", 4, 8).period

@@ -1,0 +1,144 @@
+"""The bars on the measured all-reduce curves: 10 % from 1 MiB on, 25 % below, switch points."""
+
+import statistics
+
+import pytest
+
+from engine.constants import NVLINK, SWITCH, Transport
+from engine.formulas.transfer_time import (
+    all_reduce_time,
+    ring_all_reduce_ramped_time,
+    small_all_reduce_time,
+    switch_all_reduce_time,
+    tree_all_reduce_ramped_time,
+)
+from engine.units import GB, MICRO, GiB, KiB, MiB
+from tests.validation import fit_collectives
+from tests.validation.curves import CURVES, error, read
+from tests.validation.fit_collectives import FREE, get, put, trusted
+
+POINTS = read()
+
+
+def errors(name, low, high):
+    one = CURVES[name]
+    return [
+        abs(error(one, size, time))
+        for size, time in POINTS[name]
+        if low <= size < high and trusted(name, size)
+    ]
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_bus_bandwidth_is_within_10_percent_in_the_mean_from_1_mib_on(name):
+    assert statistics.fmean(errors(name, MiB, 64 * GiB)) <= 0.10
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_every_bus_bandwidth_below_1_mib_is_within_25_percent(name):
+    assert max(errors(name, 0, MiB)) <= 0.25
+
+
+@pytest.mark.parametrize("name", set(CURVES) - {"4 nodes, PyTorch"})
+def test_every_bus_bandwidth_from_1_mib_on_is_within_12_percent(name):
+    assert max(errors(name, MiB, 64 * GiB)) <= 0.12
+
+
+def measured(name, size):
+    return next(time for point, time in POINTS[name] if point == size)
+
+
+@pytest.mark.parametrize("size", [512 * KiB, MiB])
+def test_no_time_is_within_25_percent_of_both_measurements_of_eight_a100(size):
+    # NCCL's own choice took up to twice as long as the ring that the other source forced.
+    ratio = measured("A100, nccl-tests", size) / measured("A100, Azure", size)
+    assert ratio > 1.25 / 0.75
+
+
+def test_a_time_that_stands_still_from_1_to_4_mib_is_no_protocol():
+    times = [measured("A100, nccl-tests", size * MiB) for size in (1, 2, 4)]
+    assert max(times) / min(times) < 1.01
+
+
+def test_the_four_nodes_were_faster_at_32_mib_than_at_any_larger_size():
+    # So no bandwidth of large messages fits both: 8 to 32 MiB stay up to 30 % too slow.
+    rates = {size: size / time for size, time in POINTS["4 nodes, PyTorch"]}
+    assert rates[32 * MiB] > max(rate for size, rate in rates.items() if size > 32 * MiB)
+
+
+# Where NCCL switches, and by what it is known.
+A100, H200, FOUR = (8, 1, 235 * GB), (8, 1, 369 * GB), (32, 4, 96 * GB)
+
+
+def crossing(faster, slower):
+    """The size from which `faster` is faster, to 1 %."""
+    size = 4.0 * KiB
+    while faster(size) >= slower(size):
+        size *= 1.01
+    return size
+
+
+def test_from_ll_to_the_switch_near_2_mib_on_eight_h200():
+    # NCCL's log: ring with LL up to 1 MiB, NVLS from 2 MiB on.
+    size = crossing(
+        lambda size: switch_all_reduce_time(size, 8, 369 * GB),
+        lambda size: small_all_reduce_time(size, *H200),
+    )
+    assert 1 * MiB <= size <= 4 * MiB
+
+
+def test_from_the_small_protocols_to_simple_near_8_mib_on_eight_a100():
+    # The measured time doubles from 8 to 16 MiB, after it had risen slowly.
+    size = crossing(
+        lambda size: ring_all_reduce_ramped_time(size, *A100),
+        lambda size: small_all_reduce_time(size, *A100),
+    )
+    assert 4 * MiB <= size <= 32 * MiB
+
+
+def test_from_tree_to_ring_between_32_and_64_mib_on_four_nodes():
+    # The measured time per byte rises by a sixth there, and is flat on both sides.
+    size = crossing(
+        lambda size: ring_all_reduce_ramped_time(size, *FOUR),
+        lambda size: tree_all_reduce_ramped_time(size, *FOUR),
+    )
+    assert 16 * MiB <= size <= 128 * MiB
+
+
+@pytest.mark.parametrize(("ranks", "bandwidth"), [(5, 414.2), (6, 435.6), (7, 460.0), (8, 473.1)])
+def test_the_switch_gains_with_the_ranks_as_measured_on_h200(ranks, bandwidth):
+    time = switch_all_reduce_time(8 * GiB, ranks, 365 * GB)
+    assert 2 * (ranks - 1) / ranks * 8 * GiB / time == pytest.approx(bandwidth * GB, rel=0.03)
+
+
+def test_the_switch_gains_four_h200_nothing():
+    # NCCL leaves four to the ring and takes the switch from five on.
+    ring = ring_all_reduce_ramped_time(8 * GiB, 4, 1, 365 * GB)
+    assert switch_all_reduce_time(8 * GiB, 4, 365 * GB) == pytest.approx(ring, rel=0.01)
+
+
+def test_the_switch_gains_five_h200_an_eighth():
+    ring = ring_all_reduce_ramped_time(8 * GiB, 5, 1, 365 * GB)
+    assert all_reduce_time(8 * GiB, 5, 1, 365 * GB, True) < ring / 1.1
+
+
+@pytest.mark.parametrize("key", FREE, ids=lambda key: f"{key[1]}.{key[2]}")
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_no_constant_fits_better_a_tenth_away(key, factor):
+    best, before = fit_collectives.loss(), get(*key)
+    try:
+        put(*key, before * factor)
+        moved = fit_collectives.loss()
+    finally:
+        put(*key, before)
+    # The ramp and its scale trade against each other within the noise.
+    assert moved > best - 1e-3
+
+
+def test_the_records_of_links_are_of_one_kind():
+    assert isinstance(NVLINK, Transport)
+    assert isinstance(SWITCH, Transport)
+
+
+def test_the_curves_hold_no_time_under_a_microsecond():
+    assert min(time for points in POINTS.values() for _, time in points) > MICRO
