@@ -43,6 +43,9 @@ MILLISECONDS = Unit(" ms", 1e-3, {"us": 1e-6, "µs": 1e-6, "s": 1.0})
 PERCENT = Unit(" %", 0.01)
 MEBIBYTES = Unit(" MiB", 2.0**20, {"B": 1, "KiB": 2.0**10, "GiB": 2.0**30, "MB": 1e6, "GB": 1e9})
 MEGABYTES = Unit(" MB", 1e6, {"B": 1, "kB": 1e3, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20})
+GIGABYTES = Unit(
+    " GB", 1e9, {"B": 1, "kB": 1e3, "MB": 1e6, "TB": 1e12, "MiB": 2.0**20, "GiB": 2.0**30}
+)
 TFLOPS = Unit(" TFLOP/s", 1e12, {"PFLOP/s": 1e15, "TFLOPS": 1e12, "PFLOPS": 1e15})
 
 

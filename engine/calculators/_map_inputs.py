@@ -29,7 +29,7 @@ _MODELS = (
 _MACHINES = ("dgx-a100", "dgx-h100", "h800", "dgx-b200", "gb200-nvl72", "mi300x")
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
-    "24 GPUs: TP 4, DP 2, PP 3": {},
+    "24 GPUs: TP 4, DP 2, PP 3": {"rank": 0},
     "The same, tensor and pipeline swapped": {"order": "pp-cp-dp-tp"},
     "Megatron's 16 GPUs: TP 2, PP 4": {
         "tensor_parallel": 2,

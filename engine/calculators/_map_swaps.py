@@ -1,12 +1,14 @@
 """What a swap of two axes costs: bars, and swaps to apply."""
 
+from dataclasses import fields
+
 from engine.calculators._map_inputs import SHORT, Inputs
 from engine.calculators._map_model import Map, exposed
 from engine.simulate.rank import Axis
 from engine.simulate.step_time import StepTime
-from engine.text import Text, say
+from engine.text import Text, plain, say
 from engine.units import SECONDS, Seconds
-from engine.views import Advice, Bar, Bars, Remedy, Segment
+from engine.views import Advice, Bar, Bars, Cell, Open, Remedy, Segment, Table
 from engine.views import Axis as ChartAxis
 
 
@@ -42,7 +44,8 @@ def _segments(found: Map, step: StepTime) -> tuple[Segment, ...]:
 
 
 def swaps(found: Map) -> Advice:
-    """Return every swap of two axes with the step that it gives; applying one changes the order."""
+    """Return the swaps of two axes that shorten the step; applying one changes the order."""
+    better = [swap for swap in found.swaps if swap.step.total < 0.9995 * found.step.total]
     remedies = tuple(
         Remedy(
             key=swap.order,
@@ -51,19 +54,14 @@ def swaps(found: Map) -> Advice:
             after=swap.step.total,
             side_effect=_because(found, swap.step),
         )
-        for swap in sorted(found.swaps, key=lambda swap: swap.step.total)
+        for swap in sorted(better, key=lambda swap: swap.step.total)
     )
-    verdict: Text = "Only one axis has more than one rank: there is nothing to swap."
+    verdict: Text = "No swap of two axes shortens the step."
     if remedies:
         saved = found.step.total - remedies[0].after
-        lost = remedies[-1].after - found.step.total
-        verdict = (
-            say("The best swap saves {t} per step.", t=(saved, SECONDS))
-            if saved > 0.005 * found.step.total
-            else say("No swap gains; the worst costs {t} per step.", t=(max(0.0, lost), SECONDS))
-        )
+        verdict = say("The best swap saves {t} per step.", t=(saved, SECONDS))
     return Advice(
-        title="Swap two axes",
+        title="A better order",
         verdict=verdict,
         figure="step",
         now=found.step.total,
@@ -78,7 +76,43 @@ def _because(found: Map, after: StepTime) -> Text:
         axis: exposed(after, axis) - exposed(found.step, axis) for axis in found.traffic
     }
     most = max(change, key=lambda axis: abs(change[axis]))
-    if abs(change[most]) < 0.002 * found.step.total:
-        return "nothing moves to another link"
+    if abs(change[most]) < 0.0005 * found.step.total:
+        return "no axis waits longer or shorter"
     more = "more" if change[most] > 0 else "less"
     return say(f"{SHORT[most]} waits {{t}} {more}", t=(abs(change[most]), SECONDS))
+
+
+def swap_table(inputs: Inputs, found: Map) -> Table:
+    """Return every swap of two axes: its step, what changes, and a link that makes it."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"{swap.first} and {swap.second}",
+            _written(swap.order),
+            say("{t}", t=(swap.step.total, SECONDS)),
+            _difference(found.step.total, swap.step.total),
+            _because(found, swap.step),
+            Open("swap", "parallel_map", _query(inputs, swap.order)),
+        )
+        for swap in found.swaps
+    ]
+    return Table(
+        title="What a swap of two axes costs",
+        columns=("Swap", "Order, innermost first", "Step", "Change", "Because", ""),
+        rows=tuple(rows) or (("only one axis has more than one rank", *["-"] * 5),),
+        caption="The GPUs, the groups' sizes and the bytes stay as they are.",
+    )
+
+
+def _difference(before: Seconds, after: Seconds) -> Text:
+    if abs(after - before) < 0.0005 * before:
+        return "none"
+    sign = "+" if after > before else "-"
+    return say(f"{sign}{{t}}", t=(abs(after - before), SECONDS))
+
+
+def _query(inputs: Inputs, order: str) -> str:
+    """Return the inputs that differ from the defaults, as in an address, with another order."""
+    default = Inputs()
+    pairs = {name: getattr(inputs, name) for name in (field.name for field in fields(Inputs))}
+    changed = {k: v for k, v in pairs.items() if v != getattr(default, k)} | {"order": order}
+    return "&".join(f"parallel_map.{name}={plain(value)}" for name, value in changed.items())

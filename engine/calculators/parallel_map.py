@@ -5,8 +5,8 @@ from engine.calculators._map_inputs import PRESETS as PRESETS
 from engine.calculators._map_inputs import Inputs as Inputs
 from engine.calculators._map_model import model
 from engine.calculators._map_scenes import matrix, scene
-from engine.calculators._map_swaps import orders, swaps
-from engine.calculators._map_tables import gpu_table, mesh_table, traffic_table
+from engine.calculators._map_swaps import orders, swap_table, swaps
+from engine.calculators._map_tables import gpu_table, mesh_table, nature_table, traffic_table
 from engine.calculators._map_views import WORLD, legal, regime, values
 from engine.calculators._run_views import STEP
 from engine.views import View
@@ -27,8 +27,10 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "gpu": gpu_table(found),
         "matrix": matrix(found),
         "orders": orders(inputs, found),
+        "swap_table": swap_table(inputs, found),
         "swaps": swaps(found),
         "axes": mesh_table(found),
         "traffic": traffic_table(found),
+        "nature": nature_table(found),
         "challenge": challenge(inputs, found),
     }

@@ -15,7 +15,7 @@ WIDTH, HEIGHT = 600.0, 560.0
 _HEAD, _GAP, _LARGEST = 20.0, 10.0, 62.0
 # Beyond so many GPUs only the chosen one's groups are drawn; numbers and all colors end later.
 _ALL_GROUPS, _NUMBERS, _TINTS = 64, 160, 256
-_STRENGTHS = (0.75, 0.45, 0.22, 0.6)
+_STRENGTHS = (0.5, 0.26, 0.1, 0.38)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,18 +109,21 @@ def map_scene(
     ]
     per_frame = [_chains(mesh, chosen, look.axis, tuple(colors)) for look in looks]
     slots = max(len(chains) for chains in per_frame)
-    frames = []
+    numbers = [label(rank, seats[rank]) for rank in range(mesh.world_size)]
+    if mesh.world_size > _NUMBERS:
+        numbers = []
+    frames, made = [], {}
     for look, chains in zip(looks, per_frame, strict=True):
         tints = _tints(mesh, chosen, look.axis, tuple(colors))
-        cells = [
-            cell(rank, seats[rank], tints[rank], rank == chosen, _links(mesh, rank, names, look))
-            for rank in range(mesh.world_size)
-        ]
-        numbers = [label(rank, seats[rank]) for rank in range(mesh.world_size)]
+        cells = []
+        for rank, tint in enumerate(tints):
+            key = rank, tint, _links(mesh, rank, names, look)
+            if key not in made:
+                made[key] = cell(rank, seats[rank], tint, rank == chosen, key[2])
+            cells.append(made[key])
         lines = [curve(slot, chains, seats) for slot in range(slots)]
         keys = legend(colors, look.axis, WIDTH, grid.height)
-        shown = numbers if mesh.world_size <= _NUMBERS else []
-        shapes: tuple[Shape, ...] = (*boxes, *cells, *lines, *shown, *keys)
+        shapes: tuple[Shape, ...] = (*boxes, *cells, *lines, *numbers, *keys)
         frames.append(Frame(caption=look.caption, shapes=shapes))
     return Scene(
         title=f"{mesh.world_size} GPUs on {mesh.num_nodes} "
@@ -136,7 +139,8 @@ def map_scene(
 def _links(mesh: Mesh, rank: Count, names: tuple[Mapping[Axis, str], ...], look: Look) -> str:
     """Return the objects that a GPU belongs to, in a frame of one axis only its group there."""
     own = names[rank]
-    shown = [own[look.axis]] if look.axis else own.values()
+    one_axis = look.axis and mesh.world_size <= _TINTS
+    shown = [own[look.axis]] if look.axis and one_axis else own.values()
     return " ".join((f"rank:{rank}", *shown))
 
 
@@ -148,8 +152,8 @@ def _tints(
     if axis is None:
         for one in reversed(axes):
             for rank in group(mesh, one, chosen):
-                tints[rank] = (one, 0.6)
-        tints[chosen] = ("accent", 0.85)
+                tints[rank] = (one, 0.42)
+        tints[chosen] = ("accent", 0.3)
         return tints
     if mesh.world_size <= _TINTS:
         for index, ranks in enumerate(groups(mesh, axis)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from engine.collectives.tree_all_reduce import edges
 from engine.formulas.communication import tree_depth
-from engine.simulate.collective_time import Message, Phase, phase
+from engine.simulate.collective_time import Message, Phase
 from engine.simulate.fair_share import Flow, Link
 from engine.simulate.folding import folded
 from engine.simulate.topology import Topology
@@ -91,7 +91,7 @@ def halving_doubling(cluster: Cluster) -> tuple[Phase, ...]:
     Raises:
         ValueError: the GPUs, or those of a node, are no power of two.
     """
-    topology = cluster.topology
+    topology, nodes = cluster.topology, cluster.order
     world, size = topology.world_size, topology.gpus_per_node
     if world & (world - 1) or size & (size - 1):
         raise ValueError(f"{world} GPUs in nodes of {size}: both must be powers of two")
@@ -99,9 +99,12 @@ def halving_doubling(cluster: Cluster) -> tuple[Phase, ...]:
     for turn in range(world.bit_length() - 1):
         distance = 1 << turn
         share = 1 / (2 * distance)
-        pairs = [(one, one ^ distance) for one in range(0, world, size)]
-        if distance >= size:
-            pairs = [(one, _shifted(cluster, other)) for one, other in pairs]
+        if distance < size:
+            pairs = [(node * size, node * size + distance) for node in nodes]
+        else:
+            hop = distance // size
+            ends = ((node, nodes[turn ^ hop]) for turn, node in enumerate(nodes))
+            pairs = [(here * size, _shifted(cluster, there * size)) for here, there in ends]
         messages = tuple((*pair, share) for pair in pairs)
         label = f"{distance} places apart"
         found.append(folded(messages, topology, size, 2, label))
@@ -121,11 +124,19 @@ def tree(cluster: Cluster) -> tuple[Phase, ...]:
         low, high = nodes[child] * size, nodes[parent] * size
         messages.append((low, _shifted(cluster, high), share))
         messages.append((high, _shifted(cluster, low), share))
-    for node in nodes:
-        for here in range(node * size, node * size + size - 1):
-            # Both trees of a rail use the chain of a node, in both directions.
-            messages += [(here, here + 1, share)] * 2 + [(here + 1, here, share)] * 2
-    one = folded(tuple(messages), topology, trees, 1, "up and down the trees")
+    # Both trees of a rail use the chain of a node, in both directions: four messages a hop.
+    hops = [node * size + place for node in nodes for place in range(size - 1)]
+    chain = [(here, here + 1, share) for here in hops for _ in range(4)]
+    label = "up and down the trees"
+    if topology.slow:
+        one = folded((*messages, *chain), topology, trees, 1, label)
+    else:
+        # All hops of a node are alike, so one of them stands for all.
+        first = tuple((node * size, node * size + 1, share) for node in nodes if size > 1)
+        one = folded(tuple(messages), topology, trees, 1, label)
+        inside = folded(first, topology, 4 * trees * (size - 1), 1, label)
+        capacity = {**one.capacity, **inside.capacity}
+        one = replace(one, flows=one.flows + inside.flows, capacity=capacity)
     way = (size - 1) * topology.step_latency + tree_depth(len(nodes)) * topology.network_latency
     return (replace(one, extra=2 * way - max(flow.latency for flow in one.flows)),)
 
@@ -164,14 +175,6 @@ def _in_leaves(topology: Topology) -> Phase:
     )
     capacity = {one: topology.capacity(one) for one in names}
     return Phase(label="in the leaf switches", flows=flows, capacity=capacity)
-
-
-def star(cluster: Cluster) -> tuple[Phase, ...]:
-    """Return a star: everybody sends the whole buffer to GPU 0 and gets the sum back."""
-    topology, others = cluster.topology, range(1, cluster.topology.world_size)
-    into = phase(tuple((gpu, 0, 1.0) for gpu in others), topology)
-    out = phase(tuple((0, gpu, 1.0) for gpu in others), topology)
-    return (replace(into, label="into the root"), replace(out, label="out of the root"))
 
 
 def _shifted(cluster: Cluster, gpu: int) -> int:

@@ -5,7 +5,7 @@ nothing; they reuse the ranks of a pipeline stage, in the order of their numbers
 parallel folding and torchtitan do.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,6 +62,11 @@ class Mesh:
             found[place(self, rank, "pipeline")].append(rank)
         return tuple(tuple(stage) for stage in found)
 
+    @cached_property
+    def known(self) -> dict[Axis, tuple[Ranks, ...]]:
+        """Groups found so far, by axis: for each rank its group."""
+        return {}
+
 
 def place(mesh: Mesh, rank: Count, axis: Axis) -> Count:
     """Return the position of a rank along one of `AXES`."""
@@ -78,36 +83,51 @@ def group(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
 
     "data" is the ranks over which gradients are reduced, those of context parallelism included.
     """
+    if axis not in mesh.known:
+        table: list[Ranks] = [()] * mesh.world_size
+        for ranks in _all_groups(mesh, axis):
+            for one in ranks:
+                table[one] = ranks
+        mesh.known[axis] = tuple(table)
+    return mesh.known[axis][rank]
+
+
+def groups(mesh: Mesh, axis: Axis) -> tuple[Ranks, ...]:
+    """Return all groups of an axis, each rank in one of them, by their first rank."""
+    table = (group(mesh, axis, rank) for rank in range(mesh.world_size))
+    return tuple(ranks for rank, ranks in enumerate(table) if ranks[0] == rank)
+
+
+def _all_groups(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
     if axis in ("expert", "expert_data"):
-        stage = mesh.stages[place(mesh, rank, "pipeline")]
-        at = stage.index(rank)
+        yield from _of_experts(mesh, axis)
+        return
+    fixed: tuple[Axis, ...] = ("context", "data") if axis == "data" else (axis,)
+    for rank in range(mesh.world_size):
+        if any(place(mesh, rank, one) for one in fixed):
+            continue
+        if axis == "data":
+            inner = along(mesh, "context", rank)
+            yield tuple(sorted(two for one in inner for two in along(mesh, "data", one)))
+        else:
+            yield along(mesh, axis, rank)
+
+
+def _of_experts(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
+    """Yield runs of a stage's ranks that share its experts, or ranks with the same experts."""
+    expert = mesh.expert
+    for stage in mesh.stages:
         if axis == "expert":
-            first = at - at % mesh.expert
-            return stage[first : first + mesh.expert]
-        return stage[at % mesh.expert :: mesh.expert]
-    if axis == "data":
-        inner = along(mesh, "context", rank)
-        return tuple(sorted(other for one in inner for other in along(mesh, "data", one)))
-    return along(mesh, axis, rank)
+            yield from (stage[first : first + expert] for first in range(0, len(stage), expert))
+        else:
+            yield from (stage[first::expert] for first in range(expert))
 
 
 def along(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
     """Return the ranks that differ from a rank only in their position along one of `AXES`."""
     stride = mesh.strides[axis]
     first = rank - place(mesh, rank, axis) * stride
-    return tuple(first + index * stride for index in range(mesh.sizes[axis]))
-
-
-def groups(mesh: Mesh, axis: Axis) -> tuple[Ranks, ...]:
-    """Return all groups of an axis, each rank in one of them, by their first rank."""
-    left = [True] * mesh.world_size
-    found = []
-    for rank in range(mesh.world_size):
-        if left[rank]:
-            found.append(group(mesh, axis, rank))
-            for other in found[-1]:
-                left[other] = False
-    return tuple(found)
+    return tuple(range(first, first + mesh.sizes[axis] * stride, stride))
 
 
 def nodes_spanned(mesh: Mesh, axis: Axis) -> Count:
@@ -116,7 +136,10 @@ def nodes_spanned(mesh: Mesh, axis: Axis) -> Count:
 
 
 def _on_nodes(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
-    """Return how many of the ranks run on each of their nodes."""
+    """Return how many of the ranks, which ascend, run on each of their nodes."""
+    first = node_of(mesh, ranks[0])
+    if first == node_of(mesh, ranks[-1]):
+        return {first: len(ranks)}
     found: dict[Count, Count] = {}
     for rank in ranks:
         found[node_of(mesh, rank)] = found.get(node_of(mesh, rank), 0) + 1
@@ -131,6 +154,9 @@ def placed(mesh: Mesh) -> Mapping[Axis, Count]:
     """
     found: dict[Axis, Count] = {}
     for axis in ("tensor", "context", "data", "expert", "expert_data"):
+        if len(group(mesh, axis, 0)) == 1:
+            found[axis] = 1
+            continue
         counts = (_on_nodes(mesh, one).values() for one in groups(mesh, axis))
         found[axis] = min(min(count) for count in counts)
     stride = mesh.strides["pipeline"]

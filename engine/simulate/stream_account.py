@@ -1,11 +1,13 @@
 """What the spans of one rank add up to: computation, communication behind it and not, waiting.
 
 The words are those of Holistic Trace Analysis: communication is hidden while the rank computes and
-exposed while it does not; what several streams do at once counts once.
+exposed while it does not; what several streams do at once counts once. Sums are rounded once, for
+Python's own sum rounds differently from version to version.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import fsum
 
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Span
 from engine.units import Bytes, Count, Seconds
@@ -71,11 +73,11 @@ def account(spans: Iterable[Span], rank: Count = 0) -> Account:
     )
     busy, communication = _total(computing), _total(sending)
     hidden = _common(sending, computing)
-    alone = sum(span.op.time for span in lanes.get(COMPUTE, []))
+    alone = fsum(span.op.time for span in lanes.get(COMPUTE, []))
     return Account(
         length=length,
         compute=alone,
-        contention=max(0.0, busy - alone),
+        contention=busy - alone if busy - alone > 1e-12 * length else 0.0,  # not of rounding
         communication=communication,
         hidden=hidden,
         exposed=communication - hidden,
@@ -120,7 +122,7 @@ def _use(found: list[Span], computing: list[Stretch], length: Seconds) -> Use:
         idle=max(0.0, length - busy),
         hidden=hidden,
         exposed=busy - hidden,
-        sent=sum(span.op.size for span in found),
+        sent=fsum(span.op.size for span in found),
     )
 
 
@@ -136,7 +138,7 @@ def _union(stretches: Iterable[Stretch]) -> list[Stretch]:
 
 
 def _total(stretches: Iterable[Stretch]) -> Seconds:
-    return sum(end - start for start, end in stretches)
+    return fsum(end - start for start, end in stretches)
 
 
 def _common(first: list[Stretch], second: list[Stretch]) -> Seconds:

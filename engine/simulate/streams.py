@@ -94,15 +94,20 @@ def _graph(ops: Sequence[Op]) -> tuple[list[int], list[list[int]]]:
         _check(op, index_of)
         index_of[op.key] = index
     for index, op in enumerate(ops):
-        before = {index_of[key] for key in op.after if _known(op, key, index_of)}
+        # What is waited for twice, by name and as the stream's last, counts and ends twice.
+        for key in op.after:
+            if key not in index_of:
+                raise ValueError(
+                    f"{op.key} waits for '{key}', which is no operation of the program"
+                )
+            waits[index] += 1
+            followers[index_of[key]].append(index)
         for rank in op.ranks:
             lane = rank, op.stream
             if lane in newest:
-                before.add(newest[lane])
+                waits[index] += 1
+                followers[newest[lane]].append(index)
             newest[lane] = index
-        waits[index] = len(before)
-        for other in before:
-            followers[other].append(index)
     return waits, followers
 
 
@@ -113,12 +118,6 @@ def _check(op: Op, index_of: dict[str, int]) -> None:
         raise ValueError(f"stream is '{op.stream}'; allowed is {', '.join(STREAMS)}")
     if not op.time >= 0:
         raise ValueError(f"time of {op.key} is {op.time}; it must be 0 or more")
-
-
-def _known(op: Op, key: str, index_of: dict[str, int]) -> bool:
-    if key not in index_of:
-        raise ValueError(f"{op.key} waits for '{key}', which is no operation of the program")
-    return True
 
 
 class _Course:

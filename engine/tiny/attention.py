@@ -80,12 +80,17 @@ def rotate(rows: Matrix, places: tuple[Place, ...], head: Count, turn: float = 1
     for row, (_, position) in zip(rows, places, strict=True):
         new = list(row)
         for i in range(0, len(row), 2):
-            angle = turn * position * 10_000.0 ** (-(i % head) / head)
-            cosine, sine = math.cos(angle), math.sin(angle)
+            cosine, sine = _turn(position, i % head, head, turn)
             new[i] = row[i] * cosine - row[i + 1] * sine
             new[i + 1] = row[i] * sine + row[i + 1] * cosine
         turned.append(new)
     return turned
+
+
+@cache
+def _turn(position: int, channel: int, head: Count, turn: float) -> tuple[float, float]:
+    angle = turn * position * 10_000.0 ** (-channel / head)
+    return math.cos(angle), math.sin(angle)
 
 
 Seen = tuple[tuple[int, ...], ...]

@@ -18,9 +18,9 @@ from engine.simulate.cluster_collectives import (
     hierarchical,
     in_switch,
     ring,
-    star,
     tree,
 )
+from engine.simulate.cluster_star import star
 from engine.simulate.collective import run
 from engine.simulate.collective_time import drained, phase, phases, timed
 from engine.simulate.folding import copied
@@ -122,7 +122,7 @@ def test_halving_and_doubling_wants_powers_of_two():
         halving_doubling(cluster(24))
 
 
-@pytest.mark.parametrize("algorithm", [ring, hierarchical, halving_doubling, tree])
+@pytest.mark.parametrize("algorithm", [ring, hierarchical, halving_doubling, tree, star])
 @pytest.mark.parametrize(
     "changes",
     [

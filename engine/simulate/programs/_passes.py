@@ -69,6 +69,25 @@ def slot_ops(
     return _side_by_side(work, slot, needs)
 
 
+def weave(ops: list[Op], held: list[Op], found: list[Op]) -> list[Op]:
+    """Add a pass to the program; return its scatters, which the next call adds.
+
+    They come behind the next pass's gather where that does not wait for them, so that passes of
+    different micro-batches that take turns hide each other's collectives.
+    """
+    if held and held[-1].key in found[0].after:
+        ops += held
+        held = []
+    last = [op for op in found if op.stream != COMPUTE and ":scatter" in op.key]
+    early = (
+        len(found) if not last else next(i for i, op in enumerate(found) if op.stream == COMPUTE)
+    )
+    ops += found[:early]
+    ops += held
+    ops += found[early : len(found) - len(last)]
+    return last
+
+
 def _before(work: Workload, slot: Slot) -> tuple[str, ...]:
     """Return the pass whose result this one needs; nothing for the first layer."""
     if not slot.backward and slot.layer == 0:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.simulate.programs._buckets import Bucket, bucket_parameters, buckets
-from engine.simulate.programs._passes import Slot, in_turn, slot_ops
+from engine.simulate.programs._passes import Slot, in_turn, slot_ops, weave
 from engine.simulate.streams import COMPUTE, Op
 from engine.simulate.workload import Workload
 from engine.units import Bytes
@@ -29,19 +29,26 @@ class Style:
 
 def replicated(work: Workload, style: Style) -> tuple[Op, ...]:
     """Return one step."""
-    plan = buckets(work, style.cap)
+    plan = buckets(work, style.cap) if work.data.ranks > 1 else []
     ops = [_gather(work, bucket) for bucket in reversed(plan)] if style.scattered else []
     slots = in_turn(work)
+    held: list[Op] = []
     for slot in slots:
         if not _reduces(work, style, slot):
-            ops += slot_ops(work, slot, _parameters(slot, plan) if style.scattered else ())
+            needs = _parameters(slot, plan) if style.scattered else ()
+            found = slot_ops(work, slot, needs)
+            if style.overlapped:
+                held = weave(ops, held, found)
+            else:
+                ops += found
             continue
         ready = [bucket for bucket in plan if bucket.last == slot.layer]
         cuts = [] if work.tensor_chunks > 1 else [b.share for b in ready if b.share < 1]
-        ops += slot_ops(work, slot, cuts=cuts)
+        held = weave(ops, held, slot_ops(work, slot, cuts=cuts))
         for number, bucket in enumerate(ready, start=1):
             key = f"{slot.name}:{number}" if number <= len(cuts) else slot.name
             ops.append(_reduce(work, style, slot.micro, bucket, key))
+    ops += held
     if not style.overlapped:
         last = slots[-1]
         ops += [_reduce(work, style, last.micro, bucket, last.name) for bucket in plan]

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from engine.simulate.programs._passes import Slot, slot_ops
+from engine.simulate.programs._passes import Slot, slot_ops, weave
 from engine.simulate.programs._replicated import update
-from engine.simulate.streams import COMPUTE, Op
+from engine.simulate.streams import Op
 from engine.simulate.workload import Workload, layer_gradient
 
 
@@ -13,8 +13,7 @@ def sharded(work: Workload, slots: Sequence[Slot]) -> tuple[Op, ...]:
 
     A pass's parameters may be gathered while the `prefetch` passes before it compute: no earlier,
     for want of memory. Gradients are reduce-scattered after each backward pass, behind the gather
-    that is under way, and summed over the replicas if there are any. A pass's own scatter comes
-    behind the next pass's gather, where the next pass does not need it.
+    that is under way, and summed over the replicas if there are any.
     """
     gathers = [_gather(work, slots, place) for place in range(len(slots))]
     ops: list[Op] = []
@@ -27,34 +26,17 @@ def sharded(work: Workload, slots: Sequence[Slot]) -> tuple[Op, ...]:
         issued = max(issued, ahead)
         ops += waiting
         own = gathers[place]
-        found, scatters = _parted(slot_ops(work, slot, (own.key,) if own else ()))
-        needed = bool(held) and held[-1].key in found[0].after
-        ops += [*held, *found] if needed else [*_early(found), *held, *_rest(found)]
-        held = scatters
+        held = weave(ops, held, slot_ops(work, slot, (own.key,) if own else ()))
         waiting = _reductions(work, slot) if slot.backward else []
     ops += [*held, *waiting]
     return (*ops, *update(work, ops[-1].key))
 
 
-def _parted(ops: list[Op]) -> tuple[list[Op], list[Op]]:
-    """Return the operations of a pass without and with its scatters of tensor parallelism."""
-    return [op for op in ops if ":scatter" not in op.key], [
-        op for op in ops if ":scatter" in op.key
-    ]
-
-
-def _early(ops: list[Op]) -> list[Op]:
-    return [op for op in ops if op.stream != COMPUTE]
-
-
-def _rest(ops: list[Op]) -> list[Op]:
-    return [op for op in ops if op.stream == COMPUTE]
-
-
 def _gather(work: Workload, slots: Sequence[Slot], place: int) -> Op | None:
     """Return the gather for a pass; nothing if the parameters are still there."""
     slot = slots[place]
-    if not work.reshard and (slot.backward or slot.micro):
+    kept = not work.reshard and (slot.backward or slot.micro > 0)
+    if kept or work.data.ranks == 1:
         return None
     size = work.parameters * work.element
     before = place - 1 - work.prefetch
@@ -71,6 +53,8 @@ def _gather(work: Workload, slots: Sequence[Slot], place: int) -> Op | None:
 
 
 def _reductions(work: Workload, slot: Slot) -> list[Op]:
+    if work.data.ranks == 1:
+        return []
     size = layer_gradient(work)
     scatter = Op(
         key=f"{slot.name}:gradients",

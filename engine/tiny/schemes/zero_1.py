@@ -1,10 +1,13 @@
 """ZeRO stage 1: each rank keeps optimizer states for its share only (Rajbhandari et al. 2020)."""
 
+from collections.abc import Sequence
+
 from engine.tiny import adam
 from engine.tiny.data import begin, local_gradient, outcome, whole_places
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job
 from engine.tiny.layout import size as size_of
+from engine.tiny.matrix import Vector
 from engine.tiny.result import Run
 from engine.tiny.trace import Recorder, ignore, snapshot
 from engine.units import Count
@@ -26,19 +29,26 @@ def train(job: Job, ranks: Count, record: Recorder = ignore) -> Run:
         losses.append(sum(loss for loss, _ in found))
         record(snapshot(step, "backward", states, exchange, size))
         sums = exchange.reduce_scatter([own.gradients for own in states], "gradients")
-        # The share overwrites its places of the buffer; the rest of it is of no more use.
+        # The sums overwrite the own places of the buffer; the rest of it is of no more use.
         for own, total in zip(states, sums, strict=True):
-            places = [place for place in own.own if place < size]
-            for place, value in zip(places, total, strict=False):
-                own.gradients[place] = value
+            _write(own.gradients, own.own, total)
         record(snapshot(step, "reduce_scatter", states, exchange, size))
         shares = [
             adam.step(own.moments, total, job.learning_rate)
             for own, total in zip(states, sums, strict=True)
         ]
+        for own, share in zip(states, shares, strict=True):
+            _write(own.parameters, own.own, share)
         record(snapshot(step, "adam", states, exchange, size))
         gathered = exchange.all_gather(shares, "parameters")
         for own, vector in zip(states, gathered, strict=True):
             own.parameters = vector[:size]
         record(snapshot(step, "all_gather", states, exchange, size))
     return outcome(job, states, exchange, losses)
+
+
+def _write(vector: Vector, places: Sequence[int], numbers: Vector) -> None:
+    """Put numbers at their places; padding has none."""
+    for place, number in zip(places, numbers, strict=True):
+        if place < len(vector):
+            vector[place] = number

@@ -1,0 +1,99 @@
+"""Port traffic: algorithms side by side, and published statements beside the computed ones."""
+
+from engine.formulas.communication import ring_bytes_sent, star_bytes_sent, tree_bytes_sent
+from engine.formulas.lower_bound import (
+    all_reduce_factor,
+    exchange_total_bytes,
+    ring_latency_part,
+    ring_total_bytes,
+    star_port_bytes,
+)
+from engine.text import Text, say
+from engine.units import BYTES, COUNT, RATIO, SECONDS, Bytes, Count, Seconds
+from engine.views import Cell, Cite, Table
+
+# The number of GPUs and the buffer that a published text compares, and its two cluster sizes.
+_FEW, _BUFFER = 8, 14e9
+_SMALL, _LARGE = 128, 16_384
+
+
+def comparison(size: Bytes, world_size: Count) -> Table:
+    """Return what the busiest port and all ports carry, by algorithm."""
+    ring, star = ring_bytes_sent(size, world_size), star_bytes_sent(size, world_size)
+    tree = tree_bytes_sent(size, world_size)
+    rows = (
+        _row("Ring", ring, ring, ring_total_bytes(size, world_size), "n"),
+        _row("Double binary tree", tree, tree, ring_total_bytes(size, world_size), "n"),
+        _row("Star, at its root", star, star, 2 * star, "n"),
+        _row("Everybody to everybody", star, star, exchange_total_bytes(size, world_size), "n²"),
+    )
+    return Table(
+        title="Whose port carries what",
+        columns=("Algorithm", "Busiest port: out", "in", "All ports together", "Grows with"),
+        rows=rows,
+        caption=say(
+            "{n} GPUs, a buffer of {s} each. In a star, out can start only when all is in; in the "
+            "others both go on at once.",
+            n=(world_size, COUNT),
+            s=(size, BYTES),
+        ),
+    )
+
+
+def _row(name: str, out: Bytes, into: Bytes, total: Bytes, grows: str) -> tuple[Text, ...]:
+    cells = (say("{x}", x=(value, BYTES)) for value in (out, into, total))
+    return (name, *cells, f"O({grows})")
+
+
+def claims(latency: Seconds) -> Table:
+    """Return four statements of a published text, what they leave out, and the numbers."""
+    here = Cite(("pingdo_sync",))
+    rows: tuple[tuple[Cell, ...], ...] = (
+        (
+            "A star costs O(n²)",
+            say(
+                "O(n). With {n} GPUs and {s}: {r} pass the root's port ({h} each way), {p} every "
+                "port of a ring each way",
+                n=(_FEW, COUNT),
+                s=(_BUFFER, BYTES),
+                r=(star_port_bytes(_BUFFER, _FEW), BYTES),
+                h=(star_port_bytes(_BUFFER, _FEW) / 2, BYTES),
+                p=(ring_bytes_sent(_BUFFER, _FEW), BYTES),
+            ),
+            "wrong (E3.12)",
+            here,
+        ),
+        ("A ring takes 2(n − 1) steps", "as the runs above count", "right (E3.13)", here),
+        (
+            "Its time is 2(n − 1)/n · M/B",
+            say(
+                "the bandwidth part, yes; {n} GPUs add {t} of latency",
+                n=(_LARGE, COUNT),
+                t=(ring_latency_part(_LARGE, latency), SECONDS),
+            ),
+            "incomplete (E3.14)",
+            here,
+        ),
+        (
+            say(
+                "{a} or {b} GPUs: only about twice the size",
+                a=(_SMALL, COUNT),
+                b=(_LARGE, COUNT),
+            ),
+            say(
+                "the bytes, yes: {f} and {g}. The steps of one flat ring take {t} and {u}",
+                f=(all_reduce_factor(_SMALL), RATIO),
+                g=(all_reduce_factor(_LARGE), RATIO),
+                t=(ring_latency_part(_SMALL, latency), SECONDS),
+                u=(ring_latency_part(_LARGE, latency), SECONDS),
+            ),
+            "misleading (E3.15)",
+            here,
+        ),
+    )
+    return Table(
+        title="Four published statements",
+        columns=("Published", "Computed", "Verdict", "Source"),
+        rows=rows,
+        caption=say("With {a} per step.", a=(latency, SECONDS)),
+    )

@@ -1,0 +1,47 @@
+"""Overlap schedules: one job under five schedules, what each hides, and what none does."""
+
+from engine.calculators._overlap_charts import chosen, comparison, residue, stacked
+from engine.calculators._overlap_inputs import Inputs as Inputs
+from engine.calculators._overlap_model import job, outcomes
+from engine.calculators._overlap_views import challenge, regime, strip_table, traffic, values
+from engine.units import MiB
+from engine.views import View
+
+TITLE = "Five schedules"
+QUESTION = "How much communication can one job hide, and what is left in the end?"
+PRESETS = {
+    "8B on 64 GPUs, sharded only": {
+        "model": "llama-3-8b",
+        "tensor_parallel": "1",
+        "pipeline_parallel": "1",
+        "data_parallel": 64,
+        "num_microbatches": 1,
+        "tokens": 8192,
+        "bucket": 25 * MiB,
+    },
+    "405B on 4,096 GPUs": {
+        "model": "llama-3-405b",
+        "pipeline_parallel": "16",
+        "num_microbatches": 32,
+    },
+    "No contention": {"slow_down": 0.0},
+    "Ports of 100 Gb/s": {"port": 12.5e9},
+}
+
+
+def compute(inputs: Inputs) -> dict[str, View]:
+    """Return the views, in the order of the page."""
+    work = job(inputs)
+    found = outcomes(inputs, work)
+    one = found[inputs.schedule]
+    return {
+        **values(inputs, work, found),
+        "regime": regime(one),
+        "stacked": stacked(inputs, found),
+        "comparison": comparison(found),
+        "residue_bars": residue(found),
+        "timeline": chosen(inputs, work, one),
+        "figures": strip_table(inputs, work, found),
+        "traffic": traffic(inputs, work, found),
+        "challenge": challenge(inputs, one),
+    }

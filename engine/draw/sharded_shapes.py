@@ -1,0 +1,229 @@
+"""The shapes of a sharded step: the strip of the flat vector, and what each rank holds of it."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from engine.views import Shape
+
+# The lines of a rank: what they hold, their letter, their color, and the power of ten shown.
+LINES = (
+    ("parameters", "p", "parameters", 0),
+    ("gradients", "g × 10³", "gradients", 3),
+    ("first", "m × 10³", "optimizer", 3),
+    ("second", "v × 10⁶", "optimizer", 6),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """Where things stand; columns are the shares of the vector, one for each rank.
+
+    Attributes:
+        ranks: that share the vector.
+        size: numbers in the vector.
+        each: numbers in a share, the last one's padding included.
+        place: of each share, which number is shown.
+        column: width of a share.
+        line: height of a line of numbers.
+        font: of the numbers.
+    """
+
+    ranks: int
+    size: int
+    each: int
+    place: int
+    column: float
+    line: float
+    font: float
+
+    @property
+    def left(self) -> float:
+        """Where the columns begin."""
+        return 4.9 * self.font
+
+    @property
+    def top(self) -> float:
+        """Where the first rank begins."""
+        return 96.0
+
+    @property
+    def block(self) -> float:
+        """Height of a rank with its port and the space after it."""
+        return (len(LINES) + 1) * self.line + 24
+
+    @property
+    def width(self) -> float:
+        """Of the drawing."""
+        return self.left + self.ranks * self.column + 6
+
+    @property
+    def height(self) -> float:
+        """Of the drawing, the row of the single GPU included."""
+        return self.top + self.ranks * self.block + 2 * self.line + 14
+
+    def shown(self, share: int) -> int:
+        """Return which number of the vector stands in a column."""
+        return share * self.each + self.place
+
+
+def sheet_for(ranks: int, size: int, place: int) -> Sheet:
+    """Return the sheet for a number of ranks; few ranks get wide columns."""
+    each = -(-size // ranks)
+    wide = ranks <= 4
+    return Sheet(
+        ranks=ranks,
+        size=size,
+        each=each,
+        place=place % each,
+        column=max(100.0, 400.0 / ranks) if wide else 78.0,
+        line=25.0 if wide else 22.0,
+        font=17.0 if wide else 15.0,
+    )
+
+
+def strip_shapes(sheet: Sheet) -> list[Shape]:
+    """Return the strip of the whole vector: a cell per number, a color step per owner."""
+    scale = sheet.column / sheet.each
+    shapes = [text("title", sheet.left, 16, 15, f"one vector of {sheet.size} parameters", "start")]
+    for rank in range(sheet.ranks):
+        own = min(sheet.each, max(0, sheet.size - rank * sheet.each))
+        left = sheet.left + rank * sheet.column
+        box = {"data-links": f"rank:{rank}", "fill-opacity": "0.55" if rank % 2 else "0.3"}
+        shapes.append(
+            rect(f"own{rank}", (left, 26), (own * scale, 26), "cell c-data", tuple(box.items()))
+        )
+        at = left + (sheet.place + 0.5) * scale
+        shapes.append(_line(f"at{rank}", (at, 24), (at, 60), "c-ink", 1.5))
+        named = f"no. {sheet.shown(rank) + 1}" if sheet.shown(rank) < sheet.size else "padding"
+        middle = left + sheet.column / 2
+        shapes.append(text(f"no{rank}", middle, 76, 14, named, kind="c-ink"))
+    shapes.insert(1, _ticks(sheet, scale))
+    return shapes
+
+
+def _ticks(sheet: Sheet, scale: float) -> Shape:
+    path = "".join(f"M{sheet.left + i * scale:.2f} 26v26" for i in range(1, sheet.size))
+    attributes = {"d": path, "stroke": "currentColor", "stroke-width": "0.5", "class": "c-ink"}
+    return Shape(key="ticks", tag="path", attributes={**attributes, "opacity": "0.35"})
+
+
+def rank_shapes(sheet: Sheet, rank: int) -> list[Shape]:
+    """Return a rank's name, the letters of its lines, and its port."""
+    top = sheet.top + rank * sheet.block
+    shapes = [
+        Shape(
+            key=f"name{rank}",
+            tag="text",
+            attributes={
+                "x": "2",
+                "y": f"{top + 0.72 * sheet.line:.1f}",
+                "font-size": f"{sheet.font:g}",
+                "font-weight": "600",
+                "class": "c-ink",
+                "data-links": f"rank:{rank}",
+            },
+            text=f"GPU {rank}",
+        )
+    ]
+    for number, (_, letter, color, _) in enumerate(LINES, 1):
+        y = top + (number + 0.68) * sheet.line
+        shapes.append(
+            text(f"l{rank}.{number}", 2, y, 0.88 * sheet.font, letter, "start", f"c-{color}")
+        )
+    y = top + (len(LINES) + 1) * sheet.line + 4
+    size = (sheet.ranks * sheet.column - 3, 6.0)
+    shapes.append(rect(f"port{rank}", (sheet.left + 1.5, y), size, "port", ()))
+    return shapes
+
+
+def load_shape(sheet: Sheet, rank: int, share: float) -> Shape:
+    """Return the bar of what a rank has sent, as a share of the most that any sends."""
+    y = sheet.top + rank * sheet.block + (len(LINES) + 1) * sheet.line + 4
+    size = ((sheet.ranks * sheet.column - 3) * share, 6.0)
+    return rect(f"sent{rank}", (sheet.left + 1.5, y), size, "sent c-communication", ())
+
+
+@lru_cache(maxsize=4096)
+def number_shapes(
+    sheet: Sheet, where: tuple[int, int, int], label: str, look: str
+) -> tuple[Shape, Shape]:
+    """Return the cell of one number, (rank, line, column).
+
+    `look` is "held", "new" (changed in this frame), "old" (of no more use) or "none".
+    """
+    rank, line, column = where
+    color = LINES[line][2]
+    corner = (
+        sheet.left + column * sheet.column + 1.5,
+        sheet.top + rank * sheet.block + (line + 1) * sheet.line + 1,
+    )
+    opacity = {"held": "0.16", "new": "0.5", "old": "0.03", "none": "0"}[look]
+    kind = f"cell done c-{color}" if look == "new" else f"cell c-{color}"
+    size = (sheet.column - 3, sheet.line - 2)
+    key = f"{rank}.{line}.{column}"
+    middle = corner[0] + size[0] / 2
+    return (
+        rect(f"c{key}", corner, size, kind, (("fill-opacity", opacity),)),
+        text(
+            f"t{key}",
+            middle,
+            corner[1] + size[1] / 2 + 0.36 * sheet.font,
+            sheet.font,
+            label,
+            kind="c-muted" if look == "old" else "c-ink",
+        ),
+    )
+
+
+def text(
+    key: str,
+    x: float,
+    y: float,
+    size: float,
+    words: str,
+    anchor: str = "middle",
+    kind: str = "c-ink",
+) -> Shape:
+    """Return a text."""
+    attributes = {
+        "x": f"{x:.1f}",
+        "y": f"{y:.1f}",
+        "font-size": f"{size:g}",
+        "text-anchor": anchor,
+        "class": kind,
+    }
+    return Shape(key=key, tag="text", attributes=attributes, text=words)
+
+
+def rect(
+    key: str,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    kind: str,
+    more: tuple[tuple[str, str], ...],
+) -> Shape:
+    """Return a rectangle."""
+    attributes = {
+        "x": f"{corner[0]:.1f}",
+        "y": f"{corner[1]:.1f}",
+        "width": f"{size[0]:.1f}",
+        "height": f"{size[1]:.1f}",
+        "class": kind,
+        **dict(more),
+    }
+    return Shape(key=key, tag="rect", attributes=attributes)
+
+
+def _line(
+    key: str, start: tuple[float, float], end: tuple[float, float], kind: str, width: float
+) -> Shape:
+    attributes = {
+        "x1": f"{start[0]:.1f}",
+        "y1": f"{start[1]:.1f}",
+        "x2": f"{end[0]:.1f}",
+        "y2": f"{end[1]:.1f}",
+        "stroke": "currentColor",
+        "stroke-width": f"{width:g}",
+        "class": kind,
+    }
+    return Shape(key=key, tag="line", attributes=attributes)
