@@ -28,7 +28,7 @@ from bokeh.models import (
 from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
-from engine.draw import bars, heatmap, timeline
+from engine.draw import bars, heatmap, lanes
 from engine.draw.frame import LINES, STRIPES, Frame
 
 CURVE_WIDTH, HALO_WIDTH, RING_WIDTH, RING_SIZE = 2.25, 4.0, 2.5, 11
@@ -78,7 +78,9 @@ def frame_of(view: dict[str, Any]) -> Frame:
     axis = view["axis"]
     num_rules = sum(axis["low"] <= rule["at"] <= axis["high"] for rule in view["rules"])
     if kind == "timeline":
-        return timeline.frame_of(len(view["lanes"]), num_rules)
+        names = [lane["label"] for lane in view["lanes"]]
+        texts = [text for _, text in view["curve_axis"]["ticks"]] if view["curve_axis"] else []
+        return lanes.frame_of(names, num_rules=num_rules, curve_ticks=texts)
     parted = any(len(bar["segments"]) > 1 for bar in view["bars"])
     parts = dict.fromkeys(part["label"] for bar in view["bars"] for part in bar["segments"])
     return bars.frame_of(

@@ -104,7 +104,7 @@ def changes(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def drawings(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a request for every form of every output."""
     for name in reply["outputs"] or ():
-        for kind in ("receipts", "svg", "csv"):
+        for kind in ("receipts", "svg", "csv", "trace"):
             yield {"want": {kind: [name]}}
 
 

@@ -8,7 +8,8 @@ Request: {"calculator": name,
   "fallback": true          use the default for a bad value instead of stopping
   "display": {"binary": bool, "both_ways": bool}
   "want": {"receipts": [output], "svg": [output], "file": [output], "table": [output],
-           "csv": [output]}}   svg is for the page, file an SVG document of its own
+           "csv": [output], "trace": [output]}}   svg is for the page, file an SVG document of its
+           own, trace a timeline for Perfetto
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...}}
 """

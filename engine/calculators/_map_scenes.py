@@ -80,7 +80,7 @@ def matrix(found: Map) -> Scene:
             per_node=mesh.gpus_per_node if kind == "rank" else 1,
         ),
         title=f"Bytes per step between {words}",
-        caption=_summary(found),
+        looks=[("", _summary(found)), *((axis, _shared(found, axis)) for axis in found.traffic)],
         chosen=found.rank // ranks_each,
     )
 
@@ -136,4 +136,16 @@ def _summary(found: Map) -> Text:
         all=(total, BYTES),
         out=(leaving(found), BYTES),
         share=(leaving(found) / total, SHARE),
+    )
+
+
+def _shared(found: Map, axis: Axis) -> Text:
+    one = found.traffic[axis]
+    total = sum(other.sent for other in found.traffic.values())
+    return say(
+        f"{axis.capitalize()} parallel: {{b}} per GPU, {{s}} of all bytes; {{a}} of it leave the "
+        "node.",
+        b=(one.sent, BYTES),
+        s=(one.sent / total, SHARE),
+        a=(one.across, SHARE),
     )

@@ -76,8 +76,8 @@ def _because(found: Map, after: StepTime) -> Text:
         axis: exposed(after, axis) - exposed(found.step, axis) for axis in found.traffic
     }
     most = max(change, key=lambda axis: abs(change[axis]))
-    if abs(change[most]) < 0.002 * found.step.total:
-        return "nothing moves to another link"
+    if abs(change[most]) < 0.0005 * found.step.total:
+        return "no axis waits longer or shorter"
     more = "more" if change[most] > 0 else "less"
     return say(f"{SHORT[most]} waits {{t}} {more}", t=(abs(change[most]), SECONDS))
 

@@ -16,26 +16,26 @@ _NATURE = {
     "tensor": (
         "all-gather, reduce-scatter",
         "yes, inside every layer",
-        "pieces of the collective beside pieces of the product (async TP)",
+        "pieces of it beside pieces of the product (async TP)",
     ),
     "context": (
         "keys and values round a ring",
-        "where a block travels longer than it is computed on",
-        "double buffering: the next block travels meanwhile",
+        "if a block travels longer than it is computed on",
+        "double buffering",
     ),
     "expert": (
         "all-to-all, there and back",
         "yes, inside every sparse layer",
-        "two micro-batches in turn (DualPipe), shared experts meanwhile",
+        "two micro-batches in turn (DualPipe)",
     ),
     "data": (
         "reduce-scatter, all-gather (ZeRO-1)",
         "no, but for the last bucket",
-        "buckets beside the backward pass, gathers beside the forward pass",
+        "buckets beside backward, gathers beside forward",
     ),
     "pipeline": (
         "send and receive",
-        "while the pipeline fills and drains, and blocking sends",
+        "at fill and drain",
         "asynchronous sends, more micro-batches",
     ),
 }
@@ -98,40 +98,38 @@ def _apart(found: Map, axis: Axis) -> Count:
 
 def traffic_table(found: Map) -> Table:
     """Return what each axis moves per step, and what of it the step waits for."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name(axis),
+            say("{b}", b=(one.sent, BYTES)),
+            say("{n}", n=(round(one.messages), COUNT)),
+            say("{a}", a=(one.across, SHARE)),
+            say("{t}", t=(one.sent / found.wires[axis].bandwidth, SECONDS)),
+            say("{t}", t=(exposed(found.step, axis), SECONDS)),
+        )
+        for axis, one in found.traffic.items()
+    ]
+    return Table(
+        title="What each axis moves in a step",
+        columns=("Axis", "Sent by a GPU", "Messages", "Leaves the node", "Alone", "Step waits"),
+        rows=tuple(rows) or (("none", *["-"] * 5),),
+        caption="Rings in the order of the ranks, experts all to all; in a pipeline, a GPU between "
+        "two others. Alone: bytes over the bandwidth of the link.",
+    )
+
+
+def nature_table(found: Map) -> Table:
+    """Return, of each axis, its operation, whether the step must wait, and what hides it."""
     rows: list[tuple[Cell, ...]] = []
-    for axis, one in found.traffic.items():
+    for axis in found.traffic:
         operation, critical, hidden = _NATURE[axis]
         if axis == "tensor" and not found.run.plan.sequence_parallel:
             operation = "all-reduce"
-        rows.append(
-            (
-                name(axis),
-                operation,
-                say("{b}", b=(one.sent, BYTES)),
-                say("{n}", n=(round(one.messages), COUNT)),
-                say("{a}", a=(one.across, SHARE)),
-                say("{t}", t=(one.sent / found.wires[axis].bandwidth, SECONDS)),
-                say("{t}", t=(exposed(found.step, axis), SECONDS)),
-                critical,
-                hidden,
-            )
-        )
+        rows.append((name(axis), operation, critical, hidden))
     return Table(
-        title="What each axis moves in a step",
-        columns=(
-            "Axis",
-            "Operation",
-            "Sent by a GPU",
-            "Messages",
-            "Leaves the node",
-            "Alone on its link",
-            "Step waits",
-            "On the critical path",
-            "Hidden by",
-        ),
-        rows=tuple(rows) or (("none", *["-"] * 8),),
-        caption="Rings in the order of the ranks, experts all to all. A pipeline's GPU between two "
-        "others; those at its ends send half.",
+        title="What must be waited for, and what hides it",
+        columns=("Axis", "Operation", "On the critical path", "Hidden by"),
+        rows=tuple(rows) or (("none", "-", "-", "-"),),
     )
 
 

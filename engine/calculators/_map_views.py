@@ -64,6 +64,7 @@ def values(found: Map) -> dict[str, Value]:
             receipt=Receipt(equation=STEP, symbols=_symbols(step), assumptions=(ORDER,)),
             note=say("{w} of it waits for communication", w=(waits / step.total, SHARE)),
         ),
+        "worst_swap": _worst(found),
         "waits": Value(
             label="Exposed communication",
             value=waits,
@@ -104,6 +105,20 @@ def values(found: Map) -> dict[str, Value]:
             note="per step, all axes",
         ),
     }
+
+
+def _worst(found: Map) -> Value:
+    """Return the step after the most expensive swap of two axes; as set, if there is none."""
+    worst = max(found.swaps, key=lambda swap: swap.step.total, default=None)
+    step = worst.step if worst else found.step
+    swapped = f"{worst.first} and {worst.second} swapped" if worst else "nothing to swap"
+    return Value(
+        label="Step after the worst swap of two axes",
+        value=step.total,
+        quantity=SECONDS,
+        receipt=Receipt(equation=STEP, symbols=_symbols(step), assumptions=(ORDER,)),
+        note=swapped,
+    )
 
 
 def _symbols(step: StepTime) -> dict[str, tuple[float, Quantity]]:

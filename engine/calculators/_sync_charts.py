@@ -84,6 +84,7 @@ def timeline(inputs: Inputs, sync: Sync) -> Timeline:
             "{n} buckets, drawn in groups. What sticks out past the backward pass is exposed.",
             n=(sync.num_buckets, TOKENS),
         ),
+        player=True,
     )
 
 
@@ -108,10 +109,22 @@ def _cut(lane: str, start: float, end: float, label: str, computed: float) -> li
             label=label,
             color=lane,
             exposed=exposed,
+            links=_objects(label),
+            after=_waits(lane, label) if begin == start else (),
         )
         for begin, stop, exposed in pieces
         if stop > begin
     ]
+
+
+def _objects(label: str) -> tuple[str, ...]:
+    """Return the group of buckets that a label ends with, as an object."""
+    return (f"bucket:{label.split()[-1]}",) if "bucket" in label else ()
+
+
+def _waits(lane: str, label: str) -> tuple[str, ...]:
+    """Return what has to end first; of a group of buckets, some start while others are computed."""
+    return (f"backward, {label}",) if lane != "compute" and label.startswith("bucket ") else ()
 
 
 def _zero1(sync: Sync, bucket: float) -> tuple[tuple[Span, ...], float]:

@@ -6,7 +6,7 @@ from engine.calculators._map_inputs import Inputs as Inputs
 from engine.calculators._map_model import model
 from engine.calculators._map_scenes import matrix, scene
 from engine.calculators._map_swaps import orders, swap_table, swaps
-from engine.calculators._map_tables import gpu_table, mesh_table, traffic_table
+from engine.calculators._map_tables import gpu_table, mesh_table, nature_table, traffic_table
 from engine.calculators._map_views import WORLD, legal, regime, values
 from engine.calculators._run_views import STEP
 from engine.views import View
@@ -31,5 +31,6 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "swaps": swaps(found),
         "axes": mesh_table(found),
         "traffic": traffic_table(found),
+        "nature": nature_table(found),
         "challenge": challenge(inputs, found),
     }

@@ -7,9 +7,10 @@ from engine.draw.csv import csv_text
 from engine.draw.receipt import receipt_fragment
 from engine.draw.svg import svg_file, svg_text
 from engine.draw.table_of_chart import table_text
+from engine.draw.trace import trace_text
 from engine.inputs import Scalar
 from engine.text import Display
-from engine.views import Chart, Scene, Value, View
+from engine.views import Chart, Scene, Timeline, Value, View
 
 
 def extra(
@@ -21,7 +22,8 @@ def extra(
 ) -> dict[str, dict[str, str]]:
     """Return kind -> output -> text for what `want` names; unknown outputs are left out.
 
-    Kinds: "receipts", "svg" for the page, "file" (an SVG document), "table" and "csv".
+    Kinds: "receipts", "svg" for the page, "file" (an SVG document), "table", "csv" and "trace" (of
+    a timeline).
     """
     found: dict[str, dict[str, str]] = {}
     for kind, names in want.items():
@@ -38,9 +40,11 @@ def extra(
 
 
 def _drawn(kind: str, view: View, display: Display) -> str:
-    """Return a view as "svg" for the page, "file" (an SVG document), "table" or "csv"."""
+    """Return a view as "svg" for the page, "file" (an SVG document), "table", "csv" or "trace"."""
     if kind == "csv":
         return csv_text(view)
+    if kind == "trace":
+        return trace_text(view) if isinstance(view, Timeline) else ""
     if kind == "table":
         return table_text(view, display) if isinstance(view, Chart) else ""
     if not isinstance(view, Chart | Scene):

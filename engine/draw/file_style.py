@@ -16,12 +16,12 @@ PALETTE: Mapping[str, str] = {
 }  # fmt: skip
 
 CHART_RULES = (
-    "text{fill:currentColor;font:13px system-ui,sans-serif;stroke:none}"
-    ".strong,.inside{font-weight:600}"
+    "svg{fill:currentColor;font:13px system-ui,sans-serif}"
+    ".strong,.inside{font-weight:600}.tick{font-size:12px}.cell{font-size:11px}"
     ".halo{paint-order:stroke;stroke:#fdfcf9;stroke-width:4px;stroke-linejoin:round}"
-    "rect{fill:currentColor}.line{fill:none;stroke:currentColor;vector-effect:non-scaling-stroke}"
+    ".line,.stripes{fill:none;stroke:currentColor;vector-effect:non-scaling-stroke}"
     ".curve,.dashed{stroke-width:2.25px;stroke-linejoin:round}.dashed{stroke-dasharray:6 4}"
-    ".tick{font-size:12px}.swatch{stroke-width:12px}.idle{stroke-width:24px;stroke-dasharray:2 4}"
+    ".swatch{stroke-width:12px}.idle{stroke-width:24px;stroke-dasharray:2 4}"
     ".rule{stroke-width:1.25px;stroke-dasharray:3 3}.drop{stroke-dasharray:1 3}"
     ".ring{fill:#fdfcf9;stroke:currentColor;stroke-width:2.5px}"
     f".stripes{{stroke:#fdfcf9;stroke-dasharray:{STRIPES[0]} {STRIPES[1]}}}"

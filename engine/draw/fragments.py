@@ -28,7 +28,10 @@ def table_fragment(view: Table, display: Display) -> str:
         f'<th scope="col">{escape(column)}</th>' if column else "<td></td>"
         for column in view.columns
     )
-    body = "".join(_row([_cell(cell, display) for cell in row]) for row in view.rows)
+    body = "".join(
+        _row([_cell(cell, display) for cell in row], _linked(view, index))
+        for index, row in enumerate(view.rows)
+    )
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
     return (
@@ -48,9 +51,19 @@ def _cell(cell: Cell, display: Display) -> str:
     return cite_links(cell.keys) if isinstance(cell, Cite) else escape(words(cell, display))
 
 
-def _row(cells: list[str]) -> str:
+def _linked(view: Table, index: int) -> str:
+    """Return the attributes of a row that belongs to objects; the keys go up and down from it."""
+    links = view.links[index] if view.links else ()
+    if not links:
+        return ""
+    first = index == next(i for i, names in enumerate(view.links) if names)
+    return f' data-links="{escape(" ".join(links))}" tabindex="{0 if first else -1}"'
+
+
+def _row(cells: list[str], attributes: str) -> str:
     first, *rest = cells
-    return f'<tr><th scope="row">{first}</th>' + "".join(map(_data_cell, rest)) + "</tr>"
+    data = "".join(map(_data_cell, rest))
+    return f'<tr{attributes}><th scope="row">{first}</th>{data}</tr>'
 
 
 def _data_cell(cell: str) -> str:

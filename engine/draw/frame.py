@@ -15,6 +15,7 @@ FONT_SIZE, TICK_SIZE = 13, 12
 # Mean width of a character at these sizes, for what must be decided without a page.
 CHAR, TICK_CHAR = 7.2, 6.3
 TYPICAL = 256.0  # a frame's width on a phone: what fits there fits everywhere
+WIDE = 690.0  # a chart's width from which on there is room for more texts
 PHONE = 350.0  # a chart's width on a phone: texts that do not meet there meet nowhere
 BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}  # share of a text left of its x
 STRIPES = (2, 4)  # drawn and left out, in pixels along a hatched bar
@@ -47,7 +48,13 @@ def rows_frame(num_rows: int, row: float, *, left: float = 2, top: float = 6) ->
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text; `dx` moves it by pixels, `look` is "tick", "label", "inside" or "strong"."""
+    """A text.
+
+    Attributes:
+        dx: moves it by pixels.
+        look: "tick", "label", "strong"; "inside" and "cell" in large and small boxes.
+        wide: whether it is shown only where the chart is at least `WIDE` pixels wide.
+    """
 
     x: float
     y: float
@@ -56,15 +63,22 @@ class Words:
     dx: float = 0.0
     color: str = "ink"
     look: str = "label"
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve or a straight line; `look` is "curve", "dashed", "rule", "grid", "axis" or "tick"."""
+    """A curve or a straight line.
+
+    Attributes:
+        look: "curve", "dashed", "rule", "drop", "grid", "axis", "tick", "seam", "swatch", "idle".
+        width: pixels, where it is not the look's own.
+    """
 
     points: tuple[tuple[float, float], ...]
     color: str
     look: str
+    width: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

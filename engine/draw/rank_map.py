@@ -15,7 +15,7 @@ WIDTH, HEIGHT = 600.0, 560.0
 _HEAD, _GAP, _LARGEST = 20.0, 10.0, 62.0
 # Beyond so many GPUs only the chosen one's groups are drawn; numbers and all colors end later.
 _ALL_GROUPS, _NUMBERS, _TINTS = 64, 160, 256
-_STRENGTHS = (0.75, 0.45, 0.22, 0.6)
+_STRENGTHS = (0.5, 0.26, 0.1, 0.38)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +152,8 @@ def _tints(
     if axis is None:
         for one in reversed(axes):
             for rank in group(mesh, one, chosen):
-                tints[rank] = (one, 0.6)
-        tints[chosen] = ("accent", 0.85)
+                tints[rank] = (one, 0.42)
+        tints[chosen] = ("accent", 0.3)
         return tints
     if mesh.world_size <= _TINTS:
         for index, ranks in enumerate(groups(mesh, axis)):

@@ -24,6 +24,11 @@ class Place:
         """Its center."""
         return self.x + self.side / 2, self.y + self.side / 2
 
+    @property
+    def corner(self) -> tuple[float, float]:
+        """A point near its upper right corner, beside its number."""
+        return self.x + 0.78 * self.side, self.y + 0.22 * self.side
+
 
 def node_box(
     node: Count, corner: tuple[float, float], columns: Count, rows: Count, side: float, head: float
@@ -82,9 +87,9 @@ def curve(
         attributes = {"d": "M0 0", "class": "link c-muted", "fill": "none", "opacity": "0"}
         return Shape(key=f"e{slot}", tag="path", attributes=attributes)
     a, b, axis, across = chains[slot]
-    (x0, y0), (x1, y1) = seats[a].middle, seats[b].middle
-    # Beside the straight line, so that it does not hide behind the GPUs between.
-    bend = 0.16
+    (x0, y0), (x1, y1) = seats[a].corner, seats[b].corner
+    # Beside the straight line, so that it does not run through the numbers of the GPUs between.
+    bend = 0.12
     x, y = (x0 + x1) / 2 + bend * (y1 - y0), (y0 + y1) / 2 - bend * (x1 - x0)
     return Shape(
         key=f"e{slot}",

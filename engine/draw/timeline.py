@@ -3,56 +3,83 @@
 from engine.draw.bars import rules_above, x_grid
 from engine.draw.frame import (
     CHAR,
-    LANE_ROW,
+    WIDE,
     Box,
-    Frame,
     Line,
     Picture,
     Words,
     inside,
-    rows_frame,
     share,
     x_axis,
 )
+from engine.draw.lanes import CURVE_TICKS, Rows, frame_of, rows_of, short_name
+from engine.draw.step_curves import curve_marks
 from engine.text import Display, show, words
-from engine.views import Axis, Span, Timeline
+from engine.ticks import ticks
+from engine.views import Axis, Lane, Span, Timeline
 
 _PHONE = 320.0  # pixels of a frame without margins on a phone
-
-
-def frame_of(num_lanes: int, num_rules: int) -> Frame:
-    """Return the frame of so many lanes; the rules' labels lie above it."""
-    return rows_frame(num_lanes, LANE_ROW, top=6 + 17 * num_rules)
+_CELL_CHAR = 6.6  # mean width of a character in a cell
+_LEAST_BAR = 14  # pixels of a bar that can hold a text
+_SPOKEN_LANES = 8  # up to so many lanes are told one by one
 
 
 def picture(view: Timeline, display: Display) -> Picture:
     """Return the marks of the spans: lanes in the order given, what is exposed hatched."""
     rules = [rule for rule in view.rules if inside(share(view.axis, rule.at))]
-    frame = frame_of(len(view.lanes), len(rules))
+    names = [lane.label for lane in view.lanes]
+    curve_ticks = curve_texts(view, display)
+    rows = rows_of(names, curve_ticks)
+    frame = frame_of(names, num_rules=len(rules), curve_ticks=curve_ticks)
     marks, texts = x_axis(view.axis, frame, display)
-    tops = {lane.key: row * LANE_ROW for row, lane in enumerate(view.lanes)}
-    texts += [Words(0.0, tops[lane.key] + 15, lane.label) for lane in view.lanes]
-    beds = [_bed(top) for top in tops.values()]
-    boxes = [_box(span, view.axis, tops[span.lane]) for span in view.spans]
+    tops = {lane.key: row * rows.row for row, lane in enumerate(view.lanes)}
+    boxes = [_box(span, view.axis, tops[span.lane], rows) for span in view.spans]
     lines, labels = rules_above(rules, view.axis, frame, display)
+    grid, curves, names_of_curves = curve_marks(view, frame, display)
     return Picture(
         frame=frame,
         label=_summary(view, display),
-        back=(*x_grid(view.axis, frame, display), *beds),
+        back=(*x_grid(view.axis, frame, display), *(_bed(t, rows) for t in tops.values()), *grid),
         boxes=tuple(boxes),
+        curves=tuple(curves),
         front=(*marks, *_seams(boxes), *lines),
-        words=(*texts, *_names(view, boxes), *labels),
+        words=(
+            *texts,
+            *_lane_names(view.lanes, rows),
+            *_span_names(view, boxes, rows),
+            *names_of_curves,
+            *labels,
+        ),
     )
 
 
-def _bed(top: float) -> Line:
+def curve_texts(view: Timeline, display: Display) -> list[str]:
+    """Return the texts at the curves' axis; none without curves."""
+    axis = view.curve_axis
+    return [text for _, text in ticks(axis, display, CURVE_TICKS)] if axis and view.curves else []
+
+
+def _lane_names(lanes: tuple[Lane, ...], rows: Rows) -> list[Words]:
+    if not rows.beside:
+        return [Words(0.0, row * rows.row + 15, lane.label) for row, lane in enumerate(lanes)]
+    middle = rows.top + rows.bar / 2 + 4.5
+    return [
+        Words(0.0, row * rows.row + middle, short_name(lane.label), "end", -8.0, "ink", "tick")
+        for row, lane in enumerate(lanes)
+        if row % rows.every == 0
+    ]
+
+
+def _bed(top: float, rows: Rows) -> Line:
     """Return the idle ground of a lane: hatched grey under the spans."""
-    return Line(((0.0, top + 34), (1.0, top + 34)), "idle", "idle")
+    middle = top + rows.top + rows.bar / 2
+    return Line(((0.0, middle), (1.0, middle)), "idle", "idle", rows.bar)
 
 
-def _box(span: Span, axis: Axis, top: float) -> Box:
+def _box(span: Span, axis: Axis, top: float, rows: Rows) -> Box:
     ends = [min(max(share(axis, at), 0.0), 1.0) for at in (span.start, span.end)]
-    return Box(ends[0], ends[1], top + 22, top + 46, span.color, 1.0, span.exposed)
+    top += rows.top
+    return Box(ends[0], ends[1], top, top + rows.bar, span.color, 1.0, span.exposed)
 
 
 def _seams(boxes: list[Box]) -> list[Line]:
@@ -64,26 +91,55 @@ def _seams(boxes: list[Box]) -> list[Line]:
     ]
 
 
-def _names(view: Timeline, boxes: list[Box]) -> list[Words]:
-    return [
-        Words((box.x0 + box.x1) / 2, box.y0 + 16.5, span.label, "middle", 0.0, "paper", "inside")
-        for span, box in zip(view.spans, boxes, strict=True)
-        if not box.hatched and (box.x1 - box.x0) * _PHONE > CHAR * len(span.label) + 6
-    ]
+def _span_names(view: Timeline, boxes: list[Box], rows: Rows) -> list[Words]:
+    """Return the names of the spans that have room for them, on a phone or only on wide pages."""
+    if rows.bar < _LEAST_BAR:
+        return []
+    look, char, edge = ("cell", _CELL_CHAR, 2.0) if rows.beside else ("inside", CHAR, 6.0)
+    middle = rows.bar / 2 + (4.0 if rows.beside else 4.5)
+    names = []
+    for span, box in zip(view.spans, boxes, strict=True):
+        width, needed = box.x1 - box.x0, char * len(span.label) + edge
+        wide = width * _PHONE <= needed
+        if box.hatched or (wide and (width * (WIDE - rows.left) <= needed or not rows.beside)):
+            continue
+        at = (box.x0 + box.x1) / 2
+        names.append(Words(at, box.y0 + middle, span.label, "middle", 0.0, "paper", look, wide))
+    return names
 
 
 def _summary(view: Timeline, display: Display) -> str:
-    def lane(key: str) -> str:
-        spans = [span for span in view.spans if span.lane == key]
-        busy = sum(span.end - span.start for span in spans)
-        exposed = sum(span.end - span.start for span in spans if span.exposed)
-        text = f"busy for {show(busy, view.axis.quantity, display)}"
-        return text + (f", {show(exposed, view.axis.quantity, display)} exposed" if exposed else "")
+    def text(seconds: float) -> str:
+        return show(seconds, view.axis.quantity, display)
 
+    busy = dict.fromkeys((lane.key for lane in view.lanes), 0.0)
+    exposed = dict(busy)
+    for span in view.spans:
+        busy[span.lane] += span.end - span.start
+        exposed[span.lane] += (span.end - span.start) * span.exposed
+    if len(view.lanes) > _SPOKEN_LANES:
+        least, most = min(busy.values()), max(busy.values())
+        lanes = f"{len(view.lanes)} lanes, each busy for {text(least)} to {text(most)}"
+    else:
+        lanes = "; ".join(
+            f"{lane.label} busy for {text(busy[lane.key])}"
+            + (f", {text(exposed[lane.key])} exposed" if exposed[lane.key] else "")
+            for lane in view.lanes
+        )
     marked = [words(rule.label, display) for rule in view.rules]
     return (
-        f"{view.title}. "
-        + "; ".join(f"{one.label} {lane(one.key)}" for one in view.lanes)
-        + "."
+        f"{view.title}. {lanes}."
         + (f" Marked: {', '.join(marked)}." if marked else "")
+        + _curves_summary(view, display)
     )
+
+
+def _curves_summary(view: Timeline, display: Display) -> str:
+    axis = view.curve_axis
+    if axis is None or not view.curves:
+        return ""
+    most = [
+        f"{series.label} at most {show(max(series.y, default=0.0), axis.quantity, display)}"
+        for series in view.curves
+    ]
+    return f" {axis.label}: {'; '.join(most)}."

@@ -1,15 +1,18 @@
-"""Who sends how much to whom, as a scene: a square of colored cells, nodes outlined."""
+"""Who sends how much to whom, as a scene: a square of colored cells, nodes outlined.
+
+One frame shows all axes, then one frame each of them.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.text import Text
 from engine.units import Bytes, Count
 from engine.views import Frame, Scene, Shape
 
-SIDE, MARGIN = 560.0, 38.0
-_WEAKEST, _STRONGEST = 0.25, 0.95
+WIDTH, SIDE, MARGIN = 662.0, 560.0, 38.0
+_WEAKEST, _STRONGEST, _HIDDEN = 0.25, 0.95, 0.05
 _DECADES = 4.0  # below the largest cell by so many, all cells are the weakest
 
 
@@ -30,23 +33,31 @@ class Matrix:
     per_node: Count
 
 
-def matrix_scene(matrix: Matrix, title: str, caption: Text, chosen: Count) -> Scene:
-    """Return the scene; a cell has the color of the axis that moves most there."""
+def matrix_scene(
+    matrix: Matrix, title: str, looks: Sequence[tuple[str, Text]], chosen: Count
+) -> Scene:
+    """Return the scene; `looks` are the frames, (axis, caption), the first of all axes ("")."""
     count = len(matrix.names)
     side = (SIDE - MARGIN) / count
     most = max((sum(cell.values()) for cell in matrix.cells.values()), default=1.0)
-    shapes = [_outline(index, matrix, side) for index in range(-(-count // matrix.per_node))]
-    shapes += [_cell(matrix, pair, cell, side, most) for pair, cell in sorted(matrix.cells.items())]
+    ground = [_outline(index, matrix, side) for index in range(-(-count // matrix.per_node))]
     for index, name in enumerate(matrix.names):
-        shapes += _names(index, name, side, bold=index == chosen)
-    shapes.append(_words("x", (MARGIN, 12.0), "from (down), to (across)", 13.0, "c-muted"))
+        ground += _names(index, name, side, bold=index == chosen)
+    ground.append(_words("x", (MARGIN, 12.0), "from (down), to (across)", 13.0, "c-muted"))
+    frames = []
+    for axis, caption in looks:
+        cells = [
+            _cell(matrix, pair, cell, side, (axis, most))
+            for pair, cell in sorted(matrix.cells.items())
+        ]
+        frames.append(Frame(caption=caption, shapes=(*ground, *cells, *_legend(looks, axis))))
     return Scene(
         title=title,
-        width=SIDE,
+        width=WIDTH,
         height=SIDE,
-        frames=(Frame(caption=caption, shapes=tuple(shapes)),),
+        frames=tuple(frames),
         caption="Color: the axis that moves most. Stronger: more bytes, on a logarithmic scale. "
-        "What lies outside the outlined squares leaves its node.",
+        "What lies outside the outlined squares leaves its node. Step through the axes.",
     )
 
 
@@ -55,11 +66,16 @@ def _cell(
     pair: tuple[Count, Count],
     cell: Mapping[str, Bytes],
     side: float,
-    most: Bytes,
+    look: tuple[str, Bytes],
 ) -> Shape:
-    axis = max(cell, key=lambda name: cell[name])
-    depth = min(1.0, math.log10(most / max(sum(cell.values()), 1e-9)) / _DECADES)
+    """Return a cell; in a frame of one axis those without it are nearly empty."""
+    shown, most = look
+    axis = shown if shown in cell else max(cell, key=lambda name: cell[name])
+    size = cell[axis] if shown else sum(cell.values())
+    depth = min(1.0, math.log10(most / max(size, 1e-9)) / _DECADES)
     strength = _STRONGEST - (_STRONGEST - _WEAKEST) * depth
+    if shown and shown not in cell:
+        strength = _HIDDEN
     a, b = pair
     return Shape(
         key=f"c{a}.{b}",
@@ -74,6 +90,29 @@ def _cell(
             "data-links": f"{matrix.kind}:{a} {matrix.kind}:{b}",
         },
     )
+
+
+def _legend(looks: Sequence[tuple[str, Text]], shown: str) -> list[Shape]:
+    """Return a colored square and a name for each axis, beside the matrix."""
+    shapes = []
+    for index, axis in enumerate(axis for axis, _ in looks if axis):
+        y = MARGIN + 26.0 * index
+        shapes.append(
+            Shape(
+                key=f"k{index}",
+                tag="rect",
+                attributes={
+                    "x": f"{SIDE + 12:g}",
+                    "y": f"{y:g}",
+                    "width": "12",
+                    "height": "12",
+                    "class": f"cell c-{axis}",
+                    "fill-opacity": "0.15" if shown not in ("", axis) else "0.8",
+                },
+            )
+        )
+        shapes.append(_words(f"l{index}", (SIDE + 30, y + 11), axis, 13.0, "c-ink"))
+    return shapes
 
 
 def _outline(index: Count, matrix: Matrix, side: float) -> Shape:

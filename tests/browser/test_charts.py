@@ -3,24 +3,16 @@
 A tiny page of its own: the lab's charts, the runtime's chart modules, no engine.
 """
 
-import functools
-import http.server
 import io
-import json
-import shutil
-import threading
-from pathlib import Path
 
 import pytest
 from PIL import Image, ImageChops
 
-from builder import figures
 from engine.answer import reply
+from engine.calculator import load, make
+from tests.browser.made import hosted, write_page
 
-THEME = Path(__file__).parents[2] / "theme"
 NAMES = ("efficiency_curve", "timeline", "algorithms")
-STYLES = ("00-base.css", "10-colors.css", "40-charts.css")
-POLICY = "script-src 'self'; style-src 'self' 'unsafe-inline'"
 ALL_LIVE = "() => document.querySelectorAll('[data-chart=live]').length === 3"
 SHIFT = """() => {
   window.shift = 0;
@@ -35,54 +27,20 @@ def ask(**values):
     return reply(request)
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("charts")
-    answer = ask()
-    plots = "".join(
-        f'<figure class="chart" data-of="lab" data-output="{name}"><div class="plot" data-plot>'
-        f"{answer['extra']['svg'][name]}</div></figure>"
-        for name in NAMES
-    )
-    items = {f"lab.{n}": figures.json_item(f"lab.{n}", answer["outputs"][n]) for n in NAMES}
-    (out / "figures.json").write_text(json.dumps(items), encoding="utf-8")
-    (out / "other.json").write_text(json.dumps(ask(tokens_per_gpu="20000")["outputs"]), "utf-8")
-    (out / "bokeh.js").write_bytes(figures.bokeh_js())
-    (out / "boot.js").write_text(
-        'import * as chart from "./chart.js"; import { startCharts } from "./charts.js";'
-        "window.chart = chart; startCharts();",
-        "utf-8",
-    )
-    for module in [*(THEME / "runtime").glob("chart*.js"), THEME / "runtime" / "figures.js"]:
-        shutil.copy(module, out)
-    css = "".join((THEME / "styles" / name).read_text(encoding="utf-8") for name in STYLES)
-    (out / "style.css").write_text(css, encoding="utf-8")
-    (out / "index.html").write_text(
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Charts</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">'
-        '<body data-figures="figures.json" data-bokeh="bokeh.js">'
-        f'<main style="max-width: 40rem; margin: auto">{plots}</main>'
-        '<script type="module" src="boot.js"></script>',
-        encoding="utf-8",
-    )
+    calculator = load("gradient_sync")
+    views = calculator.compute(make(calculator, calculator.defaults))
+    other = calculator.compute(make(calculator, {"tokens_per_gpu": 20000}))
+    write_page(out, {name: views[name] for name in NAMES}, other)
     return out
 
 
 @pytest.fixture(scope="module")
 def address(folder):
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    with hosted(folder) as found:
+        yield found
 
 
 @pytest.fixture

@@ -45,6 +45,6 @@ def test_the_answer_to_a_prediction_can_be_unfolded(plain):
 
 
 def test_the_drawing_is_told_in_words(plain):
-    words = plain.locator("[data-player] details").first
+    words = plain.locator(".scene-figure details").first
     words.locator("summary").click()
     assert words.locator("li").count() > 10

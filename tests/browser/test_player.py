@@ -5,7 +5,7 @@ DRAWING = "figure => figure.querySelector('[data-stage]').innerHTML"
 
 
 def figure(page):
-    found = page.locator("[data-player]").first
+    found = page.locator(".scene-figure").first
     found.scroll_into_view_if_needed()
     found.locator("[data-scrub]:enabled").wait_for()  # its frames come when it is near
     return found
@@ -59,7 +59,7 @@ def test_play_moves_on_by_itself(visit):
     found = figure(page)
     found.locator("[data-speed]").select_option("4")
     found.locator("[data-play]").click()
-    page.wait_for_function("() => Number(document.querySelector('[data-scrub]').value) >= 2")
+    page.wait_for_function("() => Number(document.querySelector('.scene-figure [data-scrub]').value) >= 2")
     assert found.locator("[data-play]").text_content() == "Pause"
 
 
@@ -69,7 +69,9 @@ def test_play_stops_at_the_end(visit):
     seek(found, int(found.locator("[data-scrub]").get_attribute("max")) - 1)
     found.locator("[data-speed]").select_option("4")
     found.locator("[data-play]").click()
-    page.wait_for_function("() => document.querySelector('[data-play]').textContent === 'Play'")
+    page.wait_for_function(
+        "() => document.querySelector('.scene-figure [data-play]').textContent === 'Play'"
+    )
     assert at(found) == int(found.locator("[data-scrub]").get_attribute("max"))
 
 
@@ -110,7 +112,7 @@ def test_a_new_drawing_keeps_the_frame(visit):
         index=1
     )
     page.wait_for_function(
-        "before => document.querySelector('[data-player] [data-stage]').innerHTML !== before",
+        "before => document.querySelector('.scene-figure [data-stage]').innerHTML !== before",
         arg=before,
     )
     assert at(found) == 4

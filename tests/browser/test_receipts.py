@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from tests.browser.reading import CALCULATOR, drag_number, expected, live, output, wait_for
@@ -125,3 +127,14 @@ def test_pointing_at_a_symbol_marks_its_input(visit):
     receipt = opened(page)
     receipt.locator("[data-from='world_size']").first.hover()
     assert "linked" in (drag_number(page).get_attribute("class") or "")
+
+
+def test_a_timeline_is_saved_as_a_trace(visit):
+    page = visit()
+    live(page)
+    timeline = page.locator('[data-output="timeline"] [data-download="trace"]').first
+    with page.expect_download() as saving:
+        timeline.click()
+    assert saving.value.suggested_filename == "gradient_sync-timeline.trace.json"
+    events = json.loads(saving.value.path().read_text("utf-8"))["traceEvents"]
+    assert {"M", "X"} <= {event["ph"] for event in events}

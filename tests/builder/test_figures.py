@@ -1,7 +1,7 @@
 """Bokeh documents: the same bytes each time, the engine's margins, and the engine's picture."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import bokeh
@@ -12,8 +12,8 @@ from engine.answer import read_inputs
 from engine.calculator import load, make, names
 from engine.draw.svg import picture
 from engine.text import DEFAULT
-from engine.units import SHARE
-from engine.views import Chart, Heatmap
+from engine.units import BYTES, SECONDS, SHARE
+from engine.views import Axis, Chart, Heatmap, Lane, Rule, Series, Span, Timeline
 from engine.wire import view_json
 
 RUNTIME = Path(__file__).parents[2] / "theme" / "runtime"
@@ -38,9 +38,52 @@ HEATMAP = Heatmap(
 )
 
 
+def timeline(num_lanes, *, curves=True, name="stage {}"):
+    """A timeline of twelve spans a lane, with curves of memory under it."""
+    spans = [
+        Span(
+            key=f"{lane}.{i}",
+            lane=str(lane),
+            start=0.1 * lane + 0.5 * i,
+            end=0.1 * lane + 0.5 * i + 0.3 + 0.02 * (i % 3),
+            label=f"{'FB'[i % 2]}{i}",
+            color=("compute", "communication")[i % 2],
+            exposed=i == 5,
+        )
+        for lane in range(num_lanes)
+        for i in range(12)
+    ]
+    x = tuple(0.5 * i for i in range(12))
+    steps = Series(
+        key="m",
+        label="stage 0",
+        x=x,
+        y=tuple(1e9 * (i % 5) for i in range(12)),
+        color="activations",
+    )
+    other = replace(steps, key="n", label="last", y=steps.y[::-1], color="buffers", dashed=True)
+    axis = Axis(label="in use", quantity=BYTES, low=0.0, high=5e9)
+    return Timeline(
+        title="Schedule",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=0.1 * num_lanes + 6.5),
+        lanes=tuple(Lane(key=str(i), label=name.format(i)) for i in range(num_lanes)),
+        spans=tuple(spans),
+        rules=(Rule(key="end", label="last backward", axis="x", at=5.0),),
+        curves=(steps, other) if curves else (),
+        curve_axis=axis if curves else None,
+        player=curves,
+    )
+
+
 def charts():
-    """Every chart of every calculator, by its defaults, and a heatmap."""
-    found = {"made.heatmap": HEATMAP}
+    """Every chart of every calculator, by its defaults, and what none of them has."""
+    found: dict[str, Chart] = {
+        "made.heatmap": HEATMAP,
+        **{f"made.lanes{count}": timeline(count) for count in (2, 5, 8, 16, 30, 64, 70)},
+        "made.plain": timeline(4, curves=False),
+        "made.names": timeline(5, name="a lane with a very long name {}"),
+        "made.cut": timeline(9, name="a lane with a name {}"),
+    }
     for name in names():
         calculator = load(name)
         values, _, _ = read_inputs(calculator, {})

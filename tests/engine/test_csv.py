@@ -79,6 +79,26 @@ def test_a_timeline_is_written_one_span_a_row():
     assert rows(view)[1] == ["compute", "forward", "0", "0.1"]
 
 
+def test_a_timeline_s_curves_are_steps_with_a_value():
+    span = Span(key="f", lane="a", start=0.0, end=0.5, label="F", color="compute", after=("e",))
+    curve = Series(key="m", label="held", x=(0.0, 0.2), y=(1.0, 2.0), color="buffers")
+    view = Timeline(
+        title="",
+        axis=TIME,
+        lanes=(Lane(key="a", label="a"),),
+        spans=(span,),
+        curves=(curve,),
+        curve_axis=SIZE,
+    )
+    head = "lane,span,start [second],end [second],key,belongs to,waits for,message [byte]"
+    assert rows(view) == [
+        head.split(","),
+        ["a", "F", "0", "0.5", "f", "", "e", ""],
+        ["held", "", "0", "0.2", "", "", "", "1"],
+        ["held", "", "0.2", "0.5", "", "", "", "2"],
+    ]
+
+
 def test_a_heatmap_is_written_as_a_grid():
     view = Heatmap(
         title="",

@@ -124,7 +124,7 @@ every_extreme = pytest.mark.parametrize("view", EXTREMES.values(), ids=EXTREMES)
 
 
 def numbers_of_paths(svg):
-    paths = re.findall(r'<path [^>]*d="M([^"]*)"', svg)
+    paths = re.findall(r'<path class="line (?:curve|dashed) [^>]*d="M([^"]*)"', svg)
     return [tuple(map(float, pair.split())) for path in paths for pair in path.split("L")]
 
 

@@ -4,10 +4,11 @@
  */
 
 import { columns, forgetColors, picture, tooltip } from "./chart_columns.js";
+import { WIDE } from "./chart_frame.js";
 
 /** @typedef {{item: any, view: any}} Item what builder/figures.py makes */
 /** @typedef {{view: any, plot: any, sources: Map<string, any>, family: string,
- *   texts: Map<any, string>}} Live */
+ *   texts: Map<any, string>, wide: boolean}} Live */
 
 /** @type {WeakMap<HTMLElement, Live>} */
 const live = new WeakMap();
@@ -58,15 +59,23 @@ function adopt(figure, plot, view, target) {
     sources.set(data_source.name, data_source);
     if (glyph.text_font !== undefined) glyph.text_font = { value: family };
   }
-  live.set(figure, { view, plot, sources, family, texts: new Map() });
+  const wide = widthOf(figure) >= WIDE;
+  live.set(figure, { view, plot, sources, family, texts: new Map(), wide });
   const center = () => {
     const shift = HALF / (plot.inner_width || 1);
     plot.x_range.setv({ start: shift, end: 1 + shift });
+    const shown = live.get(figure);
+    if (shown && widthOf(figure) >= WIDE !== shown.wide) update(figure, shown.view);
   };
   plot.properties.inner_width.change.connect(center);
   center();
   figures.add(figure);
   update(figure, waiting.get(figure) ?? view);
+}
+
+/** Pixels from edge to edge of the chart, margins included. @param {HTMLElement} figure */
+function widthOf(figure) {
+  return figure.querySelector("[data-plot]")?.clientWidth ?? 0;
 }
 
 /** BokehJS, loaded once per page. */
@@ -91,16 +100,18 @@ async function painted(view) {
  * Shows another view in a figure; a figure that is not live yet keeps it for later.
  * @param {HTMLElement} figure
  * @param {any} view
+ * @param {import("./chart_frame.js").Picture} [drawn] its marks
  */
-export function update(figure, view) {
+export function update(figure, view, drawn = undefined) {
   const shown = live.get(figure);
   if (!shown) {
     waiting.set(figure, view);
     return;
   }
-  shown.view = view;
-  const drawn = picture(view);
-  const data = columns(drawn, view, shown.family);
+  drawn ??= picture(view);
+  const width = widthOf(figure);
+  Object.assign(shown, { view, wide: width >= WIDE });
+  const data = columns(drawn, view, shown.family, width);
   const release = held(shown.plot);
   fit(figure, shown.plot, drawn.frame);
   for (const [name, source] of shown.sources) fill(source, data[name], shown.texts);
@@ -128,7 +139,8 @@ function held(plot) {
 /** Gives the figure and the static picture under it the height that the rows need. */
 function fit(figure, plot, frame) {
   const { left, right, top, bottom, height } = frame;
-  if (plot.y_range.start !== height + HALF || plot.min_border_top !== top) {
+  const moved = plot.y_range.start !== height + HALF || plot.min_border_top !== top;
+  if (moved || plot.min_border_left !== left) {
     plot.setv({
       min_border_left: left, min_border_right: right, min_border_top: top,
       min_border_bottom: bottom, height: top + height + bottom,
@@ -136,7 +148,9 @@ function fit(figure, plot, frame) {
     plot.y_range.setv({ start: height + HALF, end: HALF });
   }
   const still = figure.querySelector(".chart-svg");
-  if (still) Object.assign(still.style, { marginTop: `${top}px`, height: `${height}px` });
+  const width = `calc(100% - ${left + right}px)`;
+  const margins = { marginTop: `${top}px`, marginLeft: `${left}px` };
+  if (still) Object.assign(still.style, { ...margins, width, height: `${height}px` });
 }
 
 /** The picture in words: its title and everything marked in it. */

@@ -1,7 +1,9 @@
 // A picture's marks as the columns of the Bokeh document's sources, in the page's colors.
 
+import { WIDE } from "./chart_frame.js";
 import { lines } from "./chart_lines.js";
-import { bars, heatmap, timeline } from "./chart_rows.js";
+import { bars, heatmap } from "./chart_rows.js";
+import { timeline } from "./chart_timeline.js";
 
 const PICTURES = { lines, bars, timeline, heatmap };
 
@@ -17,6 +19,7 @@ const LOOKS = {
   idle: [24, "2 4"],
 };
 const ANCHOR = { start: "bottom_left", middle: "bottom_center", end: "bottom_right" };
+const SIZES = { tick: 12, cell: 11 };
 const BOLD = new Set(["strong", "inside"]), HALO = new Set(["strong", "label"]);
 
 /** @type {Map<string, string>} */
@@ -41,9 +44,11 @@ export function forgetColors() {
  * @param {import("./chart_frame.js").Picture} drawn
  * @param {any} view
  * @param {string} family the font
+ * @param {number} width of the chart, pixels
  */
-export function columns(drawn, view, family) {
-  const paper = color("paper"), { boxes, rings, words } = drawn;
+export function columns(drawn, view, family, width) {
+  const paper = color("paper"), { boxes, rings } = drawn;
+  const words = drawn.words.filter((one) => !one.wide || width >= WIDE);
   const haloed = words.filter((one) => HALO.has(one.look));
   const striped = boxes.filter((box) => box.hatched);
   return {
@@ -81,7 +86,7 @@ function wordColumns(words, family) {
 }
 
 function sizeOf({ look }) {
-  return look === "tick" ? 12 : 13;
+  return SIZES[look] ?? 13;
 }
 
 function styleOf({ look }) {
@@ -111,7 +116,7 @@ function lineColumns(group) {
     ys: group.map((line) => line.points.map(([, y]) => y)),
     color: group.map((line) => color(line.color)),
     dash: group.map((line) => LOOKS[line.look][1]),
-    width: group.map((line) => LOOKS[line.look][0]),
+    width: group.map((line) => line.width || LOOKS[line.look][0]),
   };
 }
 

@@ -2,17 +2,17 @@
 // a share of the frame's width, y is pixels down from its top. A test compares both.
 
 /** @typedef {{left: number, right: number, top: number, bottom: number, height: number}} Frame */
-/** @typedef {{points: number[][], color: string, look: string}} Line */
+/** @typedef {{points: number[][], color: string, look: string, width: number}} Line */
 /** @typedef {{x0: number, x1: number, y0: number, y1: number, color: string, strength: number,
  *   hatched: boolean, label: string, text: string}} Box */
 /** @typedef {{x: number, y: number, text: string, align: string, dx: number, color: string,
- *   look: string}} Words */
+ *   look: string, wide: boolean}} Words */
 /** @typedef {{frame: Frame, back: Line[], boxes: Box[], curves: Line[], front: Line[],
  *   rings: {x: number, y: number, color: string}[], words: Words[]}} Picture */
 
 export const CHAR = 7.2;
-export const TYPICAL = 256;
-const PHONE = 350, TICK_CHAR = 6.3;
+export const TYPICAL = 256, WIDE = 690, TICK_CHAR = 6.3;
+const PHONE = 350;
 /** The share of a text left of its x. */
 export const BEFORE = { start: 0, middle: 0.5, end: 1 };
 
@@ -22,8 +22,13 @@ export function rowsFrame(count, row, left = 2, top = 6) {
 }
 
 /** @returns {Words} */
-export function words(x, y, text, align = "start", dx = 0, color = "ink", look = "label") {
-  return { x, y, text, align, dx, color, look };
+export function words(x, y, text, align = "start", dx = 0, color = "ink", look = "label", wide = false) {
+  return { x, y, text, align, dx, color, look, wide };
+}
+
+/** @returns {Line} a curve or a straight line; a width of 0 is the look's own */
+export function line(points, color, look, width = 0) {
+  return { points, color, look, width };
 }
 
 /** Where the value lies between the axis' ends, 0 to 1; NaN where it has no place. */
@@ -60,7 +65,7 @@ export function xAxis(axis, frame) {
     const at = share(axis, value);
     if (!inside(at)) continue;
     const x = clamp(at);
-    marks.push({ points: [[x, frame.height], [x, frame.height + 5]], color: "muted", look: "tick" });
+    marks.push(line([[x, frame.height], [x, frame.height + 5]], "muted", "tick"));
     const align = x < 0.04 ? "start" : x > 0.94 ? "end" : "middle";
     const width = TICK_CHAR * text.length, left = x * room - BEFORE[align] * width;
     if (left < free) continue;
@@ -76,7 +81,7 @@ export function xGrid(axis, frame) {
   return axis.ticks
     .map(([value]) => share(axis, value))
     .filter(inside)
-    .map((x) => ({ points: [[x, 0], [x, frame.height]], color: "hairline", look: "grid" }));
+    .map((x) => line([[x, 0], [x, frame.height]], "hairline", "grid"));
 }
 
 /** Rules as dashed lines with their labels above the frame, one row each. */
@@ -84,9 +89,24 @@ export function rulesAbove(rules, axis, frame) {
   const lines = [], labels = [];
   rules.forEach((rule, row) => {
     const x = share(axis, rule.at), y = -6 - 17 * row;
-    lines.push({ points: [[x, y - 11], [x, frame.height]], color: rule.color, look: "rule" });
+    lines.push(line([[x, y - 11], [x, frame.height]], rule.color, "rule"));
     const [align, dx] = x < 0.6 ? ["start", 6] : ["end", -6];
     labels.push(words(x, y, rule.label, align, dx, rule.color));
   });
   return { lines, labels };
+}
+
+/** The line at the foot of the frame. */
+export function baseLine(frame) {
+  const y = frame.height - 0.5;
+  return line([[0, y], [1, y]], "muted", "axis");
+}
+
+/** All but one of the pieces, by whose they are. */
+export function othersOf(pieces, i) {
+  return pieces.flatMap((found, k) => (k === i ? [] : found));
+}
+
+export function longest(pieces) {
+  return pieces.reduce((best, piece) => (piece.length > best.length ? piece : best));
 }

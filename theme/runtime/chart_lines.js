@@ -1,6 +1,8 @@
 // Curves over a common axis, as marks: the same as engine/draw/lines.py draws.
 
-import { axisName, inside, share, words, xAxis } from "./chart_frame.js";
+import {
+  axisName, baseLine, inside, line, longest, othersOf, share, words, xAxis,
+} from "./chart_frame.js";
 import { besideCurve, besidePoint, besideRule, place } from "./chart_place.js";
 
 export const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
@@ -31,7 +33,7 @@ export function lines(view) {
   const drops = view.handle ? spots.slice(0, 1) : [];
   return {
     frame: LINES,
-    back: [...yAxis.grid, line([[0, H - 0.5], [1, H - 0.5]], "muted", "axis")],
+    back: [...yAxis.grid, baseLine(LINES)],
     boxes: [],
     curves: view.series.flatMap((s, i) =>
       pieces[i].map((piece) => line(piece, s.color, s.dashed ? "dashed" : "curve"))),
@@ -45,24 +47,12 @@ export function lines(view) {
   };
 }
 
-function line(points, color, look) {
-  return { points, color, look };
-}
-
 function ruleAt(view, rule) {
   return rule.axis === "x" ? share(view.x, rule.at) : H * (1 - share(view.y, rule.at));
 }
 
 function ruleEnds(rule, at) {
   return rule.axis === "x" ? [[at, 0], [at, H]] : [[0, at], [1, at]];
-}
-
-function othersOf(pieces, i) {
-  return pieces.flatMap((found, k) => (k === i ? [] : found));
-}
-
-function longest(pieces) {
-  return pieces.reduce((best, piece) => (piece.length > best.length ? piece : best));
 }
 
 function yAxisOf(axis) {

@@ -1,14 +1,14 @@
-// Bars, timelines and heatmaps as marks: the same as engine/draw/{bars,timeline,heatmap}.py draw.
+// Bars and heatmaps as marks: the same as engine/draw/{bars,heatmap}.py draw.
 
 import {
-  CHAR, TYPICAL, clamp, inside, rowsFrame, rulesAbove, share, words, xAxis, xGrid,
+  CHAR, TYPICAL, clamp, inside, line, rowsFrame, rulesAbove, share, words, xAxis, xGrid,
 } from "./chart_frame.js";
 
 /** @typedef {import("./chart_frame.js").Picture} Picture */
 
-const BAR_ROW = 46, LANE_ROW = 54, CELL_ROW = 34, KEY_ROW = 22, PHONE = 320;
+const BAR_ROW = 46, CELL_ROW = 34, KEY_ROW = 22, PHONE = 320;
 
-function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label = "", text = "") {
+export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label = "", text = "") {
   return { x0, x1, y0, y1, color, strength, hatched, label, text };
 }
 
@@ -23,9 +23,10 @@ export function bars(view) {
   const top = 6 + KEY_ROW * keyed + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
   const { marks, texts } = xAxis(view.axis, frame);
-  const boxes = [];
+  const boxes = [], ranges = [];
   view.bars.forEach((bar, row) => {
     const y = row * BAR_ROW;
+    if (bar.range) ranges.push(...rangeOf(bar.range.map((at) => clamp(share(view.axis, at))), y + 31));
     for (const s of bar.segments) {
       const [x0, x1] = [s.start, s.end].map((at) => clamp(share(view.axis, at)));
       boxes.push(box(x0, x1, y + 22, y + 40, s.color, 1, false, s.label, s.text));
@@ -40,10 +41,16 @@ export function bars(view) {
     back: xGrid(view.axis, frame),
     boxes,
     curves: [],
-    front: [...marks, ...swatches, ...lines],
+    front: [...marks, ...swatches, ...ranges, ...lines],
     rings: [],
     words: [...texts, ...names, ...labels],
   };
+}
+
+/** A thin line with two ends: the range that a bar's total may have. */
+function rangeOf([low, high], y) {
+  const ends = [low, high].map((x) => [[x, y - 4], [x, y + 4]]);
+  return [[[low, y], [high, y]], ...ends].map((points) => line(points, "ink", "tick"));
 }
 
 /** Pixels from the left and row of every part's name, so that the rows fit a phone. */
@@ -62,42 +69,10 @@ function keyRows(keys, places, frame) {
   const swatches = [], names = [];
   [...keys].forEach(([label, color], i) => {
     const [left, row] = places[i], x = left / PHONE, y = 6 - frame.top + KEY_ROW * row;
-    swatches.push({ points: [[x, y + 6], [x + 0.025, y + 6]], color, look: "swatch" });
+    swatches.push(line([[x, y + 6], [x + 0.025, y + 6]], color, "swatch"));
     names.push(words(x + 0.025, y + 10.5, label, "start", 6));
   });
   return { swatches, names };
-}
-
-/** @returns {Picture} */
-export function timeline(view) {
-  const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
-  const frame = rowsFrame(view.lanes.length, LANE_ROW, 2, 6 + 17 * rules.length);
-  const { marks, texts } = xAxis(view.axis, frame);
-  const tops = new Map(view.lanes.map((lane, row) => [lane.key, row * LANE_ROW]));
-  for (const lane of view.lanes) texts.push(words(0, tops.get(lane.key) + 15, lane.label));
-  const beds = [...tops.values()].map((y) => (
-    { points: [[0, y + 34], [1, y + 34]], color: "idle", look: "idle" }));
-  const boxes = view.spans.map((s) => {
-    const y = tops.get(s.lane);
-    const [x0, x1] = [s.start, s.end].map((at) => clamp(share(view.axis, at)));
-    return box(x0, x1, y + 22, y + 46, s.color, 1, s.exposed, s.label, s.text);
-  });
-  const seams = boxes
-    .filter((b) => b.x1 - b.x0 > 0.008 && b.x0 > 0 && !b.hatched)
-    .map((b) => ({ points: [[b.x0, b.y0], [b.x0, b.y1]], color: "paper", look: "seam" }));
-  const names = boxes
-    .filter((b) => !b.hatched && (b.x1 - b.x0) * PHONE > CHAR * b.label.length + 6)
-    .map((b) => words((b.x0 + b.x1) / 2, b.y0 + 16.5, b.label, "middle", 0, "paper", "inside"));
-  const { lines, labels } = rulesAbove(rules, view.axis, frame);
-  return {
-    frame,
-    back: [...xGrid(view.axis, frame), ...beds],
-    boxes,
-    curves: [],
-    front: [...marks, ...seams, ...lines],
-    rings: [],
-    words: [...texts, ...names, ...labels],
-  };
 }
 
 /** @returns {Picture} */

@@ -2,10 +2,14 @@
 
 import { dataOf, whenWanted } from "./figures.js";
 
+/** @typedef {{take: (view: any) => void, redraw: () => void}} Follower */
+
 /** @type {typeof import("./chart.js") | undefined} */
 let drawing;
-/** The newest view of a chart that came before what draws it. @type {Map<HTMLElement, any>} */
-const early = new Map();
+/** The newest view of every chart that got one. @type {Map<HTMLElement, any>} */
+const newest = new Map();
+/** What gets the views of a chart in its place. @type {Map<HTMLElement, Follower>} */
+const followers = new Map();
 
 /** Whether the engine has to draw this figure's picture. @param {HTMLElement} figure */
 export function needsSvg(figure) {
@@ -14,15 +18,17 @@ export function needsSvg(figure) {
 
 /** @param {HTMLElement} figure @param {any} view */
 export function update(figure, view) {
-  if (drawing) drawing.update(figure, view);
-  else early.set(figure, view);
+  newest.set(figure, view);
+  const follower = followers.get(figure);
+  if (follower) follower.take(view);
+  else drawing?.update(figure, view);
 }
 
 /** @returns {Promise<typeof import("./chart.js")>} */
 async function load() {
-  drawing ??= await import("./chart.js");
-  for (const [figure, view] of early) drawing.update(figure, view);
-  early.clear();
+  if (drawing) return drawing;
+  drawing = await import("./chart.js");
+  for (const [figure, view] of newest) drawing.update(figure, view);
   return drawing;
 }
 
@@ -33,7 +39,25 @@ export function startCharts() {
   )) {
     whenWanted(figure, async () => {
       const [chart, item] = await Promise.all([load(), dataOf(figure)]);
-      if (item) await chart.upgrade(figure, item);
+      if (!item) return;
+      const followed = follow(figure, chart, item.view).catch(reportError);
+      await chart.upgrade(figure, item);
+      await followed;
+      followers.get(figure)?.redraw();
     });
+  }
+}
+
+/** A timeline with a player, and a chart that names objects, are more than a picture. */
+async function follow(figure, chart, first) {
+  const view = newest.get(figure) ?? first;
+  const draw = (now, drawn) => chart.update(figure, now, drawn);
+  const parts = { draw, isLive: () => !chart.needsSvg(figure) };
+  if (view.player) {
+    const { createTimelinePlayer } = await import("./timeline_player.js");
+    followers.set(figure, createTimelinePlayer(figure, newest.get(figure) ?? first, parts));
+  } else if (JSON.stringify(view).includes('"links":')) {
+    const { createLinked } = await import("./chart_linked.js");
+    followers.set(figure, createLinked(figure, newest.get(figure) ?? first, parts));
   }
 }

@@ -16,7 +16,7 @@ import { listenForPrint } from "./print.js";
 import { listenToReceipts } from "./receipts.js";
 import { prepareScene } from "./scene.js";
 import { createSettings, settingNames } from "./settings.js";
-import { startWhenWanted } from "./start.js";
+import { startWhenWanted, whenLoaded } from "./start.js";
 import { notice } from "./status.js";
 
 const live = all("[data-of]");
@@ -32,7 +32,7 @@ const { find } = page;
 adoptEquations();
 enable();
 for (const block of all("[data-predict]")) startPrediction(block);
-for (const figure of all("[data-player]")) prepareScene(figure);
+for (const figure of all("[data-kind=scene]")) prepareScene(figure);
 startCharts();
 watchFigures();
 listenToControls(find);
@@ -40,6 +40,7 @@ listenToActions(find);
 listenToReceipts(find);
 listenForSharing();
 listenForHighlight();
+if (document.querySelector("[data-links]")) whenLoaded(() => import("./links.js"));
 listenForPrint();
 keepVisited();
 

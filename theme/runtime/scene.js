@@ -10,6 +10,7 @@
 import { all, attribute, write } from "./dom.js";
 import { dataOf, whenWanted } from "./figures.js";
 import { createPlayer } from "./player.js";
+import { listenToPlayer, playButton } from "./player_controls.js";
 
 /** @type {WeakMap<Element, (view: {svg: string, frames: Frame[]}) => void>} */
 const updates = new WeakMap();
@@ -23,7 +24,6 @@ export function prepareScene(figure) {
     startScene(figure, frames);
     const newer = early.get(figure);
     if (newer) updates.get(figure)?.(newer);
-    for (const control of all(".controls [disabled]", figure)) control.removeAttribute("disabled");
   });
 }
 
@@ -32,8 +32,8 @@ function startScene(figure, frames) {
   const stage = /** @type {HTMLElement} */ (figure.querySelector("[data-stage]"));
   let drawing = read(stage, frames);
   const part = (/** @type {string} */ name) => /** @type {any} */ (figure.querySelector(name));
-  const [play, scrub, caption] = ["[data-play]", "[data-scrub]", "[data-frame-caption]"].map(part);
-  const playText = play.textContent;
+  const [scrub, caption] = ["[data-scrub]", "[data-frame-caption]"].map(part);
+  const writePlay = playButton(figure);
 
   const player = createPlayer({
     count: () => frames.length,
@@ -45,7 +45,7 @@ function startScene(figure, frames) {
       attribute(scrub, "aria-valuetext", frames[frame].caption);
     },
     onPlaying(playing) {
-      write(play, "textContent", playing ? play.dataset.pauseText : playText);
+      writePlay(playing);
       // While it plays the captions come too fast to be read aloud.
       attribute(caption, "aria-live", playing ? "off" : "polite");
     },
@@ -64,7 +64,8 @@ function startScene(figure, frames) {
     figure.querySelector("[data-steps]")?.replaceChildren(...steps);
     player.seek(player.frame);
   });
-  listen(figure, player, { play, scrub });
+  scrub.addEventListener("input", () => player.seek(scrub.valueAsNumber));
+  listenToPlayer(figure, player);
 }
 
 /** @param {HTMLElement} figure @param {any} view */
@@ -73,33 +74,6 @@ export function showScene(figure, view) {
   const show = updates.get(figure);
   if (show) show(view);
   else early.set(figure, view);
-}
-
-/** @param {HTMLElement} figure @param {ReturnType<typeof createPlayer>} player */
-function listen(figure, player, { play, scrub }) {
-  play.addEventListener("click", player.toggle);
-  scrub.addEventListener("input", () => player.seek(scrub.valueAsNumber));
-  for (const button of all("[data-step]", figure)) {
-    button.addEventListener("click", () => player.step(Number(button.dataset.step)));
-  }
-  for (const speed of all("[data-speed]", figure)) {
-    speed.addEventListener("change", () => player.setSpeed(Number(/** @type {any} */ (speed).value)));
-  }
-  figure.addEventListener("keydown", (event) => {
-    const on = /** @type {Element} */ (event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey || on.matches("select, summary")) return;
-    if (event.key === " " && on.matches("button")) return;
-    const action = {
-      " ": player.toggle,
-      ArrowLeft: () => player.step(-1),
-      ArrowRight: () => player.step(1),
-      Home: () => player.seek(0),
-      End: () => player.seek(Infinity),
-    }[event.key];
-    if (!action) return;
-    event.preventDefault();
-    action();
-  });
 }
 
 /**

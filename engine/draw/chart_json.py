@@ -1,0 +1,138 @@
+"""Charts as plain JSON data: every number tidied, every text already in the reader's units."""
+
+import math
+from typing import Any
+
+from engine.text import Display, show, words
+from engine.ticks import ticks
+from engine.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
+
+
+def tidy(value: float) -> float | None:
+    """Return the number with twelve significant digits, or None where it is not finite.
+
+    The last bits of `log` or `pow` may differ between the C libraries of the reader's browser and
+    of the build; twelve digits are the same everywhere.
+    """
+    return float(f"{value:.12g}") if math.isfinite(value) else None
+
+
+def links_json(links: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the names of the objects that something belongs to; nothing where there are none."""
+    return {"links": list(links)} if links else {}
+
+
+def axis_json(axis: Axis, display: Display, most: int = 6) -> dict[str, Any]:
+    """Return an axis with about `most` marks or fewer."""
+    return {
+        "label": axis.label,
+        "low": tidy(axis.low),
+        "high": tidy(axis.high),
+        "scale": axis.scale,
+        "ticks": [[tidy(value), text] for value, text in ticks(axis, display, most)],
+    }
+
+
+def rules_json(rules: tuple[Rule, ...], display: Display) -> list[dict[str, Any]]:
+    """Return rules with their labels in words."""
+    return [
+        {
+            "key": rule.key,
+            "label": words(rule.label, display),
+            "axis": rule.axis,
+            "at": tidy(rule.at),
+            "color": rule.color,
+        }
+        for rule in rules
+    ]
+
+
+def _point(point: Point, display: Display) -> dict[str, Any]:
+    label = words(point.label, display)
+    return {
+        "key": point.key,
+        "label": label,
+        "x": tidy(point.x),
+        "y": tidy(point.y),
+        "color": point.color,
+    }
+
+
+def lines_json(view: Lines, display: Display) -> dict[str, Any]:
+    """Return curves as columns, with a text for every value."""
+    columns, texts = {}, {}
+    for series in view.series:
+        if series.x not in texts:
+            texts[series.x] = [show(x, view.x.quantity, display) for x in series.x]
+        columns[series.key] = {
+            "x": [tidy(x) for x in series.x],
+            "y": [tidy(y) for y in series.y],
+            "x_text": texts[series.x],
+            "y_text": [show(y, view.y.quantity, display) for y in series.y],
+        }
+    return {
+        "title": view.title,
+        "caption": words(view.caption, display),
+        "handle": view.handle,
+        "x": axis_json(view.x, display),
+        "y": axis_json(view.y, display),
+        "series": [
+            {"key": s.key, "label": s.label, "color": s.color, "dashed": s.dashed}
+            for s in view.series
+        ],
+        "columns": columns,
+        "points": [_point(point, display) for point in view.points],
+        "rules": rules_json(view.rules, display),
+    }
+
+
+def _bar(bar: Bar, view: Bars, display: Display) -> dict[str, Any]:
+    segments, start = [], 0.0
+    for segment in bar.segments:
+        segments.append(
+            {
+                "key": segment.key,
+                "label": segment.label,
+                "color": segment.color,
+                "start": tidy(start),
+                "end": tidy(start + segment.value),
+                "text": show(segment.value, view.axis.quantity, display),
+                **links_json(segment.links),
+            }
+        )
+        start += segment.value
+    total = show(start, view.axis.quantity, display)
+    spread = {"range": [tidy(bar.low), tidy(bar.high)]} if bar.low != bar.high else {}
+    return {
+        "key": bar.key,
+        "label": bar.label,
+        "text": total,
+        "segments": segments,
+        **spread,
+        **links_json(bar.links),
+    }
+
+
+def bars_json(view: Bars, display: Display) -> dict[str, Any]:
+    """Return bars, their parts end to end."""
+    return {
+        "title": view.title,
+        "caption": words(view.caption, display),
+        "axis": axis_json(view.axis, display),
+        "bars": [_bar(bar, view, display) for bar in view.bars],
+        "rules": rules_json(view.rules, display),
+    }
+
+
+def heatmap_json(view: Heatmap, display: Display) -> dict[str, Any]:
+    """Return a grid with a text for every value."""
+    return {
+        "title": view.title,
+        "caption": words(view.caption, display),
+        "x_label": view.x_label,
+        "y_label": view.y_label,
+        "x": list(view.x),
+        "y": list(view.y),
+        "values": [[tidy(value) for value in row] for row in view.values],
+        "texts": [[show(value, view.quantity, display) for value in row] for row in view.values],
+    }

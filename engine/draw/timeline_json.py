@@ -1,0 +1,111 @@
+"""A timeline as plain JSON data; with a player, also what every span waited for."""
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.draw.chart_json import axis_json, links_json, rules_json, tidy
+from engine.draw.lanes import CURVE_TICKS
+from engine.text import Display, show, words
+from engine.units import Quantity
+from engine.views import Series, Span, Timeline
+
+_FINE_TICKS = 48  # for a part of the axis, drawn large
+_TOUCH = 1e-9  # of the axis: spans closer than this touch
+
+Write = Callable[[float], str]
+
+
+def timeline_json(view: Timeline, display: Display) -> dict[str, Any]:
+    """Return lanes, spans and curves; `finer` ticks, times and waiting only for a player."""
+    write = _writer(view.axis.quantity, display)
+    has_curves = view.curve_axis is not None and bool(view.curves)
+    return {
+        "title": view.title,
+        "caption": words(view.caption, display),
+        "axis": axis_json(view.axis, display),
+        "lanes": [
+            {"key": lane.key, "label": lane.label, **links_json(lane.links)} for lane in view.lanes
+        ],
+        "spans": [_span(span, write) for span in view.spans],
+        "rules": rules_json(view.rules, display),
+        "curves": [_curve(series) for series in view.curves] if has_curves else [],
+        "curve_axis": axis_json(view.curve_axis, display, CURVE_TICKS)
+        if view.curve_axis is not None and has_curves
+        else None,
+        "player": _player(view, write, display) if view.player else None,
+    }
+
+
+def _writer(quantity: Quantity, display: Display) -> Write:
+    """Return a function that writes a value; many spans are equally long, so texts are kept."""
+    known: dict[float | None, str] = {}
+
+    def write(value: float) -> str:
+        key = tidy(value)
+        if key not in known:
+            known[key] = show(value, quantity, display)
+        return known[key]
+
+    return write
+
+
+def _span(span: Span, write: Write) -> dict[str, Any]:
+    return {
+        "key": span.key,
+        "lane": span.lane,
+        "start": tidy(span.start),
+        "end": tidy(span.end),
+        "label": span.label,
+        "color": span.color,
+        "exposed": span.exposed,
+        "text": write(span.end - span.start),
+        **links_json(span.links),
+    }
+
+
+def _curve(series: Series) -> dict[str, Any]:
+    return {
+        "key": series.key,
+        "label": series.label,
+        "color": series.color,
+        "dashed": series.dashed,
+        "x": [tidy(x) for x in series.x],
+        "y": [tidy(y) for y in series.y],
+    }
+
+
+def _player(view: Timeline, write: Write, display: Display) -> dict[str, Any]:
+    """Return what the player needs; lists by span, spans named by their place in the list.
+
+    `times` are (start, end) in words, `after` the spans it waited for, `waits` the one that let
+    it start last, or -1: that may be the span before it on its lane.
+    """
+    places = {span.key: place for place, span in enumerate(view.spans)}
+    after = [[places[key] for key in span.after if key in places] for span in view.spans]
+    return {
+        "finer": axis_json(view.axis, display, _FINE_TICKS)["ticks"],
+        "times": [[write(span.start), write(span.end)] for span in view.spans],
+        "after": after,
+        "waits": last_waited(view, after),
+    }
+
+
+def last_waited(view: Timeline, after: list[list[int]]) -> list[int]:
+    """Return for each span the one whose end it waited for last, -1 for none.
+
+    Args:
+        view: whose spans they are.
+        after: for each span, the places of those it depends on.
+    """
+    near = _TOUCH * abs(view.axis.high - view.axis.low)
+    found = [max(places, key=lambda place: view.spans[place].end, default=-1) for places in after]
+    before: dict[str, int] = {}
+    for place in sorted(range(len(view.spans)), key=lambda place: view.spans[place].start):
+        span = view.spans[place]
+        on_lane = before.get(span.lane, -1)
+        if on_lane >= 0 and abs(view.spans[on_lane].end - span.start) <= near:
+            waited = found[place]
+            if waited < 0 or view.spans[waited].end < span.start - near:
+                found[place] = on_lane
+        before[span.lane] = place
+    return found

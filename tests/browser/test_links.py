@@ -1,0 +1,104 @@
+"""Pointing at an object marks it in every view of the page that shows it."""
+
+import pytest
+
+from tests.browser.made import hosted, views, write_page
+
+pytestmark = pytest.mark.browser
+# The names of the views that mark something.
+MARKED = """() => [...document.querySelectorAll("[data-output]")].filter((view) =>
+  view.querySelector("[data-linked]") || view.querySelector(".layer .linked[d*=M]"))
+  .map((view) => view.dataset.output).sort()"""
+EVERYWHERE = ["memory", "picture", "run", "stages"]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("links") / "page"
+    write_page(folder, views())
+    with hosted(folder) as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser, address):
+    context = browser.new_context(viewport={"width": 1000, "height": 2200})
+    page = context.new_page()
+    page.goto(address)
+    for name in ("run", "memory"):
+        page.locator(f"[data-output={name}][data-chart=live]").wait_for()
+        page.locator(f"[data-output={name}] .layer").wait_for(state="attached")
+    yield page
+    context.close()
+
+
+def point(page, name, x, y):
+    """Move the pointer over a chart: x is a share of its frame, y pixels from its top."""
+    box = page.locator(f"[data-output={name}] .chart-svg").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * x, box["y"] + y)
+
+
+def test_a_row_of_a_table_marks_its_object_in_all_views(page):
+    page.locator("tr[data-links='stage:1']").hover()
+    assert page.evaluate(MARKED) == EVERYWHERE
+
+
+def test_a_shape_of_a_scene_marks_its_object_in_all_views(page):
+    page.locator("[data-shape=s2]").hover()
+    assert page.evaluate(MARKED) == EVERYWHERE
+
+
+def test_a_span_marks_its_objects_in_all_views(page):
+    point(page, "run", 0.02, 17)
+    assert page.evaluate(MARKED) == EVERYWHERE
+
+
+def test_a_bar_marks_its_object_in_all_views(page):
+    point(page, "memory", 0.9, 46 + 31)
+    assert page.evaluate(MARKED) == EVERYWHERE
+
+
+def test_a_segment_marks_its_own_object(page):
+    point(page, "memory", 0.2, 46 + 31)
+    assert page.evaluate(MARKED) == ["memory"]
+
+
+def test_the_focus_on_a_row_does_the_same(page):
+    page.locator("tr[data-links='stage:0']").focus()
+    assert page.evaluate(MARKED) == EVERYWHERE
+
+
+def test_arrow_keys_go_from_row_to_row(page):
+    page.locator("tr[data-links='stage:0']").press("ArrowDown")
+    assert page.evaluate("() => document.activeElement.dataset.links") == "stage:1"
+
+
+def test_only_one_row_is_a_stop_of_the_tab_key(page):
+    assert page.locator("tr[tabindex='0']").count() == 1
+
+
+def test_arrow_keys_in_a_chart_do_the_same(page):
+    page.locator("[data-output=run] [data-plot]").press("ArrowDown")
+    assert page.evaluate(MARKED) == EVERYWHERE
+
+
+def test_arrow_keys_in_a_scene_do_the_same(page):
+    page.locator("[data-output=picture] [data-stage]").press("ArrowDown")
+    assert page.evaluate(MARKED) == EVERYWHERE
+
+
+def test_escape_clears(page):
+    page.locator("tr[data-links='stage:0']").press("Escape")
+    assert page.evaluate(MARKED) == []
+
+
+def test_leaving_clears(page):
+    page.locator("[data-shape=s2]").hover()
+    page.locator("h1").hover()
+    assert page.evaluate(MARKED) == []
+
+
+def test_a_marked_row_of_a_chart_lies_where_the_bar_is(page):
+    page.locator("tr[data-links='stage:1']").hover()
+    path = page.locator("[data-output=memory] .layer .linked").get_attribute("d")
+    assert path == "M0 68H1000V86H0Z"
