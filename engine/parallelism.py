@@ -53,6 +53,8 @@ class Plan:
         sequence_parallel: what tensor parallelism replicates is split along the sequence.
         zero_stage: 0 none, 1 optimizer states, 2 gradients too, 3 parameters too are sharded.
         shard_group: ranks that share one copy of the sharded states; 0 stands for all.
+        stage_layers: layers of each stage, where a pipeline of one piece per rank is cut by hand;
+            empty: as evenly as it goes.
     """
 
     world_size: Count
@@ -65,6 +67,7 @@ class Plan:
     sequence_parallel: bool = False
     zero_stage: Count = 1
     shard_group: Count = 0
+    stage_layers: tuple[Count, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +177,9 @@ def layers_of_stage(
     if schedule in V_SHAPED:
         other = piece_of_model(layers, 2 * ranks, 2 * ranks - 1 - stage)
         return (piece_of_model(layers, 2 * ranks, stage), other)
+    if plan.stage_layers:
+        before = sum(plan.stage_layers[:stage])
+        return (range(before, before + plan.stage_layers[stage]),)
     pieces = ranks * plan.virtual_pipeline
     return tuple(piece_of_model(layers, pieces, index) for index in range(stage, pieces, ranks))
 

@@ -1,7 +1,7 @@
 """Collectives by hand: the inputs, and one run of them on numbers and on wires."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Annotated
@@ -10,7 +10,8 @@ from engine import discover
 from engine.draw.collective import collective_scene
 from engine.inputs import GBITS, GIGABYTES, MICROSECONDS, PERCENT, Choice, Number
 from engine.simulate.collective import OPERATIONS, run
-from engine.simulate.collective_time import Timed, drained, phases, timed
+from engine.simulate.collective_time import Phase, Timed, drained, phases, timed
+from engine.simulate.fair_share import Link
 from engine.simulate.topology import Topology
 from engine.simulate.trace import Trace
 from engine.units import GB, KB, MICRO, TB, Count, Gbit, Ratio
@@ -153,6 +154,7 @@ class Hand:
         module: of the collective.
         trace: its run on small numbers.
         slow_gpu: the GPU with the slow port, among those there are.
+        plan: its rounds on equal ports.
         timed: its run on ports, one of them slow.
         even: its run on equal ports.
     """
@@ -161,6 +163,7 @@ class Hand:
     module: ModuleType
     trace: Trace
     slow_gpu: int
+    plan: tuple[Phase, ...]
     timed: Timed
     even: Timed
 
@@ -171,16 +174,20 @@ def model(inputs: Inputs) -> Hand:
     algorithm = inputs.algorithm if inputs.algorithm in known else next(iter(known))
     module = discover.module(PACKAGE, known[algorithm])
     trace = _run(module.__name__, inputs.world_size, inputs.seed)
-    slow = min(inputs.slow_gpu, inputs.world_size - 1)
-    even = _on_wires(trace, inputs, slow, 1.0)
-    return Hand(
+    plan = phases(trace, _wires(inputs))
+    even = timed(plan, drained(plan), inputs.size)
+    hand = Hand(
         algorithm=algorithm,
         module=module,
         trace=trace,
-        slow_gpu=slow,
-        timed=even if inputs.slow_share == 1 else _on_wires(trace, inputs, slow, inputs.slow_share),
+        slow_gpu=min(inputs.slow_gpu, inputs.world_size - 1),
+        plan=plan,
+        timed=even,
         even=even,
     )
+    if inputs.slow_share == 1:
+        return hand
+    return replace(hand, timed=slowed(hand, inputs, inputs.slow_share))
 
 
 @lru_cache(maxsize=4)
@@ -202,12 +209,17 @@ def _scene(name: str, world_size: Count, seed: int) -> Scene:
 
 def slowed(hand: Hand, inputs: Inputs, share: Ratio) -> Timed:
     """Return the same run with another share of the slow port left."""
-    return _on_wires(hand.trace, inputs, hand.slow_gpu, share)
+    link: Link = ("port_out", hand.slow_gpu, 0)
+    plan = [
+        replace(phase, capacity={**phase.capacity, link: share * inputs.port})
+        for phase in hand.plan
+    ]
+    return timed(plan, drained(plan), inputs.size)
 
 
-def _on_wires(trace: Trace, inputs: Inputs, slow: int, share: Ratio) -> Timed:
-    """Return the run with one port per GPU on one leaf switch that never blocks."""
-    topology = Topology(
+def _wires(inputs: Inputs) -> Topology:
+    """Return one port per GPU on one leaf switch that never blocks."""
+    return Topology(
         world_size=inputs.world_size,
         gpus_per_node=1,
         ports_per_node=1,
@@ -216,10 +228,7 @@ def _on_wires(trace: Trace, inputs: Inputs, slow: int, share: Ratio) -> Timed:
         pcie=16 * inputs.port,
         nodes_per_group=inputs.world_size,
         network_latency=inputs.latency,
-        slow=((("port_out", slow, 0), share),),
     )
-    plan = phases(trace, topology)
-    return timed(plan, drained(plan), inputs.size)
 
 
 def nearest(inputs: Inputs, hand: Hand) -> str:

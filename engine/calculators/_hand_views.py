@@ -1,15 +1,13 @@
-"""Collectives by hand: the proof, the meters of the ports, the curve of a slow port."""
+"""Collectives by hand: the proof that the sums are right, and the meters of the ports."""
 
-from engine.calculators._hand_model import Hand, Inputs, label, slowed
+from engine.calculators._hand_model import Hand, Inputs
 from engine.simulate.collective import OPERATIONS, part, promise
 from engine.simulate.trace import port_bytes
 from engine.text import Text, say
-from engine.units import BYTES, COUNT, SECONDS, SHARE
-from engine.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series, Table
+from engine.units import BYTES, COUNT
+from engine.views import Axis, Badge, Bar, Bars, Segment, Table
 
 ADDING = ("all_reduce", "reduce_scatter", "reduce")
-# Shares of the slow port at which the curve is computed; it bends at most once between them.
-_SHARES = (0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def proof(inputs: Inputs, hand: Hand) -> Badge:
@@ -111,26 +109,4 @@ def meter(inputs: Inputs, hand: Hand) -> Bars:
             "counts.",
             s=(inputs.size, BYTES),
         ),
-    )
-
-
-def slow_curve(inputs: Inputs, hand: Hand) -> Lines:
-    """Return the time over the speed that is left of one port."""
-    times = [slowed(hand, inputs, share).time for share in _SHARES]
-    name = label(hand.algorithm)
-    return Lines(
-        title=f"One slow port: GPU {hand.slow_gpu} sends slower",
-        x=Axis(label="speed left of one port", quantity=SHARE, low=_SHARES[0], high=_SHARES[-1]),
-        y=Axis(label="time", quantity=SECONDS, low=0.0, high=max(times) * 1.1),
-        series=(Series(key="time", label=name, x=_SHARES, y=tuple(times), color="communication"),),
-        points=(
-            Point(
-                key="now",
-                label=say("{t}", t=(hand.timed.time, SECONDS)),
-                x=inputs.slow_share,
-                y=hand.timed.time,
-            ),
-        ),
-        handle="slow_share",
-        caption="Drag the handle to the left: one port in n decides for all.",
     )

@@ -2,7 +2,7 @@
 
 from engine.calculators._hand_model import Hand, model, nearest, scene
 from engine.calculators._hand_model import Inputs as Inputs
-from engine.calculators._hand_views import meter, proof, slow_curve, sums
+from engine.calculators._hand_views import meter, proof, sums
 from engine.simulate.collective import OPERATIONS
 from engine.simulate.topology import describe
 from engine.simulate.trace import port_bytes
@@ -32,7 +32,6 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "even_time": _even(hand),
         "binding": _binding(inputs, hand),
         "meter": meter(inputs, hand),
-        "slow_curve": slow_curve(inputs, hand),
         "sums": sums(inputs, hand),
     }
 

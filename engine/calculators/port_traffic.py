@@ -28,7 +28,7 @@ PRESETS = {
     "A published text: 16,384 GPUs": {"world_size": 16_384},
 }
 ELEMENT = 2.0
-LOW, HIGH = 2, 16_384
+LOW, HIGH, MANY = 2, 16_384, 1024
 _COLUMN = tuple(sorted({round(LOW * (HIGH / LOW) ** (i / 80)) for i in range(81)}))
 
 
@@ -62,6 +62,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
     size = gradient_size(inputs.parameters, ELEMENT)
     return {
         "factor": _factor(inputs, size),
+        "many_factor": _many(size),
         "factor_curve": _curve(inputs),
         "gradient_size": _size(inputs, size),
         "ring_port": _ring(inputs, size),
@@ -97,6 +98,22 @@ def _factor(inputs: Inputs, size: Bytes) -> Value:
             symbols=_ranks(inputs) | {"f": (factor, RATIO)},
             inputs={"n": "world_size"},
             assumptions=("Ranks add, not switches; every rank starts with a whole buffer.",),
+        ),
+        note=say("the buffer of {s}", s=(size, BYTES)),
+        color="communication",
+    )
+
+
+def _many(size: Bytes) -> Value:
+    factor = all_reduce_factor(MANY)
+    return Value(
+        label=f"With {MANY:,} GPUs",
+        value=factor,
+        quantity=RATIO,
+        receipt=Receipt(
+            equation=FACTOR,
+            symbols={"n": (MANY, COUNT), "f": (factor, RATIO)},
+            assumptions=("The same for any size of the buffer.",),
         ),
         note=say("the buffer of {s}", s=(size, BYTES)),
         color="communication",

@@ -6,6 +6,7 @@ a stage that arrived at the one before. The simulator only sees tokens, so it ne
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from engine.pipeline_op import (
     BACKWARD,
@@ -23,11 +24,14 @@ from engine.pipeline_op import (
 )
 from engine.units import Count
 
-READY, NOWHERE = 0, 1  # The token that is always there, and the one that nobody waits for.
+READY = 0  # The token that is always there.
 _HERE = -1  # The wire of what stays on its rank.
-# kind, two tokens needed, and two tokens given, each with its wire.
-Step = tuple[int, int, int, int, int, int, int]
-_Route = tuple[int, int, int, int, int, int]
+# How many chunks more are held after an operation of each kind, in the order of the kinds.
+_HELD = (1, -1, 0, -1, 0)
+# A token that is given, and the wire that it travels on.
+_Gift = tuple[int, int]
+# Kind, two tokens that are needed, and all that are given.
+Step = tuple[int, int, int, tuple[_Gift, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,134 +57,128 @@ class Program:
     num_messages: Count
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """One chunk of a rank in one direction: its tokens are these plus the micro-batch.
+
+    Attributes:
+        need: what it waits for; negative if nothing.
+        give: what it produces; negative if nothing.
+        wire: where that travels: to neighbors up 2 rank, down 2 rank + 1.
+    """
+
+    need: int
+    give: int
+    wire: int
+
+
 def program(
     orders: Orders, num_microbatches: Count, num_chunks: Count, placement: str, num_parts: Count
 ) -> Program:
-    """Return the orders as numbers.
-
-    Raises:
-        ValueError: an operation is twice, missing, or before one of its own rank that it needs.
-    """
+    """Return the orders as numbers. `check` tells whether they make sense."""
     ranks = len(orders)
     half = ranks * num_chunks * num_microbatches
-    steps, held = [], []
+    steps = []
     for rank, order in enumerate(orders):
-        routes = [_route(rank, chunk, ranks, num_chunks, placement) for chunk in range(num_chunks)]
-        held.append(_held(rank, order))
-        steps.append(_steps(order, _tokens(routes, num_microbatches, half), num_microbatches))
-    wires = (wire for each in steps for step in each for wire in (step[4], step[6]))
+        ways = [
+            _ways(rank, chunk, (ranks, num_chunks, num_microbatches), placement)
+            for chunk in range(num_chunks)
+        ]
+        steps.append(_steps(order, ways))
+    held = tuple(tuple(accumulate(_HELD[op[0]] for op in order)) for order in orders)
     return Program(
         orders=orders,
         steps=tuple(steps),
-        num_tokens=2 + 2 * half,
+        num_tokens=1 + 2 * half,
         num_parts=num_parts,
-        held=tuple(held),
+        held=held,
         peaks=tuple(_peak(one, order) for one, order in zip(held, orders, strict=True)),
-        num_messages=sum(wire != _HERE for wire in wires),
+        num_messages=sum(wire != _HERE for each in steps for step in each for _, wire in step[3]),
     )
 
 
-def _route(rank: int, chunk: int, ranks: Count, num_chunks: Count, placement: str) -> _Route:
-    """Return stages (before, own, behind; -1 for none) and wires (ahead, back) of a chunk.
-
-    A rank has a wire to each neighbor and way: 2 rank + 0 up, 2 rank + 1 down.
-    """
+def _ways(
+    rank: int, chunk: int, sizes: tuple[Count, Count, Count], placement: str
+) -> tuple[_Way, _Way]:
+    """Return the tokens of a chunk forward and backward; sizes are ranks, chunks, micro-batches."""
+    ranks, num_chunks, num = sizes
     own = stage_of(rank, chunk, ranks, placement)
-    before = -1 if is_first(own, ranks, placement) else own - 1
-    behind = -1 if is_last(own, ranks, num_chunks, placement) else own + 1
+    first = is_first(own, ranks, placement)
+    last = is_last(own, ranks, num_chunks, placement)
+    back = 1 + ranks * num_chunks * num
 
     def wire(stage: int) -> int:
-        other = rank_of(stage, ranks, placement) if stage >= 0 else rank
+        other = rank_of(stage, ranks, placement)
         return _HERE if other == rank else 2 * rank + ((other - rank) % ranks != 1)
 
-    return before, own, behind, wire(behind), wire(before), chunk
+    ahead = _Way(
+        need=-1 if first else 1 + (own - 1) * num,
+        give=-1 if last else 1 + own * num,
+        wire=_HERE if last else wire(own + 1),
+    )
+    return ahead, _Way(
+        need=-1 if last else back + (own + 1) * num,
+        give=-1 if first else back + own * num,
+        wire=_HERE if first else wire(own - 1),
+    )
 
 
-def _tokens(routes: Sequence[_Route], num: Count, half: Count) -> list[tuple[int, ...]]:
-    """Return for each chunk: first tokens (needed, given) ahead and back, with their wires.
-
-    A negative first token means that nothing is needed, or given.
-    """
-    return [
-        (
-            2 + before * num if before >= 0 else -1,
-            2 + own * num if behind >= 0 else -1,
-            ahead,
-            2 + half + behind * num if behind >= 0 else -1,
-            2 + half + own * num if before >= 0 else -1,
-            back,
-        )
-        for before, own, behind, ahead, back, _ in routes
-    ]
-
-
-def _steps(order: Sequence[Op], tokens: list[tuple[int, ...]], num: Count) -> tuple[Step, ...]:
+def _steps(order: Sequence[Op], ways: Sequence[tuple[_Way, _Way]]) -> tuple[Step, ...]:
     steps: list[Step] = []
     for kind, microbatch, chunk, back_microbatch, back_chunk in order:
         if kind == WEIGHT:
-            steps.append((kind, READY, READY, NOWHERE, _HERE, NOWHERE, _HERE))
+            steps.append((kind, READY, READY, ()))
             continue
-        need, give, wire, back_need, back_give, back_wire = tokens[chunk]
-        if kind in (FORWARD, PAIR):
-            needed = need + microbatch if need >= 0 else READY
-            given = give + microbatch if give >= 0 else NOWHERE
-        else:
-            needed = back_need + microbatch if back_need >= 0 else READY
-            given = back_give + microbatch if back_give >= 0 else NOWHERE
-            wire = back_wire
-        if kind != PAIR:
-            steps.append((kind, needed, READY, given, wire, NOWHERE, _HERE))
-            continue
-        _, _, _, back_need, back_give, back_wire = tokens[back_chunk]
-        also = back_need + back_microbatch if back_need >= 0 else READY
-        too = back_give + back_microbatch if back_give >= 0 else NOWHERE
-        steps.append((kind, needed, also, given, wire, too, back_wire))
-    return tuple(steps)
-
-
-def _held(rank: int, order: Sequence[Op]) -> tuple[int, ...]:
-    """Return the activations held after each operation, until their last use.
-
-    Raises:
-        ValueError: an operation of the rank is twice, missing or too early.
-    """
-    done: dict[tuple[int, int], int] = {}
-    held, count = [], 0
-    for op in order:
-        kind, microbatch, chunk, back_microbatch, back_chunk = op
-        if kind in (FORWARD, PAIR):
-            _advance(done, (microbatch, chunk), None, FORWARD, rank, op)
-            count += 1
+        way = ways[chunk][kind in (BACKWARD, INPUT)]
+        need = way.need + microbatch if way.need > 0 else READY
+        gives: tuple[_Gift, ...] = ((way.give + microbatch, way.wire),) if way.give > 0 else ()
+        also = READY
         if kind == PAIR:
-            _advance(done, (back_microbatch, back_chunk), FORWARD, BACKWARD, rank, op)
-            count -= 1
-        elif kind == BACKWARD:
-            _advance(done, (microbatch, chunk), FORWARD, BACKWARD, rank, op)
-            count -= 1
-        elif kind == INPUT:
-            _advance(done, (microbatch, chunk), FORWARD, INPUT, rank, op)
-        elif kind == WEIGHT:
-            _advance(done, (microbatch, chunk), INPUT, BACKWARD, rank, op)
-            count -= 1
-        held.append(count)
-    if count:
-        raise ValueError(f"rank {rank} leaves {count} backward passes undone")
-    return tuple(held)
-
-
-def _advance(
-    done: dict[tuple[int, int], int],
-    key: tuple[int, int],
-    before: int | None,
-    after: int,
-    rank: int,
-    op: Op,
-) -> None:
-    if done.get(key) != before:
-        raise ValueError(f"rank {rank} cannot do the {describe(op)} at this place of its order")
-    done[key] = after
+            back = ways[back_chunk][1]
+            also = back.need + back_microbatch if back.need > 0 else READY
+            if back.give > 0:
+                gives += ((back.give + back_microbatch, back.wire),)
+        steps.append((kind, need, also, gives))
+    return tuple(steps)
 
 
 def _peak(held: Sequence[int], order: Sequence[Op]) -> int:
     """Return the most held at a time; a pair holds both until it ends."""
-    return max((n + (op.kind == PAIR) for n, op in zip(held, order, strict=True)), default=0)
+    return max(map(_most, held, order), default=0)
+
+
+def _most(held: int, op: Op) -> int:
+    return held + 1 if op[0] == PAIR else held
+
+
+def check(orders: Orders) -> None:
+    """Check that every rank goes forward, then backward, once with each micro-batch and chunk.
+
+    Raises:
+        ValueError: an operation of a rank is twice, missing or too early.
+    """
+    for rank, order in enumerate(orders):
+        done: dict[tuple[int, int], int] = {}
+        for op in order:
+            for key, before, after in _changes(op):
+                if done.get(key) != before:
+                    raise ValueError(
+                        f"rank {rank} cannot do the {describe(op)} at this place of its order"
+                    )
+                done[key] = after
+        left = sum(state != BACKWARD for state in done.values())
+        if left:
+            raise ValueError(f"rank {rank} leaves {left} backward passes undone")
+
+
+def _changes(op: Op) -> list[tuple[tuple[int, int], int | None, int]]:
+    """Return (micro-batch and chunk, state before, state after) of what an operation does."""
+    here, there = (op.microbatch, op.chunk), (op.back_microbatch, op.back_chunk)
+    changes: dict[int, list[tuple[tuple[int, int], int | None, int]]] = {
+        FORWARD: [(here, None, FORWARD)],
+        BACKWARD: [(here, FORWARD, BACKWARD)],
+        INPUT: [(here, FORWARD, INPUT)],
+        WEIGHT: [(here, INPUT, BACKWARD)],
+        PAIR: [(here, None, FORWARD), (there, FORWARD, BACKWARD)],
+    }
+    return changes[op.kind]

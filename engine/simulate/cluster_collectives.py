@@ -126,19 +126,19 @@ def tree(cluster: Cluster) -> tuple[Phase, ...]:
         messages.append((high, _shifted(cluster, low), share))
     # Both trees of a rail use the chain of a node, in both directions: four messages a hop.
     hops = [node * size + place for node in nodes for place in range(size - 1)]
-    chain = tuple((here, here + 1, share) for here in hops for _ in range(4))
-    if not topology.slow:
-        # All hops of a node are alike, so one of them stands for all.
-        chain = tuple((node * size, node * size + 1, share) for node in nodes if size > 1)
+    chain = [(here, here + 1, share) for here in hops for _ in range(4)]
     label = "up and down the trees"
-    across = folded(tuple(messages), topology, trees, 1, label)
-    copies = trees if topology.slow else 4 * trees * (size - 1)
-    inside = folded(chain, topology, copies, 1, label)
-    flows = across.flows + inside.flows
+    if topology.slow:
+        one = folded((*messages, *chain), topology, trees, 1, label)
+    else:
+        # All hops of a node are alike, so one of them stands for all.
+        first = tuple((node * size, node * size + 1, share) for node in nodes if size > 1)
+        one = folded(tuple(messages), topology, trees, 1, label)
+        inside = folded(first, topology, 4 * trees * (size - 1), 1, label)
+        capacity = {**one.capacity, **inside.capacity}
+        one = replace(one, flows=one.flows + inside.flows, capacity=capacity)
     way = (size - 1) * topology.step_latency + tree_depth(len(nodes)) * topology.network_latency
-    extra = 2 * way - max(flow.latency for flow in flows)
-    capacity = {**across.capacity, **inside.capacity}
-    return (Phase(label=label, flows=flows, capacity=capacity, extra=extra),)
+    return (replace(one, extra=2 * way - max(flow.latency for flow in one.flows)),)
 
 
 def in_switch(cluster: Cluster) -> tuple[Phase, ...]:

@@ -8,9 +8,9 @@ then spends the mean of all hops per round, not the slowest; and no round is sho
 slowest hop needs for its bytes.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from engine.simulate.fair_share import Drain, Flow, Link, drain
 from engine.simulate.topology import Route, Topology, route
@@ -117,17 +117,21 @@ def phases(trace: Trace, topology: Topology) -> tuple[Phase, ...]:
 def phase(
     messages: tuple[Message, ...], topology: Topology, times: Count = 1, label: str = ""
 ) -> Phase:
-    """Return a phase of single messages, each a flow of its own."""
+    """Return a phase of single messages, each a flow of its own if it is there once."""
     flows = []
-    for source, target, share in messages:
+    capacity: dict[Link, Bandwidth] = {}
+    # The same message on several rings is one flow that takes several shares.
+    for (source, target, share), times_over in Counter(messages).items():
         way = _way(topology, source, target)
-        flows.append(Flow(size=share, links=dict.fromkeys(way.links, 1.0), latency=way.latency))
-    links = {link for flow in flows for link in flow.links}
-    capacity = {link: topology.capacity(link) for link in links}
+        count = float(times_over)
+        links = dict.fromkeys(way.links, count)
+        flows.append(Flow(size=share, links=links, latency=way.latency, count=count))
+        for link in way.links:
+            if link not in capacity:
+                capacity[link] = topology.capacity(link)
     return Phase(label=label, flows=tuple(flows), capacity=capacity, times=times)
 
 
-@lru_cache(maxsize=8192)
 def _way(topology: Topology, source: int, target: int) -> Route:
     """Return the way of a message; a node behind the GPUs is the switch, half a hop away."""
     switch = topology.world_size

@@ -2,7 +2,8 @@
 
 With full nodes and equal rails, message k of the first rail has a copy on each of the others, and
 all links of a kind in a node (or leaf group) carry the same. That is exact as long as no link is
-slower than its likes; with slow links every copy is made and simulated. Tests compare the two.
+slower than its likes; with a slow port every copy of what leaves a node is simulated. Tests
+compare the two.
 """
 
 from dataclasses import replace
@@ -17,7 +18,8 @@ def folded(
     messages: tuple[Message, ...], topology: Topology, copies: Count, times: Count, label: str
 ) -> Phase:
     """Return a phase in which every message stands for `copies` of it, one on each rail."""
-    if topology.slow:
+    leaves_node = any(topology.node(one[0]) != topology.node(one[1]) for one in messages)
+    if topology.slow and leaves_node:
         return replace(phase(copied(messages, topology, copies), topology, times), label=label)
     alike: dict[tuple[object, ...], int] = {}
     flows: dict[tuple[object, ...], Flow] = {}
@@ -47,17 +49,15 @@ def folded(
 def copied(messages: tuple[Message, ...], topology: Topology, copies: Count) -> tuple[Message, ...]:
     """Return all copies: both ends moved on by as many places in their nodes."""
     size = topology.gpus_per_node
-    stride = size // copies
-
-    def moved(gpu: int, turn: int) -> int:
-        node, place = divmod(gpu, size)
-        return node * size + (place + turn * stride) % size
-
-    return tuple(
-        (moved(source, turn), moved(target, turn), share)
-        for source, target, share in messages
-        for turn in range(copies)
-    )
+    turns = range(0, size, size // copies)
+    found: list[Message] = []
+    for source, target, share in messages:
+        here, there = source % size, target % size
+        first, second = source - here, target - there
+        found += [
+            (first + (here + turn) % size, second + (there + turn) % size, share) for turn in turns
+        ]
+    return tuple(found)
 
 
 def _class(topology: Topology, link: Link, copies: Count) -> tuple[Link, Count]:

@@ -150,18 +150,17 @@ def _play(
 ) -> tuple[tuple[list[Seconds], ...], tuple[list[Seconds], ...]]:
     """Return starts and ends. A rank runs until something is missing, and then waits for that."""
     ranks = len(program.steps)
-    starts: tuple[list[Seconds], ...] = tuple([] for _ in range(ranks))
-    ends: tuple[list[Seconds], ...] = tuple([] for _ in range(ranks))
+    starts, ends = _lists(ranks), _lists(ranks)
     arrivals = [0.0 if token == READY else -1.0 for token in range(program.num_tokens)]
     waiting = [-1] * program.num_tokens
     wires = [0.0] * (2 * ranks)
     able = list(range(ranks))
     while able:
         rank = able.pop()
-        began, ended, cost = starts[rank], ends[rank], costs[rank]
+        began, ended, cost, steps = starts[rank], ends[rank], costs[rank], program.steps[rank]
         now = ended[-1] if ended else 0.0
-        for step in program.steps[rank][len(ended) :]:
-            kind, need, also, give, wire, too, back_wire = step
+        for place in range(len(ended), len(steps)):
+            kind, need, also, gives = steps[place]
             first, second = arrivals[need], arrivals[also]
             if first < 0 or second < 0:
                 waiting[need if first < 0 else also] = rank
@@ -170,17 +169,19 @@ def _play(
             began.append(now)
             now += cost[kind]
             ended.append(now)
-            for token, way in ((give, wire), (too, back_wire)):
-                if token > 1:
-                    if way >= 0:
-                        wires[way] = sent = max(now, wires[way]) + transfer
-                        arrivals[token] = sent + latency
-                    else:
-                        arrivals[token] = now
-                    if waiting[token] >= 0:
-                        able.append(waiting[token])
+            for token, wire in gives:
+                arrivals[token] = now
+                if wire >= 0:
+                    wires[wire] = sent = max(now, wires[wire]) + transfer
+                    arrivals[token] = sent + latency
+                if waiting[token] >= 0:
+                    able.append(waiting[token])
     _check(program, ends)
     return starts, ends
+
+
+def _lists(count: Count) -> tuple[list[Seconds], ...]:
+    return tuple([] for _ in range(count))
 
 
 def _check(program: Program, ends: Sequence[Sequence[Seconds]]) -> None:

@@ -141,9 +141,9 @@ def _stages(model: Model, plan: Plan, training: Training, rank: Rank) -> tuple[S
     ranks = plan.pipeline_parallel
     if ranks == 1:
         return (_split(model, model.num_layers, extra, embedding + output),)
-    sizes = chunk_sizes(model.num_layers, ranks * plan.virtual_pipeline)
+    sizes = plan.stage_layers or chunk_sizes(model.num_layers, ranks * plan.virtual_pipeline)
     layers = [sum(sizes[stage::ranks]) for stage in range(ranks)]
-    between = max(layers)
+    between = max(layers[1:-1] or layers) if plan.stage_layers else max(layers)
     return (
         _split(model, layers[0], 0, embedding),
         Stage(dense=0, sparse=between, ends=0.0)

@@ -90,19 +90,23 @@ class Topology:
         Raises:
             LookupError: there is no such kind of link; the message lists those there are.
         """
-        kind = str(link[0]).removesuffix("_out").removesuffix("_in")
-        kind = kind.removesuffix("_up").removesuffix("_down")
-        wide = self.port * self.ports_per_node / self.rails_per_node
-        ports = self.nodes_per_group * (1 if self.rails else self.rails_per_node)
-        found = {
-            "nvlink": self.nvlink,
-            "pcie": self.pcie * max(1.0, self.ports_per_node / self.gpus_per_node),
-            "port": wide,
-            "leaf": wide * ports / self.oversubscription,
-        }
-        if kind not in found:
-            raise LookupError(f"no link '{kind}'; there are {', '.join(found)}")
-        return found[kind] * dict(self.slow).get(link, 1.0)
+        full = _capacity(self, str(link[0]).rpartition("_")[0] or str(link[0]))
+        return full * next((share for slow, share in self.slow if slow == link), 1.0)
+
+
+def _capacity(topology: Topology, kind: str) -> Bandwidth:
+    """Return what a link of a kind carries if nothing is wrong with it."""
+    if kind == "nvlink":
+        return topology.nvlink
+    if kind == "pcie":
+        return topology.pcie * max(1.0, topology.ports_per_node / topology.gpus_per_node)
+    wide = topology.port * topology.ports_per_node / topology.rails_per_node
+    if kind == "port":
+        return wide
+    if kind == "leaf":
+        ports = topology.nodes_per_group * (1 if topology.rails else topology.rails_per_node)
+        return wide * ports / topology.oversubscription
+    raise LookupError(f"no link '{kind}'; there are nvlink, pcie, port, leaf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

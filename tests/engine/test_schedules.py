@@ -24,7 +24,7 @@ from engine.pipeline_op import (
     rank_of,
     stage_of,
 )
-from engine.simulate._pipeline_program import program
+from engine.simulate._pipeline_program import check, program
 from engine.simulate.pipeline import PACKAGE, Times, compiled, run, simulate
 
 ROOT = Path(__file__).parents[2]
@@ -139,6 +139,11 @@ def test_every_micro_batch_passes_every_chunk_once_each_way(name, schedule):
             assert set(done.values()) == {1}, (p, m, v, rank)
 
 
+def test_a_rank_goes_forward_before_it_goes_backward(name, schedule):
+    for p, m, v in possible(schedule):
+        check(compiled(name, p, m, v).orders)
+
+
 def test_no_pass_begins_before_what_it_needs_has_arrived(name, schedule):
     transit = UNEVEN.latency + UNEVEN.message / UNEVEN.bandwidth
     for p, m, v in possible(schedule):
@@ -244,4 +249,4 @@ def test_orders_that_wait_for_one_another_are_a_deadlock_that_is_named():
 def test_an_order_that_makes_no_sense_is_named(order, words):
     kinds = SimpleNamespace(F=FORWARD, B=BACKWARD)
     with pytest.raises(ValueError, match=words):
-        program(([Op(getattr(kinds, letter), 0) for letter in order],), 1, 1, LOOP, 1)
+        check(([Op(getattr(kinds, letter), 0) for letter in order],))

@@ -18,7 +18,7 @@ export function share(button, find, permalink) {
   else if ("citePage" in dataset) copy(button, `${dataset.citePage} ${permalink()}`);
   else if ("copyCode" in dataset) copy(button, codeOf(button));
   else if ("report" in dataset) report(button, linkOf(button, permalink));
-  else if (dataset.download) save(button, dataset.download, find);
+  else if (dataset.download) save(button, find);
 }
 
 /** A number that is not live names its own state; all others share the page's. */
@@ -48,16 +48,24 @@ async function report(button, link) {
   }
 }
 
-/** @param {HTMLElement} button @param {string} kind "svg", "png" or "csv" */
-async function save(button, kind, find) {
+/** What the engine is asked for, how the file's name ends, its type. */
+const FILES = {
+  svg: ["file", "svg", "image/svg+xml"],
+  png: ["file", "png", "image/png"],
+  csv: ["csv", "csv", "text/csv"],
+  trace: ["trace", "trace.json", "application/json"],
+};
+
+/** @param {HTMLElement} button */
+async function save(button, find) {
   const figure = /** @type {HTMLElement} */ (button.closest("[data-output]"));
-  const { of, output = "" } = figure.dataset;
-  const file = `${of}-${output}.${kind}`;
-  const text = await find(of)?.extra(kind === "csv" ? "csv" : "file", output);
+  const { of, output = "" } = figure.dataset, kind = button.dataset.download ?? "";
+  const [wanted, ending, type] = FILES[kind], file = `${of}-${output}.${ending}`;
+  const text = await find(of)?.extra(wanted, output);
   try {
     if (!text) throw new Error(output);
     if (kind === "png") await savePicture(file, text);
-    else saveText(file, text, kind === "csv" ? "text/csv" : "image/svg+xml");
+    else saveText(file, text, type);
   } catch {
     notice(words("unsaved"));
   }

@@ -1,0 +1,154 @@
+"""The stages of a pipeline as a strip of boxes; each frame points at one of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.text import Text
+from engine.views import Frame, Scene, Shape
+
+_COLUMNS, _WIDTH = 4, 720.0
+_BOX, _HEIGHT, _GAP = 114.0, 104.0, 88.0
+_LINE = 150.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A stage.
+
+    Attributes:
+        index: of the stage.
+        layers: that it holds.
+        ends: what else, in words.
+        held: micro-batches in flight, as written.
+        slowest: no other stage takes longer.
+        fits: into the memory of a GPU.
+        caption: everything about it.
+    """
+
+    index: int
+    layers: int
+    ends: str
+    held: str
+    slowest: bool
+    fits: bool
+    caption: Text
+
+
+def strip_scene(boxes: Sequence[Box], message: str) -> Scene:
+    """Return the stages in rows of four, with what goes from each to the next and back."""
+    rows = -(-len(boxes) // _COLUMNS)
+    ground = [shape for at, box in enumerate(boxes) for shape in _box(at, box)]
+    ground += [
+        shape
+        for at in range(len(boxes) - 1)
+        for shape in _arrows(at, message, skipped=boxes[at + 1].index - boxes[at].index > 1)
+    ]
+    frames = tuple(
+        Frame(caption=box.caption, shapes=(*_mark(at, len(boxes)), *ground))
+        for at, box in enumerate(boxes)
+    )
+    return Scene(
+        title="The stages, one by one",
+        width=_WIDTH,
+        height=rows * _LINE,
+        frames=frames,
+        caption="A thick border marks the slowest stage. Over each arrow: one micro-batch, on and "
+        "back, all GPUs of one replica of a stage together.",
+    )
+
+
+def _corner(at: int) -> tuple[float, float]:
+    row, column = divmod(at, _COLUMNS)
+    return column * (_BOX + _GAP), 24 + row * _LINE
+
+
+def _mark(now: int, count: int) -> list[Shape]:
+    """Return the ground behind every box; only that of the stage at hand is seen."""
+    found = []
+    for at in range(count):
+        x, y = _corner(at)
+        attributes = {
+            "x": f"{x:g}",
+            "y": f"{y:g}",
+            "width": f"{_BOX:g}",
+            "height": f"{_HEIGHT:g}",
+            "class": "sent c-pipeline",
+            "fill-opacity": "0.3" if at == now else "0.08",
+        }
+        found.append(Shape(key=f"mark{at}", tag="rect", attributes=attributes))
+    return found
+
+
+def _box(at: int, box: Box) -> list[Shape]:
+    x, y = _corner(at)
+    border = Shape(
+        key=f"box{at}",
+        tag="rect",
+        attributes={
+            "x": f"{x + 2:g}",
+            "y": f"{y + 2:g}",
+            "width": f"{_BOX - 4:g}",
+            "height": f"{_HEIGHT - 4:g}",
+            "class": "c-ink",
+            "fill": "none",
+            "stroke": "currentColor",
+            "stroke-width": "4" if box.slowest else "1",
+            "data-links": f"stage:{box.index}",
+        },
+    )
+    middle = x + _BOX / 2
+    fit = f"{box.held} in flight" if box.fits else "does not fit"
+    lines = (
+        ("name", 22.0, 16.0, f"stage {box.index}"),
+        ("layers", 48.0, 20.0, f"{box.layers} layers"),
+        ("ends", 70.0, 15.0, f"+ {box.ends}" if box.ends else ""),
+        ("held", 92.0, 16.0, fit),
+    )
+    texts = [_text(f"{key}{at}", middle, y + down, size, words) for key, down, size, words in lines]
+    return [border, *texts]
+
+
+def _arrows(at: int, message: str, *, skipped: bool) -> list[Shape]:
+    """Return the way on and the way back; between rows they lead out at the right end."""
+    x, y = _corner(at)
+    left, right = x + _BOX + 6, x + _BOX + _GAP - 6
+    last = (at + 1) % _COLUMNS == 0
+    middle = (left + right) / 2
+    label = "…" if skipped else message
+    words = _text(f"sent{at}", middle, y + _HEIGHT / 2 - 16, 15.0, "" if last else label)
+    if last:
+        # The next stage begins a row of its own.
+        below = y + _HEIGHT + 4
+        path = f"M{x + _BOX / 2:g} {below:g}v10H{_BOX / 2:g}v6"
+        word = _text(f"sent{at}", _WIDTH / 2, below + 26, 15.0, label)
+        return [_path(f"on{at}", path), word, _path(f"back{at}", "M0 0")]
+    on, back = y + _HEIGHT / 2 - 6, y + _HEIGHT / 2 + 10
+    ahead = f"M{left:g} {on:g}H{right:g}m-7 -5l7 5l-7 5"
+    home = f"M{right:g} {back:g}H{left:g}m7 -5l-7 5l7 5"
+    return [_path(f"on{at}", ahead), words, _path(f"back{at}", home)]
+
+
+def _path(key: str, d: str) -> Shape:
+    attributes = {
+        "d": d,
+        "class": "c-pipeline",
+        "fill": "none",
+        "stroke": "currentColor",
+        "stroke-width": "2",
+    }
+    return Shape(key=key, tag="path", attributes=attributes)
+
+
+def _text(key: str, x: float, y: float, size: float, text: str) -> Shape:
+    return Shape(
+        key=key,
+        tag="text",
+        attributes={
+            "x": f"{x:g}",
+            "y": f"{y:g}",
+            "font-size": f"{size:g}",
+            "text-anchor": "middle",
+            "class": "c-ink",
+        },
+        text=text,
+    )

@@ -1,0 +1,75 @@
+"""A data-parallel step in three versions, and how well it scales."""
+
+from engine.equation import Equation
+from engine.units import Bandwidth, Bytes, FlopRate, Operations, Ratio, Seconds, Share, Tokens
+
+GRADIENT: Bytes = 2.0  # of one parameter
+BACKWARD: Operations = 4.0  # per parameter and token
+
+_SYMBOLS = {
+    "Ts": (r"T_{\mathrm{step}}", "step"),
+    "Tc": (r"T_{\mathrm{comp}}", "computation"),
+    "Tf": (r"T_{\mathrm{fwd}}", "forward pass"),
+    "Tb": (r"T_{\mathrm{bwd}}", "backward pass"),
+    "Tm": (r"T_{\mathrm{comm}}", "all-reduce, alone"),
+    "Te": (r"T_{\mathrm{exposed}}", "communication that the step waits for"),
+    "Tr": (r"T_{\mathrm{run}}", "time of a step on the wall"),
+    "m": ("m", "slowest of n over the mean"),
+    "g": (r"\eta", "share of the time that is work which lasts"),
+    "F": ("F", "operations per second that a GPU reaches"),
+    "W": ("W", "bandwidth of the all-reduce per GPU, one way"),
+    "t": ("t", "tokens per GPU and step"),
+    "q": ("q", "efficiency"),
+}
+
+
+def _symbols(keys: str) -> dict[str, tuple[str, str]]:
+    return {key: _SYMBOLS[key] for key in keys.split()}
+
+
+BLOCKING_STEP = Equation(
+    name="blocking_step",
+    tex=r"\v{Ts} = \v{Tc} + \v{Tm}",
+    symbols=_symbols("Ts Tc Tm"),
+)
+
+
+def blocking_step(compute: Seconds, communication: Seconds) -> Seconds:
+    """Return the step if the all-reduce waits for the computation: T = T_comp + T_comm."""
+    return compute + communication
+
+
+REAL_STEP = Equation(
+    name="real_step",
+    tex=r"\v{Tr} = \frac{\v{m}\,\v{Tc} + \v{Te}}{\v{g}}",
+    symbols=_symbols("Tr m Tc Te g"),
+    sources=("david2003", "daly2006"),
+)
+
+
+def real_step(compute: Seconds, exposed: Seconds, slowest: Ratio, goodput: Share) -> Seconds:
+    """Return the time of a step on the wall: all wait for the slowest, and some work is lost."""
+    return (slowest * compute + exposed) / goodput
+
+
+HIDING_TOKENS = Equation(
+    name="hiding_tokens",
+    tex=r"\v{t} = \frac{\v{F}}{\v{W}}",
+    symbols=_symbols("t F W"),
+    sources=("scaling_book",),
+)
+
+
+def hiding_tokens(rate: FlopRate, bandwidth: Bandwidth) -> Tokens:
+    """Return the tokens per GPU from which the backward pass hides an all-reduce of 16 bits.
+
+    The backward pass takes 4 P t / F, the all-reduce of 2 P bytes over many GPUs 4 P / W: the
+    parameters cancel, and so do the numbers. Source: Austin et al. 2025, chapter
+    on training. Limit: no latency, the factor (n - 1)/n taken as 1.
+    """
+    return 2 * GRADIENT / BACKWARD * rate / bandwidth
+
+
+def scaling_efficiency(alone: Seconds, together: Seconds) -> Share:
+    """Return how much of its speed a GPU keeps among others, at the same tokens per GPU."""
+    return alone / together
