@@ -86,6 +86,9 @@ class Training:
         overlap_tensor_parallel: its collectives run beside the matrix products.
         framework: family of software; decides data types, buffers and what is overlapped.
         compiled: element-wise kernels are fused.
+        first_flash_attention: the fused attention is the first FlashAttention (2022).
+        cuda_graphs: a step is captured once and replayed; the host launches no kernels.
+        fused_experts: the grouped products of experts pad, convert and activate by themselves.
         gradient_precision: in which gradients are summed; empty: as the framework does unasked.
     """
 
@@ -100,6 +103,9 @@ class Training:
     overlap_tensor_parallel: bool = False
     framework: Framework = "megatron"
     compiled: bool = True
+    first_flash_attention: bool = False
+    cuda_graphs: bool = False
+    fused_experts: bool = False
     gradient_precision: Literal["", "bf16", "fp16", "fp32"] = ""
 
 

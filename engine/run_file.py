@@ -124,11 +124,21 @@ def read(document: object) -> Run:
         model=model,
         cluster=Cluster(**cluster | {"gpu": ACCELERATORS[cluster["gpu"]]}),
         plan=Plan(**plan),
-        training=Training(sequence_length=length, **training),
+        training=Training(
+            sequence_length=length, **training, first_flash_attention=_is_early(model, training)
+        ),
     )
     if impossible := _impossible(run):
         raise InputError(impossible)
     return run
+
+
+def _is_early(model: Model, training: Mapping[str, Any]) -> bool:
+    """Return whether the software is taken to be older than FlashAttention-2 (July 2023).
+
+    A document does not say. Code that fuses nothing around GELU is of the time of GPT-3 and MPT.
+    """
+    return model.mlp == "gelu" and training["flash_attention"] and not training["compiled"]
 
 
 def _model(given: object, found: list[str]) -> Model | None:

@@ -152,12 +152,19 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A horizontal bar of one or more segments, drawn end to end; `links` as in `Span`."""
+    """A horizontal bar of one or more segments, drawn end to end.
+
+    Attributes:
+        links: as in `Span`.
+        low, high: ends of the range that its total may have; equal where none is known.
+    """
 
     key: str
     label: str
     segments: tuple[Segment, ...]
     links: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

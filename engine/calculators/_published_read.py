@@ -27,6 +27,8 @@ _SWITCHES = (
     "overlap_tensor_parallel",
     "framework",
     "compiled",
+    "cuda_graphs",
+    "fused_experts",
 )
 _WORDS = ("zero_stage", "precision", "recompute", "schedule", "framework")
 _SIZES = (

@@ -137,6 +137,17 @@ class Inputs:
     compiled: Annotated[
         bool, Switch(label="Fused element-wise kernels", advanced=True, help="Off: eager PyTorch.")
     ] = True
+    cuda_graphs: Annotated[
+        bool,
+        Switch(
+            label="Steps replayed as CUDA graphs",
+            advanced=True,
+            help="The host launches no kernels; it matters for layers with many small experts.",
+        ),
+    ] = False
+    fused_experts: Annotated[
+        bool, Switch(label="Fused grouped products of experts", advanced=True)
+    ] = False
     num_layers: Annotated[int, _count("Layers", 512, shape=True)] = 80
     hidden_size: Annotated[int, _count("Hidden size", 65_536, low=512, shape=True)] = 8192
     num_attention_heads: Annotated[int, _count("Attention heads", 512, shape=True)] = 64

@@ -6,6 +6,7 @@ figure. So sizes are lowered to the next one that divides, and each change is sa
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from engine.accelerators import ACCELERATORS
 from engine.calculators._run_inputs import CUSTOM, LIMITED, Inputs
@@ -64,6 +65,8 @@ _TRAINING = (
     "framework",
     "compiled",
 )
+# Switches that a run file cannot express.
+_BEYOND = ("cuda_graphs", "fused_experts")
 _WORDS = {
     "num_key_value_heads": "key-value heads",
     "tensor_parallel": "tensor parallel",
@@ -92,6 +95,8 @@ def run_of(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
         if getattr(possible, name) != getattr(inputs, name)
     )
     run = read(document(possible))
+    switches = _taken(inputs, _BEYOND)
+    run = replace(run, training=replace(run.training, **switches))
     if inputs.gpu == LIMITED:
         run = replace(run, cluster=replace(run.cluster, gpu=LIMITED_GPU))
     return run, changes
@@ -113,7 +118,7 @@ def _shape(inputs: Inputs) -> dict[str, object]:
     return _taken(inputs, _SHAPE + (_EXPERTS if inputs.num_experts else ()))
 
 
-def _taken(inputs: Inputs, names: tuple[str, ...]) -> dict[str, object]:
+def _taken(inputs: Inputs, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(inputs, name) for name in names}
 
 

@@ -46,13 +46,14 @@ def picture(view: Bars, display: Display) -> Picture:
         amount = show(total, view.axis.quantity, display)
         texts.append(Words(1.0, baseline, amount, "end", 0.0, "ink", "strong"))
     swatches, names = _keys(keys, frame)
+    ranges = [line for row, bar in enumerate(view.bars) for line in _range(bar, view.axis, row)]
     lines, labels = rules_above(rules, view.axis, frame, display)
     return Picture(
         frame=frame,
         label=_summary(view, display),
         back=x_grid(view.axis, frame, display),
         boxes=tuple(boxes),
-        front=(*marks, *swatches, *lines),
+        front=(*marks, *swatches, *ranges, *lines),
         words=(*texts, *names, *labels),
     )
 
@@ -85,6 +86,16 @@ def _parts(bar: Bar, axis: Axis, top: float) -> list[Box]:
         boxes.append(Box(ends[0], ends[1], top + 22, top + 40, part.color))
         start += part.value
     return boxes
+
+
+def _range(bar: Bar, axis: Axis, row: int) -> list[Line]:
+    """Return the range that the bar's total may have: a thin line with two ends, if it has one."""
+    if bar.low == bar.high:
+        return []
+    low, high = (min(max(share(axis, at), 0.0), 1.0) for at in (bar.low, bar.high))
+    middle = row * BAR_ROW + 31.0
+    ends = [((x, middle - 4), (x, middle + 4)) for x in (low, high)]
+    return [Line(points, "ink", "tick") for points in (((low, middle), (high, middle)), *ends)]
 
 
 def num_key_rows(labels: Sequence[str]) -> int:

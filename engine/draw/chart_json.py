@@ -102,11 +102,13 @@ def _bar(bar: Bar, view: Bars, display: Display) -> dict[str, Any]:
         )
         start += segment.value
     total = show(start, view.axis.quantity, display)
+    spread = {"range": [tidy(bar.low), tidy(bar.high)]} if bar.low != bar.high else {}
     return {
         "key": bar.key,
         "label": bar.label,
         "text": total,
         "segments": segments,
+        **spread,
         **links_json(bar.links),
     }
 

@@ -10,10 +10,6 @@ from engine.simulate.rank import Group, Rank, group_of
 from engine.units import Bandwidth, Bytes, Seconds, Share, Tokens
 
 HALF: Bytes = 2.0
-# Of a layer's own collectives so much is hidden where the software runs them beside products.
-HIDDEN: Share = 0.6
-# Of the backward products so much time is long enough to hide a collective issued beside it.
-COVER: Share = 0.6
 # Bytes per element of the attention's result that each further step of a ring of keys and values
 # moves to merge what it found with the steps before, forward and backward. Fused: read and write in
 # 16 bits, and the gradients; unfused: in fp32, kernel by kernel (ring-flash-attention).
@@ -55,8 +51,8 @@ def tensor_parallel_time(
         backward, beside = (forward / 2, forward) if scattered else (0.0, forward)
     exposed = forward * (1 + again) + backward
     if training.overlap_tensor_parallel:
-        exposed *= 1 - HIDDEN
-    return exposed + max(0.0, beside - COVER * gradients)
+        exposed *= 1 - rank.common.hidden
+    return exposed + max(0.0, beside - rank.common.cover * gradients)
 
 
 def context_parallel_time(
@@ -101,7 +97,7 @@ def expert_parallel_time(
     group = group_of(rank, ranks, plan.expert_tensor_parallel, "expert")
     own = local_tokens(plan, training) / plan.tensor_parallel
     exposed = 2 * (2 + again) * exchange_time(own, model, rank, group)
-    return exposed * (1 - HIDDEN) if training.overlap_tensor_parallel else exposed
+    return exposed * (1 - rank.common.hidden) if training.overlap_tensor_parallel else exposed
 
 
 def exchange_time(tokens: Tokens, model: Model, rank: Rank, group: Group) -> Seconds:

@@ -29,14 +29,11 @@ from engine.simulate.layer_exchange import (
     tensor_parallel_time,
     vocabulary_time,
 )
-from engine.simulate.rank import KERNEL_GAP, Rank
+from engine.simulate.rank import Rank
 from engine.units import Bytes, Parameters, Ratio, Seconds, Share
 
 # Backward, a fused attention has five products instead of two.
 ATTENTION_BACKWARD: Ratio = 2.5
-# A layer with experts launches hundreds of small kernels; the host needs this long for them,
-# forward, and twice as long backward, however fast the GPU is.
-EXPERT_LAUNCHES: Seconds = 2.7e-3
 # Passes over the hidden state to look tokens up and to add their gradients.
 LOOKUP_PASSES: Ratio = 8.0
 # Products whose result only the residual addition needs.
@@ -98,7 +95,7 @@ def layer_time(
     scores = attention_scores(model, plan, training)
     core = _attention(scores, training, rank)
     passes = PASSES[_style(training, rank), model.mlp]
-    swept = _swept(model, plan, training, passes, sparse=sparse)
+    swept = _swept(model, plan, training, rank, sparse=sparse)
     scored = _scored(scores, training, passes)
     accumulate = rank.software.accumulate * products.weights / rank.memory
     gradients = products.input_gradient + products.weight_gradient
@@ -108,10 +105,11 @@ def layer_time(
     if rank.quantized:
         forward += _converted_forward(products, rank) / rank.memory
         backward += FP8_CONVERSION * products.written / rank.memory
-    forward += passes.kernels[0] * KERNEL_GAP
-    backward += passes.kernels[1] * KERNEL_GAP
-    if sparse:
-        forward, backward = max(forward, EXPERT_LAUNCHES), max(backward, 2 * EXPERT_LAUNCHES)
+    forward += passes.kernels[0] * rank.common.kernel_gap
+    backward += passes.kernels[1] * rank.common.kernel_gap
+    if sparse and not training.cuda_graphs:
+        launches = rank.common.expert_launches
+        forward, backward = max(forward, launches), max(backward, 2 * launches)
     again = _repeated_share(training, rank)
     return LayerTime(
         forward=forward,
@@ -202,9 +200,10 @@ def _attention(scores: Scores, training: Training, rank: Rank) -> tuple[Seconds,
 
 
 def _swept(
-    model: Model, plan: Plan, training: Training, passes: Passes, *, sparse: bool
+    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
 ) -> tuple[Bytes, Bytes]:
     """Return the bytes that element-wise kernels move, forward and backward."""
+    passes = PASSES[_style(training, rank), model.mlp]
     tensor = plan.tensor_parallel
     tokens = local_tokens(plan, training)
     hidden = tokens * model.hidden_size
@@ -216,7 +215,8 @@ def _swept(
     if sparse:
         width, copies = model.expert_ffn_hidden_size, model.experts_per_token
         inner = tokens * (copies + model.num_shared_experts) * width / tensor
-        routed = ROUTED_COPY * copies * hidden / tensor
+        each = ROUTED_COPY + (0.0 if training.fused_experts else rank.common.unfused_copy)
+        routed = each * copies * hidden / tensor
         routed += ROUTED_SCORE * tokens * model.num_experts / tensor
     forward = HALF * (own * passes.hidden[0] + rotated * passes.heads[0] + inner * passes.inner[0])
     backward = HALF * (own * passes.hidden[1] + rotated * passes.heads[1] + inner * passes.inner[1])

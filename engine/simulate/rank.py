@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.accelerators import Gpu
-from engine.constants import Achieved, achieved
+from engine.constants import COMMON, Achieved, Common, achieved
 from engine.parallelism import Cluster, Training
 from engine.software import SOFTWARE, Software
-from engine.units import MICRO, Bandwidth, Count, FlopRate, Seconds, Share
+from engine.units import Bandwidth, Count, FlopRate, Seconds, Share
 
 # The groups that a rank belongs to. Of the states of data parallelism: those outside the experts
 # and those of the experts, each over the ranks that share one copy, and over the copies.
@@ -16,13 +16,10 @@ Axis = Literal[
     "tensor", "context", "pipeline", "expert", "data", "copies", "expert_data", "expert_copies"
 ]
 
-# From the end of a small kernel to the start of the next.
-KERNEL_GAP: Seconds = 2 * MICRO
 # FlashAttention-2 uses the matrix instructions of Ampere; on Hopper and later they reach about
 # 0.6 of what the newer ones do (Shah et al. 2024: 350 against 600 TFLOP/s and more on an H100).
 OLD_INSTRUCTIONS: Share = 0.6
-# Code bases that run eagerly (2022 to early 2023) came with the first FlashAttention, about half
-# as fast as the second (Dao 2023).
+# The first FlashAttention is about half as fast as the second (Dao 2023).
 FIRST_FLASH_ATTENTION: Share = 0.55
 
 
@@ -44,6 +41,7 @@ class Rank:
         switch_adds: the scale-up switch can add.
         software: the family.
         quantized: linear layers convert their operands to fp8.
+        common: constants of all types of GPU.
         placed: GPUs of one node that belong to the same group, by axis. What is not there follows
             from the order tensor, context, data, pipeline, the innermost first.
     """
@@ -61,11 +59,17 @@ class Rank:
     switch_adds: bool
     software: Software
     quantized: bool
+    common: Common
     placed: Mapping[Axis, Count] = field(default_factory=dict)
 
 
-def rank_of(cluster: Cluster, training: Training, constants: Achieved | None = None) -> Rank:
-    """Return the rates of a rank; `constants` replaces those of the table (for their fit)."""
+def rank_of(
+    cluster: Cluster,
+    training: Training,
+    constants: Achieved | None = None,
+    common: Common = COMMON,
+) -> Rank:
+    """Return the rates of a rank; `constants` and `common` replace the tables (for their fit)."""
     gpu = cluster.gpu
     reached = constants or achieved(gpu)
     software = SOFTWARE[training.framework]
@@ -89,11 +93,12 @@ def rank_of(cluster: Cluster, training: Training, constants: Achieved | None = N
         switch_adds=gpu.switch_adds,
         software=software,
         quantized=quantized,
+        common=common,
     )
 
 
 def _attention_share(gpu: Gpu, software: Software, training: Training) -> Share:
-    share = 1.0 if training.compiled else FIRST_FLASH_ATTENTION
+    share = FIRST_FLASH_ATTENTION if training.first_flash_attention else 1.0
     newer = "fp8" in gpu.peak
     return share * OLD_INSTRUCTIONS if newer and not software.current_attention else share
 

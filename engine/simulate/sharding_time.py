@@ -16,13 +16,7 @@ from engine.parallelism import (
 )
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.rank import Axis, Rank, group_of
-from engine.units import Bytes, Count, Parameters, Ratio, Seconds, Share
-
-# A collective beside products takes multiprocessors (24 of 108 to 132), memory bandwidth and power
-# from them: they lose this share of the time that its bytes need on the scale-up links.
-TAKEN: Share = 0.40
-# ZeRO-3 of DeepSpeed: parameters are fetched one ahead, which half of the computation hides.
-FETCH_AHEAD: Share = 0.5
+from engine.units import Bytes, Count, Parameters, Ratio, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,10 +103,10 @@ def _fully_sharded(
     gather, reduce, layers = times
     if rank.software.sharded_ports:
         one = _serial_gathers(plan, rank, weights, gather + reduce)
-        return max(0.0, one - FETCH_AHEAD * computation)
+        return max(0.0, one - rank.common.fetch_ahead * computation)
     # What the channels take depends on the bytes, not on how long a slow network takes for them.
     moved = (2 * HALF + rank.software.gradient) * (weights.common + weights.experts)
-    slowed = TAKEN * min(moved / rank.scale_up, computation)
+    slowed = rank.common.taken * min(moved / rank.scale_up, computation)
     return slowed + _beside(2 * gather + reduce, computation, layers)
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import log, sqrt
 
-from engine.constants import Achieved
+from engine.constants import COMMON, Achieved, Common
 from engine.formulas.operations import local_tokens
+from engine.formulas.stragglers import deviations_behind
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time
 from engine.models import Model
 from engine.parallelism import Cluster, Plan, Training, chunk_sizes, num_microbatches
@@ -13,15 +13,8 @@ from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
 from engine.simulate.rank import Axis, Rank, group_of, rank_of
 from engine.simulate.sharding_time import data_parallel_time, optimizer_time, rank_weights
-from engine.units import MILLI, Count, Seconds, Share
+from engine.units import Count, Seconds
 
-# Of the messages between pieces of an interleaved pipeline so much is not hidden.
-EXPOSED_SENDS: Share = 0.25
-# Reading the batch, the loss on the host, logging: what every step costs beside.
-HOST: Seconds = 2 * MILLI
-# GPUs of one type differ in speed by about a hundredth (standard deviation), and the slowest of n
-# sets the pace: it is sqrt(2 ln n) deviations behind.
-SPEED_DEVIATION: Share = 0.01
 NO_BUBBLE = ("zb-2p", "zbv", "v-half", "v-min", "dualpipe")
 
 
@@ -80,14 +73,17 @@ def step_time(
     plan: Plan,
     training: Training,
     constants: Achieved | None = None,
+    common: Common = COMMON,
     placed: Mapping[Axis, Count] | None = None,
 ) -> StepTime:
     """Return the time of one step.
 
-    `constants` replaces those of the table (for their fit), `placed` says how many GPUs of a node
-    belong to the same group, for another order of the ranks than that of `Rank.placed`.
+    `constants` and `common` replace the tables (for their fit); `placed` says how many GPUs of a
+    node belong to the same group, for another order of the ranks than that of `Rank.placed`.
     """
-    rank = replace(rank_of(cluster, training, constants), placed=placed or {})
+    rank = rank_of(cluster, training, constants, common)
+    if placed:
+        rank = replace(rank, placed=placed)
     dense, sparse = _layer_times(model, plan, training, rank)
     stage = max(
         _stages(model, plan, training, rank), key=lambda one: _stage_time(one, dense, sparse)
@@ -113,7 +109,7 @@ def step_time(
         ),
         bubble=_bubble(plan, training, slowest),
         optimizer=optimizer_time(plan, training, rank, weights),
-        other=HOST + compute * SPEED_DEVIATION * sqrt(2 * log(plan.world_size)),
+        other=common.host + compute * common.deviation * deviations_behind(plan.world_size),
     )
 
 
@@ -218,5 +214,5 @@ def _messages(
     fill = 2 * (ranks - 1) * one
     pieces = plan.virtual_pipeline
     if pieces > 1:
-        return fill + EXPOSED_SENDS * 2 * microbatches * pieces * one
+        return fill + rank.common.exposed_sends * 2 * microbatches * pieces * one
     return fill + 2 * microbatches * one

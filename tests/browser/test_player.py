@@ -59,7 +59,9 @@ def test_play_moves_on_by_itself(visit):
     found = figure(page)
     found.locator("[data-speed]").select_option("4")
     found.locator("[data-play]").click()
-    page.wait_for_function("() => Number(document.querySelector('.scene-figure [data-scrub]').value) >= 2")
+    page.wait_for_function(
+        "() => Number(document.querySelector('.scene-figure [data-scrub]').value) >= 2"
+    )
     assert found.locator("[data-play]").text_content() == "Pause"
 
 

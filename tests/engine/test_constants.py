@@ -63,6 +63,16 @@ def test_fp8_falls_back_where_the_gpu_has_none():
     assert rank(gpu="A100-SXM-80GB", precision="fp8") == rank(gpu="A100-SXM-80GB")
 
 
+def test_the_first_flash_attention_is_about_half_as_fast():
+    # Dao 2023: FlashAttention-2 is about twice as fast.
+    first = rank(first_flash_attention=True).attention_forward
+    assert first == pytest.approx(0.55 * rank().attention_forward)
+
+
+def test_eager_kernels_leave_the_fused_attention_as_it_is():
+    assert rank(compiled=False).attention_forward == rank().attention_forward
+
+
 def test_attention_of_fp8_runs_in_16_bits():
     assert rank(precision="fp8").attention_forward == rank().attention_forward
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.accelerators import ACCELERATORS
+from engine.constants import COMMON
 from engine.formulas.operations import attention_scores
 from engine.models import MODELS
 from engine.parallelism import Cluster, Plan, Training
@@ -58,7 +59,8 @@ def exposed(training, **changes):
 
 
 def test_overlap_hides_most_of_tensor_parallelism():
-    assert exposed(run(overlap_tensor_parallel=True)) == pytest.approx(0.4 * exposed(run()))
+    left = (1 - COMMON.hidden) * exposed(run())
+    assert exposed(run(overlap_tensor_parallel=True)) == pytest.approx(left)
 
 
 def test_nothing_is_exchanged_without_tensor_parallelism():

@@ -3,6 +3,7 @@
 import pytest
 
 from engine.accelerators import ACCELERATORS
+from engine.constants import COMMON
 from engine.models import MODELS
 from engine.parallelism import Cluster, Plan, Training
 from engine.simulate.layer_time import embedding_time, layer_time, output_time
@@ -89,3 +90,20 @@ def test_the_lookup_of_tokens_is_cheap():
     rank = rank_of(H100, training)
     lookup = embedding_time(MODELS["llama-3-8b"], Plan(world_size=8), training, rank)
     assert lookup < 0.1 * timed("llama-3-8b", Plan(world_size=8), training).total
+
+
+SPARSE = Plan(world_size=8, expert_parallel=8)
+
+
+def test_replayed_steps_do_not_wait_for_the_host_to_launch_small_experts():
+    launched = timed("qwen3-30b-a3b", SPARSE, run(), sparse=True)
+    replayed = timed("qwen3-30b-a3b", SPARSE, run(cuda_graphs=True), sparse=True)
+    assert launched.forward == COMMON.expert_launches > replayed.forward
+
+
+def test_fused_grouped_products_save_passes_over_the_copies_for_the_experts():
+    whole = run(cuda_graphs=True, fused_experts=True)
+    fused = timed("deepseek-v3", SPARSE, whole, sparse=True).forward
+    apart = timed("deepseek-v3", SPARSE, run(cuda_graphs=True), sparse=True).forward
+    saved = COMMON.unfused_copy * 2048 * 8 * 7168 / rank_of(H100, whole).memory
+    assert apart - fused == pytest.approx(saved)

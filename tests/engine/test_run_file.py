@@ -121,6 +121,38 @@ def test_key_value_heads_default_to_the_heads():
     assert read({**GOOD, "model": model}).model.num_key_value_heads == 4
 
 
+def early(mlp, *, compiled, flash_attention=True):
+    """Whether the fused attention of a run is taken to be the first one."""
+    model = {
+        "num_layers": 2,
+        "hidden_size": 256,
+        "num_attention_heads": 4,
+        "ffn_hidden_size": 1024,
+        "vocab_size": 1000,
+        "mlp": mlp,
+        "tied_embeddings": True,
+    }
+    switches = {"compiled": compiled, "flash_attention": flash_attention}
+    document = {**GOOD, "model": model, "training": GOOD["training"] | switches}
+    return read(document).training.first_flash_attention
+
+
+def test_an_unfused_model_of_2022_has_the_first_flash_attention():
+    assert early("gelu", compiled=False)
+
+
+def test_a_llama_is_younger_than_the_first_flash_attention_fused_or_not():
+    assert not early("swiglu", compiled=False)
+
+
+def test_fused_kernels_come_with_a_newer_attention():
+    assert not early("gelu", compiled=True)
+
+
+def test_without_a_fused_attention_there_is_no_first_one():
+    assert not early("gelu", compiled=False, flash_attention=False)
+
+
 WRONG = [None, -1, 0, 3.7, "x", [], {}, True, 10**12, float("nan")]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from engine.formulas.stragglers import (
     all_below,
+    deviations_behind,
     largest_possible,
     lost_to_waiting,
     normal,
@@ -28,6 +29,22 @@ def test_the_slowest_of_n_lies_where_the_table_says(num_gpus, tabulated):
 def test_the_slowest_of_1024_lies_3_2_deviations_behind():
     # sqrt(2 ln n), a common estimate, is 3.72: too pessimistic.
     assert (slowest_of(1024, 0.01) - 1) / 0.01 == pytest.approx(3.249, abs=0.01)
+
+
+@pytest.mark.parametrize("power", range(21))
+def test_the_slowest_of_a_power_of_two_is_the_integral(power):
+    exact = (slowest_of(2**power, 1e-3) - 1) / 1e-3
+    assert deviations_behind(2**power) == pytest.approx(exact, abs=1e-4)
+
+
+@pytest.mark.parametrize("num_gpus", [3, 5, 6, 7, 12, 24, 96, 360, 1536, 3072, 12_288, 100_000])
+def test_the_slowest_of_any_number_is_the_integral_within_a_percent(num_gpus):
+    exact = (slowest_of(num_gpus, 1e-3) - 1) / 1e-3
+    assert deviations_behind(num_gpus) == pytest.approx(exact, rel=0.012)
+
+
+def test_more_gpus_than_the_table_has_are_further_behind():
+    assert deviations_behind(10**9) == deviations_behind(2**20) > deviations_behind(2**19)
 
 
 def test_all_1024_beat_their_own_99th_percentile_3_times_in_100_000():

@@ -107,6 +107,8 @@ SWITCHES = (
     "overlap_tensor_parallel",
     "framework",
     "compiled",
+    "cuda_graphs",
+    "fused_experts",
 )
 SIZES = (
     "sequence_length",

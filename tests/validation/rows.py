@@ -90,6 +90,9 @@ def cases(table: Path) -> tuple[list[Case], dict[str, str]]:
             run = read(document)
             if gpu := _special(row):
                 run = replace(run, cluster=replace(run.cluster, gpu=gpu))
+            if _captured(row):
+                captured = replace(run.training, cuda_graphs=True, fused_experts=True)
+                run = replace(run, training=captured)
             found.append(Case(row=row, run=run, document=document, time=float(row["step_time_s"])))
     return found, skipped
 
@@ -115,6 +118,17 @@ def _sequences(row: Row) -> tuple[int, int]:
 
 def _special(row: Row) -> Gpu | None:
     return _META_H100 if "HBM2e" in row["gpu"] else None
+
+
+def _captured(row: Row) -> bool:
+    """Whether the recipe replays whole iterations as CUDA graphs, with fused grouped products.
+
+    Those in MXFP8 do from 26.06 on: Qwen3 on all Blackwells, DeepSeek-V3 on all but the B200, with
+    tokens exchanged beside products (Megatron-Bridge, pull requests 3983, 4226, 4249 and 4606).
+    """
+    late = row["flag"].startswith(("26.06", "26.08")) and "MXFP8" in row["precision"]
+    mixture = row["model"].startswith("Qwen3") or row["model"] == "DeepSeek-V3"
+    return late and mixture and not (row["model"] == "DeepSeek-V3" and "DGX-B200" in row["gpu"])
 
 
 def _cluster(row: Row) -> dict[str, Any]:
@@ -276,16 +290,17 @@ def _nemo(row: Row, plan: Settings, training: Settings) -> None:
 def _bridge(row: Row, plan: Settings, training: Settings) -> None:
     """As NeMo; some plans are Megatron-FSDP; some exchange tokens beside products.
 
-    The exchange is overlapped in the recipes for MXFP8 from 26.06 on, on B200 with 32 ranks of
-    experts from 26.04.01, and on H100 (scripts/performance/configs/deepseek).
+    The exchange is overlapped where iterations are captured, for DeepSeek-V3 also on B200 with 32
+    ranks of experts from 26.04.01 on, and on H100 (scripts/performance/configs/deepseek).
     """
     _nemo(row, plan, training)
     if "FSDP" in row["sharding"]:
         plan["zero_stage"] = 3
-    if row["model"] == "DeepSeek-V3":
-        late = row["flag"].startswith(("26.06", "26.08")) and "MXFP8" in row["precision"]
-        wide = "B200" in row["gpu"] and row["ep"] == "32" and "GB" not in row["gpu"]
-        training["overlap_tensor_parallel"] = late or wide or "H100" in row["gpu"]
+    if _captured(row):
+        training["overlap_tensor_parallel"] = True
+    elif row["model"] == "DeepSeek-V3":
+        wide = "DGX-B200" in row["gpu"] and row["ep"] == "32"
+        training["overlap_tensor_parallel"] = wide or "H100" in row["gpu"]
 
 
 def _simumax(row: Row, plan: Settings, training: Settings) -> None:

@@ -23,9 +23,10 @@ export function bars(view) {
   const top = 6 + KEY_ROW * keyed + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
   const { marks, texts } = xAxis(view.axis, frame);
-  const boxes = [];
+  const boxes = [], ranges = [];
   view.bars.forEach((bar, row) => {
     const y = row * BAR_ROW;
+    if (bar.range) ranges.push(...rangeOf(bar.range.map((at) => clamp(share(view.axis, at))), y + 31));
     for (const s of bar.segments) {
       const [x0, x1] = [s.start, s.end].map((at) => clamp(share(view.axis, at)));
       boxes.push(box(x0, x1, y + 22, y + 40, s.color, 1, false, s.label, s.text));
@@ -40,10 +41,16 @@ export function bars(view) {
     back: xGrid(view.axis, frame),
     boxes,
     curves: [],
-    front: [...marks, ...swatches, ...lines],
+    front: [...marks, ...swatches, ...ranges, ...lines],
     rings: [],
     words: [...texts, ...names, ...labels],
   };
+}
+
+/** A thin line with two ends: the range that a bar's total may have. */
+function rangeOf([low, high], y) {
+  const ends = [low, high].map((x) => [[x, y - 4], [x, y + 4]]);
+  return [[[low, y], [high, y]], ...ends].map((points) => line(points, "ink", "tick"));
 }
 
 /** Pixels from the left and row of every part's name, so that the rows fit a phone. */

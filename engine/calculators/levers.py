@@ -1,0 +1,28 @@
+"""Levers: what each thing that could be changed would give, for the reader's own job."""
+
+from engine.calculators import _levers_views as views
+from engine.calculators._levers_inputs import PRESETS as PRESETS
+from engine.calculators._levers_inputs import Inputs as Inputs
+from engine.calculators._levers_model import job
+from engine.views import View
+
+TITLE = "What to change first"
+QUESTION = "Which change would make my job faster, by how much, and how sure is that?"
+EQUATIONS = (views.AMDAHL,)
+
+
+def compute(inputs: Inputs) -> dict[str, View]:
+    """Return the views, in the order of the page."""
+    found = job(inputs)
+    return {
+        "step_time": views.step_value(found),
+        "first": views.first(found),
+        "tornado": views.tornado(found),
+        "exposed_share": views.exposed_value(found),
+        "advice": views.advice(found),
+        "amdahl": views.amdahl_curve(inputs, found),
+        "five": views.amdahl_value("With 5 % exposed", 0.05, inputs.kernel_gain),
+        "fifteen": views.amdahl_value("With 15 % exposed", 0.15, inputs.kernel_gain),
+        "levers": views.table(found),
+        "challenge": views.challenge(found),
+    }

@@ -1,0 +1,83 @@
+"""How well the engine predicts a change: pairs of published runs that differ in one setting.
+
+    python -m tests.validation.gains
+
+writes `engine/calculators/_levers_accuracy.py`; a test compares it with what this prints.
+"""
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+from engine.calculators._published_read import _SWITCHES, Published, published
+
+TARGET = Path(__file__).parents[2] / "engine" / "calculators" / "_levers_accuracy.py"
+_PLAN = (
+    "tensor_parallel",
+    "pipeline_parallel",
+    "virtual_pipeline",
+    "context_parallel",
+    "expert_parallel",
+    "shard_group",
+    "micro_batch_size",
+)
+
+
+def settings(row: Published) -> dict[str, object]:
+    """Return what a lever could change."""
+    return dict(zip(_SWITCHES, row.switches, strict=True)) | {k: row.sizes[k] for k in _PLAN}
+
+
+def pairs() -> Iterator[tuple[Published, Published]]:
+    """Yield runs of one source, model, machine, size and batch that differ in one setting."""
+    alike: dict[tuple[object, ...], list[Published]] = defaultdict(list)
+    for row in published():
+        if not row.doubted:
+            sizes = (row.sizes["world_size"], row.sizes["sequence_length"])
+            alike[(row.source, row.model, row.cluster, *sizes)].append(row)
+    for rows in alike.values():
+        for one, other in combinations(rows, 2):
+            if _differing(one, other) == 1:
+                yield one, other
+
+
+def _differing(one: Published, other: Published) -> int:
+    before, after = settings(one), settings(other)
+    return sum(before[key] != after[key] for key in before)
+
+
+def errors() -> list[float]:
+    """Return, for every pair, how far the predicted ratio of their speeds is from the measured."""
+    return [
+        abs(
+            math.log(_speed(one, "predicted") / _speed(other, "predicted"))
+            - math.log(_speed(one, "measured") / _speed(other, "measured"))
+        )
+        for one, other in pairs()
+    ]
+
+
+def _speed(row: Published, which: str) -> float:
+    return row.sizes["global_batch_size"] / float(getattr(row, which))
+
+
+def text() -> str:
+    """Return the module."""
+    found = sorted(errors())
+    return (
+        '"""How far predicted gains are from published ones. By tests.validation.gains."""\n'
+        "\n"
+        "# Pairs of runs that differ in one setting; median and 80th percentile of the error of\n"
+        "# the ratio of their speeds.\n"
+        f"PAIRS = {len(found)}\n"
+        f"GAIN_MEDIAN = {statistics.median(found):.3f}\n"
+        f"GAIN_ERROR = {found[int(0.8 * len(found))]:.3f}\n"
+    )
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text(), "utf-8")
+    print(text())
