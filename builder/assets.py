@@ -2,16 +2,15 @@
 
 import posixpath
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from builder import slim
 from builder.folders import digest, files
+from builder.join import joined
 
 FOLDER = "assets"
 _URL = re.compile(r"""url\(\s*["']?(?!data:)([^"')]+)["']?\s*\)""")
-_IMPORT = re.compile(r"""^\s*(?:import|export)\b[^"';]*?["'](\./[\w./-]+\.js)["']""", re.MULTILINE)
 ENTRY = "main.js"
 
 
@@ -22,8 +21,7 @@ class Shell:
     Attributes:
         styles: the one style sheet.
         style_text: the same without fonts, for the page that knows no address of its own.
-        script: the entry module.
-        preload: the modules it imports, directly or not.
+        script: the entry module, with all it imports.
         worker: the Worker's module.
         runtime: the manifest of the live runtime.
         bokeh: BokehJS.
@@ -33,7 +31,6 @@ class Shell:
     styles: str
     style_text: str
     script: str
-    preload: tuple[str, ...]
     worker: str
     runtime: str
     bokeh: str
@@ -79,34 +76,20 @@ def _is_font(path: Path) -> bool:
     return path.suffix in (".woff2", ".woff")
 
 
-def scripts(theme: Path) -> tuple[dict[str, bytes], str, tuple[str, ...], str]:
-    """Return (files, entry, modules it imports, Worker) of theme/runtime.
+def scripts(theme: Path) -> tuple[dict[str, bytes], str, str]:
+    """Return (files, entry, Worker) of theme/runtime.
 
-    All modules lie in one folder whose name carries the hash, so that imports stay as written.
+    All modules lie in one folder whose name carries the hash, so that imports stay as written; the
+    entry holds all it imports.
     """
-    found = {
-        path.name: slim.script(path.read_text("utf-8")).encode()
-        for path in files(theme / "runtime", "*.js")
-    }
-    if not found:
-        return {}, "", (), ""
-    parts = [part for name, content in found.items() for part in (name, content)]
-    folder = f"{FOLDER}/js-{digest(parts)}"
-    needed = [name for name in _closure(ENTRY, found) if name != ENTRY]
+    modules = files(theme / "runtime", "*.js")
+    texts = {path.name: slim.script(path.read_text("utf-8")) for path in modules}
+    if not texts:
+        return {}, "", ""
+    found = joined(texts, ENTRY) if ENTRY in texts else texts
+    folder = f"{FOLDER}/js-{digest(part for pair in found.items() for part in pair)}"
     return (
-        {f"{folder}/{name}": content for name, content in found.items()},
+        {f"{folder}/{name}": text.encode() for name, text in found.items()},
         f"{folder}/{ENTRY}" if ENTRY in found else "",
-        tuple(f"{folder}/{name}" for name in needed),
         f"{folder}/worker.js" if "worker.js" in found else "",
     )
-
-
-def _closure(entry: str, modules: Mapping[str, bytes]) -> list[str]:
-    seen: dict[str, None] = {}
-    waiting = [entry] if entry in modules else []
-    while waiting:
-        name = waiting.pop()
-        seen[name] = None
-        imports = [path.removeprefix("./") for path in _IMPORT.findall(modules[name].decode())]
-        waiting += [found for found in imports if found in modules and found not in seen]
-    return sorted(seen)

@@ -24,7 +24,7 @@ def dress(
     looks = digest(digest_of_files(theme / name) for name in ("styles", "fonts"))
     sheets, sheet, fonts = memo.get("styles", looks, lambda: assets.styles(theme))
     modules = digest_of_files(theme / "runtime")
-    code, entry, preload, worker = memo.get("scripts", modules, lambda: assets.scripts(theme))
+    code, entry, worker = memo.get("scripts", modules, lambda: assets.scripts(theme))
     found = {**sheets, **code}
     runtime = bokeh = ""
     if live:
@@ -40,7 +40,6 @@ def dress(
         styles=sheet,
         style_text=assets.style_text(theme),
         script=entry,
-        preload=preload,
         worker=worker,
         runtime=runtime,
         bokeh=bokeh,
