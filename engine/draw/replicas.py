@@ -38,7 +38,7 @@ def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:
     height = _TOP + lanes * _ROW + 42
     stages = range(8)
     return Scene(
-        title=f"Step {number} of data-parallel training on {lanes} GPUs",
+        title="A step of data-parallel training",
         width=_WIDTH,
         height=height,
         frames=tuple(
@@ -95,7 +95,7 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
             "data-links": links,
         },
     )
-    rows = (f"{given:g}", f"{wanted:g}" if stage < 2 else f"{error:.2g}")
+    rows = (f"{given:g}", f"{wanted:g}" if stage < 2 else _short(error))
     for row, text in enumerate(rows):
         yield Shape(
             key=f"tile{sample}.{row}",
@@ -196,6 +196,12 @@ def _caption(step: Step, clock: Clock, number: Count, stage: int) -> Text:
         ),
     )
     return captions[stage]
+
+
+def _short(number: float) -> str:
+    """Return a number that fits a tile."""
+    text = f"{number:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
 
 
 def _line(line: Line) -> str:
