@@ -49,10 +49,15 @@ def _spread(count: int) -> Sequence[int]:
 
 def pareto(inputs: Inputs, found: Mapping[str, Played | str], own: Played) -> Lines:
     """Return the bubble of every schedule over its memory, and who is beaten by none."""
-    shown = [one for one in found.values() if isinstance(one, Played)] or [own]
+    # One micro-batch at a time is out of every scale, unless it is what the reader looks at.
+    shown = [
+        one
+        for one in found.values()
+        if isinstance(one, Played) and (one.name != "naive" or one.name == own.name)
+    ] or [own]
     best = frontier(shown)
     high = max(one.memory for one in shown) * 1.15
-    top = max(one.share for one in shown if one.name != "naive" or one is own)
+    top = max(one.share for one in shown)
     rules = tuple(
         Rule(key="limit", label="1F1B's memory", axis="x", at=one.memory)
         for one in shown

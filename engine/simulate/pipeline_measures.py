@@ -32,7 +32,10 @@ def activations(run: Run, rank: int) -> tuple[tuple[Seconds, ...], tuple[Ratio, 
     ):
         high = held + 1 if op.kind == PAIR else held
         for at, count in ((start, high), (end, held)) if high > before else ((end, held),):
-            if count != counts[-1] * run.program.num_parts:
+            if at - times[-1] <= 1e-9 * end:
+                # Let go and taken up at once: nothing that lasts.
+                counts[-1] = count / run.program.num_parts
+            elif count != counts[-1] * run.program.num_parts:
                 times.append(at)
                 counts.append(count / run.program.num_parts)
         before = held
