@@ -1,12 +1,14 @@
 """Markdown blocks of our own: `/// predict | calculator.output` and `/// figure | id`."""
 
 import xml.etree.ElementTree as etree
+from dataclasses import replace
 
 from markdown import Markdown  # type: ignore[import-untyped]
 from pymdownx.blocks import BlocksExtension, BlocksProcessor  # type: ignore[import-untyped]
 from pymdownx.blocks.block import Block, type_number, type_string_in  # type: ignore[import-untyped]
 
 from builder.findings import Findings, Surroundings, show_value
+from builder.live import at
 from builder.placement import calculator_of, parse
 from builder.predict import prediction
 from builder.problem import ContentError
@@ -87,6 +89,9 @@ class PredictBlock(Block):  # type: ignore[misc]
         view = found.views.get(placement.member)
         if not isinstance(view, Value):
             raise ContentError(f"'{self.argument}' is no value; only a value can be predicted")
+        if placement.settings:
+            shown, _ = at(found, placement.settings, placement.member)
+            view = replace(view, value=shown["value"])
         low, high = float(self.options["low"]), float(self.options["high"])
         made = prediction(view, low, high, self.options["scale"])
         show_value(found, placement.member, findings)

@@ -58,12 +58,12 @@ def _achieved(
     )
 
 
-_AMPERE = _achieved((0.786, 0.74), (0.623, 0.522), 3.36 * MICRO, 0.835, 0.78)
-_HOPPER = _achieved((0.664, 0.618), (0.616, 0.492), 3.86 * MICRO, 0.887, 0.82)
-_B200 = _achieved((0.453, 0.607), (0.594, 0.466), 1.56 * MICRO, 0.82, 0.76)
-_GB200 = _achieved((0.585, 0.554), (0.592, 0.459), 1.63 * MICRO, 0.82, 0.76)
-_B300 = _achieved((0.671, 0.608), (0.594, 0.465), 1.39 * MICRO, 0.82, 0.76)
-_GB300 = _achieved((0.606, 0.692), (0.604, 0.493), 1.38 * MICRO, 0.82, 0.76)
+_AMPERE = _achieved((0.769, 0.74), (0.611, 0.498), 3.41 * MICRO, 0.835, 0.78)
+_HOPPER = _achieved((0.668, 0.622), (0.596, 0.459), 3.87 * MICRO, 0.887, 0.82)
+_B200 = _achieved((0.48, 0.603), (0.592, 0.459), 1.62 * MICRO, 0.82, 0.76)
+_GB200 = _achieved((0.594, 0.564), (0.587, 0.445), 1.62 * MICRO, 0.82, 0.76)
+_B300 = _achieved((0.621, 0.603), (0.596, 0.47), 1.44 * MICRO, 0.82, 0.76)
+_GB300 = _achieved((0.605, 0.649), (0.612, 0.511), 1.35 * MICRO, 0.82, 0.76)
 # Other types: (16 bits, 8 bits) of products, (forward, backward) of attention.
 _VOLTA = _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81)
 _AMPERE_PCIE = _achieved((0.71, 0.71), (0.56, 0.47), 3.4 * MICRO, 0.835, 0.78)
@@ -173,6 +173,7 @@ class Common:
         expert_launches: of the host, for the hundreds of small kernels of a layer with experts,
             forward, and twice as long backward, however fast the GPU is.
         kernel_gap: from the end of a small kernel to the start of the next.
+        first_attention: of the rate of FlashAttention-2, that the first FlashAttention reaches.
         unfused_copy: bytes per element of a token's copy for an expert that separate kernels for
             padding, weights and conversion move, forward, and again backward.
     """
@@ -186,6 +187,7 @@ class Common:
     fetch_ahead: Share
     expert_launches: Seconds
     kernel_gap: Seconds
+    first_attention: Share
     unfused_copy: Bytes
 
 
@@ -193,14 +195,15 @@ class Common:
 # for each before any run is looked at (`COMMON_PRIOR` there). The gap between kernels is assumed:
 # two microseconds, what profiles of A100 and H100 show.
 COMMON = Common(
-    hidden=0.583,
-    cover=0.501,
-    exposed_sends=0.237,
-    host=2.11 * MILLI,
-    deviation=0.0098,
-    taken=0.586,
-    fetch_ahead=0.422,
-    expert_launches=2.71 * MILLI,
+    hidden=0.567,
+    cover=0.5,
+    exposed_sends=0.239,
+    host=2.19 * MILLI,
+    deviation=0.00858,
+    taken=0.52,
+    fetch_ahead=0.427,
+    expert_launches=2.72 * MILLI,
     kernel_gap=2 * MICRO,
-    unfused_copy=8.23,
+    first_attention=0.586,
+    unfused_copy=8.28,
 )

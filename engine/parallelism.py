@@ -86,7 +86,8 @@ class Training:
         overlap_tensor_parallel: its collectives run beside the matrix products.
         framework: family of software; decides data types, buffers and what is overlapped.
         compiled: element-wise kernels are fused.
-        first_flash_attention: the fused attention is the first FlashAttention (2022).
+        first_flash_attention: the fused attention is the first FlashAttention (2022), and the
+            loss comes from the same package, fused and in 16 bits.
         cuda_graphs: a step is captured once and replayed; the host launches no kernels.
         fused_experts: the grouped products of experts pad, convert and activate by themselves.
         gradient_precision: in which gradients are summed; empty: as the framework does unasked.
@@ -107,6 +108,11 @@ class Training:
     cuda_graphs: bool = False
     fused_experts: bool = False
     gradient_precision: Literal["", "bf16", "fp16", "fp32"] = ""
+
+
+def halves_gradients(training: Training) -> bool:
+    """Return whether gradients are summed and reduced in 16 bits."""
+    return training.gradient_precision in ("bf16", "fp16")
 
 
 def data_parallel(plan: Plan) -> Count:

@@ -2,7 +2,7 @@
 
 from engine.calculators._claims import Claim
 from engine.formulas.activations import korthikanti_activations
-from engine.formulas.states import MIXED_PRECISION, sharded_states
+from engine.formulas.states import MIXED_PRECISION, sharded_states, zero_saving
 from engine.text import Text, say
 from engine.units import BYTES, GB, MB, RATIO, SHARE
 
@@ -16,21 +16,15 @@ def claims() -> tuple[Claim, ...]:
     return (*(_saving(stage) for stage in (1, 2, 3)), *_states(), *_activations())
 
 
-def saved(stage: int, ranks: int) -> float:
-    """Return the share of the 16 bytes of a parameter that ZeRO takes off a rank."""
-    left = sharded_states(1.0, MIXED_PRECISION, stage, ranks)
-    return 1 - (left.parameters + left.gradients + left.optimizer) / 16
-
-
 def _saving(stage: int) -> Claim:
     return Claim(
         key=f"E1.{stage}",
         said=f"Memory of the states that ZeRO of stage {stage} saves",
-        printed=say("{two}", two=(saved(stage, 2), SHARE)),
+        printed=say("{two}", two=(zero_saving(MIXED_PRECISION, stage, 2), SHARE)),
         right=say(
             "{eight} at 8 GPUs, {many} at 64",
-            eight=(saved(stage, 8), SHARE),
-            many=(saved(stage, 64), SHARE),
+            eight=(zero_saving(MIXED_PRECISION, stage, 8), SHARE),
+            many=(zero_saving(MIXED_PRECISION, stage, 64), SHARE),
         ),
         verdict="condition",
         why="The printed share holds for two GPUs, which is not said.",

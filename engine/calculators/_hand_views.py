@@ -46,17 +46,17 @@ def sums(inputs: Inputs, hand: Hand) -> Table:
     if inputs.operation == "all_to_all":
         rows = [_received(hand, rank) for rank in range(inputs.world_size)]
         links = tuple((f"rank:{rank}",) for rank in range(inputs.world_size))
-        columns = ("GPU", "Has for the others", "Must get", "Got")
+        columns = ("GPU", "Got", "Must get", "Had for the others")
     else:
         rows = [_chunk(inputs, hand, chunk) for chunk in range(hand.trace.chunks)]
         links = tuple((f"chunk:{chunk}",) for chunk in range(hand.trace.chunks))
-        columns = ("Chunk", "Computed directly", "Held by", "After the last round")
+        columns = ("Chunk", "At the end", "held by", "Computed directly")
     return Table(
         title=f"The {OPERATIONS[inputs.operation]}, checked",
         columns=columns,
         rows=tuple(rows),
-        caption="Left of the last column: plain arithmetic on the numbers of the first frame. "
-        "Last column: what the run left in the cells.",
+        caption="At the end: what the run left in the cells. The last column is computed without "
+        "it, from the numbers of the first frame.",
         links=links,
     )
 
@@ -72,7 +72,7 @@ def _chunk(inputs: Inputs, hand: Hand, chunk: int) -> tuple[Text, ...]:
     direct = " + ".join(map(str, parts)) + (f" = {sum(parts)}" if len(parts) > 1 else "")
     held = {trace.frames[-1].state[rank][chunk].value for rank in ranks}
     who = f"GPU {ranks[0]}" if len(ranks) == 1 else f"all {len(ranks)} GPUs"
-    return (str(chunk), direct, who, " and ".join(map(str, sorted(held))))
+    return (str(chunk), " and ".join(map(str, sorted(held))), who, direct)
 
 
 def _received(hand: Hand, rank: int) -> tuple[Text, ...]:
@@ -82,7 +82,7 @@ def _received(hand: Hand, rank: int) -> tuple[Text, ...]:
     has = [part(rank, rank * n + other, n, trace.chunks, trace.seed) for other in ranks]
     must = [part(other, other * n + rank, n, trace.chunks, trace.seed) for other in ranks]
     got = [final[other * n + rank].value for other in ranks]
-    return (str(rank), *(" ".join(map(str, numbers)) for numbers in (has, must, got)))
+    return (str(rank), *(" ".join(map(str, numbers)) for numbers in (got, must, has)))
 
 
 def meter(inputs: Inputs, hand: Hand) -> Bars:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.calculators._levers_inputs import Inputs
+from engine.constants import COMMON
 from engine.formulas.operations import attention_operations, model_operations
 from engine.inputs import Scalar
 from engine.models import MODELS
 from engine.run_file import Run
-from engine.simulate.step_time import HOST, StepTime, step_time
+from engine.simulate.step_time import StepTime, step_time
 from engine.units import Count, Seconds
 
 Change = Mapping[str, Scalar]
@@ -142,7 +143,7 @@ def _documents(inputs: Inputs, run: Run, step: StepTime) -> Seconds:
 
 
 def _stragglers(_: Inputs, run: Run, step: StepTime) -> Seconds:
-    return max(0.0, step.other - HOST)
+    return max(0.0, step.other - COMMON.host)
 
 
 def _contention(inputs: Inputs, run: Run, step: StepTime) -> Seconds:

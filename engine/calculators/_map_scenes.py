@@ -25,7 +25,9 @@ def scene(found: Map) -> Scene:
     looks = [Look(axis=None, caption=_own(found))]
     looks += [Look(axis=axis, caption=_of_axis(found, axis)) for axis in found.traffic]
     legend = {axis: f"{SHORT[axis]} {size(mesh, axis)}" for axis in found.traffic}
-    return map_scene(mesh, found.rank, names, tuple(looks), legend)
+    kind, nodes = _party(mesh)
+    boxes = "" if kind == "rank" else kind
+    return map_scene(mesh, found.rank, names, tuple(looks), legend, (boxes, nodes))
 
 
 def _own(found: Map) -> Text:
@@ -34,9 +36,12 @@ def _own(found: Map) -> Text:
         return "One GPU: it talks to nobody."
     peers = {other for axis in found.traffic for other in group(mesh, axis, rank)} - {rank}
     inside = sum(node_of(mesh, other) == node_of(mesh, rank) for other in peers)
+    nodes = "nodes" if mesh.num_nodes > 1 else "node"
     return say(
-        "GPU {r} on node {n} shares a group with {all} of the {others} others, {inside} of them on "
-        "its own node. Dashed: leaves the node.",
+        f"{{w}} GPUs on {{m}} {nodes}. GPU {{r}} on node {{n}} shares a group with {{all}} of the "
+        "{others} others, {inside} of them on its own node. Dashed: leaves the node.",
+        w=(mesh.world_size, COUNT),
+        m=(mesh.num_nodes, COUNT),
         r=(rank, COUNT),
         n=(node_of(mesh, rank), COUNT),
         all=(len(peers), COUNT),
@@ -71,7 +76,7 @@ def matrix(found: Map) -> Scene:
     ranks_each = {"rank": 1, "node": mesh.gpus_per_node}.get(kind, mesh.gpus_per_node * party)
     count = -(-mesh.world_size // ranks_each)
     cells = _cells(found, ranks_each)
-    words = {"rank": "GPUs", "node": "nodes", "block": f"blocks of {party} nodes"}[kind]
+    rows = {"rank": "GPUs", "node": "nodes", "block": f"blocks of {party} nodes"}[kind]
     return matrix_scene(
         Matrix(
             kind=kind,
@@ -79,8 +84,11 @@ def matrix(found: Map) -> Scene:
             cells=cells,
             per_node=mesh.gpus_per_node if kind == "rank" else 1,
         ),
-        title=f"Bytes per step between {words}",
-        looks=[("", _summary(found)), *((axis, _shared(found, axis)) for axis in found.traffic)],
+        title="Who sends to whom",
+        looks=[
+            ("", _summary(found, rows)),
+            *((axis, _shared(found, axis)) for axis in found.traffic),
+        ],
         chosen=found.rank // ranks_each,
     )
 
@@ -127,12 +135,13 @@ def _blocks(mesh: Mesh, ranks_each: Count) -> list[tuple[Count, Count, float]]:
     return found
 
 
-def _summary(found: Map) -> Text:
+def _summary(found: Map, rows: str) -> Text:
     total = sum(one.sent for one in found.traffic.values())
     if not total:
         return "Nobody sends anything."
     return say(
-        "A mean GPU sends {all} per step; {out} of it, {share}, leave its node.",
+        f"Rows and columns are {rows}. A mean GPU sends {{all}} per step; {{out}} of it, "
+        "{share}, leave its node.",
         all=(total, BYTES),
         out=(leaving(found), BYTES),
         share=(leaving(found) / total, SHARE),

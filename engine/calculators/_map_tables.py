@@ -15,27 +15,27 @@ _MULTIPLIES = {"expert": "no: reuses the ranks of a stage"}
 _NATURE = {
     "tensor": (
         "all-gather, reduce-scatter",
-        "yes, inside every layer",
+        "every layer",
         "pieces of it beside pieces of the product (async TP)",
     ),
     "context": (
         "keys and values round a ring",
-        "if a block travels longer than it is computed on",
+        "if a hop is slow",
         "double buffering",
     ),
     "expert": (
         "all-to-all, there and back",
-        "yes, inside every sparse layer",
+        "every sparse layer",
         "two micro-batches in turn (DualPipe)",
     ),
     "data": (
         "reduce-scatter, all-gather (ZeRO-1)",
-        "no, but for the last bucket",
+        "the last bucket",
         "buckets beside backward, gathers beside forward",
     ),
     "pipeline": (
         "send and receive",
-        "at fill and drain",
+        "fill and drain",
         "asynchronous sends, more micro-batches",
     ),
 }
@@ -125,10 +125,10 @@ def nature_table(found: Map) -> Table:
         operation, critical, hidden = _NATURE[axis]
         if axis == "tensor" and not found.run.plan.sequence_parallel:
             operation = "all-reduce"
-        rows.append((name(axis), operation, critical, hidden))
+        rows.append((name(axis), critical, operation, hidden))
     return Table(
-        title="What must be waited for, and what hides it",
-        columns=("Axis", "Operation", "On the critical path", "Hidden by"),
+        title="Waiting, and what hides it",
+        columns=("Axis", "Critical path", "Operation", "Hidden by"),
         rows=tuple(rows) or (("none", "-", "-", "-"),),
     )
 

@@ -27,6 +27,7 @@ _SWITCHES = (
     "overlap_tensor_parallel",
     "framework",
     "compiled",
+    "half_gradients",
     "cuda_graphs",
     "fused_experts",
 )

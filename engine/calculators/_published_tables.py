@@ -7,7 +7,7 @@ from engine.calculators import _published_accuracy as accuracy
 from engine.calculators._published_errors import named, signed, split, statistics
 from engine.calculators._published_read import Published, inputs_of, sources
 from engine.calculators._run_inputs import Inputs
-from engine.constants import Achieved
+from engine.constants import Achieved, Common
 from engine.text import plain, say
 from engine.units import BYTES, COUNT, SECONDS, SHARE
 from engine.views import Cell, Cite, Open, Receipt, Table, Value
@@ -16,6 +16,8 @@ PER_PAGE = 20
 # Constants of one type of GPU that are fitted, and the types that there are runs for.
 FREE = ("matmul", "matmul_fp8", "attention_forward", "attention_backward", "fill")
 FITTED = ("A100", "H100", "B200", "GB200", "B300", "GB300")
+# Constants that all types share: all but the gap between kernels are fitted.
+SHARED = len(fields(Common)) - 1
 
 
 def runs(rows: Sequence[Published], order: str, page: int) -> Table:
@@ -174,17 +176,18 @@ def constants() -> Value:
     """Return how many numbers were fitted to how many runs."""
     return Value(
         label="Fitted constants",
-        value=float(len(FREE) * len(FITTED)),
+        value=float(len(FREE) * len(FITTED) + SHARED),
         quantity=COUNT,
         receipt=Receipt(
             basis="definition",
             assumptions=(
                 say(
                     "{free} of {all} constants of each of {types} types of GPU; the others are "
-                    "read off measured bandwidths.",
+                    "read off measured bandwidths. {shared} more are shared by all types.",
                     free=(float(len(FREE)), COUNT),
                     all=(float(len(fields(Achieved))), COUNT),
                     types=(float(len(FITTED)), COUNT),
+                    shared=(float(SHARED), COUNT),
                 ),
             ),
         ),

@@ -137,6 +137,14 @@ class Inputs:
     compiled: Annotated[
         bool, Switch(label="Fused element-wise kernels", advanced=True, help="Off: eager PyTorch.")
     ] = True
+    half_gradients: Annotated[
+        bool,
+        Switch(
+            label="Gradients summed in 16 bits",
+            advanced=True,
+            help="Off: as the framework does unasked.",
+        ),
+    ] = False
     cuda_graphs: Annotated[
         bool,
         Switch(

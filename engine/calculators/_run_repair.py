@@ -95,8 +95,10 @@ def run_of(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
         if getattr(possible, name) != getattr(inputs, name)
     )
     run = read(document(possible))
-    switches = _taken(inputs, _BEYOND)
-    run = replace(run, training=replace(run.training, **switches))
+    training = replace(run.training, **_taken(inputs, _BEYOND))
+    if inputs.half_gradients:
+        training = replace(training, gradient_precision="bf16")
+    run = replace(run, training=training)
     if inputs.gpu == LIMITED:
         run = replace(run, cluster=replace(run.cluster, gpu=LIMITED_GPU))
     return run, changes

@@ -37,7 +37,7 @@ EQUATIONS = (
     EXPOSED_TIME,
     ALL_BELOW,
 )
-_QUANTILE, _GOODPUT = 0.99, 0.95
+_QUANTILE, _GOODPUT, _SEEN = 0.99, 0.95, 1e12
 _STATES = 16.0  # bytes per parameter of Adam in mixed precision
 _MODEL = (
     "Computation as 6 operations per parameter and token; an all-reduce in buckets as NCCL runs "
@@ -117,7 +117,19 @@ def values(inputs: Inputs, now: Point, rate: float, enough: float) -> dict[str, 
                 inputs={"n": "num_gpus"},
                 assumptions=("GPUs are independent; holds for every distribution.",),
             ),
-            note=say("about one step in {s}", s=(1 / lucky if lucky > 1e-300 else 1e300, COUNT)),
+            note="of one GPU's own times, in a step",
+        ),
+        "one_in": Value(
+            label="Steps until that happens",
+            value=min(1 / lucky, _SEEN) if lucky > 0 else _SEEN,
+            quantity=COUNT,
+            receipt=Receipt(
+                assumptions=(
+                    "One over the probability; beyond a million million steps it is cut short.",
+                ),
+                sources=("david2003",),
+            ),
+            note="the mean wait for a step without a slowest percent",
         ),
         "states": Value(
             label="States on every GPU",

@@ -12,7 +12,7 @@ from engine.views import Advice, Badge, Challenge, Condition, Remedy
 
 Change = Mapping[str, float | int | str | bool]
 _SCHEDULES = ("interleaved", "zb_h1", "zb_v", "dualpipe_v")
-_LARGEST = 4_000  # operations of a run that is only there for a remedy
+_LARGEST = 3_000  # operations of a run that is only there for a remedy
 
 
 def regime(inputs: Inputs, own: Played) -> Badge:
@@ -141,7 +141,7 @@ def _memory(own: Played, after: Played) -> Text:
 
 def _candidates(inputs: Inputs) -> list[tuple[str, Text, Change, Text]]:
     found: list[tuple[str, Text, Change, Text]] = []
-    if 2 * inputs.num_microbatches <= 1024:
+    if 2 * inputs.num_microbatches <= 256:
         label = say("{m} micro-batches", m=(2 * inputs.num_microbatches, COUNT))
         side = "doubles the global batch, or halves the micro-batch"
         found.append(("more", label, {"num_microbatches": 2 * inputs.num_microbatches}, side))

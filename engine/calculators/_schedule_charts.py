@@ -15,8 +15,8 @@ from engine.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 
 _BARS = 8
 # Operations that the curve over the micro-batches may take to play.
-_BUDGET = 2500
-_LONGEST = 1024
+_BUDGET = 2000
+_LONGEST = 256
 
 
 def staircase(run: Run) -> Bars:
@@ -108,7 +108,7 @@ def over_microbatches(inputs: Inputs, own: Played) -> Lines:
     """Return the bubble over the micro-batches: played, and 1F1B's closed form beside it."""
     p = own.setting.pipeline_parallel
     points = _points(inputs, own)
-    column = [2 ** (exponent / 4) for exponent in range(41)]
+    column = [2 ** (exponent / 4) for exponent in range(33)]
     return Lines(
         title="Bubble over micro-batches",
         x=Axis(label="micro-batches", quantity=COUNT, low=1, high=_LONGEST, scale="log"),
@@ -149,7 +149,7 @@ def _points(inputs: Inputs, own: Played) -> list[tuple[float, float]]:
     schedule = discover.module(PACKAGE, own.name)
     left = _BUDGET
     found = {own.setting.num_microbatches: own.share}
-    for m in sorted({2**exponent for exponent in range(11)} | {p, 2 * p, 4 * p}):
+    for m in sorted({2**exponent for exponent in range(9)} | {p, 2 * p, 4 * p}):
         left -= 2 * p * m * v
         if left < 0:
             break

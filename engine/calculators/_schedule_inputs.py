@@ -40,7 +40,7 @@ class Inputs:
         int, Number(label="Stages", low=2, high=64, scale="log", whole=True, symbol="p")
     ] = 4
     num_microbatches: Annotated[
-        int, Number(label="Micro-batches", low=1, high=1024, scale="log", whole=True, symbol="m")
+        int, Number(label="Micro-batches", low=1, high=256, scale="log", whole=True, symbol="m")
     ] = 8
     num_chunks: Annotated[
         int,

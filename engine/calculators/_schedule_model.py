@@ -9,10 +9,10 @@ from engine.simulate.pipeline import PACKAGE, Run, Times, simulate
 from engine.simulate.pipeline_measures import idle_over_ideal, idle_share, peak_activations
 from engine.units import Bytes, Count, Ratio, Seconds, Share
 
-# More operations than these would take seconds in a browser: of the reader's own schedule, and of
-# each that stands beside it.
-_LARGEST, _LARGEST_BESIDE = 280_000, 6_000
-_LONGEST = 1024  # micro-batches
+# More operations than these would take seconds in a browser: of the reader's own schedule, of each
+# that stands beside it, and of the longer of two runs that one of those is drawn out from.
+_LARGEST, _LARGEST_BESIDE, _LARGEST_DRAWN = 70_000, 3_000, 8_000
+_LONGEST = 256  # micro-batches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +181,7 @@ def _continued(inputs: Inputs, schedule: ModuleType, v: Count) -> Played | str:
     p, m = inputs.pipeline_parallel, inputs.num_microbatches
     first = 2 * p + m % p
     second = first + p
-    if schedule.obstacle(p, first) or m <= second or cost(p, second, v) > 2 * _LARGEST_BESIDE:
+    if schedule.obstacle(p, first) or m <= second or cost(p, second, v) > _LARGEST_DRAWN:
         return "too long to play beside; choose it"
     low, high = (
         measured(inputs, setting, play(inputs, setting))

@@ -4,12 +4,11 @@ from engine.calculators._zero_inputs import (
     STAGES,
     Inputs,
     break_even_ranks,
-    saving,
     sent,
     sharding,
     types_of,
 )
-from engine.formulas.states import MIXED_PRECISION
+from engine.formulas.states import MIXED_PRECISION, zero_saving
 from engine.text import say
 from engine.units import BYTES, COUNT, SHARE
 from engine.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
@@ -29,19 +28,19 @@ def curve(inputs: Inputs, stage: int) -> Lines:
             key=f"stage{one}",
             label=NAMES[one],
             x=tuple(map(float, RANKS)),
-            y=tuple(saving(types, one, ranks) for ranks in RANKS),
+            y=tuple(zero_saving(types, one, ranks) for ranks in RANKS),
             color=COLORS[one],
         )
         for one in STAGES[1:]
     )
-    two = saving(MIXED_PRECISION, 1, 2)
+    two = zero_saving(MIXED_PRECISION, 1, 2)
     points = [
         Point(
             key="published", label=say("published: {s}", s=(two, SHARE)), x=2.0, y=two, color="ink"
         )
     ]
     if stage:
-        now = saving(types, stage, inputs.ranks)
+        now = zero_saving(types, stage, inputs.ranks)
         points.append(
             Point(key="now", label=say("{s}", s=(now, SHARE)), x=float(inputs.ranks), y=now)
         )

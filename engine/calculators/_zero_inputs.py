@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.formulas.parameters import total_parameters
-from engine.formulas.states import MIXED_PRECISION, StateBytes, States, sharded_states
+from engine.formulas.states import (
+    MIXED_PRECISION,
+    StateBytes,
+    States,
+    sharded_states,
+    zero_saving,
+)
 from engine.formulas.volumes import zero_bytes_sent
 from engine.inputs import BILLIONS, Choice, Number, Unit
 from engine.models import MODELS
@@ -150,14 +156,6 @@ def total(states: States) -> Bytes:
     return states.parameters + states.gradients + states.optimizer
 
 
-def saving(types: StateBytes, stage: Count, ranks: Count) -> Share:
-    """Return the share of the states that a stage takes off every rank; 0 if there are none."""
-    whole = types.parameter + types.gradient + types.optimizer
-    if not whole:
-        return 0.0
-    return 1 - total(sharded_states(1.0, types, stage, ranks)) / whole
-
-
 def sent(inputs: Inputs, stage: Count, num_microbatches: Count) -> Bytes:
     """Return what a rank sends in a step."""
     size = size_of(inputs)
@@ -178,7 +176,7 @@ def sharding(inputs: Inputs, stage: Count) -> Sharding:
     return Sharding(
         states=states,
         held=total(states),
-        saving=saving(types_of(inputs), stage, inputs.ranks),
+        saving=zero_saving(types_of(inputs), stage, inputs.ranks),
         sent=own,
         extra=own / plain if plain else 1.0,
     )

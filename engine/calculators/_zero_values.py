@@ -5,12 +5,10 @@ from engine.calculators._zero_inputs import (
     Inputs,
     Sharding,
     break_even_ranks,
-    saving,
     size_of,
     types_of,
 )
-from engine.equation import Equation
-from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY
+from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, ZERO_SAVING, zero_saving
 from engine.formulas.volumes import ZERO_BYTES, gradient_passes, parameter_passes
 from engine.text import Text, say
 from engine.units import BYTES, COUNT, PARAMETERS, RATIO, SHARE, Quantity
@@ -25,17 +23,6 @@ FROM = {
     "b": "ranks",
     "c": "ranks",
 }
-
-ZERO_SAVING = Equation(
-    name="zero_saving",
-    tex=(
-        r"\v{s} = 1 - \frac{\v{p}/\v{a} + \v{g}/\v{b} + \v{o}/\v{c}}"
-        r"{\v{p} + \v{g} + \v{o}}"
-    ),
-    symbols={"s": ("s", "share saved")}
-    | {key: ZERO_MEMORY.symbols[key] for key in ("p", "a", "g", "b", "o", "c")},
-    sources=("rajbhandari2020",),
-)
 
 
 def _symbols(inputs: Inputs, stage: int) -> dict[str, tuple[float, Quantity]]:
@@ -53,7 +40,9 @@ def saved(inputs: Inputs, stage: int, found: Sharding) -> Value:
     """Return the share of the states that is saved."""
     whole = inputs.parameter_bytes + inputs.gradient_bytes + inputs.optimizer_bytes
     published = Published(
-        text=say("widely published guides print {s}", s=(saving(MIXED_PRECISION, stage, 2), SHARE)),
+        text=say(
+            "widely published guides print {s}", s=(zero_saving(MIXED_PRECISION, stage, 2), SHARE)
+        ),
         reason="That is the share for two GPUs; it is not said.",
         source=GUIDES,
         claim=f"E1.{stage}",
@@ -219,9 +208,9 @@ def published(inputs: Inputs) -> Table:
         rows.append(
             (
                 f"ZeRO-{stage}",
-                say("{s}", s=(saving(MIXED_PRECISION, stage, 2), SHARE)),
+                say("{s}", s=(zero_saving(MIXED_PRECISION, stage, 2), SHARE)),
                 *(
-                    say("{s}", s=(saving(types_of(inputs), stage, ranks), SHARE))
+                    say("{s}", s=(zero_saving(types_of(inputs), stage, ranks), SHARE))
                     for ranks in (2, inputs.ranks, 1024)
                 ),
             )

@@ -96,6 +96,16 @@ def compute(inputs: Inputs) -> dict[str, View]:
             quantity=SHARE,
             receipt=Receipt(assumptions=("What the bubble leaves of the step.",)),
         ),
+        "published_bubble": Value(
+            label="A published formula",
+            value=printed_bubble(inputs.num_microbatches),
+            quantity=SHARE,
+            receipt=Receipt(
+                assumptions=("(N − 1)/N for N micro-batches, as printed; wrong.",),
+                sources=("pingdo_pipeline",),
+            ),
+            note="stages do not occur in it",
+        ),
         "formula": Formula(
             title="From one to the other",
             equation=pipeline.BUBBLE_CONVERSION,

@@ -28,7 +28,7 @@ PRESETS = {
     },
     "One slow stage": {"num_microbatches": 16, "slow_stage": 2, "slowness": 0.5},
     "Slow wires": {"num_microbatches": 16, "message": 1 * MILLI},
-    "64 stages, 1,024 micro-batches": {"pipeline_parallel": 64, "num_microbatches": 1024},
+    "64 stages, 256 micro-batches": {"pipeline_parallel": 64, "num_microbatches": 256},
 }
 
 

@@ -15,7 +15,7 @@ QUESTION = "How much slower is an all-reduce if one port of many sends at a frac
 SLOW_GPU = 1
 _LOW = 0.05
 _SHARES = (_LOW, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
-_SHOWN = {"ring": "communication", "halving_doubling": "tensor", "star": "expert"}
+_SHOWN = {"ring": "communication", "tree": "tensor", "star": "expert"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from engine.calculators._zero_charts import bars, curve, volume
 from engine.calculators._zero_inputs import Inputs as Inputs
 from engine.calculators._zero_inputs import sharding
 from engine.calculators._zero_values import (
-    ZERO_SAVING,
     extra,
     held,
     per_parameter,
@@ -15,7 +14,7 @@ from engine.calculators._zero_values import (
     saved,
     sent_value,
 )
-from engine.formulas.states import ZERO_MEMORY
+from engine.formulas.states import ZERO_MEMORY, ZERO_SAVING
 from engine.formulas.volumes import ZERO_BYTES
 from engine.text import say
 from engine.units import BYTES, COUNT, GB
@@ -31,8 +30,8 @@ PRESETS = {
     "Everything in fp32": {"parameter_bytes": 4.0, "gradient_bytes": 4.0, "optimizer_bytes": 8.0},
     "Four micro-batches": {"num_microbatches": 4, "zero_stage": "2"},
 }
-_MOST = 60 * GB
-_START: Mapping[str, int | str] = {
+MOST = 60 * GB
+START: Mapping[str, int | str] = {
     "model": "llama-2-13b",
     "zero_stage": "2",
     "ranks": 8,
@@ -61,28 +60,28 @@ def compute(inputs: Inputs) -> dict[str, View]:
 
 def _challenge(inputs: Inputs) -> Challenge:
     found = sharding(inputs, int(inputs.zero_stage))
-    micro = int(_START["num_microbatches"])
+    micro = int(START["num_microbatches"])
     types = (inputs.parameter_bytes, inputs.gradient_bytes, inputs.optimizer_bytes)
     return Challenge(
         title="Challenge: lighter, and not a byte more",
         goal=say(
             "Bring the states of Llama 2 13B to {m} or less on each GPU, with {g} micro-batches "
             "per step, and send no more than plain data parallelism does.",
-            m=(_MOST, BYTES),
+            m=(MOST, BYTES),
             g=(micro, COUNT),
         ),
         conditions=(
             Condition(
                 text=say("Llama 2 13B, {g} micro-batches per step or more", g=(micro, COUNT)),
-                met=inputs.model == _START["model"] and inputs.num_microbatches >= micro,
+                met=inputs.model == START["model"] and inputs.num_microbatches >= micro,
             ),
             Condition(
                 text="2 bytes for parameters and gradients, 12 for the optimizer",
                 met=types == (2.0, 2.0, 12.0),
             ),
             Condition(
-                text=say("at most {m} of states on each GPU", m=(_MOST, BYTES)),
-                met=found.held <= _MOST,
+                text=say("at most {m} of states on each GPU", m=(MOST, BYTES)),
+                met=found.held <= MOST,
             ),
             Condition(
                 text="no more bytes sent than by plain data parallelism",
@@ -94,6 +93,6 @@ def _challenge(inputs: Inputs) -> Challenge:
             "Stage 1 leaves four bytes per parameter and a share of twelve. How small must the "
             "share become?",
         ),
-        start=_START,
-        solution={**_START, "zero_stage": "1", "ranks": 32},
+        start=START,
+        solution={**START, "zero_stage": "1", "ranks": 32},
     )

@@ -19,7 +19,7 @@ QUESTION = "Who needs to own the optimizer?"
 EQUATIONS = (ZERO_MEMORY, ZERO_BYTES)
 PRESETS = {
     "Plain data parallelism, for comparison": {"zero_stage": "0"},
-    "Eight GPUs, five steps": {"ranks": 8, "steps": 5},
+    "Eight GPUs, three steps": {"ranks": 8, "steps": 3},
 }
 SIZE = 260
 # In mixed precision, gradients and parameters travel in two bytes.
@@ -50,7 +50,7 @@ class Inputs:
             help="Counted from the start of a share; beyond its end it starts again.",
         ),
     ] = 41
-    steps: Annotated[int, Number(label="Steps", low=1, high=5, whole=True)] = 1
+    steps: Annotated[int, Number(label="Steps", low=1, high=3, whole=True)] = 1
     learning_rate: Annotated[
         float, Number(label="Learning rate", low=1e-4, high=0.1, scale="log")
     ] = 0.01

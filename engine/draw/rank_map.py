@@ -93,10 +93,12 @@ def map_scene(
     names: tuple[Mapping[Axis, str], ...],
     looks: tuple[Look, ...],
     colors: Mapping[Axis, str],
+    boxes_of: tuple[str, Count],
 ) -> Scene:
     """Return the scene: `names` are the groups of each rank by axis, `looks` the frames.
 
-    `colors` maps each axis to the words of the legend.
+    `colors` maps each axis to the words of the legend; `boxes_of` is the kind of object that so
+    many nodes are in other views, "" for none.
     """
     grid = grid_of(mesh)
     seats = [grid.seat(rank, mesh.gpus_per_node) for rank in range(mesh.world_size)]
@@ -104,7 +106,12 @@ def map_scene(
         shape
         for node in range(mesh.num_nodes)
         for shape in node_box(
-            node, grid.corner(node), grid.columns, grid.rows, grid.side, grid.head
+            node,
+            grid.corner(node),
+            (grid.columns, grid.rows),
+            grid.side,
+            grid.head,
+            _box(boxes_of, node),
         )
     ]
     per_frame = [_chains(mesh, chosen, look.axis, tuple(colors)) for look in looks]
@@ -126,14 +133,18 @@ def map_scene(
         shapes: tuple[Shape, ...] = (*boxes, *cells, *lines, *numbers, *keys)
         frames.append(Frame(caption=look.caption, shapes=shapes))
     return Scene(
-        title=f"{mesh.world_size} GPUs on {mesh.num_nodes} "
-        + ("nodes" if mesh.num_nodes > 1 else "node"),
+        title="GPUs in their nodes",
         width=WIDTH,
         height=round(grid.height + 26, 1),
         frames=tuple(frames),
         caption="Point at a GPU: what lights up belongs to one of its groups. Step through the "
         "axes, or play.",
     )
+
+
+def _box(boxes_of: tuple[str, Count], node: Count) -> str:
+    kind, nodes = boxes_of
+    return f"{kind}:{node // nodes}" if kind else ""
 
 
 def _links(mesh: Mesh, rank: Count, names: tuple[Mapping[Axis, str], ...], look: Look) -> str:

@@ -31,22 +31,26 @@ class Place:
 
 
 def node_box(
-    node: Count, corner: tuple[float, float], columns: Count, rows: Count, side: float, head: float
+    node: Count,
+    corner: tuple[float, float],
+    gpus: tuple[Count, Count],
+    side: float,
+    head: float,
+    links: str,
 ) -> list[Shape]:
-    """Return the ground of a node, and its name where there is room."""
+    """Return the ground of a node of (columns, rows) GPUs, and its name where there is room."""
     x, y = corner
-    ground = Shape(
-        key=f"n{node}",
-        tag="rect",
-        attributes={
-            "x": f"{x - 2:.1f}",
-            "y": f"{y + head - 2:.1f}",
-            "width": f"{columns * side + 4:.1f}",
-            "height": f"{rows * side + 4:.1f}",
-            "rx": "3",
-            "class": "port",
-        },
-    )
+    attributes = {
+        "x": f"{x - 2:.1f}",
+        "y": f"{y + head - 2:.1f}",
+        "width": f"{gpus[0] * side + 4:.1f}",
+        "height": f"{gpus[1] * side + 4:.1f}",
+        "rx": "3",
+        "class": "port",
+    }
+    if links:
+        attributes["data-links"] = links
+    ground = Shape(key=f"n{node}", tag="rect", attributes=attributes)
     if not head:
         return [ground]
     return [ground, _text(f"m{node}", (x + 1, y + head - 7), 13.0, f"node {node}", "c-muted", "")]

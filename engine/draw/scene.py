@@ -7,12 +7,17 @@ from engine.text import Display, words
 from engine.views import Scene, Shape
 
 
+# Drawn larger than this its letters would be larger than those of the text.
+_LARGEST = 1.15
+
+
 def scene_svg(scene: Scene, frame: int = 0) -> str:
     """Return one frame of the scene as an SVG element that scales to its container."""
     shapes = "".join(_element(shape) for shape in scene.frames[frame].shapes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="scene" role="img" '
         f'viewBox="0 0 {scene.width:g} {scene.height:g}" '
+        f'style="max-width:{_LARGEST * scene.width:g}px" '
         f'aria-label="{escape(scene.title)}">{shapes}</svg>'
     )
 

@@ -39,17 +39,17 @@ class Sheet:
     @property
     def left(self) -> float:
         """Where the columns begin."""
-        return 4.9 * self.font
+        return 8.2 * self.font
 
     @property
     def top(self) -> float:
         """Where the first rank begins."""
-        return 96.0
+        return 92.0
 
     @property
     def block(self) -> float:
         """Height of a rank with its port and the space after it."""
-        return (len(LINES) + 1) * self.line + 24
+        return len(LINES) * self.line + 27
 
     @property
     def width(self) -> float:
@@ -59,7 +59,7 @@ class Sheet:
     @property
     def height(self) -> float:
         """Of the drawing, the row of the single GPU included."""
-        return self.top + self.ranks * self.block + 2 * self.line + 14
+        return self.top + self.ranks * self.block + self.line + 8
 
     def shown(self, share: int) -> int:
         """Return which number of the vector stands in a column."""
@@ -125,12 +125,13 @@ def rank_shapes(sheet: Sheet, rank: int) -> list[Shape]:
             text=f"GPU {rank}",
         )
     ]
-    for number, (_, letter, color, _) in enumerate(LINES, 1):
+    letters = 3.9 * sheet.font
+    for number, (_, letter, color, _) in enumerate(LINES):
         y = top + (number + 0.68) * sheet.line
         shapes.append(
-            text(f"l{rank}.{number}", 2, y, 0.88 * sheet.font, letter, "start", f"c-{color}")
+            text(f"l{rank}.{number}", letters, y, 0.88 * sheet.font, letter, "start", f"c-{color}")
         )
-    y = top + (len(LINES) + 1) * sheet.line + 4
+    y = top + len(LINES) * sheet.line + 4
     size = (sheet.ranks * sheet.column - 3, 6.0)
     shapes.append(rect(f"port{rank}", (sheet.left + 1.5, y), size, "port", ()))
     return shapes
@@ -138,7 +139,7 @@ def rank_shapes(sheet: Sheet, rank: int) -> list[Shape]:
 
 def load_shape(sheet: Sheet, rank: int, share: float) -> Shape:
     """Return the bar of what a rank has sent, as a share of the most that any sends."""
-    y = sheet.top + rank * sheet.block + (len(LINES) + 1) * sheet.line + 4
+    y = sheet.top + rank * sheet.block + len(LINES) * sheet.line + 4
     size = ((sheet.ranks * sheet.column - 3) * share, 6.0)
     return rect(f"sent{rank}", (sheet.left + 1.5, y), size, "sent c-communication", ())
 
@@ -155,7 +156,7 @@ def number_shapes(
     color = LINES[line][2]
     corner = (
         sheet.left + column * sheet.column + 1.5,
-        sheet.top + rank * sheet.block + (line + 1) * sheet.line + 1,
+        sheet.top + rank * sheet.block + line * sheet.line + 1,
     )
     opacity = {"held": "0.16", "new": "0.5", "old": "0.03", "none": "0"}[look]
     kind = f"cell done c-{color}" if look == "new" else f"cell c-{color}"

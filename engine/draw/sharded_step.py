@@ -45,9 +45,8 @@ def sharded_scene(
     cells = _cells(sheet, trace[-1], trace[-1], sharded=sharded)
     shapes = (*last, *cells, *_single(sheet, alone, shown=True))
     frames.append(Frame(caption=_comparison(trace[-1], alone), shapes=shapes))
-    gpus = f"{ranks} GPUs" if ranks > 1 else "one GPU"
     return Scene(
-        title=f"One step of {'ZeRO-1' if sharded else 'plain data parallelism'} on {gpus}",
+        title="One training step, phase by phase",
         width=sheet.width,
         height=sheet.height,
         frames=tuple(frames),
@@ -100,15 +99,23 @@ def _number(value: float, power: int) -> str:
 def _single(sheet: Sheet, alone: Sequence[float], *, shown: bool) -> list[Shape]:
     """Return the row of the single GPU; until the comparison it is not seen."""
     top = sheet.top + sheet.ranks * sheet.block
-    rows = [text("one", 2, top + 0.72 * sheet.line, sheet.font, "one GPU", "start")]
+    rows = [text("one", 2, top + 0.72 * sheet.line, sheet.font, "1 GPU", "start")]
     rows.append(
-        text("one.p", 2, top + 1.68 * sheet.line, 0.88 * sheet.font, "p", "start", "c-parameters")
+        text(
+            "one.p",
+            3.9 * sheet.font,
+            top + 0.72 * sheet.line,
+            0.88 * sheet.font,
+            "p",
+            "start",
+            "c-parameters",
+        )
     )
     for column in range(sheet.ranks):
         place = sheet.shown(column)
         middle = sheet.left + (column + 0.5) * sheet.column
         label = _number(alone[place], 0) if place < sheet.size else ""
-        rows.append(text(f"one{column}", middle, top + 1.68 * sheet.line, sheet.font, label))
+        rows.append(text(f"one{column}", middle, top + 0.72 * sheet.line, sheet.font, label))
     return [
         Shape(
             key=row.key,

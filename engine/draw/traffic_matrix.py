@@ -11,7 +11,7 @@ from engine.text import Text
 from engine.units import Bytes, Count
 from engine.views import Frame, Scene, Shape
 
-WIDTH, SIDE, MARGIN = 662.0, 560.0, 38.0
+SIDE, MARGIN, FOOT = 560.0, 34.0, 30.0
 _WEAKEST, _STRONGEST, _HIDDEN = 0.25, 0.95, 0.05
 _DECADES = 4.0  # below the largest cell by so many, all cells are the weakest
 
@@ -43,7 +43,6 @@ def matrix_scene(
     ground = [_outline(index, matrix, side) for index in range(-(-count // matrix.per_node))]
     for index, name in enumerate(matrix.names):
         ground += _names(index, name, side, bold=index == chosen)
-    ground.append(_words("x", (MARGIN, 12.0), "from (down), to (across)", 13.0, "c-muted"))
     frames = []
     for axis, caption in looks:
         cells = [
@@ -53,11 +52,11 @@ def matrix_scene(
         frames.append(Frame(caption=caption, shapes=(*ground, *cells, *_legend(looks, axis))))
     return Scene(
         title=title,
-        width=WIDTH,
-        height=SIDE,
+        width=SIDE,
+        height=SIDE + FOOT,
         frames=tuple(frames),
-        caption="Color: the axis that moves most. Stronger: more bytes, on a logarithmic scale. "
-        "What lies outside the outlined squares leaves its node. Step through the axes.",
+        caption="Rows send to columns. Color: the axis that moves most; stronger: more bytes, on a "
+        "logarithmic scale. What lies outside the outlined squares leaves its node.",
     )
 
 
@@ -93,17 +92,18 @@ def _cell(
 
 
 def _legend(looks: Sequence[tuple[str, Text]], shown: str) -> list[Shape]:
-    """Return a colored square and a name for each axis, beside the matrix."""
+    """Return a colored square and a name for each axis, under the matrix."""
     shapes = []
-    for index, axis in enumerate(axis for axis, _ in looks if axis):
-        y = MARGIN + 26.0 * index
+    axes = [axis for axis, _ in looks if axis]
+    for index, axis in enumerate(axes):
+        x = MARGIN + index * (SIDE - MARGIN) / len(axes)
         shapes.append(
             Shape(
                 key=f"k{index}",
                 tag="rect",
                 attributes={
-                    "x": f"{SIDE + 12:g}",
-                    "y": f"{y:g}",
+                    "x": f"{x:.1f}",
+                    "y": f"{SIDE + 12:g}",
                     "width": "12",
                     "height": "12",
                     "class": f"cell c-{axis}",
@@ -111,7 +111,7 @@ def _legend(looks: Sequence[tuple[str, Text]], shown: str) -> list[Shape]:
                 },
             )
         )
-        shapes.append(_words(f"l{index}", (SIDE + 30, y + 11), axis, 13.0, "c-ink"))
+        shapes.append(_words(f"l{index}", (x + 18, SIDE + 23), axis, 14.0, "c-ink"))
     return shapes
 
 
@@ -133,7 +133,7 @@ def _outline(index: Count, matrix: Matrix, side: float) -> Shape:
 
 def _names(index: Count, name: str, side: float, *, bold: bool) -> list[Shape]:
     middle = MARGIN + (index + 0.5) * side
-    font = min(13.0, side * 0.7)
+    font = min(15.0, side * 0.7)
     kind = "c-accent" if bold else "c-muted"
     return [
         _words(f"r{index}", (MARGIN - 5, middle + font * 0.35), name, font, kind, "end"),

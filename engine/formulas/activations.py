@@ -232,11 +232,14 @@ def logits_memory(model: Model, plan: Plan, training: Training) -> LayerMemory:
 
     Megatron: logits, a copy in single precision that becomes the softmax, and the gradient. FSDP
     keeps the log-softmax and, while it is differentiated, two more like it; split over ranks of
-    tensor parallelism no kernel is fused and two more are alive.
+    tensor parallelism no kernel is fused and two more are alive. The loss of the package of the
+    first FlashAttention keeps logits in 16 bits, and their gradient.
     """
     tokens = local_tokens(plan, training)
     columns = model.vocab_size / plan.tensor_parallel
     norm = 2 * HALF * model.hidden_size * replicated_share(plan)
+    if training.first_flash_attention:
+        return LayerMemory(kept=tokens * norm, working=tokens * columns * 2 * HALF)
     if training.framework == "fsdp":
         copies = 5 if plan.tensor_parallel > 1 else 3
         return LayerMemory(kept=tokens * norm, working=tokens * columns * copies * SINGLE)

@@ -12,7 +12,7 @@ from engine.formulas.parameters import (
 )
 from engine.models import Model, num_sparse_in
 from engine.parallelism import Plan, Training, first_piece, last_piece, layers_of_stage
-from engine.units import Bytes, Count, Parameters
+from engine.units import Bytes, Count, Parameters, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +112,30 @@ def sharded_states(
         gradients=parameters * types.gradient / (ranks if zero_stage >= 2 else 1),
         optimizer=parameters * types.optimizer / (ranks if zero_stage >= 1 else 1),
     )
+
+
+ZERO_SAVING = Equation(
+    name="zero_saving",
+    tex=(
+        r"\v{s} = 1 - \frac{\v{p}/\v{a} + \v{g}/\v{b} + \v{o}/\v{c}}"
+        r"{\v{p} + \v{g} + \v{o}}"
+    ),
+    symbols={"s": ("s", "share of the states that is saved")}
+    | {key: ZERO_MEMORY.symbols[key] for key in ("p", "a", "g", "b", "o", "c")},
+    sources=("rajbhandari2020",),
+)
+
+
+def zero_saving(types: StateBytes, zero_stage: Count, ranks: Count) -> Share:
+    """Return the share of the states that sharding takes off every rank: 37.5 % of two at stage 1.
+
+    Nothing kept is nothing saved.
+    """
+    whole = types.parameter + types.gradient + types.optimizer
+    if not whole:
+        return 0.0
+    left = sharded_states(1.0, types, zero_stage, ranks)
+    return 1 - (left.parameters + left.gradients + left.optimizer) / whole
 
 
 def largest_model(memory: Bytes, types: StateBytes, zero_stage: Count, ranks: Count) -> Parameters:

@@ -66,6 +66,10 @@ PASSES: Mapping[tuple[Style, str], Passes] = {
 
 # Bytes per logit of the loss: converted to fp32, maximum, exponentials, sum, and back in 16 bits.
 LOGIT: Mapping[bool, Bytes] = {True: 24.0, False: 44.0}
+# Software of the first FlashAttention (LLM Foundry): the fused loss of its package reads logits
+# twice and writes their gradient, in 16 bits (6); two metrics, cross entropy and perplexity,
+# convert them to fp32, write the logarithm of the softmax and read it (14 each).
+LOGIT_MEASURED: Bytes = 34.0
 # Bytes per element of a token's copy for an expert: permuted, summed with weights (read and written
 # twice each, once more to apply the weight); per token and expert: the router's scores in fp32.
 ROUTED_COPY: Bytes = 10.0

@@ -14,6 +14,7 @@ from engine.formulas.operations import (
 from engine.formulas.traffic import (
     FP8_CONVERSION,
     LOGIT,
+    LOGIT_MEASURED,
     PASSES,
     ROUTED_COPY,
     ROUTED_SCORE,
@@ -21,7 +22,7 @@ from engine.formulas.traffic import (
     Style,
 )
 from engine.models import Model, head_size
-from engine.parallelism import Plan, Training
+from engine.parallelism import Plan, Training, halves_gradients
 from engine.simulate.layer_exchange import (
     HALF,
     context_parallel_time,
@@ -97,7 +98,9 @@ def layer_time(
     passes = PASSES[_style(training, rank), model.mlp]
     swept = _swept(model, plan, training, rank, sparse=sparse)
     scored = _scored(scores, training, passes)
-    accumulate = rank.software.accumulate * products.weights / rank.memory
+    # Gradients of half the size take half as long to add.
+    each = rank.software.accumulate / (2 if halves_gradients(training) else 1)
+    accumulate = each * products.weights / rank.memory
     gradients = products.input_gradient + products.weight_gradient
     attention = core[0] + scored[0] / rank.memory
     forward = products.forward + attention + swept[0] / rank.memory
@@ -270,7 +273,8 @@ def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Sec
     """Return the time of the output layer and the loss, forward and backward."""
     gemm = output_gemm(model, plan, training)
     products = sum(product_times(gemm, rank, linear=False))
-    loss = LOGIT[training.compiled] * gemm.m * gemm.n / rank.memory
+    each = LOGIT_MEASURED if training.first_flash_attention else LOGIT[training.compiled]
+    loss = each * gemm.m * gemm.n / rank.memory
     return products + loss + vocabulary_time(model, plan, rank, gemm.m)
 
 

@@ -19,8 +19,6 @@ Axis = Literal[
 # FlashAttention-2 uses the matrix instructions of Ampere; on Hopper and later they reach about
 # 0.6 of what the newer ones do (Shah et al. 2024: 350 against 600 TFLOP/s and more on an H100).
 OLD_INSTRUCTIONS: Share = 0.6
-# The first FlashAttention is about half as fast as the second (Dao 2023).
-FIRST_FLASH_ATTENTION: Share = 0.55
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +73,7 @@ def rank_of(
     software = SOFTWARE[training.framework]
     peak = gpu.peak.get("fp16") or gpu.peak["bf16"]
     quantized = training.precision in ("fp8", "fp4") and "fp8" in gpu.peak
-    attention = peak * _attention_share(gpu, software, training)
+    attention = peak * _attention_share(gpu, software, training, common)
     return Rank(
         matmul=peak * reached.matmul,
         linear=gpu.peak["fp8"] * reached.matmul_fp8 if quantized else peak * reached.matmul,
@@ -97,8 +95,8 @@ def rank_of(
     )
 
 
-def _attention_share(gpu: Gpu, software: Software, training: Training) -> Share:
-    share = FIRST_FLASH_ATTENTION if training.first_flash_attention else 1.0
+def _attention_share(gpu: Gpu, software: Software, training: Training, common: Common) -> Share:
+    share = common.first_attention if training.first_flash_attention else 1.0
     newer = "fp8" in gpu.peak
     return share * OLD_INSTRUCTIONS if newer and not software.current_attention else share
 

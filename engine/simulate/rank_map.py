@@ -63,8 +63,8 @@ class Mesh:
         return tuple(tuple(stage) for stage in found)
 
     @cached_property
-    def known(self) -> dict[Axis, tuple[Ranks, ...]]:
-        """Groups found so far, by axis: for each rank its group."""
+    def known(self) -> dict[Axis, tuple[tuple[Ranks, ...], tuple[Ranks, ...]]]:
+        """Groups found so far, by axis: all groups, and for each rank its group."""
         return {}
 
 
@@ -83,34 +83,43 @@ def group(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
 
     "data" is the ranks over which gradients are reduced, those of context parallelism included.
     """
-    if axis not in mesh.known:
-        table: list[Ranks] = [()] * mesh.world_size
-        for ranks in _all_groups(mesh, axis):
-            for one in ranks:
-                table[one] = ranks
-        mesh.known[axis] = tuple(table)
-    return mesh.known[axis][rank]
+    return _known(mesh, axis)[1][rank]
 
 
 def groups(mesh: Mesh, axis: Axis) -> tuple[Ranks, ...]:
     """Return all groups of an axis, each rank in one of them, by their first rank."""
-    table = (group(mesh, axis, rank) for rank in range(mesh.world_size))
-    return tuple(ranks for rank, ranks in enumerate(table) if ranks[0] == rank)
+    return _known(mesh, axis)[0]
+
+
+def _known(mesh: Mesh, axis: Axis) -> tuple[tuple[Ranks, ...], tuple[Ranks, ...]]:
+    if axis not in mesh.known:
+        table: list[Ranks] = [()] * mesh.world_size
+        found = tuple(sorted(_all_groups(mesh, axis)))
+        for ranks in found:
+            for one in ranks:
+                table[one] = ranks
+        mesh.known[axis] = found, tuple(table)
+    return mesh.known[axis]
 
 
 def _all_groups(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
     if axis in ("expert", "expert_data"):
-        yield from _of_experts(mesh, axis)
-        return
-    fixed: tuple[Axis, ...] = ("context", "data") if axis == "data" else (axis,)
-    for rank in range(mesh.world_size):
-        if any(place(mesh, rank, one) for one in fixed):
-            continue
-        if axis == "data":
-            inner = along(mesh, "context", rank)
-            yield tuple(sorted(two for one in inner for two in along(mesh, "data", one)))
-        else:
-            yield along(mesh, axis, rank)
+        return _of_experts(mesh, axis)
+    if axis == "data":
+        outer = (along(mesh, "data", first) for first in _firsts(mesh, "data"))
+        return (
+            tuple(sorted(two for one in ranks for two in along(mesh, "context", one)))
+            for ranks in outer
+            if not place(mesh, ranks[0], "context")
+        )
+    return (along(mesh, axis, first) for first in _firsts(mesh, axis))
+
+
+def _firsts(mesh: Mesh, axis: Axis) -> Iterator[Count]:
+    """Return the ranks that come first along one of `AXES`."""
+    stride = mesh.strides[axis]
+    block = stride * mesh.sizes[axis]
+    return (base + at for base in range(0, mesh.world_size, block) for at in range(stride))
 
 
 def _of_experts(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
@@ -132,7 +141,18 @@ def along(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
 
 def nodes_spanned(mesh: Mesh, axis: Axis) -> Count:
     """Return over how many nodes the widest group of an axis spreads."""
-    return max(len(_on_nodes(mesh, one)) for one in groups(mesh, axis))
+    return max(len(_on_nodes(mesh, one)) for one in _unlike(mesh, axis))
+
+
+def _unlike(mesh: Mesh, axis: Axis) -> list[Ranks]:
+    """Return groups that lie differently in their nodes.
+
+    Along the axes of the mesh all groups are alike but for their first rank, so that only its
+    place in its node matters.
+    """
+    if axis in ("expert", "expert_data"):
+        return list(groups(mesh, axis))
+    return list({one[0] % mesh.gpus_per_node: one for one in groups(mesh, axis)}.values())
 
 
 def _on_nodes(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
@@ -157,7 +177,7 @@ def placed(mesh: Mesh) -> Mapping[Axis, Count]:
         if len(group(mesh, axis, 0)) == 1:
             found[axis] = 1
             continue
-        counts = (_on_nodes(mesh, one).values() for one in groups(mesh, axis))
+        counts = (_on_nodes(mesh, one).values() for one in _unlike(mesh, axis))
         found[axis] = min(min(count) for count in counts)
     stride = mesh.strides["pipeline"]
     apart = any(

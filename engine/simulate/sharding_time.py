@@ -11,6 +11,7 @@ from engine.parallelism import (
     data_parallel,
     expert_data_parallel,
     expert_sharding_ranks,
+    halves_gradients,
     num_microbatches,
     sharding_ranks,
 )
@@ -62,13 +63,13 @@ def data_parallel_time(
     """
     if data_parallel(plan) * plan.context_parallel == 1:
         return 0.0
-    gradient = rank.software.gradient
+    gradient = HALF if halves_gradients(training) else rank.software.gradient
     reduce = _sharded(plan, rank, weights, gradient) + _replicas(plan, rank, weights, gradient)
     gather = _sharded(plan, rank, weights, HALF)
     layers = max(1.0, model.num_layers / plan.pipeline_parallel)
     if plan.zero_stage == 3:
         return num_microbatches(plan, training) * _fully_sharded(
-            plan, rank, weights, (gather, reduce, layers), forward + backward
+            plan, rank, weights, (gather, reduce, layers, gradient), forward + backward
         )
     if not plan.zero_stage:
         reduce, gather = reduce + gather * gradient / HALF, 0.0
@@ -92,20 +93,20 @@ def _fully_sharded(
     plan: Plan,
     rank: Rank,
     weights: Weights,
-    times: tuple[Seconds, Seconds, Ratio],
+    times: tuple[Seconds, Seconds, Ratio, Bytes],
     computation: Seconds,
 ) -> Seconds:
     """Return what each micro-batch waits for where parameters are sharded.
 
     They are gathered forward and again backward, and gradients scattered; `times` is that of a
-    gather, of a reduction, and the number of layers.
+    gather, of a reduction, the number of layers, and the bytes of a gradient.
     """
-    gather, reduce, layers = times
+    gather, reduce, layers, gradient = times
     if rank.software.sharded_ports:
         one = _serial_gathers(plan, rank, weights, gather + reduce)
         return max(0.0, one - rank.common.fetch_ahead * computation)
     # What the channels take depends on the bytes, not on how long a slow network takes for them.
-    moved = (2 * HALF + rank.software.gradient) * (weights.common + weights.experts)
+    moved = (2 * HALF + gradient) * (weights.common + weights.experts)
     slowed = rank.common.taken * min(moved / rank.scale_up, computation)
     return slowed + _beside(2 * gather + reduce, computation, layers)
 

@@ -66,7 +66,7 @@ def test_fp8_falls_back_where_the_gpu_has_none():
 def test_the_first_flash_attention_is_about_half_as_fast():
     # Dao 2023: FlashAttention-2 is about twice as fast.
     first = rank(first_flash_attention=True).attention_forward
-    assert first == pytest.approx(0.55 * rank().attention_forward)
+    assert first == pytest.approx(0.5 * rank().attention_forward, rel=0.25)
 
 
 def test_eager_kernels_leave_the_fused_attention_as_it_is():

@@ -213,3 +213,11 @@ def test_the_node_with_fewest_gpus_of_a_group_sets_its_pace():
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)
 def test_no_order_of_the_24_gpus_beats_tensor_parallelism_inside(order):
     assert seconds(order).total >= 0.999 * min(seconds(MEGATRON).total, seconds(LLAMA).total)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+@pytest.mark.parametrize("axis", [*AXES, "expert", "expert_data"])
+def test_the_widest_group_is_the_widest_of_all_groups(order, axis):
+    one = mesh((2, 3, 4, 2), order, expert=6, gpus_per_node=5)
+    spans = [len({node_of(one, rank) for rank in ranks}) for ranks in groups(one, axis)]
+    assert nodes_spanned(one, axis) == max(spans)

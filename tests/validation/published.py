@@ -22,6 +22,7 @@ from engine.calculators._run_repair import LIMITED_GPU
 from engine.estimate import estimate
 from engine.formulas.parameters import total_parameters
 from engine.models import MODELS
+from engine.parallelism import halves_gradients
 from engine.run_file import Run
 from tests.validation import memory_report
 from tests.validation.fit import trusted
@@ -107,6 +108,7 @@ SWITCHES = (
     "overlap_tensor_parallel",
     "framework",
     "compiled",
+    "half_gradients",
     "cuda_graphs",
     "fused_experts",
 )
@@ -138,6 +140,7 @@ def inputs_of(run: Run) -> Inputs:
     """The calculator's inputs that give this run."""
     known = next((key for key, model in MODELS.items() if model == run.model), "")
     given = {"model": known or CUSTOM, "gpu": gpu_name(run), "zero_stage": str(run.plan.zero_stage)}
+    given["half_gradients"] = halves_gradients(run.training)
     parts = (run.cluster, run.plan, run.training) if known else (
         run.model, run.cluster, run.plan, run.training,
     )  # fmt: skip

@@ -14,21 +14,22 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from engine.constants import Achieved
+from engine.constants import COMMON, Achieved, Common
 from engine.estimate import estimate
 from engine.run_file import read
 from engine.simulate.step_time import step_time
 from tests.validation.any_run import any_document
-from tests.validation.fit import family, fit_all
+from tests.validation.fit import family, fit_all, fit_common
+from tests.validation.published import LEFT_OUT
 from tests.validation.rows import Case, cases
 
 Scored = tuple[Case, float]
 
 
-def error(case: Case, constants: Achieved | None = None) -> float:
+def error(case: Case, constants: Achieved | None = None, common: Common = COMMON) -> float:
     """The relative error of one run."""
     run = case.run
-    found = step_time(run.model, run.cluster, run.plan, run.training, constants)
+    found = step_time(run.model, run.cluster, run.plan, run.training, constants, common)
     return found.total / case.time - 1
 
 
@@ -92,15 +93,30 @@ def details(scored: Iterable[Scored]) -> None:
 
 
 def leave_out(found: Sequence[Case]) -> None:
-    """Fit without each source in turn, and print the errors on it."""
+    """Fit without each source in turn, print the errors on it, and write them for the page."""
     scored = []
     for source in sorted({case.row["source_file"] for case in found}):
         tested = [case for case in found if case.row["source_file"] == source]
         rest = [case for case in found if case.row["source_file"] != source]
-        constants = fit_all(rest, sorted({family(case) for case in tested}))
-        scored += [(case, error(case, constants[family(case)])) for case in tested]
+        common = fit_common(rest)
+        constants = fit_all(rest, sorted({family(case) for case in tested}), common)
+        scored += [(case, error(case, constants[family(case)], common)) for case in tested]
     table("Left out, all", scored, lambda c: "mixture" if c.moe else "dense")
     table("Left out", scored, lambda c: c.row["source_file"] + (" (moe)" if c.moe else ""))
+    write_left_out(scored)
+
+
+def write_left_out(scored: Sequence[Scored]) -> None:
+    """Write the table that the page shows: all first, then each source."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for case, value in scored:
+        kind = "mixture" if case.moe else "dense"
+        groups.setdefault(("all", kind), []).append(value)
+        groups.setdefault((case.row["source_file"], kind), []).append(value)
+    lines = ["source_file,kind,rows,median,mean,p90,worst,bias"]
+    for (source, kind), errors in sorted(groups.items()):
+        lines.append(",".join([source, kind, *summary(errors).split()]).replace("+", ""))
+    LEFT_OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def check_random(count: int) -> None:

@@ -90,6 +90,9 @@ def cases(table: Path) -> tuple[list[Case], dict[str, str]]:
             run = read(document)
             if gpu := _special(row):
                 run = replace(run, cluster=replace(run.cluster, gpu=gpu))
+            if _halves_gradients(row):
+                halved = replace(run.training, gradient_precision="bf16")
+                run = replace(run, training=halved)
             if _captured(row):
                 captured = replace(run.training, cuda_graphs=True, fused_experts=True)
                 run = replace(run, training=captured)
@@ -118,6 +121,15 @@ def _sequences(row: Row) -> tuple[int, int]:
 
 def _special(row: Row) -> Gpu | None:
     return _META_H100 if "HBM2e" in row["gpu"] else None
+
+
+def _halves_gradients(row: Row) -> bool:
+    """Whether gradients are reduced in bf16: `grad_reduce_in_fp32 = False`.
+
+    The performance recipes of NeMo 2 and Megatron-Bridge set it (scripts/performance); like their
+    recomputation, it is taken for the earlier recipes of the same table too.
+    """
+    return row["source_file"].startswith(("megatron_bridge", "dgxc"))
 
 
 def _captured(row: Row) -> bool:
