@@ -8,10 +8,11 @@ import { createEngine } from "./engine.js";
 import { showField } from "./fields.js";
 import { keepEngine } from "./offline.js";
 import { openReceipts, showReceipts } from "./receipts.js";
-import { notice, say, sayFailure, sayLoading, showState } from "./status.js";
+import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./status.js";
 import { isBehind, showViews, wantedExtras } from "./views.js";
 
 const PAUSE = 400;
+const LONG = 300; // milliseconds that nobody needs to be told about
 
 /**
  * @param {string[]} names
@@ -40,7 +41,7 @@ export function createPage(names, address, settings) {
       wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name, pause) }),
       ask(calculator, request) {
         engine.start();
-        return engine.ask(calculator, request);
+        return saidWhenLong(name, engine.ask(calculator, request));
       },
       onWait() {
         if (state !== "live" && state !== "failed") sayLoading(name);
@@ -55,6 +56,15 @@ export function createPage(names, address, settings) {
         fresh.set(name, { reply, since: waiting?.since || since });
         if (!drawn) paint();
       },
+    });
+  }
+
+  /** Says that an answer takes long, if it does. @param {Promise<string | null>} answer */
+  function saidWhenLong(name, answer) {
+    const timer = setTimeout(() => state === "live" && sayWorking(name), LONG);
+    return answer.finally(() => {
+      clearTimeout(timer);
+      sayDone(name);
     });
   }
 
