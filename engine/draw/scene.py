@@ -6,7 +6,6 @@ from engine.draw.escape import escape
 from engine.text import Display, words
 from engine.views import Scene, Shape
 
-
 # Drawn larger than this its letters would be larger than those of the text.
 _LARGEST = 1.15
 
