@@ -26,6 +26,8 @@ export function createPage(names, address, settings) {
   const calculators = new Map(names.map((name) => [name, create(name)]));
   /** @type {Map<string, {reply: import("./calculator.js").Reply, since: number}>} */
   const fresh = new Map();
+  /** Timers that say of a calculator that it takes long. @type {Map<string, number>} */
+  const slow = new Map();
   /** Whether a reply has been drawn since the last frame. */
   let drawn = false;
   /** @type {string} */
@@ -41,10 +43,14 @@ export function createPage(names, address, settings) {
       wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name, pause) }),
       ask(calculator, request) {
         engine.start();
-        return saidWhenLong(name, engine.ask(calculator, request));
+        return engine.ask(calculator, request).finally(() => {
+          clearTimeout(slow.get(name));
+          sayDone(name);
+        });
       },
       onWait() {
-        if (state !== "live" && state !== "failed") sayLoading(name);
+        if (state === "live") slow.set(name, setTimeout(() => sayWorking(name), LONG));
+        else if (state !== "failed") sayLoading(name);
       },
       onFailure(error) {
         say(name, error.message);
@@ -56,15 +62,6 @@ export function createPage(names, address, settings) {
         fresh.set(name, { reply, since: waiting?.since || since });
         if (!drawn) paint();
       },
-    });
-  }
-
-  /** Says that an answer takes long, if it does. @param {Promise<string | null>} answer */
-  function saidWhenLong(name, answer) {
-    const timer = setTimeout(() => state === "live" && sayWorking(name), LONG);
-    return answer.finally(() => {
-      clearTimeout(timer);
-      sayDone(name);
     });
   }
 
