@@ -6,9 +6,9 @@ from math import ceil
 
 from engine.calculators._batch_inputs import Inputs, run_inputs
 from engine.calculators._run_repair import run_of
+from engine.formulas.batch import batch_room, largest_batch, usable_memory
 from engine.parallelism import Training, data_parallel
 from engine.run_file import Run
-from engine.simulate.batch_search import batch_room, largest_batch
 from engine.simulate.memory import (
     Memory,
     context,
@@ -78,7 +78,7 @@ def fit(inputs: Inputs) -> Fit:
         line=line,
         largest=largest_batch(line.room),
         context=outside,
-        usable=(1 - inputs.margin) * capacity - outside,
+        usable=usable_memory(capacity, inputs.margin, outside),
     )
 
 
@@ -106,7 +106,7 @@ def _lines(run: Run, capacity: Bytes, margin: float) -> list[Line]:
     for first, second in zip(one, two, strict=True):
         slope = second.total - first.total
         fixed = first.total - slope
-        room = batch_room(capacity, margin, outside, fixed, slope)
+        room = batch_room(usable_memory(capacity, margin, outside), fixed, slope)
         lines.append(Line(stage=first.stage, fixed=fixed, per_sequence=slope, room=room))
     return lines
 

@@ -4,7 +4,10 @@ Derived: every tensor of `engine.formulas.activations` is proportional to the se
 micro-batch, and nothing else depends on them.
 """
 
+import math
+
 from engine.equation import Equation
+from engine.units import Bytes, Count, Ratio, Share
 
 LARGEST_BATCH = Equation(
     name="largest_batch",
@@ -23,12 +26,32 @@ LARGEST_BATCH = Equation(
 )
 
 
+def batch_room(usable: Bytes, fixed: Bytes, per_sequence: Bytes) -> Ratio:
+    """Return how many sequences the free memory is worth; below zero the states do not fit.
+
+    Limit: one shape for all sequences.
+    """
+    return (usable - fixed) / per_sequence
+
+
+def largest_batch(room: Ratio) -> Count:
+    """Return the largest whole micro-batch in that room; 0 if not even one sequence fits."""
+    return max(0, math.floor(room))
+
+
 USABLE_MEMORY = Equation(
     name="usable_memory",
     tex=r"\v{U} = (1 - \v{u})\,\v{C} - \v{X}",
     symbols={"U": ("U", "memory that tensors may fill")}
     | {key: LARGEST_BATCH.symbols[key] for key in ("u", "C", "X")},
 )
+
+
+def usable_memory(capacity: Bytes, margin: Share, context: Bytes) -> Bytes:
+    """Return the memory that tensors may fill: without a share left free, and the context."""
+    return (1 - margin) * capacity - context
+
+
 MEMORY_LINE = Equation(
     name="memory_of_batch",
     tex=r"\v{M} = \v{M0} + \v{b}\,\v{M1}",
@@ -39,3 +62,8 @@ MEMORY_LINE = Equation(
         "b": ("b", "sequences of a micro-batch"),
     },
 )
+
+
+def memory_of_batch(batch: Count, fixed: Bytes, per_sequence: Bytes) -> Bytes:
+    """Return the memory of the fullest GPU with so many sequences in a micro-batch."""
+    return fixed + batch * per_sequence

@@ -13,7 +13,6 @@ _MEANING = {
     "E": ("E", "experts"),
     "p": ("p", "chance that a token chooses a given expert"),
     "d": ("d", "share of the choices that is dropped"),
-    "L": ("L", "auxiliary loss, before its weight"),
 }
 # Beyond so many standard deviations nothing is left of a binomial distribution.
 _TAIL = 12.0
@@ -74,11 +73,3 @@ def dropped_share(capacity: Count, num_tokens: Count, chance: Share) -> Share:
 def _log_binomial(number: Count, hits: Count, chance: Share) -> float:
     ways = math.lgamma(number + 1) - math.lgamma(hits + 1) - math.lgamma(number - hits + 1)
     return ways + hits * math.log(chance) + (number - hits) * math.log(1 - chance)
-
-
-AUXILIARY_LOSS = Equation(
-    name="auxiliary_loss",
-    tex=r"\v{L} = \v{E} \sum_{i=1}^{\v{E}} f_i\,P_i",
-    symbols={key: _MEANING[key] for key in "LE"},
-    sources=("fedus2022",),
-)

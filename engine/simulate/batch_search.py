@@ -1,10 +1,9 @@
-"""The largest batch, in closed form and by trial: double until memory runs out, halve the gap."""
+"""The largest batch by trial: double until memory runs out, then halve the gap."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.units import Bytes, Count, Ratio, Share
+from engine.units import Bytes, Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +45,3 @@ def _next(low: Count, high: Count, limit: Count) -> Count:
     if high:
         return (low + high) // 2
     return min(max(1, 2 * low), limit)
-
-
-def batch_room(
-    capacity: Bytes, margin: Share, context: Bytes, fixed: Bytes, per_sequence: Bytes
-) -> Ratio:
-    """Return how many sequences the free memory is worth; below zero the states do not fit.
-
-    Source: derived; every tensor of `engine.formulas.activations` is proportional to the sequences
-    of a micro-batch, and nothing else depends on them. Limit: one shape for all sequences.
-    """
-    return ((1 - margin) * capacity - context - fixed) / per_sequence
-
-
-def largest_batch(room: Ratio) -> Count:
-    """Return the largest whole micro-batch in that room; 0 if not even one sequence fits."""
-    return max(0, math.floor(room))

@@ -164,7 +164,7 @@ def balance_loss(routing: Routing) -> Ratio:
     for row in routing.scores:
         for i, share in enumerate(shares(row)):
             mean[i] += share / tokens
-    return len(asked) * sum(n / total * p for n, p in zip(asked, mean, strict=True))
+    return len(asked) * math.fsum(n / total * p for n, p in zip(asked, mean, strict=True))
 
 
 def shares(row: Row) -> Row:

@@ -42,7 +42,7 @@ SAMPLES = {
     "energy": 1e12,
     "money": 1e6,
     "price": 2.0**-11,
-    "share": 0.5,
+    "share": 0.4,
     "ratio": 1.5,
 }
 

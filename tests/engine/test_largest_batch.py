@@ -10,9 +10,10 @@ from engine.calculators import largest_batch, layer_ledger, state_ladder
 from engine.calculators._batch_inputs import Inputs
 from engine.calculators._batch_model import SEQUENCES, fit, memory_of, speed, with_batch
 from engine.formulas.activations import korthikanti_activations, layer_memory
+from engine.formulas.batch import batch_room, memory_of_batch, usable_memory
 from engine.models import MODELS, Model
 from engine.parallelism import Plan, Training
-from engine.simulate.batch_search import batch_room, search
+from engine.simulate.batch_search import search
 from engine.simulate.memory import fits
 from engine.text import show, words
 from engine.units import GB
@@ -102,7 +103,12 @@ def test_memory_is_a_straight_line_in_the_micro_batch(batch):
 
 
 def test_room_by_hand():
-    assert batch_room(80 * GB, 0.1, 2 * GB, 20 * GB, 10 * GB) == pytest.approx(5.0)
+    room = usable_memory(80 * GB, 0.1, 2 * GB)
+    assert batch_room(room, 20 * GB, 10 * GB) == pytest.approx(5.0)
+
+
+def test_the_memory_of_a_batch_is_a_straight_line():
+    assert memory_of_batch(5, 20 * GB, 10 * GB) == 70 * GB
 
 
 def test_a_search_doubles_and_then_halves_the_gap():

@@ -1,0 +1,74 @@
+import pytest
+
+from tests.browser.reading import live
+
+pytestmark = pytest.mark.browser
+MAP, MODELER = "guides/the-map/", "guides/parallelism-modeler/"
+ORDER = "figure[data-output=order_strip]"
+
+
+def order(page):
+    return [
+        grip.get_attribute("data-grip-key") for grip in page.locator(f"{ORDER} [data-grip]").all()
+    ]
+
+
+def wait_for_first(page, axis):
+    page.wait_for_function(
+        "axis => document.querySelector('figure[data-output=order_strip] [data-grip]')"
+        ".dataset.gripKey === axis",
+        arg=axis,
+    )
+
+
+@pytest.fixture
+def the_map(visit):
+    page = visit(MAP)
+    page.locator(ORDER).first.scroll_into_view_if_needed()
+    live(page, "parallel_map")
+    return page
+
+
+def test_a_grip_is_moved_by_an_arrow_key(the_map):
+    the_map.locator(f"{ORDER} [data-grip-key=tensor]").first.press("ArrowRight")
+    wait_for_first(the_map, "context")
+    assert order(the_map)[:2] == ["context", "tensor"]
+
+
+def test_a_grip_keeps_the_focus_when_it_has_moved(the_map):
+    the_map.locator(f"{ORDER} [data-grip-key=tensor]").first.press("ArrowRight")
+    wait_for_first(the_map, "context")
+    assert the_map.evaluate("() => document.activeElement.dataset.gripKey") == "tensor"
+
+
+def test_a_grip_says_where_it_stands(the_map):
+    grip = the_map.locator(f"{ORDER} [data-grip-key=tensor]").first
+    said = [grip.get_attribute(name) for name in ("role", "aria-valuenow", "aria-valuetext")]
+    assert said == ["slider", "1", "TP 4, place 1 of 4"]
+
+
+def test_a_grip_is_dragged_past_its_neighbor(the_map):
+    place = the_map.locator(f"{ORDER} [data-grip-key=tensor]").first.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + 20
+    the_map.mouse.move(x, y)
+    the_map.mouse.down()
+    the_map.mouse.move(x + place["width"], y, steps=10)
+    the_map.mouse.up()
+    wait_for_first(the_map, "context")
+    assert order(the_map)[1] == "tensor"
+
+
+def test_dragging_the_border_of_a_stage_moves_layers(visit):
+    page = visit(MODELER)
+    grip = page.locator("figure[data-output=strip] [data-grip-key=off_first]").first
+    grip.scroll_into_view_if_needed()
+    live(page, "parallelism_modeler")
+    place = grip.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + 20
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 40, y, steps=10)
+    page.mouse.up()
+    box = page.locator("input[name=off_first][data-of=parallelism_modeler]").first
+    page.wait_for_function("() => performance.getEntriesByName('update').length > 0")
+    assert int(box.input_value()) > 0
