@@ -14,7 +14,7 @@ LAYERS = (
     {"text", "equation", "transfer", "pipeline_op", "discover"},
     {"views", "inputs"},
     {"ticks", "accelerators", "models", "nodes"},
-    {"hardware", "parallelism", "constants"},
+    {"hardware", "parallelism", "constants", "transports"},
     {"formulas", "collectives", "schedules", "software", "run_file"},
     {"simulate", "tiny"},
     {"calculator", "estimate"},
