@@ -18,6 +18,7 @@ from typing import Any
 
 LIBRARY = next(path for path in sys.path if path.endswith(".zip"))
 ROOT = "/wallclock"
+CHARTS = ("lines", "bars", "timeline", "heatmap")
 UNCHECKED = (1).to_bytes(4, "little")  # a hash-based .pyc that nobody compares with its source
 
 
@@ -33,9 +34,9 @@ def run(request: str) -> str:
         standard library's loaded modules when tracing, "missing": module name or null}.
     """
     given = json.loads(request)
-    compiled = {path: byte_code(text, path, 0) for path, text in given["sources"].items()}
+    compiled = {path: byte_code(text, path, 2) for path, text in given["sources"].items()}
     packed = {path: base64.b64decode(text) for path, text in given["compiled"].items()}
-    missing = try_out({**packed, **compiled})
+    missing = try_out({**packed, **compiled}, thoroughly=given["trace"])
     library = dict(loaded()) if given["trace"] else {}
     return json.dumps(
         {"compiled": encoded(compiled), "library": encoded(library), "missing": missing}
@@ -57,8 +58,11 @@ def encoded(files: Mapping[str, bytes]) -> dict[str, str]:
     return {path: base64.b64encode(data).decode() for path, data in files.items()}
 
 
-def try_out(files: Mapping[str, bytes]) -> str | None:
-    """Import and use the engine's byte code; return the name of a module it lacks, if any."""
+def try_out(files: Mapping[str, bytes], *, thoroughly: bool) -> str | None:
+    """Import the engine's byte code; return the name of a module it lacks, if any.
+
+    `thoroughly` also uses it: the standard library imports some of its modules only when called.
+    """
     for path, data in files.items():
         target = Path(ROOT, path).with_suffix(".pyc")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -69,43 +73,51 @@ def try_out(files: Mapping[str, bytes]) -> str | None:
             importlib.import_module(
                 path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
             )
-        exercise()
+        if thoroughly:
+            exercise()
     except ModuleNotFoundError as error:
         return error.name or str(error)
     return None
 
 
 def exercise() -> None:
-    """Ask every calculator for its defaults, the ends of every input, and all it can draw."""
+    """Ask every calculator for its defaults, the ends of its inputs, and all it can draw."""
     answer = importlib.import_module("engine.answer").answer
     discover = importlib.import_module("engine.discover")
     for name in discover.names("engine.calculators"):
         reply = json.loads(answer(json.dumps({"calculator": name})))
-        for request in changes(reply):
-            answer(json.dumps({"calculator": name, **request}))
-        for request in drawings(reply):
+        for request in (*changes(reply), *drawings(reply)):
             # Not every view has every form: a number has no CSV, a formula no picture.
             with suppress(LookupError, NotImplementedError):
                 answer(json.dumps({"calculator": name, **request}))
 
 
 def changes(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what a reader can do to the inputs: both ends of each, a step, a bad value."""
+    """Yield what a reader can do to the inputs: a bad value, a step, all at either end."""
     yield {"display": {"binary": True, "both_ways": True}}
     yield {"typed": {"no such input": "1"}}
-    for name, state in reply["inputs"].items():
-        yield {"typed": {name: "not a value"}}
-        yield {"nudge": {name: 1}}
-        if isinstance(state, dict) and state.get("position") is not None:
-            yield {"slide": {name: 0}}
-            yield {"slide": {name: 1}}
+    names = [
+        name
+        for name, state in reply["inputs"].items()
+        if isinstance(state, dict) and state.get("position") is not None
+    ]
+    if names:
+        yield {"typed": {names[0]: "not a value"}}
+        yield {"nudge": {names[0]: 1}}
+    for end in (0, 1):
+        yield {"slide": dict.fromkeys(names, end)}
 
 
 def drawings(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a request for every form of every output."""
-    for name in reply["outputs"] or ():
-        for kind in ("receipts", "svg", "csv", "trace"):
-            yield {"want": {kind: [name]}}
+    """Yield a request for every form of the outputs that have it."""
+    outputs = reply["outputs"] or {}
+    values = [name for name, view in outputs.items() if view["kind"] == "value"]
+    charts = [name for name, view in outputs.items() if view["kind"] in CHARTS]
+    timelines = [name for name, view in outputs.items() if view["kind"] == "timeline"]
+    yield {"want": {"receipts": values}}
+    yield {"want": {"svg": charts}}
+    yield {"want": {"csv": charts}}
+    yield {"want": {"trace": timelines}}
 
 
 def loaded() -> Iterator[tuple[str, bytes]]:
@@ -121,6 +133,6 @@ def loaded() -> Iterator[tuple[str, bytes]]:
 
 
 def without_lines(code: CodeType) -> CodeType:
-    """Return code that does not know its line numbers: a fifth of the bytes."""
+    """Return code that does not know its line numbers: half of the compressed bytes."""
     inner = [without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts]
     return code.replace(co_linetable=b"", co_consts=tuple(inner))

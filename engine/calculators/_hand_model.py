@@ -204,7 +204,9 @@ def scene(hand: Hand) -> Scene:
 @lru_cache(maxsize=4)
 def _scene(name: str, world_size: Count, seed: int) -> Scene:
     star = hasattr(discover.module(PACKAGE, name.rpartition(".")[2]), "ROOT")
-    return collective_scene(_run(name, world_size, seed), star=star)
+    drawn = collective_scene(_run(name, world_size, seed), star=star)
+    # A page sets the title of a figure once; what the reader chose belongs into the caption.
+    return replace(drawn, title="Round by round", caption=f"{drawn.title}. {drawn.caption}")
 
 
 def slowed(hand: Hand, inputs: Inputs, share: Ratio) -> Timed:

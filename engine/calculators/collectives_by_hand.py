@@ -1,5 +1,7 @@
 """Collectives by hand: eight operations on small numbers, step by step, and a slow port."""
 
+from math import fsum
+
 from engine.calculators._hand_model import Hand, model, nearest, scene
 from engine.calculators._hand_model import Inputs as Inputs
 from engine.calculators._hand_views import meter, proof, sums
@@ -63,7 +65,7 @@ def _counts(inputs: Inputs, hand: Hand) -> dict[str, View]:
         ),
         "all_ports": Value(
             label="All ports together send",
-            value=sum(sent),
+            value=fsum(sent),
             quantity=RATIO,
             receipt=counted,
             note=say("the buffer, from {n} GPUs", n=(inputs.world_size, COUNT)),

@@ -170,10 +170,8 @@ def _comparison(now: Snapshot, alone: Sequence[float]) -> Text:
         for own in now.ranks
         for number, other in zip(own.parameters, alone, strict=True)
     )
-    if largest == 0:
-        how = "not in a single bit"
-    else:
-        how = f"by at most {significant(largest, 2)}, the rounding of sums in another order"
+    # The last digits are the rounding of sums in another order, and not the same everywhere.
+    how = "by less than 1e-14" if largest < 1e-14 else f"by up to {significant(largest, 2)}"
     return say(
         "Compared: one GPU has trained on all sequences. Over all GPUs and all {size} places its "
         f"parameters differ {how}.",

@@ -11,6 +11,7 @@ slowest hop needs for its bytes.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from engine.simulate.fair_share import Drain, Flow, Link, drain
 from engine.simulate.topology import Route, Topology, route
@@ -73,8 +74,8 @@ def timed(plan: Sequence[Phase], drains: Sequence[Drain], size: Bytes) -> Timed:
     longest = max(range(len(spent)), key=spent.__getitem__, default=None)
     return Timed(
         rounds=tuple(rounds),
-        time=sum(spent, 0.0),
-        latency=sum((one * phase.times for one, phase in zip(latencies, plan, strict=True)), 0.0),
+        time=fsum(spent),
+        latency=fsum(one * phase.times for one, phase in zip(latencies, plan, strict=True)),
         loads=_loads(plan, size),
         binding=() if longest is None else slowest[longest],
     )
@@ -86,8 +87,8 @@ def _round(phase: Phase, drain: Drain, size: Bytes) -> Seconds:
     ends = [flow.latency + size * busy for flow, busy in zip(flows, drain.busy, strict=True)]
     if not phase.chained:
         return max(ends) + phase.extra
-    hops = sum(flow.count for flow in flows)
-    mean = sum(flow.count * end for flow, end in zip(flows, ends, strict=True)) / hops
+    hops = fsum(flow.count for flow in flows)
+    mean = fsum(flow.count * end for flow, end in zip(flows, ends, strict=True)) / hops
     return max(mean, size * max(drain.busy)) + phase.extra
 
 

@@ -149,7 +149,7 @@ def test_a_wrong_parameter_would_show_in_the_last_frame():
     )
     trace = (*found.trace[:-1], replace(last, ranks=(wrong, *last.ranks[1:])))
     scene = sharded_scene(trace, found.alone.parameters, 0, sharded=True)
-    assert "by at most 1.0" in words(scene.frames[-1].caption)
+    assert "by up to 1.0" in words(scene.frames[-1].caption)
 
 
 # The numbers beside the scene.
@@ -159,6 +159,11 @@ def test_a_wrong_parameter_would_show_in_the_last_frame():
 @pytest.mark.parametrize("stage", ["0", "1"])
 def test_every_run_equals_one_gpu(ranks, stage):
     assert steps(ranks=ranks, zero_stage=stage)["equal"].text == "Equal to one GPU"
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+def test_fourteen_digits_agree_after_three_large_steps(ranks):
+    assert text(steps(ranks=ranks, steps=3, learning_rate=0.1), "digits") == "14"
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 5])
@@ -189,7 +194,7 @@ def test_eight_gpus_hold_the_padding_too():
 def test_the_table_adds_up():
     rows = [row[1] for row in steps()["follow"].rows]
     numbers = [float(cell.replace("−", "-")) for cell in rows]
-    assert sum(numbers[:4]) == pytest.approx(numbers[4], rel=1e-12)
+    assert sum(numbers[:4]) == pytest.approx(numbers[4], rel=1e-8)
 
 
 # The saving.
