@@ -15,7 +15,7 @@ LAYERS = (
     {"views", "inputs"},
     {"ticks", "accelerators", "models", "nodes"},
     {"hardware", "parallelism", "constants", "transports"},
-    {"formulas", "collectives", "schedules", "software", "run_file"},
+    {"formulas", "collectives", "schedules", "software", "run_file", "plan_problems"},
     {"simulate", "tiny"},
     {"calculator", "estimate"},
     {"draw"},
