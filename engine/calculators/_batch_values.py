@@ -6,7 +6,8 @@ from engine.calculators._run_views import PEAK, band
 from engine.equation import Equation
 from engine.formulas.batch import LARGEST_BATCH, MEMORY_LINE, USABLE_MEMORY
 from engine.formulas.operations import hardware_operations, model_operations
-from engine.parallelism import data_parallel, problems
+from engine.parallelism import data_parallel
+from engine.plan_problems import problems
 from engine.text import Text, say
 from engine.units import BYTES, COUNT, RATIO, SHARE, TOKEN_RATE, Quantity
 from engine.views import Badge, Formula, Receipt, Value

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from engine.calculators._map_inputs import MOST, Inputs
-from engine.parallelism import chunk_sizes, data_parallel, problems
+from engine.parallelism import chunk_sizes, data_parallel
+from engine.plan_problems import problems
 from engine.run_file import Run
 from engine.text import Text, say
 from engine.units import COUNT, Count

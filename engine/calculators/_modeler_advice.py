@@ -7,7 +7,7 @@ from engine.calculators._modeler_inputs import Inputs
 from engine.calculators._modeler_model import Modeled, modeled
 from engine.formulas.axes import exposed_ratio
 from engine.inputs import Number
-from engine.parallelism import problems
+from engine.plan_problems import problems
 from engine.text import Sentence, Text, say
 from engine.units import BYTES, COUNT, GPU_TIME, LINK_SPEED, SHARE, Quantity
 from engine.views import Advice, Challenge, Condition, Remedy

@@ -22,7 +22,8 @@ from engine.formulas.pipeline import (
     bubble_share,
     pipeline_bytes,
 )
-from engine.parallelism import chunk_sizes, data_parallel, problems
+from engine.parallelism import chunk_sizes, data_parallel
+from engine.plan_problems import problems
 from engine.text import Text, say
 from engine.units import (
     BYTES,

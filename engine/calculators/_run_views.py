@@ -6,7 +6,7 @@ from typing import Any
 from engine.calculators._published_accuracy import ACCURACY
 from engine.equation import Equation
 from engine.formulas.operations import hardware_operations, model_operations
-from engine.parallelism import problems
+from engine.plan_problems import problems
 from engine.run_file import Run
 from engine.text import Text, say
 from engine.units import (

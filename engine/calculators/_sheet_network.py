@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 from engine.calculators._sheet_example import Example, Shown, buffer, ranks
 from engine.calculators._sheet_inputs import Inputs
-from engine.constants import LAUNCH, NVLINK
 from engine.formulas import bandwidth, communication, hierarchy, transfer_time
+from engine.transports import LAUNCH, NVLINK
 from engine.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, Bytes, Seconds
 
 _RING = {"B": "port", "a": "latency"}

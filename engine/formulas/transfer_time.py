@@ -8,7 +8,8 @@ and ramps are those of `engine.constants`.
 
 from math import hypot
 
-from engine.constants import (
+from engine.equation import Equation
+from engine.transports import (
     INFINIBAND,
     LAUNCH,
     NVLINK,
@@ -17,7 +18,6 @@ from engine.constants import (
     TREE_SHARE,
     Transport,
 )
-from engine.equation import Equation
 from engine.units import Bandwidth, Bytes, Count, Ratio, Seconds
 
 RING_WITH_RAMP = Equation(

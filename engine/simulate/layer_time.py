@@ -110,23 +110,39 @@ def layer_time(
         backward += FP8_CONVERSION * products.written / rank.memory
     forward += passes.kernels[0] * rank.common.kernel_gap
     backward += passes.kernels[1] * rank.common.kernel_gap
+    weight = products.weight_gradient + accumulate
+    idle = (0.0, 0.0, 0.0)
     if sparse and not training.cuda_graphs:
-        launches = rank.common.expert_launches
-        forward, backward = max(forward, launches), max(backward, 2 * launches)
+        idle = _host_bound(rank, (forward, backward - weight, weight))
+    forward, backward, weight = forward + idle[0], backward + idle[1] + idle[2], weight + idle[2]
     again = _repeated_share(training, rank)
     return LayerTime(
         forward=forward,
         backward=backward,
-        weight_gradient=products.weight_gradient + accumulate,
+        weight_gradient=weight,
         repeated=_repeated(training, rank, products, forward, attention, swept[0]),
         tensor_parallel=tensor_parallel_time(
-            model, plan, training, rank, gradients, again, sparse=sparse
+            model, plan, training, rank, gradients + idle[1] + idle[2], again, sparse=sparse
         ),
-        context_parallel=context_parallel_time(scores, plan, training, rank, core),
+        context_parallel=context_parallel_time(
+            scores, plan, training, rank, (core[0] + idle[0], core[1] + idle[1])
+        ),
         expert_parallel=expert_parallel_time(model, plan, training, rank, again, forward + backward)
         if sparse
         else 0.0,
     )
+
+
+def _host_bound(
+    rank: Rank, times: tuple[Seconds, Seconds, Seconds]
+) -> tuple[Seconds, Seconds, Seconds]:
+    """Return how long a layer with experts waits for the host to launch its kernels.
+
+    `times` is the computation forward, for the gradients of the inputs and for those of the
+    weights; each has about as many kernels. Collectives run meanwhile as they do beside products.
+    """
+    forward, inputs, weights = (max(0.0, rank.common.expert_launches - time) for time in times)
+    return forward, inputs, weights
 
 
 def product_times(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Seconds, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from engine.constants import ALLOWANCES
 from engine.formulas.activations import (
     HALF,
     LayerMemory,
@@ -36,19 +37,12 @@ from engine.parallelism import (
     num_microbatches,
     sharding_ranks,
 )
-from engine.units import Bytes, Count, GiB, MiB, Parameters, Share
+from engine.units import Bytes, Count, Parameters
 
-# Workspaces of the matrix libraries, which the allocator counts.
-_WORKSPACE: Bytes = 0.2 * GiB
-# What the caching allocator reserves beyond what is in use (torchtitan reports the reserve).
-_FRAGMENTS: Share = 0.08
 # DeepSpeed reduces and gathers in buckets of 5e8 elements.
 _BUCKET: Bytes = 5e8 * HALF
 # stage3_max_live_parameters
 _LIVE_PARAMETERS: Parameters = 1e9
-# CUDA's context and loaded kernels on an A100 (bigscience2022 measured 1,573 MiB), and about half
-# a GiB for the channels of NCCL: nvidia-smi counts them, an allocator does not.
-_CONTEXT: Bytes = 1573 * MiB + 0.5 * GiB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,10 +240,10 @@ def reserve(training: Training, used: Bytes) -> Bytes:
     it is customary to read nvidia-smi, which counts the reserve, the CUDA context and NCCL.
     """
     if training.framework == "fsdp":
-        return _FRAGMENTS * used
+        return ALLOWANCES.fragments * used
     if training.framework == "deepspeed":
-        return _FRAGMENTS * used + _CONTEXT
-    return _WORKSPACE
+        return ALLOWANCES.fragments * used + ALLOWANCES.context + ALLOWANCES.channels
+    return ALLOWANCES.workspace
 
 
 def fits(memory: Memory, training: Training, capacity: Bytes) -> bool:
@@ -259,4 +253,6 @@ def fits(memory: Memory, training: Training, capacity: Bytes) -> bool:
 
 def context(training: Training) -> Bytes:
     """Return what the CUDA context and NCCL take beside what `Memory` counts."""
-    return 0.0 if training.framework == "deepspeed" else _CONTEXT
+    if training.framework == "deepspeed":
+        return 0.0
+    return ALLOWANCES.context + ALLOWANCES.channels

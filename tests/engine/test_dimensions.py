@@ -11,11 +11,11 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from engine import constants, discover
-from engine.constants import EFA_V1, Transport
+from engine import discover, transports
 from engine.formulas.states import MIXED_PRECISION, StateBytes
 from engine.models import MODELS, Model
 from engine.parallelism import Plan, Training
+from engine.transports import EFA_V1, Transport
 from engine.units import Bandwidth, Bytes, Quantity, Seconds
 
 # Powers of two, so that scaling itself does not round.
@@ -166,7 +166,7 @@ def scale_constants(monkeypatch, module, scales):
     for name, value in list(vars(module).items()):
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             monkeypatch.setattr(module, name, scaled(value, scales))
-    imported = get_type_hints(constants, include_extras=True)
+    imported = get_type_hints(transports, include_extras=True)
     known = {name: hint for name, hint in imported.items() if hasattr(module, name)}
     for name, hint in (known | get_type_hints(module, include_extras=True)).items():
         if quantity := quantity_of(hint):

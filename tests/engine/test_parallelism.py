@@ -17,9 +17,9 @@ from engine.parallelism import (
     layers_of_stage,
     num_microbatches,
     piece_of_model,
-    problems,
     sharding_ranks,
 )
+from engine.plan_problems import problems
 
 CLUSTER = Cluster(
     gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9

@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine.constants import EFA_V1, NVLINK
 from engine.formulas.transfer_time import (
     all_reduce_time,
     ramp,
@@ -12,6 +11,7 @@ from engine.formulas.transfer_time import (
     small_all_reduce_time,
     switch_all_reduce_time,
 )
+from engine.transports import EFA_V1, NVLINK
 from engine.units import MICRO, KiB, MiB
 
 A100, H200 = 235e9, 365e9  # bus bandwidth of large messages in a ring of 8

@@ -8,6 +8,7 @@ from engine.accelerators import ACCELERATORS
 
 Document = dict[str, Any]
 _POWERS = (1, 2, 4, 8)
+_SCHEDULES = ("1f1b", "gpipe", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "dualpipe")
 
 
 def any_document(source: random.Random) -> Document:
@@ -45,9 +46,7 @@ def any_document(source: random.Random) -> Document:
             "precision": source.choice(("bf16", "fp16", "fp8")),
             "recompute": source.choice(("none", "selective", "full")),
             "flash_attention": source.random() < 0.7,
-            "schedule": "interleaved"
-            if virtual > 1
-            else source.choice(("1f1b", "gpipe", "zb-1p", "zb-2p")),
+            "schedule": "interleaved" if virtual > 1 else source.choice(_SCHEDULES),
             "overlap_gradient_reduce": source.random() < 0.7,
             "overlap_tensor_parallel": source.random() < 0.3,
             "framework": source.choice(("megatron", "fsdp", "deepspeed")),

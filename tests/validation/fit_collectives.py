@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from engine import constants
+from engine import transports
 from engine.formulas import transfer_time
 from engine.units import KiB, MiB
 from tests.validation import curves
@@ -29,8 +29,8 @@ FREE: tuple[tuple[Any, str, str], ...] = (
     (transfer_time, "", "LAUNCH"),
     *((transfer_time, "NVLINK", name) for name in ("step", "ramp", "scale")),
     *((transfer_time, "SWITCH", name) for name in ("start", "ramp", "scale")),
-    *((constants, "INFINIBAND", name) for name in ("step_small", "step")),
-    *((constants, "EFA_V1", name) for name in ("step", "step_eager", "ramp", "scale")),
+    *((transports, "INFINIBAND", name) for name in ("step_small", "step")),
+    *((transports, "EFA_V1", name) for name in ("step", "step_eager", "ramp", "scale")),
     (curves, "", "ONE_PROCESS"),
     (curves, "", "ONE_CALL"),
 )
@@ -55,9 +55,9 @@ def put(module: Any, record: str, name: str, value: float) -> None:
 
 def errors() -> Iterator[tuple[list[float], list[float]]]:
     """Yield the absolute errors of each curve from 1 MiB on, and below."""
-    networks = {"2 nodes, EFA v1": constants.EFA_V1}
+    networks = {"2 nodes, EFA v1": transports.EFA_V1}
     for name, points in curves.read().items():
-        one = replace(curves.CURVES[name], network=networks.get(name, constants.INFINIBAND))
+        one = replace(curves.CURVES[name], network=networks.get(name, transports.INFINIBAND))
         found = [(s, abs(curves.error(one, s, t))) for s, t in points if trusted(name, s)]
         yield [e for s, e in found if s >= MiB], [e for s, e in found if s < MiB]
 

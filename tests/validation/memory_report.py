@@ -1,18 +1,20 @@
 """Peak memory against published measurements: `python -m tests.validation.memory_report RUNS.csv`.
 
-RUNS.csv is the table of training runs. Rows without a memory are passed over; nothing is fitted.
+RUNS.csv is the table of training runs. Rows without a memory are passed over. `--fit` looks for the
+allowances of `engine.constants` on a grid; nothing else is fitted.
 """
 
 import csv
 import re
 import statistics
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.models import Model
 from engine.parallelism import Plan, Training
-from engine.simulate.memory import Memory, memory
+from engine.simulate import memory
+from engine.simulate.memory import Memory
 from engine.units import GB, GiB
 
 SOURCES = {
@@ -33,7 +35,7 @@ class Row:
     training: Training
 
     def predicted(self) -> Memory:
-        return memory(self.model, self.plan, self.training)
+        return memory.memory(self.model, self.plan, self.training)
 
 
 def count(row, key, default):
@@ -166,5 +168,32 @@ def main(path, *, every_row=False):
         print(f"{group:32}{summary(found)}")
 
 
-if __name__ == "__main__":
+# Values that each allowance is tried at.
+GRID = {
+    "fragments": [0.01 * n for n in range(16)],
+    "workspace": [0.1 * n * GiB for n in range(11)],
+    "channels": [0.25 * n * GiB for n in range(9)],
+}
+
+
+def mean_error(rows):
+    return statistics.fmean(abs(row.predicted().total / row.measured - 1) for row in rows)
+
+
+def fit(path):
+    """Print the best of each grid, one after the other; the context was measured."""
+    rows = list(read(path))
+    for name, values in GRID.items():
+        found = []
+        for value in values:
+            memory.ALLOWANCES = replace(memory.ALLOWANCES, **{name: value})
+            found.append((mean_error(rows), value))
+        best = min(found)
+        memory.ALLOWANCES = replace(memory.ALLOWANCES, **{name: best[1]})
+        print(f"{name} = {best[1]:.4g}, mean error {100 * best[0]:.2f} %")
+
+
+if __name__ == "__main__" and "--fit" in sys.argv:
+    fit(sys.argv[1])
+elif __name__ == "__main__":
     main(sys.argv[1], every_row="--rows" in sys.argv)

@@ -4,7 +4,6 @@ import statistics
 
 import pytest
 
-from engine.constants import NVLINK, SWITCH, Transport
 from engine.formulas.transfer_time import (
     all_reduce_time,
     ring_all_reduce_ramped_time,
@@ -12,6 +11,7 @@ from engine.formulas.transfer_time import (
     switch_all_reduce_time,
     tree_all_reduce_ramped_time,
 )
+from engine.transports import NVLINK, SWITCH, Transport
 from engine.units import GB, MICRO, GiB, KiB, MiB
 from tests.validation import fit_collectives
 from tests.validation.curves import CURVES, error, read
