@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 
-from engine.calculators._message_inputs import HIGH, LOW, PUBLISHED, Inputs
+from engine.calculators._message_inputs import HIGH, LOW, Inputs, published
 from engine.calculators._message_layers import span_of
 from engine.calculators._message_model import COLORS, GROUPS, NAMES, Way, at, sized, stages, way
 from engine.calculators._message_values import pcie_share
@@ -26,7 +25,7 @@ from engine.views import (
     Timeline,
 )
 
-COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 54) for i in range(55))
+COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 45) for i in range(46))
 DRAWN = 8  # pieces at most in the picture of the pipeline
 
 
@@ -63,7 +62,7 @@ def waterfall(inputs: Inputs, one: Way) -> Bars:
 def stacked(inputs: Inputs, one: Way) -> Bars:
     """Return what the time is made of, beside the other way past the host, and a published one."""
     other = at(inputs, direct=not inputs.direct)
-    theirs = way(replace(_published(), message=inputs.message, link=inputs.link))
+    theirs = way(replace(published(), message=inputs.message, link=inputs.link))
     rows = (
         ("yours", "Yours", one),
         ("other", "Without GPUDirect" if inputs.direct else "With GPUDirect", other),
@@ -85,14 +84,9 @@ def _segments(one: Way) -> Iterator[Segment]:
     yield Segment(key="bytes", label="bytes", value=one.time - one.latency, color="muted")
 
 
-@cache
-def _published() -> Inputs:
-    return Inputs(**PUBLISHED, hops=1)  # type: ignore[arg-type]
-
-
 def shares(inputs: Inputs, one: Way) -> Lines:
     """Return the shares of the time that are latency, against the size of the message."""
-    other = replace(_published(), link=inputs.link)
+    other = replace(published(), link=inputs.link)
     path = stages(other)
     ours = [sized(inputs, one.stages, size) for size in COLUMN]
     theirs = [sized(other, path, size) for size in COLUMN]

@@ -176,6 +176,13 @@ PUBLISHED: Mapping[str, float] = {
     "write": 0.12 * MICRO,
     "finish": 0.0,
 }
+
+
+def published() -> Inputs:
+    """Return the published waterfall, over a port of 400 Gb/s."""
+    return Inputs(**PUBLISHED, hops=1)  # type: ignore[arg-type]
+
+
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "InfiniBand NDR, 1 KiB": {"message": 1 * KiB},
     "InfiniBand NDR, 64 MiB": {"message": 64 * MiB},

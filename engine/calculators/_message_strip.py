@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from engine.calculators._message_inputs import Inputs
+from engine.calculators._message_inputs import Inputs, published
 from engine.calculators._message_model import at, way
-from engine.calculators._message_values import LARGE, pcie_share, published, published_share
+from engine.calculators._message_values import LARGE, pcie_share, published_share
 from engine.constants import ACHIEVED, INFINIBAND
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.overlap import EXPOSED_TIME, exposed_time

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.calculators._message_inputs import PRESETS, PROTOCOLS, PUBLISHED, Inputs
+from engine.calculators._message_inputs import PRESETS, PROTOCOLS, PUBLISHED, Inputs, published
 from engine.calculators._message_layers import LOAD
 from engine.calculators._message_model import DATA, PCIE_STAGES, SYNC, Way, at, way
-from engine.calculators._message_values import LARGE, pcie_share, published
+from engine.calculators._message_values import LARGE, pcie_share
 from engine.formulas.message import effective_bandwidth
 from engine.hardware import LINKS
 from engine.inputs import Scalar

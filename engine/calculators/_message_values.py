@@ -1,6 +1,6 @@
 """The numbers of one message, each with its receipt."""
 
-from engine.calculators._message_inputs import PUBLISHED, Inputs
+from engine.calculators._message_inputs import Inputs, published
 from engine.calculators._message_model import PCIE_STAGES, Way, at, way
 from engine.formulas.message import (
     BREAK_EVEN_SIZE,
@@ -28,11 +28,6 @@ from engine.views import Published, Receipt, Value
 SOURCES = ("kentino", "dewing", "p2pmark", "nccl_topo", "hu2025")
 LARGE = 64 * MiB
 _EQUATIONS: Text = "Stages without traffic of others; their latencies are those of the inputs."
-
-
-def published() -> Inputs:
-    """Return the published waterfall, with a port of 400 Gb/s under it."""
-    return Inputs(**PUBLISHED, hops=1)  # type: ignore[arg-type]
 
 
 def pcie_share(one: Way) -> float:
