@@ -7,11 +7,7 @@ from typing import Annotated
 from engine.inputs import GBITS, MICROSECONDS, MILLISECONDS, Choice, Number, Scalar, Switch, Unit
 from engine.units import GB, KB, MICRO, MILLI, Gbit, KiB, MiB
 
-MESSAGE = Unit(
-    " KiB",
-    KiB,
-    {"B": 1, "MiB": 2.0**20, "GiB": 2.0**30, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9},
-)
+MESSAGE = Unit(" kB", KB, {"B": 1, "MB": 1e6, "GB": 1e9, "KiB": KiB, "MiB": MiB})
 LOW, HIGH = 1.0, 1 * GB
 PLACEMENTS = {
     "pix": "PIX: one PCIe switch",
@@ -46,7 +42,7 @@ class Inputs:
     message: Annotated[
         float,
         Number(label="Message", unit=MESSAGE, low=LOW, high=HIGH, scale="log", symbol="M"),
-    ] = 64 * KiB
+    ] = 64 * KB
     link: Annotated[
         float,
         Number(
@@ -184,7 +180,7 @@ def published() -> Inputs:
 
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
-    "InfiniBand NDR, 1 KiB": {"message": 1 * KiB},
+    "InfiniBand NDR, 1 kB": {"message": 1 * KB},
     "InfiniBand NDR, 64 MiB": {"message": 64 * MiB},
     "RoCE, 400 Gb/s": {"hop": 0.5 * MICRO},
     "EFA, one card of 100 Gb/s": {
@@ -195,5 +191,5 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     },
     "NCCL, Simple": {"protocol": "simple"},
     "No GPUDirect, other socket": {"direct": False, "placement": "sys"},
-    "A published waterfall": {**PUBLISHED, "hops": 1, "message": 1 * KiB},
+    "A published waterfall": {**PUBLISHED, "hops": 1, "message": 1 * KB},
 }

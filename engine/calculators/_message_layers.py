@@ -157,7 +157,7 @@ def layers(inputs: Inputs, one: Way) -> Table:
     for stage in one.stages:
         layer = LAYERS[stage.key]
         low, high = span_of(stage.key, inputs)
-        span: Text = say("{a} to {b}", a=(low, SECONDS), b=(high, SECONDS))
+        span: Text = say(f"{{a}} to {{b}}; {layer.basis}", a=(low, SECONDS), b=(high, SECONDS))
         rows.append(
             (
                 NAMES[stage.key],
@@ -165,7 +165,6 @@ def layers(inputs: Inputs, one: Way) -> Table:
                 span,
                 layer.what,
                 layer.tool,
-                layer.basis,
                 Cite(layer.sources),
             )
         )
@@ -177,7 +176,6 @@ def layers(inputs: Inputs, one: Way) -> Table:
             "Published",
             "What happens",
             "How to measure it",
-            "Basis",
             "From",
         ),
         rows=tuple(rows),

@@ -9,7 +9,7 @@ from engine.constants import INFINIBAND
 from engine.formulas.message import message_time
 from engine.hardware import GPUS
 from engine.simulate.message import Stage
-from engine.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds, Share
+from engine.units import GB, MICRO, Bandwidth, Bytes, Count, Ratio, Seconds, Share
 
 # PCIe 5.0 x16 between devices: 54.3 GB/s measured, of 63; over the sockets NCCL plans with 22.
 PCIE: Bandwidth = 54.3 * GB
@@ -17,7 +17,8 @@ SOCKETS: Bandwidth = 22 * GB
 MEMORY: Bandwidth = GPUS["h100"].memory_bandwidth
 # Per crossing: another PCIe switch or two, or both sockets and the link between them. Assumed.
 DETOUR: Mapping[str, Seconds] = {"pix": 0.0, "pxb": 0.15 * MICRO, "sys": 0.5 * MICRO}
-# One hop of NCCL's protocols, beside the path itself, and the share of the bytes that are data.
+# One hop of NCCL's protocols, beside the path itself; the share of the bandwidth that each leaves
+# for data, which of LL is what NCCL plans with; and how many bytes it sends for each byte of data.
 SYNC: Mapping[str, Seconds] = {
     "raw": 0.0,
     "ll": 1 * MICRO,
@@ -30,6 +31,7 @@ DATA: Mapping[str, Share] = {
     "ll128": 120 / 128,
     "simple": 1.0,
 }
+SENT: Mapping[str, Ratio] = {"raw": 1.0, "ll": 2.0, "ll128": 128 / 120, "simple": 1.0}
 PCIE_STAGES = ("pcie_out", "pcie_in")
 NAMES: Mapping[str, str] = {
     "launch": "Kernel launch",
@@ -61,7 +63,7 @@ class Way:
 
     Attributes:
         stages: in order.
-        wire: bytes on the wire, flags included.
+        wire: the message over the share of the bandwidth that its protocol leaves.
         pieces: equal pieces that it is cut into.
         latency: of all stages.
         passing: of the bytes through all stages, one after the other.

@@ -11,7 +11,7 @@ from engine.formulas.message import effective_bandwidth
 from engine.hardware import LINKS
 from engine.inputs import Scalar
 from engine.text import say
-from engine.units import BANDWIDTH, BYTES, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, KiB
+from engine.units import BANDWIDTH, BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit
 from engine.views import Badge, Challenge, Cite, Condition, Table
 
 
@@ -30,7 +30,7 @@ def protocols(inputs: Inputs) -> Table:
     mine = say("{s}", s=(inputs.message, BYTES))
     return Table(
         title="Protocols on this path",
-        columns=("Protocol", "Cost of a hop", "Share that is data", "This message", "64 MiB"),
+        columns=("Protocol", "Cost of a hop", "Share of the bandwidth", "This message", "64 MiB"),
         rows=rows,
         caption=say("This message: {s}.", s=mine.numbers["s"]),
     )
@@ -89,14 +89,14 @@ def claims() -> Table:
 
 
 START: Mapping[str, Scalar] = {
-    "message": 8 * KiB,
+    "message": 8 * KB,
     "protocol": "simple",
     "direct": False,
     "placement": "sys",
     "forwarding": "whole",
 }
 SOLUTION: Mapping[str, Scalar] = {
-    "message": 8 * KiB,
+    "message": 8 * KB,
     "protocol": "ll128",
     "direct": True,
     "placement": "pix",
@@ -122,8 +122,8 @@ def challenge(inputs: Inputs, one: Way) -> Challenge:
             met=inputs.link == 400 * Gbit,
         ),
         Condition(
-            text=say("a message of {m}, under {t}", m=(8 * KiB, BYTES), t=(_LIMIT, SECONDS)),
-            met=inputs.message == 8 * KiB and one.time < _LIMIT,
+            text=say("a message of {m}, under {t}", m=(8 * KB, BYTES), t=(_LIMIT, SECONDS)),
+            met=inputs.message == 8 * KB and one.time < _LIMIT,
         ),
         Condition(
             text=say(
@@ -137,7 +137,7 @@ def challenge(inputs: Inputs, one: Way) -> Challenge:
     )
     return Challenge(
         title="Challenge: fast at both ends",
-        goal="Serve 8 KiB and 64 MiB with one and the same setting.",
+        goal="Serve 8 kB and 64 MiB with one and the same setting.",
         conditions=conditions,
         hints=(
             "Look at the tallest bars first: which of them is not on every path?",

@@ -1,7 +1,7 @@
 """The numbers of one message, each with its receipt."""
 
 from engine.calculators._message_inputs import Inputs, published
-from engine.calculators._message_model import PCIE_STAGES, Way, at, way
+from engine.calculators._message_model import PCIE_STAGES, SENT, Way, at, way
 from engine.formulas.message import (
     BREAK_EVEN_SIZE,
     EFFECTIVE,
@@ -153,7 +153,8 @@ def _effective(inputs: Inputs, one: Way) -> Value:
 
 def _crossed(inputs: Inputs, one: Way) -> Value:
     crossings = 2 if inputs.direct else 4
-    size = pcie_bytes(one.wire, crossings)
+    sent = inputs.message * SENT[inputs.protocol]
+    size = pcie_bytes(sent, crossings)
     return Value(
         label="Bytes over PCIe",
         value=size,
@@ -163,7 +164,7 @@ def _crossed(inputs: Inputs, one: Way) -> Value:
             symbols={
                 "V": (size, BYTES),
                 "x": (float(crossings), COUNT),
-                "S": (one.wire, BYTES),
+                "S": (sent, BYTES),
             },
             inputs={"S": "message", "x": "direct"},
             assumptions=("Data and flags; headers of packets are left out.",),

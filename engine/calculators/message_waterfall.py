@@ -5,8 +5,8 @@ from engine.calculators._message_inputs import PRESETS as PRESETS
 from engine.calculators._message_inputs import Inputs as Inputs
 from engine.calculators._message_layers import layers
 from engine.calculators._message_model import way
-from engine.calculators._message_strip import fixed, strip
-from engine.calculators._message_tables import challenge, claims, protocols, regime
+from engine.calculators._message_strip import strip
+from engine.calculators._message_tables import challenge, protocols, regime
 from engine.calculators._message_values import values
 from engine.formulas.message import (
     BREAK_EVEN_SIZE,
@@ -43,7 +43,5 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "protocols": protocols(inputs),
         "layers": layers(inputs, one),
         **strip(inputs),
-        **fixed(),
-        "claims": claims(),
         "challenge": challenge(inputs, one),
     }

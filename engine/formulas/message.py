@@ -12,11 +12,11 @@ _SYMBOLS = {
     "T": ("T", "one-way time"),
     "A": (r"\textstyle\sum_i \alpha_i", "latencies of all stages"),
     "D": (r"\textstyle\sum_i S/B_i", "bytes through all stages, one stage after the other"),
-    "S": ("S", "message, as it is on the wire"),
+    "S": ("S", "message, over the share of the bandwidth that its protocol leaves"),
     "N": ("N", "pieces"),
     "B": (r"B_{\min}", "bandwidth of the slowest stage"),
     "M": ("M", "data of the message"),
-    "e": ("e", "share of the bytes on the wire that are data"),
+    "e": ("e", "share of the bandwidth that the protocol leaves"),
     "q": ("q", "share"),
     "p": (r"\alpha_{\mathrm{PCIe}}", "latencies of the PCIe stages"),
     "x": ("x", "times that the data cross PCIe"),
@@ -62,8 +62,8 @@ BREAK_EVEN_SIZE = Equation(
 def break_even_size(latency: Seconds, slowest: Bandwidth, data: Share) -> Bytes:
     """Return the message whose bytes take as long at the slowest stage as all latencies together.
 
-    Of smaller ones the latencies are the larger part. `data` is the share of the bytes on the wire
-    that are data. Source: Hockney 1994 (half of the bandwidth is reached at this size).
+    Of smaller ones the latencies are the larger part. `data` is the share of the bandwidth that
+    the protocol leaves. Source: Hockney 1994 (half of the bandwidth is reached at this size).
     """
     return data * slowest * latency
 
@@ -95,7 +95,7 @@ def effective_bandwidth(data: Bytes, time: Seconds) -> Bandwidth:
 PCIE_BYTES = Equation(
     name="message_pcie_bytes",
     tex=r"\v{V} = \v{x}\,\v{S}",
-    symbols=_symbols("V x S"),
+    symbols={**_symbols("V x"), "S": ("S", "data and flags")},
 )
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.calculators import message_waterfall
+from engine.calculators import message_waterfall, published_waterfall
 from engine.calculators._message_inputs import PRESETS
 from engine.calculators._message_model import at, sized, stages, way
 from engine.formulas.message import break_even_size, message_time
@@ -67,23 +67,25 @@ def test_one_piece_waits_in_every_stage():
     assert one.time == pytest.approx(one.latency + one.passing, rel=1e-12)
 
 
-def test_the_published_waterfall_is_15_microseconds():
-    assert text("published_time") == "15.04 µs"
+def published(output, **changes):
+    value = published_waterfall.compute(published_waterfall.Inputs(**changes))[output]
+    return show(value.value, value.quantity)
 
 
-def test_nearly_half_of_the_published_waterfall_is_pcie():
-    assert text("published_share") == "46.5 %"
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [("latency", "15.04 µs"), ("bare_share", "46.5 %"), ("large_wire", "1.342 ms")],
+)
+def test_the_published_waterfall_adds_up_as_published(output, expected):
+    assert published(output) == expected
 
 
-def test_of_64_mebibytes_it_is_under_one_percent():
-    assert views()["large_share"].value < 0.01
+def test_of_64_mebibytes_its_pcie_is_under_one_percent():
+    found = published_waterfall.compute(published_waterfall.Inputs())
+    assert found["large_share"].value < 0.01
 
 
-def test_64_mebibytes_take_1_34_milliseconds_on_the_wire():
-    assert text("large_wire") == "1.342 ms"
-
-
-def test_at_one_kibibyte_the_preset_still_shows_the_published_share():
+def test_at_one_kilobyte_the_preset_still_shows_the_published_share():
     assert 0.46 < views(**PRESETS["A published waterfall"])["pcie_share"].value < 0.465
 
 
@@ -110,6 +112,10 @@ def test_without_gpudirect_the_bytes_cross_pcie_four_times():
 
 def test_with_gpudirect_they_cross_it_twice():
     assert text("crossed", message=1e6) == "2.000 MB"
+
+
+def test_flags_of_ll_double_the_bytes_over_pcie():
+    assert text("crossed", message=1e6, protocol="ll") == "4.000 MB"
 
 
 def test_a_protocol_with_flags_sends_more_bytes():
@@ -163,12 +169,12 @@ def test_the_parts_of_a_bar_are_the_whole_time():
 
 
 def test_the_caption_names_the_end_that_is_drawn_and_the_one_as_chosen():
-    caption = words(views(message=64 * KiB)["pipeline"].caption)
+    caption = words(views()["pipeline"].caption)
     assert show(way(BASE).time, views()["one_way"].quantity) in caption
 
 
 def test_the_statement_on_hbm_stands_beside_the_measured_latency():
-    row = views()["claims"].rows[2]
+    row = published_waterfall.compute(published_waterfall.Inputs())["claims"].rows[2]
     assert [cell_words(cell) for cell in row[1:3]] == ["120.0 ns", "348.5 ns"]
 
 
