@@ -175,5 +175,5 @@ def _room(found: Fit) -> Text:
     room = found.line.room
     if room < 0:
         return "0: the states do not fit"
-    numbers = {"b": (found.largest, COUNT), "r": (float(f"{room:.3g}"), COUNT)}
+    numbers = {"b": (found.largest, COUNT), "r": (float(f"{room:.4g}"), COUNT)}
     return say("{b} of {r}", **numbers)

@@ -2,7 +2,7 @@
 
 from engine.calculators._modeler_inputs import Inputs
 from engine.calculators._modeler_model import Modeled, layer_parameters_at_work, peak_of
-from engine.calculators._modeler_published import message, note
+from engine.calculators._modeler_published import SOURCE, message, note
 from engine.calculators._run_views import PEAK, STEP, band
 from engine.equation import Equation
 from engine.formulas.axes import (
@@ -31,13 +31,14 @@ from engine.units import (
     GPU_TIME,
     LINK_SPEED,
     PARAMETERS,
+    RATIO,
     SECONDS,
     SHARE,
     TOKENS,
     Bytes,
     Quantity,
 )
-from engine.views import Badge, Formula, Receipt, Value
+from engine.views import Badge, Formula, Published, Receipt, Value
 
 EQUATIONS: tuple[Equation, ...] = (
     EXPOSED_RATIO,
@@ -397,6 +398,38 @@ def needed_pipeline(inputs: Inputs, found: Modeled) -> Value:
             published=note("bandwidth", inputs, found),
         ),
         color="pipeline",
+    )
+
+
+def tensor_alone(inputs: Inputs, found: Modeled) -> Value:
+    """Return what tensor parallelism takes with nothing beside it, over the computation."""
+    alone = next((axis.alone for axis in found.axes if axis.key == "tensor"), 0.0)
+    value = exposed_ratio(alone, found.computation)
+    return Value(
+        label="Tensor parallelism alone, over computation",
+        value=value,
+        quantity=RATIO,
+        receipt=Receipt(
+            equation=EXPOSED_RATIO,
+            symbols={
+                "r": (value, RATIO),
+                "Te": (alone, SECONDS),
+                "Tc": (found.computation, SECONDS),
+            },
+            assumptions=(
+                "All of its collectives one after another, nothing hidden; bandwidths as large "
+                "messages were measured to reach them.",
+                say("Computation at {u} of the peak.", u=(inputs.utilization, SHARE)),
+            ),
+            sources=("narayanan2021",),
+            published=Published(
+                text="a published text says 10 to 20 times the computation, across nodes",
+                reason="That takes one network port for all GPUs of a node.",
+                source=SOURCE,
+                claim="E4.14",
+            ),
+        ),
+        color="tensor",
     )
 
 

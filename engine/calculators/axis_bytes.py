@@ -123,27 +123,27 @@ def compute(inputs: Inputs) -> dict[str, View]:
             columns=("Axis, and what moves", "By hand", "Bytes"),
             rows=(
                 (
-                    "tensor: 4 all-reduces of the hidden state",
+                    "tensor (TP): 4 all-reduces of the hidden state",
                     say("4 · 2({n}−1)/{n} · {r}", n=(n, COUNT), r=(rows, BYTES)),
                     say("{b}", b=(tensor, BYTES)),
                 ),
                 (
-                    "sequence: the same, each in two halves",
+                    "sequence (SP): the same, each in two halves",
                     "the tensor axis, not another",
                     say("{b}", b=(tensor, BYTES)),
                 ),
                 (
-                    "pipeline: one hidden state, where a stage ends",
+                    "pipeline (PP): one hidden state, where a stage ends",
                     say("{t} · {h} · 2", t=(inputs.tokens, COUNT), h=(inputs.hidden_size, COUNT)),
                     say("{b} each way", b=(pipeline, BYTES)),
                 ),
                 (
-                    "context: keys and values of a rank, around the ring",
+                    "context (CP): keys and values of a rank, around the ring",
                     say("3 · ({n}−1) · {k}", n=(n, COUNT), k=(block, BYTES)),
                     say("{b}", b=(context, BYTES)),
                 ),
                 (
-                    "data: gradients out, parameters back, once a step",
+                    "data (DP): gradients out, parameters back, once a step",
                     say("({n}−1)/{n} · 2 · {g}", n=(n, COUNT), g=(gradients, BYTES)),
                     say("{b}", b=(data, BYTES)),
                 ),

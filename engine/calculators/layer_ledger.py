@@ -9,7 +9,7 @@ from engine.formulas.states import MIXED_PRECISION
 from engine.inputs import Number
 from engine.text import say
 from engine.units import BYTES, COUNT, PARAMETERS, Bytes, Count
-from engine.views import Receipt, Table, Value, View
+from engine.views import Published, Receipt, Table, Value, View
 
 TITLE = "The bytes of one layer"
 QUESTION = "What does one layer keep from the forward pass until the backward pass needs it?"
@@ -117,8 +117,25 @@ def compute(inputs: Inputs) -> dict[str, View]:
                     "The sum of the rows of the ledger; the formula gives the same.",
                     "A GPT layer with dropout, in 16 bits, on one GPU, without FlashAttention.",
                 ),
+                published=Published(
+                    text=say("a published guide prints {m}", m=(2 * total, BYTES)),
+                    reason="It takes the formula for a count of elements and doubles it; it is "
+                    "bytes already.",
+                    source="vizuara_guides",
+                ),
             ),
             color="activations",
+        ),
+        "doubled": Value(
+            label="The formula, doubled",
+            value=2 * total,
+            quantity=BYTES,
+            receipt=Receipt(
+                assumptions=("What comes out if the formula is taken for a count of elements.",),
+                sources=("vizuara_guides",),
+            ),
+            note="as a published guide prints it",
+            color="muted",
         ),
         "states": Value(
             label="States of its weights",

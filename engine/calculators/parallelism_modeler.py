@@ -68,6 +68,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "transfer": values.transfer(inputs, found),
         "transfer_total": values.transfer_total(inputs, found),
         "needed_pipeline": values.needed_pipeline(inputs, found),
+        "tensor_alone": values.tensor_alone(inputs, found),
         "activation": values.activation(inputs, found),
         "peak_memory": values.peak_memory(found),
         "breakdown": charts.breakdown(found),

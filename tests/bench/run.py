@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tests.bench import building, collectives, estimate, page, start
+from tests.bench import building, collectives, estimate, page, simulate, start
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("results.json")
@@ -32,6 +32,7 @@ def main() -> None:
         "building": building.run,
         "collectives": collectives.run,
         "estimate": estimate.run,
+        "simulate": simulate.run,
         "page": partial(page.run, ROOT / "site"),
         "start": partial(start.run, rounds=5),
     }

@@ -140,6 +140,11 @@ def test_the_ledger_sums_to_the_published_formula(changes):
     assert sum(entry.size for entry in layer_ledger.entries(shape)) == published
 
 
+def test_the_formula_is_bytes_so_doubling_it_doubles_the_ledger():
+    views = layer_ledger.compute(LEDGER)
+    assert views["doubled"].value == 2 * sum(entry.size for entry in layer_ledger.entries(LEDGER))
+
+
 @pytest.mark.parametrize("changes", [{}, {"micro_batch_size": 4, "sequence_length": 64}])
 def test_the_ledger_is_what_the_memory_model_keeps(changes):
     shape, kept = tiny(**changes)

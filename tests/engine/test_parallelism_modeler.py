@@ -206,6 +206,15 @@ def test_more_micro_batches_of_the_same_batch_move_no_more_bytes():
     assert [words(row[2]) for row in rows] == ["2", "4", "8", "16"]
 
 
+def test_tensor_parallelism_across_nodes_is_far_below_ten_times_the_computation():
+    across = {"tensor_parallel": 16, "data_parallel": 2}
+    inside, rails, one = (
+        views(**changes)["tensor_alone"].value
+        for changes in ({}, across, across | {"nics_per_node": 1})
+    )
+    assert inside < rails < one < 6
+
+
 def test_one_gpu_sends_nothing():
     found = views(tensor_parallel=1, pipeline_parallel=1, data_parallel=1)
     assert found["axes"].rows == ()
