@@ -113,7 +113,7 @@ def shares(inputs: Inputs, one: Way) -> Lines:
             ),
             Series(
                 key="published",
-                label="PCIe, published midpoints",
+                label="PCIe, published",
                 x=COLUMN,
                 y=tuple(map(pcie_share, theirs)),
                 color="accent",

@@ -90,31 +90,31 @@ class Inputs:
         float, _latency("Kernel launch", "From the call on the host to the first instruction.")
     ] = 4 * MICRO
     post: Annotated[
-        float, _latency("Post and doorbell", "A work request is written, and the card is told.")
+        float, _latency("Doorbell", "A work request is written, and the card is told.")
     ] = 0.5 * MICRO
     read: Annotated[
         float, _latency("HBM read", "The first line of the data comes out of the GPU's memory.")
     ] = 0.35 * MICRO
     pcie_out: Annotated[
         float,
-        _latency("PCIe, GPU to card", "The card asks for data and gets them: there and back."),
+        _latency("PCIe to card", "The card asks for data and gets them: there and back."),
     ] = 1 * MICRO
     transmit: Annotated[
-        float, _latency("Card, sending", "Packets are built and leave for the cable.")
+        float, _latency("Card sends", "Packets are built and leave for the cable.")
     ] = 0.5 * MICRO
     hops: Annotated[int, Number(label="Switches", low=0, high=6, whole=True, advanced=True)] = 3
     hop: Annotated[float, _latency("One switch", "Port to port, with its cable.")] = 0.13 * MICRO
     receive: Annotated[
-        float, _latency("Card, receiving", "Packets are checked and their address is found.")
+        float, _latency("Card receives", "Packets are checked and their address is found.")
     ] = 0.5 * MICRO
-    pcie_in: Annotated[float, _latency("PCIe, card to GPU", "A write, which nobody answers.")] = (
+    pcie_in: Annotated[float, _latency("PCIe to GPU", "A write, which nobody answers.")] = (
         0.5 * MICRO
     )
     write: Annotated[float, _latency("HBM write", "Until another reader would see the data.")] = (
         0.3 * MICRO
     )
     finish: Annotated[
-        float, _latency("Flag or completion", "The receiver polls until it sees that all is there.")
+        float, _latency("Flag", "The receiver polls until it sees that all is there.")
     ] = 0.5 * MICRO
     copy: Annotated[
         float,

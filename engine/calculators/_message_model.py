@@ -35,17 +35,17 @@ SENT: Mapping[str, Ratio] = {"raw": 1.0, "ll": 2.0, "ll128": 128 / 120, "simple"
 PCIE_STAGES = ("pcie_out", "pcie_in")
 NAMES: Mapping[str, str] = {
     "launch": "Kernel launch",
-    "copy_out": "Copy to the host",
-    "post": "Post and doorbell",
+    "copy_out": "Host copy out",
+    "post": "Doorbell",
     "read": "HBM read",
-    "pcie_out": "PCIe, GPU to card",
-    "transmit": "Card, sending",
-    "fabric": "Switches and cables",
-    "receive": "Card, receiving",
-    "pcie_in": "PCIe, card to GPU",
+    "pcie_out": "PCIe to card",
+    "transmit": "Card sends",
+    "fabric": "Switches",
+    "receive": "Card receives",
+    "pcie_in": "PCIe to GPU",
     "write": "HBM write",
-    "copy_in": "Copy from the host",
-    "finish": "Flag or completion",
+    "copy_in": "Host copy in",
+    "finish": "Flag",
 }
 GROUPS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "software": ("software", "compute", ("launch", "post", "finish")),
