@@ -15,7 +15,7 @@ from engine.simulate.on_ranks import Kernel, kernels, on_ranks
 from engine.simulate.programs import bucketed_data_parallel, flat_data_parallel, fully_sharded
 from engine.simulate.streams import COMPUTE, COPY, Op, run
 from engine.simulate.workload import Workload, ring_wire
-from engine.units import GB, MICRO, MILLI, Count, FlopRate, Parameters, Seconds, Share, Tokens
+from engine.units import GB, MICRO, MILLI, FlopRate, Parameters, Seconds, Share, Tokens
 
 PARAMETERS: Parameters = 1.5e9
 TOKENS: Tokens = 16_384
@@ -85,7 +85,9 @@ def _program(faults: Collection[str], *, shards: bool) -> tuple[Op, ...]:
         return fully_sharded.program(replace(work, prefetch=0 if "prefetch" in faults else 1))
     if "blocking" in faults:
         return flat_data_parallel.program(work)
-    return bucketed_data_parallel.program(replace(work, bucket=TINY if "tiny" in faults else BUCKET))
+    return bucketed_data_parallel.program(
+        replace(work, bucket=TINY if "tiny" in faults else BUCKET)
+    )
 
 
 def _workload(bandwidth: float) -> Workload:

@@ -25,11 +25,13 @@ def timeline(played: Played, *, everyone: bool, high: float) -> Timeline:
         title="One step, as the profiler of each rank records it",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high * 1.02),
         lanes=tuple(
-            Lane(key=f"{rank}:{kind}", label=f"rank {rank}: {_NAMES[kind]}", links=(f"rank:{rank}",))
+            Lane(
+                key=f"{rank}:{kind}", label=f"rank {rank}: {_NAMES[kind]}", links=(f"rank:{rank}",)
+            )
             for rank, kind in lanes
         ),
         spans=tuple(_spans(played, set(lanes))),
-        caption="Hatched: a collective runs on this rank, or waits for others, beside no computing.",
+        caption="Hatched: a collective runs here, or waits for other ranks, beside no computing.",
         player=True,
     )
 

@@ -71,7 +71,7 @@ def _verdict(
         looks = " ".join(SIGNS[key].looks for key in FAULTS if key in named)
         words = f"Without {names} the step still takes {{b}}. That would look different: {looks}"
         return Badge(text="Not guilty", sentence=say(words, **numbers))
-    change = "Without {n} the step takes {{b}} instead of {{a}}.".format(n=names)
+    change = f"Without {names} the step takes {{b}} instead of {{a}}."
     if guilty - named:
         words = f"{change} A healthy one takes {{h}}: another fault is left."
         return Badge(text="Half of it", sentence=say(words, **numbers), color="communication")
