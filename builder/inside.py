@@ -34,7 +34,7 @@ def run(request: str) -> str:
         standard library's loaded modules when tracing, "missing": module name or null}.
     """
     given = json.loads(request)
-    compiled = {path: byte_code(text, path, 0) for path, text in given["sources"].items()}
+    compiled = {path: byte_code(text, path, 2) for path, text in given["sources"].items()}
     packed = {path: base64.b64decode(text) for path, text in given["compiled"].items()}
     missing = try_out({**packed, **compiled}, thoroughly=given["trace"])
     library = dict(loaded()) if given["trace"] else {}
@@ -133,6 +133,6 @@ def loaded() -> Iterator[tuple[str, bytes]]:
 
 
 def without_lines(code: CodeType) -> CodeType:
-    """Return code that does not know its line numbers: a fifth of the bytes."""
+    """Return code that does not know its line numbers: half of the compressed bytes."""
     inner = [without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts]
     return code.replace(co_linetable=b"", co_consts=tuple(inner))

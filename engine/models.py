@@ -32,6 +32,7 @@ class Model:
         num_shared_experts: experts that work on every token.
         expert_ffn_hidden_size: inner width of one expert.
         num_dense_layers: leading layers without experts, in a sparse model.
+        nodes_per_token: groups of experts that one token's experts may lie in, a node each; 0: any.
         num_prediction_layers: extra layers for multi-token prediction, beside `num_layers`.
         head_size: of queries and keys; 0 stands for hidden_size / num_attention_heads.
         attention: "mla" keeps queries, keys and values in low-rank latents (DeepSeek-V2).
@@ -59,6 +60,7 @@ class Model:
     num_shared_experts: Count = 0
     expert_ffn_hidden_size: Count = 0
     num_dense_layers: Count = 0
+    nodes_per_token: Count = 0
     num_prediction_layers: Count = 0
     head_size: Count = 0
     attention: Attention = "mha"
@@ -300,6 +302,7 @@ _SPARSE: Mapping[str, Model] = {
         num_shared_experts=1,
         expert_ffn_hidden_size=2048,
         num_dense_layers=3,
+        nodes_per_token=4,
         num_prediction_layers=1,
         head_size=192,
         attention="mla",

@@ -34,9 +34,9 @@ from engine.views import (
 
 AMDAHL = Equation(
     name="amdahl",
-    tex=r"\v{S} = \frac{1}{1 - \v{e}\left(1 - \frac{1}{\v{k}}\right)}",
+    tex=r"\v{g} = \frac{1}{1 - \v{e}\left(1 - \frac{1}{\v{k}}\right)} - 1",
     symbols={
-        "S": ("S", "speed-up of the step"),
+        "g": ("g", "by how much the step gets faster"),
         "e": ("e", "share of the step that gets faster"),
         "k": ("k", "how many times as fast"),
     },
@@ -268,7 +268,7 @@ def amdahl_value(label: str, share: Share, factor: Ratio) -> Value:
         quantity=SHARE,
         receipt=Receipt(
             equation=AMDAHL,
-            symbols={"S": (speed, RATIO), "e": (share, SHARE), "k": (factor, RATIO)},
+            symbols={"g": (speed - 1, SHARE), "e": (share, SHARE), "k": (factor, RATIO)},
         ),
     )
 

@@ -15,7 +15,7 @@ from engine.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 
 _BARS = 8
 # Operations that the curve over the micro-batches may take to play.
-_BUDGET = 2000
+_BUDGET = 2500
 _LONGEST = 256
 
 
@@ -113,7 +113,7 @@ def over_microbatches(inputs: Inputs, own: Played) -> Lines:
     """Return the bubble over the micro-batches: played, and 1F1B's closed form beside it."""
     p = own.setting.pipeline_parallel
     points = _points(inputs, own)
-    column = [2 ** (exponent / 4) for exponent in range(33)]
+    column = sorted({round(2 ** (exponent / 4)) for exponent in range(33)})
     return Lines(
         title="Bubble over micro-batches",
         x=Axis(label="micro-batches", quantity=COUNT, low=1, high=_LONGEST, scale="log"),
@@ -123,7 +123,7 @@ def over_microbatches(inputs: Inputs, own: Played) -> Lines:
                 key="closed",
                 label="GPipe and 1F1B",
                 x=tuple(column),
-                y=tuple(bubble_share(p, m) for m in column),  # type: ignore[arg-type]
+                y=tuple(bubble_share(p, m) for m in column),
                 color="muted",
                 dashed=True,
             ),
@@ -149,17 +149,23 @@ def over_microbatches(inputs: Inputs, own: Played) -> Lines:
 
 
 def _points(inputs: Inputs, own: Played) -> list[tuple[float, float]]:
-    """Return (micro-batches, bubble) of played steps, as many as there is time for."""
+    """Return (micro-batches, bubble) of played steps, as many as there is time for.
+
+    They end where the next is too far to draw a line to it.
+    """
     p, v = own.setting.pipeline_parallel, own.setting.num_chunks
     schedule = discover.module(PACKAGE, own.name)
     left = _BUDGET
     found = {own.setting.num_microbatches: own.share}
     for m in sorted({2**exponent for exponent in range(9)} | {p, 2 * p, 4 * p}):
+        if m in found or m > _LONGEST or schedule.obstacle(p, m):
+            continue
         left -= 2 * p * m * v
         if left < 0:
             break
-        if m not in found and not schedule.obstacle(p, m):
-            theirs = replace(inputs, num_microbatches=m, pipeline_parallel=p)
-            setting = setting_of(theirs)
-            found[m] = measured(theirs, setting, play(theirs, setting)).share
-    return sorted(found.items())
+        theirs = replace(inputs, num_microbatches=m, pipeline_parallel=p)
+        setting = setting_of(theirs)
+        found[m] = measured(theirs, setting, play(theirs, setting)).share
+    points = [(float(m), found[m]) for m in sorted(found)]
+    far = [i for i in range(1, len(points)) if points[i][0] > 2.5 * points[i - 1][0]]
+    return points[: far[0]] if far else points

@@ -11,7 +11,7 @@ from engine.units import Bytes, Count, Ratio, Seconds, Share
 
 # More operations than these would take seconds in a browser: of the reader's own schedule, of each
 # that stands beside it, and of the longer of two runs that one of those is drawn out from.
-_LARGEST, _LARGEST_BESIDE, _LARGEST_DRAWN = 70_000, 3_000, 8_000
+_LARGEST, _LARGEST_BESIDE, _LARGEST_DRAWN = 70_000, 3_000, 13_000
 _LONGEST = 256  # micro-batches
 
 

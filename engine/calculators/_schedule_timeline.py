@@ -34,7 +34,7 @@ def timeline(played: Played, run: Run) -> Timeline:
     held = [_curve(run, rank, until, last=rank == lanes[-1]) for rank in (lanes[0], lanes[-1])]
     most = max(max(series.y) for series in held)
     return Timeline(
-        title=f"{played.title}: one step",
+        title="One step",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=until * (1.01 if whole else 1.0)),
         lanes=tuple(
             Lane(key=f"s{rank}", label=f"stage {rank}", links=(f"stage:{rank}",)) for rank in lanes

@@ -86,7 +86,7 @@ def formula(inputs: Inputs, played: Played) -> Formula:
     equation = pipeline.BUBBLE_CONVERSION if found is None else IDLE[played.name]
     numbers = symbols(inputs, played, found or 0.0)
     return Formula(
-        title="The published closed form" if found is not None else "Played, not computed",
+        title="The closed form, where one is published",
         equation=equation,
         symbols={key: numbers[key] for key in equation.symbols},
         inputs={key: name for key, name in _LINKS.items() if key in equation.symbols},

@@ -108,7 +108,7 @@ def _curve(inputs: Inputs, now: Point, curves: Mapping[str, list[Point]], enough
     )
     measured = tuple(
         Series(
-            key=key,
+            key=f"measured {key}",
             label=label,
             x=tuple(float(n) for n in counts),
             y=tuple(one / _ALONE[key] for one in rates),
@@ -120,7 +120,7 @@ def _curve(inputs: Inputs, now: Point, curves: Mapping[str, list[Point]], enough
     limit = inputs.batch / enough
     rule = Rule(
         key="limit",
-        label=say("strong: tokens per GPU = F/W at {n} GPUs", n=(round(limit), COUNT)),
+        label=say("strong, F/W: {n} GPUs", n=(round(limit), COUNT)),
         axis="x",
         at=limit,
     )
@@ -140,5 +140,6 @@ def _curve(inputs: Inputs, now: Point, curves: Mapping[str, list[Point]], enough
         rules=(rule,) if 1 <= limit <= LARGEST else (),
         handle="num_gpus",
         caption="Solid: the model at your inputs. Dashed: measured by the authors of InternEvo on "
-        "A100, against one node; it does not move.",
+        "A100, against one node. Right of the upright line, strong scaling has fewer than F/W "
+        "tokens per GPU.",
     )

@@ -1,8 +1,12 @@
 """Overlap schedules: one job under five schedules, what each hides, and what none does."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
 from engine.calculators._overlap_charts import chosen, comparison, residue, stacked
 from engine.calculators._overlap_inputs import Inputs as Inputs
-from engine.calculators._overlap_model import job, outcomes
+from engine.calculators._overlap_model import Job, Outcome, job, outcomes
 from engine.calculators._overlap_views import challenge, regime, strip_table, traffic, values
 from engine.units import MiB
 from engine.views import View
@@ -29,10 +33,16 @@ PRESETS = {
 }
 
 
+# To look at another schedule of the same job takes no new simulation.
+@lru_cache(maxsize=4)
+def _simulated(inputs: Inputs) -> tuple[Job, Mapping[str, Outcome]]:
+    work = job(inputs)
+    return work, outcomes(inputs, work)
+
+
 def compute(inputs: Inputs) -> dict[str, View]:
     """Return the views, in the order of the page."""
-    work = job(inputs)
-    found = outcomes(inputs, work)
+    work, found = _simulated(replace(inputs, schedule="blocking"))
     one = found[inputs.schedule]
     return {
         **values(inputs, work, found),

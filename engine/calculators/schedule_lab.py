@@ -28,7 +28,7 @@ PRESETS = {
     },
     "One slow stage": {"num_microbatches": 16, "slow_stage": 2, "slowness": 0.5},
     "Slow wires": {"num_microbatches": 16, "message": 1 * MILLI},
-    "64 stages, 256 micro-batches": {"pipeline_parallel": 64, "num_microbatches": 256},
+    "32 stages, 256 micro-batches": {"pipeline_parallel": 32, "num_microbatches": 256},
 }
 
 

@@ -8,7 +8,7 @@ from engine.text import Text, say
 from engine.units import COUNT, SECONDS, Count, Seconds
 from engine.views import Frame, Scene, Shape
 
-_WIDTH, _LEFT, _TILE, _ROW, _TOP = 760.0, 196.0, 34.0, 76.0, 78.0
+_WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"
 _PHASES = ("partition", "forward", "backward", "all-reduce", "update")
 
@@ -35,10 +35,10 @@ class Clock:
 def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:
     """Return a step as eight frames: the batch, and the five phases with their moments of truth."""
     lanes = len(step.replicas)
-    height = _TOP + lanes * _ROW + 44
+    height = _TOP + lanes * _ROW + 42
     stages = range(8)
     return Scene(
-        title=f"Step {number} of data-parallel training on {lanes} GPUs",
+        title="A step of data-parallel training",
         width=_WIDTH,
         height=height,
         frames=tuple(
@@ -54,15 +54,16 @@ def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:
 
 
 def _shapes(step: Step, clock: Clock, stage: int, height: float) -> Iterable[Shape]:
-    yield _text("batch", 4, 26, "one batch", "c-ink", 15, "start")
+    yield _text("batch", 8, 20, "one batch", "c-ink", 16, "start")
     for lane, replica in enumerate(step.replicas):
         top = _TOP + lane * _ROW
         links = f"rank:{lane}"
         yield _rect(f"box{lane}", 0, top, _WIDTH, _ROW - 8, "rank", links)
-        yield _text(f"gpu{lane}", 8, top + 20, f"GPU {lane}", "c-ink", 16, "start")
         line = replica.after if stage == 7 else step.before
-        yield _text(f"line{lane}", 8, top + 40, f"y = {_line(line)}", "c-ink", 14, "start")
-        yield _text(f"grad{lane}", 8, top + 60, _shown(step, lane, stage), "c-ink", 14, "start")
+        shown = _shown(step, lane, stage)
+        yield _text(f"gpu{lane}", 8, top + 18, f"GPU {lane}", "c-ink", 16, "start")
+        yield _text(f"line{lane}", 84, top + 18, f"y = {_line(line)}", "c-ink", 16, "start")
+        yield _text(f"grad{lane}", _WIDTH - 8, top + 18, shown, "c-ink", 16, "end")
         yield from _time(clock, lane, stage, top)
         for place, sample in enumerate(replica.samples):
             yield from _tile(step, (lane, place, sample), stage)
@@ -74,7 +75,7 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
     lane, place, sample = where
     moved = stage > 0
     x = _LEFT + _TILE * (place if moved else sample)
-    y = _TOP + lane * _ROW + 6 if moved else 8.0
+    y = _TOP + lane * _ROW + 24 if moved else 26.0
     style = f"transform:translate({x:g}px,{y:g}px);{_GLIDE}"
     given, wanted = SAMPLES[sample]
     error = step.replicas[lane].errors[place]
@@ -86,7 +87,7 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
             "x": "1.5",
             "y": "1.5",
             "width": f"{_TILE - 3:g}",
-            "height": "42",
+            "height": "41",
             "rx": "2",
             "class": "cell c-activations" if stage < 3 else "cell c-gradients",
             "fill-opacity": "0.12" if stage < 2 else "0.3",
@@ -94,15 +95,15 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
             "data-links": links,
         },
     )
-    rows = (f"{given:g}", f"{wanted:g}" if stage < 2 else f"{error:.2g}")
+    rows = (f"{given:g}", f"{wanted:g}" if stage < 2 else _short(error))
     for row, text in enumerate(rows):
         yield Shape(
             key=f"tile{sample}.{row}",
             tag="text",
             attributes={
                 "x": f"{_TILE / 2:g}",
-                "y": f"{19 + 18 * row}",
-                "font-size": "13",
+                "y": f"{18 + 18 * row}",
+                "font-size": "15",
                 "text-anchor": "middle",
                 "class": "value c-ink",
                 "style": style,
@@ -116,27 +117,27 @@ def _time(clock: Clock, lane: int, stage: int, top: float) -> Iterable[Shape]:
     whole = _WIDTH - _LEFT - 12
     done = (0.0, 0.0, clock.forward[lane], clock.backward[lane])
     at = done[stage] if stage < 4 else clock.backward[lane]
-    yield _rect(f"ground{lane}", _LEFT, top + 54, whole, 7, "port", f"rank:{lane}")
+    yield _rect(f"ground{lane}", _LEFT, top + 70, whole, 7, "port", f"rank:{lane}")
     share = at / clock.end if clock.end else 0.0
-    yield _rect(f"busy{lane}", _LEFT, top + 54, whole * share, 7, "sent c-compute", f"rank:{lane}")
+    yield _rect(f"busy{lane}", _LEFT, top + 70, whole * share, 7, "sent c-compute", f"rank:{lane}")
     after = clock.reduced - clock.ready if stage >= 5 else 0.0
     start = _LEFT + whole * clock.ready / clock.end
     width = whole * after / clock.end
-    yield _rect(f"comm{lane}", start, top + 54, width, 7, "sent c-communication", f"rank:{lane}")
+    yield _rect(f"comm{lane}", start, top + 70, width, 7, "sent c-communication", f"rank:{lane}")
     last = clock.end - clock.reduced if stage == 7 else 0.0
     start = _LEFT + whole * clock.reduced / clock.end
     width = whole * last / clock.end
-    yield _rect(f"last{lane}", start, top + 54, width, 7, "sent c-compute", f"rank:{lane}")
+    yield _rect(f"last{lane}", start, top + 70, width, 7, "sent c-compute", f"rank:{lane}")
 
 
 def _progress(clock: Clock, stage: int, height: float) -> Iterable[Shape]:
     whole = _WIDTH - _LEFT - 12
     share = _now(clock, stage) / clock.end if clock.end else 0.0
-    yield _text("clock", 8, height - 18, f"{share:.0%} of the step", "c-ink", 15, "start")
-    yield _rect("all", _LEFT, height - 30, whole, 12, "port", "")
-    yield _rect("now", _LEFT, height - 30, whole * share, 12, "sent c-ink", "")
+    yield _text("clock", 8, height - 24, f"{share:.0%} of the step", "c-ink", 16, "start")
+    yield _rect("all", _LEFT, height - 16, whole, 12, "port", "")
+    yield _rect("now", _LEFT, height - 16, whole * share, 12, "sent c-ink", "")
     phase = _PHASES[_phase(stage)] if stage else "the batch"
-    yield _text("phase", _WIDTH - 12, height - 4, phase, "c-ink", 14, "end")
+    yield _text("phase", _WIDTH - 8, height - 24, phase, "c-ink", 16, "end")
 
 
 def _phase(stage: int) -> int:
@@ -195,6 +196,12 @@ def _caption(step: Step, clock: Clock, number: Count, stage: int) -> Text:
         ),
     )
     return captions[stage]
+
+
+def _short(number: float) -> str:
+    """Return a number that fits a tile."""
+    text = f"{number:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
 
 
 def _line(line: Line) -> str:

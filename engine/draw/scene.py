@@ -23,10 +23,8 @@ def scene_svg(scene: Scene, frame: int = 0) -> str:
 
 def _element(shape: Shape) -> str:
     attributes = "".join(f' {k}="{escape(v)}"' for k, v in shape.attributes.items())
-    return (
-        f'<{shape.tag} data-shape="{escape(shape.key)}"{attributes}>'
-        f"{escape(shape.text)}</{shape.tag}>"
-    )
+    # Shapes are found by their place: every frame has the same ones in the same order.
+    return f"<{shape.tag} data-shape{attributes}>{escape(shape.text)}</{shape.tag}>"
 
 
 def scene_json(scene: Scene, display: Display) -> dict[str, Any]:

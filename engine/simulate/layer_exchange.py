@@ -85,11 +85,17 @@ def _hop(rank: Rank, group: Group) -> Bandwidth:
 
 
 def expert_parallel_time(
-    model: Model, plan: Plan, training: Training, rank: Rank, again: Share
+    model: Model,
+    plan: Plan,
+    training: Training,
+    rank: Rank,
+    again: Share,
+    computation: Seconds,
 ) -> Seconds:
     """Return the exposed exchange of tokens: dispatch and combine, forward and backward.
 
-    Software that runs a layer's collectives beside its products does so with these too.
+    Software that runs a layer's collectives beside its products does so with these too. DualPipe
+    runs it beside the computation of a micro-batch that goes the other way (DeepSeek-AI 2024).
     """
     ranks = plan.expert_parallel
     if ranks == 1:
@@ -97,6 +103,8 @@ def expert_parallel_time(
     group = group_of(rank, ranks, plan.expert_tensor_parallel, "expert")
     own = local_tokens(plan, training) / plan.tensor_parallel
     exposed = 2 * (2 + again) * exchange_time(own, model, rank, group)
+    if training.schedule == "dualpipe":
+        return max(0.0, exposed - rank.common.cover * computation)
     return exposed * (1 - rank.common.hidden) if training.overlap_tensor_parallel else exposed
 
 
@@ -113,6 +121,8 @@ def exchange_time(tokens: Tokens, model: Model, rank: Rank, group: Group) -> Sec
     if nodes == 1:
         return inside + send_time(0.0, rank.scale_up, 1)
     reached = nodes * (1 - (1 - 1 / nodes) ** copies)
+    if model.nodes_per_token:
+        reached = min(reached, model.nodes_per_token)
     across = tokens * token * reached * (nodes - 1) / nodes
     return max(inside, send_time(across, rank.port, 2))
 

@@ -123,7 +123,9 @@ def layer_time(
             model, plan, training, rank, gradients, again, sparse=sparse
         ),
         context_parallel=context_parallel_time(scores, plan, training, rank, core),
-        expert_parallel=expert_parallel_time(model, plan, training, rank, again) if sparse else 0.0,
+        expert_parallel=expert_parallel_time(model, plan, training, rank, again, forward + backward)
+        if sparse
+        else 0.0,
     )
 
 

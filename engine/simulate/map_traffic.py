@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.formulas.operations import attention_scores, local_tokens
+from engine.formulas.volumes import context_ring_bytes_sent, expert_bytes_sent
 from engine.models import Model, num_sparse_layers
 from engine.parallelism import Plan, Training, num_microbatches
 from engine.simulate.layer_exchange import HALF
@@ -22,8 +23,6 @@ SHOWN: tuple[Axis, ...] = ("tensor", "context", "expert", "data", "pipeline")
 # Of one layer, in halves of an all-reduce: attention and feed-forward part gather and scatter
 # forward and backward; where sequences are scattered, backward gathers the inputs once more.
 HALVES, HALVES_SCATTERED = 8, 10
-# Keys and values go round forward; backward they do, and their gradients.
-ROUNDS = 3
 # Tokens to their experts and results back, forward and backward.
 EXCHANGES = 4
 
@@ -83,7 +82,8 @@ def _context(model: Model, plan: Plan, training: Training, rounds: Ratio) -> tup
     scores = attention_scores(model, plan, training)
     width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
     block = HALF * scores.sequences * scores.queries * width
-    return rounds * ROUNDS * steps * block, rounds * 2 * steps
+    sent = rounds * context_ring_bytes_sent(block, 1, plan.context_parallel)
+    return sent, rounds * 2 * steps
 
 
 def _expert(model: Model, plan: Plan, hidden: Bytes, rounds: Ratio) -> tuple[Bytes, Ratio]:
@@ -92,7 +92,7 @@ def _expert(model: Model, plan: Plan, hidden: Bytes, rounds: Ratio) -> tuple[Byt
         return 0.0, 0.0
     sparse = rounds * num_sparse_layers(model) / model.num_layers
     own = hidden / plan.tensor_parallel * model.experts_per_token
-    return sparse * EXCHANGES * own * (ranks - 1) / ranks, sparse * EXCHANGES
+    return sparse * expert_bytes_sent(own, 1, ranks), sparse * EXCHANGES
 
 
 def _data(model: Model, plan: Plan, training: Training, mesh: Mesh) -> tuple[Bytes, Ratio]:

@@ -7,6 +7,7 @@ the ranks compute; those on the same wire and way follow one another.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum
 
 from engine import discover
 from engine.pipeline_op import describe, parts
@@ -132,7 +133,8 @@ def run(program: Program, times: Times) -> Run:
     transfer = times.message / times.bandwidth if times.bandwidth else 0.0
     starts, ends = _play(program, costs, times.latency, transfer)
     busy = [
-        sum(cost[step[0]] for step in steps)
+        # Exact, for the sum of floats depends on the version of Python.
+        fsum(cost[step[0]] for step in steps)
         for cost, steps in zip(costs, program.steps, strict=True)
     ]
     return Run(program=program, starts=starts, ends=ends, busy=tuple(busy))

@@ -1,5 +1,7 @@
 """What is read off a pipeline's step: idle time in both conventions, and activations held."""
 
+from math import fsum
+
 from engine.pipeline_op import PAIR
 from engine.simulate.pipeline import Run
 from engine.units import Ratio, Seconds, Share
@@ -7,12 +9,12 @@ from engine.units import Ratio, Seconds, Share
 
 def idle_share(run: Run, step: Seconds) -> Share:
     """Return the bubble as a share of the step: of all ranks' time, what was not computing."""
-    return 1 - sum(run.busy) / (len(run.busy) * step)
+    return 1 - fsum(run.busy) / (len(run.busy) * step)
 
 
 def idle_over_ideal(run: Run, step: Seconds) -> Ratio:
     """Return the bubble over the ideal: idle time over computing time."""
-    return len(run.busy) * step / sum(run.busy) - 1
+    return len(run.busy) * step / fsum(run.busy) - 1
 
 
 def peak_activations(run: Run) -> tuple[Ratio, ...]:

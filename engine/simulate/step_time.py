@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.constants import COMMON, Achieved, Common
 from engine.formulas.operations import local_tokens
+from engine.formulas.pipeline import dualpipe_idle, one_f_one_b_idle, zb_h1_idle
 from engine.formulas.stragglers import deviations_behind
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time
 from engine.models import Model
@@ -13,9 +14,11 @@ from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
 from engine.simulate.rank import Axis, Rank, group_of, rank_of
 from engine.simulate.sharding_time import data_parallel_time, optimizer_time, rank_weights
-from engine.units import Count, Seconds
+from engine.units import Count, Ratio, Seconds
 
-NO_BUBBLE = ("zb-2p", "zbv", "v-half", "v-min", "dualpipe")
+NO_BUBBLE = ("zb-2p", "zbv")
+# Of the bubble of 1F1B, with stages laid in a V (Qi et al. 2024b: p/2m and 2p/3m of the step).
+V_BUBBLE: Mapping[str, Ratio] = {"v-half": 1 / 2, "v-min": 2 / 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,17 +182,22 @@ def _stage_layers(stage: Stage, dense: LayerTime, sparse: LayerTime) -> LayerTim
 def _bubble(plan: Plan, training: Training, stage: LayerTime) -> Seconds:
     """Return how long the slowest stage waits while the pipeline fills and drains.
 
-    1F1B and GPipe: (p - 1)(F + B + W), divided by the pieces of an interleaved schedule
-    (Narayanan et al. 2021). Zero bubble (Qi et al. 2024): ZB-1p waits for (p - 1)(F + B - W),
-    where B is the input gradient with what is repeated and W the weight gradient; ZB-2p and the
-    V-shaped schedules wait for less than 1 % of the step.
+    1F1B and GPipe: (p - 1)(F + B + W), divided by the pieces of an interleaved schedule. ZB-1p
+    hides weight gradients in it; ZB-2p and ZBV wait for less than 1 % of the step (Qi et al. 2024),
+    the V-shaped schedules that hold less for a part of 1F1B's wait. Collectives and what is
+    repeated count to the backward pass.
     """
-    waits = plan.pipeline_parallel - 1
-    if training.schedule in NO_BUBBLE:
+    ranks, name = plan.pipeline_parallel, training.schedule
+    forward, weight = stage.forward, stage.weight_gradient
+    if ranks == 1 or name in NO_BUBBLE:
         return 0.0
-    if training.schedule == "zb-1p":
-        return waits * max(0.0, stage.total - 2 * stage.weight_gradient)
-    return waits * stage.total / plan.virtual_pipeline
+    inputs = stage.total - forward - weight
+    if name == "zb-1p":
+        return max(0.0, zb_h1_idle(ranks, forward, inputs, weight))
+    if name == "dualpipe":
+        return max(0.0, dualpipe_idle(ranks, stage.total, inputs + weight, weight))
+    waits = one_f_one_b_idle(ranks, forward, inputs, weight, plan.virtual_pipeline)
+    return waits * V_BUBBLE.get(name, 1.0)
 
 
 def _messages(

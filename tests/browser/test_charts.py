@@ -162,6 +162,22 @@ def test_a_page_under_a_live_chart_still_scrolls(live):
     assert set(captured) <= {"auto", "manipulation", "pan-x pan-y"}
 
 
+def test_the_canvas_is_no_stop_of_the_tab_key(live):
+    stops = live.evaluate(
+        """() => [...document.querySelectorAll(".live")].flatMap((one) => {
+          const found = [], walk = (root) => {
+            for (const element of root.querySelectorAll("*")) {
+              if (element.tabIndex >= 0) found.push(element.className);
+              if (element.shadowRoot) walk(element.shadowRoot);
+            }
+          };
+          walk(one);
+          return found;
+        })"""
+    )
+    assert stops == []
+
+
 def show_other(page):
     page.evaluate(
         """async () => {

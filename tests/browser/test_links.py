@@ -44,7 +44,7 @@ def test_a_row_of_a_table_marks_its_object_in_all_views(page):
 
 
 def test_a_shape_of_a_scene_marks_its_object_in_all_views(page):
-    page.locator("[data-shape=s2]").hover()
+    page.locator("[data-stage] [data-links='stage:2']").hover()
     assert page.evaluate(MARKED) == EVERYWHERE
 
 
@@ -93,7 +93,7 @@ def test_escape_clears(page):
 
 
 def test_leaving_clears(page):
-    page.locator("[data-shape=s2]").hover()
+    page.locator("[data-stage] [data-links='stage:2']").hover()
     page.locator("h1").hover()
     assert page.evaluate(MARKED) == []
 

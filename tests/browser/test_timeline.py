@@ -194,6 +194,12 @@ def test_keys_reach_an_idle_place(page):
     assert caption(page).startswith("stage 1 is idle here until F0 starts at 1.000 ms")
 
 
+def test_after_a_click_the_keys_go_on_from_there(page):
+    page.mouse.click(*place(page, 2, 2.5))
+    page.keyboard.press("ArrowRight")
+    assert caption(page).startswith("F1 on stage 2")
+
+
 def test_escape_lets_go(page):
     page.mouse.click(*place(page, 2, 2.5))
     part(page, "[data-plot]").press("Escape")

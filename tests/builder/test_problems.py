@@ -219,6 +219,13 @@ def test_a_prediction_whose_range_lacks_the_truth(live):
     assert live.problems() == [f"content/guides/first.md:15: {message}"]
 
 
+def test_a_prediction_of_other_inputs_is_held_against_those(live):
+    # 4 ms, where the defaults give 2.
+    before = "predict | speed.time\n    low: 0.0001"
+    live.edit("content/guides/first.md", before, "predict | speed.time size=2e8\n    low: 0.003")
+    assert live.problems() == []
+
+
 def test_a_block_with_an_unknown_option(live):
     live.edit("content/guides/first.md", "low: 0.0001", "lower: 0.0001")
     message = "this block is unknown or its options are wrong"

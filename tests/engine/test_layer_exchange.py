@@ -88,12 +88,12 @@ def test_an_exchange_over_four_nodes_is_bound_by_the_ports():
 def test_experts_on_every_rank_exchange_nothing():
     model = MODELS["deepseek-v3"]
     plan = Plan(world_size=8)
-    assert expert_parallel_time(model, plan, run(), rank(), 0.0) == 0.0
+    assert expert_parallel_time(model, plan, run(), rank(), 0.0, 1.0) == 0.0
 
 
 def test_more_chosen_experts_exchange_more():
     model = MODELS["deepseek-v3"]
     plan = Plan(world_size=8, expert_parallel=8)
     fewer = replace(model, experts_per_token=4)
-    times = [expert_parallel_time(m, plan, run(), rank(), 0.0) for m in (fewer, model)]
+    times = [expert_parallel_time(m, plan, run(), rank(), 0.0, 1.0) for m in (fewer, model)]
     assert times[0] < times[1]

@@ -44,6 +44,7 @@ export async function upgrade(figure, item) {
   try {
     const [view] = await bokeh.embed.embed_item(item.item, target);
     adopt(figure, view.model, item.view, target);
+    view.canvas_view.events_el.tabIndex = -1; // the keys are for the page's own controls
     await painted(view);
     figure.setAttribute("data-chart", "live");
   } catch (error) {

@@ -82,6 +82,7 @@ export function attachPointing(figure, { paths = MARKS, onChoose = () => {} } = 
   plot.addEventListener("focusout", () => point([]));
   plot.addEventListener("click", (event) => {
     if (/** @type {Element} */ (event.target).matches("input")) return;
+    plot.focus({ preventScroll: true }); // from the canvas, which takes the focus but no keys
     choose(under(event));
   });
   plot.addEventListener("keydown", (event) => {

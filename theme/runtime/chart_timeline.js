@@ -7,7 +7,9 @@ import {
 import { besideCurve, place } from "./chart_place.js";
 import { box } from "./chart_rows.js";
 
-const GAP = 34, CURVE = 110, HIGH_LANES = 3, LONGEST = 14, NAME_ROW = 13;
+/** Pixels that the curves under the lanes are high. */
+export const CURVE = 110;
+const GAP = 34, HIGH_LANES = 3, LONGEST = 14, NAME_ROW = 13;
 // Lanes up to so many, pixels of a lane, of the bar's top in it, of the bar.
 const THIN = [[6, 34, 3, 28], [12, 27, 2, 23], [20, 20, 2, 16], [36, 13, 1, 11], [64, 9, 1, 7]];
 const PHONE = 320, CELL_CHAR = 6.6, LEAST_BAR = 14;

@@ -8,10 +8,11 @@ import { createEngine } from "./engine.js";
 import { showField } from "./fields.js";
 import { keepEngine } from "./offline.js";
 import { openReceipts, showReceipts } from "./receipts.js";
-import { notice, say, sayFailure, sayLoading, showState } from "./status.js";
+import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./status.js";
 import { isBehind, showViews, wantedExtras } from "./views.js";
 
 const PAUSE = 400;
+const LONG = 300; // milliseconds that nobody needs to be told about
 
 /**
  * @param {string[]} names
@@ -25,6 +26,8 @@ export function createPage(names, address, settings) {
   const calculators = new Map(names.map((name) => [name, create(name)]));
   /** @type {Map<string, {reply: import("./calculator.js").Reply, since: number}>} */
   const fresh = new Map();
+  /** Timers that say of a calculator that it takes long. @type {Map<string, number>} */
+  const slow = new Map();
   /** Whether a reply has been drawn since the last frame. */
   let drawn = false;
   /** @type {string} */
@@ -40,10 +43,14 @@ export function createPage(names, address, settings) {
       wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name, pause) }),
       ask(calculator, request) {
         engine.start();
-        return engine.ask(calculator, request);
+        return engine.ask(calculator, request).finally(() => {
+          clearTimeout(slow.get(name));
+          sayDone(name);
+        });
       },
       onWait() {
-        if (state !== "live" && state !== "failed") sayLoading(name);
+        if (state === "live") slow.set(name, setTimeout(() => sayWorking(name), LONG));
+        else if (state !== "failed") sayLoading(name);
       },
       onFailure(error) {
         say(name, error.message);

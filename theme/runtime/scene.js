@@ -51,19 +51,26 @@ function startScene(figure, frames) {
     },
   });
 
+  /** The steps in words, when they are to be read. */
+  function list() {
+    const steps = /** @type {HTMLElement} */ (figure.querySelector("[data-steps]"));
+    if (!steps.closest("details")?.open) return;
+    steps.replaceChildren(...frames.map(({ caption: text }) => {
+      const item = document.createElement("li");
+      item.textContent = text;
+      return item;
+    }));
+  }
+
   updates.set(figure, (view) => {
     frames = view.frames;
     stage.innerHTML = view.svg;
     drawing = read(stage, frames);
     write(scrub, "max", String(frames.length - 1));
-    const steps = frames.map(({ caption: text }) => {
-      const item = document.createElement("li");
-      item.textContent = text;
-      return item;
-    });
-    figure.querySelector("[data-steps]")?.replaceChildren(...steps);
+    list();
     player.seek(player.frame);
   });
+  figure.querySelector("details.data")?.addEventListener("toggle", list);
   scrub.addEventListener("input", () => player.seek(scrub.valueAsNumber));
   listenToPlayer(figure, player);
 }

@@ -1,5 +1,6 @@
 /** The state of the calculators in words: beside them, and at the page's edge if that is not in view. */
 
+import { announce } from "./announce.js";
 import { all, attribute, partsOf, words, write } from "./dom.js";
 
 /** Whether the notice shows a state, which ends by itself, or a message, which the reader closes. */
@@ -25,6 +26,18 @@ export function say(calculator, sentence) {
 /** @param {string} calculator */
 export function sayLoading(calculator) {
   say(calculator, words("loading"));
+}
+
+/** A computation takes long; the page stays as it is meanwhile. @param {string} calculator */
+export function sayWorking(calculator) {
+  say(calculator, words("working"));
+  announce(words("working"));
+  for (const root of partsOf(calculator, "[data-calculator]")) attribute(root, "aria-busy", "true");
+}
+
+/** @param {string} calculator */
+export function sayDone(calculator) {
+  for (const root of partsOf(calculator, "[data-calculator]")) root.removeAttribute("aria-busy");
 }
 
 /** @param {string} sentence why no calculator can be live */

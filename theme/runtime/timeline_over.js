@@ -3,7 +3,7 @@
 import { picture } from "./chart_columns.js";
 import { share } from "./chart_frame.js";
 import { outline, through } from "./chart_layer.js";
-import { rowsOf } from "./chart_timeline.js";
+import { CURVE, rowsOf } from "./chart_timeline.js";
 
 export const PATHS = [
   "veil", "ghost", "ghost-end", "linked", "chain", "chosen", "brush", "cursor",
@@ -26,8 +26,8 @@ export function createOver(layer) {
   function veil(view, { frame }) {
     const { row, top, bar } = rowsOf(view), count = view.lanes.length;
     const bars = view.lanes.map((_, i) => outline(0, 1, i * row + top, i * row + top + bar));
-    const foot = count * row < frame.height ? outline(0, 1, count * row, frame.height - 1) : "";
-    layer.draw("veil", bars.join("") + foot);
+    const curves = count * row < frame.height ? outline(0, 1, frame.height - CURVE, frame.height - 1) : "";
+    layer.draw("veil", bars.join("") + curves);
   }
 
   /** @param {number} x share of the width @param {boolean} over whether the run is over */

@@ -1,0 +1,114 @@
+"""What the ways to interact promise, on the real page: predictions, numbers, regimes, receipts."""
+
+import pytest
+
+from tests.browser.reading import CALCULATOR, box, drag_number, expected, live, output, wait_for
+
+pytestmark = pytest.mark.browser
+OWN = f'[data-of="{CALCULATOR}"]'
+SLOW = """() => {
+  const send = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message, ...rest) {
+    setTimeout(() => send.call(this, message, ...rest), window.late ? 3000 : 0);
+  };
+}"""
+
+
+def badge(page):
+    return page.locator(f'[data-output="regime"]{OWN} strong.badge').first
+
+
+def handle(page):
+    return page.locator(f'.handle[data-slide="tokens_per_gpu"]{OWN}').first
+
+
+def status(page):
+    return page.locator(f"[data-status]{OWN} [data-status-text]").first
+
+
+def test_a_prediction_is_skipped_by_keyboard(visit):
+    page = visit()
+    page.locator("[data-skip]").first.press("Enter")
+    assert page.locator(".predict [data-answer]").first.get_attribute("open") is not None
+
+
+def test_no_text_above_a_prediction_holds_its_answer(visit):
+    page = visit()
+    above = page.evaluate(
+        """() => {
+          const range = document.createRange();
+          range.setStart(document.querySelector("main"), 0);
+          range.setEndBefore(document.querySelector("[data-predict]"));
+          return range.toString();
+        }"""
+    )
+    assert expected("all_reduce_time") not in above
+
+
+def test_a_number_in_a_sentence_moves_formula_and_sentence_together(visit):
+    page = visit()
+    live(page)
+    drag_number(page).press("ArrowUp")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    result = page.locator(f'[data-output="formula"]{OWN} [data-slot="T"]').first
+    assert result.text_content() == output(page).text_content()
+
+
+def test_every_live_number_opens_a_receipt(visit):
+    lost = visit().evaluate(
+        """() => [...document.querySelectorAll(".number")].filter((number) =>
+          !document.getElementById(number.getAttribute("popovertarget"))?.matches(".receipt"))
+          .map((number) => number.dataset.output)"""
+    )
+    assert lost == []
+
+
+@pytest.mark.parametrize(("tokens", "side"), [(8000, "below"), (9400, "above")])
+def test_the_badge_says_on_which_side_of_the_break_even_one_is(visit, tokens, side):
+    page = visit()
+    live(page)
+    box(page, "tokens_per_gpu").fill(str(tokens))
+    wait_for(page, "exposed_time", expected("exposed_time", tokens_per_gpu=str(tokens)))
+    assert (badge(page).text_content() == "Link bandwidth") == (side == "below")
+
+
+def test_crossing_the_break_even_by_keyboard_flips_the_badge(visit):
+    page = visit()
+    live(page)
+    before = badge(page).text_content()
+    handle(page).press("End")
+    flipped = f"""(before) => document.querySelector('[data-output="regime"]{OWN} strong.badge')
+      .textContent !== before"""
+    page.wait_for_function(flipped, arg=before)
+    after = badge(page).text_content()
+    handle(page).press("Home")
+    page.wait_for_function(flipped, arg=after)
+    assert (before, after) == ("Link bandwidth", "Compute")
+
+
+def test_the_handle_is_reached_by_the_tab_key_and_says_its_value(visit):
+    page = visit()
+    live(page)
+    facts = handle(page).evaluate(
+        "one => [one.tabIndex, one.getAttribute('aria-label'), one.getAttribute('aria-valuetext')]"
+    )
+    assert facts == [0, "Tokens per GPU", box(page, "tokens_per_gpu").input_value()]
+
+
+def test_a_computation_that_takes_long_says_so(visit):
+    page = visit(prepare=lambda page: page.add_init_script(f"({SLOW})()"))
+    live(page)
+    page.evaluate("() => { window.late = true; }")
+    drag_number(page).press("ArrowUp")
+    page.wait_for_selector(f'[data-calculator="{CALCULATOR}"][aria-busy="true"]')
+    assert status(page).text_content() == "Computing; this takes a moment."
+
+
+def test_the_page_goes_quiet_again_when_the_answer_is_there(visit):
+    page = visit(prepare=lambda page: page.add_init_script(f"({SLOW})()"))
+    live(page)
+    page.evaluate("() => { window.late = true; }")
+    drag_number(page).press("ArrowUp")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    page.wait_for_selector(f'[data-calculator="{CALCULATOR}"]:not([aria-busy])')
+    assert status(page).text_content() == ""
