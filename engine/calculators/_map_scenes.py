@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from engine.calculators._map_inputs import SHORT
+from engine.calculators._map_inputs import SHORT, order_of
 from engine.calculators._map_model import Map, exposed, leaving, links_of, size
+from engine.draw.axis_order import Chip, order_scene
 from engine.draw.rank_map import Look, map_scene
 from engine.draw.traffic_matrix import Matrix, matrix_scene
 from engine.simulate.map_traffic import links
@@ -28,6 +29,29 @@ def scene(found: Map) -> Scene:
     kind, nodes = _party(mesh)
     boxes = "" if kind == "rank" else kind
     return map_scene(mesh, found.rank, names, tuple(looks), legend, (boxes, nodes))
+
+
+def order_strip(found: Map) -> Scene:
+    """Return the axes in their order, each to be dragged to another place."""
+    axes = found.mesh.order
+    orders = [
+        order_of((*axes[:at], axes[at + 1], axes[at], *axes[at + 2 :]))
+        for at in range(len(axes) - 1)
+    ]
+    return order_scene([_chip(found, axis) for axis in axes], orders)
+
+
+def _chip(found: Map, axis: Axis) -> Chip:
+    mesh = found.mesh
+    ranks, apart = mesh.sizes[axis], mesh.strides[axis]
+    numbers = {"n": (ranks, COUNT), "a": (apart, COUNT), "r": (found.rank, COUNT)}
+    words = "one rank: nobody to talk to." if ranks == 1 else "{n} ranks, {a} apart."
+    return Chip(
+        axis=axis,
+        name=f"{SHORT[axis]} {ranks}",
+        size=f"{apart} apart" if ranks > 1 else "alone",
+        caption=say(f"{axis.capitalize()} parallel: {words}", **numbers),
+    )
 
 
 def _own(found: Map) -> Text:

@@ -7,6 +7,7 @@ from engine.calculators._batch_charts import parts_of
 from engine.calculators._modeler_inputs import MOST_MICROBATCHES, Inputs
 from engine.calculators._modeler_model import Modeled, Stage
 from engine.calculators._modeler_published import claim, message
+from engine.draw.grip import Grip
 from engine.draw.stage_strip import Box, strip_scene
 from engine.formulas.pipeline import bubble_share
 from engine.formulas.transfer_time import send_time
@@ -145,7 +146,25 @@ def strip(inputs: Inputs, found: Modeled) -> Scene:
             )
         )
     arrow = show(one, BYTES)
-    return strip_scene(boxes, arrow)
+    grips = (
+        _layers_grip("off_first", "first", inputs.off_first, -1),
+        _layers_grip("off_last", "last", inputs.off_last, 1),
+    )
+    return strip_scene(boxes, arrow, grips)
+
+
+def _layers_grip(name: str, stage: str, moved: Count, steps: int) -> Grip:
+    return Grip(
+        name=name,
+        key=name,
+        label=f"Layers moved off the {stage} stage",
+        now=moved,
+        low=-20,
+        high=20,
+        text=f"{moved} layers moved off the {stage} stage",
+        notch=14,
+        steps=steps,
+    )
 
 
 def _stage_caption(found: Modeled, index: Count, ends: str) -> Text:

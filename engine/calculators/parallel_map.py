@@ -4,7 +4,7 @@ from engine.calculators._map_challenge import challenge
 from engine.calculators._map_inputs import PRESETS as PRESETS
 from engine.calculators._map_inputs import Inputs as Inputs
 from engine.calculators._map_model import model
-from engine.calculators._map_scenes import matrix, scene
+from engine.calculators._map_scenes import matrix, order_strip, scene
 from engine.calculators._map_swaps import orders, swap_table, swaps
 from engine.calculators._map_tables import gpu_table, mesh_table, nature_table, traffic_table
 from engine.calculators._map_views import WORLD, legal, regime, values
@@ -26,6 +26,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
         **values(found),
         "gpu": gpu_table(found),
         "matrix": matrix(found),
+        "order_strip": order_strip(found),
         "orders": orders(inputs, found),
         "swap_table": swap_table(inputs, found),
         "swaps": swaps(found),

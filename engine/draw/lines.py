@@ -21,6 +21,8 @@ from engine.text import Display, show, words
 from engine.ticks import ticks
 from engine.views import Axis, Lines, Rule
 
+EDGE = 1e-9  # so that the last bits of a number decide nothing at the frame's edges
+
 Piece = tuple[tuple[float, float], ...]
 
 
@@ -103,7 +105,8 @@ def clip(points: Sequence[tuple[float, float]], height: float) -> list[Piece]:
     """Return the parts of a polyline inside the frame; a NaN interrupts it."""
     pieces: list[Piece] = []
     piece: list[tuple[float, float]] = []
-    for start, end in itertools.pairwise(points):
+    placed = [(_at_edge(x, 1.0), _at_edge(y, height)) for x, y in points]
+    for start, end in itertools.pairwise(placed):
         cut = _cut(start, end, height)
         if cut is None or (piece and piece[-1] != cut[0]):
             pieces += [tuple(piece)] if piece else []
@@ -111,6 +114,11 @@ def clip(points: Sequence[tuple[float, float]], height: float) -> list[Piece]:
         if cut is not None:
             piece = [*(piece or cut[:1]), cut[1]]
     return [*pieces, tuple(piece)] if piece else pieces
+
+
+def _at_edge(at: float, high: float) -> float:
+    """Return the edge that a coordinate misses by its last bits only, else the coordinate."""
+    return next((edge for edge in (0.0, high) if abs(at - edge) < EDGE), at)
 
 
 def _cut(

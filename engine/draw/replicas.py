@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from engine.draw.grip import Grip
 from engine.simulate.replicas import SAMPLES, Line, Step
 from engine.text import Text, say
 from engine.units import COUNT, SECONDS, Count, Seconds
@@ -11,6 +12,13 @@ from engine.views import Frame, Scene, Shape
 _WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"
 _PHASES = ("partition", "forward", "backward", "all-reduce", "update")
+
+# Dragging a tile up gives GPU 0 one sample more of the last GPU's; down gives it back. The number
+# in the form does the same by keyboard.
+_GRIPS = tuple(
+    Grip(name="extra", key=f"{sample}", notch=0.6 * _ROW, steps=1, up=True).attributes()
+    for sample in range(len(SAMPLES))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +101,7 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
             "fill-opacity": "0.12" if stage < 2 else "0.3",
             "style": style,
             "data-links": links,
+            **(_GRIPS[sample] if moved else {}),
         },
     )
     rows = (f"{given:g}", f"{wanted:g}" if stage < 2 else _short(error))

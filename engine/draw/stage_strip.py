@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.draw.grip import Grip
 from engine.text import Text
 from engine.views import Frame, Scene, Shape
 
@@ -34,8 +35,12 @@ class Box:
     caption: Text
 
 
-def strip_scene(boxes: Sequence[Box], message: str) -> Scene:
-    """Return the stages in rows of four, with what goes from each to the next and back."""
+def strip_scene(boxes: Sequence[Box], message: str, grips: Sequence[Grip]) -> Scene:
+    """Return the stages in rows of four, with what goes from each to the next and back.
+
+    `grips` move layers over the first and over the last boundary: on the right end of the first
+    box, on the left end of the last one.
+    """
     rows = -(-len(boxes) // _COLUMNS)
     ground = [shape for at, box in enumerate(boxes) for shape in _box(at, box)]
     ground += [
@@ -43,6 +48,9 @@ def strip_scene(boxes: Sequence[Box], message: str) -> Scene:
         for at in range(len(boxes) - 1)
         for shape in _arrows(at, message, skipped=boxes[at + 1].index - boxes[at].index > 1)
     ]
+    if len(boxes) > 1:
+        ends = (_corner(0)[0] + _BOX, *_corner(0)[1:]), _corner(len(boxes) - 1)
+        ground += [_grip(*end, grip) for end, grip in zip(ends, grips, strict=True)]
     frames = tuple(
         Frame(caption=box.caption, shapes=(*_mark(at, len(boxes)), *ground))
         for at, box in enumerate(boxes)
@@ -53,8 +61,23 @@ def strip_scene(boxes: Sequence[Box], message: str) -> Scene:
         height=rows * _LINE,
         frames=frames,
         caption="A thick border marks the slowest stage. Over each arrow: one micro-batch, on and "
-        "back, all GPUs of one replica of a stage together.",
+        "back, all GPUs of one replica of a stage together. Drag the handle of the first or the "
+        "last stage sideways to move layers.",
     )
+
+
+def _grip(x: float, y: float, grip: Grip) -> Shape:
+    attributes = {
+        "x": f"{x - 7:g}",
+        "y": f"{y + 14:g}",
+        "width": "14",
+        "height": f"{_HEIGHT - 28:g}",
+        "rx": "7",
+        "class": "cell c-accent",
+        "fill-opacity": "0.85",
+        **grip.attributes(),
+    }
+    return Shape(key=f"grip-{grip.name}", tag="rect", attributes=attributes)
 
 
 def _corner(at: int) -> tuple[float, float]:

@@ -1,6 +1,5 @@
 """Curves under the lanes of a timeline, as marks: a value holds until the next one."""
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -10,6 +9,8 @@ from engine.draw.place import beside_curve, place
 from engine.text import Display
 from engine.ticks import ticks
 from engine.views import Axis, Series, Timeline
+
+_SHORTEST = 1e-9  # a step shorter than this, either way, is one in the last bits only
 
 Piece = tuple[tuple[float, float], ...]
 
@@ -48,10 +49,11 @@ def steps(view: Timeline, series: Series, axis: Axis) -> list[Piece]:
         at = share(axis, value)
         if math.isnan(at):
             pieces.append([])
-        elif x1 > x0:
+        elif x1 - x0 > _SHORTEST:
             y = CURVE_HEIGHT * (1 - min(max(at, 0.0), 1.0))
-            pieces[-1] += [(x0, y), (x1, y)]
-    return [tuple(point for point, _ in itertools.groupby(piece)) for piece in pieces if piece]
+            held = pieces[-1] and abs(pieces[-1][-1][1] - y) < _SHORTEST
+            pieces[-1] += [(x1, y)] if held else [(x0, y), (x1, y)]
+    return [tuple(piece) for piece in pieces if piece]
 
 
 def _others(pieces: list[list[Piece]], index: int) -> list[Piece]:

@@ -37,7 +37,7 @@ def kind_of(path: str) -> str:
     name = path.rpartition("/")[2]
     if "/runtime/" in path or name in ("worker.js", "parts.js", "snapshot.js"):
         return "runtime"
-    if name.startswith(("bokeh", "figures-", "chart.js", "chart_")):
+    if name.startswith(("bokeh", "figures-", "chart.js", "chart_", "timeline_", "links.js")):
         return "plots"
     return "reading"
 

@@ -162,3 +162,17 @@ def test_the_browser_draws_the_same_marks_as_the_engine(name, drawn):
     marks = asdict(picture(CHARTS[name], DEFAULT))
     del marks["label"]
     assert_same(marks, drawn[name])
+
+
+@every_chart
+def test_no_two_curves_or_lanes_of_a_chart_share_a_key(name):
+    view = VIEWS[name]
+    for group in ("series", "curves", "lanes"):
+        keys = [one["key"] for one in view.get(group, ())]
+        assert len(keys) == len(set(keys))
+
+
+def test_no_two_spans_under_a_player_share_a_key():
+    played = [view for view in VIEWS.values() if view.get("player")]
+    lists = [[span["key"] for span in view["spans"]] for view in played]
+    assert [len(keys) for keys in lists] == [len(set(keys)) for keys in lists]

@@ -68,8 +68,8 @@ function yAxisOf(axis) {
 }
 
 /** The parts of a polyline inside the frame; a NaN interrupts it. */
-function clip(points) {
-  const pieces = [];
+function clip(all) {
+  const points = all.map(([x, y]) => [atEdge(x, 1), atEdge(y, H)]), pieces = [];
   let piece = [];
   for (let k = 1; k < points.length; k++) {
     const part = cut(points[k - 1], points[k]);
@@ -81,6 +81,11 @@ function clip(points) {
     if (part) piece.push(...(piece.length ? part.slice(1) : part));
   }
   return piece.length ? [...pieces, piece] : pieces;
+}
+
+/** The edge that a coordinate misses by its last bits only, else the coordinate. */
+function atEdge(at, high) {
+  return [0, high].find((edge) => Math.abs(at - edge) < 1e-9) ?? at;
 }
 
 /** The part of a straight line inside the frame (Liang and Barsky 1984). */

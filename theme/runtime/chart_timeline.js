@@ -12,6 +12,7 @@ export const CURVE = 110;
 const GAP = 34, HIGH_LANES = 3, LONGEST = 14, NAME_ROW = 13;
 // Lanes up to so many, pixels of a lane, of the bar's top in it, of the bar.
 const THIN = [[6, 34, 3, 28], [12, 27, 2, 23], [20, 20, 2, 16], [36, 13, 1, 11], [64, 9, 1, 7]];
+const SHORTEST = 1e-9;
 const PHONE = 320, CELL_CHAR = 6.6, LEAST_BAR = 14;
 
 /** @typedef {{row: number, top: number, bar: number, left: number, beside: boolean}} Rows */
@@ -113,16 +114,14 @@ function steps(view, { x, y }, axis) {
     const end = i + 1 < x.length ? x[i + 1] : Math.max(last, start);
     const [x0, x1] = [start, end].map((at) => clamp(share(view.axis, at))), at = share(axis, y[i]);
     if (Number.isNaN(at)) pieces.push([]);
-    else if (x1 > x0) add(pieces[pieces.length - 1], [x0, x1], CURVE * (1 - clamp(at)));
+    else if (x1 - x0 > SHORTEST) add(pieces[pieces.length - 1], x0, x1, CURVE * (1 - clamp(at)));
   });
   return pieces.filter((piece) => piece.length);
 }
 
-function add(piece, ends, y) {
-  for (const x of ends) {
-    const last = piece[piece.length - 1];
-    if (!last || last[0] !== x || last[1] !== y) piece.push([x, y]);
-  }
+function add(piece, x0, x1, y) {
+  const held = piece.length && Math.abs(piece[piece.length - 1][1] - y) < SHORTEST;
+  piece.push(...(held ? [] : [[x0, y]]), [x1, y]);
 }
 
 function yAxis(axis, frame) {

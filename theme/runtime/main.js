@@ -40,6 +40,9 @@ listenToActions(find);
 listenToReceipts(find);
 listenForSharing();
 listenForHighlight();
+if (document.querySelector("[data-kind=scene]")) {
+  whenLoaded(async () => (await import("./grips.js")).startGrips(find));
+}
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./links.js"));
 listenForPrint();
 keepVisited();

@@ -1,0 +1,54 @@
+"""A shape that the reader drags, and what a move of it changes (see theme/runtime/grips.js)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grip:
+    """What dragging a shape, or an arrow key on it, changes.
+
+    Attributes:
+        name: of the input.
+        key: tells the grips of one drawing apart.
+        notch: how far the shape is dragged for one move, in units of the drawing.
+        label: what it is called; empty if another control does the same by keyboard.
+        now, low, high: where it stands, in whole numbers.
+        text: where it stands, in words.
+        steps: steps of a number that a move ahead is; 0 if `back` and `ahead` are set instead.
+        back, ahead: values that a move sets; empty where there is no further one.
+        up: ahead is up, not to the right.
+    """
+
+    name: str
+    key: str
+    notch: float
+    label: str = ""
+    now: int = 0
+    low: int = 0
+    high: int = 0
+    text: str = ""
+    steps: int = 0
+    back: str = ""
+    ahead: str = ""
+    up: bool = False
+
+    def attributes(self) -> dict[str, str]:
+        """Return the attributes that a shape carries for it."""
+        found = {
+            "data-grip": self.name,
+            "data-grip-key": self.key,
+            "data-notch": f"{self.notch:g}",
+        }
+        if self.label:
+            found |= {
+                "data-grip-label": self.label,
+                "data-grip-now": str(self.now),
+                "data-grip-low": str(self.low),
+                "data-grip-high": str(self.high),
+                "data-grip-text": self.text,
+            }
+        if self.steps:
+            found["data-move"] = str(self.steps)
+        optional = {"data-back": self.back, "data-ahead": self.ahead}
+        found |= {key: value for key, value in optional.items() if value}
+        return found | ({"data-up": ""} if self.up else {})

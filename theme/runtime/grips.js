@@ -1,0 +1,107 @@
+/**
+ * Shapes of a drawing that are dragged, or moved by arrow keys, to change an input. A shape with
+ * `data-grip="input"` says what a move does: `data-ahead` and `data-back` hold the values to set, or
+ * `data-move` how many steps a move ahead is. Ahead is to the right, or up with `data-up`; a move is
+ * `data-notch` units of the drawing long, `data-grip-key` tells grips of one drawing apart. `data-grip-label`, `-now`, `-low`, `-high` and `-text` are
+ * what a screen reader hears; a shape without a label is for the pointer only.
+ */
+
+import { all, attribute, target } from "./dom.js";
+
+const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+const SPOKEN = {
+  "aria-label": "gripLabel", "aria-valuenow": "gripNow", "aria-valuemin": "gripLow",
+  "aria-valuemax": "gripHigh", "aria-valuetext": "gripText",
+};
+
+/** @typedef {(name: string | undefined) => import("./controls.js").Calculator | undefined} Find */
+
+/** @param {Find} find */
+export function startGrips(find) {
+  for (const stage of all("[data-stage]")) watch(stage);
+  listenToKeys(find);
+  listenToDrags(find);
+}
+
+/** A drawing is replaced as a whole; the grip that had the focus keeps it. */
+function watch(stage) {
+  let focused = "";
+  stage.addEventListener("focusin", (event) => {
+    focused = target(event, "[data-grip]")?.dataset.gripKey ?? "";
+  });
+  stage.addEventListener("focusout", (event) => {
+    if (event.relatedTarget) focused = "";
+  });
+  const prepare = () => {
+    const grips = all("[data-grip-label]", stage);
+    if (grips.length) stage.querySelector("svg")?.setAttribute("role", "group");
+    for (const grip of grips) {
+      attribute(grip, "tabindex", "0");
+      attribute(grip, "role", "slider");
+      for (const [name, key] of Object.entries(SPOKEN)) attribute(grip, name, grip.dataset[key] ?? "");
+    }
+    const same = focused && grips.find((grip) => grip.dataset.gripKey === focused);
+    if (same && !stage.contains(document.activeElement)) same.focus();
+  };
+  new MutationObserver(prepare).observe(stage, { childList: true });
+  prepare();
+}
+
+/** @param {Find} find */
+function listenToKeys(find) {
+  document.addEventListener("keydown", (event) => {
+    const grip = target(event, "[data-grip]"), way = KEYS[event.key];
+    if (!grip || !way || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move(find, grip, way, event);
+  }, { capture: true });
+}
+
+/** @param {Find} find */
+function listenToDrags(find) {
+  /** @type {{figure: HTMLElement, key: string, at: number, notch: number, up: boolean} | null} */
+  let drag = null;
+  const place = (/** @type {PointerEvent} */ event, up) => (up ? -event.clientY : event.clientX);
+
+  document.addEventListener("pointerdown", (event) => {
+    const grip = target(event, "[data-grip]"), figure = grip?.closest("figure");
+    const svg = /** @type {any} */ (grip)?.ownerSVGElement;
+    if (!grip || !figure || !svg || event.button !== 0) return;
+    event.preventDefault();
+    grip.focus({ preventScroll: true });
+    const up = "up" in grip.dataset, scale = svg.clientWidth / svg.viewBox.baseVal.width;
+    drag = {
+      figure, up, key: grip.dataset.gripKey ?? "", at: place(event, up),
+      notch: Number(grip.dataset.notch) * scale,
+    };
+    document.documentElement.classList.add("dragging");
+  });
+
+  document.addEventListener("pointermove", (event) => {
+    if (!drag) return;
+    const moved = Math.trunc((place(event, drag.up) - drag.at) / drag.notch);
+    // The drawing may have been replaced since: the grip is found again by its key.
+    const grip = moved && /** @type {HTMLElement | null} */ (
+      drag.figure.querySelector(`[data-grip-key="${CSS.escape(drag.key)}"]`));
+    if (!grip) return;
+    drag.at += Math.sign(moved) * drag.notch;
+    move(find, grip, Math.sign(moved), event);
+  });
+
+  for (const kind of ["pointerup", "pointercancel"]) {
+    document.addEventListener(kind, () => {
+      drag = null;
+      document.documentElement.classList.remove("dragging");
+    });
+  }
+}
+
+/** @param {Find} find @param {HTMLElement} grip @param {number} way 1 ahead, -1 back */
+function move(find, grip, way, event) {
+  const { grip: name = "", ahead, back, move: steps } = grip.dataset;
+  const owner = /** @type {HTMLElement | null} */ (grip.closest("[data-of]"));
+  const value = way > 0 ? ahead : back;
+  const change = steps ? { nudge: { [name]: way * Number(steps) } } : value && { values: { [name]: value } };
+  if (change) find(owner?.dataset.of)?.change(change, event);
+}
