@@ -26,7 +26,7 @@ COMMANDS = {
         ),
         healthy="SM active 0.8 or more is necessary, not sufficient; less than 0.5 likely means "
         "that the GPU is used badly (NVIDIA).",
-        relation="Tensor active is what MFU measures from below; SM active says who is there.",
+        relation="Tensor active bounds MFU; SM active tells an empty GPU from slow kernels.",
         sources=("dcgm_profiling", "dcgmi_dmon"),
     ),
     "nvidia_smi": Command(

@@ -13,7 +13,7 @@ from engine.units import SECONDS, SHARE
 from engine.views import Axis, Lane, Span, Table, Timeline
 
 _COLORS = {COMPUTE: "compute", NETWORK: "communication", COPY: "memory", LAUNCH: "muted"}
-_NAMES = {COMPUTE: "compute", NETWORK: "collectives", COPY: "copies", LAUNCH: "CPU launches"}
+_NAMES = {COMPUTE: "compute", NETWORK: "network", COPY: "copies", LAUNCH: "launches"}
 Stretch = tuple[float, float]
 
 
@@ -25,13 +25,12 @@ def timeline(played: Played, *, everyone: bool, high: float) -> Timeline:
         title="One step, as the profiler of each rank records it",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high * 1.02),
         lanes=tuple(
-            Lane(
-                key=f"{rank}:{kind}", label=f"rank {rank}: {_NAMES[kind]}", links=(f"rank:{rank}",)
-            )
+            Lane(key=f"{rank}:{kind}", label=f"{_NAMES[kind]} {rank}", links=(f"rank:{rank}",))
             for rank, kind in lanes
         ),
         spans=tuple(_spans(played, set(lanes))),
-        caption="Hatched: a collective runs here, or waits for other ranks, beside no computing.",
+        caption="Numbers are ranks. Hatched: a collective runs here, or waits for other ranks, "
+        "beside no computing. Launches are those of the CPU.",
         player=True,
     )
 

@@ -63,15 +63,15 @@ def tree(m: Measures, *, everything: bool) -> Table:
         rows.append(
             (
                 "↳ " * _depth(key) + rule.question,
+                verdict,
                 say("{v}", v=(rule.reading(m), rule.quantity)),
                 rule.limit,
-                verdict,
                 Cite(rule.sources) if rule.sources else "our limit",
             )
         )
     return Table(
         title="The tree",
-        columns=("question", "reading", "healthy", "verdict", "source"),
+        columns=("question", "verdict", "reading", "healthy", "source"),
         rows=tuple(rows),
         caption="A question opens those below it when its answer is bad.",
         links=tuple((f"tool:{RULES[key].tool}",) for key in shown),

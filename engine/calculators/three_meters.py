@@ -4,22 +4,18 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.accelerators import ACCELERATORS
+from engine.calculators._three_meters_timeline import METERS, Reading, timeline
 from engine.inputs import MILLISECONDS, PERCENT, Number, Unit
-from engine.simulate.on_ranks import Kernel, kernels, on_ranks
+from engine.simulate.on_ranks import Kernel, kernels
 from engine.simulate.streams import COMPUTE, NETWORK, Op, run
 from engine.text import Text, say
-from engine.units import COUNT, MILLI, SECONDS, SHARE, Seconds, Share
-from engine.views import Axis, Lane, Receipt, Series, Span, Timeline, Value, View
+from engine.units import COUNT, MILLI, SECONDS, SHARE
+from engine.views import Receipt, Value, View
 
 TITLE = "Three meters, one waiting GPU"
 QUESTION = "What do three utilization metrics show while a GPU waits for another?"
 _SMS = ACCELERATORS["H100-SXM"].sms
 _SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0})
-_METERS = (
-    ("utilization", "GPU utilization", "ink"),
-    ("sm_active", "SM active", "accent"),
-    ("tensor_active", "tensor active", "compute"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,29 +61,9 @@ class Inputs:
     ] = 0.95
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
-    """What the meters show from `start` on."""
-
-    start: Seconds
-    end: Seconds
-    meters: tuple[Share, Share, Share]
-
-
 def compute(inputs: Inputs) -> dict[str, View]:
     """Return the views, in the order of the page."""
-    program = (
-        Op(key="before", stream=COMPUTE, time=inputs.compute, label="computing"),
-        Op(
-            key="sum",
-            stream=NETWORK,
-            time=20 * MILLI,
-            after=("before",),
-            label="all-reduce",
-        ),
-        Op(key="after", stream=COMPUTE, time=inputs.compute, after=("sum",), label="computing"),
-    )
-    seen = kernels(run(on_ranks(program, (1.0, 1 + inputs.late / inputs.compute))))
+    seen = kernels(run(_program(inputs)))
     own = [one for one in seen if one.rank == 0]
     end = max(one.end for one in own)
     readings = [_read(inputs, one) for one in own]
@@ -102,16 +78,47 @@ def compute(inputs: Inputs) -> dict[str, View]:
             note=say("{t} of {e}", t=(spun, SECONDS), e=(end, SECONDS)),
             color="communication",
         ),
-        "timeline": _timeline(seen, readings, end),
+        "timeline": timeline(seen, readings, end),
     }
 
 
-def _read(inputs: Inputs, one: Kernel) -> _Reading:
+def _program(inputs: Inputs) -> tuple[Op, ...]:
+    """Return two ranks that compute, sum and compute; the second comes late to the sum."""
+    times = (inputs.compute, inputs.compute + inputs.late)
+    ranks = range(len(times))
+    return (
+        *(
+            Op(key=f"before@{r}", stream=COMPUTE, time=times[r], ranks=(r,), label="computing")
+            for r in ranks
+        ),
+        Op(
+            key="sum",
+            stream=NETWORK,
+            time=20 * MILLI,
+            after=tuple(f"before@{r}" for r in ranks),
+            ranks=tuple(ranks),
+            label="all-reduce",
+        ),
+        *(
+            Op(
+                key=f"after@{r}",
+                stream=COMPUTE,
+                time=inputs.compute,
+                after=("sum",),
+                ranks=(r,),
+                label="computing",
+            )
+            for r in ranks
+        ),
+    )
+
+
+def _read(inputs: Inputs, one: Kernel) -> Reading:
     """Return the meters while this kernel runs; both kinds of kernel count as utilization."""
     meters = (1.0, inputs.sm_busy, inputs.tensor)
     if one.op.stream == NETWORK:
         meters = (1.0, inputs.taken / _SMS, 0.0)
-    return _Reading(start=one.begin, end=one.end, meters=meters)
+    return Reading(start=one.begin, end=one.end, meters=meters)
 
 
 def _receipt(*assumptions: str) -> Receipt:
@@ -125,7 +132,7 @@ def _receipt(*assumptions: str) -> Receipt:
     )
 
 
-def _values(inputs: Inputs, readings: list[_Reading]) -> dict[str, View]:
+def _values(inputs: Inputs, readings: list[Reading]) -> dict[str, View]:
     meaning = {
         "utilization": "The share of time in which at least one kernel runs: NVML's definition.",
         "sm_active": "The share of time in which an SM holds at least one warp, averaged over all "
@@ -149,44 +156,5 @@ def _values(inputs: Inputs, readings: list[_Reading]) -> dict[str, View]:
             note=notes[key],
             color=color,
         )
-        for index, (key, label, color) in enumerate(_METERS)
+        for index, (key, label, color) in enumerate(METERS)
     }
-
-
-def _timeline(seen: tuple[Kernel, ...], readings: list[_Reading], end: Seconds) -> Timeline:
-    lanes = [(rank, kind) for rank in (0, 1) for kind in (COMPUTE, NETWORK)]
-    names = {COMPUTE: "compute", NETWORK: "collective"}
-    times = (*(r.start for r in readings), end)
-    return Timeline(
-        title="A GPU that waits, and three meters on it",
-        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.02),
-        lanes=tuple(
-            Lane(key=f"{rank}:{kind}", label=f"rank {rank}: {names[kind]}", links=(f"rank:{rank}",))
-            for rank, kind in lanes
-        ),
-        spans=tuple(
-            Span(
-                key=f"{one.op.key} on {one.rank}",
-                lane=f"{one.rank}:{one.op.stream}",
-                start=one.begin,
-                end=one.end,
-                label=one.op.label,
-                color="compute" if one.op.stream == COMPUTE else "communication",
-                exposed=one.op.stream == NETWORK,
-                links=(f"rank:{one.rank}",),
-            )
-            for one in seen
-        ),
-        caption="The curves are those of rank 0.",
-        curves=tuple(
-            Series(
-                key=key,
-                label=label,
-                x=times,
-                y=(*(r.meters[index] for r in readings), readings[-1].meters[index]),
-                color=color,
-            )
-            for index, (key, label, color) in enumerate(_METERS)
-        ),
-        curve_axis=Axis(label="meters of rank 0", quantity=SHARE, low=0.0, high=1.05),
-    )
