@@ -11,7 +11,7 @@ from engine.draw.collective import collective_scene
 from engine.inputs import GBITS, GIGABYTES, MICROSECONDS, PERCENT, Choice, Number
 from engine.simulate.collective import OPERATIONS, run
 from engine.simulate.collective_time import Phase, Timed, drained, phases, timed
-from engine.simulate.fair_share import Link
+from engine.simulate.fair_share import Drain, Link, drain
 from engine.simulate.topology import Topology
 from engine.simulate.trace import Trace
 from engine.units import GB, KB, MICRO, TB, Count, Gbit, Ratio
@@ -155,6 +155,7 @@ class Hand:
         trace: its run on small numbers.
         slow_gpu: the GPU with the slow port, among those there are.
         plan: its rounds on equal ports.
+        drains: what they take there.
         timed: its run on ports, one of them slow.
         even: its run on equal ports.
     """
@@ -164,6 +165,7 @@ class Hand:
     trace: Trace
     slow_gpu: int
     plan: tuple[Phase, ...]
+    drains: tuple[Drain, ...]
     timed: Timed
     even: Timed
 
@@ -175,13 +177,15 @@ def model(inputs: Inputs) -> Hand:
     module = discover.module(PACKAGE, known[algorithm])
     trace = _run(module.__name__, inputs.world_size, inputs.seed)
     plan = phases(trace, _wires(inputs))
-    even = timed(plan, drained(plan), inputs.size)
+    drains = drained(plan)
+    even = timed(plan, drains, inputs.size)
     hand = Hand(
         algorithm=algorithm,
         module=module,
         trace=trace,
         slow_gpu=min(inputs.slow_gpu, inputs.world_size - 1),
         plan=plan,
+        drains=drains,
         timed=even,
         even=even,
     )
@@ -214,9 +218,16 @@ def slowed(hand: Hand, inputs: Inputs, share: Ratio) -> Timed:
     link: Link = ("port_out", hand.slow_gpu, 0)
     plan = [
         replace(phase, capacity={**phase.capacity, link: share * inputs.port})
+        if link in phase.capacity
+        else phase
         for phase in hand.plan
     ]
-    return timed(plan, drained(plan), inputs.size)
+    # Rounds in which that port sends nothing stay as they are.
+    drains = [
+        before if phase is old else drain(phase.flows, phase.capacity)
+        for phase, old, before in zip(plan, hand.plan, hand.drains, strict=True)
+    ]
+    return timed(plan, drains, inputs.size)
 
 
 def _wires(inputs: Inputs) -> Topology:

@@ -11,11 +11,11 @@ from engine.calculators._map_inputs import SHORT, Inputs, axes_of, order_of
 from engine.calculators._map_notes import at_most, others, product, refused, uneven
 from engine.calculators._run_repair import run_of
 from engine.nodes import NODES
-from engine.parallelism import data_parallel
+from engine.parallelism import Plan, data_parallel
 from engine.run_file import Run
 from engine.simulate.map_traffic import SHOWN, Traffic, traffic
 from engine.simulate.rank import Axis, Group, group_of, rank_of
-from engine.simulate.rank_map import AXES, Mesh, group, placed
+from engine.simulate.rank_map import AXES, Mesh, Ranks, group, groups, placed
 from engine.simulate.step_time import StepTime, step_time
 from engine.text import Text
 from engine.units import Bytes, Count, Seconds
@@ -87,9 +87,15 @@ def leaving(found: Map) -> Bytes:
     return sum(one.sent * one.across for one in found.traffic.values())
 
 
-@lru_cache(maxsize=8)
 def model(inputs: Inputs) -> Map:
     """Return the map of the inputs."""
+    found = _first_rank(replace(inputs, rank=0))
+    return replace(found, rank=min(inputs.rank, found.mesh.world_size - 1))
+
+
+@lru_cache(maxsize=8)
+def _first_rank(inputs: Inputs) -> Map:
+    """Return the map of rank 0: nothing else in it depends on the rank."""
     limited, cut = at_most(inputs)
     run, changes = run_of(_run_inputs_of(limited))
     mesh = _mesh(limited, run)
@@ -99,7 +105,7 @@ def model(inputs: Inputs) -> Map:
     return Map(
         run=run,
         mesh=mesh,
-        rank=min(limited.rank, mesh.world_size - 1),
+        rank=0,
         traffic={axis: one for axis, one in found.items() if size(mesh, axis) > 1},
         wires={axis: _wire(run, where, axis) for axis in SHOWN},
         step=_step(run, mesh),
@@ -133,7 +139,12 @@ def _run_inputs_of(inputs: Inputs) -> _run_inputs.Inputs:
 
 
 def _mesh(inputs: Inputs, run: Run) -> Mesh:
-    plan = run.plan
+    return _laid(run.plan, cast("tuple[Axis, ...]", axes_of(inputs.order)), inputs.gpus_per_node)
+
+
+# The groups that a mesh has found are kept with it.
+@lru_cache(maxsize=32)
+def _laid(plan: Plan, order: tuple[Axis, ...], gpus_per_node: Count) -> Mesh:
     return Mesh(
         sizes={
             "tensor": plan.tensor_parallel,
@@ -141,9 +152,9 @@ def _mesh(inputs: Inputs, run: Run) -> Mesh:
             "data": data_parallel(plan),
             "pipeline": plan.pipeline_parallel,
         },
-        order=cast("tuple[Axis, ...]", axes_of(inputs.order)),
+        order=order,
         expert=plan.expert_parallel,
-        gpus_per_node=inputs.gpus_per_node,
+        gpus_per_node=gpus_per_node,
     )
 
 
@@ -170,7 +181,7 @@ def _swaps(run: Run, mesh: Mesh) -> tuple[Swap, ...]:
     for first, second in combinations(active, 2):
         change = {first: second, second: first}
         order = tuple(change.get(axis, axis) for axis in mesh.order)
-        other = replace(mesh, order=order)
+        other = _laid(run.plan, order, mesh.gpus_per_node)
         found.append(
             Swap(first=first, second=second, order=order_of(order), step=_step(run, other))
         )
@@ -179,7 +190,19 @@ def _swaps(run: Run, mesh: Mesh) -> tuple[Swap, ...]:
 
 def links_of(found: Map, rank: Count) -> dict[Axis, str]:
     """Return the name of each group that a rank belongs to, by axis, as views link them."""
-    return {
-        axis: f"group:{SHORT[axis].lower()}:{group(found.mesh, axis, rank)[0]}"
-        for axis in found.traffic
-    }
+    return {axis: _link(axis, group(found.mesh, axis, rank)) for axis in found.traffic}
+
+
+def all_links(found: Map) -> tuple[dict[Axis, str], ...]:
+    """Return the links of every rank."""
+    names: tuple[dict[Axis, str], ...] = tuple({} for _ in range(found.mesh.world_size))
+    for axis in found.traffic:
+        for ranks in groups(found.mesh, axis):
+            name = _link(axis, ranks)
+            for rank in ranks:
+                names[rank][axis] = name
+    return names
+
+
+def _link(axis: Axis, ranks: Ranks) -> str:
+    return f"group:{SHORT[axis].lower()}:{ranks[0]}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from engine.calculators._map_inputs import SHORT, order_of
-from engine.calculators._map_model import Map, exposed, leaving, links_of, size
+from engine.calculators._map_model import Map, all_links, exposed, leaving, size
 from engine.draw.axis_order import Chip, order_scene
 from engine.draw.rank_map import Look, map_scene
 from engine.draw.traffic_matrix import Matrix, matrix_scene
@@ -22,7 +22,7 @@ Cells = dict[tuple[Count, Count], dict[str, Bytes]]
 def scene(found: Map) -> Scene:
     """Return the map, one frame for the chosen GPU and one for each axis."""
     mesh = found.mesh
-    names = tuple(links_of(found, rank) for rank in range(mesh.world_size))
+    names = all_links(found)
     looks = [Look(axis=None, caption=_own(found))]
     looks += [Look(axis=axis, caption=_of_axis(found, axis)) for axis in found.traffic]
     legend = {axis: f"{SHORT[axis]} {size(mesh, axis)}" for axis in found.traffic}

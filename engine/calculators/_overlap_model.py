@@ -1,6 +1,7 @@
 """One job under five schedules: a stage of the pipeline on its streams, and what surrounds it."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from engine import discover
 from engine.calculators._overlap_inputs import SCHEDULES, Inputs
@@ -24,6 +25,16 @@ PROGRAMS = {
     "async": "fully_sharded",
     "paired": "paired_passes",
 }
+# What a micro-batch of a schedule does not depend on: it is played once for all values of these.
+_NEVER = ("schedule", "num_microbatches", "deviation")
+_UNUSED = {
+    "blocking": (*_NEVER, "bucket", "prefetch", "reshard"),
+    "buckets": (*_NEVER, "prefetch", "reshard"),
+    "sharded": (*_NEVER, "bucket"),
+    "async": (*_NEVER, "bucket"),
+    "paired": (*_NEVER, "bucket"),
+}
+_DEFAULTS = Inputs()
 _BLOCKS = 8  # of a stage, at most: units that are simulated and drawn
 _MATRICES = 7  # of a layer
 _BF16, _FP32 = 2.0, 4.0
@@ -171,23 +182,17 @@ def outcomes(inputs: Inputs, work: Job) -> dict[str, Outcome]:
 
 
 def _outcome(inputs: Inputs, work: Job, name: str, late: float) -> Outcome:
-    """Simulate one and two micro-batches; every further one adds what the second added."""
-    pieces = int(inputs.tensor_parallel) if name in ("async", "paired") else 1
-    cut = replace(work.work, tensor_chunks=pieces)
-    program = discover.module("engine.simulate.programs", PROGRAMS[name]).program
-    one = run(program(cut))
-    if inputs.num_microbatches == 1:
-        two, more = one, 0
-    else:
-        two, more = run(program(replace(cut, num_microbatches=2))), inputs.num_microbatches - 2
-    first, second = account(one), account(two)
-    grown = Growth(first, second, more)
+    """Count every micro-batch after the second as what the second added."""
+    key = replace(inputs, **{field: getattr(_DEFAULTS, field) for field in _UNUSED[name]})
+    _, first = _played(name, key, 1)
+    two, second = _played(name, key, min(inputs.num_microbatches, 2))
+    grown = Growth(first, second, max(0, inputs.num_microbatches - 2))
     started, ended = _ends(two)
     exposed = grown.of("exposed")
     # What is exposed while NVLink is busy too, tensor parallelism is to blame for.
     inside = grown.of_stream(SCALE_UP, "exposed") if work.stream == NETWORK else 0.0
     compute, contention = grown.of("compute"), grown.of("contention")
-    each = second.length - first.length if more or inputs.num_microbatches > 1 else first.length
+    each = second.length - first.length if inputs.num_microbatches > 1 else first.length
     return Outcome(
         spans=two,
         seen=second,
@@ -203,6 +208,15 @@ def _outcome(inputs: Inputs, work: Job, name: str, late: float) -> Outcome:
         isolated=grown.of_stream(work.stream, "busy"),
         waited=max(0.0, exposed - inside),
     )
+
+
+@lru_cache(maxsize=64)
+def _played(name: str, inputs: Inputs, count: Count) -> tuple[tuple[Span, ...], Account]:
+    """Return the run of so many micro-batches of a schedule, and its account."""
+    pieces = int(inputs.tensor_parallel) if name in ("async", "paired") else 1
+    work = replace(job(inputs).work, tensor_chunks=pieces, num_microbatches=count)
+    spans = run(discover.module("engine.simulate.programs", PROGRAMS[name]).program(work))
+    return spans, account(spans)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Collectives at scale: the inputs, the cluster they describe, and what every algorithm takes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 
 from engine.formulas.overlap import gradient_size
 from engine.hardware import LINKS
@@ -18,13 +18,17 @@ from engine.simulate.cluster_collectives import (
     tree,
 )
 from engine.simulate.cluster_star import star
-from engine.simulate.collective_time import Phase, Timed, drained, timed
+from engine.simulate.collective_time import Phase, Timed, drained, fitted, timed
 from engine.simulate.fair_share import Drain
+from engine.simulate.lumping import lumped
 from engine.simulate.topology import PCIE, Topology
 from engine.units import Bytes, Count, Gbit
 
 Algorithm = Callable[[Cluster], tuple[Phase, ...]]
 ELEMENT = 2.0
+# What no message's way depends on: a plan is made once for all of them.
+_SPEEDS: Mapping[str, Any] = {"nvlink": 1.0, "port": 1.0, "pcie": 1.0, "oversubscription": 1.0}
+_MARK = 0.5
 NVLINK, PORT = LINKS["nvlink4"], LINKS["infiniband_ndr"]
 NAMES: Mapping[str, str] = {
     "ring": "ring, one per port",
@@ -147,7 +151,12 @@ def model(inputs: Inputs) -> Scale:
     cluster, repaired = _cluster(inputs)
     size = gradient_size(inputs.parameters, ELEMENT)
     known = OPERATIONS[inputs.operation]
-    plans = {name: found for name in known if (found := _plan(inputs.operation, name, cluster))[0]}
+    shape = _shape(cluster)
+    plans = {
+        name: (plan, drained(plan))
+        for name in known
+        if (plan := fitted(_plan(inputs.operation, name, shape), cluster.topology))
+    }
     shown = inputs.algorithm if inputs.algorithm in plans else next(iter(plans))
     return Scale(
         cluster=cluster,
@@ -159,16 +168,21 @@ def model(inputs: Inputs) -> Scale:
     )
 
 
-@lru_cache(maxsize=64)
-def _plan(
-    operation: str, name: str, cluster: Cluster
-) -> tuple[tuple[Phase, ...], tuple[Drain, ...]]:
-    """Return phases and drains, empty where the algorithm cannot run; no size is in them."""
+def _shape(cluster: Cluster) -> Cluster:
+    """Return the cluster with all that changes no way of a message, only its speed, left out."""
+    topology = cluster.topology
+    marked = tuple((link, _MARK) for link, _ in topology.slow)
+    return replace(cluster, topology=replace(topology, **_SPEEDS, slow=marked))
+
+
+@lru_cache(maxsize=256)
+def _plan(operation: str, name: str, shape: Cluster) -> tuple[Phase, ...]:
+    """Return the phases, alike flows taken together; none where the algorithm cannot run."""
     try:
-        plan = OPERATIONS[operation][name](cluster)
+        plan = OPERATIONS[operation][name](shape)
     except ValueError:
-        return (), ()
-    return plan, drained(plan)
+        return ()
+    return tuple(lumped(phase, [link for link, _ in shape.topology.slow]) for phase in plan)
 
 
 def _cluster(inputs: Inputs) -> tuple[Cluster, str]:

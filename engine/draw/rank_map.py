@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from engine.draw.rank_map_shapes import Place, cell, curve, label, legend, node_box
@@ -66,6 +67,12 @@ class Grid:
         return Place(x=round(x, 1), y=round(y, 1), side=round(self.side, 1))
 
 
+@lru_cache(maxsize=8)
+def _seats(grid: Grid, world_size: Count, gpus_per_node: Count) -> tuple[Place, ...]:
+    """Return where every rank is drawn."""
+    return tuple(grid.seat(rank, gpus_per_node) for rank in range(world_size))
+
+
 def grid_of(mesh: Mesh) -> Grid:
     """Return the grid with the largest GPUs that fit the sheet."""
     used = min(mesh.gpus_per_node, mesh.world_size)
@@ -101,7 +108,7 @@ def map_scene(
     many nodes are in other views, "" for none.
     """
     grid = grid_of(mesh)
-    seats = [grid.seat(rank, mesh.gpus_per_node) for rank in range(mesh.world_size)]
+    seats = _seats(grid, mesh.world_size, mesh.gpus_per_node)
     boxes = [
         shape
         for node in range(mesh.num_nodes)
@@ -116,17 +123,19 @@ def map_scene(
     ]
     per_frame = [_chains(mesh, chosen, look.axis, tuple(colors)) for look in looks]
     slots = max(len(chains) for chains in per_frame)
-    numbers = [label(rank, seats[rank]) for rank in range(mesh.world_size)]
-    if mesh.world_size > _NUMBERS:
-        numbers = []
+    numbered = mesh.world_size if mesh.world_size <= _NUMBERS else 0
+    numbers = [label(rank, seats[rank]) for rank in range(numbered)]
     frames, made = [], {}
     for look, chains in zip(looks, per_frame, strict=True):
         tints = _tints(mesh, chosen, look.axis, tuple(colors))
         cells = []
+        whole = not look.axis or mesh.world_size > _TINTS
         for rank, tint in enumerate(tints):
-            key = rank, tint, _links(mesh, rank, names, look)
+            # Beyond so many GPUs the links of a rank are the same in all frames.
+            key = rank, tint, None if whole else look.axis
             if key not in made:
-                made[key] = cell(rank, seats[rank], tint, rank == chosen, key[2])
+                links = _links(mesh, rank, names, look)
+                made[key] = cell(rank, seats[rank], tint, rank == chosen, links)
             cells.append(made[key])
         lines = [curve(slot, chains, seats) for slot in range(slots)]
         keys = legend(colors, look.axis, WIDTH, grid.height)

@@ -1,5 +1,6 @@
 """A scene as SVG plus the changes from each frame to the next."""
 
+from functools import lru_cache
 from typing import Any
 
 from engine.draw.escape import escape
@@ -22,9 +23,15 @@ def scene_svg(scene: Scene, frame: int = 0) -> str:
 
 
 def _element(shape: Shape) -> str:
-    attributes = "".join(f' {k}="{escape(v)}"' for k, v in shape.attributes.items())
+    attributes = "".join(map(_attribute, shape.attributes.items()))
     # Shapes are found by their place: every frame has the same ones in the same order.
     return f"<{shape.tag} data-shape{attributes}>{escape(shape.text)}</{shape.tag}>"
+
+
+# Drawings repeat positions and classes, and themselves after most changes of an input.
+@lru_cache(maxsize=16_384)
+def _attribute(pair: tuple[str, str]) -> str:
+    return f' {pair[0]}="{escape(pair[1])}"'
 
 
 def scene_json(scene: Scene, display: Display) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""All-to-alls of up to thousands of GPUs: the messages between two leaf groups taken together.
+"""All-to-alls of up to thousands of GPUs: messages between alike leaf groups taken together.
 
 All messages of a phase are on their way at once; every port works through its own, one latency
-each, as in the rounds of `engine.collectives`. Both functions need full leaf groups, or one.
+each, as in the rounds of `engine.collectives`. Both functions need full leaf groups, or one,
+and take all ports as equally fast.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine.simulate.cluster_collectives import Cluster
 from engine.simulate.collective_time import Phase
@@ -59,59 +60,101 @@ def _inside(topology: Topology, share: Ratio, capacity: Capacity) -> Flow:
 
 
 def _between(topology: Topology, share: Ratio, *, every_place: bool) -> tuple[list[Flow], Capacity]:
-    """Return the messages between nodes, one flow for each pair of leaf groups and kind.
+    """Return the messages between nodes, one flow for each kind of pair of leaf groups and place.
 
     Seen from one node of the group that sends: every link stands for its likes in a group.
     """
-    size, groups = topology.gpus_per_node, _groups(topology)
+    size = topology.gpus_per_node
     capacity: Capacity = {}
-    flows = []
     same = size // topology.rails_per_node
     # Messages of a GPU to a node that stay on its rail, and those that do not.
     places = [(0, same), (size - 1, size - same)] if every_place else [(0, 1)]
-    for here, mine in enumerate(groups):
-        for there, other in enumerate(groups):
-            pairs = mine * (other - (here == there))
-            for place, copies in places:
-                if pairs * copies:
-                    flows.append(
-                        _flow(
-                            topology, (here, there), place, pairs * copies * size, share, capacity
-                        )
-                    )
-    return flows, capacity
+    flows = [
+        _flow(topology, pair, place, copies, capacity)
+        for pair in _pairs(_groups(topology))
+        for place, copies in places
+        if pair.messages * copies
+    ]
+    return [replace(flow, size=share) for flow in flows], capacity
 
 
-def _flow(
-    topology: Topology,
-    ends: tuple[int, int],
-    place: int,
-    count: Count,
-    share: Ratio,
-    capacity: Capacity,
-) -> Flow:
-    """Return `count` alike messages between two groups, spread evenly over alike links."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Pairs of leaf groups that are alike: both of as many nodes as the first such pair.
+
+    Attributes:
+        sender, receiver: the groups of the first such pair.
+        nodes: of the two.
+        messages: pairs of nodes in it.
+        sending, receiving: how many such pairs one group sends in, and receives in.
+        count: of such pairs.
+    """
+
+    sender: int
+    receiver: int
+    nodes: tuple[Count, Count]
+    messages: Count
+    sending: Count = 1
+    receiving: Count = 1
+    count: Count = 1
+
+
+def _pairs(groups: list[Count]) -> list[_Pair]:
+    """Return the pairs of groups, each with itself too; only the last group may be smaller."""
+    found = []
+    kinds = {nodes: groups.count(nodes) for nodes in groups}
+    for mine, senders in kinds.items():
+        first = groups.index(mine)
+        found.append(
+            _Pair(
+                sender=first,
+                receiver=first,
+                nodes=(mine, mine),
+                messages=mine * (mine - 1),
+                count=senders,
+            )
+        )
+        for other, receivers in kinds.items():
+            alike = mine == other
+            found.append(
+                _Pair(
+                    sender=first,
+                    receiver=groups.index(other) + alike,
+                    nodes=(mine, other),
+                    messages=mine * other if senders * receivers > alike else 0,
+                    sending=receivers - alike,
+                    receiving=senders - alike,
+                    count=senders * (receivers - alike),
+                )
+            )
+    return found
+
+
+def _flow(topology: Topology, pair: _Pair, place: int, copies: Count, capacity: Capacity) -> Flow:
+    """Return the alike messages of alike pairs of groups, spread evenly over alike links."""
     size, nodes = topology.gpus_per_node, topology.nodes_per_group
-    first, second = (group * nodes * size for group in ends)
-    second += size if ends[0] == ends[1] else 0
+    first, second = (group * nodes * size for group in (pair.sender, pair.receiver))
+    second += size if pair.sender == pair.receiver else 0
     way = route(topology, first, second + place)
-    groups = _groups(topology)
+    count = pair.messages * copies * size
+    alike = pair.nodes[0] == pair.nodes[1]
     links: dict[Link, float] = {}
     for link in way.links:
         kind = str(link[0])
         # NVLink is used before the message leaves; after that, "in" and "down" are the target's.
         arrives = kind in ("leaf_down", "port_in", "pcie_in")
-        group = ends[1] if arrives else ends[0]
+        group = pair.receiver if arrives and not alike else pair.sender
+        own, times = (pair.nodes[1], pair.receiving) if arrives else (pair.nodes[0], pair.sending)
         members = {
-            "nvlink": groups[group] * size,
-            "pcie": groups[group] * size,
-            "port": groups[group] * topology.rails_per_node,
+            "nvlink": own * size,
+            "pcie": own * size,
+            "port": own * topology.rails_per_node,
             "leaf": topology.rails_per_node if topology.rails else 1,
         }[kind.partition("_")[0]]
         name: Link = (kind, group)
-        links[name] = links.get(name, 0.0) + count / members
-        capacity[name] = topology.capacity(link)
-    return Flow(size=share, links=links, latency=way.latency, count=count)
+        links[name] = links.get(name, 0.0) + times * count / members
+        capacity[name] = topology.capacity(name)
+    return Flow(size=0.0, links=links, latency=way.latency, count=pair.count * count)
 
 
 def _groups(topology: Topology) -> list[Count]:

@@ -10,7 +10,7 @@ slowest hop needs for its bytes.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 
 from engine.simulate.fair_share import Drain, Flow, Link, drain
@@ -90,6 +90,14 @@ def _round(phase: Phase, drain: Drain, size: Bytes) -> Seconds:
     hops = fsum(flow.count for flow in flows)
     mean = fsum(flow.count * end for flow, end in zip(flows, ends, strict=True)) / hops
     return max(mean, size * max(drain.busy)) + phase.extra
+
+
+def fitted(plan: Sequence[Phase], topology: Topology) -> tuple[Phase, ...]:
+    """Return the phases with the capacities of `topology`, whose links they use."""
+    return tuple(
+        replace(one, capacity={link: topology.capacity(link) for link in one.capacity})
+        for one in plan
+    )
 
 
 def drained(plan: Sequence[Phase]) -> tuple[Drain, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.models import Model
 from engine.tiny import adam
@@ -55,9 +56,19 @@ def gradient_of(
     """
     if not sequences:
         return 0.0, [0.0] * len(vector)
+    found, gradient = _gradient_of(model, tuple(vector), tuple(sequences), count)
+    return found, list(gradient)
+
+
+# One more step, another sharding or more ranks repeat most of what was computed before.
+@lru_cache(maxsize=256)
+def _gradient_of(
+    model: Model, vector: tuple[float, ...], sequences: tuple[tuple[int, ...], ...], count: int
+) -> tuple[float, tuple[float, ...]]:
     parameters, tokens = unflatten(model, vector), tokens_of(sequences, count)
     passed = forward_all(model, parameters, tokens)
-    return passed.loss, flatten(model, dict(backward_all(model, parameters, tokens, passed)))
+    found = flatten(model, dict(backward_all(model, parameters, tokens, passed)))
+    return passed.loss, tuple(found)
 
 
 def train(job: Job) -> Run:

@@ -24,6 +24,7 @@ from engine.simulate.cluster_star import star
 from engine.simulate.collective import run
 from engine.simulate.collective_time import drained, phase, phases, timed
 from engine.simulate.folding import copied
+from engine.simulate.lumping import lumped
 from engine.simulate.topology import Topology, route
 from engine.simulate.trace import port_bytes
 from engine.simulate.trace import time as trace_time
@@ -140,6 +141,30 @@ def test_alike_flows_taken_together_take_the_time_of_all_of_them(algorithm, chan
     aside = ((("port_out", 99, 0), 0.5),)
     together, alone = cluster(**changes), cluster(**changes, slow=aside)
     assert took(algorithm, together) == pytest.approx(took(algorithm, alone), rel=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ALL_REDUCES)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"pxn": False, "rail_shift": 1, "oversubscription": 4.0},
+        {"scattered": True, "ports_per_node": 2, "oversubscription": 4.0},
+    ],
+    ids=str,
+)
+def test_flows_that_cannot_be_told_apart_take_the_time_of_all_of_them(algorithm, changes):
+    link = ("port_out", 1, 1)
+    where = cluster(**changes, slow=((link, 0.3),))
+    plan = algorithm(where)
+    few = tuple(lumped(phase, [link]) for phase in plan)
+    assert timed(few, drained(few), SIZE).time == pytest.approx(took(algorithm, where), rel=1e-9)
+
+
+def test_a_slow_port_leaves_few_classes_of_flows_in_a_hierarchy():
+    link = ("port_out", 1, 2)
+    plan = hierarchical(cluster(slow=((link, 0.3),)))
+    assert [len(lumped(phase, [link]).flows) for phase in plan] == [1, 3]
 
 
 @pytest.mark.parametrize("changes", [{}, {"pxn": False}, {"rails": False}, {"ports_per_node": 2}])
