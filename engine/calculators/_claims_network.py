@@ -1,11 +1,9 @@
-"""Claims about links, latencies, overlap and tensor parallelism."""
+"""Claims about links, latencies and overlap."""
 
 from engine.calculators._claims import Claim
 from engine.formulas.communication import in_network_gain, point_to_point_time
 from engine.formulas.overlap import exposed_time, hidden_share
-from engine.formulas.parameters import layer_parameters
-from engine.hardware import GPUS, LINKS, MEASURED
-from engine.models import MODELS
+from engine.hardware import LINKS, MEASURED
 from engine.text import say
 from engine.units import (
     BANDWIDTH,
@@ -16,12 +14,11 @@ from engine.units import (
     RATIO,
     SECONDS,
     SHARE,
-    TOKENS,
     Gbit,
     MiB,
 )
 
-_STACK, _GUIDES, _PIPELINE = "day1inference", "vizuara_guides", "pingdo_pipeline"
+_STACK, _PIPELINE = "day1inference", "pingdo_pipeline"
 # What a published waterfall adds up, in microseconds: launch, memory read, PCIe, NIC, fabric, NIC,
 # PCIe, memory write.
 _WATERFALL = (4.0, 0.12, 3.5, 1.3, 1.2, 1.3, 3.5, 0.12)
@@ -30,7 +27,7 @@ _PORT = 400 * Gbit
 
 def claims() -> tuple[Claim, ...]:
     """Return the claims: from the wire up."""
-    return (*_links(), *_latency(), *_overlap(), *_tensor())
+    return (*_links(), *_latency(), *_overlap())
 
 
 def _links() -> tuple[Claim, ...]:
@@ -147,41 +144,5 @@ def _overlap() -> tuple[Claim, ...]:
             why="2.6× is how much faster one library's communication kernels are than another's, "
             "not a gain of a training step.",
             sources=(_STACK,),
-        ),
-    )
-
-
-def _tensor() -> tuple[Claim, ...]:
-    model = MODELS["llama-3-70b"]
-    layer = layer_parameters(model) / model.num_layers
-    ratio = layer / (4 * model.hidden_size)
-    peak = GPUS["h100"].peak["bf16"]
-    return (
-        Claim(
-            key="E1.8",
-            said="How much less tensor parallelism moves for a token than ZeRO-3, at inference",
-            printed="about 10,000×",
-            right=say(
-                "{one} for one token of a 70B model, {many} for 4,096",
-                one=(ratio, RATIO),
-                many=(ratio / 4096, RATIO),
-            ),
-            verdict="condition",
-            why="It divides by the tokens in flight: training has thousands.",
-            sources=(_GUIDES,),
-        ),
-        Claim(
-            key="E4.20",
-            said="ZeRO-3 on a 100 Gb/s link",
-            printed="unusable",
-            right=say(
-                "no wait from {one} tokens a GPU on (one port a node, GPUs at peak); with eight of "
-                "400 Gb/s from {eight}",
-                one=(peak / (100 * Gbit), TOKENS),
-                eight=(peak / (8 * _PORT), TOKENS),
-            ),
-            verdict="wrong",
-            why="A question of tokens on a GPU: a gather takes as long however many there are.",
-            sources=(_PIPELINE,),
         ),
     )

@@ -6,11 +6,8 @@ from engine.formulas.parameters import layer_parameters
 from engine.formulas.pipeline import (
     bubble_over_ideal,
     bubble_share,
-    dualpipe_idle,
-    one_f_one_b_idle,
     one_f_one_b_peak,
     pipeline_bytes,
-    zb_h1_idle,
 )
 from engine.models import MODELS
 from engine.text import say
@@ -35,7 +32,7 @@ _COMPUTE = (
 
 def claims() -> tuple[Claim, ...]:
     """Return the claims: the calculator's outputs, then the formulas."""
-    return (*_outputs(), *_bubbles(), *_schedules())
+    return (*_outputs(), *_bubbles())
 
 
 def _outputs() -> tuple[Claim, ...]:
@@ -165,41 +162,5 @@ def _bubbles() -> tuple[Claim, ...]:
             verdict="wrong",
             why="Two conventions in one column.",
             sources=(_GUIDES, "narayanan2021"),
-        ),
-    )
-
-
-def _schedules() -> tuple[Claim, ...]:
-    usual = one_f_one_b_idle(8, 1.0, 1.0, 1.0)
-    split = zb_h1_idle(8, 1.0, 1.0, 1.0)
-    both = dualpipe_idle(8, 3.0, 2.0, 1.0)
-    return (
-        Claim(
-            key="E0.5",
-            said="The best schedules make latency disappear",
-            printed="entirely",
-            right=say(
-                "{a}, {b} and {c} units of waiting with 1F1B, ZB-H1 and DualPipe on 8 stages",
-                a=(usual, COUNT),
-                b=(split, COUNT),
-                c=(both, COUNT),
-            ),
-            verdict="misleading",
-            why="Less, not nothing, and DualPipe keeps two copies of the parameters for it "
-            "(F = 1, B = 2 with W = 1 in it, F and B together 3).",
-            sources=("day1inference", "deepseek2024", "qi2024"),
-        ),
-        Claim(
-            key="E4.17",
-            said="More micro-batches need more memory for activations",
-            printed="proportionally",
-            right=say(
-                "{few} held on the first of 4 stages with 8 micro-batches, {many} with 64",
-                few=(one_f_one_b_peak(0, 4, 8), COUNT),
-                many=(one_f_one_b_peak(0, 4, 64), COUNT),
-            ),
-            verdict="wrong",
-            why="True for GPipe; 1F1B holds at most as many as there are stages.",
-            sources=(_PIPELINE, "narayanan2021"),
         ),
     )

@@ -120,6 +120,13 @@ def volume(inputs: Inputs, stage: int) -> Lines:
         if now > 0
         else (),
         handle="num_microbatches",
-        caption="Both axes are logarithmic. Stages 0 and 1 wait for the last micro-batch; stages 2 "
-        "and 3 keep no place for a sum that is not their own.",
+        caption=say(
+            "Both axes are logarithmic. At {n} micro-batches ZeRO-1 sends {one}, ZeRO-2 {two} and "
+            "ZeRO-3 {three}: stages 2 and 3 keep no place for a sum that is not their own.",
+            n=(inputs.num_microbatches, COUNT),
+            **{
+                key: (sent(inputs, one, inputs.num_microbatches), BYTES)
+                for one, key in ((1, "one"), (2, "two"), (3, "three"))
+            },
+        ),
     )

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.calculators import _claims_memory, _claims_network, _claims_pipeline, _claims_sync
+from engine.calculators import (
+    _claims_axes,
+    _claims_memory,
+    _claims_network,
+    _claims_pipeline,
+    _claims_schedules,
+    _claims_sync,
+)
 from engine.calculators._claims import VERDICTS, Claim
 from engine.inputs import Choice
 from engine.units import COUNT
@@ -15,7 +22,9 @@ TOPICS = {
     "sync": ("Summing gradients", _claims_sync.claims),
     "memory": ("Memory", _claims_memory.claims),
     "pipeline": ("Pipelines", _claims_pipeline.claims),
-    "network": ("Links, overlap, tensor parallelism", _claims_network.claims),
+    "schedules": ("Schedules of a pipeline", _claims_schedules.claims),
+    "axes": ("Tensor parallelism, sharding, counting", _claims_axes.claims),
+    "network": ("Links, latency, overlap", _claims_network.claims),
 }
 
 

@@ -17,6 +17,7 @@ from builder import commands
 
 SUB_PATH = "/wallclock/"
 LAB = "guides/gradient-sync-lab/"
+REPOSITORY = "https://example.invalid/wallclock"
 WINDOW: Any = {"width": 1280, "height": 900}
 FLAGS = (
     "--no-sandbox",
@@ -80,7 +81,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built site's folder."""
     out = tmp_path_factory.mktemp("built") / "site"
-    assert commands.main(["build", "--out", str(out)]) == 0
+    assert commands.main(["build", "--out", str(out), "--repository", REPOSITORY]) == 0
     return out
 
 

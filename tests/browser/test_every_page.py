@@ -37,3 +37,12 @@ def test_no_page_reports_an_error(visit, base, watch, site):
     for path in pages(site):
         page.goto(base + path)
     assert watch.errors == []
+
+
+def test_every_receipt_offers_to_report_its_number(visit, base, site):
+    page, without = visit(""), {}
+    for path in pages(site):
+        page.goto(base + path)
+        lost = page.locator(".receipt:not(:has([data-report]))").count()
+        without |= {path: lost} if lost else {}
+    assert without == {}

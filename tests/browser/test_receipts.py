@@ -1,7 +1,9 @@
 import json
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.browser.conftest import REPOSITORY
 from tests.browser.reading import CALCULATOR, drag_number, expected, live, output, wait_for
 
 pytestmark = pytest.mark.browser
@@ -95,6 +97,7 @@ def test_a_link_that_cannot_be_copied_is_shown_selected(visit, base):
 
 def test_a_report_without_an_issue_list_is_copied(visit):
     page = visit(permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate("() => { document.body.dataset.repository = ''; }")
     receipt = opened(page)
     receipt.locator("[data-report]").click()
     page.locator("[data-notice]").wait_for(state="visible")
@@ -102,16 +105,29 @@ def test_a_report_without_an_issue_list_is_copied(visit):
     assert copied.startswith(f"All-reduce: {expected()}")
 
 
-def test_a_report_opens_a_prefilled_issue_and_sends_nothing(visit):
+def reported(page):
+    """Press the link of an open receipt; return the address that it would open."""
+    page.evaluate("() => { window.open = (url) => { window.opened = url; }; }")
+    opened(page).locator("[data-report]").press("Enter")
+    return settled(page, "() => window.opened")
+
+
+def test_a_report_opens_a_prefilled_issue_of_the_repository(visit):
+    address = reported(visit())
+    assert address.startswith(f"{REPOSITORY}/issues/new?title=All-reduce")
+
+
+def test_a_report_holds_a_link_to_the_readers_state(visit, base):
     page = visit()
-    page.evaluate(
-        "() => { document.body.dataset.repository = 'https://example.invalid/wallclock';"
-        " window.open = (url) => { window.opened = url; }; }"
-    )
-    opened(page).locator("[data-report]").click()
-    assert settled(page, "() => window.opened").startswith(
-        "https://example.invalid/wallclock/issues/new?title=All-reduce"
-    )
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    report = parse_qs(urlsplit(reported(page)).query)
+    assert f"{base}guides/gradient-sync-lab/?gradient_sync.world_size=16" in report["body"][0]
+
+
+def test_a_report_sends_nothing_by_itself(visit, watch):
+    reported(visit())
+    assert [url for url in watch.requests if url.startswith(REPOSITORY)] == []
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "csv"])

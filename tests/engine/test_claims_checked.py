@@ -55,6 +55,15 @@ def test_the_published_arithmetic_gives_the_published_digits(key, digits):
         ("E4.11", "2.800 TB"),
         ("E4.37", "50.33 MB for the hidden state alone, 2.869 GB for the layer"),
         ("E4.50", "671.0 µs"),
+        ("E4.8", "84.2 % with 16, 80.0 % with 3 stages"),
+        ("E4.31", "1.75 and 1.094 with 4 stages"),
+        ("E1.5", "1.000×, and 2.500× with 4 micro-batches"),
+        ("E1.6", "1.500×, and 6.000× with 4 micro-batches"),
+        (
+            "E4.14",
+            "0.3489× on 8 GPUs over NVLink, 1.062× on 16 with eight ports a node, 5.467× through "
+            "one port",
+        ),
     ],
 )
 def test_the_right_number_is_the_one_worked_out_by_hand(key, right):

@@ -1,0 +1,211 @@
+"""Every figure of every page can be used by keyboard alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
+
+pytestmark = pytest.mark.browser
+CONTENT = Path(__file__).resolve().parents[2] / "content"
+# All that a calculator shows on the page, in words.
+SHOWN = """name => [...document.querySelectorAll(`[data-output][data-of="${name}"]`)]
+  .map((one) => `${one.textContent} ${one.getAttribute("data-value")}`).join(" ")"""
+DIFFERS = f"([name, before]) => ({SHOWN})(name) !== before"
+SAME = f"([name, before]) => ({SHOWN})(name) === before"
+OFFERED = "one => !one.disabled && one.getAttribute('aria-disabled') === 'false'"
+# What lights up outside of a table, in elements and in charts.
+LIT = """row => {
+  const table = row.closest("[data-output]");
+  return [...document.querySelectorAll("[data-linked], .layer .linked[d*=M]")]
+    .filter((one) => !table.contains(one)).length;
+}"""
+REACHABLE = "one => one.tabIndex >= 0 && !one.disabled && one.checkVisibility()"
+
+
+PATIENCE = 6_000  # milliseconds
+
+
+def address(source: Path) -> str:
+    """Return where a page of the content lies on the site."""
+    found = source.relative_to(CONTENT).with_suffix("").as_posix()
+    return "" if found == "index" else found + "/"
+
+
+PAGES = sorted(address(path) for path in CONTENT.rglob("*.md") if "[[" in path.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(reader: BrowserContext, base: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Every page with figures, opened once for all tests of it, with its engine running."""
+    page = reader.new_page()
+    page.set_default_timeout(20_000)
+    page.goto(base + request.param)
+    if page.locator("[data-calculator]").count():
+        page.wait_for_selector("[data-calculator][data-state=live]", state="attached")
+        page.wait_for_selector("[data-reset][aria-disabled]", state="attached")
+    yield page
+    page.close()
+
+
+def name_of(part: Locator) -> str:
+    """Return calculator and output of a part of a page, for the list of what failed."""
+    return str(
+        part.evaluate(
+            """one => {
+              const owner = one.closest("[data-output]") ?? one.closest("[data-of]") ?? one;
+              return `${owner.dataset.of}.${owner.dataset.output}: ${one.outerHTML.slice(0, 90)}`;
+            }"""
+        )
+    )
+
+
+def owner(part: Locator) -> str:
+    return str(part.evaluate("one => one.closest('[data-of]').dataset.of"))
+
+
+def every(page: Page, selector: str) -> list[Locator]:
+    return [one for one in page.locator(selector).all() if one.is_visible()]
+
+
+def comes(page: Page, condition: str, arg: object) -> bool:
+    """Wait until a condition holds; say whether it ever did."""
+    try:
+        page.wait_for_function(condition, arg=arg, timeout=PATIENCE)
+    except TimeoutError:
+        return False
+    return True
+
+
+def presses(page: Page, part: Locator, *keys: str) -> bool:
+    """Press keys on a part if the tab key can reach it; say whether what it shows changed."""
+    if not part.evaluate(REACHABLE):
+        return False
+    name = owner(part)
+    before = page.evaluate(SHOWN, name)
+    for key in keys:
+        part.press(key)
+    return comes(page, DIFFERS, [name, before])
+
+
+def undone(page: Page, name: str) -> bool:
+    """Undo the last change of a calculator by key; say whether what it shows changed."""
+    return presses(page, page.locator(f"[data-undo][data-of={name}]").first, "Enter")
+
+
+def test_every_handle_moves_by_arrow_keys_and_changes_an_output(page):
+    stuck = []
+    for handle in every(page, ".handle[data-slide]"):
+        key = "ArrowLeft" if handle.input_value() == "1000" else "ArrowRight"
+        if not presses(page, handle, *[key] * 4):
+            stuck.append(name_of(handle))
+    assert stuck == []
+
+
+def test_every_challenge_starts_and_gives_the_readers_numbers_back_by_key(page):
+    stuck = []
+    for challenge in every(page, "[data-kind=challenge]"):
+        start, stop = challenge.locator("[data-start]"), challenge.locator("[data-restore]")
+        before = page.evaluate(SHOWN, owner(challenge))
+        reached = start.evaluate(REACHABLE)
+        start.press("Enter")
+        offered = comes(page, f"one => ({OFFERED})(one)", stop.element_handle())
+        stop.press("Enter")
+        restored = comes(page, SAME, [owner(challenge), before])
+        if not (reached and offered and restored):
+            stuck.append(name_of(start))
+    assert stuck == []
+
+
+def test_all_advice_is_taken_and_taken_back_by_key(page):
+    stuck = []
+    for advice in every(page, "[data-kind=advice]"):
+        first = advice.locator("[data-apply]").first
+        if not first.count():
+            continue
+        told = name_of(first)
+        if not (presses(page, first, "Enter") and undone(page, owner(advice))):
+            stuck.append(told)
+    assert stuck == []
+
+
+def plays(page: Page, player: Locator) -> list[str]:
+    """Return the keys that do not do what they should in a player."""
+    scrub, told = player.locator("[data-scrub]"), player.locator("[data-frame-caption]")
+    if not scrub.evaluate(REACHABLE):
+        return ["Tab"]
+    scrub.press("End")
+    last = (scrub.input_value(), told.text_content())
+    scrub.press("ArrowLeft")
+    before_last = (scrub.input_value(), told.text_content())
+    scrub.press("Home")
+    first = (scrub.input_value(), told.text_content())
+    scrub.press("ArrowRight")
+    second = (scrub.input_value(), told.text_content())
+    button = player.locator("[data-play]")
+    scrub.press(" ")
+    playing = button.text_content()
+    scrub.press(" ")
+    checks = {
+        "Home": first[0] == "0" and first[1],
+        "End": float(last[0]) > 0 and last[1],
+        "ArrowRight": second != first and second[1],
+        "ArrowLeft": before_last != last and before_last[1],
+        "Space": playing == "Pause" and button.text_content() == "Play",
+    }
+    return [key for key, worked in checks.items() if not worked]
+
+
+def test_every_player_plays_and_steps_by_key_and_says_where_it_is(page):
+    stuck = {}
+    for player in every(page, "figure[data-player]"):
+        player.scroll_into_view_if_needed()
+        player.locator("[data-scrub]:enabled").wait_for()
+        if lost := plays(page, player):
+            stuck[name_of(player)] = lost
+    assert stuck == {}
+
+
+def test_every_row_that_shows_an_object_lights_it_elsewhere(page):
+    dark = []
+    for table in every(page, "table:has(tr[data-links])"):
+        row = table.locator("tr[data-links][tabindex='0']")
+        row.scroll_into_view_if_needed()
+        row.focus()
+        lit = 0
+        for _ in range(table.locator("tr[data-links]").count()):
+            lit += page.evaluate(f"() => ({LIT})(document.activeElement)")
+            if lit:
+                break
+            page.keyboard.press("ArrowDown")
+        if not lit:
+            dark.append(name_of(row))
+    assert dark == []
+
+
+def test_every_disclosure_opens_and_closes_by_key(page):
+    stuck = []
+    for summary in page.locator("main summary").all():
+        if not summary.is_visible():
+            continue
+        was = summary.evaluate("one => one.parentElement.open")
+        summary.press("Enter")
+        opened = summary.evaluate("one => one.parentElement.open")
+        summary.press("Enter")
+        if opened == was or not summary.evaluate(REACHABLE):
+            stuck.append(name_of(summary))
+    assert stuck == []
+
+
+def test_every_prediction_is_made_by_key(page):
+    stuck = []
+    for guess in every(page, "[data-predict]"):
+        slider = guess.locator("[data-guess-slider]")
+        before = slider.get_attribute("aria-valuetext")
+        slider.press("End")
+        moved = slider.get_attribute("aria-valuetext") not in (None, "", before)
+        slider.press("Enter")
+        said = guess.locator("[data-verdict]").text_content()
+        if not (moved and said and slider.evaluate(REACHABLE)):
+            stuck.append(name_of(slider))
+    assert stuck == []
