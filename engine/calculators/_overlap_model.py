@@ -166,12 +166,12 @@ def _tensor(rank: Rank, tensor: Count, layers: Count, size: Bytes) -> tuple[Seco
 
 def outcomes(inputs: Inputs, work: Job) -> dict[str, Outcome]:
     """Return every schedule's step."""
-    late = slowest_of(work.world_size, inputs.deviation) - 1
-    return {name: _outcome(inputs, work, name, late) for name in SCHEDULES}
+    return {name: outcome(inputs, work, name) for name in SCHEDULES}
 
 
-def _outcome(inputs: Inputs, work: Job, name: str, late: float) -> Outcome:
+def outcome(inputs: Inputs, work: Job, name: str) -> Outcome:
     """Simulate one and two micro-batches; every further one adds what the second added."""
+    late = slowest_of(work.world_size, inputs.deviation) - 1
     pieces = int(inputs.tensor_parallel) if name in ("async", "paired") else 1
     cut = replace(work.work, tensor_chunks=pieces)
     program = discover.module("engine.simulate.programs", PROGRAMS[name]).program
