@@ -35,7 +35,8 @@ class Article:
         source: its path from the project's folder, e.g. "content/guides/ring.md".
         slug: the file's name without ".md"; other articles name it so.
         url: its folder in the output, "" for the home page, else ending in "/".
-        kind: "guide" and "tool" by folder, "home" for content/index.md, else "page".
+        kind: "guide", "tool" and "tab" (of the guide it requires) by folder, "home" for
+            content/index.md, else "page".
         path: the learning path as letter and name, e.g. "B Communication".
         requires: slugs of the guides to read before.
         next: slugs of the guides that continue here.
@@ -101,7 +102,7 @@ def parse(source: str, text: str) -> tuple[Article | None, list[Problem]]:
 def _kind(inner: PurePosixPath) -> str:
     if str(inner) == "index.md":
         return "home"
-    return {"guides": "guide", "tools": "tool"}.get(inner.parts[0], "page")
+    return {"guides": "guide", "tools": "tool", "explorer": "tab"}.get(inner.parts[0], "page")
 
 
 def _url(inner: PurePosixPath) -> str:

@@ -1,8 +1,9 @@
-"""Markdown extension: `[[calculator]]`, `[[calculator.output]]`, `[[calculator.input]]`."""
+"""Markdown extension: `[[calculator]]`, `[[calculator.output]]`, `[[calculator.inputs]]` ..."""
 
 import re
 import xml.etree.ElementTree as etree
 from html import escape
+from itertools import takewhile
 
 from markdown import Extension, Markdown  # type: ignore[import-untyped]
 from markdown.blockprocessors import BlockProcessor  # type: ignore[import-untyped]
@@ -11,6 +12,7 @@ from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyp
 from builder.findings import Findings, Surroundings, show_value
 from builder.live import CHARTS, Live, at
 from builder.placement import (
+    INPUTS,
     PATTERN,
     Placement,
     calculator_of,
@@ -36,6 +38,8 @@ def block_html(inside: str, around: Surroundings, findings: Findings) -> str:
             _show(found, name, findings)
         findings.titles[found.name] = found.title
         return str(around.macros.calculator(found, findings.identify))
+    if placement.member == INPUTS:
+        return _inputs(found, around, findings)
     for field in found.fields:
         if field.name == placement.member:
             return str(around.macros.field(found, field, findings.identify))
@@ -63,6 +67,16 @@ def sentence_html(inside: str, around: Surroundings, findings: Findings) -> str:
         return str(around.macros.badge(found, placement.member))
     macro = around.macros.also if placement.also else around.macros.value
     return str(macro(found, placement.member))
+
+
+def _inputs(found: Live, around: Surroundings, findings: Findings) -> str:
+    """Return the calculator with all its inputs, but only the numbers that come first."""
+    first = takewhile(lambda name: found.outputs[name]["kind"] == "value", found.outputs)
+    names = list(first)
+    for name in names:
+        _show(found, name, findings)
+    findings.titles[found.name] = found.title
+    return str(around.macros.calculator(found, findings.identify, names))
 
 
 def _show(found: Live, name: str, findings: Findings) -> None:

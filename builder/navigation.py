@@ -41,7 +41,7 @@ class ReaderPath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a page stands among the others."""
+    """Where a page stands among the others; `tabs`: a guide and the pages that are its tabs."""
 
     here: Entry
     path: str
@@ -49,6 +49,7 @@ class Place:
     following: Entry | None
     requires: tuple[Entry, ...]
     next: tuple[Entry, ...]
+    tabs: tuple[Entry, ...] = ()
 
 
 def entry(article: Article) -> Entry:
@@ -107,7 +108,8 @@ def tools(
         calculators: name, title and question of each.
         pages: each article with its HTML; a tool's own page is preferred, then guides in order.
     """
-    ordered = sorted(pages, key=lambda page: (page[0].kind != "tool", page[0].path, page[0].order))
+    whole = (page for page in pages if page[0].kind != "tab")  # tabs stand behind their guide
+    ordered = sorted(whole, key=lambda page: (page[0].kind != "tool", page[0].path, page[0].order))
     found = []
     for name, title, question in calculators:
         mark = f'data-calculator="{name}"'
@@ -124,7 +126,26 @@ def places(articles: Iterable[Article]) -> dict[str, Place]:
     found = tuple(articles)
     guides = {article.slug: article for article in found if article.kind == "guide"}
     order = [article.slug for article in _in_order(found)]
-    return {article.source: _place(article, guides, order) for article in found}
+    tabs = _tabs(found, guides)
+    return {
+        article.source: replace(_place(article, guides, order), tabs=_tabs_of(article, tabs))
+        for article in found
+    }
+
+
+def _tabs(articles: tuple[Article, ...], guides: Mapping[str, Article]) -> dict[str, list[Article]]:
+    """Return slug of a guide -> the guide and its tabs, in order."""
+    found: dict[str, list[Article]] = {}
+    for tab in sorted((one for one in articles if one.kind == "tab"), key=lambda one: one.order):
+        for slug in tab.requires:
+            if slug in guides:
+                found.setdefault(slug, [guides[slug]]).append(tab)
+    return found
+
+
+def _tabs_of(article: Article, tabs: Mapping[str, list[Article]]) -> tuple[Entry, ...]:
+    slugs = article.requires if article.kind == "tab" else (article.slug,)
+    return tuple(entry(tab) for slug in slugs for tab in tabs.get(slug, ()))
 
 
 def _in_order(articles: Iterable[Article]) -> list[Article]:

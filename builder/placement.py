@@ -13,6 +13,8 @@ _INSIDE = re.compile(
     r"(?P<calculator>\w+)(?:\.(?P<member>\w+))?(?P<rest>(?:\s+\w+=[^\s|]+)*)(?P<also>\|also)?"
 )
 _IN_SENTENCES = ("value", "badge")
+# In place of a member: all inputs of a calculator whose outputs stand elsewhere on the page.
+INPUTS = "inputs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ def calculator_of(placement: Placement, load: Callable[[str], Live]) -> Live:
         raise ContentError(f"no calculator '{placement.calculator}'; there are {there}")
     found = load(placement.calculator)
     inputs = [field.name for field in found.fields]
-    if placement.member and placement.member not in (*inputs, *found.outputs):
+    if placement.member and placement.member not in (INPUTS, *inputs, *found.outputs):
         raise ContentError(
             f"{found.name} has no input or output '{placement.member}'; its inputs are "
             f"{', '.join(inputs)}; its outputs are {', '.join(found.outputs)}"
@@ -75,6 +77,7 @@ def check_sentence(placement: Placement, found: Live) -> None:
     name = f"{placement.calculator}.{placement.member}".rstrip(".")
     view = found.outputs.get(placement.member)
     kind = view["kind"] if view else ("input" if placement.member else "calculator")
+    kind = "calculator" if placement.member == INPUTS else kind
     if kind not in (*_IN_SENTENCES, "input"):
         raise ContentError(
             f"'{name}' ({kind}) cannot stand in a sentence; give it a paragraph of its own"

@@ -177,12 +177,12 @@ def _tensor(rank: Rank, tensor: Count, layers: Count, size: Bytes) -> tuple[Seco
 
 def outcomes(inputs: Inputs, work: Job) -> dict[str, Outcome]:
     """Return every schedule's step."""
-    late = slowest_of(work.world_size, inputs.deviation) - 1
-    return {name: _outcome(inputs, work, name, late) for name in SCHEDULES}
+    return {name: outcome(inputs, work, name) for name in SCHEDULES}
 
 
-def _outcome(inputs: Inputs, work: Job, name: str, late: float) -> Outcome:
+def outcome(inputs: Inputs, work: Job, name: str) -> Outcome:
     """Count every micro-batch after the second as what the second added."""
+    late = slowest_of(work.world_size, inputs.deviation) - 1
     key = replace(inputs, **{field: getattr(_DEFAULTS, field) for field in _UNUSED[name]})
     _, first = _played(name, key, 1)
     two, second = _played(name, key, min(inputs.num_microbatches, 2))

@@ -14,7 +14,7 @@ from engine.models import Model, num_sparse_layers
 from engine.parallelism import Plan, Training, num_microbatches
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh, Ranks, group, groups, node_of, place
+from engine.simulate.rank_map import Mesh, Ranks, groups, node_of, place
 from engine.simulate.sharding_time import rank_weights
 from engine.software import SOFTWARE
 from engine.units import Bytes, Count, Ratio, Share
@@ -100,8 +100,10 @@ def _data(model: Model, plan: Plan, training: Training, mesh: Mesh) -> tuple[Byt
     weights = rank_weights(model, plan)
     each = SOFTWARE[training.framework].gradient + HALF
     total, messages = 0.0, 0
-    for axis, held in (("data", weights.common), ("expert_data", weights.experts)):
-        ranks = len(group(mesh, axis, 0))  # type: ignore[arg-type]
+    sizes = mesh.sizes
+    copies = sizes["data"] * sizes["context"]
+    same_experts = sizes["tensor"] * copies // mesh.expert
+    for ranks, held in ((copies, weights.common), (same_experts, weights.experts)):
         if ranks > 1 and held:
             total += each * held * (ranks - 1) / ranks
             messages += 2

@@ -25,6 +25,11 @@ export function createAddress(calculators, settings) {
     return text ? `?${text}` : "";
   }
 
+  // Until a calculator has answered, what the address gave for it stands.
+  for (const name of calculators) {
+    queries[name] = given.filter(([key]) => PLACE.exec(key)?.[1] === name);
+  }
+
   function later() {
     clearTimeout(timer);
     timer = setTimeout(() => {

@@ -18,6 +18,7 @@ import { prepareScene } from "./scene.js";
 import { createSettings, settingNames } from "./settings.js";
 import { startWhenWanted, whenLoaded } from "./start.js";
 import { notice } from "./status.js";
+import { listenToTabs } from "./tabs.js";
 
 const live = all("[data-of]");
 const names = [...new Set(live.map((element) => element.dataset.of ?? ""))];
@@ -43,6 +44,7 @@ listenForHighlight();
 if (document.querySelector("[data-kind=scene]")) {
   whenLoaded(async () => (await import("./grips.js")).startGrips(find));
 }
+if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./links.js"));
 listenForPrint();
 keepVisited();
