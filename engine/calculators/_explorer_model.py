@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.calculators import _levers_inputs, _levers_model
 from engine.calculators._explorer_inputs import Inputs, shared
-from engine.constants import COMMON, INFINIBAND, LAUNCH, NVLINK
+from engine.constants import COMMON
 from engine.estimate import estimate
 from engine.formulas.goodput import daly_interval, job_mtbf
 from engine.formulas.operations import layer_gemms, local_tokens
@@ -21,6 +21,7 @@ from engine.simulate.rank import Rank, group_of, rank_of
 from engine.simulate.sharding_time import rank_weights
 from engine.simulate.step_time import StepTime, step_time
 from engine.text import Text
+from engine.transports import INFINIBAND, LAUNCH, NVLINK
 from engine.units import Bytes, Count, Money, Seconds, Share, TokenRate
 
 # Some 400 clock cycles at 1.755 GHz; measurements of V100, A100 and H100 lie around it.

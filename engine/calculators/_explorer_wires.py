@@ -7,7 +7,6 @@ from math import prod
 from engine.calculators._explorer_inputs import Inputs
 from engine.calculators._explorer_model import Job
 from engine.calculators._map_inputs import SHORT
-from engine.constants import INFINIBAND, LAUNCH
 from engine.draw.rank_map import Look, map_scene
 from engine.formulas.transfer_time import send_time
 from engine.parallelism import data_parallel
@@ -15,6 +14,7 @@ from engine.simulate.map_traffic import SHOWN, sent_per_step
 from engine.simulate.rank import Axis, Group, group_of
 from engine.simulate.rank_map import Mesh, group
 from engine.text import say
+from engine.transports import INFINIBAND, LAUNCH
 from engine.units import BANDWIDTH, BYTES, COUNT, SECONDS, SHARE, Bytes, Count, KiB, MiB, Seconds
 from engine.views import Axis as ChartAxis
 from engine.views import Badge, Bar, Bars, Cell, Receipt, Scene, Segment, Table, Value

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from engine.calculators._message_inputs import PIECE, Inputs
-from engine.constants import INFINIBAND
 from engine.formulas.message import message_time
 from engine.hardware import GPUS
 from engine.simulate.message import Stage
+from engine.transports import INFINIBAND
 from engine.units import GB, MICRO, Bandwidth, Bytes, Count, Ratio, Seconds, Share
 
 # PCIe 5.0 x16 between devices: 54.3 GB/s measured, of 63; over the sockets NCCL plans with 22.

@@ -1,11 +1,12 @@
 """A collective of the message's size in three numbers: on the wire, alone, and in the step."""
 
 from engine.calculators._message_inputs import Inputs
-from engine.constants import ACHIEVED, INFINIBAND
+from engine.constants import ACHIEVED
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.overlap import EXPOSED_TIME, exposed_time
 from engine.formulas.transfer_time import all_reduce_time
 from engine.text import Text, say
+from engine.transports import INFINIBAND
 from engine.units import BYTES, COUNT, SECONDS, Seconds
 from engine.views import Receipt, Value
 
