@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, fsum
 
 from engine.calculators._message_inputs import PIECE, Inputs
 from engine.formulas.message import message_time
@@ -81,7 +81,7 @@ class Way:
 
     def part(self, keys: Iterable[str]) -> Seconds:
         """Return the latencies of some stages."""
-        return sum(stage.latency for stage in self.stages if stage.key in keys)
+        return fsum(stage.latency for stage in self.stages if stage.key in keys)
 
 
 def stages(inputs: Inputs) -> tuple[Stage, ...]:
@@ -120,8 +120,8 @@ def sized(inputs: Inputs, path: tuple[Stage, ...], message: Bytes) -> Way:
     wire = message / DATA[inputs.protocol]
     pieces = max(1, ceil(message / PIECE[inputs.forwarding]))
     crossed = [stage.bandwidth for stage in path if stage.bandwidth]
-    latency = sum(stage.latency for stage in path)
-    passing = sum(wire / bandwidth for bandwidth in crossed)
+    latency = fsum(stage.latency for stage in path)
+    passing = fsum(wire / bandwidth for bandwidth in crossed)
     return Way(
         stages=path,
         wire=wire,

@@ -30,7 +30,7 @@ def protocols(inputs: Inputs) -> Table:
     mine = say("{s}", s=(inputs.message, BYTES))
     return Table(
         title="Protocols on this path",
-        columns=("Protocol", "Cost of a hop", "Share of the bandwidth", "This message", "64 MiB"),
+        columns=("Protocol", "Cost of a hop", "Bandwidth left", "This message", "64 MiB"),
         rows=rows,
         caption=say("This message: {s}.", s=mine.numbers["s"]),
     )
