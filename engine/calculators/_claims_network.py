@@ -1,6 +1,7 @@
 """Claims about links, latencies and overlap."""
 
 from engine.calculators._claims import Claim
+from engine.calculators._claims_waiting import waiting_claim
 from engine.formulas.communication import in_network_gain, point_to_point_time
 from engine.formulas.overlap import exposed_time, hidden_share
 from engine.hardware import LINKS, MEASURED
@@ -27,7 +28,7 @@ _PORT = 400 * Gbit
 
 def claims() -> tuple[Claim, ...]:
     """Return the claims: from the wire up."""
-    return (*_links(), *_latency(), *_overlap())
+    return (*_links(), *_latency(), *_overlap(), waiting_claim())
 
 
 def _links() -> tuple[Claim, ...]:

@@ -22,7 +22,7 @@ TOKENS: Tokens = 16_384
 RANKS, SHOWN, LAYERS, TENSORS, SLOW_RANK = 128, 4, 8, 8, 2
 BUSY: Share = 0.6  # of the peak, while matrix kernels run; assumed
 BANDWIDTH, LATENCY = 46 * GB, 7 * MICRO
-LAUNCH, COPY_TIME, SLOW_DOWN = 2 * MILLI, 1 * MILLI, 0.05
+LAUNCH, COPY_TIME, SLOW_DOWN = 1 * MILLI, 1 * MILLI, 0.05
 BUCKET, TINY = 180e6, 1e6
 
 FAULTS = {

@@ -145,9 +145,9 @@ RULES = {
     "overlap": Rule(
         parent="exposed",
         layer="job",
-        question="Is nothing below at fault?",
+        question="Is it only the schedule?",
         reading=lambda m: m.exposed,
-        limit="at most 10 %",
+        limit="at most 10 %, if no sister is guilty",
         guilty=_only_late,
         loss=lambda m: m.exposed,
         cause="The schedule: buckets, prefetch or blocking calls leave nothing to hide behind.",

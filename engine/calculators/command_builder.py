@@ -92,9 +92,10 @@ def compute(inputs: Inputs) -> dict[str, View]:
     """Return the views, in the order of the page."""
     chosen = COMMANDS[inputs.tool]
     return {
-        "command": Code(title=chosen.name, language=chosen.language, text=filled(inputs)),
+        "command": Code(title="The command", language=chosen.language, text=filled(inputs)),
         "about": Badge(
-            text=LAYERS[chosen.layer], sentence=f"{chosen.relation} For {chosen.version}."
+            text=f"{LAYERS[chosen.layer]}: {chosen.name}",
+            sentence=f"{chosen.relation} For {chosen.version}.",
         ),
         "healthy": Table(
             title="Healthy",

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculators import command_builder, profile_tree, three_meters, trace_hunt
+from engine.calculators._claims_waiting import waiting_claim
 from engine.calculators._command import LAYERS
 from engine.calculators._hunt_model import CASES, FAULTS, SLOW_RANK, play
 from engine.calculators._hunt_signs import SIGNS
@@ -214,3 +215,8 @@ def test_every_field_of_a_command_is_an_input():
 def test_the_curves_of_the_meters_stay_within_their_axis():
     view = meters()["timeline"]
     assert all(0 <= y <= view.curve_axis.high for curve in view.curves for y in curve.y)
+
+
+def test_the_claim_about_utilization_shows_the_three_meters():
+    right = words(waiting_claim().right)
+    assert right.startswith("100.0 % utilization, 28.7 % SM active, 10.0 % tensor active")
