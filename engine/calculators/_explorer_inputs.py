@@ -9,14 +9,22 @@ from engine.calculators._explorer_names import EVENT_NAMES, LAYER_NAMES
 from engine.calculators._job_inputs import LLAMA3_MTBF, PER_HOUR, SECONDS, TRILLIONS
 from engine.calculators._levers_inputs import GPU_NAMES, MODEL_NAMES
 from engine.calculators._overlap_inputs import SCHEDULES
-from engine.inputs import GBITS, MEBIBYTES, Choice, Number, Scalar, Unit
-from engine.units import DAY, HOUR, MICRO, MILLI, NANO, Gbit, GiB, KiB
+from engine.inputs import GBITS, Choice, Number, Scalar, Unit
+from engine.units import DAY, HOUR, KB, MB, MICRO, MILLI, NANO, Gbit, GiB, KiB, MiB
 
-ANY_TIME = Unit(
-    " s",
-    1.0,
-    {"ns": NANO, "us": MICRO, "µs": MICRO, "ms": MILLI, "min": 60.0, "h": HOUR, "days": DAY},
-)
+_TIMES = {
+    "ns": NANO,
+    "us": MICRO,
+    "µs": MICRO,
+    "ms": MILLI,
+    "s": 1.0,
+    "min": 60.0,
+    "h": HOUR,
+    "days": DAY,
+}
+MICROS = Unit(" µs", MICRO, _TIMES)
+HOURS = Unit(" h", HOUR, _TIMES)
+KIBIBYTES = Unit(" KiB", KiB, {"B": 1.0, "MiB": MiB, "GiB": GiB, "kB": KB, "MB": MB})
 _SHARED = (
     "model",
     "gpu",
@@ -116,7 +124,7 @@ class Inputs:
         float,
         Number(
             label="Mean time between failures of one GPU",
-            unit=Unit(" h", HOUR),
+            unit=HOURS,
             low=1e3 * HOUR,
             high=1e6 * HOUR,
             scale="log",
@@ -126,24 +134,33 @@ class Inputs:
     ] = LLAMA3_MTBF
     event: Annotated[
         str,
-        Choice(label="Event", options=EVENT_NAMES, help="Arrow keys go along the ruler."),
+        Choice(
+            label="Event", options=EVENT_NAMES, help="Arrow keys go along the ruler.", advanced=True
+        ),
     ] = "step"
     ruler_from: Annotated[
         float,
-        Number(label="Ruler from", unit=ANY_TIME, low=10 * NANO, high=1.0, scale="log"),
+        Number(
+            label="Ruler from", unit=MICROS, low=10 * NANO, high=1.0, scale="log", advanced=True
+        ),
     ] = 100 * NANO
     ruler_to: Annotated[
         float,
-        Number(label="Ruler to", unit=ANY_TIME, low=10.0, high=1e9, scale="log"),
-    ] = 1e7
+        Number(label="Ruler to", unit=HOURS, low=36.0, high=1e5 * HOUR, scale="log", advanced=True),
+    ] = 2400 * HOUR
     layer: Annotated[
-        str, Choice(label="Layer", options=LAYER_NAMES, help="Arrow keys go up and down.")
+        str,
+        Choice(
+            label="Layer", options=LAYER_NAMES, help="Arrow keys go up and down.", advanced=True
+        ),
     ] = "step"
     message: Annotated[
         float,
-        Number(label="Message", unit=MEBIBYTES, low=8.0, high=1 * GiB, scale="log"),
+        Number(label="Message", unit=KIBIBYTES, low=8.0, high=1 * GiB, scale="log", advanced=True),
     ] = 64 * KiB
-    schedule: Annotated[str, Choice(label="Schedule shown", options=SCHEDULES)] = "buckets"
+    schedule: Annotated[str, Choice(label="Schedule shown", options=SCHEDULES, advanced=True)] = (
+        "buckets"
+    )
 
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {

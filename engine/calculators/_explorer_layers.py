@@ -125,8 +125,8 @@ def panel(inputs: Inputs, found: Job) -> Table:
         ("For the step", layer.relation),
     ]
     return Table(
-        title=LAYER_NAMES[layer.key],
-        columns=("", LAYER_NAMES[layer.key]),
+        title="The layer",
+        columns=("Layer", LAYER_NAMES[layer.key]),
         rows=tuple(rows),
         links=((f"layer:{layer.key}",),) * len(rows),
     )

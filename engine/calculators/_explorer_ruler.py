@@ -6,13 +6,32 @@ from engine.calculators._explorer_events import Event, in_words
 from engine.calculators._explorer_inputs import Inputs
 from engine.calculators._explorer_model import decades
 from engine.calculators._explorer_names import EVENT_NAMES, LAYER_NAMES
-from engine.text import say, show, words
-from engine.units import COUNT, RATIO, SECONDS, SHARE, Seconds
+from engine.text import say, words
+from engine.units import COUNT, DAY, HOUR, RATIO, SECONDS, SHARE, Seconds
 from engine.views import Cell, Cite, Frame, Open, Receipt, Scene, Shape, Table, Value
 
 _WIDTH, _TOP, _LENGTH, _BOTTOM = 430.0, 26.0, 520.0, 40.0
 _AXIS, _TEXT, _GAP = 92.0, 142.0, 23.0
-_TICKS = 18  # decades that a window can hold, with both ends
+# Powers of ten up to 100 seconds, then the times of clocks and calendars.
+_TICKS: tuple[tuple[Seconds, str], ...] = (
+    (1e-8, "10 ns"),
+    (1e-7, "100 ns"),
+    (1e-6, "1 µs"),
+    (1e-5, "10 µs"),
+    (1e-4, "100 µs"),
+    (1e-3, "1 ms"),
+    (1e-2, "10 ms"),
+    (1e-1, "100 ms"),
+    (1.0, "1 s"),
+    (10.0, "10 s"),
+    (100.0, "100 s"),
+    (600.0, "10 min"),
+    (HOUR, "1 h"),
+    (10 * HOUR, "10 h"),
+    (10 * DAY, "10 days"),
+    (100 * DAY, "100 days"),
+    (1000 * DAY, "1,000 days"),
+)
 _COLORS = {
     "link": "communication",
     "gpu": "compute",
@@ -44,8 +63,8 @@ def scene(inputs: Inputs, found: tuple[Event, ...]) -> Scene:
         width=_WIDTH,
         height=_TOP + _LENGTH + _BOTTOM,
         frames=(Frame(caption=caption, shapes=tuple(shapes)),),
-        caption="Each tick is ten times the one above. The bar on the axis is the layer you are "
-        "on, the bold name the event.",
+        caption="Time runs downward, a tick about ten times the one above. The bar on the axis is "
+        "the layer you are on, the bold name the event.",
     )
 
 
@@ -84,16 +103,13 @@ def _band(inputs: Inputs, shown: list[Event]) -> list[Shape]:
 
 
 def _ticks(inputs: Inputs) -> list[Shape]:
-    """Return a tick and its time for every power of ten in the window."""
-    first, last = log10(inputs.ruler_from), log10(inputs.ruler_to)
-    powers = [p for p in range(-9, 10) if first - 1e-9 <= p <= last + 1e-9]
+    """Return a tick and its time for every round time in the window."""
+    low, high = inputs.ruler_from * (1 - 1e-9), inputs.ruler_to * (1 + 1e-9)
     made = []
-    for slot in range(_TICKS + 1):
-        inside = slot < len(powers)
-        time = 10.0 ** powers[slot] if inside else 1.0
+    for slot, (time, written) in enumerate(_TICKS):
+        inside = low <= time <= high
         y = _at(inputs, time) if inside else _TOP
-        name = show(time, SECONDS).replace(".000", "").replace("0.0 ", "0 ") if inside else ""
-        name = name.replace("1.00 ", "1 ").replace("10.00 ", "10 ")
+        name = written if inside else ""
         made += [
             _line(f"k{slot}", (_AXIS - (5 if inside else 0), y), (_AXIS, y), "port c-muted"),
             _text(f"t{slot}", (_AXIS - 17, y + 4.5), name, ("c-muted", "end", 13.0)),
@@ -204,8 +220,8 @@ def panel(inputs: Inputs, found: tuple[Event, ...], step: Seconds) -> Table:
         ("Tab", event.tab),
     ]
     return Table(
-        title=event.name,
-        columns=("", event.name),
+        title="The event",
+        columns=("Event", event.name),
         rows=tuple(rows),
         links=((f"event:{event.key}",),) * len(rows),
     )
@@ -214,6 +230,8 @@ def panel(inputs: Inputs, found: tuple[Event, ...], step: Seconds) -> Table:
 def _against(event: Event, step: Seconds) -> Cell:
     if event.time <= 0:
         return "not in this job"
+    if event.key == "step":
+        return "it is the step"
     if event.time > step:
         return say("{n} steps long", n=(event.time / step, COUNT))
     if event.count:

@@ -1,6 +1,7 @@
 """Waterfall and topology of the explorer: one message, three times of each axis, the map."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
@@ -205,11 +206,18 @@ def cluster_map(found: Job) -> Scene:
     plan = found.run.plan
     expert = plan.expert_parallel if stage % plan.expert_parallel == 0 else 1
     shape = (*(sizes[axis] for axis in _ORDER), expert)
-    return _drawn(shape, found.run.cluster.gpus_per_node, plan.world_size)
+    whole = {**_sizes(found), "expert": plan.expert_parallel}
+    legend = tuple((axis, f"{SHORT[axis]} {whole[axis]}") for axis in SHOWN if whole[axis] > 1)
+    return _drawn(shape, legend, found.run.cluster.gpus_per_node, plan.world_size)
 
 
 @lru_cache(maxsize=4)
-def _drawn(shape: tuple[Count, ...], gpus_per_node: Count, world_size: Count) -> Scene:
+def _drawn(
+    shape: tuple[Count, ...],
+    legend: tuple[tuple[Axis, str], ...],
+    gpus_per_node: Count,
+    world_size: Count,
+) -> Scene:
     *sizes, expert = shape
     mesh = Mesh(
         sizes=dict(zip(_ORDER, sizes, strict=True)),
@@ -228,9 +236,10 @@ def _drawn(shape: tuple[Count, ...], gpus_per_node: Count, world_size: Count) ->
         n=(mesh.world_size, COUNT),
         all=(world_size, COUNT),
     )
-    legend = {axis: f"{SHORT[axis]} {ranks[axis]}" for axis in shown}
     look = Look(axis=None, caption=caption)
-    return map_scene(mesh, 0, names, (look,), legend, ("", 1))
+    named = {axis: text for axis, text in legend if axis in shown}
+    drawn = map_scene(mesh, 0, names, (look,), named, ("", 1))
+    return replace(drawn, caption="Point at a GPU: what lights up belongs to one of its groups.")
 
 
 def _part(sizes: Mapping[Axis, Count]) -> dict[Axis, Count]:

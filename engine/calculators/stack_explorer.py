@@ -1,5 +1,6 @@
 """The stack explorer: one job, from a hop of nanoseconds to a run of months."""
 
+from dataclasses import replace
 from functools import cache
 
 from engine.calculators import _explorer_layers as layers
@@ -90,6 +91,7 @@ def _header(inputs: Inputs, found: Job) -> dict[str, Value]:
     training = run.training
     price = cost(inputs, found)
     return {
+        "mfu": _run_views.utilization(run, found.found, "mfu"),
         "token_rate": Value(
             label="Tokens per second",
             value=found.rate,
@@ -106,7 +108,6 @@ def _header(inputs: Inputs, found: Job) -> dict[str, Value]:
                 assumptions=("While steps run: no failure, no checkpoint.",),
             ),
         ),
-        "mfu": _run_views.utilization(run, found.found, "mfu"),
         "exposed_share": Value(
             label="Exposed communication",
             value=found.exposed,
@@ -141,38 +142,57 @@ def _header(inputs: Inputs, found: Job) -> dict[str, Value]:
     }
 
 
+START = PRESETS["13B on eight nodes with one port of 100 Gb/s"]
+SOLUTION = {
+    **START,
+    "tensor_parallel": 8,
+    "pipeline_parallel": 8,
+    "zero_stage": "1",
+    "recompute": "none",
+}
+_GIVEN = (
+    "model",
+    "gpu",
+    "world_size",
+    "global_batch_size",
+    "sequence_length",
+    "nic_bandwidth",
+    "nics_per_node",
+    "price",
+)
+
+
 @cache
-def _start_cost() -> Money:
-    """Return what a billion tokens cost where the challenge starts."""
-    start = Inputs(recompute="full", virtual_pipeline=1)
-    return cost(start, job(start))
+def _start() -> tuple[Inputs, Money]:
+    """Return where the challenge starts, and what a billion tokens cost there."""
+    start = replace(Inputs(), **START)  # type: ignore[arg-type]
+    return start, cost(start, job(start))
 
 
 def _challenge(inputs: Inputs, found: Job) -> Challenge:
-    """Return the goal: a third off the price of a token with the same machine and batch."""
-    plain = Inputs()
-    names = ("model", "gpu", "world_size", "global_batch_size", "sequence_length", "price")
-    wires_same = inputs.nic_bandwidth == plain.nic_bandwidth and inputs.nics_per_node == 8
+    """Return the goal: a quarter of the cost on the same machine."""
+    start, price = _start()
     return Challenge(
-        title="A third off",
-        goal="Make a billion tokens of the 405B job cost a third less, on the same 16,384 GPUs "
-        "with the same ports, the same batch, and in memory.",
+        title="The wire stays",
+        goal="A 13B model is sharded over eight nodes that have one port of 100 Gb/s each. Bring "
+        "the cost of a token to a quarter without another machine or another batch.",
         conditions=(
             Condition(
-                text=say("at most {c} per billion tokens", c=(_start_cost() * 2 / 3, MONEY)),
-                met=cost(inputs, found) <= _start_cost() * 2 / 3,
+                text=say("at most {c} per billion tokens", c=(price / 4, MONEY)),
+                met=cost(inputs, found) <= price / 4,
             ),
             Condition(text="it fits", met=bool(found.found["fits"])),
             Condition(
                 text="the same model, GPUs, ports, batch, sequences and price",
-                met=wires_same and all(getattr(inputs, n) == getattr(plain, n) for n in names),
+                met=not found.changes
+                and all(getattr(inputs, n) == getattr(start, n) for n in _GIVEN),
             ),
         ),
         hints=(
-            "Look at the parts of the step on the tab for profiling: which two are largest?",
-            "The ruler has an event for the bubble. What makes it shorter?",
-            "What is computed twice?",
+            "On the tab for topology, see what crosses the network, and how often in a step.",
+            "Which axis sends least, so that it may cross the slow port?",
+            "With room in memory, what need not be computed twice?",
         ),
-        start={"recompute": "full", "virtual_pipeline": 1},
-        solution={"recompute": "none", "virtual_pipeline": 7},
+        start=START,
+        solution=SOLUTION,
     )
