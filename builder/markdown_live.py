@@ -1,4 +1,7 @@
-"""Markdown extension: `[[calculator]]`, `[[calculator.output]]`, `[[calculator.inputs]]` ..."""
+"""Markdown extension: `[[calculator]]`, `[[calculator.output]]`, `[[calculator.inputs]]` ...
+
+A whole calculator may leave out what stands above it: `[[calculator without=output,output]]`.
+"""
 
 import re
 import xml.etree.ElementTree as etree
@@ -19,6 +22,7 @@ from builder.placement import (
     check_block,
     check_sentence,
     parse,
+    without,
 )
 from builder.problem import ContentError
 
@@ -34,6 +38,7 @@ def block_html(inside: str, around: Surroundings, findings: Findings) -> str:
     check_block(placement)
     findings.calculators[found.name] = None
     if not placement.member:
+        found = without(placement, found)
         for name in found.outputs:
             _show(found, name, findings)
         findings.titles[found.name] = found.title

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from builder import live
 from builder.live import Live
@@ -68,8 +68,26 @@ def calculator_of(placement: Placement, load: Callable[[str], Live]) -> Live:
 
 def check_block(placement: Placement) -> None:
     """Refuse what only a sentence can hold."""
-    if placement.settings or placement.also:
+    whole = not placement.member and set(placement.settings) <= {"without"}
+    if placement.also or (placement.settings and not whole):
         raise ContentError("a placement with settings or '|also' has to stand in a sentence")
+
+
+def without(placement: Placement, found: Live) -> Live:
+    """Return the calculator less the outputs that its placement leaves out.
+
+    Raises:
+        ContentError: it has no such output.
+    """
+    names = placement.settings.get("without", "").split(",")
+    unknown = [name for name in names if name and name not in found.outputs]
+    if unknown:
+        raise ContentError(
+            f"{found.name} has no output '{unknown[0]}' to leave out; its outputs are "
+            f"{', '.join(found.outputs)}"
+        )
+    kept = {name: view for name, view in found.outputs.items() if name not in names}
+    return replace(found, outputs=kept)
 
 
 def check_sentence(placement: Placement, found: Live) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from markdown import Markdown  # type: ignore[import-untyped]
 
-from builder import lists, maths, reference
+from builder import line_ends, lists, maths, reference
 from builder.article import Article
 from builder.findings import Findings, Surroundings
 from builder.markdown_blocks import OwnBlocksExtension
@@ -76,6 +76,7 @@ def render(article: Article, around: Surroundings) -> Prose:
     )
     body = lists.expanded(reference.expanded(article.body))
     html, formulas = maths.extract(markdown.convert(body))
+    html = line_ends.bound(html)
     headings = _headings(markdown.toc_tokens)
     problems = [
         problem

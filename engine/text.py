@@ -111,10 +111,14 @@ def show(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
 
 
 def other_system(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
-    """Return a size in the unit system the reader did not choose, else an empty text."""
+    """Return a size in the unit system the reader did not choose, else an empty text.
+
+    A few bytes read the same in both and are not said twice.
+    """
     if quantity.name != "bytes" or not math.isfinite(value):
         return ""
-    return show(value, quantity, Display(binary=not display.binary))
+    other = show(value, quantity, Display(binary=not display.binary))
+    return "" if other == show(value, quantity, display) else other
 
 
 def _whole(value: float) -> str:

@@ -187,7 +187,7 @@ def slowest_curve(inputs: Inputs, job: Job) -> Lines:
         rules=(
             Rule(
                 key="mean",
-                label=say("mean of the slowest: {m}", m=(job.slow_down, RATIO)),
+                label=say("their mean: {m}", m=(job.slow_down, RATIO)),
                 axis="x",
                 at=job.slow_down,
             ),

@@ -14,10 +14,10 @@ from engine.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
 
 _NAMES = {COMPUTE: "compute", SCALE_UP: "NVLink", NETWORK: "network"}
 _RESIDUE = (
-    ("first", "first gather", "communication"),
+    ("first", "first gather", "parameters"),
     ("between", "exposed in between", "communication"),
-    ("last", "last reduction", "communication"),
-    ("contention", "contention", "accent"),
+    ("last", "last reduction", "data"),
+    ("contention", "contention", "memory"),
     ("bubble", "bubble", "pipeline"),
     ("slowest", "slowest GPU", "muted"),
 )
@@ -31,9 +31,9 @@ def stacked(inputs: Inputs, found: Mapping[str, Outcome]) -> Timeline:
         title="The same two micro-batches under five schedules",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.02),
         lanes=tuple(
-            Lane(key=f"{name}:{kind}", label=f"{label}: {kind}")
+            Lane(key=f"{name}:{kind}", label=text)
             for name, label in SCHEDULES.items()
-            for kind in ("compute", "communication")
+            for kind, text in (("compute", label), ("communication", "network"))
         ),
         spans=tuple(spans),
         caption="One stage of the pipeline. Hatched: communication that it waits for.",
@@ -159,7 +159,7 @@ def comparison(found: Mapping[str, Outcome]) -> Bars:
     parts = (
         ("compute", "compute", "compute"),
         ("exposed", "exposed", "communication"),
-        ("contention", "contention", "accent"),
+        ("contention", "contention", "memory"),
         ("bubble", "bubble", "pipeline"),
         ("slowest", "slowest GPU", "muted"),
     )

@@ -45,7 +45,7 @@ def curve(inputs: Inputs, stage: int) -> Lines:
             Point(key="now", label=say("{s}", s=(now, SHARE)), x=float(inputs.ranks), y=now)
         )
     even = break_even_ranks(types, stage) if stage else 0.0
-    rule = Rule(key="even", label=say("half copies, half share"), axis="x", at=even, color="muted")
+    rule = Rule(key="even", label=say("equal"), axis="x", at=even, color="muted")
     return Lines(
         title="States saved on each GPU",
         x=Axis(label="GPUs", quantity=COUNT, low=1.0, high=1024.0, scale="log"),

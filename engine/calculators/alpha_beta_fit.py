@@ -145,7 +145,7 @@ def _curve(inputs: Inputs, fit: Fit) -> Lines:
     )
     fits = math.isfinite(fit.bandwidth)
     high = max(inputs.first_bandwidth, inputs.second_bandwidth, fit.bandwidth if fits else 0.0)
-    label: Text = say("half of the bandwidth at {s}", s=(fit.half_size, BYTES))
+    label: Text = say("half at {s}", s=(fit.half_size, BYTES))
     return Lines(
         title="Bandwidth reached against message size",
         x=Axis(label="message", quantity=BYTES, low=LOW, high=HIGH, scale="log"),

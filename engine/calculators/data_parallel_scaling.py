@@ -32,18 +32,18 @@ _SIZES = tuple(2**i for i in range(15))
 # Tokens per GPU and second of a 7B model on nodes of 8 A100 with four ports of 100 Gb/s.
 MEASURED: Mapping[str, tuple[str, tuple[int, ...], tuple[int, ...], str]] = {
     "node": (
-        "measured, weak",
+        "weak, measured",
         (8, 16, 32, 64, 128, 256, 512, 1024),
         (4078, 3939, 3919, 3944, 3928, 3920, 3835, 3625),
         "data",
     ),
     "all": (
-        "measured, weak, sharded over all",
+        "weak, sharded",
         (8, 16, 32, 64, 128, 256, 512, 1024),
         (4062, 3842, 3752, 3690, 3571, 3209, 2861, 2271),
         "tensor",
     ),
-    "strong": ("measured, strong", (256, 512, 1024), (3920, 3084, 2346), "expert"),
+    "strong": ("strong, measured", (256, 512, 1024), (3920, 3084, 2346), "expert"),
 }
 # The same on one node of eight, which the curves start from.
 _ALONE = {"node": 4078, "all": 4062, "strong": 4103}

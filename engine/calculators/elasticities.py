@@ -84,9 +84,9 @@ def compute(inputs: Inputs) -> dict[str, View]:
     receipt = Receipt(assumptions=("The cost model, run again with that part of the machine.",))
     return {
         "verdict": Badge(
-            text=PARTS[best][0],
+            text=PARTS[best][0].capitalize(),
             sentence=say(
-                "{more} more of it make the step {gain} faster, the largest of the four.",
+                "With {more} more of it the step is {gain} faster, the largest gain of the four.",
                 more=(inputs.more, SHARE),
                 gain=(gains[best], SHARE),
             ),

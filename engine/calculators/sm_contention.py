@@ -161,7 +161,7 @@ def _curve(inputs: Inputs, now: Ratio, taken: int, total: int) -> Lines:
             Series(key="all", label="all kernels", x=counts, y=slow, color="compute"),
             Series(
                 key="products",
-                label="products alone",
+                label="products",
                 x=counts,
                 y=products,
                 color="muted",
@@ -172,7 +172,7 @@ def _curve(inputs: Inputs, now: Ratio, taken: int, total: int) -> Lines:
         rules=tuple(
             Rule(
                 key=key,
-                label=say(f"{MEASURED[key][0].lower()}: {{c}}", c=(_of(key), SHARE)),
+                label=MEASURED[key][0].lower(),
                 axis="y",
                 at=_of(key),
             )

@@ -8,7 +8,8 @@ from engine.units import BYTES, COUNT, SHARE, Bytes
 from engine.views import Frame, Scene, Shape
 
 _WIDTH, _ROW, _TOP = 720.0, 32.0, 40.0
-_LEFT, _RIGHT = 96.0, 20.0
+_LEFT, _RIGHT = 108.0, 20.0
+_FONT = 19.5  # still read on a phone, where the sheet is half as wide
 
 
 def search_scene(probes: Sequence[Probe], usable: Bytes) -> Scene:
@@ -36,7 +37,7 @@ def _frame(
         for row, probe in enumerate(probes)
         for shape in _row(row, probe, usable, scale, shown=row <= now)
     ]
-    known = _text("known", _WIDTH / 2, _TOP + _ROW * len(probes) + 30, 17.0, _known(probes, now))
+    known = _text("known", _WIDTH / 2, _TOP + _ROW * len(probes) + 30, _FONT, _known(probes, now))
     return Frame(caption=_caption(probes, now, usable), shapes=(*rows, *line, known))
 
 
@@ -66,8 +67,8 @@ def _row(row: int, probe: Probe, usable: Bytes, scale: float, *, shown: bool) ->
         },
     )
     called = f"b = {probe.batch:,}" if shown else f"attempt {row + 1}"
-    name = _text(f"name{row}", _LEFT - 10, top + 22, 17.0, called, "end", "1" if shown else "0.6")
-    words = _text(f"verdict{row}", at, top + 22, 17.0, verdict, "start", opacity)
+    name = _text(f"name{row}", _LEFT - 10, top + 22, _FONT, called, "end", "1" if shown else "0.6")
+    words = _text(f"verdict{row}", at, top + 22, _FONT, verdict, "start", opacity)
     return [bar, name, words]
 
 
@@ -86,7 +87,7 @@ def _line(x: float, bottom: float) -> list[Shape]:
         },
     )
     anchor = "middle" if x < _WIDTH - 80 else "end"
-    return [rule, _text("usable", min(x, _WIDTH - 4), _TOP - 18, 17.0, "usable memory", anchor)]
+    return [rule, _text("usable", min(x, _WIDTH - 4), _TOP - 18, _FONT, "usable memory", anchor)]
 
 
 def _text(

@@ -9,6 +9,7 @@ from engine.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Tab
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"
 _LINE = 32  # letters of a cell that need not break
+_SHORT = 10  # letters of a row's name that fit on one line of a narrow table
 
 
 def badge_fragment(view: Badge, display: Display) -> str:
@@ -63,7 +64,14 @@ def _linked(view: Table, index: int) -> str:
 def _row(cells: list[str], attributes: str) -> str:
     first, *rest = cells
     data = "".join(map(_data_cell, rest))
-    return f'<tr{attributes}><th scope="row">{first}</th>{data}</tr>'
+    return f'<tr{attributes}><th scope="row"{_width(first)}>{first}</th>{data}</tr>'
+
+
+def _width(head: str) -> str:
+    """Return the class of a row's name: a short one stays on one line, a long one gets room."""
+    if len(head) <= _SHORT:
+        return ' class="short"'
+    return ' class="long"' if len(head) > 2 * _SHORT else ""
 
 
 def _data_cell(cell: str) -> str:

@@ -8,8 +8,9 @@ from engine.text import Text
 from engine.views import Frame, Scene, Shape
 
 _COLUMNS, _WIDTH = 4, 720.0
-_BOX, _HEIGHT, _GAP = 114.0, 104.0, 88.0
-_LINE = 150.0
+_BOX, _HEIGHT, _GAP = 120.0, 112.0, 80.0
+_LINE = 184.0
+_SMALL = 19.0  # still read on a phone, where the sheet is half as wide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +123,10 @@ def _box(at: int, box: Box) -> list[Shape]:
     middle = x + _BOX / 2
     fit = f"{box.held} in flight" if box.fits else "does not fit"
     lines = (
-        ("name", 22.0, 16.0, f"stage {box.index}"),
-        ("layers", 48.0, 20.0, f"{box.layers} layers"),
-        ("ends", 70.0, 15.0, f"+ {box.ends}" if box.ends else ""),
-        ("held", 92.0, 16.0, fit),
+        ("name", 25.0, _SMALL, f"stage {box.index}"),
+        ("layers", 51.0, 21.0, f"{box.layers} layers"),
+        ("ends", 76.0, _SMALL, f"+ {box.ends}" if box.ends else ""),
+        ("held", 101.0, _SMALL, fit),
     )
     texts = [_text(f"{key}{at}", middle, y + down, size, words) for key, down, size, words in lines]
     return [border, *texts]
@@ -138,12 +139,12 @@ def _arrows(at: int, message: str, *, skipped: bool) -> list[Shape]:
     last = (at + 1) % _COLUMNS == 0
     middle = (left + right) / 2
     label = "…" if skipped else message
-    words = _text(f"sent{at}", middle, y + _HEIGHT / 2 - 16, 15.0, "" if last else label)
+    words = _text(f"sent{at}", middle, y - 7, _SMALL, "" if last else label)
     if last:
         # The next stage begins a row of its own.
         below = y + _HEIGHT + 4
         path = f"M{x + _BOX / 2:g} {below:g}v10H{_BOX / 2:g}v6"
-        word = _text(f"sent{at}", _WIDTH / 2, below + 26, 15.0, label)
+        word = _text(f"sent{at}", _WIDTH / 2, below + 28, _SMALL, label)
         return [_path(f"on{at}", path), word, _path(f"back{at}", "M0 0")]
     on, back = y + _HEIGHT / 2 - 6, y + _HEIGHT / 2 + 10
     ahead = f"M{left:g} {on:g}H{right:g}m-7 -5l7 5l-7 5"

@@ -105,7 +105,12 @@ def test_a_badge_wears_its_color():
 
 def test_the_first_cell_of_a_row_is_its_heading():
     fragment = table_fragment(Table(title="", columns=("a", "b"), rows=(("x", "y"),)), PLAIN)
-    assert '<tr><th scope="row">x</th><td>y</td></tr>' in fragment
+    assert '<tr><th scope="row" class="short">x</th><td>y</td></tr>' in fragment
+
+
+def test_a_long_heading_of_a_row_gets_room():
+    fragment = table_fragment(Table(title="", columns=("a",), rows=(("x" * 40,),)), PLAIN)
+    assert '<th scope="row" class="long">' in fragment
 
 
 def test_a_table_is_written_in_the_readers_units():

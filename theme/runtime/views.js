@@ -32,6 +32,7 @@ export function showViews(calculator, reply, everywhere) {
     }
     behind.delete(place);
     shown.set(place, text);
+    showTitle(place, view);
     (KINDS[view.kind] ?? showFragment)(place, view, svg);
   }
   for (const place of partsOf(calculator, "[data-also]")) {
@@ -80,6 +81,12 @@ const KINDS = {
   timeline: showChart,
   heatmap: showChart,
 };
+
+/** A title may name what was chosen. */
+function showTitle(place, view) {
+  const title = place.querySelector("figcaption > strong, .view-title");
+  if (title && view.title) write(/** @type {HTMLElement} */ (title), "textContent", view.title);
+}
 
 function showValue(place, view) {
   write(place, "textContent", view.text);

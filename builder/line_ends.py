@@ -1,0 +1,29 @@
+"""Where a line may end: not before a sign after a live number, and not inside a word of code."""
+
+import re
+
+_LONG = 24  # letters of code that fit on one line of a phone with words beside them
+_NUMBER = re.compile(r'(<button type="button" class="number[^>]*>[^<]*</button>)([.,;:!?)]+)')
+_CODE = re.compile(r"<code>([^<]+)</code>")
+_FLAG = re.compile(r"(?<![\w-])--[\w]+")
+
+
+def bound(html: str) -> str:
+    """Return the prose with its numbers bound to the signs after them, and its code cut well.
+
+    A live number is a button, before and after which a browser would break a line. Code in a
+    sentence may break after a dot, an underscore or a hyphen, but not after the hyphens that
+    begin a flag.
+    """
+    return _CODE.sub(_code, _NUMBER.sub(r'<span class="kept">\1\2</span>', html))
+
+
+def _code(found: re.Match[str]) -> str:
+    text = found[1]
+    if len(text) > _LONG:
+        text = re.sub(r"(?<=\w)([._(])(?=\w)", r"\1<wbr>", text)
+    return f"<code>{_FLAG.sub(_flag, text)}</code>"
+
+
+def _flag(found: re.Match[str]) -> str:
+    return f'<span class="kept">{found[0]}</span>'

@@ -1,0 +1,31 @@
+"""Where lines of prose may end."""
+
+from builder.line_ends import bound
+
+NUMBER = '<button type="button" class="number" data-output="t">3 s</button>'
+
+
+def test_a_full_stop_stays_with_its_number() -> None:
+    assert bound(f"<p>It takes {NUMBER}.</p>") == (
+        f'<p>It takes <span class="kept">{NUMBER}.</span></p>'
+    )
+
+
+def test_a_number_before_a_word_is_left_alone() -> None:
+    assert bound(f"<p>{NUMBER} of it</p>") == f"<p>{NUMBER} of it</p>"
+
+
+def test_the_hyphens_of_a_flag_stay_with_its_first_word() -> None:
+    assert bound("<code>--overlap-param-gather</code>") == (
+        '<code><span class="kept">--overlap</span>-param-gather</code>'
+    )
+
+
+def test_long_code_may_break_after_dots_and_underscores() -> None:
+    assert bound("<code>torch.distributed.all_gather</code>") == (
+        "<code>torch.<wbr>distributed.<wbr>all_<wbr>gather</code>"
+    )
+
+
+def test_short_code_has_no_places_to_break() -> None:
+    assert bound("<code>all_gather</code>") == "<code>all_gather</code>"
