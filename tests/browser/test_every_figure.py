@@ -88,6 +88,15 @@ def presses(page: Page, part: Locator, *keys: str) -> bool:
     return comes(page, DIFFERS, [name, before])
 
 
+def at_rest(page: Page, name: str) -> str:
+    """Return what a calculator shows when no answer is on its way any more."""
+    before, now = "", str(page.evaluate(SHOWN, name))
+    while now != before:
+        page.wait_for_timeout(250)
+        before, now = now, str(page.evaluate(SHOWN, name))
+    return now
+
+
 def undone(page: Page, name: str) -> bool:
     """Undo the last change of a calculator by key; say whether what it shows changed."""
     return presses(page, page.locator(f"[data-undo][data-of={name}]").first, "Enter")
@@ -106,7 +115,7 @@ def test_every_challenge_starts_and_gives_the_readers_numbers_back_by_key(page):
     stuck = []
     for challenge in every(page, "[data-kind=challenge]"):
         start, stop = challenge.locator("[data-start]"), challenge.locator("[data-restore]")
-        before = page.evaluate(SHOWN, owner(challenge))
+        before = at_rest(page, owner(challenge))
         reached = start.evaluate(REACHABLE)
         start.press("Enter")
         offered = comes(page, f"one => ({OFFERED})(one)", stop.element_handle())
