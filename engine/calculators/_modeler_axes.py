@@ -11,6 +11,7 @@ from engine.formulas.volumes import (
     expert_bytes_sent,
     gradient_passes,
     parameter_passes,
+    tensor_passes,
     zero_bytes_sent,
 )
 from engine.models import num_sparse_layers
@@ -153,14 +154,17 @@ def _tensor(run: Run, rank: Rank) -> _Load:
     ranks, tokens = plan.tensor_parallel, local_tokens(plan, training)
     group = group_of(rank, ranks, 1)
     size = HALF * tokens * model.hidden_size
-    times = many * layers * _again(run)
+    times = many * layers
+    passes = tensor_passes(
+        sequence_parallel=plan.sequence_parallel, recompute=training.recompute == "full"
+    )
     if plan.sequence_parallel:
-        one, calls = scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth), 8
+        one, calls = scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth), passes
     else:
         one = all_reduce_time(size, ranks, group.nodes, group.bandwidth, rank.switch_adds)
-        calls = 4
+        calls = passes // 2
     return _Load(
-        sent=times * tensor_layer_bytes(tokens, model.hidden_size, ranks),
+        sent=times * tensor_layer_bytes(tokens, model.hidden_size, ranks, passes),
         messages=times * calls,
         alone=times * calls * one,
         group=group,

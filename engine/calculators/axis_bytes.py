@@ -12,7 +12,12 @@ from engine.formulas.axes import (
     stage_message,
     tensor_layer_bytes,
 )
-from engine.formulas.volumes import ZERO_BYTES, context_ring_bytes_sent, zero_bytes_sent
+from engine.formulas.volumes import (
+    ZERO_BYTES,
+    context_ring_bytes_sent,
+    tensor_passes,
+    zero_bytes_sent,
+)
 from engine.inputs import Number
 from engine.text import say
 from engine.units import BYTES, COUNT, TOKENS, Bytes, Quantity
@@ -73,7 +78,11 @@ class Inputs:
 def compute(inputs: Inputs) -> dict[str, View]:
     """Return the views, in the order of the page."""
     n, rows = inputs.ranks, float(inputs.tokens * inputs.hidden_size) * HALF
-    tensor = tensor_layer_bytes(inputs.tokens, inputs.hidden_size, n)
+    passes = tensor_passes(sequence_parallel=False)
+    tensor, sequence = (
+        tensor_layer_bytes(inputs.tokens, inputs.hidden_size, n, times)
+        for times in (passes, tensor_passes(sequence_parallel=True))
+    )
     pipeline = stage_message(inputs.tokens, inputs.hidden_size)
     gradients = HALF * inputs.parameters
     data = zero_bytes_sent(gradients, gradients, 1, n)
@@ -87,7 +96,10 @@ def compute(inputs: Inputs) -> dict[str, View]:
     }
     return {
         "tensor": _value(
-            "Tensor parallelism", tensor, TENSOR_LAYER_BYTES, known | {"V": (tensor, BYTES)}
+            "Tensor parallelism",
+            tensor,
+            TENSOR_LAYER_BYTES,
+            known | {"V": (tensor, BYTES), "k": (float(passes), COUNT)},
         ),
         "pipeline": _value(
             "Pipeline, each way", pipeline, STAGE_MESSAGE, known | {"S": (pipeline, BYTES)}
@@ -128,9 +140,9 @@ def compute(inputs: Inputs) -> dict[str, View]:
                     say("{b}", b=(tensor, BYTES)),
                 ),
                 (
-                    "sequence (SP): the same, each in two halves",
-                    "the tensor axis, not another",
-                    say("{b}", b=(tensor, BYTES)),
+                    "with sequence (SP): each in two halves, and two gathers more",
+                    say("10 · ({n}−1)/{n} · {r}", n=(n, COUNT), r=(rows, BYTES)),
+                    say("{b}", b=(sequence, BYTES)),
                 ),
                 (
                     "pipeline (PP): one hidden state, where a stage ends",

@@ -213,7 +213,7 @@ def _async(label: str, value: Share) -> Value:
         receipt=Receipt(
             basis="measured",
             assumptions=("Up to so much faster than blocking tensor parallelism, Llama 3.",),
-            sources=("pytorch_async_tp",),
+            sources=("async_tp2024",),
         ),
         note="published measurement: up to so much faster",
     )

@@ -1,5 +1,6 @@
 """A scene as SVG plus the changes from each frame to the next."""
 
+from collections import deque
 from functools import lru_cache
 from typing import Any
 
@@ -35,6 +36,19 @@ def _attribute(pair: tuple[str, str]) -> str:
 
 
 def scene_json(scene: Scene, display: Display) -> dict[str, Any]:
+    """Return `scene_changes`; of a scene that was just asked for, the same object again."""
+    found = next((one for one in _LATEST if one[0] is scene and one[1] == display), None)
+    if found is None:
+        found = scene, display, scene_changes(scene, display)
+        _LATEST.append(found)
+    return found[2]
+
+
+# Calculators keep a scene that a change of their inputs does not touch.
+_LATEST: deque[tuple[Scene, Display, dict[str, Any]]] = deque(maxlen=4)
+
+
+def scene_changes(scene: Scene, display: Display) -> dict[str, Any]:
     """Return {"svg": first frame, "frames": [{"caption", "changes": [[shape, {attr}, text]]}]}.
 
     `changes` lead from the frame before; `shape` is the shape's position in the drawing; a text of

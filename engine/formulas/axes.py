@@ -11,9 +11,10 @@ HALF: Bytes = 2.0
 
 TENSOR_LAYER_BYTES = Equation(
     name="tensor_layer_bytes",
-    tex=r"\v{V} = \frac{8(\v{n}-1)}{\v{n}}\,\v{t}\,\v{h}\,\v{e}",
+    tex=r"\v{V} = \frac{\v{k}(\v{n}-1)}{\v{n}}\,\v{t}\,\v{h}\,\v{e}",
     symbols={
         "V": ("V", "sent by each GPU in a layer, forward and backward"),
+        "k": ("k", "passes around the ring: 8, with sequence parallelism 10"),
         "n": ("n", "ranks of tensor parallelism"),
         "t": ("t", "tokens of a micro-batch"),
         "h": ("h", "hidden size"),
@@ -23,14 +24,13 @@ TENSOR_LAYER_BYTES = Equation(
 )
 
 
-def tensor_layer_bytes(tokens: Tokens, hidden_size: Count, ranks: Count) -> Bytes:
+def tensor_layer_bytes(tokens: Tokens, hidden_size: Count, ranks: Count, passes: Count) -> Bytes:
     """Return what a rank of tensor parallelism sends in a layer for one micro-batch.
 
-    Two all-reduces forward and two backward, each 2(n - 1)/n of the hidden state: Narayanan et al.
-    2021, section 3.2. With sequence parallelism each is a reduce-scatter and an all-gather, which
-    send the same (Korthikanti et al. 2022).
+    `passes` are those of `volumes.tensor_passes`, each (n - 1)/n of the hidden state: Narayanan et
+    al. 2021, section 3.2; Korthikanti et al. 2022, section 4.2.2.
     """
-    return 8 * (ranks - 1) / ranks * tokens * hidden_size * HALF
+    return passes * (ranks - 1) / ranks * tokens * hidden_size * HALF
 
 
 STAGE_MESSAGE = Equation(

@@ -59,21 +59,26 @@ def zero_bytes_sent(
     return ring_bytes_sent(passes, ranks) / 2
 
 
-def tensor_parallel_bytes_sent(rows: Bytes, num_layers: Count, ranks: Count) -> Bytes:
+def tensor_passes(*, sequence_parallel: bool, recompute: bool = False) -> Count:
+    """Return how often a layer's hidden state goes around the ring of tensor parallelism.
+
+    Attention and feed-forward part each take an all-reduce forward and one backward (Shoeybi et al.
+    2019), a ring twice around. With a split sequence an all-reduce is a reduce-scatter and an
+    all-gather; backward, Megatron also gathers the input of both parts once more, for the gradients
+    of their weights (Korthikanti et al. 2022, section 4.2.2). Full recomputation repeats forward.
+    """
+    return 8 + (2 if sequence_parallel else 0) + (4 if recompute else 0)
+
+
+def tensor_parallel_bytes_sent(
+    rows: Bytes, num_layers: Count, ranks: Count, *, sequence_parallel: bool = False
+) -> Bytes:
     """Return what a rank of tensor parallelism sends for hidden states of `rows`.
 
-    Four all-reduces per layer (Shoeybi et al. 2019), one each for the split vocabularies.
+    The passes of every layer, and an all-reduce, or its halves, for each split vocabulary.
     """
-    return (4 * num_layers + 2) * ring_bytes_sent(rows, ranks)
-
-
-def sequence_parallel_bytes_sent(rows: Bytes, num_layers: Count, ranks: Count) -> Bytes:
-    """Return the same with a split sequence: all-reduces in two halves, and one gather more.
-
-    The input of each half of a layer is gathered again for its weights (Korthikanti et al. 2022).
-    """
-    again = 2 * num_layers * ring_bytes_sent(rows, ranks) / 2
-    return tensor_parallel_bytes_sent(rows, num_layers, ranks) + again
+    passes = tensor_passes(sequence_parallel=sequence_parallel) * num_layers + 2 * 2
+    return passes * ring_bytes_sent(rows, ranks) / 2
 
 
 def pipeline_bytes_sent(rows: Bytes, num_microbatches: Count, neighbors: Count) -> Bytes:

@@ -4,6 +4,7 @@ A picture, a byte count and a proof that all ranks end with the exact sum come f
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Protocol
 
 from engine.simulate.trace import EMPTY, Cell, Frame, State, Trace
@@ -124,13 +125,19 @@ def promise(trace: Trace, rank: int, chunk: int) -> Cell | None:
     n, operation = trace.world_size, trace.operation
     if rank >= n or not _owed(operation, rank, chunk, n):
         return None
+    return _sum(operation, chunk, n, trace.chunks, trace.seed)
+
+
+@lru_cache(maxsize=4096)
+def _sum(operation: str, chunk: int, world_size: Count, chunks: Count, seed: int) -> Cell:
+    """Return what every rank that is owed a chunk must end with."""
     if operation in ("all_reduce", "reduce_scatter", "reduce"):
-        ranks = frozenset(range(n))
+        ranks = frozenset(range(world_size))
     elif operation in ("broadcast", "scatter"):
         ranks = frozenset((ROOT,))
     else:
-        ranks = frozenset((_origin(operation, chunk, n),))
-    value = sum(part(one, chunk, n, trace.chunks, trace.seed) for one in ranks)
+        ranks = frozenset((_origin(operation, chunk, world_size),))
+    value = sum(part(one, chunk, world_size, chunks, seed) for one in ranks)
     return Cell(value=value, ranks=ranks)
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.operations import attention_scores, local_tokens
-from engine.formulas.volumes import context_ring_bytes_sent, expert_bytes_sent
+from engine.formulas.volumes import context_ring_bytes_sent, expert_bytes_sent, tensor_passes
 from engine.models import Model, num_sparse_layers
 from engine.parallelism import Plan, Training, num_microbatches
 from engine.simulate.layer_exchange import HALF
@@ -20,9 +21,6 @@ from engine.software import SOFTWARE
 from engine.units import Bytes, Count, Ratio, Share
 
 SHOWN: tuple[Axis, ...] = ("tensor", "context", "expert", "data", "pipeline")
-# Of one layer, in halves of an all-reduce: attention and feed-forward part gather and scatter
-# forward and backward; where sequences are scattered, backward gathers the inputs once more.
-HALVES, HALVES_SCATTERED = 8, 10
 # Tokens to their experts and results back, forward and backward.
 EXCHANGES = 4
 
@@ -55,7 +53,7 @@ def sent_per_step(
     rounds = num_microbatches(plan, training) * layers
     hidden = HALF * local_tokens(plan, training) * model.hidden_size
     found = {
-        "tensor": _tensor(plan, hidden, rounds),
+        "tensor": _tensor(model, plan, training, rounds),
         "context": _context(model, plan, training, rounds),
         "expert": _expert(model, plan, hidden, rounds),
         "data": _data(model, plan, training, mesh),
@@ -68,13 +66,16 @@ def sent_per_step(
     return {axis: found.get(axis, nothing) for axis in SHOWN}
 
 
-def _tensor(plan: Plan, hidden: Bytes, rounds: Ratio) -> tuple[Bytes, Ratio]:
+def _tensor(model: Model, plan: Plan, training: Training, rounds: Ratio) -> tuple[Bytes, Ratio]:
     ranks = plan.tensor_parallel
-    halves = HALVES_SCATTERED if plan.sequence_parallel else HALVES
-    collectives = halves if plan.sequence_parallel else halves // 2
     if ranks == 1:
         return 0.0, 0.0
-    return rounds * halves * (ranks - 1) / ranks * hidden, rounds * collectives
+    passes = tensor_passes(
+        sequence_parallel=plan.sequence_parallel, recompute=training.recompute == "full"
+    )
+    tokens = local_tokens(plan, training)
+    sent = rounds * tensor_layer_bytes(tokens, model.hidden_size, ranks, passes)
+    return sent, rounds * (passes if plan.sequence_parallel else passes // 2)
 
 
 def _context(model: Model, plan: Plan, training: Training, rounds: Ratio) -> tuple[Bytes, Ratio]:

@@ -99,7 +99,7 @@ def test_a_gpu_needs_the_same_port_for_its_share_of_a_boundary():
 
 
 def test_tensor_parallelism_of_eight_moves_470_megabytes_per_layer():
-    assert show(tensor_layer_bytes(4096, 8192, 8), axis_bytes.BYTES) == "469.8 MB"
+    assert show(tensor_layer_bytes(4096, 8192, 8, 8), axis_bytes.BYTES) == "469.8 MB"
 
 
 def test_a_stage_boundary_carries_67_megabytes_each_way():

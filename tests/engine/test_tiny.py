@@ -264,7 +264,7 @@ def test_a_rank_of_tensor_parallelism_sends_what_the_formula_says():
 
 
 def test_a_rank_of_sequence_parallelism_sends_what_the_formula_says():
-    expected = volumes.sequence_parallel_bytes_sent(ROWS * HIDDEN, LAYERS, 2)
+    expected = volumes.tensor_parallel_bytes_sent(ROWS * HIDDEN, LAYERS, 2, sequence_parallel=True)
     assert sent("sequence_parallel", 2, "activations") == [expected] * 2
 
 
