@@ -5,7 +5,7 @@ from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.communication import ring_all_reduce_time, ring_bytes_sent
 from engine.formulas.hierarchy import hierarchical_all_reduce_time
 from engine.formulas.parameters import layer_parameters
-from engine.formulas.volumes import zero_bytes_sent
+from engine.formulas.volumes import tensor_passes, zero_bytes_sent
 from engine.hardware import GPUS, MEASURED
 from engine.models import MODELS
 from engine.text import say
@@ -15,6 +15,7 @@ _STACK, _GUIDES, _PIPELINE = "day1inference", "vizuara_guides", "pingdo_pipeline
 _MODEL = MODELS["llama-3-70b"]
 _LAYER = layer_parameters(_MODEL) / _MODEL.num_layers
 _TOKENS = 4096.0
+_PASSES = tensor_passes(sequence_parallel=False)
 _STATE = 2.0 * _TOKENS * _MODEL.hidden_size  # the hidden state of a micro-batch
 _PEAK = GPUS["h100"].peak["bf16"]
 _PORT = 400 * Gbit
@@ -56,7 +57,7 @@ def _tensor() -> tuple[Claim, ...]:
             right=say(
                 "twice forward and twice backward: {sent} sent by each of 8 GPUs for 4,096 tokens "
                 "of a 70B model",
-                sent=(tensor_layer_bytes(_TOKENS, _MODEL.hidden_size, 8), BYTES),
+                sent=(tensor_layer_bytes(_TOKENS, _MODEL.hidden_size, 8, _PASSES), BYTES),
             ),
             verdict="misleading",
             why="It counts the forward pass alone; recomputing every layer adds two more.",
