@@ -20,6 +20,7 @@ const LOOKS = {
 };
 const ANCHOR = { start: "bottom_left", middle: "bottom_center", end: "bottom_right" };
 const SIZES = { tick: 12, cell: 11 };
+const NOTHING = "\u2013"; // where a curve has no point
 const BOLD = new Set(["strong", "inside"]), HALO = new Set(["strong", "label"]);
 
 /** @type {Map<string, string>} */
@@ -120,13 +121,19 @@ function lineColumns(group) {
   };
 }
 
-/** What the pointer meets over curves: the first series' columns of x, and every series' texts. */
+/** What the pointer meets over curves: every x of a series, with the texts of the series there. */
 function probe(view, drawn) {
   if (view.kind !== "lines" || !view.series.length) return { x: [], y: [] };
-  const first = view.columns[view.series[0].key];
-  const shares = probeShares(view.x, first.x);
-  const data = { x: shares, y: shares.map(() => drawn.frame.height / 2), x_text: first.x_text };
-  view.series.forEach(({ key }, i) => { data[`t${i}`] = view.columns[key].y_text; });
+  const columns = view.series.map(({ key }) => view.columns[key]);
+  const named = new Map(columns.flatMap(({ x, x_text }) => x.map((at, i) => [at, x_text[i]])));
+  const all = [...named.keys()].sort((a, b) => a - b);
+  const shares = probeShares(view.x, all);
+  const y = shares.map(() => drawn.frame.height / 2);
+  const data = { x: shares, y, x_text: all.map((at) => named.get(at)) };
+  columns.forEach(({ x, y_text }, i) => {
+    const texts = new Map(x.map((at, k) => [at, y_text[k]]));
+    data[`t${i}`] = all.map((at) => texts.get(at) ?? NOTHING);
+  });
   return data;
 }
 

@@ -65,8 +65,9 @@ export function createPlayer({ count, show, onPlaying }) {
     get pace() {
       return (INTERVAL * 0.6) / speed;
     },
-    get frame() {
-      return frame;
+    /** Other frames: shows the same one, or the last, and goes on playing. */
+    renew() {
+      seek(frame);
     },
   };
 }
