@@ -195,9 +195,11 @@ class Span:
     """Something that occupies a lane from start to end (seconds).
 
     Attributes:
+        label: written on it.
         links: the objects it belongs to, as "kind:name" ("bucket:3", "rank:0", "layer:12"). What
             shows the same object in any view of the page lights up together with it.
         after: keys of the spans that had to end before it could start, other lanes' included.
+        called: what sentences, tables and files call it; the label if it has no longer name.
     """
 
     key: str
@@ -209,6 +211,12 @@ class Span:
     exposed: bool = False
     links: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        """What sentences call it."""
+        return self.called or self.label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

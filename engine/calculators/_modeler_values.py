@@ -371,7 +371,7 @@ def computation(inputs: Inputs, found: Modeled) -> Value:
             sources=(run.cluster.gpu.source,),
             published=note("compute", inputs, found),
         ),
-        note=say("at {u} of the peak", u=(inputs.utilization, SHARE)),
+        note=say("its layers alone, at {u} of the peak", u=(inputs.utilization, SHARE)),
         color="compute",
     )
 

@@ -39,7 +39,7 @@ def algorithms(scale: Scale) -> Bars:
                     Segment(
                         key="time",
                         label=NAMES[name],
-                        value=min(time, most),
+                        value=time,
                         color="communication",
                     ),
                 ),

@@ -131,6 +131,7 @@ def _spans(played: Played, run: Run, lanes: Sequence[int], until: Seconds) -> It
         for rank, op, _, _ in drawn
         for one in _passes(op, rank, ranks, placement)
     }
+    chunked = any(op.chunk for _, op, _, _ in drawn)
     before = ("", -1)
     for rank, op, start, end in drawn:
         key = _key(op, rank)
@@ -147,6 +148,7 @@ def _spans(played: Played, run: Run, lanes: Sequence[int], until: Seconds) -> It
             color=_COLOR[op.kind],
             links=_links(op, rank),
             after=tuple(after),
+            called=_called(op, chunked=chunked),
         )
 
 
@@ -158,6 +160,13 @@ def _needs(op: Op, rank: int, ranks: int, placement: str) -> Iterator[_Pass]:
 
 def _label(op: Op) -> str:
     return f"{op.microbatch}&{op.back_microbatch}" if op.kind == PAIR else str(op.microbatch)
+
+
+def _called(op: Op, *, chunked: bool) -> str:
+    if op.kind == PAIR:
+        return f"F{op.microbatch}&B{op.back_microbatch}"
+    one = f"{_LETTER[op.kind]}{op.microbatch}"
+    return f"{one} of chunk {op.chunk}" if chunked else one
 
 
 def _links(op: Op, rank: int) -> tuple[str, ...]:

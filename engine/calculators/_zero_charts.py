@@ -121,7 +121,7 @@ def volume(inputs: Inputs, stage: int) -> Lines:
         else (),
         handle="num_microbatches",
         caption=say(
-            "Both axes are logarithmic. At {n} micro-batches ZeRO-1 sends {one}, ZeRO-2 {two} and "
+            "Both axes are logarithmic. Micro-batches: {n}. ZeRO-1 sends {one}, ZeRO-2 {two} and "
             "ZeRO-3 {three}: stages 2 and 3 keep no place for a sum that is not their own.",
             n=(inputs.num_microbatches, COUNT),
             **{

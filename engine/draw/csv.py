@@ -57,12 +57,12 @@ def _timeline(view: Timeline) -> Iterable[Iterable[object]]:
     head = ("lane", "span", "start [second]", "end [second]")
     if not any(span.links or span.after for span in view.spans) and axis is None:
         yield head
-        yield from ((span.lane, span.label, span.start, span.end) for span in view.spans)
+        yield from ((span.lane, span.name, span.start, span.end) for span in view.spans)
         return
     yield *head, "key", "belongs to", "waits for", _heading(axis) if axis else ""
     for span in view.spans:
         joined = " ".join(span.links), "; ".join(span.after)
-        yield span.lane, span.label, span.start, span.end, span.key, *joined, ""
+        yield span.lane, span.name, span.start, span.end, span.key, *joined, ""
     for series in view.curves:
         ends = (*series.x[1:], max(span.end for span in view.spans)) if view.spans else series.x
         for start, end, value in zip(series.x, ends, series.y, strict=True):

@@ -68,7 +68,7 @@ def _timeline(view: Timeline, display: Display) -> tuple[tuple[str, ...], Rows]:
     spans = [view.spans[i] for i in sample(len(view.spans))]
     rows: Rows = [
         (
-            span.label,
+            span.name,
             names[span.lane],
             show(span.start, quantity, display),
             show(span.end, quantity, display),

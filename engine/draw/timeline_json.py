@@ -59,6 +59,7 @@ def _span(span: Span, write: Write) -> dict[str, Any]:
         "color": span.color,
         "exposed": span.exposed,
         "text": write(span.end - span.start),
+        **({"called": span.called} if span.called else {}),
         **links_json(span.links),
     }
 

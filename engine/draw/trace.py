@@ -49,7 +49,7 @@ def _complete(span: Span, thread: int) -> Event:
         args["links"] = " ".join(span.links)
     return {
         "ph": "X",
-        "name": span.label,
+        "name": span.name,
         "cat": span.color,
         "ts": _time(span.start),
         "dur": _time(span.end - span.start),

@@ -145,3 +145,16 @@ def test_the_published_bubble_forgets_the_stages():
 
 def test_the_published_step_never_exceeds_two_passes():
     assert max(bubble_conventions.printed_step(m) for m in range(1, 2000)) < 2
+
+
+def test_a_pass_is_called_by_its_direction():
+    spans = {span.key: span for span in lab()["timeline"].spans}
+    assert [(spans[key].label, spans[key].name) for key in ("F0.0@0", "B0.0@0")] == [
+        ("0", "F0"),
+        ("0", "B0"),
+    ]
+
+
+def test_a_pass_of_a_schedule_with_chunks_is_called_by_its_chunk_too():
+    spans = {span.key: span for span in lab(schedule="interleaved")["timeline"].spans}
+    assert spans["F0.1@0"].name == "F0 of chunk 1"

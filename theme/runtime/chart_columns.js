@@ -58,7 +58,7 @@ export function columns(drawn, view, family, width) {
       x0: boxes.map((b) => b.x0), x1: boxes.map((b) => b.x1),
       y0: boxes.map((b) => b.y0), y1: boxes.map((b) => b.y1),
       color: boxes.map((b) => color(b.color)), strength: boxes.map((b) => b.strength),
-      label: boxes.map((b) => b.label), text: boxes.map((b) => b.text),
+      label: boxes.map((b) => b.called ?? b.label), text: boxes.map((b) => b.text),
     },
     stripes: {
       x0: striped.map((b) => b.x0), x1: striped.map((b) => b.x1),

@@ -46,7 +46,8 @@ export function timeline(view) {
   const boxes = view.spans.map((s) => {
     const [x0, x1] = [s.start, s.end].map((at) => clamp(share(view.axis, at)));
     const y = tops.get(s.lane) + rows.top;
-    return box(x0, x1, y, y + rows.bar, s.color, 1, s.exposed, s.label, s.text);
+    const drawn = box(x0, x1, y, y + rows.bar, s.color, 1, s.exposed, s.label, s.text);
+    return { ...drawn, called: s.called };
   });
   const seams = boxes
     .filter((b) => b.x1 - b.x0 > 0.008 && b.x0 > 0 && !b.hatched)

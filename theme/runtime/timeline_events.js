@@ -34,13 +34,14 @@ export function chainOf(view, index) {
  * @param {(key: string, parts?: Record<string, string>) => string} say fills in a template's text
  */
 export function teller(say) {
+  const nameOf = (span) => span.called ?? span.label;
   const laneOf = (view, span) => view.lanes.find(({ key }) => key === span.lane)?.label ?? "";
 
   /** What happens at an event. @param {Event} event */
   function happening(view, event) {
     const told = ["ends", "starts"].flatMap((kind) => event[kind].map((index) => {
       const span = view.spans[index];
-      return say(kind, { span: span.label, lane: laneOf(view, span) });
+      return say(kind, { span: nameOf(span), lane: laneOf(view, span) });
     }));
     const shown = told.slice(0, 2), rest = told.length - shown.length;
     const events = [...shown, ...(rest ? [say("more", { count: String(rest) })] : [])].join("; ");
@@ -54,7 +55,7 @@ export function teller(say) {
       const before = view.spans[other], follows = view.spans[chain[i]].lane === before.lane;
       const key = `${i ? "that" : "it"}-${follows ? "follows" : "waits"}`;
       const to = view.player.times[other][1];
-      return say(key, { other: before.label, lane: laneOf(view, before), to });
+      return say(key, { other: nameOf(before), lane: laneOf(view, before), to });
     });
     const rest = chain.length - 3;
     return rest > 0 ? [...told, say("behind", { count: String(rest) })] : told;
@@ -63,7 +64,7 @@ export function teller(say) {
   /** @param {number[]} chain beginning with the span itself */
   function span(view, chain) {
     const it = view.spans[chain[0]], [from, to] = view.player.times[chain[0]];
-    const own = { span: it.label, lane: laneOf(view, it), length: it.text, from, to };
+    const own = { span: nameOf(it), lane: laneOf(view, it), length: it.text, from, to };
     return [say("span", own), ...waiting(view, chain)].join(" ");
   }
 
@@ -71,7 +72,7 @@ export function teller(say) {
   function idle(view, lane, chain) {
     if (!chain.length) return say("over", { lane });
     const next = view.spans[chain[0]], [from] = view.player.times[chain[0]];
-    return [say("idle", { lane, span: next.label, from }), ...waiting(view, chain)].join(" ");
+    return [say("idle", { lane, span: nameOf(next), from }), ...waiting(view, chain)].join(" ");
   }
 
   return { happening, span, idle };
