@@ -138,7 +138,7 @@ def strip(inputs: Inputs, found: Modeled) -> Scene:
             Box(
                 index=i,
                 layers=stage.layers,
-                ends=" + ".join(ends),
+                ends="both ends" if len(ends) == 2 else "".join(ends),
                 held=_in_flight(stage),
                 slowest=i == found.slowest,
                 fits=stage.memory.total <= found.usable,

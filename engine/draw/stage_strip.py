@@ -8,7 +8,7 @@ from engine.text import Text
 from engine.views import Frame, Scene, Shape
 
 _COLUMNS, _WIDTH = 4, 720.0
-_BOX, _HEIGHT, _GAP = 120.0, 112.0, 80.0
+_BOX, _HEIGHT, _GAP = 138.0, 112.0, 56.0
 _LINE = 184.0
 _SMALL = 19.0  # still read on a phone, where the sheet is half as wide
 
@@ -125,7 +125,7 @@ def _box(at: int, box: Box) -> list[Shape]:
     lines = (
         ("name", 25.0, _SMALL, f"stage {box.index}"),
         ("layers", 51.0, 21.0, f"{box.layers} layers"),
-        ("ends", 76.0, _SMALL, f"+ {box.ends}" if box.ends else ""),
+        ("ends", 76.0, 17.0, f"+ {box.ends}" if box.ends else ""),
         ("held", 101.0, _SMALL, fit),
     )
     texts = [_text(f"{key}{at}", middle, y + down, size, words) for key, down, size, words in lines]

@@ -78,7 +78,7 @@ def matmul_time(
     sms: Count,
     fill: Seconds,
 ) -> Seconds:
-    """Return the time of `products` equal products [rows, inner] x [inner, columns] in one kernel.
+    """Return the time of equal products [rows, inner] x [inner, columns] in one kernel.
 
     Tiles round rows and columns up, waves round the number of tiles up, and each tile pays for
     loading its first operands and storing its result.

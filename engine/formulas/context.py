@@ -79,7 +79,7 @@ RING_STEP_BYTES = Equation(
 
 
 def ring_step_bytes(tokens: Tokens, key_value_width: Count, element: Bytes) -> Bytes:
-    """Return what a rank sends per step of the ring: keys and values of its `tokens` tokens.
+    """Return what a rank sends per step of the ring: the keys and values of its tokens.
 
     Source: Liu et al. 2023, section 3. Forward; backward their gradients go round as well.
     """
@@ -95,7 +95,7 @@ RING_STEP_TIME = Equation(
 
 
 def ring_step_time(tokens: Tokens, width: Count, peak: FlopRate, visible: Share = 1.0) -> Seconds:
-    """Return the attention of `tokens` queries to as many keys, of which `visible` is computed.
+    """Return the attention of queries to as many keys, of which the visible share is computed.
 
     Source: Liu et al. 2023, section 3: 4 d c^2 operations. Forward, at the full peak.
     """

@@ -39,7 +39,7 @@ MESSAGE_TIME = Equation(
 def message_time(
     size: Bytes, pieces: Count, latency: Seconds, passing: Seconds, slowest: Bandwidth
 ) -> Seconds:
-    """Return the one-way time of `size` bytes in `pieces` equal pieces.
+    """Return the one-way time of a message in equal pieces.
 
     `latency` is the sum over all stages, `passing` the time of the whole message through all
     stages one after the other, without latencies. The first piece passes them so; each of the
@@ -100,7 +100,7 @@ PCIE_BYTES = Equation(
 
 
 def pcie_bytes(size: Bytes, crossings: Count) -> Bytes:
-    """Return the bytes of a message of `size` bytes on the wire over PCIe, both nodes together.
+    """Return the bytes of a message on the wire over PCIe, both nodes together.
 
     Two crossings if the network cards read and write the GPUs' memories, four with copies through
     the memories of the hosts.

@@ -28,7 +28,7 @@ GRADIENT_SIZE = Equation(
 
 
 def gradient_size(parameters: Parameters, element: Bytes) -> Bytes:
-    """Return the buffer that every rank reduces: one element of `element` bytes per parameter."""
+    """Return the buffer that every rank reduces: one element per parameter."""
     return parameters * element
 
 
@@ -43,7 +43,7 @@ FORWARD_TIME = Equation(
 def forward_time(
     parameters: Parameters, tokens: Tokens, utilization: Share, peak: FlopRate
 ) -> Seconds:
-    """Return the forward pass of `tokens` tokens on one GPU: 2 operations per parameter and token.
+    """Return the forward pass of so many tokens on one GPU: 2 operations per parameter and token.
 
     Source: Kaplan et al. 2020 for the count, Chowdhery et al. 2022 for the utilization (MFU).
     Limit: attention scores are left out, which matters for long sequences.
@@ -188,7 +188,7 @@ REQUIRED_BANDWIDTH = Equation(
 
 
 def required_bandwidth(sent: Bytes, window: Seconds, latency: Seconds = 0.0) -> Bandwidth:
-    """Return the one-way bandwidth that moves `sent` bytes within `window`, e.g. the backward pass.
+    """Return the one-way bandwidth that moves so many bytes within a time, e.g. the backward pass.
 
     `latency` is the sum of all latencies on the way. Infinite if they alone fill the window.
     Convention of the published 845 Gb/s (7 billion parameters, 4,096 tokens): no latency, the

@@ -103,7 +103,7 @@ ZERO_MEMORY = Equation(
 def sharded_states(
     parameters: Parameters, types: StateBytes, zero_stage: Count, ranks: Count
 ) -> States:
-    """Return the states on one of `ranks` ranks: Rajbhandari et al. 2020, figure 1.
+    """Return the states on one of so many ranks: Rajbhandari et al. 2020, figure 1.
 
     Stage 1 splits the optimizer, stage 2 the gradients too, stage 3 the parameters too.
     """
