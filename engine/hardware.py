@@ -180,7 +180,7 @@ _HOPPER_CHIP = _on_chip("Hopper", 4096, "hopper_tuning", "nvidia_peak_clock")
 ON_CHIP: Mapping[str, OnChip] = {
     "H100 SXM": _HOPPER_CHIP,
     "H200 SXM": _HOPPER_CHIP,
-    "B200 SXM": _on_chip("Blackwell", 8192, "blackwell_tuning", "flash_attention_4"),
+    "B200 SXM": _on_chip("Blackwell", 8192, "blackwell_tuning", "zadouri2026"),
 }
 # 32 banks of 4 bytes in every clock of a multiprocessor (CUDA programming guide).
 SHARED_PER_CLOCK: Bytes = 128.0

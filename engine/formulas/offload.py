@@ -111,7 +111,7 @@ OVERLAPPED_STEP = Equation(
 
 
 def overlapped_step_time(compute: Seconds, passes: Seconds, update: Seconds) -> Seconds:
-    """Return a step whose passes hide what moves on the other wires, and whose update hides nothing.
+    """Return a step whose passes hide what moves; its update is not hidden.
 
     The update waits for the last gradient, and the next forward pass for the update.
 
