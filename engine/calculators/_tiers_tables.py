@@ -110,8 +110,8 @@ def memories(found: Placement) -> Table:
         title="The memories of one GPU of the job",
         columns=("memory", "room", "read", "written", "holds", "sources"),
         rows=tuple(rows),
-        caption="One way. What a node has once is divided by the GPUs of the job on it. Shared memory: 128 "
-        "bytes per clock and SM, at the clock that the peak stands for; nobody states a rate for "
+        caption="One way. What a node has once is divided by the GPUs of the job on it. Shared "
+        "memory: 128 bytes per clock and SM, at the clock that the peak stands for; nobody states a rate for "
         "registers. The drives' rates were measured with eight PCIe 5 drives of another machine, "
         "and are assumed here.",
     )
