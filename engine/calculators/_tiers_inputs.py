@@ -29,7 +29,7 @@ _OFFERED = ("llama-3-8b", "llama-2-7b", "llama-2-13b", "llama-3-70b", "gpt-3-175
 
 
 def _tier(label: str, help_text: str) -> Choice:
-    return Choice(label=label, options=TIERS, help=help_text)
+    return Choice(label=label, options=TIERS, help=help_text, advanced=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,21 +38,24 @@ def tensors(inputs: Inputs, found: Placement) -> Table:
 
 def times(found: Placement) -> Bars:
     """Return how long every wire is busy, beside the computation."""
-    bars = [_bar("compute", "computation", [("compute", "computation", "compute", found.compute)])]
-    for wire, name in WIRES.items():
-        parts = [
-            (
-                key,
-                word,
-                color,
-                sum(m.time for m in found.moves if (m.wire, m.tensor) == (wire, key)),
+    kinds: dict[str, list[str]] = {}
+    for key, (_, color) in TENSORS.items():
+        kinds.setdefault(color, []).append(key)
+    bars = [
+        _bar("compute", "computation", [("compute", found.compute, ())]),
+        *(
+            _bar(
+                wire,
+                name,
+                [
+                    (kind, sum(found.of(key, wire) for key in keys), tuple(keys))
+                    for kind, keys in kinds.items()
+                ],
             )
-            for key, (word, color) in TENSORS.items()
-        ]
-        bars.append(_bar(wire, name, parts))
-    bars.append(
-        _bar("update", "update on host", [("update", "update", "optimizer", found.host_update)])
-    )
+            for wire, name in WIRES.items()
+        ),
+        _bar("update", "update on host", [("memory", found.host_update, ())]),
+    ]
     totals = [sum(segment.value for segment in bar.segments) for bar in bars]
     return Bars(
         title="A step, part by part",
@@ -63,13 +66,22 @@ def times(found: Placement) -> Bars:
     )
 
 
-def _bar(key: str, label: str, parts: list[tuple[str, str, str, float]]) -> Bar:
+_WORDS = {"compute": "computation", "memory": "update on host"}
+
+
+def _bar(key: str, label: str, parts: list[tuple[str, float, tuple[str, ...]]]) -> Bar:
     return Bar(
         key=key,
         label=label,
         segments=tuple(
-            Segment(key=part, label=word, value=value, color=color, links=(f"tensor:{part}",))
-            for part, word, color, value in parts
+            Segment(
+                key=color,
+                label=_WORDS.get(color, color),
+                value=value,
+                color=color,
+                links=tuple(f"tensor:{one}" for one in tensors),
+            )
+            for color, value, tensors in parts
         ),
     )
 
@@ -111,7 +123,7 @@ def memories(found: Placement) -> Table:
         columns=("memory", "room", "read", "written", "holds", "sources"),
         rows=tuple(rows),
         caption="One way. What a node has once is divided by the GPUs of the job on it. Shared "
-        "memory: 128 bytes per clock and SM, at the clock that the peak stands for; nobody states a rate for "
-        "registers. The drives' rates were measured with eight PCIe 5 drives of another machine, "
-        "and are assumed here.",
+        "memory: 128 bytes per clock and SM, at the clock that the peak stands for; nobody states "
+        "a rate for registers. The drives' rates were measured with eight PCIe 5 drives of "
+        "another machine, and are assumed here.",
     )

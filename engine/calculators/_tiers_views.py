@@ -40,7 +40,7 @@ def shelves(inputs: Inputs, found: Placement) -> Scene:
 
 def _caption(found: Placement) -> Text:
     over = found.over()
-    fit = f"{TIERS[over[0]].capitalize()} cannot hold it all. " if over else "Everything fits. "
+    fit = f"Too much for {TIERS[over[0]]}. " if over else "Everything fits. "
     return say(
         fit + "Of a step {c} compute and {m} move and update, if nothing hides. HBM also holds "
         "{w} that the passes work with.",

@@ -7,11 +7,11 @@ from engine.draw.grip import Grip
 from engine.text import Text
 from engine.views import Frame, Scene, Shape
 
-_WIDTH, _LETTER, _SMALL = 640.0, 19.0, 18.0
+_WIDTH, _LETTER, _SMALL = 640.0, 19.0, 18.0  # read on a phone, where the sheet is half as wide
 _HEAD, _CHIP, _FOOT = 29.0, 54.0, 15.0
 _SHELF = _HEAD + _CHIP + _FOOT
 _FIXED = 62.0  # of a shelf that nothing is dragged to
-_GAP = 8.0
+_GAP = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ def _columns(chips: Sequence[Chip]) -> tuple[list[float], list[float]]:
 def _fixed(y: float, one: Fixed) -> Iterator[Shape]:
     yield _words(f"name-{one.key}", 0, y + 20, one.name, "start")
     yield _words(f"size-{one.key}", _WIDTH, y + 20, one.size, "end")
-    yield _words(f"inside-{one.key}", 0, y + 42, one.inside, "start", "value c-muted")
+    yield _words(f"inside-{one.key}", 0, y + 42, one.inside, "start", "muted", _SMALL)
     yield from _line(one.key, y + _FIXED - 13, one.share)
 
 
@@ -127,7 +127,7 @@ def _line(key: str, y: float, share: float) -> Iterator[Shape]:
             "y": f"{y:g}",
             "width": f"{_WIDTH * width:.1f}",
             "height": "4",
-            "class": "sent c-accent" if part == "used" and share > 1 else "sent c-ink",
+            "class": "sent c-buffers" if part == "used" and share > 1 else "sent c-ink",
             "fill-opacity": opacity,
         }
         yield Shape(key=f"{part}-{key}", tag="rect", attributes=attributes)
@@ -174,19 +174,25 @@ def _chip(
     middle = left + width / 2
     return [
         Shape(key=f"chip-{chip.key}", tag="rect", attributes=attributes),
-        _words(f"chip-name-{chip.key}", middle, y + 23, chip.name, "middle"),
-        _words(f"chip-size-{chip.key}", middle, y + 45, chip.size, "middle"),
+        _words(f"chip-name-{chip.key}", middle, y + 23, chip.name, "middle", size=_SMALL),
+        _words(f"chip-size-{chip.key}", middle, y + 45, chip.size, "middle", size=_SMALL),
     ]
 
 
 def _words(
-    key: str, x: float, y: float, text: str, anchor: str, kind: str = "value c-ink"
+    key: str,
+    x: float,
+    y: float,
+    text: str,
+    anchor: str,
+    color: str = "ink",
+    size: float = _LETTER,
 ) -> Shape:
     attributes = {
         "x": f"{x:.1f}",
         "y": f"{y:g}",
-        "font-size": f"{_LETTER if kind.endswith('ink') else _SMALL:g}",
+        "font-size": f"{size:g}",
         "text-anchor": anchor,
-        "class": kind,
+        "class": f"value c-{color}",
     }
     return Shape(key=key, tag="text", attributes=attributes, text=text)

@@ -5,9 +5,20 @@ recomputed in the backward pass.
 """
 
 from engine.equation import Equation
-from engine.formulas.overlap import compute_time, forward_time
-from engine.units import Bandwidth, Bytes, Count, FlopRate, Parameters, Seconds, Share, Tokens
+from engine.units import (
+    Bandwidth,
+    Bytes,
+    Count,
+    FlopRate,
+    Operations,
+    Parameters,
+    Seconds,
+    Share,
+    Tokens,
+)
 
+# Per parameter and token: 2 forward, 2 to recompute, 4 backward.
+RECOMPUTED: Operations = 8.0
 # Per micro-batch: parameters are read forward, once more to recompute, and backward.
 PARAMETER_LOADS: Count = 3
 # Per micro-batch: a gradient goes to where gradients are summed.
@@ -38,9 +49,7 @@ def recomputed_time(
 
     Source: Rajbhandari et al. 2021, section 4. Limit: attention scores are left out.
     """
-    return compute_time(parameters, tokens, utilization, peak) + forward_time(
-        parameters, tokens, utilization, peak
-    )
+    return RECOMPUTED * parameters * tokens / (utilization * peak)
 
 
 def moving_time(size: Bytes, times: Count, bandwidth: Bandwidth) -> Seconds:
