@@ -147,16 +147,19 @@ class OnChip:
 
     Attributes:
         name: generation.
-        registers: 65,536 registers of 32 bits.
+        sums: where the sums of a matrix product lie: registers, or a memory beside them.
+        room: of that; 65,536 registers of 32 bits, and as much beside them.
         shared: shared memory, as far as programs can use it.
         operations: dense, in 16 bits, in one clock of one multiprocessor.
         source: key of the bibliography for the sizes.
-        clock_source: key of the bibliography for the operations of a clock.
+        clock_source: key of the bibliography for the operations of a clock (Blackwell: and for
+            where sums lie).
         date: year and month of the last check.
     """
 
     name: str
-    registers: Bytes
+    sums: str
+    room: Bytes
     shared: Bytes
     operations: Operations
     source: str
@@ -164,10 +167,13 @@ class OnChip:
     date: str
 
 
-def _on_chip(name: str, operations: Operations, source: str, clock_source: str) -> OnChip:
+def _on_chip(
+    name: str, sums: str, operations: Operations, source: str, clock_source: str
+) -> OnChip:
     return OnChip(
         name=name,
-        registers=256 * KiB,
+        sums=sums,
+        room=256 * KiB,
         shared=228 * KiB,
         operations=operations,
         source=source,
@@ -176,11 +182,11 @@ def _on_chip(name: str, operations: Operations, source: str, clock_source: str) 
     )
 
 
-_HOPPER_CHIP = _on_chip("Hopper", 4096, "hopper_tuning", "nvidia_peak_clock")
+_HOPPER_CHIP = _on_chip("Hopper", "registers", 4096, "hopper_tuning", "nvidia_peak_clock")
 ON_CHIP: Mapping[str, OnChip] = {
     "H100 SXM": _HOPPER_CHIP,
     "H200 SXM": _HOPPER_CHIP,
-    "B200 SXM": _on_chip("Blackwell", 8192, "blackwell_tuning", "zadouri2026"),
+    "B200 SXM": _on_chip("Blackwell", "tensor memory", 8192, "blackwell_tuning", "zadouri2026"),
 }
 # 32 banks of 4 bytes in every clock of a multiprocessor (CUDA programming guide).
 SHARED_PER_CLOCK: Bytes = 128.0

@@ -91,12 +91,12 @@ def memories(found: Placement) -> Table:
     chip, shared = chip_of(found), shared_bandwidth(found)
     rows: list[tuple[Cell, ...]] = [
         (
-            "registers",
-            say("{s} per SM", s=(chip.registers, BYTES)),
+            chip.sums,
+            say("{s} per SM", s=(chip.room, BYTES)),
             "–",
             "–",
             "–",
-            Cite((chip.source,)),
+            Cite((chip.clock_source if chip.sums != "registers" else chip.source,)),
         ),
         (
             "shared memory",
@@ -124,6 +124,6 @@ def memories(found: Placement) -> Table:
         rows=tuple(rows),
         caption="One way. What a node has once is divided by the GPUs of the job on it. Shared "
         "memory: 128 bytes per clock and SM, at the clock that the peak stands for; nobody states "
-        "a rate for registers. The drives' rates were measured with eight PCIe 5 drives of "
+        "a rate for what holds the sums. The drives' rates were measured with eight PCIe 5 drives of "
         "another machine, and are assumed here.",
     )

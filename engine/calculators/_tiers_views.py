@@ -86,10 +86,10 @@ def _fixed(found: Placement) -> list[Fixed]:
     return [
         Fixed(
             key="registers",
-            name="registers",
-            size=f"{show(chip.registers, BYTES)} in each of {found.job.gpu.sms} SMs",
+            name=chip.sums,
+            size=f"{show(chip.room, BYTES)} in each of {found.job.gpu.sms} SMs",
             inside=f"sums of a {tile} tile in fp32: {show(sums, BYTES)}",
-            share=sums / chip.registers,
+            share=sums / chip.room,
         ),
         Fixed(
             key="shared",

@@ -93,8 +93,8 @@ def shelves_scene(
         height=top + len(shelves) * _SHELF,
         frames=(Frame(caption=caption, shapes=tuple(shapes)),),
         caption="Drag a tensor up or down, or move it with the arrow keys. The line under a "
-        "memory is as long as the memory is full. What lies in registers and shared memory is "
-        "the tile of one matrix product; programs put it there, so it cannot be dragged.",
+        "memory is as long as the memory is full. On the chip lies the tile of one matrix "
+        "product; its program put it there, so it cannot be dragged.",
     )
 
 
