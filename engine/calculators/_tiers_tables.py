@@ -124,6 +124,6 @@ def memories(found: Placement) -> Table:
         rows=tuple(rows),
         caption="One way. What a node has once is divided by the GPUs of the job on it. Shared "
         "memory: 128 bytes per clock and SM, at the clock that the peak stands for; nobody states "
-        "a rate for what holds the sums. The drives' rates were measured with eight PCIe 5 drives of "
-        "another machine, and are assumed here.",
+        "a rate for what holds the sums. The drives' rates were measured with eight PCIe 5 drives "
+        "of another machine, and are assumed here.",
     )
