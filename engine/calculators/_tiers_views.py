@@ -3,12 +3,13 @@
 from engine.calculators._tiers_inputs import TENSORS, TIERS, Inputs, home
 from engine.calculators._tiers_model import Placement
 from engine.calculators._tiers_values import WIRES
-from engine.draw.memory_shelves import Chip, Fixed, Shelf, shelves_scene
+from engine.draw.memory_shelves import shelves_scene
+from engine.draw.shelf_shapes import Chip, Fixed, Shelf
 from engine.formulas.activations import HALF, SINGLE
 from engine.formulas.compute import TILE_COLUMNS, TILE_ROWS
 from engine.hardware import ON_CHIP, SHARED_PER_CLOCK, OnChip
 from engine.text import Text, say, show
-from engine.units import BANDWIDTH, BYTES, SECONDS, Bandwidth, Bytes, Count
+from engine.units import BANDWIDTH, BYTES, SECONDS, SHARE, Bandwidth, Bytes, Count
 from engine.views import Badge, Scene
 
 # Of the inner sum, a slice of so many elements is loaded at a time, and so many are on their way.
@@ -31,6 +32,7 @@ def shelves(inputs: Inputs, found: Placement) -> Scene:
                 size=show(found.job.sizes[key], BYTES),
                 color=color,
                 shelf=order.index(home(inputs, key)),
+                caption=_of_tensor(inputs, found, key),
             )
             for key, (name, color) in TENSORS.items()
         ],
@@ -50,17 +52,33 @@ def _caption(found: Placement) -> Text:
     )
 
 
+def _of_tensor(inputs: Inputs, found: Placement, key: str) -> Text:
+    moves = [move for move in found.moves if move.tensor == key]
+    words = f"{TENSORS[key][0].capitalize()}: {{s}} in {TIERS[home(inputs, key)]}. "
+    if not moves:
+        return say(words + "They cross no wire.", s=(found.job.sizes[key], BYTES))
+    over = " and ".join(dict.fromkeys(WIRES[move.wire] for move in moves))
+    time = sum(move.time for move in moves)
+    return say(
+        f"{words}In a step {{m}} cross {over}: {{t}}, {{r}} of the computation.",
+        s=(found.job.sizes[key], BYTES),
+        m=(sum(move.size for move in moves), BYTES),
+        t=(time, SECONDS),
+        r=(time / found.compute, SHARE),
+    )
+
+
 def _shelf(found: Placement, key: str) -> Shelf:
     tier, held = found.tiers[key], found.held[key]
     full = held / tier.capacity if tier.capacity else float(held > 0) * 2
     rate = show(tier.read, BANDWIDTH)
     if tier.write != tier.read:
         rate = f"{rate} read, {show(tier.write, BANDWIDTH)} written"
-    fit = "too full: " if full > 1 else ""
+    room = f"{show(held, BYTES)} of {show(tier.capacity, BYTES)}"
     return Shelf(
         key=key,
         name=_NAMES[key],
-        size=f"{fit}{show(held, BYTES)} of {show(tier.capacity, BYTES)}, {rate}",
+        size=f"too full: {room}" if full > 1 else f"{room}, {rate}",
         share=full,
     )
 
