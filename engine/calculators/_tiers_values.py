@@ -17,7 +17,7 @@ from engine.text import Text, say
 from engine.units import FLOP_RATE, PARAMETERS, SECONDS, SHARE, TOKENS, Seconds
 from engine.views import Receipt, Value
 
-WIRES = {"hbm": "HBM", "peer": "NVLink", "host": "PCIe", "nvme": "drives"}
+WIRES = {"hbm": "HBM", "peer": "NVLink", "host": "PCIe", "nvme": "NVMe"}
 MOVING = Equation(
     name="serial_moves",
     tex=r"\v{M} = \v{h} + \v{l} + \v{p} + \v{d} + \v{A}",
@@ -26,7 +26,7 @@ MOVING = Equation(
         "h": (r"T_{\mathrm{HBM}}", "on the GPU's own memory"),
         "l": (r"T_{\mathrm{NVLink}}", "on NVLink"),
         "p": (r"T_{\mathrm{PCIe}}", "on PCIe"),
-        "d": (r"T_{\mathrm{drives}}", "on the drives"),
+        "d": (r"T_{\mathrm{NVMe}}", "on the NVMe drives"),
         "A": ("A", "update on the host"),
     },
     sources=("rajbhandari2021",),

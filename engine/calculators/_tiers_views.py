@@ -54,13 +54,13 @@ def _caption(found: Placement) -> Text:
 
 def _of_tensor(inputs: Inputs, found: Placement, key: str) -> Text:
     moves = [move for move in found.moves if move.tensor == key]
-    words = f"{TENSORS[key][0].capitalize()}: {{s}} in {TIERS[home(inputs, key)]}. "
+    words = f"{TENSORS[key][0].capitalize()} ({TIERS[home(inputs, key)]}): {{s}}. "
     if not moves:
         return say(words + "They cross no wire.", s=(found.job.sizes[key], BYTES))
     over = " and ".join(dict.fromkeys(WIRES[move.wire] for move in moves))
     time = sum(move.time for move in moves)
     return say(
-        f"{words}In a step {{m}} cross {over}: {{t}}, {{r}} of the computation.",
+        f"{words}In a step {{m}} move over {over}: {{t}}, {{r}} of the computation.",
         s=(found.job.sizes[key], BYTES),
         m=(sum(move.size for move in moves), BYTES),
         t=(time, SECONDS),
