@@ -1,6 +1,6 @@
 """What a step moves when its tensors live in a slower memory than that of the GPU.
 
-How often each tensor moves is that of Rajbhandari et al. 2021, section 4, with every layer
+How often each tensor moves is that of Rajbhandari et al. 2021 ("Bandwidth requirements"), with every layer
 recomputed in the backward pass.
 """
 
@@ -47,7 +47,7 @@ def recomputed_time(
 ) -> Seconds:
     """Return forward, recomputed forward and backward pass: 8 operations per parameter and token.
 
-    Source: Rajbhandari et al. 2021, section 4. Limit: attention scores are left out.
+    Source: Rajbhandari et al. 2021, "Bandwidth requirements". Limit: attention scores are left out.
     """
     return RECOMPUTED * parameters * tokens / (utilization * peak)
 
@@ -101,7 +101,7 @@ def offload_efficiency(compute: Seconds, moving: Seconds) -> Share:
 
     With an intensity I in operations per byte, a bandwidth B and a rate R it is I B / (I B + R).
 
-    Source: Rajbhandari et al. 2021, section 4.1.
+    Source: Rajbhandari et al. 2021, "Bandwidth requirements".
     """
     return compute / (compute + moving)
 
@@ -124,6 +124,6 @@ def overlapped_step_time(compute: Seconds, passes: Seconds, update: Seconds) -> 
 
     The update waits for the last gradient, and the next forward pass for the update.
 
-    Source: Rajbhandari et al. 2021, section 4.2 and section 5.
+    Source: Rajbhandari et al. 2021, "Bandwidth requirements".
     """
     return max(compute, passes) + update

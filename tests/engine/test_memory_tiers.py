@@ -21,7 +21,7 @@ from engine.formulas.offload import (
 from engine.hosts import CPU_ADAM, HOSTS
 from engine.units import GB, TB, TERA
 
-# Section 4 of ZeRO-Infinity: what a V100 reaches where nothing holds it up.
+# "Bandwidth requirements" of ZeRO-Infinity: what a V100 reaches where nothing holds it up.
 RATE = 70 * TERA
 OFFLOAD = {"gradients_in": "host", "master_in": "host", "moments_in": "host"}
 # The paper counts a gradient in fp32 among the 16 bytes of the optimizer.
@@ -29,7 +29,7 @@ PUBLISHED_OPTIMIZER = 4 * SINGLE
 
 
 def efficiency(tokens, size, times, bandwidth, parameters=1e9):
-    """What the paper's section 4 prints, for one tensor of `size` bytes per parameter."""
+    """The efficiency of the paper, for one tensor of `size` bytes per parameter."""
     compute = recomputed_time(parameters, tokens, 1.0, RATE)
     return offload_efficiency(compute, moving_time(parameters * size, times, bandwidth))
 
