@@ -1,7 +1,7 @@
 """What a step moves when its tensors live in a slower memory than that of the GPU.
 
-How often each tensor moves is that of Rajbhandari et al. 2021 ("Bandwidth requirements"), with every layer
-recomputed in the backward pass.
+How often each tensor moves is that of Rajbhandari et al. 2021 ("Bandwidth requirements"), with
+every layer recomputed in the backward pass.
 """
 
 from engine.equation import Equation
