@@ -42,6 +42,10 @@ export function createPlayer({ count, show, onPlaying }) {
       stop();
       seek(wanted);
     },
+    /** Shows where it stands in a new drawing; what plays goes on. */
+    redraw() {
+      seek(frame);
+    },
     /** @param {number} by */
     step(by) {
       stop();
@@ -65,9 +69,8 @@ export function createPlayer({ count, show, onPlaying }) {
     get pace() {
       return (INTERVAL * 0.6) / speed;
     },
-    /** Other frames: shows the same one, or the last, and goes on playing. */
-    renew() {
-      seek(frame);
+    get frame() {
+      return frame;
     },
   };
 }
