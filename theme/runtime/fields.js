@@ -52,9 +52,10 @@ export function showField(calculator, name, input, isBad) {
     if (slider !== held) write(slider, "value", String(Math.round((input.position ?? 0) * 1000)));
     if (slider.hasAttribute("aria-valuetext")) attribute(slider, "aria-valuetext", input.text);
   }
-  for (const message of partsOf(calculator, `[data-error="${name}"]`)) {
-    showMessage(message, input.error);
-  }
+  const messages = partsOf(calculator, `[data-error="${name}"]`);
+  // A bad value of the address has no box that it was typed in: the first number tells.
+  const teller = !typedIn && messages.every(inlineOf) ? messages[0] : null;
+  for (const message of messages) showMessage(message, input.error, message === teller);
 }
 
 /**
@@ -80,10 +81,14 @@ export function fit(control) {
   if (control.classList.contains("drag")) write(control, "size", Math.max(1, control.value.length));
 }
 
+function inlineOf(message) {
+  return message.closest(".inline-field");
+}
+
 /** Inside a sentence only the number being edited carries its message. */
-function showMessage(message, error) {
-  const inline = message.closest(".inline-field");
-  const shown = error !== null && (!inline || inline.contains(typedIn));
+function showMessage(message, error, tells) {
+  const inline = inlineOf(message);
+  const shown = error !== null && (!inline || tells || inline.contains(typedIn));
   write(message, "hidden", !shown);
   write(message, "textContent", shown ? error : "");
 }
