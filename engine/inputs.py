@@ -23,11 +23,22 @@ class Unit:
         text: as written after the number, with its space: " Gb/s", "B", "".
         size: in SI base units.
         also: other units a reader may type -> their size.
+        shown: those of them that a value is shown in, whichever suits it; then a reader must name
+            the unit.
     """
 
     text: str
     size: float
     also: Mapping[str, float] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
+
+    def of(self, value: float) -> tuple[str, float]:
+        """Return text and size of the unit that suits a value: the largest not above it."""
+        sizes = sorted((self.also[name], f" {name}") for name in self.shown)
+        fitting = [(text, size) for size, text in sizes if size <= abs(value) * (1 + 1e-9)]
+        if fitting:
+            return fitting[-1]
+        return (sizes[0][1], sizes[0][0]) if sizes else (self.text, self.size)
 
 
 PLAIN = Unit("", 1, {"k": 1e3, "M": 1e6})
@@ -81,6 +92,9 @@ class Number:
         """Return the SI value; a bare number is in `unit` if typed, in SI if from a URL."""
         units = {self.unit.text.strip(): self.unit.size, **self.unit.also}
         units.pop("", None)
+        if typed and self.unit.shown and _bare(text):
+            names = ", ".join(self.unit.shown)
+            raise InputError(f"{_quoted(text)} has no unit; allowed is one of {names}")
         try:
             value = read(text, self.unit.size if typed else 1.0, units)
         except ValueError as error:
@@ -103,10 +117,11 @@ class Number:
 
     def show(self, value: Scalar) -> str:
         """Return the value as it stands in its field."""
-        amount = float(value) / self.unit.size
+        unit, size = self.unit.of(float(value))
+        amount = float(value) / size
         exact = significant(amount, 12, trim=True) if abs(amount) >= 1e-6 else f"{amount:g}"
         rounded = significant(amount, 6, trim=True) if abs(amount) >= 1e-6 else exact
-        return (exact if len(exact) <= 9 else rounded) + self.unit.text
+        return (exact if len(exact) <= 9 else rounded) + unit
 
     def range_words(self) -> str:
         """Return the range in words, for labels and messages."""
@@ -144,11 +159,12 @@ class Number:
         """Return the value `steps` marks away; there are 180 marks in a decade."""
         way, nearest = (1, math.floor) if steps > 0 else (-1, math.ceil)
         for _ in range(min(abs(steps), 200)):
-            units = amount / self.unit.size
+            size = self.unit.of(amount)[1]
+            units = amount / size
             decade = 10.0 ** math.floor(math.log10(units) + way * 1e-9)
-            mark = max(decade / 20, 1 / self.unit.size if self.whole else 0.0)
+            mark = max(decade / 20, 1 / size if self.whole else 0.0)
             count = nearest(units / mark + way * 1e-9) + way
-            amount = float(self._snap(count * mark * self.unit.size))
+            amount = float(self._snap(count * mark * size))
         return round(amount) if self.whole else amount
 
     def _snap(self, value: float) -> Scalar:
@@ -160,7 +176,8 @@ class Number:
         if self.scale == "log2":
             value = 2.0 ** round(math.log2(value))
         elif self.scale == "log":
-            value = float(f"{value / self.unit.size:.3g}") * self.unit.size
+            size = self.unit.of(value)[1]
+            value = float(f"{value / size:.3g}") * size
         else:
             value = round((value - self.low) / self.step) * self.step + self.low
         value = min(max(float(f"{value:.12g}"), self.low), self.high)
@@ -224,6 +241,14 @@ class Switch:
 
 
 Field = Number | Choice | Switch
+
+
+def _bare(text: str) -> bool:
+    """Return whether the text is a number and nothing else."""
+    try:
+        return math.isfinite(float(text.replace(",", "")))
+    except ValueError:
+        return False
 
 
 def _quoted(text: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from engine.calculators._explorer_inputs import Inputs
 from engine.calculators._explorer_model import Job, times
 from engine.calculators._explorer_names import EVENT_NAMES
+from engine.simulate.layer_time import kernels_per_layer
 from engine.text import Text, say
 from engine.units import SECONDS, Seconds
 
@@ -230,7 +231,9 @@ def _event(key: str, time: Seconds, found: Job) -> Event:
 
 def _count(key: str, found: Job) -> float:
     rounds = float(found.microbatches)
+    kernels = kernels_per_layer(found.run.model, found.run.training, found.rank)
     each = {
+        "gap": rounds * found.layers * kernels,
         "layer": rounds * found.layers,
         "gemm": rounds * found.layers,
         "bucket": float(found.layers),

@@ -102,9 +102,9 @@ def _job(inputs: _levers_inputs.Inputs) -> Job:
 
 def _variants(run: Run) -> tuple[tuple[str, str, StepTime], ...]:
     settings = (
-        ("nothing", "nothing beside", False, False),
-        ("gradients", "gradients beside", True, False),
-        ("both", "and tensor parallel", True, True),
+        ("nothing", "nothing overlapped", False, False),
+        ("gradients", "gradients overlapped (the job)", True, False),
+        ("both", "tensor parallelism overlapped too", True, True),
     )
     found = []
     for key, label, gradients, tensor in settings:

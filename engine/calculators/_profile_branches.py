@@ -50,7 +50,7 @@ def causes(m: Measures) -> Table:
 
 def _link(rule: Rule) -> Open:
     name = COMMANDS[rule.tool].name
-    return Open(name, "command_builder", f"command_builder.tool={rule.tool}")
+    return Open(name, "command_builder", f"command_builder.tool={rule.tool}", keeps=True)
 
 
 def tree(m: Measures, *, everything: bool) -> Table:

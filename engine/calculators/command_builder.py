@@ -155,7 +155,7 @@ def _layers(inputs: Inputs) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             LAYERS[one.layer],
-            Open(one.name, "command_builder", f"command_builder.tool={key}"),
+            Open(one.name, "command_builder", f"command_builder.tool={key}", keeps=True),
             one.relation,
         )
         for key, one in COMMANDS.items()

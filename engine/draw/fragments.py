@@ -48,7 +48,9 @@ def cite_links(keys: Iterable[str]) -> str:
 
 def _cell(cell: Cell, display: Display) -> str:
     if isinstance(cell, Open):
-        return f'<a href="?{escape(cell.query)}#{cell.calculator}">{escape(cell.text)}</a>'
+        query = escape(cell.query)
+        kept = f' data-set="{query}"' if cell.keeps else ""
+        return f'<a href="?{query}#{cell.calculator}"{kept}>{escape(cell.text)}</a>'
     return cite_links(cell.keys) if isinstance(cell, Cite) else escape(words(cell, display))
 
 
