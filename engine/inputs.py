@@ -159,12 +159,11 @@ class Number:
         """Return the value `steps` marks away; there are 180 marks in a decade."""
         way, nearest = (1, math.floor) if steps > 0 else (-1, math.ceil)
         for _ in range(min(abs(steps), 200)):
-            size = self.unit.of(amount)[1]
-            units = amount / size
+            units = amount / self.unit.size
             decade = 10.0 ** math.floor(math.log10(units) + way * 1e-9)
-            mark = max(decade / 20, 1 / size if self.whole else 0.0)
+            mark = max(decade / 20, 1 / self.unit.size if self.whole else 0.0)
             count = nearest(units / mark + way * 1e-9) + way
-            amount = float(self._snap(count * mark * size))
+            amount = float(self._snap(count * mark * self.unit.size))
         return round(amount) if self.whole else amount
 
     def _snap(self, value: float) -> Scalar:
@@ -176,8 +175,7 @@ class Number:
         if self.scale == "log2":
             value = 2.0 ** round(math.log2(value))
         elif self.scale == "log":
-            size = self.unit.of(value)[1]
-            value = float(f"{value / size:.3g}") * size
+            value = float(f"{value / self.unit.size:.3g}") * self.unit.size
         else:
             value = round((value - self.low) / self.step) * self.step + self.low
         value = min(max(float(f"{value:.12g}"), self.low), self.high)

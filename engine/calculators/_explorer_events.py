@@ -20,8 +20,8 @@ _ABOUT: Mapping[str, Kind] = {
         "Profiling",
         "A value is fetched from the memory of the GPU.",
         "Wires on the package; nothing that software can change, only hide.",
-        "Assumed: 400 clock cycles at 1.755 GHz.",
-        (),
+        "690 clock cycles measured on a GH200, at 1.98 GHz.",
+        ("dewing",),
     ),
     "nvlink": (
         "link",

@@ -155,7 +155,7 @@ class Inputs:
         Number(
             label="Ruler to",
             unit=LONG_TIMES,
-            low=100.0,
+            low=36.0,
             high=10_000 * DAY,
             scale="log",
             advanced=True,
