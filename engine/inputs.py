@@ -245,6 +245,8 @@ class Order:
             if names[word] in found:
                 raise InputError(f"{names[word]} is there twice; each stands once in the order")
             found.append(names[word])
+        if not found:
+            raise InputError(f"{_quoted(text)} names nothing of {_listed(list(self.items))}")
         return "-".join((*found, *(item for item in self.items if item not in found)))
 
     def show(self, value: Scalar) -> str:
