@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.inputs import MILLISECONDS, Number, Order, Scalar, Switch
-from engine.units import MILLI
+from engine.units import MILLI, Seconds
 
 LAYERS = 3
 # The b marks a gather for the backward pass: the layer was freed after its forward pass.
@@ -21,8 +21,10 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 }
 
 
-def _time(label: str) -> Number:
-    return Number(label=label, unit=MILLISECONDS, low=0.0, high=20 * MILLI, step=0.5 * MILLI)
+def _time(label: str, low: Seconds = 0.0) -> Number:
+    return Number(
+        label=label, unit=MILLISECONDS, low=low, high=20 * MILLI, step=0.5 * MILLI, advanced=True
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Inputs:
             label="Communication",
             items=COMMUNICATION_ITEMS,
             help="Order of the stream; AG2b gathers layer 2 again, for its backward pass.",
+            advanced=True,
         ),
     ] = REDUCE_FIRST
     compute: Annotated[
@@ -60,15 +63,6 @@ class Inputs:
     ] = "-".join(COMPUTE_ITEMS)
     gather: Annotated[float, _time("All-gather of a layer (AG)")] = 3 * MILLI
     reduction: Annotated[float, _time("Reduce-scatter (RS)")] = 3 * MILLI
-    forward: Annotated[
-        float,
-        Number(
-            label="Forward (F)",
-            unit=MILLISECONDS,
-            low=0.5 * MILLI,
-            high=20 * MILLI,
-            step=0.5 * MILLI,
-        ),
-    ] = 2 * MILLI
+    forward: Annotated[float, _time("Forward (F)", 0.5 * MILLI)] = 2 * MILLI
     backward: Annotated[float, _time("Backward (B)")] = 4 * MILLI
     optimizer: Annotated[float, _time("Optimizer, per layer (Opt)")] = 1 * MILLI

@@ -1,7 +1,7 @@
 """The operations of the composed step as boxes to drag, each with what it waited for."""
 
 from engine.calculators._composer_inputs import Inputs
-from engine.calculators._composer_model import Composed, kind_of, title_of
+from engine.calculators._composer_model import Composed, kind_of
 from engine.draw.grip import Grip
 from engine.draw.stream_strip import Chip, strip_scene
 from engine.simulate.streams import COMPUTE
@@ -47,7 +47,7 @@ def _chip(
         now=place + 1,
         low=1,
         high=len(shown),
-        text=f"{name}, place {place + 1} of {len(shown)}",
+        text=f"{place + 1} of {len(shown)}",
         back=_swapped(whole, name, shown[place - 1]) if place else "",
         ahead=_swapped(whole, name, shown[place + 1]) if place + 1 < len(shown) else "",
     )
@@ -78,7 +78,7 @@ def _swapped(whole: tuple[str, ...], one: str, two: str) -> str:
 def _caption(step: Composed, name: str) -> Text:
     span = step.spans[name]
     return say(
-        f"{name} ({title_of(name)}) runs from {{s}} to {{e}}. {_reason(step, name)}",
+        f"{name} runs from {{s}} to {{e}}. {_reason(step, name)}",
         s=(span.start, SECONDS),
         e=(span.end, SECONDS),
     )

@@ -154,7 +154,6 @@ def timeline(inputs: Inputs, step: Composed) -> Timeline:
             ),
         ),
         curve_axis=Axis(label="gathered layers", quantity=COUNT, low=0.0, high=LAYERS * 1.1),
-        player=True,
     )
 
 
