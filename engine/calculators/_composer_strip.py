@@ -5,7 +5,7 @@ from engine.calculators._composer_model import Composed, kind_of
 from engine.draw.grip import Grip
 from engine.draw.stream_strip import Chip, strip_scene
 from engine.simulate.streams import COMPUTE
-from engine.text import Text, say
+from engine.text import Text, say, show
 from engine.units import SECONDS
 from engine.views import Scene
 
@@ -25,7 +25,11 @@ def strip(inputs: Inputs, step: Composed) -> Scene:
     turns = sorted(
         step.spans.values(), key=lambda span: (span.start, span.end, span.op.stream != COMPUTE)
     )
-    return strip_scene(("compute", "communication"), chips, [span.op.key for span in turns])
+    rows = (
+        ("compute", f"step {show(step.length, SECONDS)}"),
+        ("communication", f"exposed {show(step.seen.exposed, SECONDS)}"),
+    )
+    return strip_scene(rows, chips, [span.op.key for span in turns])
 
 
 def _chip(

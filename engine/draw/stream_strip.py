@@ -8,7 +8,7 @@ from engine.text import Text
 from engine.views import Frame, Scene, Shape
 
 _WIDTH, _ROOM, _BOX = 600.0, 66.0, 60.0
-_HIGH, _ROW, _TOP = 60.0, 98.0, 26.0
+_HIGH, _ROW, _TOP = 60.0, 102.0, 30.0
 _LARGE, _SMALL = 20.0, 19.0  # still read on a phone, where the sheet is half as wide
 _QUIET, _WAITED, _NOW = "0.16", "0.36", "0.68"
 
@@ -40,13 +40,18 @@ class Chip:
     grip: Grip
 
 
-def strip_scene(rows: Sequence[str], chips: Sequence[Chip], turns: Sequence[str]) -> Scene:
+def strip_scene(
+    rows: Sequence[tuple[str, str]], chips: Sequence[Chip], turns: Sequence[str]
+) -> Scene:
     """Return the chips, each row in its order; one frame for every operation in turn.
 
-    `rows` are the names of the streams, `turns` the names of the chips in the order of the frames.
+    `rows` hold the name of each stream and what it comes to; `turns` are the names of the chips
+    in the order of the frames.
     """
     titles = [
-        _words(f"row{at}", 2, at * _ROW + 16, 16, "start", row) for at, row in enumerate(rows)
+        _words(f"{key}{at}", x, at * _ROW + 20, _SMALL, anchor, text)
+        for at, (name, total) in enumerate(rows)
+        for key, x, anchor, text in (("row", 2, "start", name), ("sum", _WIDTH - 4, "end", total))
     ]
     by_name = {chip.name: chip for chip in chips}
     place = {"": 0}
