@@ -174,13 +174,13 @@ def _lines(view: View, display: Display) -> Iterator[str]:
         yield f"{view.text}: {words(view.sentence, display)}"
     elif isinstance(view, Advice):
         yield f"  {words(view.verdict, display)}"
-        yield from _columns(
-            [
-                (show(r.after, view.quantity, display), words(r.label, display))
-                for r in view.remedies
-            ]
-            or [("", "")]
-        )
+        if view.remedies:
+            yield from _columns(
+                [
+                    (show(r.after, view.quantity, display), words(r.label, display))
+                    for r in view.remedies
+                ]
+            )
     elif isinstance(view, Challenge):
         yield f"  {words(view.goal, display)}"
         yield from (

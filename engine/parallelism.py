@@ -1,6 +1,7 @@
 """A training run: the cluster, the parallel plan, and how it trains."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from engine.accelerators import Gpu
@@ -146,6 +147,7 @@ def num_microbatches(plan: Plan, training: Training) -> Count:
     return training.global_batch_size // (training.micro_batch_size * data_parallel(plan))
 
 
+@lru_cache(maxsize=4096)
 def piece_of_model(num_layers: Count, num_pieces: Count, index: Count) -> range:
     """Return the layers of one piece of the pipeline, counted in the order of the model.
 
@@ -166,6 +168,7 @@ def piece_of_model(num_layers: Count, num_pieces: Count, index: Count) -> range:
     return range(start(index), start(index + 1))
 
 
+@lru_cache(maxsize=256)
 def chunk_sizes(num_layers: Count, num_pieces: Count) -> tuple[Count, ...]:
     """Return how many layers each piece of the pipeline has."""
     if num_layers % num_pieces == 0:

@@ -15,7 +15,7 @@ _STACK, _GUIDES, _PIPELINE = "day1inference", "vizuara_guides", "pingdo_pipeline
 _MODEL = MODELS["llama-3-70b"]
 _LAYER = layer_parameters(_MODEL) / _MODEL.num_layers
 _TOKENS = 4096.0
-_PASSES = tensor_passes(sequence_parallel=False)
+_PASSES = tensor_passes()
 _STATE = 2.0 * _TOKENS * _MODEL.hidden_size  # the hidden state of a micro-batch
 _PEAK = GPUS["h100"].peak["bf16"]
 _PORT = 400 * Gbit

@@ -95,7 +95,8 @@ def _gain(lever: Lever, inputs: Inputs, run: Run, step: StepTime) -> Gain | None
         gain = step.total / time
     else:
         time = _step(other).total
-        gain = _gpu_time(run) / _gpu_time(other)
+        # Runs of another batch or size compare by the GPU time of a sequence.
+        gain = step.total / time * _gpus_per_sequence(run) / _gpus_per_sequence(other)
     # A change that was taken back because it does not divide is none; a micro-batch that needs a
     # larger batch is another lever.
     taken_back = other == run and not lever.removed
@@ -117,6 +118,5 @@ def _size(run: Run) -> tuple[Count, Count]:
     return run.plan.world_size, run.training.global_batch_size
 
 
-def _gpu_time(run: Run) -> Seconds:
-    """Return the GPU time of a sequence, so that runs of another batch or size compare."""
-    return _step(run).total * run.plan.world_size / run.training.global_batch_size
+def _gpus_per_sequence(run: Run) -> Ratio:
+    return run.plan.world_size / run.training.global_batch_size

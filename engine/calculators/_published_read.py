@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from engine.calculators import _published_rows as texts
+from engine.calculators._published_fields import SIZES, SWITCHES
 from engine.calculators._run_inputs import CUSTOM, Inputs
 from engine.units import GB, Bytes, Count, Ratio, Seconds
 
@@ -16,34 +17,7 @@ _SHAPE = (
     "ffn_hidden_size",
     "vocab_size",
 )
-_SWITCHES = (
-    "sequence_parallel",
-    "zero_stage",
-    "precision",
-    "recompute",
-    "flash_attention",
-    "schedule",
-    "overlap_gradient_reduce",
-    "overlap_tensor_parallel",
-    "framework",
-    "compiled",
-    "half_gradients",
-    "cuda_graphs",
-    "fused_experts",
-)
 _WORDS = ("zero_stage", "precision", "recompute", "schedule", "framework")
-_SIZES = (
-    "sequence_length",
-    "world_size",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "virtual_pipeline",
-    "context_parallel",
-    "expert_parallel",
-    "shard_group",
-    "micro_batch_size",
-    "global_batch_size",
-)
 _FAMILIES = ("GB200", "GB300", "B200", "B300", "A100", "H100")
 
 
@@ -97,7 +71,7 @@ class Published:
     @property
     def precision(self) -> str:
         """Of the matrix products."""
-        return self.switches[_SWITCHES.index("precision")]
+        return self.switches[SWITCHES.index("precision")]
 
 
 @cache
@@ -118,7 +92,7 @@ def published() -> tuple[Published, ...]:
     found = []
     for line in texts.ROWS.splitlines():
         key, source, name, model, cluster, switch, complete, doubt, *rest = line.split(",")
-        sizes, measured = rest[: len(_SIZES)], rest[len(_SIZES) :]
+        sizes, measured = rest[: len(SIZES)], rest[len(SIZES) :]
         found.append(
             Published(
                 key=key,
@@ -129,7 +103,7 @@ def published() -> tuple[Published, ...]:
                 switches=switches[int(switch)],
                 complete=complete == "A",
                 doubted=doubt == "d",
-                sizes=dict(zip(_SIZES, map(int, sizes), strict=True)),
+                sizes=dict(zip(SIZES, map(int, sizes), strict=True)),
                 measured=float(measured[0]),
                 predicted=float(measured[1]),
                 memory=tuple(float(size) * GB for size in measured[2:]),
@@ -148,7 +122,7 @@ def inputs_of(row: Published) -> Inputs:
         "nic_bandwidth": float(bandwidth),
         **row.sizes,
     }
-    for name, text in zip(_SWITCHES, row.switches, strict=True):
+    for name, text in zip(SWITCHES, row.switches, strict=True):
         given[name] = text if name in _WORDS else text == "1"
     if row.mixture:
         return Inputs(model=row.model[0], **given)  # type: ignore[arg-type]

@@ -78,7 +78,7 @@ class Inputs:
 def compute(inputs: Inputs) -> dict[str, View]:
     """Return the views, in the order of the page."""
     n, rows = inputs.ranks, float(inputs.tokens * inputs.hidden_size) * HALF
-    passes = tensor_passes(sequence_parallel=False)
+    passes = tensor_passes()
     tensor, sequence = (
         tensor_layer_bytes(inputs.tokens, inputs.hidden_size, n, times)
         for times in (passes, tensor_passes(sequence_parallel=True))

@@ -59,7 +59,7 @@ def zero_bytes_sent(
     return ring_bytes_sent(passes, ranks) / 2
 
 
-def tensor_passes(*, sequence_parallel: bool, recompute: bool = False) -> Count:
+def tensor_passes(*, sequence_parallel: bool = False, recompute: bool = False) -> Count:
     """Return how often a layer's hidden state goes around the ring of tensor parallelism.
 
     Attention and feed-forward part each take an all-reduce forward and one backward (Shoeybi et al.

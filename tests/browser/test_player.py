@@ -118,3 +118,18 @@ def test_a_new_drawing_keeps_the_frame(visit):
         arg=before,
     )
     assert at(found) == 4
+
+
+def test_a_new_drawing_does_not_stop_what_plays(visit):
+    page = visit()
+    found = figure(page)
+    found.locator("[data-play]").click()
+    before = found.locator("[data-stage] [data-shape]").count()
+    typed = 'input[type=text][name="world_size"][data-of="collective_steps"]'
+    page.locator(f".field {typed}").first.press("ArrowUp")
+    page.wait_for_function(
+        "count => document.querySelectorAll('.scene-figure [data-stage] [data-shape]').length"
+        " !== count",
+        arg=before,
+    )
+    assert found.locator("[data-play]").text_content() == "Pause"

@@ -10,6 +10,7 @@ from engine.calculators._modeler_inputs import SCHEDULES, Inputs
 from engine.calculators._modeler_model import modeled
 from engine.calculators._modeler_published import printed
 from engine.formulas.axes import stage_message, tensor_layer_bytes
+from engine.formulas.volumes import tensor_passes
 from engine.models import MODELS
 from engine.parallelism import layers_of_stage
 from engine.simulate.memory import memory
@@ -125,7 +126,8 @@ def test_the_tiny_layer_by_hand(output, hand):
 def test_the_axes_of_the_lab_send_what_the_ledger_of_a_layer_says():
     tensor = next(axis for axis in modeled(INPUTS).axes if axis.key == "tensor")
     layer = axis_bytes.compute(LLAMA)["tensor"].value
-    assert tensor.sent == pytest.approx(layer * 20 * 8)
+    gathered_again = tensor_passes(sequence_parallel=True) / tensor_passes()
+    assert tensor.sent == pytest.approx(layer * gathered_again * 20 * 8)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-from engine.calculators._published_read import _SWITCHES, Published, published
+from engine.calculators._published_fields import SWITCHES
+from engine.calculators._published_read import Published, published
 
 TARGET = Path(__file__).parents[2] / "engine" / "calculators" / "_levers_accuracy.py"
 _PLAN = (
@@ -28,7 +29,7 @@ _PLAN = (
 
 def settings(row: Published) -> dict[str, object]:
     """Return what a lever could change."""
-    return dict(zip(_SWITCHES, row.switches, strict=True)) | {k: row.sizes[k] for k in _PLAN}
+    return dict(zip(SWITCHES, row.switches, strict=True)) | {k: row.sizes[k] for k in _PLAN}
 
 
 def pairs() -> Iterator[tuple[Published, Published]]:

@@ -17,6 +17,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from engine.accelerators import ACCELERATORS
+from engine.calculators._published_fields import SIZES, SWITCHES
 from engine.calculators._run_inputs import CUSTOM, LIMITED, Inputs
 from engine.calculators._run_repair import LIMITED_GPU
 from engine.estimate import estimate
@@ -96,33 +97,6 @@ CLUSTER = (
     "gpus_per_node",
     "nics_per_node",
     "nic_bandwidth",
-)
-SWITCHES = (
-    "sequence_parallel",
-    "zero_stage",
-    "precision",
-    "recompute",
-    "flash_attention",
-    "schedule",
-    "overlap_gradient_reduce",
-    "overlap_tensor_parallel",
-    "framework",
-    "compiled",
-    "half_gradients",
-    "cuda_graphs",
-    "fused_experts",
-)
-SIZES = (
-    "sequence_length",
-    "world_size",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "virtual_pipeline",
-    "context_parallel",
-    "expert_parallel",
-    "shard_group",
-    "micro_batch_size",
-    "global_batch_size",
 )
 
 

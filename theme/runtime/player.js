@@ -42,6 +42,10 @@ export function createPlayer({ count, show, onPlaying }) {
       stop();
       seek(wanted);
     },
+    /** Shows where it stands in a new drawing; what plays goes on. */
+    redraw() {
+      seek(frame);
+    },
     /** @param {number} by */
     step(by) {
       stop();

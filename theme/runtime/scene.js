@@ -68,7 +68,7 @@ function startScene(figure, frames) {
     drawing = read(stage, frames);
     write(scrub, "max", String(frames.length - 1));
     list();
-    player.seek(player.frame);
+    player.redraw();
   });
   figure.querySelector("details.data")?.addEventListener("toggle", list);
   scrub.addEventListener("input", () => player.seek(scrub.valueAsNumber));
