@@ -138,26 +138,45 @@ def _held(spans: dict[str, Span], room: Count) -> tuple[tuple[Seconds, Count], .
     return tuple(found.items())
 
 
-def queued(step: Composed) -> dict[str, Seconds]:
-    """Return what communication on the path costs, by cause; what cannot be avoided is left out.
+def waits(step: Composed) -> dict[str, tuple[str, ...]]:
+    """Return the communication on the path by cause; what cannot be avoided is left out.
 
-    A gather behind a reduction is a matter of "order", one that waits for a layer to be freed one
-    of "room"; what follows its like is one of "wire".
+    A gather and the reduction before it are a matter of "order", and so is an operation that was
+    ready while its stream stood still for the one before it. A gather that waits for a layer to be
+    freed is one of "room"; what else follows its like is one of "wire".
     """
-    found: dict[str, list[Seconds]] = {"order": [], "room": [], "wire": []}
+    found: dict[str, list[str]] = {"order": [], "room": [], "wire": []}
     for at, name in enumerate(step.path):
         cause = _cause(step, at)
         if cause:
-            found[cause].append(step.spans[name].end - step.spans[name].start)
-    return {cause: fsum(times) for cause, times in found.items()}
+            found[cause].append(name)
+    return {cause: tuple(names) for cause, names in found.items()}
+
+
+def time_of(step: Composed, names: Sequence[str]) -> Seconds:
+    """Return how long the operations take together."""
+    return fsum(step.spans[name].end - step.spans[name].start for name in names)
 
 
 def _cause(step: Composed, at: int) -> str:
     kind = kind_of(step.path[at])
     before = kind_of(step.path[at - 1]) if at else ""
     after = kind_of(step.path[at + 1]) if at + 1 < len(step.path) else ""
-    if kind == "AG" and at:
-        return {"RS": "order", "AG": "wire"}.get(before, "room")
-    if kind == "RS" and after in ("AG", "RS"):
-        return "order" if after == "AG" else "wire"
-    return ""
+    if kind not in ("AG", "RS") or not at:
+        return ""
+    if (before, kind) == ("RS", "AG") or (kind, after) == ("RS", "AG") or _stood(step, at):
+        return "order"
+    if before in ("AG", "RS"):
+        # The last reduction is there whatever the order.
+        return "wire" if after in ("AG", "RS") or kind == "AG" else ""
+    return "room" if kind == "AG" else "wire" if after == "RS" else ""
+
+
+def _stood(step: Composed, at: int) -> bool:
+    """Return whether the stream stood still before the collectives that lead here on the path."""
+    first = at
+    while first and kind_of(step.path[first - 1]) in ("AG", "RS"):
+        first -= 1
+    name = step.path[at]
+    ready = max((step.spans[other].end for other in step.plan.needs[name]), default=0.0)
+    return first < at and ready < step.spans[step.path[first]].start - 1e-9

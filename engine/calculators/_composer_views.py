@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.calculators._composer_inputs import LAYERS, Inputs
-from engine.calculators._composer_model import Composed, kind_of, queued
+from engine.calculators._composer_inputs import LAYERS
+from engine.calculators._composer_model import Composed, time_of, waits
 from engine.formulas.issue_order import LEAST_STEP
 from engine.simulate.stream_account import exposed_pieces
 from engine.simulate.streams import COMPUTE, NETWORK
@@ -84,36 +84,38 @@ def regime(step: Composed) -> Badge:
             sentence="No order of these operations is faster. Only other times are.",
             color="compute",
         )
-    causes = queued(step)
-    worst = max(causes, key=lambda cause: causes[cause])
-    if not causes[worst]:
+    causes = waits(step)
+    times = {cause: time_of(step, names) for cause, names in causes.items()}
+    # What differs in the last bits only is equal, and then the order comes first.
+    worst = max(times, key=lambda cause: round(times[cause], 9))
+    if not times[worst]:
         return Badge(
             text="Computation",
             sentence="Only the first gather and the last reduction are waited for.",
             color="compute",
         )
-    texts = {
-        "order": ("Order", f"{_behind(step)}: computation waits for both"),
-        "room": ("Room", "Gathers wait until a layer is freed"),
-        "wire": ("Wire", "Collectives follow one another, and computation waits for them"),
-    }
-    name, words = texts[worst]
+    title, words = {
+        "order": ("Order", f"{_behind(step, causes['order'])}, and the step waits for both"),
+        "room": ("Room", "Gathers wait until a layer is freed, and computation waits for them"),
+        "wire": ("Wire", "Collectives follow one another, and the step waits for them"),
+    }[worst]
     return Badge(
-        text=name,
+        text=title,
         sentence=say(
-            f"{words}. This costs {{t}}, {{s}} of the step.",
-            t=(causes[worst], SECONDS),
-            s=(causes[worst] / step.length, SHARE),
+            f"{words}. Such waits are {{t}}, {{s}} of the step.",
+            t=(times[worst], SECONDS),
+            s=(times[worst] / step.length, SHARE),
         ),
         color="communication",
     )
 
 
-def _behind(step: Composed) -> str:
-    pairs = pairwise(step.path)
-    found = ((one, two) for one, two in pairs if (kind_of(one), kind_of(two)) == ("RS", "AG"))
-    one, two = next(found, ("A reduction", "a gather"))
-    return f"{one} stands before {two}"
+def _behind(step: Composed, names: tuple[str, ...]) -> str:
+    """Return the first of the operations that stands behind another collective on the path."""
+    pairs = ((one, two) for one, two in pairwise(step.path) if two in names)
+    found = (pair for pair in pairs if step.spans[pair[0]].op.stream == NETWORK)
+    one, two = next(found, ("another", "A collective"))
+    return f"{two} stands behind {one}"
 
 
 def verdict(step: Composed) -> Badge:
@@ -134,7 +136,7 @@ def verdict(step: Composed) -> Badge:
     )
 
 
-def timeline(inputs: Inputs, step: Composed) -> Timeline:
+def timeline(step: Composed) -> Timeline:
     """Return both streams, and under them the layers that are gathered."""
     times, counts = zip(*step.held, strict=True)
     return Timeline(

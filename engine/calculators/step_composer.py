@@ -26,7 +26,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "regime": regime(step),
         "strip": strip(inputs, step),
         "verdict": verdict(step),
-        "timeline": timeline(inputs, step),
+        "timeline": timeline(step),
         **found,
         "challenge": challenge(inputs, step),
     }

@@ -14,7 +14,7 @@ from engine.calculators._composer_inputs import (
     PRESETS,
     Inputs,
 )
-from engine.calculators._composer_model import composed
+from engine.calculators._composer_model import composed, waits
 from engine.calculators._composer_order import Orders, heads, needs_of, present
 from engine.calculators.step_composer import compute
 from engine.text import words
@@ -258,3 +258,38 @@ def test_items_without_a_place_in_the_step_keep_it_in_the_input():
 def test_the_address_holds_the_order():
     answered = reply({"calculator": "step_composer", "values": {"communication": ONE_AHEAD}})
     assert answered["query"] == [["step_composer.communication", ONE_AHEAD]]
+
+
+def binds(**changes):
+    badge = compute(replace(START, **changes))["regime"]
+    return badge.text, words(badge.sentence)
+
+
+def test_a_gather_behind_a_reduction_is_named_as_what_binds():
+    assert binds() == (
+        "Order",
+        "AG2b stands behind RS3, and the step waits for both. "
+        "Such waits are 12.00 ms, 29.3 % of the step.",
+    )
+
+
+def test_a_reduction_that_was_ready_while_its_stream_stood_still_is_a_matter_of_order():
+    found = step(room=3, communication="AG1-AG2-AG3-RS2-AG2b-RS3-AG1b-RS1")
+    # RS3 is ready at 15; the stream waits for B2, which ends at 19.
+    assert waits(found)["order"] == ("RS3",)
+
+
+def test_the_best_order_for_two_is_held_up_by_the_wire():
+    assert binds(communication=GATHERS_FIRST)[0] == "Wire"
+
+
+def test_a_gather_that_waits_for_a_freed_layer_is_a_matter_of_room():
+    assert waits(step(room=1))["room"] == ("AG2", "AG3")
+
+
+def test_what_reaches_the_bound_is_called_the_least():
+    assert binds(room=3)[0] == "The least there is"
+
+
+def test_of_equal_causes_the_order_is_named():
+    assert binds(communication=ONE_AHEAD)[0] == "Order"
