@@ -9,7 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.accelerators import ACCELERATORS, Gpu
-from engine.units import GB, MICRO, Bandwidth, Bytes, Count, Gbit, Seconds
+from engine.units import (
+    GB,
+    MICRO,
+    Bandwidth,
+    Bytes,
+    Count,
+    Gbit,
+    KiB,
+    Operations,
+    Seconds,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,3 +139,54 @@ MEASURED: Mapping[str, Measurement] = {
     "b200_ring": _measured("8 x B200", "nvlink5", "ring", _GiB8, 682.2 * GB),
     "b200_nvls": _measured("8 x B200", "nvlink5", "nvls", _GiB8, 838.0 * GB),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnChip:
+    """The memories inside one multiprocessor.
+
+    Attributes:
+        name: generation.
+        sums: where the sums of a matrix product lie: registers, or a memory beside them.
+        room: of that; 65,536 registers of 32 bits, and as much beside them.
+        shared: shared memory, as far as programs can use it.
+        operations: dense, in 16 bits, in one clock of one multiprocessor.
+        source: key of the bibliography for the sizes.
+        clock_source: key of the bibliography for the operations of a clock (Blackwell: and for
+            where sums lie).
+        date: year and month of the last check.
+    """
+
+    name: str
+    sums: str
+    room: Bytes
+    shared: Bytes
+    operations: Operations
+    source: str
+    clock_source: str
+    date: str
+
+
+def _on_chip(
+    name: str, sums: str, operations: Operations, source: str, clock_source: str
+) -> OnChip:
+    return OnChip(
+        name=name,
+        sums=sums,
+        room=256 * KiB,
+        shared=228 * KiB,
+        operations=operations,
+        source=source,
+        clock_source=clock_source,
+        date="2026-11",
+    )
+
+
+_HOPPER_CHIP = _on_chip("Hopper", "registers", 4096, "hopper_tuning", "nvidia_peak_clock")
+ON_CHIP: Mapping[str, OnChip] = {
+    "H100 SXM": _HOPPER_CHIP,
+    "H200 SXM": _HOPPER_CHIP,
+    "B200 SXM": _on_chip("Blackwell", "tensor memory", 8192, "blackwell_tuning", "zadouri2026"),
+}
+# 32 banks of 4 bytes in every clock of a multiprocessor (CUDA programming guide).
+SHARED_PER_CLOCK: Bytes = 128.0

@@ -238,7 +238,42 @@ class Switch:
         return "on, off"
 
 
-Field = Number | Choice | Switch
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A few named items in the reader's order: each once, written "B-A-C" in an address.
+
+    What is left out when typed comes last, so that no item is ever lost.
+    """
+
+    label: str
+    items: tuple[str, ...]
+    help: str = ""
+    advanced: bool = False
+
+    def read(self, text: str, *, typed: bool) -> Scalar:
+        """Return the items in the order given, those that are not named behind them."""
+        names = {item.lower(): item for item in self.items}
+        found: list[str] = []
+        for word in text.replace("-", " ").replace(",", " ").lower().split():
+            if word not in names:
+                raise InputError(f"{_quoted(word)} is not among {_listed(list(self.items))}")
+            if names[word] in found:
+                raise InputError(f"{names[word]} is there twice; each stands once in the order")
+            found.append(names[word])
+        if not found:
+            raise InputError(f"{_quoted(text)} names nothing of {_listed(list(self.items))}")
+        return "-".join((*found, *(item for item in self.items if item not in found)))
+
+    def show(self, value: Scalar) -> str:
+        """Return the items as the reader sees and types them."""
+        return str(value).replace("-", " ")
+
+    def range_words(self) -> str:
+        """Return the items in words."""
+        return f"{', '.join(self.items)} in any order"
+
+
+Field = Number | Choice | Switch | Order
 
 
 def _bare(text: str) -> bool:

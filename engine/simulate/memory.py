@@ -207,13 +207,13 @@ def _buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Byte
         return HALF * (held.dense + held.experts)
     if training.framework == "fsdp":
         # What is gathered is there twice: as it arrived and as the layers read it.
-        return 2 * _gathered(model, plan)
+        return 2 * gathered(model, plan)
     if training.framework == "deepspeed":
         return _deepspeed_buffers(model, plan, training, stage)
-    return _gathered(model, plan) if plan.zero_stage >= 3 else 0.0
+    return gathered(model, plan) if plan.zero_stage >= 3 else 0.0
 
 
-def _gathered(model: Model, plan: Plan) -> Bytes:
+def gathered(model: Model, plan: Plan) -> Bytes:
     """What full sharding has gathered at once: embedding and output, a layer, and the next one."""
     ends = embedding_parameters(model) + (0 if model.tied_embeddings else output_parameters(model))
     layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)

@@ -6,12 +6,21 @@ from pathlib import Path
 import pytest
 
 from engine.accelerators import ACCELERATORS
-from engine.hardware import GPUS, LINKS, MEASURED
+from engine.hardware import GPUS, LINKS, MEASURED, ON_CHIP
+from engine.hosts import CPU_ADAM, HOSTS
 from engine.models import MODELS, TINY_260
 from engine.nodes import NODES
 from engine.units import GB, TERA, Gbit, GiB
 
-ROWS = [*ACCELERATORS.values(), *NODES.values(), *LINKS.values(), *MEASURED.values()]
+ROWS = [
+    *ACCELERATORS.values(),
+    *NODES.values(),
+    *LINKS.values(),
+    *MEASURED.values(),
+    *ON_CHIP.values(),
+    *HOSTS.values(),
+    CPU_ADAM,
+]
 BIBLIOGRAPHY = tomllib.loads(
     (Path(__file__).parents[2] / "content" / "references.toml").read_text(encoding="utf-8")
 )

@@ -14,7 +14,7 @@ LAYERS = (
     {"text", "equation", "transfer", "pipeline_op", "discover"},
     {"views", "inputs"},
     {"ticks", "accelerators", "models", "nodes"},
-    {"hardware", "parallelism", "constants", "transports"},
+    {"hardware", "hosts", "parallelism", "constants", "transports"},
     {"run_limits", "plan_problems"},
     {"formulas", "collectives", "schedules", "software", "run_file"},
     {"simulate", "tiny"},

@@ -11,6 +11,7 @@ from engine.inputs import (
     Choice,
     InputError,
     Number,
+    Order,
     Switch,
     Unit,
 )
@@ -288,3 +289,26 @@ def test_a_switch_understands_off(text):
 
 def test_a_switch_refuses_maybe():
     assert message(Switch(label="Overlap"), "maybe") == "'maybe' is neither on nor off"
+
+
+ORDER = Order(label="Stream", items=("AG1", "F1", "RS1"))
+
+
+def test_an_order_is_typed_with_spaces_and_in_any_case():
+    assert ORDER.read("rs1, ag1 F1", typed=True) == "RS1-AG1-F1"
+
+
+def test_items_left_out_of_an_order_come_last():
+    assert ORDER.read("F1", typed=True) == "F1-AG1-RS1"
+
+
+def test_an_order_names_an_item_that_does_not_exist():
+    assert message(ORDER, "AG1 AG2") == "'ag2' is not among AG1, F1, RS1"
+
+
+def test_an_item_stands_once_in_an_order():
+    assert message(ORDER, "F1 F1") == "F1 is there twice; each stands once in the order"
+
+
+def test_an_order_is_shown_as_it_is_typed():
+    assert ORDER.show(ORDER.read("RS1-F1-AG1", typed=False)) == "RS1 F1 AG1"

@@ -1,0 +1,77 @@
+"""A tensor of the hardware page is dragged, or moved by arrow keys, to another memory."""
+
+import pytest
+
+from tests.browser.reading import live
+
+pytestmark = pytest.mark.browser
+PAGE = "reference/hardware/"
+SHELVES = "figure[data-output=shelves][data-of=memory_tiers]"
+MOMENTS = f"{SHELVES} [data-grip-key=moments]"
+
+
+@pytest.fixture
+def shelves(visit):
+    page = visit(PAGE)
+    page.locator(SHELVES).first.scroll_into_view_if_needed()
+    live(page, "memory_tiers")
+    return page
+
+
+def wait_until_in(page, tier):
+    page.wait_for_function(
+        "tier => document.querySelector('select[name=moments_in]').value === tier", arg=tier
+    )
+
+
+def step(page):
+    return page.locator("[data-of=memory_tiers][data-output=step].number").first.inner_text()
+
+
+def drag(page, down):
+    """Drag the moments by so many units of the drawing."""
+    place = page.locator(MOMENTS).first.bounding_box()
+    scale = page.locator(f"{SHELVES} svg").first.bounding_box()["width"] / 640
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + down * scale, steps=12)
+    page.mouse.up()
+
+
+def test_an_arrow_key_moves_a_tensor_to_the_next_slower_memory(shelves):
+    shelves.locator(MOMENTS).first.press("ArrowDown")
+    wait_until_in(shelves, "peer")
+
+
+def test_a_moved_tensor_keeps_the_focus(shelves):
+    shelves.locator(MOMENTS).first.press("ArrowDown")
+    wait_until_in(shelves, "peer")
+    assert shelves.evaluate("() => document.activeElement.dataset.gripKey") == "moments"
+
+
+def test_a_tensor_is_dragged_two_memories_down(shelves):
+    drag(shelves, 170)
+    wait_until_in(shelves, "host")
+
+
+def test_moving_a_tensor_changes_the_step(shelves):
+    before = step(shelves)
+    drag(shelves, 170)
+    shelves.wait_for_function(
+        "before => document.querySelector('.number[data-of=memory_tiers][data-output=step]')"
+        ".textContent !== before",
+        arg=before,
+    )
+    assert step(shelves) != before
+
+
+def test_the_address_holds_where_a_tensor_lives(shelves):
+    shelves.locator(MOMENTS).first.press("ArrowDown")
+    shelves.wait_for_function("() => location.search.includes('memory_tiers.moments_in=peer')")
+
+
+def test_a_tensor_says_where_it_lives(shelves):
+    grip = shelves.locator(MOMENTS).first
+    said = [grip.get_attribute(name) for name in ("role", "aria-valuenow", "aria-valuetext")]
+    assert said == ["slider", "4", "HBM, 64.24 GB"]
