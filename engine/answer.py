@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.calculator import Calculator, changed, field_of, load, make
-from engine.inputs import Choice, InputError, Number, Scalar, Switch
+from engine.inputs import Choice, InputError, Number, Order, Scalar, Switch
 from engine.text import Display, plain
 from engine.views import View
 from engine.wire import view_json
@@ -88,6 +88,8 @@ def _apply(calculator: Calculator, name: str, how: str, given: Any, now: Scalar)
         return options[(options.index(str(now)) + int(given)) % len(options)]
     if how == "nudge" and isinstance(field, Switch):
         return not now if int(given) % 2 else now
+    if isinstance(field, Order):
+        raise InputError(f"{name} is an order; name its items one after the other")
     raise InputError(f"{name} has no slider")
 
 

@@ -1,8 +1,8 @@
 """A calculator is declared once: a module in `engine/calculators` with inputs and a pure function.
 
 The module holds `TITLE`, `QUESTION`, a frozen dataclass `Inputs` whose annotations carry a
-`Number`, `Choice` or `Switch`, and `compute(inputs) -> dict[str, View]`. Optional: `PRESETS`
-(name -> changed inputs) and `EQUATIONS` (every equation its receipts can show).
+`Number`, `Choice`, `Switch` or `Order`, and `compute(inputs) -> dict[str, View]`. Optional:
+`PRESETS` (name -> changed inputs) and `EQUATIONS` (every equation its receipts can show).
 """
 
 from collections.abc import Callable, Mapping

@@ -23,11 +23,22 @@ class Unit:
         text: as written after the number, with its space: " Gb/s", "B", "".
         size: in SI base units.
         also: other units a reader may type -> their size.
+        shown: those of them that a value is shown in, whichever suits it; then a reader must name
+            the unit.
     """
 
     text: str
     size: float
     also: Mapping[str, float] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
+
+    def of(self, value: float) -> tuple[str, float]:
+        """Return text and size of the unit that suits a value: the largest not above it."""
+        sizes = sorted((self.also[name], f" {name}") for name in self.shown)
+        fitting = [(text, size) for size, text in sizes if size <= abs(value) * (1 + 1e-9)]
+        if fitting:
+            return fitting[-1]
+        return (sizes[0][1], sizes[0][0]) if sizes else (self.text, self.size)
 
 
 PLAIN = Unit("", 1, {"k": 1e3, "M": 1e6})
@@ -81,6 +92,9 @@ class Number:
         """Return the SI value; a bare number is in `unit` if typed, in SI if from a URL."""
         units = {self.unit.text.strip(): self.unit.size, **self.unit.also}
         units.pop("", None)
+        if typed and self.unit.shown and _bare(text):
+            names = ", ".join(self.unit.shown)
+            raise InputError(f"{_quoted(text)} has no unit; allowed is one of {names}")
         try:
             value = read(text, self.unit.size if typed else 1.0, units)
         except ValueError as error:
@@ -103,10 +117,11 @@ class Number:
 
     def show(self, value: Scalar) -> str:
         """Return the value as it stands in its field."""
-        amount = float(value) / self.unit.size
+        unit, size = self.unit.of(float(value))
+        amount = float(value) / size
         exact = significant(amount, 12, trim=True) if abs(amount) >= 1e-6 else f"{amount:g}"
         rounded = significant(amount, 6, trim=True) if abs(amount) >= 1e-6 else exact
-        return (exact if len(exact) <= 9 else rounded) + self.unit.text
+        return (exact if len(exact) <= 9 else rounded) + unit
 
     def range_words(self) -> str:
         """Return the range in words, for labels and messages."""
@@ -223,7 +238,50 @@ class Switch:
         return "on, off"
 
 
-Field = Number | Choice | Switch
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A few named items in the reader's order: each once, written "B-A-C" in an address.
+
+    What is left out when typed comes last, so that no item is ever lost.
+    """
+
+    label: str
+    items: tuple[str, ...]
+    help: str = ""
+    advanced: bool = False
+
+    def read(self, text: str, *, typed: bool) -> Scalar:
+        """Return the items in the order given, those that are not named behind them."""
+        names = {item.lower(): item for item in self.items}
+        found: list[str] = []
+        for word in text.replace("-", " ").replace(",", " ").lower().split():
+            if word not in names:
+                raise InputError(f"{_quoted(word)} is not among {_listed(list(self.items))}")
+            if names[word] in found:
+                raise InputError(f"{names[word]} is there twice; each stands once in the order")
+            found.append(names[word])
+        if not found:
+            raise InputError(f"{_quoted(text)} names nothing of {_listed(list(self.items))}")
+        return "-".join((*found, *(item for item in self.items if item not in found)))
+
+    def show(self, value: Scalar) -> str:
+        """Return the items as the reader sees and types them."""
+        return str(value).replace("-", " ")
+
+    def range_words(self) -> str:
+        """Return the items in words."""
+        return f"{', '.join(self.items)} in any order"
+
+
+Field = Number | Choice | Switch | Order
+
+
+def _bare(text: str) -> bool:
+    """Return whether the text is a number and nothing else."""
+    try:
+        return math.isfinite(float(text.replace(",", "")))
+    except ValueError:
+        return False
 
 
 def _quoted(text: str) -> str:

@@ -298,11 +298,13 @@ class Open:
         text: of the link.
         calculator: that it opens.
         query: its inputs as in an address, "calculator.input=value&...".
+        keeps: whether inputs that the query does not name stay as the reader set them.
     """
 
     text: str
     calculator: str
     query: str
+    keeps: bool = False
 
 
 Cell = Text | Cite | Open

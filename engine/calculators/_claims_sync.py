@@ -94,7 +94,7 @@ def _shares() -> tuple[Claim, ...]:
             printed=f"{_PRINTED['overhead']} and {_PRINTED['efficiency']}",
             right=say("none from {n} tokens on a GPU on", n=(hidden, TOKENS)),
             verdict="misleading",
-            why="An artefact of its compute time; overlap is left out.",
+            why="An artifact of its compute time; overlap is left out.",
             sources=(SOURCE, "li2020"),
         ),
         Claim(

@@ -8,9 +8,10 @@ from engine.calculators import _levers_inputs
 from engine.calculators._explorer_names import EVENT_NAMES, LAYER_NAMES
 from engine.calculators._job_inputs import LLAMA3_MTBF, PER_HOUR, SECONDS, TRILLIONS
 from engine.calculators._levers_inputs import GPU_NAMES, MODEL_NAMES
+from engine.calculators._message_inputs import MESSAGE
 from engine.calculators._overlap_inputs import SCHEDULES
 from engine.inputs import GBITS, Choice, Number, Scalar, Unit
-from engine.units import DAY, HOUR, KB, MB, MICRO, MILLI, NANO, Gbit, GiB, KiB, MiB
+from engine.units import DAY, GB, HOUR, KB, MICRO, MILLI, NANO, Gbit
 
 _TIMES = {
     "ns": NANO,
@@ -22,9 +23,9 @@ _TIMES = {
     "h": HOUR,
     "days": DAY,
 }
-MICROS = Unit(" µs", MICRO, _TIMES)
+SHORT_TIMES = Unit(" µs", MICRO, _TIMES, shown=("ns", "µs", "ms", "s"))
+LONG_TIMES = Unit(" h", HOUR, _TIMES, shown=("s", "min", "h", "days"))
 HOURS = Unit(" h", HOUR, _TIMES)
-KIBIBYTES = Unit(" KiB", KiB, {"B": 1.0, "MiB": MiB, "GiB": GiB, "kB": KB, "MB": MB})
 _SHARED = (
     "model",
     "gpu",
@@ -141,13 +142,25 @@ class Inputs:
     ruler_from: Annotated[
         float,
         Number(
-            label="Ruler from", unit=MICROS, low=10 * NANO, high=1.0, scale="log", advanced=True
+            label="Ruler from",
+            unit=SHORT_TIMES,
+            low=10 * NANO,
+            high=1.0,
+            scale="log",
+            advanced=True,
         ),
     ] = 100 * NANO
     ruler_to: Annotated[
         float,
-        Number(label="Ruler to", unit=HOURS, low=36.0, high=1e5 * HOUR, scale="log", advanced=True),
-    ] = 2400 * HOUR
+        Number(
+            label="Ruler to",
+            unit=LONG_TIMES,
+            low=36.0,
+            high=10_000 * DAY,
+            scale="log",
+            advanced=True,
+        ),
+    ] = 100 * DAY
     layer: Annotated[
         str,
         Choice(
@@ -156,8 +169,8 @@ class Inputs:
     ] = "step"
     message: Annotated[
         float,
-        Number(label="Message", unit=KIBIBYTES, low=8.0, high=1 * GiB, scale="log", advanced=True),
-    ] = 64 * KiB
+        Number(label="Message", unit=MESSAGE, low=8.0, high=1 * GB, scale="log", advanced=True),
+    ] = 64 * KB
     schedule: Annotated[str, Choice(label="Schedule shown", options=SCHEDULES, advanced=True)] = (
         "buckets"
     )

@@ -100,7 +100,12 @@ def table(found: Job) -> Table:
     """Return all layers; the name of each opens its panel."""
     rows: list[tuple[Cell, ...]] = [
         (
-            Open(LAYER_NAMES[layer.key], "stack_explorer", f"stack_explorer.layer={layer.key}"),
+            Open(
+                LAYER_NAMES[layer.key],
+                "stack_explorer",
+                f"stack_explorer.layer={layer.key}",
+                keeps=True,
+            ),
             layer.what,
             layer.tool,
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.calculators import _levers_inputs, _levers_model
 from engine.calculators._explorer_inputs import Inputs, shared
+from engine.calculators._message_layers import LOAD
 from engine.constants import COMMON
 from engine.estimate import estimate
 from engine.formulas.goodput import daly_interval, job_mtbf
@@ -24,8 +25,6 @@ from engine.text import Text
 from engine.transports import INFINIBAND, LAUNCH, NVLINK
 from engine.units import Bytes, Count, Money, Seconds, Share, TokenRate
 
-# Some 400 clock cycles at 1.755 GHz; measurements of V100, A100 and H100 lie around it.
-MEMORY_ACCESS: Seconds = 400 / 1.755e9
 RESTART: Seconds = 600.0
 BILLION = 1e9
 
@@ -102,9 +101,9 @@ def _job(inputs: _levers_inputs.Inputs) -> Job:
 
 def _variants(run: Run) -> tuple[tuple[str, str, StepTime], ...]:
     settings = (
-        ("nothing", "nothing beside", False, False),
-        ("gradients", "gradients beside", True, False),
-        ("both", "and tensor parallel", True, True),
+        ("nothing", "nothing overlapped", False, False),
+        ("gradients", "gradients overlapped (the job)", True, False),
+        ("both", "tensor parallelism overlapped too", True, True),
     )
     found = []
     for key, label, gradients, tensor in settings:
@@ -128,7 +127,7 @@ def times(inputs: Inputs, found: Job) -> dict[str, Seconds]:
     part = found.found["time"]
     one = found.layer
     return {
-        "memory": MEMORY_ACCESS,
+        "memory": LOAD,
         "nvlink": NVLINK.step_small,
         "gap": COMMON.kernel_gap,
         "launch": LAUNCH,

@@ -63,8 +63,8 @@ def scene(inputs: Inputs, found: tuple[Event, ...]) -> Scene:
         width=_WIDTH,
         height=_TOP + _LENGTH + _BOTTOM,
         frames=(Frame(caption=caption, shapes=tuple(shapes)),),
-        caption="Time runs downward, a tick about ten times the one above. The bar on the axis is "
-        "the layer you are on, the bold name the event.",
+        caption="Time runs downward, a tick about ten times the one above. Click an event: "
+        "its name turns bold, and the table below explains it. The bar on the axis is the layer.",
     )
 
 
@@ -158,6 +158,7 @@ def _dot(key: str, y: float, look: tuple[str, str, str]) -> Shape:
         "class": f"sent c-{color}",
         "opacity": opacity,
         "data-links": f"event:{key}",
+        "data-set": _query(key),
     }
     return Shape(key=f"o{key}", tag="circle", attributes=attributes)
 
@@ -166,6 +167,10 @@ def _line(key: str, start: tuple[float, float], end: tuple[float, float], kind: 
     names = ("x1", "y1", "x2", "y2")
     places = {name: f"{at:.1f}" for name, at in zip(names, (*start, *end), strict=True)}
     return Shape(key=key, tag="line", attributes=places | {"class": kind})
+
+
+def _query(key: str) -> str:
+    return f"stack_explorer.event={key}"
 
 
 def _text(
@@ -180,7 +185,7 @@ def _text(
         "class": kind,
     }
     if links:
-        attributes["data-links"] = links
+        attributes |= {"data-links": links, "data-set": _query(key.removeprefix("n"))}
     return Shape(key=key, tag="text", attributes=attributes, text=text)
 
 
@@ -188,7 +193,7 @@ def table(inputs: Inputs, found: tuple[Event, ...]) -> Table:
     """Return every event with its time; its name opens its explanation."""
     rows: list[tuple[Cell, ...]] = [
         (
-            Open(event.name, "stack_explorer", f"stack_explorer.event={event.key}"),
+            Open(event.name, "stack_explorer", _query(event.key), keeps=True),
             in_words(event),
             say("{n}", n=(event.count, COUNT)) if event.count else "-",
             LAYER_NAMES[event.layer],

@@ -11,7 +11,7 @@ from engine.calculators._overlap_model import job as overlap_job
 from engine.calculators._overlap_model import outcome
 from engine.parallelism import data_parallel
 from engine.simulate.step_time import StepTime
-from engine.text import Text, say
+from engine.text import say
 from engine.units import SECONDS, SHARE
 from engine.views import Axis, Bar, Bars, Cell, Code, Receipt, Segment, Table, Timeline, Value
 
@@ -68,8 +68,8 @@ def overlaps(found: Job) -> Bars:
             high=1.05 * max(step.total for _, _, step in steps),
         ),
         bars=tuple(_bar(key, label, step) for key, label, step in steps),
-        caption="The cost model with its switches. What is left of the communication is what the "
-        "step waits for whatever the settings.",
+        caption="From the cost model. Exposed communication that is left in the last bar is waited "
+        "for whatever the settings.",
     )
 
 
@@ -145,7 +145,7 @@ def _overlap_inputs_of(inputs: Inputs, found: Job) -> _overlap_inputs.Inputs:
 def look(found: Job) -> Table:
     """Return the parts of the step, where a trace shows each, and the tool for it."""
     parts = found.found["time"]
-    ordered = sorted(_SEEN, key=lambda key: -float(parts[key]))
+    ordered = sorted((key for key in _SEEN if parts[key] > 0), key=lambda key: -float(parts[key]))
     rows: list[tuple[Cell, ...]] = [
         (
             _NAMES[key],
@@ -159,12 +159,8 @@ def look(found: Job) -> Table:
         title="Where to look, the largest part first",
         columns=("Part", "Share", "Time", "In a trace", "Tool"),
         rows=tuple(rows),
-        caption=_error(),
+        caption="Modelled. A trace of your job that says otherwise is right, and worth reading.",
     )
-
-
-def _error() -> Text:
-    return "Modelled. A trace of your job that says otherwise is right, and worth reading."
 
 
 def commands(found: Job) -> Code:

@@ -16,16 +16,16 @@ from engine.simulate.rank import Axis, Group, group_of
 from engine.simulate.rank_map import Mesh, group
 from engine.text import say
 from engine.transports import INFINIBAND, LAUNCH
-from engine.units import BANDWIDTH, BYTES, COUNT, SECONDS, SHARE, Bytes, Count, KiB, MiB, Seconds
+from engine.units import BANDWIDTH, BYTES, COUNT, KB, MB, SECONDS, SHARE, Bytes, Count, Seconds
 from engine.views import Axis as ChartAxis
 from engine.views import Badge, Bar, Bars, Cell, Receipt, Scene, Segment, Table, Value
 
 _SIZES: tuple[tuple[str, Bytes], ...] = (
     ("8 B", 8.0),
-    ("4 KiB", 4 * KiB),
-    ("64 KiB", 64 * KiB),
-    ("1 MiB", 1 * MiB),
-    ("64 MiB", 64 * MiB),
+    ("4 kB", 4 * KB),
+    ("64 kB", 64 * KB),
+    ("1 MB", 1 * MB),
+    ("64 MB", 64 * MB),
 )
 _DRAWN: Count = 256  # GPUs on the map, at most
 _ORDER: tuple[Axis, ...] = ("tensor", "context", "data", "pipeline")
@@ -38,7 +38,7 @@ def _parts(found: Job, size: Bytes) -> tuple[tuple[str, str, Seconds, str], ...]
         ("launch", "launch of the kernel", LAUNCH, "compute"),
         ("hop", "from node to node", INFINIBAND.step, "accent"),
         ("wire", "on the wire", wire, "communication"),
-        ("loss", "below line rate", max(0.0, size / found.rank.port - wire), "memory"),
+        ("loss", "wire slower than its rate", max(0.0, size / found.rank.port - wire), "memory"),
     )
 
 
@@ -74,7 +74,7 @@ def waterfall(inputs: Inputs, found: Job) -> Bars:
         title="What a message between two nodes spends its time on",
         axis=ChartAxis(label="share of its time", quantity=SHARE, low=0.0, high=1.0),
         bars=tuple(_bar(found, name, size) for name, size in rows),
-        caption=say("Yours: {b}.", b=(inputs.message, BYTES)),
+        caption=say("The last bar is your message of {b}.", b=(inputs.message, BYTES)),
     )
 
 
@@ -102,7 +102,7 @@ def message_regime(inputs: Inputs, found: Job) -> Badge:
         text, color = "Bandwidth", "communication"
     return Badge(
         text=text,
-        sentence=say("From {b} on, the bytes take longer than the way.", b=(even, BYTES)),
+        sentence=say("From {b} on, the bytes take longer than launch and hop.", b=(even, BYTES)),
         color=color,
     )
 
@@ -168,7 +168,6 @@ def three_times(found: Job) -> Table:
         rows=tuple(rows) or (("none", "-", "-", "-", "-"),),
         caption="On the wire: bytes over line rate. Alone: at the bandwidth that collectives "
         "reach. Step waits: what no computation hides.",
-        links=tuple((f"axis:{axis}",) for axis in _groups(found)) or ((),),
     )
 
 
@@ -191,7 +190,8 @@ def axes(found: Job) -> Table:
         rows=tuple(rows) or (("none", "-", "-", "-", "-"),),
         caption="Data parallelism counts the ranks of context parallelism too: they hold the same "
         "parameters.",
-        links=tuple((f"axis:{axis}",) for axis in _groups(found)) or ((),),
+        # The groups of GPU 0, which the map shows, are named by their first rank.
+        links=tuple((f"group:{SHORT[axis].lower()}:0",) for axis in _groups(found)) or ((),),
     )
 
 

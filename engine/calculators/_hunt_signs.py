@@ -77,6 +77,6 @@ def signs() -> Table:
     ]
     return Table(
         title="Seven faults and their traces",
-        columns=("fault", "in the trace", "what confirms it", "what repairs it", "source"),
+        columns=("Fault", "In the trace", "What confirms it", "What repairs it", "Source"),
         rows=tuple(rows),
     )

@@ -118,7 +118,7 @@ def ranks(played: Played, *, everyone: bool) -> Table:
         rows.append(row)
     return Table(
         title="What each trace adds up to",
-        columns=("rank", "computing", "collectives", "spinning", "exposed", "any kernel"),
+        columns=("Rank", "Computing", "Collectives", "Spinning", "Exposed", "Any kernel"),
         rows=tuple(rows),
         caption="Spinning: inside a collective, until the last rank has come. No profiler shows it "
         "apart; the ranks have to be compared.",

@@ -43,10 +43,10 @@ AMDAHL = Equation(
     sources=("amdahl1967",),
 )
 _FAMILIES = {
-    "setting": ("a setting", "compute"),
-    "plan": ("the plan", "communication"),
-    "machine": ("another machine", "memory"),
-    "waiting": ("less waiting", "muted"),
+    "setting": ("setting", "compute"),
+    "plan": ("plan", "communication"),
+    "machine": ("machine", "memory"),
+    "waiting": ("waiting", "muted"),
 }
 _SHOWN = 12
 START: dict[str, Scalar] = {
@@ -127,7 +127,8 @@ def tornado(found: Job) -> Bars:
             high=max(0.1, 1.05 * max(gain.high - 1 for gain in shown)),
         ),
         bars=tuple(_bar(gain) for gain in shown),
-        caption="One lever at a time. The thin line spans the error of such predictions.",
+        caption="One lever at a time. Blue: a setting; orange: the plan; green: another machine; "
+        "gray: only less waiting. The thin line spans the error of such predictions.",
     )
 
 

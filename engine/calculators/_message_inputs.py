@@ -7,7 +7,12 @@ from typing import Annotated
 from engine.inputs import GBITS, MICROSECONDS, MILLISECONDS, Choice, Number, Scalar, Switch, Unit
 from engine.units import GB, KB, MICRO, MILLI, Gbit, KiB, MiB
 
-MESSAGE = Unit(" kB", KB, {"B": 1, "MB": 1e6, "GB": 1e9, "KiB": KiB, "MiB": MiB})
+MESSAGE = Unit(
+    " kB",
+    KB,
+    {"B": 1, "kB": KB, "MB": 1e6, "GB": 1e9, "KiB": KiB, "MiB": MiB},
+    shown=("B", "kB", "MB", "GB"),
+)
 LOW, HIGH = 1.0, 1 * GB
 PLACEMENTS = {
     "pix": "PIX: one PCIe switch",

@@ -45,7 +45,7 @@ def claims() -> Table:
         (
             "PCIe dominates total latency (40-50%)",
             say("{s}", s=(share, SHARE)),
-            say("{s} of {m}", s=(pcie_share(large), SHARE), m=(LARGE, BYTES)),
+            say("{s} of 64 MiB", s=(pcie_share(large), SHARE)),
             "midpoints of guessed ranges, and no bytes",
             Cite(("day1inference",)),
         ),
@@ -53,8 +53,7 @@ def claims() -> Table:
             "InfiniBand or EFA matters less for that reason",
             "the same 46 %",
             say(
-                "{m}: {a} or {b}",
-                m=(LARGE, BYTES),
+                "64 MiB: {a} or {b}",
                 a=(at(ours, message=LARGE).time, SECONDS),
                 b=(at(efa, message=LARGE).time, SECONDS),
             ),
@@ -127,8 +126,7 @@ def challenge(inputs: Inputs, one: Way) -> Challenge:
         ),
         Condition(
             text=say(
-                "{m} with the same settings at {s} of the line rate (now {r})",
-                m=(LARGE, BYTES),
+                "64 MiB with the same settings at {s} of the line rate (now {r})",
                 s=(_LEAST, SHARE),
                 r=(rate / inputs.link, SHARE),
             ),

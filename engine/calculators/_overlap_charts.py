@@ -103,7 +103,9 @@ def chosen(inputs: Inputs, work: Job, one: Outcome) -> Timeline:
         lanes=tuple(Lane(key=name, label=_NAMES[name]) for name in lanes),
         spans=tuple(spans),
         caption=say(
-            "The first micro-batches of one stage, simulated in units of {k} layers.",
+            "The first micro-batches of one stage, simulated layer by layer."
+            if work.layers == 1
+            else "The first micro-batches of one stage, simulated in units of {k} layers.",
             k=(work.layers, COUNT),
         ),
         player=True,

@@ -42,7 +42,7 @@ def causes(m: Measures) -> Table:
     ]
     return Table(
         title="Probable causes",
-        columns=("takes", "layer", "cause", "measure next"),
+        columns=("Takes", "Layer", "Cause", "Measure next"),
         rows=tuple(rows) or (("nothing", "none", "No limit is broken.", ""),),
         links=tuple((f"tool:{RULES[key].tool}",) for key in guilty(m)) or ((),),
     )
@@ -50,7 +50,7 @@ def causes(m: Measures) -> Table:
 
 def _link(rule: Rule) -> Open:
     name = COMMANDS[rule.tool].name
-    return Open(name, "command_builder", f"command_builder.tool={rule.tool}")
+    return Open(name, "command_builder", f"command_builder.tool={rule.tool}", keeps=True)
 
 
 def tree(m: Measures, *, everything: bool) -> Table:
@@ -71,7 +71,7 @@ def tree(m: Measures, *, everything: bool) -> Table:
         )
     return Table(
         title="The tree",
-        columns=("question", "verdict", "reading", "healthy", "source"),
+        columns=("Question", "Verdict", "Reading", "Healthy", "Source"),
         rows=tuple(rows),
         caption="A question opens those below it when its answer is bad.",
         links=tuple((f"tool:{RULES[key].tool}",) for key in shown),

@@ -99,13 +99,13 @@ def _ours(inputs: Inputs, sync: Sync) -> list[tuple[str, str, Text, Text]]:
             "overhead",
             "Communication share",
             say("{e}", e=(share, SHARE)),
-            "an artefact of its compute time",
+            "an artifact of its compute time",
         ),
         (
             "efficiency",
             "GPU efficiency",
             say("{e}", e=(efficiency(sync.compute, sync.exposed), SHARE)),
-            "an artefact of its compute time",
+            "an artifact of its compute time",
         ),
         (
             "bandwidth",

@@ -10,7 +10,7 @@ from engine.views import Axis, Lane, Series, Span, Timeline
 METERS = (
     ("utilization", "GPU utilization", "ink"),
     ("sm_active", "SM active", "accent"),
-    ("tensor_active", "tensor active", "compute"),
+    ("tensor_active", "Tensor active", "compute"),
 )
 
 

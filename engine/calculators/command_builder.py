@@ -99,18 +99,18 @@ def compute(inputs: Inputs) -> dict[str, View]:
         ),
         "healthy": Table(
             title="Healthy",
-            columns=("a healthy job shows", "source"),
+            columns=("A healthy job shows", "Source"),
             rows=((chosen.healthy, Cite(chosen.sources)),),
         ),
         "options": Table(
             title="What each part does",
-            columns=("part", "meaning"),
+            columns=("Part", "Meaning"),
             rows=chosen.options,
             caption=_used(chosen),
         ),
         "sample": Table(
             title="How to read the answer",
-            columns=("a line of output", "meaning"),
+            columns=("A line of output", "Meaning"),
             rows=chosen.sample,
             caption="Lines in the form of the tool, made up to show what to look for.",
         ),
@@ -155,14 +155,14 @@ def _layers(inputs: Inputs) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             LAYERS[one.layer],
-            Open(one.name, "command_builder", f"command_builder.tool={key}"),
+            Open(one.name, "command_builder", f"command_builder.tool={key}", keeps=True),
             one.relation,
         )
         for key, one in COMMANDS.items()
     ]
     return Table(
         title="From the job down to the port",
-        columns=("layer", "open", "what it has to do with the step"),
+        columns=("Layer", "Open", "What it has to do with the step"),
         rows=tuple(rows),
         links=tuple((f"tool:{key}",) for key in COMMANDS),
     )

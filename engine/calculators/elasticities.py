@@ -94,7 +94,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
         ),
         "bars": _bars(inputs, gains),
         "gpus": Value(
-            label="More GPUs, the same batch",
+            label="With more GPUs: step faster by",
             value=gpus,
             quantity=SHARE,
             receipt=Receipt(
@@ -102,7 +102,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
             ),
         ),
         "cost": Value(
-            label="and the run costs more by",
+            label="With more GPUs: run dearer by",
             value=(1 + inputs.more) / (1 + gpus) - 1,
             quantity=SHARE,
             receipt=Receipt(assumptions=("So many more GPUs, for the shorter time.",)),

@@ -21,8 +21,8 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "exposed_share": views.exposed_value(found),
         "advice": views.advice(found),
         "amdahl": views.amdahl_curve(inputs, found),
-        "five": views.amdahl_value("With 5 % exposed", 0.05, inputs.kernel_gain),
-        "fifteen": views.amdahl_value("With 15 % exposed", 0.15, inputs.kernel_gain),
+        "five": views.amdahl_value("Step faster, if 5 % waits", 0.05, inputs.kernel_gain),
+        "fifteen": views.amdahl_value("Step faster, if 15 % waits", 0.15, inputs.kernel_gain),
         "levers": views.table(found),
         "challenge": views.challenge(found),
     }

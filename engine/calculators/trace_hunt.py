@@ -47,7 +47,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
     return {
         "timeline": timeline(seen, everyone=inputs.everyone, high=sick.step),
         "verdict": _verdict(inputs, named, sick, without, healthy),
-        **_values(seen, sick, without),
+        **_values(seen, sick, without, named),
         "ranks": ranks(seen, everyone=inputs.everyone),
         "signs": signs(),
         "challenge": _challenge(inputs, seen),
@@ -92,7 +92,7 @@ def _receipt(*assumptions: Text) -> Receipt:
     )
 
 
-def _values(seen: Played, sick: Played, without: Played) -> dict[str, View]:
+def _values(seen: Played, sick: Played, without: Played, named: frozenset[str]) -> dict[str, View]:
     return {
         "step": Value(
             label="Step",
@@ -112,7 +112,7 @@ def _values(seen: Played, sick: Played, without: Played) -> dict[str, View]:
             value=sick.step - without.step,
             quantity=SECONDS,
             receipt=_receipt("The step with all faults minus the step without the named ones."),
-            note="of every step",
+            note="of every step" if named else "nothing named yet",
         ),
         "exposed": Value(
             label="Exposed on rank 0",

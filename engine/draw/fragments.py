@@ -9,6 +9,7 @@ from engine.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Tab
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"
 _LINE = 32  # letters of a cell that need not break
+_WORDS = 14  # letters of words in a cell that need not break
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table
 
 
@@ -48,7 +49,9 @@ def cite_links(keys: Iterable[str]) -> str:
 
 def _cell(cell: Cell, display: Display) -> str:
     if isinstance(cell, Open):
-        return f'<a href="?{escape(cell.query)}#{cell.calculator}">{escape(cell.text)}</a>'
+        query = escape(cell.query)
+        kept = f' data-set="{query}"' if cell.keeps else ""
+        return f'<a href="?{query}#{cell.calculator}"{kept}>{escape(cell.text)}</a>'
     return cite_links(cell.keys) if isinstance(cell, Cite) else escape(words(cell, display))
 
 
@@ -75,9 +78,12 @@ def _width(head: str) -> str:
 
 
 def _data_cell(cell: str) -> str:
-    # Numbers stay on one line; what is as long as a sentence may break.
-    is_long = len(cell) > _LINE and not cell.startswith("<")
-    return f'<td class="long">{cell}</td>' if is_long else f"<td>{cell}</td>"
+    # Numbers stay on one line; words, and what is as long as a sentence, may break.
+    if cell.startswith("<") or len(cell) <= _WORDS:
+        return f"<td>{cell}</td>"
+    if len(cell) > _LINE:
+        return f'<td class="long">{cell}</td>'
+    return f"<td>{cell}</td>" if any(map(str.isdigit, cell)) else f'<td class="words">{cell}</td>'
 
 
 def advice_fragment(view: Advice, display: Display) -> str:

@@ -14,6 +14,8 @@ from engine.views import Frame, Scene, Shape
 
 WIDTH, HEIGHT = 600.0, 560.0
 _HEAD, _GAP, _LARGEST = 20.0, 10.0, 62.0
+# Room for the curves above the first row, where no names of nodes leave it.
+_BOW = 14.0
 # Beyond so many GPUs only the chosen one's groups are drawn; numbers and all colors end later.
 _ALL_GROUPS, _NUMBERS, _TINTS = 64, 160, 256
 _STRENGTHS = (0.5, 0.26, 0.1, 0.38)
@@ -56,7 +58,7 @@ class Grid:
         row, column = divmod(node, self.across)
         wide, high = self.columns * self.side + _GAP, self.rows * self.side + self.head + _GAP
         left = (WIDTH - self.across * wide + _GAP) / 2
-        return left + column * wide, row * high
+        return left + column * wide, row * high + (0.0 if self.head else _BOW)
 
     def seat(self, rank: Count, gpus_per_node: Count) -> Place:
         """Return where a rank is drawn."""
@@ -86,7 +88,7 @@ def grid_of(mesh: Mesh) -> Grid:
         high = ((HEIGHT + _GAP) / down - _GAP - head) / rows
         side = min(wide, high, _LARGEST)
         if best is None or side > best.side:
-            height = down * (rows * side + head + _GAP)
+            height = down * (rows * side + head + _GAP) + (0.0 if head else _BOW)
             best = Grid(
                 across=across, columns=columns, rows=rows, side=side, head=head, height=height
             )

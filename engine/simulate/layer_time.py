@@ -207,6 +207,11 @@ def _style(training: Training, rank: Rank) -> Style:
     return "python" if rank.software.python_activations else "eager"
 
 
+def kernels_per_layer(model: Model, training: Training, rank: Rank) -> Ratio:
+    """Return the kernels launched for one layer, forward and backward together."""
+    return sum(PASSES[_style(training, rank), model.mlp].kernels)
+
+
 def _attention(scores: Scores, training: Training, rank: Rank) -> tuple[Seconds, Seconds]:
     """Return the time of the attention between queries and keys, forward and backward."""
     heads = scores.sequences * scores.heads

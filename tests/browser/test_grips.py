@@ -72,3 +72,21 @@ def test_dragging_the_border_of_a_stage_moves_layers(visit):
     box = page.locator("input[name=off_first][data-of=parallelism_modeler]").first
     page.wait_for_function("() => performance.getEntriesByName('update').length > 0")
     assert int(box.input_value()) > 0
+
+
+def test_a_grip_follows_a_finger(the_map):
+    grip = the_map.locator(f"{ORDER} [data-grip-key=tensor]").first
+    place = grip.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + 20
+    touch = the_map.context.new_cdp_session(the_map)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def send(kind, *points):
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
+
+    send("touchStart", {"x": x, "y": y})
+    for part in range(1, 11):
+        send("touchMove", {"x": x + part / 10 * place["width"], "y": y})
+    send("touchEnd")
+    wait_for_first(the_map, "context")
+    assert order(the_map)[1] == "tensor"

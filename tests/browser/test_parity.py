@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from engine import calculator as calculators
 from engine.answer import answer
-from engine.inputs import Choice, Number, Switch
+from engine.inputs import Choice, Field, Number, Order
 from engine.text import plain
 from tests.bench.host import serve
 from tests.browser.runtime_fixtures import ROOT, write_page
@@ -36,10 +36,12 @@ def live(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         context.close()
 
 
-def extremes(field: Number | Choice | Switch) -> list[object]:
-    """Return the ends of an input: both bounds, every option, on and off."""
+def extremes(field: Field) -> list[object]:
+    """Return the ends of an input: both bounds, every option, both ways round, on and off."""
     if isinstance(field, Number):
         return [field.low, field.high]
+    if isinstance(field, Order):
+        return ["-".join(field.items), "-".join(reversed(field.items))]
     return list(field.options) if isinstance(field, Choice) else [True, False]
 
 

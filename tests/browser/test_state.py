@@ -126,3 +126,26 @@ def test_a_preset_sets_its_inputs(visit):
         arg=[NUMBER, expected()],
     )
     assert box(page, "parameters").input_value() == "175B"
+
+
+EXPLORER = "guides/stack-explorer/?stack_explorer.world_size=8192"
+
+
+def test_a_click_on_an_event_of_the_ruler_explains_it_and_keeps_the_job(visit):
+    page = visit(EXPLORER)
+    page.wait_for_selector("#stack_explorer[data-state=live]", state="attached")
+    page.locator("figure[data-output=ruler] [data-set='stack_explorer.event=gap']").last.click()
+    assert settled(page, "event=gap") == {
+        "stack_explorer.world_size": ["8192"],
+        "stack_explorer.event": ["gap"],
+    }
+
+
+def test_a_click_on_a_layer_keeps_the_job(visit):
+    page = visit(EXPLORER)
+    page.wait_for_selector("#stack_explorer[data-state=live]", state="attached")
+    page.locator("a[data-set='stack_explorer.layer=link']").click()
+    assert settled(page, "layer=link") == {
+        "stack_explorer.world_size": ["8192"],
+        "stack_explorer.layer": ["link"],
+    }

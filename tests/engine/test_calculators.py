@@ -12,7 +12,7 @@ import pytest
 
 from engine.answer import reply
 from engine.calculator import field_of, load, make, names
-from engine.inputs import Choice, InputError, Number
+from engine.inputs import Choice, InputError, Number, Order
 from engine.text import plain, words
 from engine.views import Advice, Challenge, Formula, Lines, Scene, Value
 
@@ -26,13 +26,17 @@ VOID = {"br", "img", "input", "hr", "wbr"}
 
 
 def spread(field):
-    """The values of a field that matter alone: its bounds, or all of its options."""
+    """The values of a field that matter alone: its bounds, all of its options, odd orders."""
     if isinstance(field, Number):
         return [field.low, field.high]
+    if isinstance(field, Order):
+        return ["-".join(field.items), "-".join(reversed(field.items))]
     return list(field.options) if isinstance(field, Choice) else [True, False]
 
 
 def chosen(field, chance):
+    if isinstance(field, Order):
+        return "-".join(chance.sample(field.items, len(field.items)))
     if not isinstance(field, Number):
         return chance.choice(spread(field))
     if chance.random() < 0.2:

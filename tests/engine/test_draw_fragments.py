@@ -22,6 +22,7 @@ from engine.views import (
     Cite,
     Condition,
     Frame,
+    Open,
     Published,
     Receipt,
     Remedy,
@@ -111,6 +112,24 @@ def test_the_first_cell_of_a_row_is_its_heading():
 def test_a_long_heading_of_a_row_gets_room():
     fragment = table_fragment(Table(title="", columns=("a",), rows=(("x" * 40,),)), PLAIN)
     assert '<th scope="row" class="long">' in fragment
+
+
+def test_words_in_a_cell_may_break():
+    fragment = table_fragment(Table(title="", columns=("a", "b"), rows=(("x", "y " * 8),)), PLAIN)
+    assert '<td class="words">' in fragment
+
+
+def test_a_number_with_its_unit_stays_on_one_line():
+    fragment = table_fragment(
+        Table(title="", columns=("a", "b"), rows=(("x", "1,024 tokens a GPU"),)), PLAIN
+    )
+    assert "<td>1,024 tokens a GPU</td>" in fragment
+
+
+def test_a_link_that_keeps_the_readers_inputs_names_what_it_sets():
+    cell = Open("gap", "ruler", "ruler.event=gap", keeps=True)
+    fragment = table_fragment(Table(title="", columns=("a",), rows=((cell,),)), PLAIN)
+    assert '<a href="?ruler.event=gap#ruler" data-set="ruler.event=gap">gap</a>' in fragment
 
 
 def test_a_table_is_written_in_the_readers_units():

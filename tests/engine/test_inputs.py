@@ -11,7 +11,9 @@ from engine.inputs import (
     Choice,
     InputError,
     Number,
+    Order,
     Switch,
+    Unit,
 )
 from engine.text import plain
 from engine.units import Gbit, MiB
@@ -27,6 +29,8 @@ DEFAULTS = [
     for name in names()
     for key, value in load(name).defaults.items()
 ]
+SIZES = Unit(" kB", 1e3, {"B": 1.0, "kB": 1e3, "MB": 1e6}, shown=("B", "kB", "MB"))
+SIZE = Number(label="Size", unit=SIZES, low=0.5, high=1e9, scale="log")
 PORT = Number(label="Port", unit=GBITS, low=1 * Gbit, high=1600 * Gbit, scale="log")
 TOKENS = Number(label="Tokens", low=256, high=1_048_576, scale="log", whole=True)
 RANKS = Number(label="GPUs", low=2, high=131_072, scale="log2", whole=True)
@@ -74,6 +78,21 @@ def marks(field):
 
 def test_a_bare_number_is_typed_in_the_unit_of_its_field():
     assert PORT.read("400", typed=True) == 400 * Gbit
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(8.0, "8 B"), (64e3, "64 kB"), (2.5e6, "2.5 MB"), (0.5, "0.5 B")]
+)
+def test_a_value_is_shown_in_the_unit_that_suits_it(value, shown):
+    assert SIZE.show(value) == shown
+
+
+def test_a_bare_number_without_a_unit_is_refused_where_the_unit_varies():
+    assert message(SIZE, "64") == "'64' has no unit; allowed is one of B, kB, MB"
+
+
+def test_a_bare_number_in_a_url_needs_no_unit_where_the_unit_varies():
+    assert SIZE.read("64000", typed=False) == 64e3
 
 
 def test_a_bare_number_in_a_url_is_in_si_units():
@@ -270,3 +289,26 @@ def test_a_switch_understands_off(text):
 
 def test_a_switch_refuses_maybe():
     assert message(Switch(label="Overlap"), "maybe") == "'maybe' is neither on nor off"
+
+
+ORDER = Order(label="Stream", items=("AG1", "F1", "RS1"))
+
+
+def test_an_order_is_typed_with_spaces_and_in_any_case():
+    assert ORDER.read("rs1, ag1 F1", typed=True) == "RS1-AG1-F1"
+
+
+def test_items_left_out_of_an_order_come_last():
+    assert ORDER.read("F1", typed=True) == "F1-AG1-RS1"
+
+
+def test_an_order_names_an_item_that_does_not_exist():
+    assert message(ORDER, "AG1 AG2") == "'ag2' is not among AG1, F1, RS1"
+
+
+def test_an_item_stands_once_in_an_order():
+    assert message(ORDER, "F1 F1") == "F1 is there twice; each stands once in the order"
+
+
+def test_an_order_is_shown_as_it_is_typed():
+    assert ORDER.show(ORDER.read("RS1-F1-AG1", typed=False)) == "RS1 F1 AG1"

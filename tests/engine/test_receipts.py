@@ -6,7 +6,7 @@ import random
 import pytest
 
 from engine.calculator import load, make, names
-from engine.inputs import Choice, Number
+from engine.inputs import Choice, Number, Order
 from engine.views import Value
 from tests.engine.equation_reader import evaluated, is_arithmetic, statements
 
@@ -24,10 +24,16 @@ def drawn(name, count=30):
         values = {
             key: field.at(chance.random())
             if isinstance(field, Number)
-            else chance.choice(list(field.options) if isinstance(field, Choice) else [True, False])
+            else chance.choice(options(field))
             for key, field in calculator.fields.items()
         }
         yield calculator.compute(make(calculator, values))
+
+
+def options(field):
+    if isinstance(field, Order):
+        return ["-".join(field.items)]
+    return list(field.options) if isinstance(field, Choice) else [True, False]
 
 
 def results(name):

@@ -34,9 +34,9 @@ def test_the_job_of_the_start_fails_as_often_as_the_published_one():
     assert times(PLAIN)["mtbf"] == pytest.approx(54 * 24 / 419 * HOUR, rel=1e-3)
 
 
-def test_nearly_eleven_orders_of_magnitude_lie_between_a_memory_access_and_a_failure():
-    # 11,135 s over 228 ns.
-    assert compute(PLAIN)["decades"].value == pytest.approx(10.69, abs=0.005)
+def test_more_than_ten_orders_of_magnitude_lie_between_a_memory_access_and_a_failure():
+    # 11,135 s over 348.5 ns.
+    assert compute(PLAIN)["decades"].value == pytest.approx(10.5045, abs=0.0005)
 
 
 def test_the_run_is_tokens_over_tokens_per_second():

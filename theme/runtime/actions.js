@@ -1,4 +1,7 @@
-/** Buttons that set several inputs at once: presets, remedies, challenges, Undo and Reset. */
+/**
+ * Buttons that set several inputs at once: presets, remedies, challenges, Undo and Reset; and links
+ * and shapes with `[data-set]` that set some and leave the others.
+ */
 
 import { attribute, parsed, partsOf, target } from "./dom.js";
 
@@ -9,6 +12,7 @@ const aside = new Map();
 export function listenToActions(find) {
   document.addEventListener("click", (event) => {
     const button = target(event, "button");
+    if (!button) open(event, find);
     const owner = /** @type {HTMLElement | null} */ (button?.closest("[data-of]") ?? null);
     const calculator = find(owner?.dataset.of);
     if (!button || !calculator || button.getAttribute("aria-disabled") === "true") return;
@@ -21,6 +25,20 @@ export function listenToActions(find) {
     else if ("reset" in button.dataset) calculator.replace({}, event);
     else if ("undo" in button.dataset) calculator.undo(event);
   });
+}
+
+/** Sets what a link or a shape names, and goes to the calculator if it is another one. */
+function open(event, find) {
+  const part = target(event, "[data-set]");
+  const own = /** @type {HTMLElement | null} */ (part?.closest("[data-of]") ?? null)?.dataset.of;
+  const name = (part instanceof HTMLAnchorElement && part.hash.slice(1)) || own;
+  const calculator = find(name);
+  if (!part || !calculator || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const given = [...new URLSearchParams(part.dataset.set)];
+  const values = Object.fromEntries(given.map(([key, value]) => [key.slice(name.length + 1), value]));
+  calculator.change({ values }, event);
+  if (name !== own) document.getElementById(name)?.scrollIntoView();
 }
 
 /** What a remedy changes stands beside it. */

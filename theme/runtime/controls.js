@@ -104,7 +104,7 @@ function revert(calculator, box, before, event) {
 function step(calculator, control, event) {
   const flat = control.type === "range";
   const name = flat ? control.dataset.slide : control.name;
-  const key = (flat ? FLAT : control.type === "text" ? KEYS : {})[event.key];
+  const key = (flat ? FLAT : control.inputMode === "decimal" ? KEYS : {})[event.key];
   if (!key || !name) return;
   event.preventDefault();
   if (!flat) accept(control);
