@@ -4,6 +4,7 @@
 will load it, and the modules to ship are those that this Python has loaded in the end.
 """
 
+import ast
 import base64
 import importlib
 import json
@@ -45,12 +46,42 @@ def run(request: str) -> str:
 
 def byte_code(source: str | bytes, path: str, optimize: int) -> bytes:
     """Return the content of the .pyc of a source file."""
-    code = compile(source, path, "exec", dont_inherit=True, optimize=optimize)
+    tree = ast.parse(source)
+    if path.startswith("engine/"):  # the standard library may read its own types
+        tree = Bare().visit(tree)
+    code = compile(tree, path, "exec", dont_inherit=True, optimize=optimize)
     if optimize:
         code = without_lines(code)
     # Through marshal twice: how often an object is shared must not depend on this process.
     stable = marshal.dumps(marshal.loads(marshal.dumps(code)))
     return MAGIC_NUMBER + UNCHECKED + bytes(8) + stable
+
+
+class Bare(ast.NodeTransformer):
+    """Takes the types of functions and variables out; those of fields say what a reader can set."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Return the function without types."""
+        node.returns = None
+        given = node.args
+        for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+            if one:
+                one.annotation = None
+        return self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Return the class with the types of its fields, its methods without types."""
+        for part in node.body:
+            if not isinstance(part, ast.AnnAssign):
+                self.visit(part)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Return an assignment without type; a mere declaration stays."""
+        if node.value is None:
+            return node
+        bare = ast.Assign(targets=[node.target], value=node.value)
+        return ast.copy_location(bare, node)
 
 
 def encoded(files: Mapping[str, bytes]) -> dict[str, str]:
