@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
 
 pytestmark = pytest.mark.browser
 CONTENT = Path(__file__).resolve().parents[2] / "content"
-# All that a calculator shows on the page, in words; a chart's still picture gives way to a live one.
+# All that a calculator shows, in words; a chart's still picture, which gives way, is none of it.
 SHOWN = """name => [...document.querySelectorAll(`[data-output][data-of="${name}"]`)]
   .map((one) => {
     const copy = one.cloneNode(true);
