@@ -16,9 +16,11 @@ SHIFTS = """() => new Promise((done) => {
 })"""
 
 
-def violations(page):
+def violations(page, *rules):
+    """What axe-core finds, with all rules or with some."""
     page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
+    options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
     return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
 
 
