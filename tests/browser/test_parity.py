@@ -58,7 +58,7 @@ def requests(name: str) -> list[str]:
     cases += [{key: end} for key, field in declared.fields.items() for end in extremes(field)]
     cases += [dict(preset) for preset in declared.presets.values()]
     chance = random.Random(name)
-    for _ in range(12):
+    for _ in range(8):
         case: dict[str, object] = {}
         for key, field in declared.fields.items():
             if isinstance(field, Number):
