@@ -1,7 +1,7 @@
 """Claims about summing gradients: a data-parallel job of 7B parameters on 8 GPUs."""
 
 from engine.calculators._claims import Claim
-from engine.calculators._sync_model import Inputs
+from engine.calculators._sync_inputs import Inputs
 from engine.calculators._sync_published import COMPUTE, SOURCE, printed
 from engine.formulas.communication import (
     ring_all_reduce_time,

@@ -1,4 +1,4 @@
-"""What an estimate shows: its numbers with their receipts, its parts as bars, its verdicts."""
+"""What an estimate shows: its numbers with their receipts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 from engine.calculators._published_accuracy import ACCURACY
 from engine.equation import Equation
 from engine.formulas.operations import hardware_operations, model_operations
-from engine.plan_problems import problems
 from engine.run_file import Run
 from engine.text import Text, say
 from engine.units import (
@@ -20,9 +19,8 @@ from engine.units import (
     TOKEN_RATE,
     TOKENS,
     FlopRate,
-    Quantity,
 )
-from engine.views import Axis, Badge, Bar, Bars, Receipt, Rule, Segment, Value
+from engine.views import Receipt, Value
 
 Estimate = Mapping[str, Any]
 
@@ -85,25 +83,6 @@ PEAK = Equation(
         "R": (r"M_{\mathrm{res}}", "workspaces, and what the framework keeps in reserve"),
     },
 )
-_TIMES = (
-    ("compute", "computation", "compute"),
-    ("tensor_parallel", "tensor parallel, exposed", "communication"),
-    ("context_parallel", "context parallel, exposed", "communication"),
-    ("expert_parallel", "expert parallel, exposed", "communication"),
-    ("pipeline", "between stages, exposed", "communication"),
-    ("data_parallel", "data parallel, exposed", "communication"),
-    ("bubble", "pipeline bubble", "muted"),
-    ("optimizer", "optimizer", "memory"),
-    ("other", "host and stragglers", "muted"),
-)
-_SIZES = (
-    ("parameters", "parameters"),
-    ("gradients", "gradients"),
-    ("optimizer", "optimizer"),
-    ("activations", "activations"),
-    ("buffers", "buffers"),
-    ("reserve", "reserve"),
-)
 
 
 def band(kind: str) -> Text:
@@ -132,33 +111,6 @@ def _assumptions(run: Run) -> tuple[Text, ...]:
         "The constants of the GPU were fitted to such runs; another type rests on benchmarks.",
         "The slowest rank sets the step; experts are loaded evenly; no failure, no checkpoint.",
     )
-
-
-def possible(run: Run, changes: tuple[Text, ...]) -> Badge:
-    """Return whether software would run this plan as it is, and what speaks against it."""
-    notes = problems(run.model, run.cluster, run.plan, run.training)
-    said = [note.replace("_", " ") for note in notes]
-    if run.training.precision not in run.cluster.gpu.peak:
-        gpu, precision = run.cluster.gpu.name, run.training.precision
-        said.append(f"{gpu} has no {precision}; its fp16 peak is taken.")
-    if changes:
-        return Badge(text="Changed", sentence=_joined(changes, said), color="communication")
-    if said:
-        return Badge(text="Doubtful", sentence=" ".join(said), color="communication")
-    return Badge(text="Possible", sentence="Every size divides.", color="compute")
-
-
-def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:
-    """Return one sentence of all changes and remarks."""
-    numbers: dict[str, tuple[float, Quantity]] = {}
-    templates = []
-    for index, change in enumerate(changes):
-        template = change if isinstance(change, str) else change.template
-        for name, number in {} if isinstance(change, str) else change.numbers.items():
-            template = template.replace(f"{{{name}}}", f"{{{name}{index}}}")
-            numbers[f"{name}{index}"] = number
-        templates.append(template)
-    return say(" ".join([*templates, *said]), **numbers)
 
 
 def step_value(run: Run, found: Estimate) -> Value:
@@ -271,46 +223,6 @@ def parameters(found: Estimate) -> Value:
     )
 
 
-def time_parts(run: Run, found: Estimate) -> Bars:
-    """Return the parts of the step, which add up to it."""
-    parts = found["time"]
-    return Bars(
-        title="Where the step goes",
-        axis=Axis(
-            label="exposed time",
-            quantity=SECONDS,
-            low=0.0,
-            high=max(parts.values()) * 1.02,
-        ),
-        bars=tuple(
-            Bar(
-                key=name,
-                label=label,
-                segments=(Segment(key=name, label=label, value=parts[name], color=color),),
-            )
-            for name, label, color in _TIMES
-        ),
-        caption=say(
-            "Together {t}. Communication that runs beside computation is not in any bar.",
-            t=(found["step_time"], SECONDS),
-        ),
-    )
-
-
-def fit(run: Run, found: Estimate) -> Badge:
-    """Return whether the fullest GPU holds it."""
-    capacity = run.cluster.gpu.memory
-    return Badge(
-        text="Fits" if found["fits"] else "Does not fit",
-        sentence=say(
-            "The fullest GPU needs {need} of its {have}.",
-            need=(found["peak_memory"], BYTES),
-            have=(capacity, BYTES),
-        ),
-        color="compute" if found["fits"] else "communication",
-    )
-
-
 def peak(run: Run, found: Estimate) -> Value:
     """Return the memory of the fullest GPU."""
     parts = found["memory"]
@@ -329,37 +241,4 @@ def peak(run: Run, found: Estimate) -> Value:
             sources=(run.cluster.gpu.source,),
         ),
         note=band("memory"),
-    )
-
-
-def memory_parts(run: Run, found: Estimate) -> Bars:
-    """Return what the fullest GPU holds, against its capacity."""
-    capacity = run.cluster.gpu.memory
-    parts = found["memory"]
-    rule = Rule(key="capacity", label=say("{m}", m=(capacity, BYTES)), axis="x", at=capacity)
-    return Bars(
-        title="What the fullest GPU holds",
-        axis=Axis(
-            label="memory",
-            quantity=BYTES,
-            low=0.0,
-            high=1.08 * max(found["peak_memory"], capacity),
-        ),
-        bars=(
-            Bar(
-                key="held",
-                label=run.cluster.gpu.name,
-                segments=tuple(
-                    Segment(
-                        key=name,
-                        label=label,
-                        value=parts[name],
-                        color="muted" if name == "reserve" else name,
-                    )
-                    for name, label in _SIZES
-                ),
-            ),
-        ),
-        rules=(rule,),
-        caption="The line is the capacity of the GPU.",
     )

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.calculators._sync_model import Inputs, Sync, model
+from engine.calculators._sync_inputs import Inputs
+from engine.calculators._sync_model import Sync, model
 from engine.calculators._sync_step import break_even
 from engine.formulas.overlap import communication_share
 from engine.inputs import Number

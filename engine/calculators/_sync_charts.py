@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable
 
-from engine.calculators._sync_model import ALGORITHMS, Inputs, Passes, Sync, all_reduce_time, passes
+from engine.calculators._sync_inputs import ALGORITHMS, Inputs
+from engine.calculators._sync_model import Passes, Sync, all_reduce_time, passes
 from engine.calculators._sync_step import break_even, port_load, required_port
 from engine.formulas.overlap import efficiency, required_bandwidth
 from engine.simulate.backward import Step, blocking, overlapped

@@ -2,7 +2,8 @@
 
 import math
 
-from engine.calculators._sync_model import ELEMENT, Inputs, Sync
+from engine.calculators._sync_inputs import Inputs
+from engine.calculators._sync_model import ELEMENT, Sync
 from engine.calculators._sync_step import required_port
 from engine.formulas.communication import ring_all_reduce_time, tree_all_reduce_time
 from engine.formulas.overlap import communication_share, efficiency

@@ -1,6 +1,7 @@
 """The numbers of the whole training step, each with its receipt."""
 
-from engine.calculators._sync_model import Inputs, Sync
+from engine.calculators._sync_inputs import Inputs
+from engine.calculators._sync_model import Sync
 from engine.calculators._sync_values import effective, receipt, sent_bytes, wire_symbols
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.overlap import (

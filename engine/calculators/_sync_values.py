@@ -1,6 +1,7 @@
 """The numbers of the gradient sync lab, each with its receipt."""
 
-from engine.calculators._sync_model import ELEMENT, Inputs, Sync
+from engine.calculators._sync_inputs import Inputs
+from engine.calculators._sync_model import ELEMENT, Sync
 from engine.equation import Equation
 from engine.formulas.bandwidth import (
     ALGORITHM_BANDWIDTH,

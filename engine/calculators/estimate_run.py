@@ -1,5 +1,7 @@
 """Estimate a run: step time, memory and what they consist of, for any parallel plan."""
 
+from engine.calculators import _run_charts as charts
+from engine.calculators import _run_verdicts as verdicts
 from engine.calculators import _run_views as views
 from engine.calculators._run_inputs import LIMITED, Inputs
 from engine.calculators._run_repair import run_of
@@ -72,14 +74,14 @@ def compute(inputs: Inputs) -> dict[str, View]:
     found = estimate(run)
     return {
         "step_time": views.step_value(run, found),
-        "possible": views.possible(run, changes),
+        "possible": verdicts.possible(run, changes),
         "token_rate": views.token_rate(run, found),
         "mfu": views.utilization(run, found, "mfu"),
         "hfu": views.utilization(run, found, "hfu"),
         "flops_rate": views.flops_rate(run, found),
         "parameters": views.parameters(found),
-        "time_parts": views.time_parts(run, found),
-        "fits": views.fit(run, found),
+        "time_parts": charts.time_parts(run, found),
+        "fits": verdicts.fit(run, found),
         "peak_memory": views.peak(run, found),
-        "memory_parts": views.memory_parts(run, found),
+        "memory_parts": charts.memory_parts(run, found),
     }

@@ -10,7 +10,7 @@ from engine.calculators._sync_charts import (
     required_curve,
     timeline,
 )
-from engine.calculators._sync_model import Inputs as Inputs
+from engine.calculators._sync_inputs import Inputs as Inputs
 from engine.calculators._sync_model import Sync, model
 from engine.calculators._sync_published import ring_note, table
 from engine.calculators._sync_step import step_values

@@ -1,6 +1,8 @@
 """Levers: what each thing that could be changed would give, for the reader's own job."""
 
+from engine.calculators import _levers_amdahl as waiting
 from engine.calculators import _levers_views as views
+from engine.calculators._levers_challenge import challenge
 from engine.calculators._levers_inputs import PRESETS as PRESETS
 from engine.calculators._levers_inputs import Inputs as Inputs
 from engine.calculators._levers_model import job
@@ -8,7 +10,7 @@ from engine.views import View
 
 TITLE = "What to change first"
 QUESTION = "Which change would make my job faster, by how much, and how sure is that?"
-EQUATIONS = (views.AMDAHL,)
+EQUATIONS = (waiting.AMDAHL,)
 
 
 def compute(inputs: Inputs) -> dict[str, View]:
@@ -20,9 +22,9 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "tornado": views.tornado(found),
         "exposed_share": views.exposed_value(found),
         "advice": views.advice(found),
-        "amdahl": views.amdahl_curve(inputs, found),
-        "five": views.amdahl_value("Step faster, if 5 % waits", 0.05, inputs.kernel_gain),
-        "fifteen": views.amdahl_value("Step faster, if 15 % waits", 0.15, inputs.kernel_gain),
+        "amdahl": waiting.amdahl_curve(inputs, found),
+        "five": waiting.amdahl_value("Step faster, if 5 % waits", 0.05, inputs.kernel_gain),
+        "fifteen": waiting.amdahl_value("Step faster, if 15 % waits", 0.15, inputs.kernel_gain),
         "levers": views.table(found),
-        "challenge": views.challenge(found),
+        "challenge": challenge(found),
     }

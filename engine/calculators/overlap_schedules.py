@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
+from engine.calculators._overlap_challenge import challenge
 from engine.calculators._overlap_charts import chosen, comparison, residue, stacked
 from engine.calculators._overlap_inputs import Inputs as Inputs
 from engine.calculators._overlap_model import Job, Outcome, job, outcomes
-from engine.calculators._overlap_views import challenge, regime, strip_table, traffic, values
+from engine.calculators._overlap_views import regime, strip_table, traffic, values
 from engine.units import MiB
 from engine.views import View
 

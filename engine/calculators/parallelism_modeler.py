@@ -1,7 +1,9 @@
 """Parallelism modeler: which axis of a plan needs which wire, and what a step waits for."""
 
 from engine.calculators import _modeler_charts as charts
+from engine.calculators import _modeler_pipeline as pipeline
 from engine.calculators import _modeler_values as values
+from engine.calculators import _modeler_verdicts as verdicts
 from engine.calculators._modeler_advice import advice, challenge
 from engine.calculators._modeler_inputs import Inputs as Inputs
 from engine.calculators._modeler_model import modeled
@@ -53,20 +55,20 @@ def compute(inputs: Inputs) -> dict[str, View]:
     found = modeled(inputs)
     return {
         "ratio": values.ratio(inputs, found),
-        "goal": values.goal(inputs, found),
-        "regime": values.regime(found),
-        "possible": values.possible(inputs, found),
+        "goal": verdicts.goal(inputs, found),
+        "regime": verdicts.regime(found),
+        "possible": verdicts.possible(inputs, found),
         "bandwidths": charts.bandwidths(found),
         "axes": charts.axes(found),
         "step": values.step(found),
         "token_time": values.token_time(found),
         "computation": values.computation(inputs, found),
-        "utilization_after": values.utilization(inputs, found),
-        "bubble": values.bubble(inputs, found),
-        "operations": values.operations(inputs, found),
-        "boundary": values.boundary(inputs, found),
-        "transfer": values.transfer(inputs, found),
-        "transfer_total": values.transfer_total(inputs, found),
+        "utilization_after": pipeline.utilization(inputs, found),
+        "bubble": pipeline.bubble(inputs, found),
+        "operations": pipeline.operations(inputs, found),
+        "boundary": pipeline.boundary(inputs, found),
+        "transfer": pipeline.transfer(inputs, found),
+        "transfer_total": pipeline.transfer_total(inputs, found),
         "needed_pipeline": values.needed_pipeline(inputs, found),
         "tensor_alone": values.tensor_alone(inputs, found),
         "activation": values.activation(inputs, found),
@@ -76,7 +78,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "stage_memory": charts.stage_memory_bars(found),
         "utilization_curve": charts.utilization_curve(inputs, found),
         "advice": advice(inputs, found),
-        "formula": values.bubble_formula(inputs, found),
+        "formula": pipeline.bubble_formula(inputs, found),
         "same_batch": charts.same_batch(inputs, found),
         "published_digits": table(inputs, found),
         "challenge": challenge(inputs, found),

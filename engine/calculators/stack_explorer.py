@@ -7,7 +7,7 @@ from engine.calculators import _explorer_layers as layers
 from engine.calculators import _explorer_ruler as ruler
 from engine.calculators import _explorer_step as step
 from engine.calculators import _explorer_wires as wires
-from engine.calculators import _levers_views, _run_views
+from engine.calculators import _levers_views, _run_charts, _run_verdicts, _run_views
 from engine.calculators._explorer_events import events
 from engine.calculators._explorer_inputs import PRESETS as PRESETS
 from engine.calculators._explorer_inputs import Inputs as Inputs
@@ -58,8 +58,8 @@ def compute(inputs: Inputs) -> dict[str, View]:
     placed = events(inputs, found)
     return {
         **_header(inputs, found),
-        "possible": _run_views.possible(found.run, found.changes),
-        "fits": _run_views.fit(found.run, found.found),
+        "possible": _run_verdicts.possible(found.run, found.changes),
+        "fits": _run_verdicts.fit(found.run, found.found),
         "ruler": ruler.scene(inputs, placed),
         "event_time": ruler.time_value(inputs, placed),
         "event_panel": ruler.panel(inputs, placed, found.step),
@@ -76,7 +76,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
         "overlap_gain": step.overlap_gain(found),
         "overlaps": step.overlaps(found),
         "timeline": step.timeline(inputs, found),
-        "parts": _run_views.time_parts(found.run, found.found),
+        "parts": _run_charts.time_parts(found.run, found.found),
         "look": step.look(found),
         "commands": step.commands(found),
         "first": _levers_views.first(found.levers),

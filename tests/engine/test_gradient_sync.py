@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from engine.calculators._sync_model import Inputs, all_reduce_time, model
+from engine.calculators._sync_inputs import Inputs
+from engine.calculators._sync_model import all_reduce_time, model
 from engine.calculators._sync_published import printed
 from engine.calculators._sync_step import break_even
 from engine.calculators.algorithm_race import Inputs as Race

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from engine.calculators._levers import LEVERS, exposed, hidden
+from engine.calculators._levers_amdahl import amdahl
 from engine.calculators._levers_inputs import PRESETS, Inputs, as_run
 from engine.calculators._levers_model import job
-from engine.calculators._levers_views import amdahl
 from engine.simulate.step_time import step_time
 from tests.validation import gains
 
