@@ -1,6 +1,7 @@
 """Numbers to words and back: the only place where a value meets a unit, a prefix or a comma."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -50,6 +51,10 @@ _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
 # How many of a unit it takes before it is used: links are named in Gb/s, so 1600 Gb/s stays that
 # and does not become 1.6 Tb/s, and nobody counts one minute.
 _KEEP = {" Tb/s": 1e5, " Pb/s": 1e5, " days": 3.0, " h": 2.0, " min": 2.0}
+# A reader may type or paste what the pages show: grouped digits and a printed minus.
+_IGNORED = str.maketrans({",": "", "_": "", "\u202f": "", "−": "-"})
+_POWER = re.compile(r"(?<=\d)e([+-]\d+)")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Nothing that a reader types is longer; a pasted page is refused before it is looked at.
 _LONGEST = 64
 
@@ -94,9 +99,19 @@ def words(text: Text, display: Display = DEFAULT, *, space: str = " ") -> str:
 
 
 def show(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
-    """Return the value with its unit, four significant digits: 490.0 ms, 14.00 GB, 99.2 %."""
+    """Return the value with its unit, four significant digits: 490.0 ms, 14.00 GB, −0.5 %."""
     if not math.isfinite(value):
         return NEVER
+    return typeset(_written(value, quantity, display))
+
+
+def typeset(number: str) -> str:
+    """Return a number as print has it: "-2.5e-08" becomes "−2.5 × 10⁻⁸"."""
+    number = _POWER.sub(lambda e: f" × 10{str(int(e[1])).translate(_RAISED)}", number)
+    return number.replace("-", "−")
+
+
+def _written(value: float, quantity: Quantity, display: Display) -> str:
     if quantity.name in ("count", "tokens"):
         return _whole(value)
     if quantity.name == "share":
@@ -131,7 +146,7 @@ def _whole(value: float) -> str:
 def _fixed(value: float, digits: int, unit: str) -> str:
     if 0 < abs(value) < 10**-digits / 2:
         least = f"{10**-digits:.{digits}f}{unit}"
-        return f"< {least}" if value > 0 else f"> -{least}"
+        return f"< {least}" if value > 0 else f"> −{least}"
     return f"{value:.{digits}f}{unit}"
 
 
@@ -180,7 +195,7 @@ def read(text: str, bare: float, suffixes: Mapping[str, float]) -> float:
         raise ValueError("too long for a number")
     if not _grouped(text):
         raise ValueError("not a number (decimals follow a point, a comma separates thousands)")
-    cleaned = text.strip().replace(",", "").replace("_", "").replace("\u202f", "")
+    cleaned = text.strip().translate(_IGNORED)
     end = len(cleaned)
     while end and not _is_number(cleaned[:end]):
         end -= 1

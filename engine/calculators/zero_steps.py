@@ -9,7 +9,7 @@ from engine.draw.sharded_step import sharded_scene
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, sharded_states
 from engine.formulas.volumes import ZERO_BYTES, gradient_passes, parameter_passes, zero_bytes_sent
 from engine.inputs import Choice, Number
-from engine.text import say, significant
+from engine.text import say, significant, typeset
 from engine.tiny.result import difference
 from engine.units import BYTES, COUNT, PARAMETERS
 from engine.views import Badge, Receipt, Table, Value, View
@@ -77,7 +77,8 @@ def compute(inputs: Inputs) -> dict[str, View]:
 
 def _equal(off: float) -> Badge:
     least = max(off, LEAST)
-    how = f"by {'less than' if off < LEAST else 'up to'} {significant(least, 2)} of the largest"
+    bound = "less than" if off < LEAST else "up to"
+    how = f"by {bound} {typeset(significant(least, 2))} of the largest"
     same = off <= 1e-12
     return Badge(
         text="Equal to one GPU" if same else "Not equal",
@@ -244,4 +245,4 @@ def _follow(inputs: Inputs, found: Record) -> Table:
 
 
 def _digits_of(value: float | None) -> str:
-    return f"{value:.10g}".replace("-", "−") if value is not None else ""
+    return typeset(f"{value:.10g}") if value is not None else ""

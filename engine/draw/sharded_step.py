@@ -12,7 +12,7 @@ from engine.draw.sharded_shapes import (
     strip_shapes,
     text,
 )
-from engine.text import Text, say, significant
+from engine.text import Text, say, significant, typeset
 from engine.tiny.trace import Snapshot
 from engine.units import COUNT
 from engine.views import Frame, Scene, Shape
@@ -93,7 +93,7 @@ def _number(value: float, power: int) -> str:
         shown = f"{scaled:.4f}"
     else:
         shown = significant(scaled, 3) if abs(scaled) >= 1e-4 else "0"
-    return shown.replace("-", "−")
+    return typeset(shown)
 
 
 def _single(sheet: Sheet, alone: Sequence[float], *, shown: bool) -> list[Shape]:
@@ -171,9 +171,9 @@ def _comparison(now: Snapshot, alone: Sequence[float]) -> Text:
         for number, other in zip(own.parameters, alone, strict=True)
     )
     # The last digits are the rounding of sums in another order, and not the same everywhere.
-    how = "by less than 1e-14" if largest < 1e-14 else f"by up to {significant(largest, 2)}"
+    how = typeset("less than 1e-14" if largest < 1e-14 else f"up to {significant(largest, 2)}")
     return say(
         "Compared: one GPU has trained on all sequences. Over all GPUs and all {size} places its "
-        f"parameters differ {how}.",
+        f"parameters differ by {how}.",
         size=(len(alone), COUNT),
     )

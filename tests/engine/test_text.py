@@ -5,7 +5,17 @@ import pytest
 
 from engine.calculator import load, names
 from engine.inputs import Number
-from engine.text import Display, other_system, plain, read, say, show, significant, words
+from engine.text import (
+    Display,
+    other_system,
+    plain,
+    read,
+    say,
+    show,
+    significant,
+    typeset,
+    words,
+)
 from engine.units import (
     BANDWIDTH,
     BYTES,
@@ -136,7 +146,7 @@ def test_nothing_is_written_as_zero_of_the_base_unit(quantity, text):
 
 
 def test_a_negative_value_keeps_its_sign_and_unit():
-    assert show(-0.49, SECONDS) == "-490.0 ms"
+    assert show(-0.49, SECONDS) == "−490.0 ms"
 
 
 def test_a_share_too_small_to_print_is_not_called_zero():
@@ -144,7 +154,7 @@ def test_a_share_too_small_to_print_is_not_called_zero():
 
 
 def test_a_small_negative_share_is_not_called_positive():
-    assert show(-0.0004, SHARE) == "> -0.1 %"
+    assert show(-0.0004, SHARE) == "> −0.1 %"
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
@@ -274,3 +284,15 @@ def test_what_a_url_holds_reads_back_exactly(name, key):
     field = load(name).fields[key]
     values = values_of(field)
     assert [field.read(plain(v), typed=False) for v in values] == values
+
+
+@pytest.mark.parametrize(
+    ("number", "printed"),
+    [("-2.5e-08", "−2.5 × 10⁻⁸"), ("6.02e+23", "6.02 × 10²³"), ("1,024", "1,024")],
+)
+def test_powers_of_ten_and_minus_signs_are_printed_as_print_has_them(number, printed):
+    assert typeset(number) == printed
+
+
+def test_a_printed_minus_reads_as_it_is_meant():
+    assert read("−5", 1.0, {}) == -5.0
