@@ -104,15 +104,13 @@ def num_key_rows(labels: Sequence[str]) -> int:
 
 
 def key_places(labels: Sequence[str]) -> list[tuple[float, int]]:
-    """Return (pixels from the left, row) of every part's name, so that the rows fit a phone."""
-    places, left, row = [], 0.0, 0
-    for label in labels:
-        width = _KEY_GAP + CHAR * len(label)
-        if left > 0 and left + width > _PHONE:
-            left, row = 0.0, row + 1
-        places.append((left, row))
-        left += width
-    return places
+    """Return (pixels from the left, row) of every part's name, in columns that fit a phone."""
+    widths = [_KEY_GAP + CHAR * len(label) for label in labels]
+    for columns in range(len(labels), 0, -1):
+        taken = [max(widths[column::columns]) for column in range(columns)]
+        if columns == 1 or sum(taken) <= _PHONE:
+            break
+    return [(sum(taken[: i % columns]), i // columns) for i in range(len(labels))]
 
 
 def _keys(keys: Mapping[str, str], frame: Frame) -> tuple[list[Line], list[Words]]:

@@ -164,13 +164,13 @@ def x_axis(axis: Axis, frame: Frame, display: Display) -> tuple[list[Line], list
             continue
         x = min(max(x, 0.0), 1.0)
         marks.append(Line(((x, frame.height), (x, frame.height + 5)), "muted", "tick"))
-        words = Words(x, frame.height + 20, text, end_align(x), 0.0, "muted", "tick")
+        words = Words(x, frame.height + 22, text, end_align(x), 0.0, "muted", "tick")
         left = x * width - BEFORE[words.align] * TICK_CHAR * len(text)
         if left >= free:
             texts.append(words)
             free = left + TICK_CHAR * len(text) + 6
     name = axis_name(axis)
-    texts.append(Words(1.0, frame.height + 40, name, "end", 0.0, "muted", "tick"))
+    texts.append(Words(1.0, frame.height + 41, name, "end", 0.0, "muted", "tick"))
     return marks, texts
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine.draw.frame import (
     LINES,
+    TYPICAL,
     Line,
     Picture,
     Ring,
@@ -49,8 +50,9 @@ def picture(view: Lines, display: Display) -> Picture:
         ),
     ]
     straight = [_rule_line(rule, at, height) for rule, at in rules]
-    obstacles = [*(p for found in pieces for p in found), *(line.points for line in straight)]
     drops = [_drop(x, y, p.color) for p, x, y in spots[:1] if view.handle]
+    obstacles = [*(p for found in pieces for p in found), *(line.points for line in straight)]
+    obstacles += [_handle(drop.points[1]) for drop in drops]
     return Picture(
         frame=LINES,
         label=_summary(view, display),
@@ -88,6 +90,12 @@ def _rule_line(rule: Rule, at: float, height: float) -> Line:
 def _drop(x: float, y: float, color: str) -> Line:
     """Return the line from the reader's point down to the handle on the axis."""
     return Line(((x, y), (x, LINES.height)), color, "drop")
+
+
+def _handle(foot: tuple[float, float]) -> Piece:
+    """Return a line through the handle at a drop's foot, which no text may hide behind."""
+    x, y = foot
+    return (x - 12 / TYPICAL, y - 4), (x + 12 / TYPICAL, y - 4)
 
 
 def _y_axis(axis: Axis, display: Display) -> tuple[list[Line], list[Words]]:

@@ -120,15 +120,15 @@ def legend(names: Mapping[Axis, str], shown: Axis | None, width: float, top: flo
                 tag="rect",
                 attributes={
                     "x": f"{x:.1f}",
-                    "y": f"{top + 6:.1f}",
-                    "width": "12",
-                    "height": "12",
+                    "y": f"{top + 4:.1f}",
+                    "width": "14",
+                    "height": "14",
                     "class": f"cell c-{axis}",
                     "fill-opacity": "0.15" if weak else "0.75",
                 },
             )
         )
-        shapes.append(_text(f"l{index}", (x + 18, top + 17), 14.0, name, "c-ink", ""))
+        shapes.append(_text(f"l{index}", (x + 20, top + 17), 17.0, name, "c-ink", ""))
     return shapes
 
 

@@ -69,10 +69,10 @@ export function xAxis(axis, frame) {
     const align = x < 0.04 ? "start" : x > 0.94 ? "end" : "middle";
     const width = TICK_CHAR * text.length, left = x * room - BEFORE[align] * width;
     if (left < free) continue;
-    texts.push(words(x, frame.height + 20, text, align, 0, "muted", "tick"));
+    texts.push(words(x, frame.height + 22, text, align, 0, "muted", "tick"));
     free = left + width + 6;
   }
-  texts.push(words(1, frame.height + 40, axisName(axis), "end", 0, "muted", "tick"));
+  texts.push(words(1, frame.height + 41, axisName(axis), "end", 0, "muted", "tick"));
   return { marks, texts };
 }
 

@@ -1,7 +1,7 @@
 // Curves over a common axis, as marks: the same as engine/draw/lines.py draws.
 
 import {
-  axisName, baseLine, inside, line, longest, othersOf, share, words, xAxis,
+  axisName, baseLine, inside, line, longest, othersOf, share, TYPICAL, words, xAxis,
 } from "./chart_frame.js";
 import { besideCurve, besidePoint, besideRule, place } from "./chart_place.js";
 
@@ -31,6 +31,9 @@ export function lines(view) {
   const yAxis = yAxisOf(view.y), { marks, texts } = xAxis(view.x, LINES);
   const straight = rules.map(([r, at]) => line(ruleEnds(r, at), r.color, "rule"));
   const drops = view.handle ? spots.slice(0, 1) : [];
+  // A line through the handle at a drop's foot, which no text may hide behind.
+  const handles = drops.map(([, x]) => [[x - 12 / TYPICAL, H - 4], [x + 12 / TYPICAL, H - 4]]);
+  const obstacles = [...pieces.flat(), ...straight.map((one) => one.points), ...handles];
   return {
     frame: LINES,
     back: [...yAxis.grid, baseLine(LINES)],
@@ -43,7 +46,7 @@ export function lines(view) {
       ...drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop")),
     ],
     rings: spots.map(([p, x, y]) => ({ x, y, color: p.color })),
-    words: [...yAxis.texts, ...texts, ...place(wishes, [...pieces.flat(), ...straight.map((one) => one.points)], H)],
+    words: [...yAxis.texts, ...texts, ...place(wishes, obstacles, H)],
   };
 }
 

@@ -53,16 +53,15 @@ function rangeOf([low, high], y) {
   return [[[low, y], [high, y]], ...ends].map((points) => line(points, "ink", "tick"));
 }
 
-/** Pixels from the left and row of every part's name, so that the rows fit a phone. */
+/** Pixels from the left and row of every part's name, in columns that fit a phone. */
 function keyPlaces(labels) {
-  let left = 0, row = 0;
-  return labels.map((label) => {
-    const width = 24 + CHAR * label.length;
-    if (left > 0 && left + width > PHONE) [left, row] = [0, row + 1];
-    const place = [left, row];
-    left += width;
-    return place;
-  });
+  const widths = labels.map((label) => 24 + CHAR * label.length), sum = (all) => all.reduce((a, b) => a + b, 0);
+  let columns = labels.length + 1, taken = [];
+  do {
+    columns -= 1;
+    taken = widths.slice(0, columns).map((_, i) => Math.max(...widths.filter((_, k) => k % columns === i)));
+  } while (columns > 1 && sum(taken) > PHONE);
+  return labels.map((_, i) => [sum(taken.slice(0, i % columns)), Math.floor(i / columns)]);
 }
 
 function keyRows(keys, places, frame) {
