@@ -81,11 +81,8 @@ def frame_of(view: dict[str, Any]) -> Frame:
         names = [lane["label"] for lane in view["lanes"]]
         texts = [text for _, text in view["curve_axis"]["ticks"]] if view["curve_axis"] else []
         return lanes.frame_of(names, num_rules=num_rules, curve_ticks=texts)
-    parted = any(len(bar["segments"]) > 1 for bar in view["bars"])
-    parts = dict.fromkeys(part["label"] for bar in view["bars"] for part in bar["segments"])
-    return bars.frame_of(
-        len(view["bars"]), parts=list(parts) if parted else [], num_rules=num_rules
-    )
+    parts = [label for label, _ in view["keys"]]
+    return bars.frame_of(len(view["bars"]), parts=parts, num_rules=num_rules)
 
 
 def _plot(frame: Frame, kind: str) -> Plot:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.text import plain, read, significant
+from engine.text import plain, read, significant, typeset
 
 Scalar = float | int | str | bool
 # Letters; a reader wants to know what is allowed, not to read a catalog.
@@ -125,7 +125,7 @@ class Number:
 
     def range_words(self) -> str:
         """Return the range in words, for labels and messages."""
-        return f"{self.show(self.low)} to {self.show(self.high)}"
+        return f"{typeset(self.show(self.low))} to {typeset(self.show(self.high))}"
 
     def position(self, value: Scalar) -> float:
         """Return where the value lies between low (0) and high (1) on the input's scale."""

@@ -107,7 +107,7 @@ def show(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
 
 def typeset(number: str) -> str:
     """Return a number as print has it: "-2.5e-08" becomes "−2.5 × 10⁻⁸"."""
-    number = _POWER.sub(lambda e: f" × 10{str(int(e[1])).translate(_RAISED)}", number)
+    number = _POWER.sub(lambda e: f"\u00a0×\u00a010{str(int(e[1])).translate(_RAISED)}", number)
     return number.replace("-", "−")
 
 

@@ -226,6 +226,7 @@ class Timeline:
     Attributes:
         curves: drawn under the lanes on the same time axis; a value holds until the next x.
         curve_axis: their axis; given if there are curves.
+        keys: (what a color means, color), where names of spans and lanes do not say it.
         player: whether the reader can play it, step through its events and pin it for comparison.
     """
 
@@ -237,6 +238,7 @@ class Timeline:
     caption: Text = ""
     curves: tuple[Series, ...] = ()
     curve_axis: Axis | None = None
+    keys: tuple[tuple[str, str], ...] = ()
     player: bool = False
 
 

@@ -79,8 +79,8 @@ def tornado(found: Job) -> Bars:
             high=max(0.1, 1.05 * max(gain.high - 1 for gain in shown)),
         ),
         bars=tuple(_bar(gain) for gain in shown),
-        caption="One lever at a time. Blue: a setting; orange: the plan; green: another machine; "
-        "gray: only less waiting. The thin line spans the error of such predictions.",
+        caption="One lever at a time. A color says what changes; waiting alone is a bound. The "
+        "thin line spans the error of such predictions.",
     )
 
 

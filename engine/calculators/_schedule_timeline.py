@@ -21,6 +21,12 @@ _COLOR = {
     WEIGHT: "parameters",
     PAIR: "optimizer",
 }
+_KEYS = (
+    ("forward", _COLOR[FORWARD]),
+    ("backward, or its part for the inputs", _COLOR[INPUT]),
+    ("gradients of the weights, where apart", _COLOR[WEIGHT]),
+    ("a forward under a backward", _COLOR[PAIR]),
+)
 _LETTER = {FORWARD: "F", BACKWARD: "B", INPUT: "B", WEIGHT: "W", PAIR: "P"}
 # A pass: way ("F" or "B"), micro-batch, stage along the model.
 _Pass = tuple[str, int, int]
@@ -44,6 +50,7 @@ def timeline(played: Played, run: Run) -> Timeline:
         caption=_caption(run, lanes, until, whole=whole),
         curves=tuple(held),
         curve_axis=Axis(label="micro-batches held", quantity=COUNT, low=0.0, high=most * 1.05),
+        keys=_KEYS,
         player=True,
     )
 
@@ -63,15 +70,12 @@ def _window(run: Run, lanes: Sequence[int]) -> Seconds:
 
 
 def _caption(run: Run, lanes: Sequence[int], until: Seconds, *, whole: bool) -> Text:
-    colors = (
-        "Green: forward. Orange: backward. Dark blue: gradients of the weights, where they are "
-        "computed apart. Violet: a forward under a backward. Numbers are micro-batches."
-    )
+    numbers = "Numbers are micro-batches."
     if whole and len(lanes) == len(run.starts):
-        return colors
+        return numbers
     return say(
         "Drawn are {n} of {p} stages and the first {t} of {s}; all figures come from the whole "
-        "step. " + colors,
+        "step. " + numbers,
         n=(len(lanes), COUNT),
         p=(len(run.starts), COUNT),
         t=(until, SECONDS),

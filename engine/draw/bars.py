@@ -30,10 +30,19 @@ def frame_of(num_bars: int, *, parts: Sequence[str], num_rules: int) -> Frame:
     return rows_frame(num_bars, BAR_ROW, top=6 + keys + 17 * num_rules)
 
 
+def keys_of(view: Bars) -> dict[str, str]:
+    """Return the color of every part's name, if colors say what the bars' own names do not."""
+    parts = [(bar, part) for bar in view.bars for part in bar.segments]
+    parted = any(len(bar.segments) > 1 for bar in view.bars)
+    grouped = any(part.label != bar.label for bar, part in parts)
+    if parted or (grouped and len({part.color for _, part in parts}) > 1):
+        return {part.label: part.color for _, part in parts}
+    return {}
+
+
 def picture(view: Bars, display: Display) -> Picture:
     """Return the marks of the bars: the name above each, its total at the right end."""
-    parted = any(len(bar.segments) > 1 for bar in view.bars)
-    keys = {part.label: part.color for bar in view.bars for part in bar.segments if parted}
+    keys = keys_of(view)
     rules = [rule for rule in view.rules if inside(share(view.axis, rule.at))]
     frame = frame_of(len(view.bars), parts=list(keys), num_rules=len(rules))
     marks, texts = x_axis(view.axis, frame, display)

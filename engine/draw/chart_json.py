@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from engine.draw.bars import keys_of
 from engine.text import Display, show, words
 from engine.ticks import ticks
 from engine.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
@@ -120,6 +121,7 @@ def bars_json(view: Bars, display: Display) -> dict[str, Any]:
         "caption": words(view.caption, display),
         "axis": axis_json(view.axis, display),
         "bars": [_bar(bar, view, display) for bar in view.bars],
+        "keys": list(keys_of(view).items()),
         "rules": rules_json(view.rules, display),
     }
 

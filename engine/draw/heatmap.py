@@ -32,7 +32,7 @@ def picture(view: Heatmap, display: Display) -> Picture:
             if (box.x1 - box.x0) * TYPICAL > CHAR * len(text):
                 color = "paper" if strength > _DARK else "ink"
                 middle = (box.x0 + box.x1) / 2
-                texts.append(Words(middle, box.y0 + 21, text, "middle", 0.0, color, "inside"))
+                texts.append(Words(middle, box.y0 + 21, text, "middle", 0.0, color, "cell"))
     label = f"{view.title}. {view.y_label} down, {view.x_label} across; "
     label += f"from {show(low, view.quantity, display)} to {show(high, view.quantity, display)}."
     return Picture(frame=frame, label=label, boxes=tuple(boxes), words=tuple(texts))

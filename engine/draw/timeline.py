@@ -71,7 +71,7 @@ def _lane_names(lanes: tuple[Lane, ...], rows: Rows) -> list[Words]:
 
 
 def _bed(top: float, rows: Rows) -> Line:
-    """Return the idle ground of a lane: hatched grey under the spans."""
+    """Return the idle ground of a lane: hatched gray under the spans."""
     middle = top + rows.top + rows.bar / 2
     return Line(((0.0, middle), (1.0, middle)), "idle", "idle", rows.bar)
 

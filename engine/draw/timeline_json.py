@@ -32,6 +32,7 @@ def timeline_json(view: Timeline, display: Display) -> dict[str, Any]:
         "curve_axis": axis_json(view.curve_axis, display, CURVE_TICKS)
         if view.curve_axis is not None and has_curves
         else None,
+        "keys": view.keys,
         "player": _player(view, write, display) if view.player else None,
     }
 

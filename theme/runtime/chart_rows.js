@@ -14,11 +14,8 @@ export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label 
 
 /** @returns {Picture} */
 export function bars(view) {
-  const parted = view.bars.some((bar) => bar.segments.length > 1);
-  const keys = new Map(parted
-    ? view.bars.flatMap((bar) => bar.segments.map((s) => [s.label, s.color])) : []);
   const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
-  const places = keyPlaces([...keys.keys()]);
+  const places = keyPlaces(view.keys.map(([label]) => label));
   const keyed = places.length ? places[places.length - 1][1] + 1 : 0;
   const top = 6 + KEY_ROW * keyed + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
@@ -34,7 +31,7 @@ export function bars(view) {
     texts.push(words(0, y + 15, bar.label));
     texts.push(words(1, y + 15, bar.text, "end", 0, "ink", "strong"));
   });
-  const { swatches, names } = keyRows(keys, places, frame);
+  const { swatches, names } = keyRows(view.keys, places, frame);
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {
     frame,
@@ -66,7 +63,7 @@ function keyPlaces(labels) {
 
 function keyRows(keys, places, frame) {
   const swatches = [], names = [];
-  [...keys].forEach(([label, color], i) => {
+  keys.forEach(([label, color], i) => {
     const [left, row] = places[i], x = left / PHONE, y = 6 - frame.top + KEY_ROW * row;
     swatches.push(line([[x, y + 6], [x + 0.025, y + 6]], color, "swatch"));
     names.push(words(x + 0.025, y + 10.5, label, "start", 6));
@@ -95,7 +92,7 @@ export function heatmap(view) {
       `${view.y[row]}, ${view.x[column]}`, text));
     if ((x1 - x0) * TYPICAL > CHAR * text.length) {
       const color = strength > 0.55 ? "paper" : "ink";
-      texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, color, "inside"));
+      texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, color, "cell"));
     }
   }));
   return { frame, back: [], boxes, curves: [], front: [], rings: [], words: texts };
