@@ -104,7 +104,10 @@ def _range(bar: Bar, axis: Axis, row: int) -> list[Line]:
     low, high = (min(max(share(axis, at), 0.0), 1.0) for at in (bar.low, bar.high))
     middle = row * BAR_ROW + 31.0
     ends = [((x, middle - 4), (x, middle + 4)) for x in (low, high)]
-    return [Line(points, "ink", "tick") for points in (((low, middle), (high, middle)), *ends)]
+    lines = [((low, middle), (high, middle)), *ends]
+    # On paper of their own, since the ink may be as pale as the bar.
+    under = [Line(points, "paper", "tick", 3.0) for points in lines]
+    return [*under, *(Line(points, "ink", "tick") for points in lines)]
 
 
 def num_key_rows(labels: Sequence[str]) -> int:

@@ -47,7 +47,10 @@ export function bars(view) {
 /** A thin line with two ends: the range that a bar's total may have. */
 function rangeOf([low, high], y) {
   const ends = [low, high].map((x) => [[x, y - 4], [x, y + 4]]);
-  return [[[low, y], [high, y]], ...ends].map((points) => line(points, "ink", "tick"));
+  const lines = [[[low, y], [high, y]], ...ends];
+  // On paper of their own, since the ink may be as pale as the bar.
+  const under = lines.map((points) => line(points, "paper", "tick", 3));
+  return [...under, ...lines.map((points) => line(points, "ink", "tick"))];
 }
 
 /** Pixels from the left and row of every part's name, in columns that fit a phone. */
