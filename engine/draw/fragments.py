@@ -1,6 +1,6 @@
 """HTML fragments of the views that are words: drawn the same at build time and in the Worker."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engine.draw.escape import escape
 from engine.text import Display, show, words
@@ -10,6 +10,9 @@ from engine.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Tab
 UNBROKEN = "\N{NO-BREAK SPACE}"
 _LINE = 32  # letters of a cell that need not break
 _WORDS = 14  # letters of words in a cell that need not break
+_MANY = 4  # columns; with sentences in them they do not fit a narrow page
+# As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
+_STACKED = '<table class="stack" role="table">'
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table
 
 
@@ -30,16 +33,23 @@ def table_fragment(view: Table, display: Display) -> str:
         f'<th scope="col">{escape(column)}</th>' if column else "<td></td>"
         for column in view.columns
     )
-    body = "".join(
-        _row([_cell(cell, display) for cell in row], _linked(view, index))
-        for index, row in enumerate(view.rows)
-    )
+    rows = [[_cell(cell, display) for cell in row] for row in view.rows]
+    names = view.columns if _wordy(rows) else ()
+    body = "".join(_row(row, _linked(view, i), names) for i, row in enumerate(rows))
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(view.title)}">'
-        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}"
+        f"{_STACKED if names else '<table>'}{caption}<thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>{note}"
     )
+
+
+def _wordy(rows: list[list[str]]) -> bool:
+    """Return whether a narrow page shows the rows as blocks: four columns, sentences in two."""
+    columns = list(zip(*rows, strict=True))
+    long = [any(len(cell) > _LINE and cell[0] != "<" for cell in column) for column in columns[1:]]
+    return len(columns) >= _MANY and sum(long) > 1
 
 
 def cite_links(keys: Iterable[str]) -> str:
@@ -64,10 +74,18 @@ def _linked(view: Table, index: int) -> str:
     return f' data-links="{escape(" ".join(links))}" tabindex="{0 if first else -1}"'
 
 
-def _row(cells: list[str], attributes: str) -> str:
+def _row(cells: list[str], attributes: str, names: Sequence[str]) -> str:
+    """Return a row; with the columns' `names` its cells can stand below one another."""
     first, *rest = cells
-    data = "".join(map(_data_cell, rest))
-    return f'<tr{attributes}><th scope="row"{_width(first)}>{first}</th>{data}</tr>'
+    if not names:
+        data = "".join(map(_data_cell, rest))
+        return f'<tr{attributes}><th scope="row"{_width(first)}>{first}</th>{data}</tr>'
+    data = "".join(
+        _data_cell(cell).replace("<td", f'<td role="cell" data-label="{escape(name)}"', 1)
+        for cell, name in zip(rest, names[1:], strict=True)
+    )
+    head = f'<th scope="row" role="rowheader"{_width(first)}>{first}</th>'
+    return f'<tr role="row"{attributes}>{head}{data}</tr>'
 
 
 def _width(head: str) -> str:

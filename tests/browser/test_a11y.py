@@ -72,3 +72,13 @@ def test_a_page_with_a_state_in_its_address_says_so_to_nobody(visit):
     page = visit(LAB + "?gradient_sync.world_size=16")
     wait_for(page, "all_reduce_time", expected(world_size="16"))
     assert page.locator("[data-live]").text_content() == ""
+
+
+def test_a_table_of_sentences_stands_in_blocks_on_a_phone_and_stays_a_table(visit):
+    page = visit("reference/claims/", viewport={"width": 390, "height": 900})
+    frame = page.locator(".scroll:has(.stack)").first
+    assert frame.evaluate("one => one.scrollWidth <= one.clientWidth")
+    cell = frame.get_by_role("row").nth(1).get_by_role("cell").first
+    label = cell.evaluate("one => getComputedStyle(one, '::before').content")
+    assert label.strip('"') == frame.get_by_role("columnheader").nth(1).text_content()
+    assert violations(page) == []

@@ -145,6 +145,20 @@ def test_a_cell_that_cites_links_to_the_reference_list():
     ) in table_fragment(table, PLAIN)
 
 
+def rows_of(*cells):
+    columns = ("claim", "printed", "right", "why")[: len(cells)]
+    return table_fragment(Table(title="", columns=columns, rows=(cells,)), PLAIN)
+
+
+def test_a_wide_table_of_sentences_names_the_column_in_every_cell():
+    sentence = "longer than what fits on one line of a narrow column"
+    fragment = rows_of("a", "1 GB", sentence, sentence)
+    assert '<td role="cell" data-label="printed">1 GB</td>' in fragment
+    assert f'<td role="cell" data-label="why" class="long">{sentence}</td>' in fragment
+    assert "data-label" not in rows_of("a", sentence, sentence)
+    assert "data-label" not in rows_of("a", "1 GB", "2 GB", sentence)
+
+
 def test_a_table_without_rows_is_nothing():
     assert table_fragment(Table(title="t", columns=("a",), rows=()), PLAIN) == ""
 

@@ -288,7 +288,11 @@ def test_what_a_url_holds_reads_back_exactly(name, key):
 
 @pytest.mark.parametrize(
     ("number", "printed"),
-    [("-2.5e-08", "−2.5\u00a0×\u00a010⁻⁸"), ("6.02e+23", "6.02\u00a0×\u00a010²³"), ("1,024", "1,024")],
+    [
+        ("-2.5e-08", "−2.5\u00a0×\u00a010⁻⁸"),
+        ("6.02e+23", "6.02\u00a0×\u00a010²³"),
+        ("1,024", "1,024"),
+    ],
 )
 def test_powers_of_ten_and_minus_signs_are_printed_as_print_has_them(number, printed):
     assert typeset(number) == printed
