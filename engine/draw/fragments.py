@@ -10,7 +10,7 @@ from engine.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Tab
 UNBROKEN = "\N{NO-BREAK SPACE}"
 _LINE = 32  # letters of a cell that need not break
 _WORDS = 14  # letters of words in a cell that need not break
-_MANY = 4  # columns; with sentences in them they do not fit a narrow page
+_MANY = 5  # columns, those of sentences counted twice, fit a narrow page
 # As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
 _STACKED = '<table class="stack" role="table">'
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table
@@ -46,10 +46,10 @@ def table_fragment(view: Table, display: Display) -> str:
 
 
 def _wordy(rows: list[list[str]]) -> bool:
-    """Return whether a narrow page shows the rows as blocks: four columns, sentences in two."""
+    """Return whether a narrow page shows the rows as blocks: columns and sentences are many."""
     columns = list(zip(*rows, strict=True))
-    long = [any(len(cell) > _LINE and cell[0] != "<" for cell in column) for column in columns[1:]]
-    return len(columns) >= _MANY and sum(long) > 1
+    long = [any(len(cell) > _LINE and cell[0] != "<" for cell in column) for column in columns]
+    return any(long[1:]) and len(columns) + sum(long) > _MANY
 
 
 def cite_links(keys: Iterable[str]) -> str:
