@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from builder import node
-from builder.bytecode import Files, byte_code, key, write
+from builder.bytecode import Files, byte_code, key
+from builder.folders import write_whole
 
 
 def bundle(engine: Path, cache: Path) -> Files:
@@ -71,5 +72,5 @@ def _packed(data: bytes, folder: Path) -> bytes:
     """Return the data compressed; ten megabytes take a second, so the result is kept."""
     kept = folder / f"{key(data)}.gz"
     if not kept.is_file():
-        write(kept, gzip.compress(data, 9, mtime=0))
+        write_whole(kept, gzip.compress(data, 9, mtime=0))
     return kept.read_bytes()

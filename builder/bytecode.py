@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from builder import node
+from builder.folders import write_whole
 
 HERE = Path(__file__).resolve().parent
 INSIDE = HERE / "inside.py"
@@ -44,8 +45,8 @@ def byte_code(sources: Mapping[str, str], folder: Path) -> tuple[bytes, bytes]:
     if reply["missing"] is not None:
         raise node.NodeError(f"the engine imports {reply['missing']}, which Pyodide does not have")
     if reply["library"]:
-        write(library, archive(reply["library"]))
-    write(engine, archive(reply["compiled"]))
+        write_whole(library, archive(reply["library"]))
+    write_whole(engine, archive(reply["compiled"]))
     return engine.read_bytes(), library.read_bytes()
 
 
@@ -74,7 +75,7 @@ def _inside(
     assert isinstance(reply, dict)
     fresh = {path: base64.b64decode(data) for path, data in reply["compiled"].items()}
     for path, data in fresh.items():
-        write(kept[path], data)
+        write_whole(kept[path], data)
     return {
         "compiled": {f"{path}c": data for path, data in {**known, **fresh}.items()},
         "library": {f"{p}c": base64.b64decode(data) for p, data in reply["library"].items()},
@@ -113,10 +114,3 @@ def key(*parts: str | bytes) -> str:
         data = part.encode() if isinstance(part, str) else part
         whole.update(len(data).to_bytes(8, "little") + data)
     return whole.hexdigest()[:16]
-
-
-def write(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever reads half of it."""
-    draft = path.with_name(path.name + ".part")
-    draft.write_bytes(data)
-    draft.replace(path)

@@ -4,9 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
+
+from builder.node import ensure_packages
 
 VARIABLE = "WALLCLOCK_CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -84,15 +88,35 @@ def this_machine() -> Machine:
 
 
 def run(root: Path, rest: list[str], report: Report) -> int:
-    """Run pytest on all tests (`rest` is passed on); return its exit status."""
+    """Run pytest on all tests, or as `rest` says; return its exit status."""
     chromium = obtain(this_machine(), report)
     if not chromium:
         report(ADVICE)
         return 1
     report(f"testing with {chromium}")
-    command = [sys.executable, "-m", "pytest", *rest]
     environment = {**os.environ, VARIABLE: chromium}
-    return subprocess.run(command, cwd=root, env=environment, check=False).returncode
+
+    def begun(arguments: list[str], into: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "pytest", *arguments]
+        error = subprocess.STDOUT if into else None
+        return subprocess.Popen(command, cwd=root, env=environment, stdout=into, stderr=error)
+
+    if rest:
+        return begun(rest).wait()
+    ensure_packages()  # by one process, before two of them build sites
+    # The tests in the browser take longest; the others run beside them and are shown afterwards.
+    with tempfile.TemporaryFile() as told:
+        others = begun(["--ignore=tests/browser"], told)
+        try:
+            status = begun(["tests/browser"]).wait()
+        except BaseException:
+            others.kill()
+            raise
+        status = others.wait() or status
+        told.seek(0)
+        sys.stdout.flush()
+        shutil.copyfileobj(told, sys.stdout.buffer)
+    return status
 
 
 def _playwrights_own() -> str:

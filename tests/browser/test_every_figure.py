@@ -15,10 +15,12 @@ SHOWN = """name => [...document.querySelectorAll(`[data-output][data-of="${name}
     for (const still of copy.querySelectorAll(".chart-svg")) still.remove();
     return `${copy.textContent} ${one.getAttribute("data-value")}`;
   }).join(" ")"""
-# The same without what is drawn: a chart comes alive when it comes near, at a moment of its own.
-TOLD = SHOWN.replace(".chart-svg", "[data-plot]")
+# The reader's numbers: all that is set, without what follows from it.
+NUMBERS = """name => [...document.querySelectorAll(`[data-of="${name}"][name]`)]
+  .map((one) => `${one.name}=${one.type === "checkbox" ? one.checked : one.value}`)
+  .join(" ")"""
 DIFFERS = f"([name, before]) => ({SHOWN})(name) !== before"
-SAME = f"([name, before]) => ({TOLD})(name) === before"
+SAME = f"([name, before]) => ({NUMBERS})(name) === before"
 OFFERED = "one => !one.disabled && one.getAttribute('aria-disabled') === 'false'"
 # What lights up outside of a table, in elements and in charts.
 LIT = """row => {
@@ -94,12 +96,12 @@ def presses(page: Page, part: Locator, *keys: str) -> bool:
     return comes(page, DIFFERS, [name, before])
 
 
-def at_rest(page: Page, name: str) -> str:
-    """Return what a calculator says when no answer is on its way any more."""
-    before, now = "", str(page.evaluate(TOLD, name))
+def numbers_at_rest(page: Page, name: str) -> str:
+    """Return the numbers of a calculator when no answer changes them any more."""
+    before, now = "", str(page.evaluate(NUMBERS, name))
     while now != before:
-        page.wait_for_timeout(250)
-        before, now = now, str(page.evaluate(TOLD, name))
+        page.wait_for_timeout(500)
+        before, now = now, str(page.evaluate(NUMBERS, name))
     return now
 
 
@@ -121,7 +123,7 @@ def test_every_challenge_starts_and_gives_the_readers_numbers_back_by_key(page):
     stuck = []
     for challenge in every(page, "[data-kind=challenge]"):
         start, stop = challenge.locator("[data-start]"), challenge.locator("[data-restore]")
-        before = at_rest(page, owner(challenge))
+        before = numbers_at_rest(page, owner(challenge))
         reached = start.evaluate(REACHABLE)
         start.press("Enter")
         offered = comes(page, f"one => ({OFFERED})(one)", stop.element_handle())
