@@ -28,8 +28,8 @@ from bokeh.models import (
 from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
-from engine.draw import bars, heatmap, lanes
-from engine.draw.frame import LINES, STRIPES, Frame
+from engine.draw import bars, heatmap, lanes, lines
+from engine.draw.frame import STRIPES, Frame
 
 CURVE_WIDTH, HALO_WIDTH, RING_WIDTH, RING_SIZE = 2.25, 4.0, 2.5, 11
 
@@ -72,7 +72,7 @@ def frame_of(view: dict[str, Any]) -> Frame:
     """Return the frame in which the engine draws this view."""
     kind = view["kind"]
     if kind == "lines":
-        return LINES
+        return lines.frame_of([series["label"] for series in view["series"]])
     if kind == "heatmap":
         return heatmap.frame_of(len(view["y"]))
     axis = view["axis"]

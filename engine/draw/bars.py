@@ -1,10 +1,9 @@
 """Horizontal bars, as marks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from engine.draw.frame import (
     BAR_ROW,
-    CHAR,
     Box,
     Frame,
     Line,
@@ -15,18 +14,17 @@ from engine.draw.frame import (
     share,
     x_axis,
 )
+from engine.draw.keys import KEY_ROW, key_marks, num_rows
 from engine.text import Display, show, words
 from engine.ticks import ticks
 from engine.views import Axis, Bar, Bars, Rule
 
 _PHONE = 320.0  # pixels of a frame without margins on a phone
-KEY_ROW = 22
-_KEY_GAP, _SWATCH = 24, 0.025
 
 
 def frame_of(num_bars: int, *, parts: Sequence[str], num_rules: int) -> Frame:
     """Return the frame of so many bars; the keys of the parts and the rules' labels lie above."""
-    keys = KEY_ROW * num_key_rows(parts)
+    keys = KEY_ROW * num_rows(parts, _PHONE)
     return rows_frame(num_bars, BAR_ROW, top=6 + keys + 17 * num_rules)
 
 
@@ -54,7 +52,9 @@ def picture(view: Bars, display: Display) -> Picture:
         texts.append(Words(0.0, baseline, bar.label))
         amount = show(total, view.axis.quantity, display)
         texts.append(Words(1.0, baseline, amount, "end", 0.0, "ink", "strong"))
-    swatches, names = _keys(keys, frame)
+    swatches, names = key_marks(
+        [(label, color, "swatch") for label, color in keys.items()], frame.top, _PHONE
+    )
     ranges = [line for row, bar in enumerate(view.bars) for line in _range(bar, view.axis, row)]
     lines, labels = rules_above(rules, view.axis, frame, display)
     return Picture(
@@ -108,31 +108,6 @@ def _range(bar: Bar, axis: Axis, row: int) -> list[Line]:
     # On paper of their own, since the ink may be as pale as the bar.
     under = [Line(points, "paper", "tick", 3.0) for points in lines]
     return [*under, *(Line(points, "ink", "tick") for points in lines)]
-
-
-def num_key_rows(labels: Sequence[str]) -> int:
-    """Return how many rows the parts' names take above the frame."""
-    return key_places(labels)[-1][1] + 1 if labels else 0
-
-
-def key_places(labels: Sequence[str]) -> list[tuple[float, int]]:
-    """Return (pixels from the left, row) of every part's name, in columns that fit a phone."""
-    widths = [_KEY_GAP + CHAR * len(label) for label in labels]
-    for columns in range(len(labels), 0, -1):
-        taken = [max(widths[column::columns]) for column in range(columns)]
-        if columns == 1 or sum(taken) <= _PHONE:
-            break
-    return [(sum(taken[: i % columns]), i // columns) for i in range(len(labels))]
-
-
-def _keys(keys: Mapping[str, str], frame: Frame) -> tuple[list[Line], list[Words]]:
-    """Return a swatch and a name for every part, in rows above the frame."""
-    swatches, names = [], []
-    for (label, color), (left, row) in zip(keys.items(), key_places(list(keys)), strict=True):
-        x, y = left / _PHONE, 6 - frame.top + KEY_ROW * row
-        swatches.append(Line(((x, y + 6), (x + _SWATCH, y + 6)), color, "swatch"))
-        names.append(Words(x + _SWATCH, y + 10.5, label, "start", 6.0))
-    return swatches, names
 
 
 def _summary(view: Bars, display: Display) -> str:

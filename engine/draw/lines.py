@@ -3,10 +3,12 @@
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.draw.frame import (
     LINES,
     TYPICAL,
+    Frame,
     Line,
     Picture,
     Ring,
@@ -17,19 +19,29 @@ from engine.draw.frame import (
     share,
     x_axis,
 )
+from engine.draw.keys import KEY_ROW, key_marks, num_rows
 from engine.draw.place import Wish, beside_curve, beside_point, beside_rule, place
 from engine.text import Display, show, words
 from engine.ticks import ticks
-from engine.views import Axis, Lines, Rule
+from engine.views import Axis, Lines, Rule, Series
 
 EDGE = 1e-9  # so that the last bits of a number decide nothing at the frame's edges
+
+_MANY = 4  # curves; the names of more would run into one another
 
 Piece = tuple[tuple[float, float], ...]
 
 
+def frame_of(names: Sequence[str]) -> Frame:
+    """Return the frame for curves of these names, which are keys above it if they are many."""
+    rows = num_rows(names, TYPICAL) if len(names) > _MANY else 0
+    return replace(LINES, top=LINES.top + KEY_ROW * rows)
+
+
 def picture(view: Lines, display: Display) -> Picture:
     """Return the marks of the curves, their names, the rules and the points."""
-    height = LINES.height
+    frame = frame_of([s.label for s in view.series])
+    height = frame.height
     pieces = [
         clip([_spot(view, x, y) for x, y in zip(s.x, s.y, strict=True)], height)
         for s in view.series
@@ -46,26 +58,32 @@ def picture(view: Lines, display: Display) -> Picture:
         *(
             beside_curve(max(found, key=len), _others(pieces, i), s.label, s.color)
             for i, (s, found) in enumerate(zip(view.series, pieces, strict=True))
-            if found
+            if found and len(view.series) <= _MANY
         ),
     ]
     straight = [_rule_line(rule, at, height) for rule, at in rules]
     drops = [_drop(x, y, p.color) for p, x, y in spots[:1] if view.handle]
     obstacles = [*(p for found in pieces for p in found), *(line.points for line in straight)]
     obstacles += [_handle(drop.points[1]) for drop in drops]
+    keys = [(s.label, s.color, _look(s)) for s in view.series if len(view.series) > _MANY]
+    swatches, names = key_marks(keys, frame.top, TYPICAL)
     return Picture(
-        frame=LINES,
+        frame=frame,
         label=_summary(view, display),
-        back=(*back, base_line(LINES)),
+        back=(*back, base_line(frame)),
         curves=tuple(
-            Line(piece, s.color, "dashed" if s.dashed else "curve")
+            Line(piece, s.color, _look(s))
             for s, found in zip(view.series, pieces, strict=True)
             for piece in found
         ),
-        front=(*ticks_x, *straight, *drops),
+        front=(*ticks_x, *swatches, *straight, *drops),
         rings=tuple(Ring(x, y, p.color) for p, x, y in spots),
-        words=(*y_texts, *x_texts, *place(wishes, obstacles, height)),
+        words=(*y_texts, *x_texts, *names, *place(wishes, obstacles, height)),
     )
+
+
+def _look(series: Series) -> str:
+    return "dashed" if series.dashed else "curve"
 
 
 def _others(pieces: Sequence[Sequence[Piece]], index: int) -> list[Piece]:

@@ -3,13 +3,19 @@
 import {
   axisName, baseLine, inside, line, longest, othersOf, share, TYPICAL, words, xAxis,
 } from "./chart_frame.js";
+import { KEY_ROW, keyMarks, keyRowCount } from "./chart_keys.js";
 import { besideCurve, besidePoint, besideRule, place } from "./chart_place.js";
 
-export const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
+const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
+const MANY = 4; // curves; the names of more would run into one another
 
 /** @returns {import("./chart_frame.js").Picture} */
 export function lines(view) {
+  const keyed = view.series.length > MANY ? view.series : [];
+  const keys = keyed.map((s) => [s.label, s.color, lookOf(s)]);
+  const top = LINES.top + KEY_ROW * keyRowCount(keys.map(([label]) => label), TYPICAL);
+  const { swatches, names } = keyMarks(keys, top, TYPICAL);
   const spot = (x, y) => [share(view.x, x), H * (1 - share(view.y, y))];
   const pieces = view.series.map(({ key }) => {
     const { x, y } = view.columns[key];
@@ -26,7 +32,7 @@ export function lines(view) {
     ...spots.map(([p, x, y]) => besidePoint(x, y, p.label, p.color)),
   ];
   view.series.forEach((s, i) => {
-    if (pieces[i].length) wishes.push(besideCurve(longest(pieces[i]), othersOf(pieces, i), s.label, s.color));
+    if (pieces[i].length && !keyed.length) wishes.push(besideCurve(longest(pieces[i]), othersOf(pieces, i), s.label, s.color));
   });
   const yAxis = yAxisOf(view.y), { marks, texts } = xAxis(view.x, LINES);
   const straight = rules.map(([r, at]) => line(ruleEnds(r, at), r.color, "rule"));
@@ -35,19 +41,24 @@ export function lines(view) {
   const handles = drops.map(([, x]) => [[x - 12 / TYPICAL, H - 4], [x + 12 / TYPICAL, H - 4]]);
   const obstacles = [...pieces.flat(), ...straight.map((one) => one.points), ...handles];
   return {
-    frame: LINES,
+    frame: { ...LINES, top },
     back: [...yAxis.grid, baseLine(LINES)],
     boxes: [],
     curves: view.series.flatMap((s, i) =>
-      pieces[i].map((piece) => line(piece, s.color, s.dashed ? "dashed" : "curve"))),
+      pieces[i].map((piece) => line(piece, s.color, lookOf(s)))),
     front: [
       ...marks,
+      ...swatches,
       ...straight,
       ...drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop")),
     ],
     rings: spots.map(([p, x, y]) => ({ x, y, color: p.color })),
-    words: [...yAxis.texts, ...texts, ...place(wishes, obstacles, H)],
+    words: [...yAxis.texts, ...texts, ...names, ...place(wishes, obstacles, H)],
   };
+}
+
+function lookOf({ dashed }) {
+  return dashed ? "dashed" : "curve";
 }
 
 function ruleAt(view, rule) {

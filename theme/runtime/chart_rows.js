@@ -3,10 +3,11 @@
 import {
   CHAR, TYPICAL, clamp, inside, line, rowsFrame, rulesAbove, share, words, xAxis, xGrid,
 } from "./chart_frame.js";
+import { KEY_ROW, keyMarks, keyRowCount } from "./chart_keys.js";
 
 /** @typedef {import("./chart_frame.js").Picture} Picture */
 
-const BAR_ROW = 46, CELL_ROW = 34, KEY_ROW = 22, PHONE = 320;
+const BAR_ROW = 46, CELL_ROW = 34, PHONE = 320;
 
 export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label = "", text = "") {
   return { x0, x1, y0, y1, color, strength, hatched, label, text };
@@ -15,8 +16,7 @@ export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label 
 /** @returns {Picture} */
 export function bars(view) {
   const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
-  const places = keyPlaces(view.keys.map(([label]) => label));
-  const keyed = places.length ? places[places.length - 1][1] + 1 : 0;
+  const keyed = keyRowCount(view.keys.map(([label]) => label), PHONE);
   const top = 6 + KEY_ROW * keyed + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
   const { marks, texts } = xAxis(view.axis, frame);
@@ -31,7 +31,7 @@ export function bars(view) {
     texts.push(words(0, y + 15, bar.label));
     texts.push(words(1, y + 15, bar.text, "end", 0, "ink", "strong"));
   });
-  const { swatches, names } = keyRows(view.keys, places, frame);
+  const { swatches, names } = keyMarks(view.keys.map((key) => [...key, "swatch"]), top, PHONE);
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {
     frame,
@@ -51,27 +51,6 @@ function rangeOf([low, high], y) {
   // On paper of their own, since the ink may be as pale as the bar.
   const under = lines.map((points) => line(points, "paper", "tick", 3));
   return [...under, ...lines.map((points) => line(points, "ink", "tick"))];
-}
-
-/** Pixels from the left and row of every part's name, in columns that fit a phone. */
-function keyPlaces(labels) {
-  const widths = labels.map((label) => 24 + CHAR * label.length), sum = (all) => all.reduce((a, b) => a + b, 0);
-  let columns = labels.length + 1, taken = [];
-  do {
-    columns -= 1;
-    taken = widths.slice(0, columns).map((_, i) => Math.max(...widths.filter((_, k) => k % columns === i)));
-  } while (columns > 1 && sum(taken) > PHONE);
-  return labels.map((_, i) => [sum(taken.slice(0, i % columns)), Math.floor(i / columns)]);
-}
-
-function keyRows(keys, places, frame) {
-  const swatches = [], names = [];
-  keys.forEach(([label, color], i) => {
-    const [left, row] = places[i], x = left / PHONE, y = 6 - frame.top + KEY_ROW * row;
-    swatches.push(line([[x, y + 6], [x + 0.025, y + 6]], color, "swatch"));
-    names.push(words(x + 0.025, y + 10.5, label, "start", 6));
-  });
-  return { swatches, names };
 }
 
 /** @returns {Picture} */
