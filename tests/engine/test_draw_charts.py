@@ -16,7 +16,7 @@ from engine.draw.svg import picture, svg_file, svg_text
 from engine.draw.table_of_chart import sample, table_text
 from engine.text import DEFAULT, Display, show
 from engine.ticks import ticks
-from engine.units import BYTES, SECONDS, SHARE, TOKENS
+from engine.units import BYTES, COUNT, SECONDS, SHARE, TOKENS
 from engine.views import (
     Axis,
     Bar,
@@ -291,8 +291,23 @@ def test_the_file_s_palette_is_the_page_s_light_one():
 
 def test_the_handle_s_margins_are_the_frame_s():
     css = (STYLES / "40-charts.css").read_text(encoding="utf-8")
-    margins = {
-        side: float(px) for side, px in re.findall(r"--(left|right|top|height): (\d+)px", css)
-    }
+    margins = {side: float(px) for side, px in re.findall(r"--(left|right|bottom): (\d+)px", css)}
     assert margins == {side: getattr(LINES, side) for side in margins}
-    assert len(margins) == 4
+    assert len(margins) == 3
+
+
+def test_many_curves_are_named_in_keys_above_the_frame():
+    def drawn(count):
+        names = [f"curve {i}" for i in range(count)]
+        series = tuple(
+            Series(key=name, label=name, x=(1.0, 2.0), y=(1.0, 1.5), color="compute")
+            for name in names
+        )
+        axis = Axis(label="at", quantity=COUNT, low=1.0, high=2.0)
+        return picture(Lines(title="t", x=axis, y=axis, series=series), Display())
+
+    few, many = drawn(4), drawn(5)
+    named = {one.text: one.y for one in many.words if one.text.startswith("curve")}
+    assert len(named) == 5
+    assert all(-many.frame.top <= y < -LINES.top for y in named.values())
+    assert (few.frame, many.frame.total > LINES.total) == (LINES, True)
