@@ -1,5 +1,6 @@
 """Keys above a chart: what its colors mean, in columns that fit a phone."""
 
+import math
 from collections.abc import Sequence
 
 from engine.draw.frame import CHAR, Line, Words
@@ -19,9 +20,9 @@ def places(labels: Sequence[str], room: float) -> list[tuple[float, int]]:
     widths = [_GAP + CHAR * len(label) for label in labels]
     for columns in range(len(labels), 0, -1):
         taken = [max(widths[column::columns]) for column in range(columns)]
-        if columns == 1 or sum(taken) <= room:
+        if columns == 1 or math.fsum(taken) <= room:
             break
-    return [(sum(taken[: i % columns]), i // columns) for i in range(len(labels))]
+    return [(math.fsum(taken[: i % columns]), i // columns) for i in range(len(labels))]
 
 
 def key_marks(keys: Sequence[Key], top: float, room: float) -> tuple[list[Line], list[Words]]:
