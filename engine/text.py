@@ -146,7 +146,7 @@ def _whole(value: float) -> str:
 def _fixed(value: float, digits: int, unit: str) -> str:
     if 0 < abs(value) < 10**-digits / 2:
         least = f"{10**-digits:.{digits}f}{unit}"
-        return f"< {least}" if value > 0 else f"> −{least}"
+        return f"< {least}" if value > 0 else f"> -{least}"
     return f"{value:.{digits}f}{unit}"
 
 

@@ -10,6 +10,7 @@ from engine.calculators._job_inputs import LLAMA3_MTBF, PER_HOUR, SECONDS, TRILL
 from engine.calculators._levers_inputs import GPU_NAMES, MODEL_NAMES
 from engine.calculators._message_inputs import MESSAGE
 from engine.calculators._overlap_inputs import SCHEDULES
+from engine.calculators._shared_inputs import PortsPerEight
 from engine.inputs import GBITS, Choice, Number, Scalar, Unit
 from engine.units import DAY, GB, HOUR, KB, MICRO, MILLI, NANO, Gbit
 
@@ -70,9 +71,7 @@ class Inputs:
     micro_batch_size: Annotated[int, _count("Micro-batch", 64)] = 1
     global_batch_size: Annotated[int, _count("Global batch, sequences", 65_536, symbol="B")] = 2048
     sequence_length: Annotated[int, _count("Sequence length", 1 << 18, low=128, symbol="s")] = 8192
-    nics_per_node: Annotated[
-        int, Number(label="Ports per node of 8", low=1, high=16, whole=True, advanced=True)
-    ] = 8
+    nics_per_node: PortsPerEight = 8
     zero_stage: Annotated[
         str, Choice(label="ZeRO", options={str(i): str(i) for i in range(4)}, advanced=True)
     ] = "2"

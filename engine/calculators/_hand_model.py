@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Annotated
 
 from engine import discover
+from engine.calculators._shared_inputs import FewGpus
 from engine.draw.collective import collective_scene
 from engine.inputs import GBITS, GIGABYTES, MICROSECONDS, PERCENT, Choice, Number
 from engine.simulate.collective import OPERATIONS, run
@@ -81,7 +82,7 @@ class Inputs:
             help="Not every operation has every algorithm; the nearest one is then shown.",
         ),
     ] = "ring"
-    world_size: Annotated[int, Number(label="GPUs", low=2, high=16, whole=True, symbol="n")] = 8
+    world_size: FewGpus = 8
     slow_share: Annotated[
         float,
         Number(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from engine.calculators import _run_inputs
 from engine.calculators._run_repair import run_of
+from engine.calculators._shared_inputs import FusedAttention, PortsPerEight
 from engine.inputs import GBITS, PERCENT, PLAIN, Choice, Number, Switch
 from engine.models import MODELS
 from engine.run_file import Run
@@ -57,16 +58,14 @@ class Inputs:
         float,
         Number(label="Port, one way", unit=GBITS, low=10 * Gbit, high=1600 * Gbit, scale="log"),
     ] = 400 * Gbit
-    nics_per_node: Annotated[
-        int, Number(label="Ports per node of 8", low=1, high=16, whole=True, advanced=True)
-    ] = 8
+    nics_per_node: PortsPerEight = 8
     overlap_gradient_reduce: Annotated[
         bool, Switch(label="Gradients reduced beside the backward pass", advanced=True)
     ] = True
     overlap_tensor_parallel: Annotated[
         bool, Switch(label="Tensor parallelism overlapped", advanced=True)
     ] = False
-    flash_attention: Annotated[bool, Switch(label="Fused attention", advanced=True)] = True
+    flash_attention: FusedAttention = True
     compiled: Annotated[bool, Switch(label="Fused element-wise kernels", advanced=True)] = True
     contention: Annotated[
         float,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Annotated
 
+from engine.calculators._shared_inputs import GpusPerNode
 from engine.inputs import Choice, Number, Scalar, Switch
 from engine.models import MODELS
 from engine.nodes import NODES
@@ -103,9 +104,7 @@ class Inputs:
             label="You are GPU", low=0, high=MOST - 1, whole=True, help="Its groups are marked."
         ),
     ] = 5
-    gpus_per_node: Annotated[
-        int, Number(label="GPUs per node", low=1, high=72, whole=True, advanced=True)
-    ] = 8
+    gpus_per_node: GpusPerNode = 8
     machine: Annotated[
         str,
         Choice(

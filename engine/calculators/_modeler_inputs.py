@@ -7,6 +7,7 @@ from typing import Annotated
 from engine.accelerators import ACCELERATORS
 from engine.calculators._run_inputs import CUSTOM
 from engine.calculators._run_inputs import Inputs as RunInputs
+from engine.calculators._shared_inputs import FusedAttention, GpusPerNode
 from engine.inputs import GBITS, PERCENT, Choice, Number, Switch
 from engine.models import MODELS
 from engine.units import Gbit
@@ -124,9 +125,7 @@ class Inputs:
             advanced=True,
         ),
     ] = 0.5
-    gpus_per_node: Annotated[
-        int, Number(label="GPUs per node", low=1, high=72, whole=True, advanced=True)
-    ] = 8
+    gpus_per_node: GpusPerNode = 8
     nics_per_node: Annotated[
         int, Number(label="Ports per node", low=1, high=72, whole=True, advanced=True)
     ] = 8
@@ -199,7 +198,7 @@ class Inputs:
             advanced=True,
         ),
     ] = False
-    flash_attention: Annotated[bool, Switch(label="Fused attention", advanced=True)] = True
+    flash_attention: FusedAttention = True
     num_layers: Annotated[int, _size("Layers", 1, 256)] = 80
     hidden_size: Annotated[int, _size("Hidden size", 128, 32_768)] = 8192
     num_attention_heads: Annotated[int, _size("Attention heads", 1, 256)] = 64

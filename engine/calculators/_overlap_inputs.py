@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.hardware import GPUS
+from engine.calculators._shared_inputs import LabGpu
 from engine.inputs import GBITS, MEGABYTES, PERCENT, Choice, Number, Switch
 from engine.models import MODELS
 from engine.units import MB, Gbit
@@ -90,9 +90,7 @@ class Inputs:
     model: Annotated[
         str, Choice(label="Model", options={key: MODELS[key].name for key in DENSE})
     ] = "llama-3-70b"
-    gpu: Annotated[
-        str, Choice(label="GPU", options={k: gpu.name for k, gpu in GPUS.items()}, advanced=True)
-    ] = "h100"
+    gpu: LabGpu = "h100"
     tensor_parallel: Annotated[
         str,
         Choice(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.accelerators import ACCELERATORS
+from engine.calculators._shared_inputs import FusedAttention, GpusPerNode
 from engine.inputs import GBITS, Choice, Number, Switch
 from engine.models import MODELS
 from engine.units import Gbit
@@ -93,9 +94,7 @@ class Inputs:
             },
         ),
     ] = "megatron"
-    gpus_per_node: Annotated[
-        int, Number(label="GPUs per node", low=1, high=72, whole=True, advanced=True)
-    ] = 8
+    gpus_per_node: GpusPerNode = 8
     nics_per_node: Annotated[
         int, Number(label="Ports per node", low=1, high=72, whole=True, advanced=True)
     ] = 8
@@ -127,7 +126,7 @@ class Inputs:
             help="0: all data-parallel ranks; 8 is HSDP inside a node of 8.",
         ),
     ] = 0
-    flash_attention: Annotated[bool, Switch(label="Fused attention", advanced=True)] = True
+    flash_attention: FusedAttention = True
     overlap_gradient_reduce: Annotated[
         bool, Switch(label="Gradients reduced beside the backward pass", advanced=True)
     ] = True

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.hardware import GPUS
+from engine.calculators._shared_inputs import LabGpu, PortsPerEight
 from engine.inputs import (
     BILLIONS,
     GBITS,
@@ -97,9 +97,7 @@ class Inputs:
             advanced=True,
         ),
     ] = 7e9
-    gpu: Annotated[
-        str, Choice(label="GPU", options={k: gpu.name for k, gpu in GPUS.items()}, advanced=True)
-    ] = "a100"
+    gpu: LabGpu = "a100"
     utilization: Annotated[
         float,
         Number(
@@ -112,9 +110,7 @@ class Inputs:
             advanced=True,
         ),
     ] = 0.55
-    ports_per_node: Annotated[
-        int, Number(label="Ports per node of 8", low=1, high=16, whole=True, advanced=True)
-    ] = 4
+    ports_per_node: PortsPerEight = 4
     scale_up: Annotated[
         float,
         Number(

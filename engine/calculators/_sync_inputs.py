@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.hardware import GPUS
+from engine.calculators._shared_inputs import LabGpu, StepLatency
 from engine.inputs import (
     BILLIONS,
     GBITS,
     GBYTES_PER_SECOND,
     MEBIBYTES,
-    MICROSECONDS,
     PERCENT,
     Choice,
     Number,
@@ -109,18 +108,7 @@ class Inputs:
             help="Per GPU, one way. 8 H200 were measured at 366 GB/s; their datasheet says 450.",
         ),
     ] = 366 * GB
-    latency: Annotated[
-        float,
-        Number(
-            label="Latency of one step",
-            unit=MICROSECONDS,
-            low=1 * MICRO,
-            high=50 * MICRO,
-            scale="log",
-            symbol="α",
-            advanced=True,
-        ),
-    ] = 3 * MICRO
+    latency: StepLatency = 3 * MICRO
     bucket: Annotated[
         float,
         Number(
@@ -145,10 +133,7 @@ class Inputs:
             help="Accumulated under no_sync: one all-reduce per step, behind the last backward.",
         ),
     ] = 1
-    gpu: Annotated[
-        str,
-        Choice(label="GPU", options={k: gpu.name for k, gpu in GPUS.items()}, advanced=True),
-    ] = "h100"
+    gpu: LabGpu = "h100"
     utilization: Annotated[
         float,
         Number(

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine import discover
+from engine.calculators._shared_inputs import FewGpus
 from engine.draw.collective import collective_scene
-from engine.inputs import Choice, Number
+from engine.inputs import Choice
 from engine.simulate.collective import run
 from engine.simulate.trace import port_bytes
 from engine.text import say
@@ -31,7 +32,7 @@ class Inputs:
     """What the reader can change."""
 
     algorithm: Annotated[str, Choice(label="Algorithm", options=_options())] = "ring_all_reduce"
-    world_size: Annotated[int, Number(label="GPUs", low=2, high=16, whole=True, symbol="n")] = 8
+    world_size: FewGpus = 8
 
 
 def compute(inputs: Inputs) -> dict[str, View]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.calculators._port_tables import claims, comparison
+from engine.calculators._shared_inputs import StepLatency
 from engine.formulas.communication import RING_BYTES, ring_bytes_sent
 from engine.formulas.lower_bound import (
     FACTOR,
@@ -14,7 +15,7 @@ from engine.formulas.lower_bound import (
     star_port_bytes,
 )
 from engine.formulas.overlap import GRADIENT_SIZE, gradient_size
-from engine.inputs import BILLIONS, MICROSECONDS, Number
+from engine.inputs import BILLIONS, Number
 from engine.text import say
 from engine.units import BYTES, COUNT, MICRO, PARAMETERS, RATIO, SECONDS, Bytes, Quantity
 from engine.views import Axis, Formula, Lines, Point, Published, Receipt, Rule, Series, Value, View
@@ -43,18 +44,7 @@ class Inputs:
         float,
         Number(label="Parameters", unit=BILLIONS, low=1e6, high=1e12, scale="log", symbol="P"),
     ] = 7e9
-    latency: Annotated[
-        float,
-        Number(
-            label="Latency of one step",
-            unit=MICROSECONDS,
-            low=1 * MICRO,
-            high=50 * MICRO,
-            scale="log",
-            symbol="α",
-            advanced=True,
-        ),
-    ] = 5 * MICRO
+    latency: StepLatency = 5 * MICRO
 
 
 def compute(inputs: Inputs) -> dict[str, View]:

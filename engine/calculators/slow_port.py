@@ -6,6 +6,7 @@ from typing import Annotated
 
 from engine.calculators import _hand_model
 from engine.calculators._hand_model import Hand, label, model, slowed
+from engine.calculators._shared_inputs import FewGpus
 from engine.inputs import GBITS, PERCENT, Number
 from engine.simulate.collective_time import drained
 from engine.simulate.fair_share import Link
@@ -31,7 +32,7 @@ class Inputs:
         float,
         Number(label="Speed left of one port", unit=PERCENT, low=_LOW, high=1.0, step=0.05),
     ] = 0.25
-    world_size: Annotated[int, Number(label="GPUs", low=2, high=16, whole=True, symbol="n")] = 8
+    world_size: FewGpus = 8
     port: Annotated[
         float,
         Number(label="Port per GPU", unit=GBITS, low=10 * Gbit, high=1600 * Gbit, scale="log"),

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.calculators._shared_inputs import LabGpu
 from engine.formulas.contention import CONTENTION, MOST_GAINED, contention, most_gained
 from engine.hardware import GPUS
-from engine.inputs import PERCENT, Choice, Number, Switch
+from engine.inputs import PERCENT, Number, Switch
 from engine.text import say
 from engine.units import COUNT, RATIO, SHARE, Ratio, Share
 from engine.views import Axis, Lines, Point, Published, Receipt, Rule, Series, Value, View
@@ -89,9 +90,7 @@ class Inputs:
             help="Norms, activations, additions: everything that is no product.",
         ),
     ] = 0.15
-    gpu: Annotated[
-        str, Choice(label="GPU", options={k: gpu.name for k, gpu in GPUS.items()}, advanced=True)
-    ] = "h100"
+    gpu: LabGpu = "h100"
 
 
 def compute(inputs: Inputs) -> dict[str, View]:

@@ -77,15 +77,15 @@ def _linked(view: Table, index: int) -> str:
 def _row(cells: list[str], attributes: str, names: Sequence[str]) -> str:
     """Return a row; with the columns' `names` its cells can stand below one another."""
     first, *rest = cells
+    head, data = f'<th scope="row"{_width(first)}>{first}</th>', list(map(_data_cell, rest))
     if not names:
-        data = "".join(map(_data_cell, rest))
-        return f'<tr{attributes}><th scope="row"{_width(first)}>{first}</th>{data}</tr>'
-    data = "".join(
-        _data_cell(cell).replace("<td", f'<td role="cell" data-label="{escape(name)}"', 1)
-        for cell, name in zip(rest, names[1:], strict=True)
+        return f"<tr{attributes}>{head}{''.join(data)}</tr>"
+    head = head.replace("<th", '<th role="rowheader"', 1)
+    labeled = "".join(
+        cell.replace("<td", f'<td role="cell" data-label="{escape(name)}"', 1)
+        for cell, name in zip(data, names[1:], strict=True)
     )
-    head = f'<th scope="row" role="rowheader"{_width(first)}>{first}</th>'
-    return f'<tr role="row"{attributes}>{head}{data}</tr>'
+    return f'<tr role="row"{attributes}>{head}{labeled}</tr>'
 
 
 def _width(head: str) -> str:

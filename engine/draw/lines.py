@@ -41,6 +41,7 @@ def frame_of(names: Sequence[str]) -> Frame:
 def picture(view: Lines, display: Display) -> Picture:
     """Return the marks of the curves, their names, the rules and the points."""
     frame = frame_of([s.label for s in view.series])
+    keys = [(s.label, s.color, _look(s)) for s in view.series if len(view.series) > _MANY]
     height = frame.height
     pieces = [
         clip([_spot(view, x, y) for x, y in zip(s.x, s.y, strict=True)], height)
@@ -58,14 +59,13 @@ def picture(view: Lines, display: Display) -> Picture:
         *(
             beside_curve(max(found, key=len), _others(pieces, i), s.label, s.color)
             for i, (s, found) in enumerate(zip(view.series, pieces, strict=True))
-            if found and len(view.series) <= _MANY
+            if found and not keys
         ),
     ]
     straight = [_rule_line(rule, at, height) for rule, at in rules]
     drops = [_drop(x, y, p.color) for p, x, y in spots[:1] if view.handle]
     obstacles = [*(p for found in pieces for p in found), *(line.points for line in straight)]
     obstacles += [_handle(drop.points[1]) for drop in drops]
-    keys = [(s.label, s.color, _look(s)) for s in view.series if len(view.series) > _MANY]
     swatches, names = key_marks(keys, frame.top, TYPICAL)
     return Picture(
         frame=frame,
