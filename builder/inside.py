@@ -114,8 +114,7 @@ def try_out(files: Mapping[str, bytes], *, thoroughly: bool) -> str | None:
 def exercise() -> None:
     """Ask every calculator for its defaults, the ends of its inputs, and all it can draw."""
     answer = importlib.import_module("engine.answer").answer
-    discover = importlib.import_module("engine.discover")
-    for name in discover.names("engine.calculators"):
+    for name in importlib.import_module("engine.calculator").names():
         reply = json.loads(answer(json.dumps({"calculator": name})))
         for request in (*changes(reply), *drawings(reply)):
             # Not every view has every form: a number has no CSV, a formula no picture.

@@ -10,13 +10,11 @@ from typing import Any
 from builder.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply
-from engine.calculator import Calculator, make
-from engine.draw.svg import svg_text
-from engine.equation import Equation
-from engine.inputs import Choice, Number, Scalar, Switch
-from engine.inputs import Field as Declaration
-from engine.text import DEFAULT, plain
-from engine.views import (
+from engine.basis.equation import Equation
+from engine.basis.inputs import Choice, Number, Scalar, Switch
+from engine.basis.inputs import Field as Declaration
+from engine.basis.text import DEFAULT, plain
+from engine.basis.views import (
     Bars,
     Cite,
     Formula,
@@ -29,6 +27,8 @@ from engine.views import (
     Value,
     View,
 )
+from engine.calculator import Calculator, make
+from engine.draw.svg import svg_text
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
@@ -76,8 +76,8 @@ class Live:
 
 
 def source(name: str) -> str:
-    """Return the file of a calculator, from the project's folder."""
-    return f"engine/calculators/{name}.py"
+    """Return the file that declares a calculator, from the project's folder."""
+    return calculators.module_of(name).replace(".", "/") + ".py"
 
 
 def names() -> tuple[str, ...]:

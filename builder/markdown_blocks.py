@@ -12,7 +12,7 @@ from builder.live import at
 from builder.placement import calculator_of, parse
 from builder.predict import prediction
 from builder.problem import ContentError
-from engine.views import Value
+from engine.basis.views import Value
 
 
 class FigureBlock(Block):  # type: ignore[misc]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from builder.folders import digest, write_whole
 from builder.marks import math_mark
-from engine.equation import Equation
+from engine.basis.equation import Equation
 
 Formula = tuple[str, bool]  # TeX, whether it is displayed
 Typeset = Mapping[Formula, str]

@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from engine.text import DEFAULT, show
-from engine.ticks import short, ticks
-from engine.units import Quantity
-from engine.views import Axis, Value
+from engine.basis.text import DEFAULT, show
+from engine.basis.ticks import short, ticks
+from engine.basis.units import Quantity
+from engine.basis.views import Axis, Value
 
 STOPS = 61
 _LONG = "seconds"

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from inspect import getdoc, isfunction
 from types import ModuleType
 
-from engine.calculators import formula_sheet
-from engine.calculators._sheet_example import Example
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.calculators.reference.formula_sheet import calculator as formula_sheet
+from engine.calculators.reference.formula_sheet.example import Example
 
 PLACEMENT = "[[formula_sheet.*]]"
 

@@ -27,9 +27,9 @@ CALCULATOR = '''"""{title}: one sentence on what it computes."""
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.inputs import GBITS, MEGABYTES, Number
-from engine.units import MB, SECONDS, Gbit
-from engine.views import Receipt, Value, View
+from engine.basis.inputs import GBITS, MEGABYTES, Number
+from engine.basis.units import MB, SECONDS, Gbit
+from engine.basis.views import Receipt, Value, View
 
 TITLE = "{title}"
 QUESTION = "How long does it take to move this many bytes?"

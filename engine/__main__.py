@@ -7,10 +7,9 @@ from typing import Any
 
 from engine import estimate
 from engine.answer import dump, reply
-from engine.calculator import Calculator, load, make, names
-from engine.inputs import Field, Number
-from engine.text import Display, plain, show, words
-from engine.views import (
+from engine.basis.inputs import Field, Number
+from engine.basis.text import Display, plain, show, words
+from engine.basis.views import (
     Advice,
     Badge,
     Bars,
@@ -23,6 +22,7 @@ from engine.views import (
     View,
     cell_words,
 )
+from engine.calculator import Calculator, load, make, names
 
 USAGE = """python -m engine list
        python -m engine estimate RUN.json

@@ -18,11 +18,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from engine.basis.inputs import Choice, InputError, Number, Order, Scalar, Switch
+from engine.basis.text import Display, plain
+from engine.basis.views import View
 from engine.calculator import Calculator, changed, field_of, load, make
-from engine.inputs import Choice, InputError, Number, Order, Scalar, Switch
-from engine.text import Display, plain
-from engine.views import View
-from engine.wire import view_json
+from engine.draw.wire import view_json
 
 
 def answer(request: str) -> str:

@@ -1,22 +1,25 @@
-"""A calculator is declared once: a module in `engine/calculators` with inputs and a pure function.
+"""A calculator is declared once: NAME.py or NAME/calculator.py in a room of `engine/calculators`.
 
 The module holds `TITLE`, `QUESTION`, a frozen dataclass `Inputs` whose annotations carry a
-`Number`, `Choice`, `Switch` or `Order`, and `compute(inputs) -> dict[str, View]`. Optional:
-`PRESETS` (name -> changed inputs) and `EQUATIONS` (every equation its receipts can show).
+`Number`, `Choice`, `Switch` or `Order`, `solve(inputs) -> Result`, a frozen record of the numbers
+to show, and `views(inputs, result)`, which tells them and computes nothing. Optional: `PRESETS`
+(name -> changed inputs) and `EQUATIONS` (every equation its receipts can show).
 """
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any, get_type_hints
 
-from engine import discover
-from engine.equation import Equation
-from engine.inputs import Field, InputError, Scalar
-from engine.text import plain
-from engine.views import View
+from engine.basis import discover
+from engine.basis.equation import Equation
+from engine.basis.inputs import Field, InputError, Scalar
+from engine.basis.text import plain
+from engine.basis.told import Views
+from engine.basis.views import View
 
-PACKAGE = "engine.calculators"
+PACKAGE, LEAF = "engine.calculators", "calculator"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +32,37 @@ class Calculator:
     inputs: type[Any]
     fields: Mapping[str, Field]
     defaults: Mapping[str, Scalar]
-    compute: Callable[[Any], dict[str, View]]
+    solve: Callable[[Any], Any]
+    views: Callable[[Any, Any], Views]
     presets: Mapping[str, Mapping[str, Scalar]]
     equations: tuple[Equation, ...]
+
+    def compute(self, inputs: Any, only: Iterable[str] | None = None) -> dict[str, View]:  # noqa: ANN401
+        """Return the views of its Inputs by name; `only` those named, if given."""
+        made = self.views(inputs, self.solve(inputs))
+        chosen = made if only is None else [name for name in made if name in set(only)]
+        return {name: _made(made[name]) for name in chosen}
+
+
+def _made(view: View | Callable[[], View]) -> View:
+    """Return a view; one that nobody looks at is never made."""
+    return view() if callable(view) else view
 
 
 def names() -> tuple[str, ...]:
     """Return the names of all calculators, sorted."""
-    return discover.names(PACKAGE)
+    return tuple(discover.tree(PACKAGE, LEAF))
+
+
+def module_of(name: str) -> str:
+    """Return the dotted module that declares the calculator `name`.
+
+    Raises:
+        LookupError: there is no such calculator.
+    """
+    if name not in discover.tree(PACKAGE, LEAF):
+        raise discover.unknown(PACKAGE, name, names())
+    return discover.tree(PACKAGE, LEAF)[name]
 
 
 @cache
@@ -46,9 +72,12 @@ def load(name: str) -> Calculator:
     Raises:
         LookupError: there is no such calculator.
     """
-    module = discover.module(PACKAGE, name)
+    module = importlib.import_module(module_of(name))
     hints = get_type_hints(module.Inputs, include_extras=True)
-    declared = {key: hint.__metadata__[0] for key, hint in hints.items()}
+    declared = {
+        key: next(mark for mark in hint.__metadata__ if isinstance(mark, Field))
+        for key, hint in hints.items()
+    }
     return Calculator(
         name=name,
         title=module.TITLE,
@@ -56,7 +85,8 @@ def load(name: str) -> Calculator:
         inputs=module.Inputs,
         fields=declared,
         defaults={f.name: f.default for f in fields(module.Inputs) if f.default is not MISSING},
-        compute=module.compute,
+        solve=getattr(module, "solve", lambda inputs: inputs),
+        views=module.views if hasattr(module, "solve") else lambda _, now: module.compute(now),
         presets=getattr(module, "PRESETS", {}),
         equations=getattr(module, "EQUATIONS", ()),
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.formulas.parameters import total_parameters
-from engine.plan_problems import problems
-from engine.run_file import InputError, Run, read
+from engine.run.file import InputError, Run, read
+from engine.run.problems import problems
 from engine.simulate.memory import fits, memory
 from engine.simulate.step_time import step_time
 

@@ -1,6 +1,6 @@
 """How a handful of ranks falls into nodes, so that two-level algorithms fit on one screen."""
 
-from engine.units import Count
+from engine.basis.units import Count
 
 LARGEST_GROUP = 4
 

@@ -1,8 +1,8 @@
 """Binomial reduce: a binomial broadcast played backwards, adding instead of copying."""
 
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bytes, Count
 from engine.collectives import binomial_broadcast
-from engine.transfer import Transfer
-from engine.units import Bytes, Count
 
 TITLE = "Binomial tree reduce"
 OPERATION = "reduce"

@@ -1,8 +1,8 @@
 """Hierarchical all-reduce: scattered in the node, reduced across nodes, gathered in the node."""
 
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bytes, Count
 from engine.collectives._groups import group_size
-from engine.transfer import Transfer
-from engine.units import Bytes, Count
 
 TITLE = "Hierarchical"
 OPERATION = "all_reduce"

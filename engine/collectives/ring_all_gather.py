@@ -1,7 +1,7 @@
 """Ring all-gather: n - 1 rounds; rank r starts with chunk r alone and all end with all chunks."""
 
-from engine.transfer import Transfer
-from engine.units import Bytes, Count
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bytes, Count
 
 TITLE = "Ring all-gather"
 OPERATION = "all_gather"

@@ -1,8 +1,8 @@
 """Ring all-reduce: a ring reduce-scatter, then a ring all-gather (Patarasuk and Yuan 2009)."""
 
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bytes, Count
 from engine.collectives import ring_all_gather, ring_reduce_scatter
-from engine.transfer import Transfer
-from engine.units import Bytes, Count
 
 TITLE = "Ring"
 OPERATION = "all_reduce"

@@ -1,8 +1,8 @@
 """Ring reduce: chunks follow one another up the ring to rank 0, every rank adding its part."""
 
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bytes, Count
 from engine.collectives import ring_broadcast
-from engine.transfer import Transfer
-from engine.units import Bytes, Count
 
 TITLE = "Ring reduce"
 OPERATION = "reduce"

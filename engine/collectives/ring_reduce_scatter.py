@@ -1,7 +1,7 @@
 """Ring reduce-scatter: n - 1 rounds of one chunk each; rank r ends with the sum of chunk r."""
 
-from engine.transfer import Transfer
-from engine.units import Bytes, Count
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bytes, Count
 
 TITLE = "Ring reduce-scatter"
 OPERATION = "reduce_scatter"

@@ -6,8 +6,8 @@ is cut into pieces that follow one another: while one piece goes down, the next 
 
 from collections.abc import Iterator
 
-from engine.transfer import Transfer
-from engine.units import Bytes, Count
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bytes, Count
 
 TITLE = "Double tree"
 OPERATION = "all_reduce"

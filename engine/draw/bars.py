@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from engine.basis.text import Display, show, words
+from engine.basis.ticks import ticks
+from engine.basis.views import Axis, Bar, Bars, Rule
 from engine.draw.frame import (
     BAR_ROW,
     Box,
@@ -15,9 +18,6 @@ from engine.draw.frame import (
     x_axis,
 )
 from engine.draw.keys import KEY_ROW, key_marks, num_rows
-from engine.text import Display, show, words
-from engine.ticks import ticks
-from engine.views import Axis, Bar, Bars, Rule
 
 _PHONE = 320.0  # pixels of a frame without margins on a phone
 

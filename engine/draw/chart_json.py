@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
+from engine.basis.text import Display, show, words
+from engine.basis.ticks import ticks
+from engine.basis.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
 from engine.draw.bars import keys_of
-from engine.text import Display, show, words
-from engine.ticks import ticks
-from engine.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
 
 
 def tidy(value: float) -> float | None:

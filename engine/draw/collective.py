@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from engine.basis.views import Frame, Scene, Shape
 from engine.draw.collective_captions import ADDING, Owed, caption
 from engine.draw.collective_layout import Grid, Point, grid_of, seats_of, slots_of
 from engine.draw.collective_shapes import (
@@ -14,7 +15,6 @@ from engine.draw.collective_shapes import (
 )
 from engine.simulate.collective import OPERATIONS, promise
 from engine.simulate.trace import Cell, Trace
-from engine.views import Frame, Scene, Shape
 
 # Two sets of message shapes take turns: while one set is seen, the other is put, unseen, where its
 # next messages start, so that no shape is ever seen flying back.

@@ -1,7 +1,7 @@
 """What happens in every frame of a collective's scene, in words (a screen reader hears them)."""
 
+from engine.basis.transfer import Transfer
 from engine.simulate.trace import Cell, Trace
-from engine.transfer import Transfer
 
 Owed = dict[tuple[int, int], Cell]
 

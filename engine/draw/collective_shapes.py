@@ -3,9 +3,9 @@
 from dataclasses import replace
 from functools import lru_cache
 
+from engine.basis.views import Shape
 from engine.draw.collective_layout import Grid, Point
 from engine.simulate.trace import Cell
-from engine.views import Shape
 
 
 def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:

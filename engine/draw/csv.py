@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Iterable
 
-from engine.text import words
-from engine.units import Quantity
-from engine.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, cell_words
+from engine.basis.text import words
+from engine.basis.units import Quantity
+from engine.basis.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, cell_words
 
 
 def csv_text(view: View) -> str:

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
+from engine.basis.inputs import Scalar
+from engine.basis.text import Display
+from engine.basis.views import Chart, Scene, Timeline, Value, View
 from engine.calculator import Calculator
 from engine.draw.csv import csv_text
 from engine.draw.receipt import receipt_fragment
 from engine.draw.svg import svg_file, svg_text
 from engine.draw.table_of_chart import table_text
 from engine.draw.trace import trace_text
-from engine.inputs import Scalar
-from engine.text import Display
-from engine.views import Chart, Scene, Timeline, Value, View
 
 
 def extra(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from engine.basis.text import Display, show, words
+from engine.basis.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Table
 from engine.draw.escape import escape
-from engine.text import Display, show, words
-from engine.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Table
 
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"

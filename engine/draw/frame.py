@@ -7,9 +7,9 @@ the page, the height is fixed. The static SVG and the live figure draw these sam
 import math
 from dataclasses import dataclass
 
-from engine.text import Display
-from engine.ticks import ticks
-from engine.views import Axis
+from engine.basis.text import Display
+from engine.basis.ticks import ticks
+from engine.basis.views import Axis
 
 FONT_SIZE, TICK_SIZE = 13, 12
 # Mean width of a character at these sizes, for what must be decided without a page.

@@ -2,9 +2,9 @@
 
 import math
 
+from engine.basis.text import Display, show
+from engine.basis.views import Heatmap
 from engine.draw.frame import CELL_ROW, CHAR, TYPICAL, Box, Frame, Picture, Words, rows_frame
-from engine.text import Display, show
-from engine.views import Heatmap
 
 WEAKEST, STRONGEST = 0.06, 0.9
 _DARK = 0.55  # from this strength on, the text in a cell is paper

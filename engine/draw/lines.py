@@ -5,6 +5,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.basis.text import Display, show, words
+from engine.basis.ticks import ticks
+from engine.basis.views import Axis, Lines, Rule, Series
 from engine.draw.frame import (
     LINES,
     TYPICAL,
@@ -21,9 +24,6 @@ from engine.draw.frame import (
 )
 from engine.draw.keys import KEY_ROW, key_marks, num_rows
 from engine.draw.place import Wish, beside_curve, beside_point, beside_rule, place
-from engine.text import Display, show, words
-from engine.ticks import ticks
-from engine.views import Axis, Lines, Rule, Series
 
 EDGE = 1e-9  # so that the last bits of a number decide nothing at the frame's edges
 

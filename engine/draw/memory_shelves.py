@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from engine.basis.text import Text
+from engine.basis.views import Frame, Scene
 from engine.draw.shelf_shapes import (
     FIXED,
     GAP,
@@ -16,8 +18,6 @@ from engine.draw.shelf_shapes import (
     shelf_shapes,
     slot,
 )
-from engine.text import Text
-from engine.views import Frame, Scene
 
 
 def shelves_scene(

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from engine.basis.units import Count
+from engine.basis.views import Shape
 from engine.simulate.rank import Axis
-from engine.units import Count
-from engine.views import Shape
 
 _INSET = 2.0
 

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Mapping
 
+from engine.basis.inputs import Scalar
+from engine.basis.text import Display, other_system, show, words
+from engine.basis.views import Published, Value
 from engine.calculator import Calculator, changed
 from engine.draw.escape import escape
 from engine.draw.fragments import cite_links
-from engine.inputs import Scalar
-from engine.text import Display, other_system, show, words
-from engine.views import Published, Value
 
 BASES = {
     "modelled": "Modelled: computed by the formula, not measured.",

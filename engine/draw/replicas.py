@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from engine.basis.text import Text, say
+from engine.basis.units import COUNT, SECONDS, Count, Seconds
+from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
 from engine.simulate.replicas import SAMPLES, Line, Step
-from engine.text import Text, say
-from engine.units import COUNT, SECONDS, Count, Seconds
-from engine.views import Frame, Scene, Shape
 
 _WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"

@@ -4,9 +4,9 @@ from collections import deque
 from functools import lru_cache
 from typing import Any
 
+from engine.basis.text import Display, words
+from engine.basis.views import Scene, Shape
 from engine.draw.escape import escape
-from engine.text import Display, words
-from engine.views import Scene, Shape
 
 # Drawn larger than this its letters would be larger than those of the text.
 _LARGEST = 1.15

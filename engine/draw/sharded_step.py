@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from engine.basis.text import Text, say, significant, typeset
+from engine.basis.units import COUNT
+from engine.basis.views import Frame, Scene, Shape
 from engine.draw.sharded_shapes import (
     LINES,
     Sheet,
@@ -12,10 +15,7 @@ from engine.draw.sharded_shapes import (
     strip_shapes,
     text,
 )
-from engine.text import Text, say, significant, typeset
 from engine.tiny.trace import Snapshot
-from engine.units import COUNT
-from engine.views import Frame, Scene, Shape
 
 
 def sharded_scene(

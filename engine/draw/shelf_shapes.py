@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.basis.text import Text
+from engine.basis.views import Shape
 from engine.draw.grip import Grip
-from engine.text import Text
-from engine.views import Shape
 
 WIDTH, _LETTER, _SMALL = 640.0, 19.0, 18.0  # read on a phone, where the sheet is half as wide
 HEAD, _CHIP, _FOOT = 29.0, 54.0, 15.0

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.basis.text import Text
+from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
-from engine.text import Text
-from engine.views import Frame, Scene, Shape
 
 _COLUMNS, _WIDTH = 4, 720.0
 _BOX, _HEIGHT, _GAP = 138.0, 112.0, 56.0

@@ -3,12 +3,12 @@
 import math
 from dataclasses import replace
 
+from engine.basis.text import Display
+from engine.basis.ticks import ticks
+from engine.basis.views import Axis, Series, Timeline
 from engine.draw.frame import Frame, Line, Words, axis_name, base_line, inside, share
 from engine.draw.lanes import CURVE_HEIGHT, CURVE_TICKS
 from engine.draw.place import beside_curve, place
-from engine.text import Display
-from engine.ticks import ticks
-from engine.views import Axis, Series, Timeline
 
 _SHORTEST = 1e-9  # a step shorter than this, either way, is one in the last bits only
 

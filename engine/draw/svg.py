@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from engine.basis.text import Display
+from engine.basis.views import Bars, Chart, Heatmap, Lines, Scene, Timeline
 from engine.draw import bars, heatmap, lines, timeline
 from engine.draw.escape import escape
 from engine.draw.file_style import CHART_RULES, PALETTE, SCENE_RULES
 from engine.draw.frame import Picture
 from engine.draw.marks import marks_svg
 from engine.draw.scene import scene_svg
-from engine.text import Display
-from engine.views import Bars, Chart, Heatmap, Lines, Scene, Timeline
 
 WIDTH = 720.0  # of a file, in pixels
 

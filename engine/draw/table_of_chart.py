@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from engine.basis.text import Display, show
+from engine.basis.views import Bars, Heatmap, Lines, Timeline, View
 from engine.draw.escape import escape
-from engine.text import Display, show
-from engine.views import Bars, Heatmap, Lines, Timeline, View
 
 _MOST = 12
 

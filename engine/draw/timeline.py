@@ -1,5 +1,8 @@
 """Spans on lanes over time, as marks."""
 
+from engine.basis.text import Display, show, words
+from engine.basis.ticks import ticks
+from engine.basis.views import Axis, Lane, Span, Timeline
 from engine.draw.bars import rules_above, x_grid
 from engine.draw.frame import (
     CHAR,
@@ -14,9 +17,6 @@ from engine.draw.frame import (
 )
 from engine.draw.lanes import CURVE_TICKS, Rows, frame_of, rows_of, short_name
 from engine.draw.step_curves import curve_marks
-from engine.text import Display, show, words
-from engine.ticks import ticks
-from engine.views import Axis, Lane, Span, Timeline
 
 _PHONE = 320.0  # pixels of a frame without margins on a phone
 _CELL_CHAR = 6.6  # mean width of a character in a cell

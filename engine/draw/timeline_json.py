@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from engine.basis.text import Display, show, words
+from engine.basis.units import Quantity
+from engine.basis.views import Series, Span, Timeline
 from engine.draw.chart_json import axis_json, links_json, rules_json, tidy
 from engine.draw.lanes import CURVE_TICKS
-from engine.text import Display, show, words
-from engine.units import Quantity
-from engine.views import Series, Span, Timeline
 
 _FINE_TICKS = 48  # for a part of the axis, drawn large
 _TOUCH = 1e-9  # of the axis: spans closer than this touch

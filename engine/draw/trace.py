@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from engine.basis.units import MICRO
+from engine.basis.views import Series, Span, Timeline
 from engine.draw.chart_json import tidy
-from engine.units import MICRO
-from engine.views import Series, Span, Timeline
 
 _PROCESS = 1
 # A flow begins in the span that encloses its time, and a span's end is no longer inside it.

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.text import Text
-from engine.units import Bytes, Count
-from engine.views import Frame, Scene, Shape
+from engine.basis.text import Text
+from engine.basis.units import Bytes, Count
+from engine.basis.views import Frame, Scene, Shape
 
 SIDE, MARGIN, FOOT = 560.0, 34.0, 30.0
 _WEAKEST, _STRONGEST, _HIDDEN = 0.25, 0.95, 0.05

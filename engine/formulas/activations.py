@@ -8,11 +8,11 @@ Korthikanti et al. 2022; the operators of Llama and of experts follow the same r
 
 from dataclasses import dataclass
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Bytes, Count, Ratio, Share, Tokens
+from engine.catalog.models import Model, head_size, value_head_size
 from engine.formulas.operations import local_tokens
-from engine.models import Model, head_size, value_head_size
-from engine.parallelism import Plan, Training
-from engine.units import Bytes, Count, Ratio, Share, Tokens
+from engine.run.parallelism import Plan, Training
 
 HALF: Bytes = 2.0
 SINGLE: Bytes = 4.0

@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas._symbols import symbols
 from engine.formulas.communication import tree_depth
-from engine.units import Bandwidth, Bytes, Count, Ratio, Seconds
 
 Operation = Literal[
     "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce"

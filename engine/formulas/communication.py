@@ -4,9 +4,9 @@ All times are for one rank per port, full-duplex ports, no contention and free a
 is the whole buffer of a rank; a world of one rank communicates nothing.
 """
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas._symbols import symbols
-from engine.units import Bandwidth, Bytes, Count, Ratio, Seconds
 
 POINT_TO_POINT = Equation(
     name="point_to_point_time",

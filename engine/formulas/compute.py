@@ -1,11 +1,11 @@
 """How long kernels of one GPU take: matrix products, attention, and passes over memory.
 
 `rate` is what large products reach of the matrix units, `bandwidth` what streaming reaches of the
-memory; both are the datasheet's figure times a share of `engine.constants`.
+memory; both are the datasheet's figure times a share of `engine.catalog.constants`.
 """
 
-from engine.equation import Equation
-from engine.units import (
+from engine.basis.equation import Equation
+from engine.basis.units import (
     Bandwidth,
     Bytes,
     Count,

@@ -1,7 +1,7 @@
 """What a collective takes from the computation that runs beside it."""
 
-from engine.equation import Equation
-from engine.units import Count, Ratio, Share
+from engine.basis.equation import Equation
+from engine.basis.units import Count, Ratio, Share
 
 _SYMBOLS = {
     "c": ("c", "slow-down of computation while a collective runs"),

@@ -1,7 +1,7 @@
 """Context parallelism: how uneven causal attention is cut, and when its ring is hidden."""
 
-from engine.equation import Equation
-from engine.units import (
+from engine.basis.equation import Equation
+from engine.basis.units import (
     Bandwidth,
     Bytes,
     Count,

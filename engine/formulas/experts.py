@@ -2,8 +2,8 @@
 
 import math
 
-from engine.equation import Equation
-from engine.units import Count, Ratio, Share
+from engine.basis.equation import Equation
+from engine.basis.units import Count, Ratio, Share
 
 _MEANING = {
     "C": ("C", "places of an expert"),

@@ -2,9 +2,9 @@
 
 import math
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.formulas._run_symbols import symbols
-from engine.units import Count, Ratio, Seconds, Share
 
 # Beyond e^700 a float ends. Long before that the job never gets anywhere.
 _MOST = 700.0

@@ -1,6 +1,7 @@
 """All-reduce over nodes of several GPUs: what stays inside a node and what leaves it."""
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas._symbols import symbols
 from engine.formulas.communication import (
     ring_all_gather_time,
@@ -8,7 +9,6 @@ from engine.formulas.communication import (
     ring_bytes_sent,
     ring_reduce_scatter_time,
 )
-from engine.units import Bandwidth, Bytes, Count, Seconds
 
 HIERARCHICAL_ALL_REDUCE = Equation(
     name="hierarchical_all_reduce_time",

@@ -1,9 +1,9 @@
 """What no all-reduce can avoid: bytes through every port, and how other schemes compare."""
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.formulas._symbols import symbols
 from engine.formulas.communication import ring_bytes_sent
-from engine.units import Bytes, Count, Ratio, Seconds
 
 FACTOR = Equation(
     name="all_reduce_factor",

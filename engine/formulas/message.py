@@ -5,8 +5,8 @@ A stage has a latency, which every byte pays once, and a bandwidth; a stage that
 all of it has passed; meanwhile the stage before works on the next piece.
 """
 
-from engine.equation import Equation
-from engine.units import Bandwidth, Bytes, Count, Seconds, Share
+from engine.basis.equation import Equation
+from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
 
 _SYMBOLS = {
     "T": ("T", "one-way time"),

@@ -6,11 +6,11 @@ micro-batch, forward; the backward pass has two products of the same size for ea
 
 from dataclasses import dataclass
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Count, Operations, Parameters, Ratio, Share, Tokens
+from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
 from engine.formulas.parameters import active_parameters, embedding_parameters
-from engine.models import Model, head_size, num_sparse_layers, value_head_size
-from engine.parallelism import Plan, Training
-from engine.units import Count, Operations, Parameters, Ratio, Share, Tokens
+from engine.run.parallelism import Plan, Training
 
 MULTIPLY_ADD: Operations = 2.0  # per element of a product and per parameter and token
 FORWARDS_PER_STEP: Ratio = 3.0  # forward, and twice as much backward

@@ -2,9 +2,8 @@
 
 import math
 
-from engine.equation import Equation
-from engine.formulas._symbols import symbols
-from engine.units import (
+from engine.basis.equation import Equation
+from engine.basis.units import (
     Bandwidth,
     Bytes,
     Count,
@@ -15,6 +14,7 @@ from engine.units import (
     Share,
     Tokens,
 )
+from engine.formulas._symbols import symbols
 
 # Per parameter and token: a multiply and an add forward, twice that backward.
 FORWARD: Operations = 2.0

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from engine.equation import Equation
-from engine.models import Model, head_size, num_sparse_layers, value_head_size
-from engine.units import Count, Parameters
+from engine.basis.equation import Equation
+from engine.basis.units import Count, Parameters
+from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ and the gradient of the weights are times of one rank, with all its layers, on o
 
 from collections.abc import Mapping
 
-from engine.equation import Equation
-from engine.units import Bytes, Count, Ratio, Seconds, Share
+from engine.basis.equation import Equation
+from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
 
 _MEANING: Mapping[str, tuple[str, str]] = {
     "p": ("p", "stages, one per rank"),

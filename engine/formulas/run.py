@@ -1,8 +1,7 @@
 """From a step to a run: tokens, GPU hours, money and energy."""
 
-from engine.equation import Equation
-from engine.formulas._run_symbols import symbols
-from engine.units import (
+from engine.basis.equation import Equation
+from engine.basis.units import (
     Count,
     Energy,
     FlopRate,
@@ -18,6 +17,7 @@ from engine.units import (
     TokenRate,
     Tokens,
 )
+from engine.formulas._run_symbols import symbols
 
 # Per parameter and token: forward a multiply and an add, backward twice that.
 TRAINING: Operations = 6.0

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Bytes, Count, Parameters, Share
+from engine.catalog.models import Model, num_sparse_in
 from engine.formulas.parameters import (
     dense_layer_parameters,
     embedding_parameters,
@@ -10,9 +12,7 @@ from engine.formulas.parameters import (
     output_parameters,
     sparse_layer_parameters,
 )
-from engine.models import Model, num_sparse_in
-from engine.parallelism import Plan, Training, first_piece, last_piece, layers_of_stage
-from engine.units import Bytes, Count, Parameters, Share
+from engine.run.parallelism import Plan, Training, first_piece, last_piece, layers_of_stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 import math
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Count, GpuTime, Ratio, Share
 from engine.formulas._run_symbols import symbols
-from engine.units import Count, GpuTime, Ratio, Share
 
 # The integral of the slowest runs over so many standard deviations either way, in so many strips.
 # Flat at both ends, the plain sum is right to a millionth of a deviation.

@@ -3,13 +3,14 @@
 `size` is the whole buffer of a rank: before a reduce-scatter, after an all-gather. `bandwidth` is
 the bus bandwidth of large messages, one way: that of the scale-up links inside a node, that of the
 group's share of the network ports between nodes. `network` is what connects the nodes. Latencies
-and ramps are those of `engine.constants`.
+and ramps are those of `engine.catalog.constants`.
 """
 
 from math import hypot
 
-from engine.equation import Equation
-from engine.transports import (
+from engine.basis.equation import Equation
+from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.catalog.transports import (
     INFINIBAND,
     LAUNCH,
     NVLINK,
@@ -18,7 +19,6 @@ from engine.transports import (
     TREE_SHARE,
     Transport,
 )
-from engine.units import Bandwidth, Bytes, Count, Ratio, Seconds
 
 RING_WITH_RAMP = Equation(
     name="ring_all_reduce_ramped_time",

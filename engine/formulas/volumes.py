@@ -3,9 +3,9 @@
 Rings throughout; sizes are of whole buffers. The exact training of `engine.tiny` sends just this.
 """
 
-from engine.equation import Equation
+from engine.basis.equation import Equation
+from engine.basis.units import Bytes, Count
 from engine.formulas.communication import ring_bytes_sent
-from engine.units import Bytes, Count
 
 ZERO_BYTES = Equation(
     name="zero_bytes_sent",

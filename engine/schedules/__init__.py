@@ -1,6 +1,7 @@
 """Pipeline schedules, one file each: in which order every rank computes. The folder is the list.
 
 A file holds TITLE, SOURCES (keys of the bibliography), COPIES (of its part of the model that a rank
-holds), PLACEMENT (see `engine.pipeline_op`), CHUNKS (the numbers of chunks it allows), `obstacle`
-(why it cannot run with these numbers, or nothing) and `order` (what a rank computes, in turn).
+holds), PLACEMENT (see `engine.basis.pipeline_op`), CHUNKS (the numbers of chunks it allows),
+`obstacle` (why it cannot run with these numbers, or nothing) and `order` (what a rank computes, in
+turn).
 """

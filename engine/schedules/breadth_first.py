@@ -1,7 +1,7 @@
 """Breadth-first: every micro-batch through one chunk, then through the next (Lamy-Poirier 2022)."""
 
-from engine.pipeline_op import BACKWARD, FORWARD, LOOP, Op
-from engine.units import Count
+from engine.basis.pipeline_op import BACKWARD, FORWARD, LOOP, Op
+from engine.basis.units import Count
 
 TITLE = "Breadth-first"
 SOURCES = ("lamypoirier2023",)

@@ -1,8 +1,8 @@
 """DualPipe: micro-batches from both ends, forward under backward (DeepSeek-AI 2024)."""
 
-from engine.pipeline_op import MIRROR, Op
+from engine.basis.pipeline_op import MIRROR, Op
+from engine.basis.units import Count
 from engine.schedules import _dual
-from engine.units import Count
 
 TITLE = "DualPipe"
 SOURCES = ("deepseek2024", "dualpipe")

@@ -1,8 +1,8 @@
 """DualPipeV: DualPipe folded in half, one copy of the parameters (Sea AI Lab 2025)."""
 
-from engine.pipeline_op import ZIGZAG, Op
+from engine.basis.pipeline_op import ZIGZAG, Op
+from engine.basis.units import Count
 from engine.schedules import _dual
-from engine.units import Count
 
 TITLE = "DualPipeV"
 SOURCES = ("dualpipe", "qi2025")

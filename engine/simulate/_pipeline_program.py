@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from engine.pipeline_op import (
+from engine.basis.pipeline_op import (
     BACKWARD,
     FORWARD,
     INPUT,
@@ -22,7 +22,7 @@ from engine.pipeline_op import (
     rank_of,
     stage_of,
 )
-from engine.units import Count
+from engine.basis.units import Count
 
 READY = 0  # The token that is always there.
 _HERE = -1  # The wire of what stays on its rank.

@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+from engine.basis.units import Count, Ratio
 from engine.simulate.chance import chances
-from engine.units import Count, Ratio
 
 Layout = Literal["contiguous", "striped", "zigzag"]
 Exchange = Literal["ring", "all_gather", "ulysses"]

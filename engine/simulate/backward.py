@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine.units import Count, Seconds
+from engine.basis.units import Count, Seconds
 
 COMPUTE = "compute"
 COMMUNICATION = "communication"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.units import Bytes, Count
+from engine.basis.units import Bytes, Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

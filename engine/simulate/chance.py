@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from engine.units import Ratio, Share
+from engine.basis.units import Ratio, Share
 
 
 def chances(seed: int) -> Iterator[Share]:

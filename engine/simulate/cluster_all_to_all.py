@@ -7,11 +7,11 @@ and take all ports as equally fast.
 
 from dataclasses import dataclass, replace
 
+from engine.basis.units import Bandwidth, Count, Ratio
 from engine.simulate.cluster_collectives import Cluster
 from engine.simulate.collective_time import Phase
 from engine.simulate.fair_share import Flow, Link
 from engine.simulate.topology import Topology, route
-from engine.units import Bandwidth, Count, Ratio
 
 Capacity = dict[Link, Bandwidth]
 

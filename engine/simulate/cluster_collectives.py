@@ -6,13 +6,13 @@ one rail stand for those of all.
 
 from dataclasses import dataclass, replace
 
+from engine.basis.units import Count
 from engine.collectives.tree_all_reduce import edges
 from engine.formulas.communication import tree_depth
 from engine.simulate.collective_time import Message, Phase
 from engine.simulate.fair_share import Flow, Link
 from engine.simulate.folding import folded
 from engine.simulate.topology import Topology
-from engine.units import Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.basis.units import Count, Seconds, Share
 from engine.simulate.chance import chances
-from engine.units import Count, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

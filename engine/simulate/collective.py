@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Protocol
 
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bytes, Count
 from engine.simulate.trace import EMPTY, Cell, Frame, State, Trace
-from engine.transfer import Transfer
-from engine.units import Bytes, Count
 
 # Sums stay readable: three digits for up to sixteen ranks.
 _LARGEST_SUM = 999

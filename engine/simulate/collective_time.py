@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
+from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.simulate.fair_share import Drain, Flow, Link, drain
 from engine.simulate.topology import Route, Topology, route
 from engine.simulate.trace import Trace
-from engine.units import Bandwidth, Bytes, Count, Ratio, Seconds
 
 # (source, target, share of the buffer)
 Message = tuple[int, int, Ratio]

@@ -9,7 +9,7 @@ each of their links.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.units import Bandwidth, Bytes, Seconds
+from engine.basis.units import Bandwidth, Bytes, Seconds
 
 # Links that fill at rates this close fill together: rounding must not tell alike flows apart.
 _CLOSE = 1 + 1e-9

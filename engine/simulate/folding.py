@@ -8,10 +8,10 @@ compare the two.
 
 from dataclasses import replace
 
+from engine.basis.units import Bandwidth, Count
 from engine.simulate.collective_time import Message, Phase, phase
 from engine.simulate.fair_share import Flow, Link
 from engine.simulate.topology import Topology, route
-from engine.units import Bandwidth, Count
 
 
 def folded(

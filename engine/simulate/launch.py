@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.basis.units import Seconds
 from engine.simulate.streams import LAUNCH, Op
-from engine.units import Seconds
 
 
 def launched(ops: Sequence[Op], time: Seconds) -> tuple[Op, ...]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from engine.basis.units import Bandwidth, Bytes, Seconds, Share, Tokens
+from engine.catalog.models import Model
 from engine.formulas.operations import Scores, local_tokens
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
-from engine.models import Model
-from engine.parallelism import Plan, Training
+from engine.run.parallelism import Plan, Training
 from engine.simulate.rank import Group, Rank, group_of
-from engine.units import Bandwidth, Bytes, Seconds, Share, Tokens
 
 HALF: Bytes = 2.0
 # Bytes per element of the attention's result that each further step of a ring of keys and values

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from engine.basis.units import Bytes, Parameters, Ratio, Seconds, Share
+from engine.catalog.models import Model, head_size
 from engine.formulas.compute import flash_attention_time, matmul_time, unfused_attention_time
 from engine.formulas.operations import (
     Gemm,
@@ -21,8 +23,7 @@ from engine.formulas.traffic import (
     Passes,
     Style,
 )
-from engine.models import Model, head_size
-from engine.parallelism import Plan, Training, halves_gradients
+from engine.run.parallelism import Plan, Training, halves_gradients
 from engine.simulate.layer_exchange import (
     HALF,
     context_parallel_time,
@@ -31,7 +32,6 @@ from engine.simulate.layer_exchange import (
     vocabulary_time,
 )
 from engine.simulate.rank import Rank
-from engine.units import Bytes, Parameters, Ratio, Seconds, Share
 
 # Backward, a fused attention has five products instead of two.
 ATTENTION_BACKWARD: Ratio = 2.5

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from engine.basis.units import Bytes, Count, Ratio, Share
+from engine.catalog.models import Model, num_sparse_layers
 from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.operations import attention_scores, local_tokens
 from engine.formulas.volumes import context_ring_bytes_sent, expert_bytes_sent, tensor_passes
-from engine.models import Model, num_sparse_layers
-from engine.parallelism import Plan, Training, num_microbatches
+from engine.run.parallelism import Plan, Training, num_microbatches
+from engine.run.software import SOFTWARE
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.rank import Axis
 from engine.simulate.rank_map import Mesh, Ranks, groups, node_of, place
 from engine.simulate.sharding_time import rank_weights
-from engine.software import SOFTWARE
-from engine.units import Bytes, Count, Ratio, Share
 
 SHOWN: tuple[Axis, ...] = ("tensor", "context", "expert", "data", "pipeline")
 # Tokens to their experts and results back, forward and backward.

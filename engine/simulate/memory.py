@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from engine.constants import ALLOWANCES
+from engine.basis.units import Bytes, Count, Parameters
+from engine.catalog.constants import ALLOWANCES
+from engine.catalog.models import Model, num_sparse_in
 from engine.formulas.activations import (
     HALF,
     LayerMemory,
@@ -24,8 +26,7 @@ from engine.formulas.states import (
     sharded_states,
     state_bytes,
 )
-from engine.models import Model, num_sparse_in
-from engine.parallelism import (
+from engine.run.parallelism import (
     V_SHAPED,
     Plan,
     Schedule,
@@ -37,7 +38,6 @@ from engine.parallelism import (
     num_microbatches,
     sharding_ranks,
 )
-from engine.units import Bytes, Count, Parameters
 
 # DeepSpeed reduces and gathers in buckets of 5e8 elements.
 _BUCKET: Bytes = 5e8 * HALF

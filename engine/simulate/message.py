@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.units import Bandwidth, Bytes, Count, Seconds
+from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

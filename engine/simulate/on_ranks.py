@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from engine.basis.units import Count, Ratio, Seconds
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Op, Span
-from engine.units import Count, Ratio, Seconds
 
 _SHARED = (NETWORK, SCALE_UP)
 

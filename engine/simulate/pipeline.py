@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum
 
-from engine import discover
-from engine.pipeline_op import describe, parts
+from engine.basis import discover
+from engine.basis.pipeline_op import describe, parts
+from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.simulate._pipeline_program import READY, Program, program
-from engine.units import Bandwidth, Bytes, Count, Ratio, Seconds
 
 PACKAGE = "engine.schedules"
 # Of how many operations an order is worth keeping; longer ones cost more memory than time.

@@ -2,9 +2,9 @@
 
 from math import fsum
 
-from engine.pipeline_op import PAIR
+from engine.basis.pipeline_op import PAIR
+from engine.basis.units import Ratio, Seconds, Share
 from engine.simulate.pipeline import Run
-from engine.units import Ratio, Seconds, Share
 
 
 def idle_share(run: Run, step: Seconds) -> Share:

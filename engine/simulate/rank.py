@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.accelerators import Gpu
-from engine.constants import COMMON, Achieved, Common, achieved
-from engine.parallelism import Cluster, Training
-from engine.software import SOFTWARE, Software
-from engine.units import Bandwidth, Count, FlopRate, Seconds, Share
+from engine.basis.units import Bandwidth, Count, FlopRate, Seconds, Share
+from engine.catalog.accelerators import Gpu
+from engine.catalog.constants import COMMON, Achieved, Common, achieved
+from engine.run.parallelism import Cluster, Training
+from engine.run.software import SOFTWARE, Software
 
 # The groups that a rank belongs to. Of the states of data parallelism: those outside the experts
 # and those of the experts, each over the ranks that share one copy, and over the copies.

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from engine.basis.units import Count
 from engine.simulate.rank import Axis
-from engine.units import Count
 
 AXES: tuple[Axis, ...] = ("tensor", "context", "data", "pipeline")
 Ranks = tuple[Count, ...]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from engine.units import Count, Ratio
+from engine.basis.units import Count, Ratio
 
 Sample = tuple[float, float]
 Line = tuple[float, float]

@@ -7,7 +7,7 @@ buffer it cannot receive before it has computed, and nothing overlaps.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.units import Count, Seconds
+from engine.basis.units import Count, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

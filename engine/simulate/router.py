@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.basis.units import Count, Ratio, Share
 from engine.formulas.experts import expert_capacity
-from engine.units import Count, Ratio, Share
 
 Balance = Literal["none", "loss", "bias"]
 Gate = Literal["softmax", "sigmoid"]

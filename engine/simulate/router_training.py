@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from engine.basis.units import Count, Ratio
 from engine.simulate.chance import chances, normals
 from engine.simulate.router import Router, Routing, Row, balance_loss, route, shares
-from engine.units import Count, Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

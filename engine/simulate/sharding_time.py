@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from engine.basis.units import Bytes, Count, Parameters, Ratio, Seconds
+from engine.catalog.models import Model, num_sparse_layers
 from engine.formulas.parameters import dense_layer_parameters, sparse_layer_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
-from engine.models import Model, num_sparse_layers
-from engine.parallelism import (
+from engine.run.parallelism import (
     Plan,
     Training,
     data_parallel,
@@ -17,7 +18,6 @@ from engine.parallelism import (
 )
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.rank import Axis, Rank, group_of
-from engine.units import Bytes, Count, Parameters, Ratio, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.simulate.chance import chances, normals
-from engine.units import Count, Ratio, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.constants import COMMON, Achieved, Common
+from engine.basis.units import Count, Ratio, Seconds
+from engine.catalog.constants import COMMON, Achieved, Common
+from engine.catalog.models import Model
 from engine.formulas.operations import local_tokens
 from engine.formulas.pipeline import dualpipe_idle, one_f_one_b_idle, zb_h1_idle
 from engine.formulas.stragglers import deviations_behind
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time
-from engine.models import Model
-from engine.parallelism import Cluster, Plan, Training, chunk_sizes, num_microbatches
+from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes, num_microbatches
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
 from engine.simulate.rank import Axis, Rank, group_of, rank_of
 from engine.simulate.sharding_time import data_parallel_time, optimizer_time, rank_weights
-from engine.units import Count, Ratio, Seconds
 
 NO_BUBBLE = ("zb-2p", "zbv")
 # Of the bubble of 1F1B, with stages laid in a V (Qi et al. 2024b: p/2m and 2p/3m of the step).

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import fsum
 
+from engine.basis.units import Bytes, Count, Seconds
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Span
-from engine.units import Bytes, Count, Seconds
 
 COMMUNICATION = (SCALE_UP, NETWORK)
 Stretch = tuple[Seconds, Seconds]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from engine.units import Bytes, Count, Ratio, Seconds
+from engine.basis.units import Bytes, Count, Ratio, Seconds
 
 COMPUTE, SCALE_UP, NETWORK = "compute", "scale_up", "network"
 COPY, LAUNCH = "copy", "launch"

@@ -13,8 +13,8 @@ The links of a leaf to all spines are one link: traffic is taken to spread over 
 
 from dataclasses import dataclass
 
+from engine.basis.units import GB, MICRO, Bandwidth, Count, Ratio, Seconds
 from engine.simulate.fair_share import Link
-from engine.units import GB, MICRO, Bandwidth, Count, Ratio, Seconds
 
 # PCIe 5.0 x16: 32 GT/s on 16 lanes with 128 bits in 130.
 PCIE: Bandwidth = 63 * GB

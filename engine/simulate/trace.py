@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.transfer import Transfer
-from engine.units import Bandwidth, Bytes, Count, Seconds
+from engine.basis.transfer import Transfer
+from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Ratio, Seconds
 from engine.formulas.communication import (
     ring_all_reduce_time,
     ring_bytes_sent,
@@ -12,7 +13,6 @@ from engine.formulas.communication import (
 )
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
 from engine.simulate.streams import NETWORK, SCALE_UP
-from engine.units import Bandwidth, Bytes, Count, Parameters, Ratio, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

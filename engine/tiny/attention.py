@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
+from engine.basis.units import Count
 from engine.tiny.layout import Weights
 from engine.tiny.matrix import (
     Matrix,
@@ -20,7 +21,6 @@ from engine.tiny.matrix import (
     transposed_product,
     zeros,
 )
-from engine.units import Count
 
 # Which sequence a row belongs to, and its position there.
 Place = tuple[int, int]

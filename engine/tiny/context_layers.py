@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from engine.models import head_size
+from engine.basis.units import Count
+from engine.catalog.models import head_size
 from engine.tiny import adam
 from engine.tiny.attention import Attended, Heads, project, project_backward
 from engine.tiny.exchange import Exchange
@@ -21,7 +22,6 @@ from engine.tiny.norm import norm, norm_backward
 from engine.tiny.parts import Tokens, backward, feed_half, feed_half_backward, forward, loss
 from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run, sent_by
 from engine.tiny.ring_attention import ring_backward, ring_forward
-from engine.units import Count
 
 # Which positions of a sequence of some length a rank has: (length, rank, ranks).
 Deal = Callable[[Count, int, Count], list[int]]

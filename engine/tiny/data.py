@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from engine.models import Model
+from engine.basis.units import Count
+from engine.catalog.models import Model
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, initial, micro_batches, num_targets, share
@@ -12,7 +13,6 @@ from engine.tiny.parts import tokens_of
 from engine.tiny.result import Held, Run, sent_by
 from engine.tiny.single import backward_all, forward_all, gradient_of
 from engine.tiny.trace import RankState
-from engine.units import Count
 
 
 def whole_places(size: Count, rank: int, ranks: Count) -> range:

@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.basis.units import Count
 from engine.tiny.matrix import Matrix, add_vectors, product, product_transposed, transposed_product
-from engine.units import Count
 
 
 def embed(tokens: Sequence[int], table: Matrix, first: int = 0) -> Matrix:

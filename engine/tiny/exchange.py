@@ -6,10 +6,10 @@ Collectives run as the rounds of `engine.collectives`, message by message, on re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from engine.basis.transfer import Transfer
+from engine.basis.units import Count
 from engine.collectives import ring_all_gather, ring_all_reduce, ring_reduce_scatter
 from engine.tiny.matrix import Vector, add_vectors
-from engine.transfer import Transfer
-from engine.units import Count
 
 
 @dataclass(slots=True)

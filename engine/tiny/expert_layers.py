@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.models import Model
+from engine.catalog.models import Model
 from engine.tiny.exchange import Exchange
 from engine.tiny.experts import (
     Routing,

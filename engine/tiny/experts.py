@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from engine.basis.units import Count
 from engine.tiny.feed_forward import feed_forward, feed_forward_backward
 from engine.tiny.layout import Weights
 from engine.tiny.matrix import (
@@ -15,7 +16,6 @@ from engine.tiny.matrix import (
     transposed_product,
     zeros,
 )
-from engine.units import Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from engine.models import TINY_260, Model
+from engine.basis.units import Count
+from engine.catalog.models import TINY_260, Model
 from engine.tiny.layout import tensors
 from engine.tiny.matrix import Vector
-from engine.units import Count
 
 Sequence = tuple[int, ...]
 

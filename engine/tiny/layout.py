@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from engine.models import Model, head_size
+from engine.basis.units import Count
+from engine.catalog.models import Model, head_size
 from engine.tiny.matrix import Matrix, Vector, flat, rows_of
-from engine.units import Count
 
 EMBEDDING, OUTPUT = "embedding", "output"
 

@@ -6,7 +6,8 @@ A part is the unit that pipelines place and sharding gathers: embedding, layer, 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.models import Model, head_size
+from engine.basis.units import Count
+from engine.catalog.models import Model, head_size
 from engine.tiny import ends
 from engine.tiny.attention import (
     Attended,
@@ -28,7 +29,6 @@ from engine.tiny.matrix import (
     transposed_product,
 )
 from engine.tiny.norm import norm, norm_backward
-from engine.units import Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

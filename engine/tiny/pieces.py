@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from engine.models import Model
+from engine.basis.units import Count
+from engine.catalog.models import Model
 from engine.tiny.layout import Parameters, part_names, tensors
 from engine.tiny.matrix import Matrix, Vector, columns_of, flat, rows_of
-from engine.units import Count
 
 Cut = Literal["columns", "rows", "whole"]
 

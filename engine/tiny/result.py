@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from engine.basis.units import Bytes, Count
 from engine.formulas.states import StateBytes
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job
 from engine.tiny.matrix import Vector
-from engine.units import Bytes, Count
 
 # Adam's own state holds three numbers per parameter: a copy and two moments.
 OPTIMIZER_NUMBERS: Count = 3

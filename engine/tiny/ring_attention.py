@@ -3,6 +3,7 @@
 Backward, keys and values go around once more, and with them the gradients that they collect.
 """
 
+from engine.basis.units import Count
 from engine.tiny.attention import (
     Attended,
     Heads,
@@ -14,7 +15,6 @@ from engine.tiny.attention import (
 )
 from engine.tiny.exchange import Exchange
 from engine.tiny.matrix import Matrix, add, flat, rows_of
-from engine.units import Count
 
 Places = list[tuple[Place, ...]]
 

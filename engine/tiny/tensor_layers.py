@@ -8,7 +8,7 @@ other's inverse: a region is left backward as it is entered forward, and the rev
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.models import Model, head_size
+from engine.catalog.models import Model, head_size
 from engine.tiny import ends
 from engine.tiny.attention import (
     Attended,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, initial, num_targets
@@ -10,7 +11,6 @@ from engine.tiny.parts import tokens_of
 from engine.tiny.pieces import check, cut_vector, joined, pieces_of, vector_of_pieces
 from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run, sent_by
 from engine.tiny.tensor_layers import Region, Split, gradients
-from engine.units import Count
 
 # What is left to do with the gradients of all ranks before Adam.
 Finish = Callable[[Exchange, list[Parameters]], None]

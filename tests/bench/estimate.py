@@ -14,7 +14,7 @@ from typing import Any
 from builder import node
 from builder.bytecode import SCRIPT
 from engine.estimate import estimate
-from engine.run_file import read
+from engine.run.file import read
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS, CALLS = 15, 200
@@ -48,7 +48,7 @@ def run(text):
         target.write_text(source)
     sys.path.insert(0, "/wallclock")
     from engine.estimate import estimate
-    from engine.run_file import read
+    from engine.run.file import read
     found = []
     for _ in range(request["rounds"]):
         began = time.perf_counter()

@@ -13,11 +13,9 @@ from types import SimpleNamespace
 import jinja2
 
 from builder import figures
-from engine.draw.svg import svg_text
-from engine.draw.table_of_chart import table_text
-from engine.text import DEFAULT
-from engine.units import BYTES, COUNT, SECONDS
-from engine.views import (
+from engine.basis.text import DEFAULT
+from engine.basis.units import BYTES, COUNT, SECONDS
+from engine.basis.views import (
     Axis,
     Bar,
     Bars,
@@ -33,7 +31,9 @@ from engine.views import (
     Table,
     Timeline,
 )
-from engine.wire import view_json
+from engine.draw.svg import svg_text
+from engine.draw.table_of_chart import table_text
+from engine.draw.wire import view_json
 
 THEME = Path(__file__).parents[2] / "theme"
 POLICY = "script-src 'self'; style-src 'self' 'unsafe-inline'"

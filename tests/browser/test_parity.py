@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page
 
 from engine import calculator as calculators
 from engine.answer import answer
-from engine.inputs import Choice, Field, Number, Order
-from engine.text import plain
+from engine.basis.inputs import Choice, Field, Number, Order
+from engine.basis.text import plain
 from tests.bench.host import serve
 from tests.browser.runtime_fixtures import ROOT, write_page
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import engine.basis.discover
 import engine.calculator
-import engine.discover
 from builder import memo, pipeline
 from builder.folders import Folders
 from builder.services import Services
@@ -112,7 +112,8 @@ def forget_calculators() -> None:
     for module in [m for m in sys.modules if m.partition(".")[0] == "tiny_calculators"]:
         del sys.modules[module]
     importlib.invalidate_caches()
-    engine.discover.names.cache_clear()
+    engine.basis.discover.names.cache_clear()
+    engine.basis.discover.tree.cache_clear()
     engine.calculator.load.cache_clear()
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from builder import figures, node
 from engine.answer import read_inputs
+from engine.basis.text import DEFAULT
+from engine.basis.units import BYTES, SECONDS, SHARE
+from engine.basis.views import Axis, Chart, Heatmap, Lane, Rule, Series, Span, Timeline
 from engine.calculator import load, make, names
 from engine.draw.svg import picture
-from engine.text import DEFAULT
-from engine.units import BYTES, SECONDS, SHARE
-from engine.views import Axis, Chart, Heatmap, Lane, Rule, Series, Span, Timeline
-from engine.wire import view_json
+from engine.draw.wire import view_json
 
 RUNTIME = Path(__file__).parents[2] / "theme" / "runtime"
 

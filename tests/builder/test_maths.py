@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from builder import maths, services
-from engine.equation import Equation
+from engine.basis.equation import Equation
 
 ROOT = Path(__file__).resolve().parents[2]
 EQUATION = Equation(

@@ -1,8 +1,8 @@
 import pytest
 
 from builder.predict import STOPS, prediction, verdict
-from engine.units import BYTES, SECONDS
-from engine.views import Receipt, Value
+from engine.basis.units import BYTES, SECONDS
+from engine.basis.views import Receipt, Value
 
 TIME = Value(label="Time", value=0.49, quantity=SECONDS, receipt=Receipt())
 

@@ -3,7 +3,7 @@
 from builder.problem import lines_of
 
 SECOND = "content/guides/second.md"
-SPEED = "engine/calculators/speed.py"
+SPEED = "tiny_calculators/speed.py"
 
 
 def test_an_unknown_front_matter_key(live):

@@ -6,7 +6,7 @@ import pytest
 
 from builder import live
 from builder.reference import PLACEMENT, expanded
-from engine.calculators import formula_sheet
+from engine.calculators.reference.formula_sheet import calculator as formula_sheet
 
 SHEET = expanded(PLACEMENT)
 EQUATIONS = [e for equations in formula_sheet.groups().values() for e in equations]

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from engine.estimate import estimate, main
-from engine.run_file import read
+from engine.run.file import read
 
 # The example of the documentation: GPT-3 175B on 1,024 A100.
 RUN = {

@@ -8,19 +8,18 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# From the ground up. A module imports from the layers below its own, or from its own package.
+# From the ground up. A module imports from the layers below its own, or from its own room.
 LAYERS = (
-    {"units"},
-    {"text", "equation", "transfer", "pipeline_op", "discover"},
-    {"views", "inputs"},
-    {"ticks", "accelerators", "models", "nodes"},
-    {"hardware", "hosts", "parallelism", "constants", "transports"},
-    {"run_limits", "plan_problems"},
-    {"formulas", "collectives", "schedules", "software", "run_file"},
-    {"simulate", "tiny"},
+    {"basis"},
+    {"catalog"},
+    {"run"},
+    {"formulas", "collectives", "schedules"},
+    {"simulate"},
+    {"tiny"},
     {"calculator", "estimate"},
     {"draw"},
-    {"calculators", "wire"},
+    {"form"},
+    {"calculators"},
     {"answer"},
     {"__main__"},
 )
@@ -57,7 +56,7 @@ def expand(module, name):
 
 
 def part(path):
-    """The layer's name for a file: "units" for engine/units.py, "draw" for engine/draw/svg.py."""
+    """The room of a file: "draw" for engine/draw/svg.py, "answer" for engine/answer.py."""
     return path.relative_to(ROOT / "engine").with_suffix("").parts[0]
 
 
@@ -75,6 +74,18 @@ def test_the_engine_imports_from_below_or_from_its_own_package(path):
     here = part(path)
     above = {name for name in of_engine(path) - {here} if LAYER[name] >= LAYER[here]}
     assert not above
+
+
+def calculator_of(parts):
+    """The calculator that a module under engine/calculators belongs to: its room and its name."""
+    return ".".join(parts[:2])
+
+
+@pytest.mark.parametrize("path", sources("engine/calculators"), ids=identify)
+def test_no_calculator_imports_another(path):
+    own = calculator_of(path.relative_to(ROOT / "engine" / "calculators").with_suffix("").parts)
+    used = [name.split(".")[2:] for name in imports(path) if name.startswith("engine.calculators.")]
+    assert {calculator_of(parts) for parts in used} <= {own}
 
 
 @pytest.mark.parametrize("path", ENGINE, ids=identify)

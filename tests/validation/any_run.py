@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from engine.accelerators import ACCELERATORS
+from engine.catalog.accelerators import ACCELERATORS
 
 Document = dict[str, Any]
 _POWERS = (1, 2, 4, 8)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.units import MiB
+from engine.basis.units import MiB
 from tests.validation.curves import CURVES, DATA, error, read
 
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
+from engine.catalog.transports import EFA_V1, INFINIBAND, Transport
 from engine.formulas import transfer_time
-from engine.transports import EFA_V1, INFINIBAND, Transport
-from engine.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
 
 DATA = Path(__file__).with_name("all_reduce_curves.csv")
 

@@ -20,8 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from engine.accelerators import ACCELERATORS
-from engine.constants import ACHIEVED, COMMON, Achieved, Common
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.constants import ACHIEVED, COMMON, Achieved, Common
 from engine.simulate.step_time import step_time
 from tests.validation.rows import Case, cases
 

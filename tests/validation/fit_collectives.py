@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from engine import transports
+from engine.basis.units import KiB, MiB
+from engine.catalog import transports
 from engine.formulas import transfer_time
-from engine.units import KiB, MiB
 from tests.validation import curves
 
 # (curve, from, to): another source on the same GPUs, or the same source in place, differs by more

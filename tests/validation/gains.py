@@ -2,7 +2,7 @@
 
     python -m tests.validation.gains
 
-writes `engine/calculators/_levers_accuracy.py`; a test compares it with what this prints.
+writes `engine/form/levers/accuracy.py`; a test compares it with what this prints.
 """
 
 import math
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-from engine.calculators._published_fields import SWITCHES
-from engine.calculators._published_read import Published, published
+from engine.calculators.whole_runs.published_runs.fields import SWITCHES
+from engine.calculators.whole_runs.published_runs.read import Published, published
 
 TARGET = Path(__file__).parents[2] / "engine" / "calculators" / "_levers_accuracy.py"
 _PLAN = (

@@ -1,7 +1,7 @@
 """Peak memory against published measurements: `python -m tests.validation.memory_report RUNS.csv`.
 
 RUNS.csv is the table of training runs. Rows without a memory are passed over. `--fit` looks for the
-allowances of `engine.constants` on a grid; nothing else is fitted.
+allowances of `engine.catalog.constants` on a grid; nothing else is fitted.
 """
 
 import csv
@@ -11,11 +11,11 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.models import Model
-from engine.parallelism import Plan, Training
+from engine.basis.units import GB, GiB
+from engine.catalog.models import Model
+from engine.run.parallelism import Plan, Training
 from engine.simulate import memory
 from engine.simulate.memory import Memory
-from engine.units import GB, GiB
 
 SOURCES = {
     "bloom176b_topology_sweep.csv": "deepspeed",

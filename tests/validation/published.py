@@ -16,15 +16,15 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from engine.accelerators import ACCELERATORS
-from engine.calculators._published_fields import SIZES, SWITCHES
-from engine.calculators._run_inputs import CUSTOM, LIMITED, Inputs
-from engine.calculators._run_repair import LIMITED_GPU
+from engine.calculators.whole_runs.published_runs.fields import SIZES, SWITCHES
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
 from engine.estimate import estimate
+from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
+from engine.form.run.repair import LIMITED_GPU
 from engine.formulas.parameters import total_parameters
-from engine.models import MODELS
-from engine.parallelism import halves_gradients
-from engine.run_file import Run
+from engine.run.file import Run
+from engine.run.parallelism import halves_gradients
 from tests.validation import memory_report
 from tests.validation.fit import trusted
 from tests.validation.rows import Case, cases

@@ -14,9 +14,9 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from engine.constants import COMMON, Achieved, Common
+from engine.catalog.constants import COMMON, Achieved, Common
 from engine.estimate import estimate
-from engine.run_file import read
+from engine.run.file import read
 from engine.simulate.step_time import step_time
 from tests.validation.any_run import any_document
 from tests.validation.fit import family, fit_all, fit_common

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.accelerators import ACCELERATORS, Gpu
-from engine.run_file import Run, read
+from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.run.file import Run, read
 
 Row = Mapping[str, str]
 

@@ -4,6 +4,8 @@ import statistics
 
 import pytest
 
+from engine.basis.units import GB, MICRO, GiB, KiB, MiB
+from engine.catalog.transports import NVLINK, SWITCH, Transport
 from engine.formulas.transfer_time import (
     all_reduce_time,
     ring_all_reduce_ramped_time,
@@ -11,8 +13,6 @@ from engine.formulas.transfer_time import (
     switch_all_reduce_time,
     tree_all_reduce_ramped_time,
 )
-from engine.transports import NVLINK, SWITCH, Transport
-from engine.units import GB, MICRO, GiB, KiB, MiB
 from tests.validation import fit_collectives
 from tests.validation.curves import CURVES, error, read
 from tests.validation.fit_collectives import FREE, get, put, trusted

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.constants import ACHIEVED, COMMON
+from engine.catalog.constants import ACHIEVED, COMMON
 from tests.validation.fit import (
     ATTENTION,
     COMMON_PRIOR,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.accelerators import ACCELERATORS
+from engine.catalog.accelerators import ACCELERATORS
 from engine.estimate import estimate
-from engine.run_file import read
+from engine.run.file import read
 
 
 def cluster(gpu, gpus_per_node=8, ports=8, bandwidth=50e9):

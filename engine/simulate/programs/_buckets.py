@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from engine.basis.units import Bytes, Count, Share
 from engine.simulate.workload import Workload, layer_gradient
-from engine.units import Bytes, Count, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

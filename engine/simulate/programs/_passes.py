@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from engine.basis.units import Count, Share
 from engine.simulate.streams import COMPUTE, SCALE_UP, Op
 from engine.simulate.workload import Workload
-from engine.units import Count, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

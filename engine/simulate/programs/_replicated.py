@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from engine.basis.units import Bytes
 from engine.simulate.programs._buckets import Bucket, bucket_parameters, buckets
 from engine.simulate.programs._passes import Slot, in_turn, slot_ops, weave
 from engine.simulate.streams import COMPUTE, Op
 from engine.simulate.workload import Workload
-from engine.units import Bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

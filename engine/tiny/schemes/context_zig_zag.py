@@ -4,10 +4,10 @@ So every rank has as many pairs of query and key to work on, though each token s
 before it (Dubey et al. 2024).
 """
 
+from engine.basis.units import Count
 from engine.tiny.context_layers import train_in_pieces
 from engine.tiny.job import Job
 from engine.tiny.result import Run
-from engine.units import Count
 
 TITLE = "Context parallel, zig-zag ring"
 AXIS = "context"

@@ -1,12 +1,12 @@
 """Data parallelism: every rank holds everything; gradients are all-reduced (Li et al. 2020)."""
 
+from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, local_gradient, outcome
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job
 from engine.tiny.result import Run
 from engine.tiny.trace import Recorder, ignore, snapshot
-from engine.units import Count
 
 TITLE = "Data parallel"
 AXIS = "data"

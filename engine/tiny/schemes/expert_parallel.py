@@ -3,6 +3,7 @@
 Everything but the experts is data parallel over the same ranks.
 """
 
+from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
 from engine.tiny.expert_layers import Mixed, mix, mix_backward, owner
@@ -27,7 +28,6 @@ from engine.tiny.parts import (
     tokens_of,
 )
 from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run, sent_by
-from engine.units import Count
 
 TITLE = "Expert parallel"
 AXIS = "expert"

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from engine.basis.units import Count
 from engine.tiny.job import Job, share
 from engine.tiny.result import Run
 from engine.tiny.schemes import data_parallel
-from engine.units import Count
 
 TITLE = "Gradient accumulation"
 AXIS = "data"

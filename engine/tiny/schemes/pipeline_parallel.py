@@ -4,7 +4,8 @@ All micro-batches go forward, then all go backward; what order they take changes
 but no number, since a stage only adds up their gradients.
 """
 
-from engine.parallelism import piece_of_model
+from engine.basis.units import Count
+from engine.run.parallelism import piece_of_model
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, Sequence, initial, num_targets
@@ -19,7 +20,6 @@ from engine.tiny.layout import (
 from engine.tiny.matrix import Matrix, Vector, add_vectors, flat, rows_of
 from engine.tiny.parts import Tokens, backward, forward, loss, tokens_of
 from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run, sent_by
-from engine.units import Count
 
 TITLE = "Pipeline parallel"
 AXIS = "pipeline"

@@ -5,6 +5,7 @@ gathered again for the gradients of the weights, and the norms, which see some r
 their gradients summed.
 """
 
+from engine.basis.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, num_targets
 from engine.tiny.layout import Parameters
@@ -12,7 +13,6 @@ from engine.tiny.matrix import flat, rows_of
 from engine.tiny.result import Run
 from engine.tiny.tensor_layers import Across, Region
 from engine.tiny.tensor_training import train_in_columns
-from engine.units import Count
 
 TITLE = "Tensor and sequence parallel"
 AXIS = "tensor"

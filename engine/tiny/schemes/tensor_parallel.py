@@ -1,5 +1,6 @@
 """Tensor parallelism: all ranks share every matrix (Shoeybi et al. 2019)."""
 
+from engine.basis.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job
 from engine.tiny.layout import Parameters
@@ -7,7 +8,6 @@ from engine.tiny.matrix import flat, rows_of
 from engine.tiny.result import Run
 from engine.tiny.tensor_layers import Across, Region
 from engine.tiny.tensor_training import train_in_columns
-from engine.units import Count
 
 TITLE = "Tensor parallel"
 AXIS = "tensor"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, local_gradient, outcome, whole_places
 from engine.tiny.exchange import Exchange
@@ -10,7 +11,6 @@ from engine.tiny.layout import size as size_of
 from engine.tiny.matrix import Vector
 from engine.tiny.result import Run
 from engine.tiny.trace import Recorder, ignore, snapshot
-from engine.units import Count
 
 TITLE = "ZeRO-1"
 AXIS = "data"

@@ -2,6 +2,7 @@
 
 from itertools import zip_longest
 
+from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import (
     begin,
@@ -17,7 +18,6 @@ from engine.tiny.layout import size as size_of
 from engine.tiny.matrix import add_vectors
 from engine.tiny.result import Run
 from engine.tiny.trace import RankState, Recorder, ignore, snapshot
-from engine.units import Count
 
 TITLE = "ZeRO-2"
 AXIS = "data"

@@ -7,6 +7,7 @@ FSDP does with reshard_after_forward (Zhao et al. 2023).
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, gather_parts, outcome, own_slice, part_places
 from engine.tiny.exchange import Exchange
@@ -17,7 +18,6 @@ from engine.tiny.matrix import Matrix, add_vectors
 from engine.tiny.parts import Tokens, backward, forward, tokens_of
 from engine.tiny.result import Run
 from engine.tiny.trace import RankState, Recorder, ignore, snapshot
-from engine.units import Count
 
 TITLE = "ZeRO-3"
 AXIS = "data"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.equation import Equation
-from engine.inputs import GBITS, MEGABYTES, Number
-from engine.units import BANDWIDTH, BYTES, MB, SECONDS, Gbit
-from engine.views import Axis, Badge, Lines, Receipt, Series, Value, View
+from engine.basis.equation import Equation
+from engine.basis.inputs import GBITS, MEGABYTES, Number
+from engine.basis.units import BANDWIDTH, BYTES, MB, SECONDS, Gbit
+from engine.basis.views import Axis, Badge, Lines, Receipt, Series, Value, View
 
 TITLE = "Speed"
 QUESTION = "How long?"

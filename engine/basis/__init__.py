@@ -1,0 +1,1 @@
+"""What all is written in: units, text, equations, inputs, views, discovery."""

@@ -1,0 +1,1 @@
+"""Path C: data parallelism and sharding."""

@@ -1,0 +1,98 @@
+"""ZeRO saving: what sharding the states takes off every GPU, and what it adds to the wire."""
+
+from collections.abc import Mapping
+
+from engine.basis.text import say
+from engine.basis.units import BYTES, COUNT, GB
+from engine.basis.views import Challenge, Condition, View
+from engine.calculators.data_parallelism.zero_saving.charts import bars, curve, volume
+from engine.calculators.data_parallelism.zero_saving.inputs import Inputs as Inputs
+from engine.calculators.data_parallelism.zero_saving.inputs import sharding
+from engine.calculators.data_parallelism.zero_saving.values import (
+    extra,
+    held,
+    per_parameter,
+    published,
+    regime,
+    saved,
+    sent_value,
+)
+from engine.formulas.states import ZERO_MEMORY, ZERO_SAVING
+from engine.formulas.volumes import ZERO_BYTES
+
+TITLE = "What ZeRO saves"
+QUESTION = "How much of the states does each stage take off a GPU, and what does it send for it?"
+EQUATIONS = (ZERO_MEMORY, ZERO_SAVING, ZERO_BYTES)
+PRESETS = {
+    "The published case: two GPUs": {"ranks": 2, "zero_stage": "1"},
+    "Llama 3 70B on 64 GPUs": {"model": "llama-3-70b", "ranks": 64},
+    "Megatron: gradients summed in fp32": {"gradient_bytes": 4.0},
+    "Everything in fp32": {"parameter_bytes": 4.0, "gradient_bytes": 4.0, "optimizer_bytes": 8.0},
+    "Four micro-batches": {"num_microbatches": 4, "zero_stage": "2"},
+}
+MOST = 60 * GB
+START: Mapping[str, int | str] = {
+    "model": "llama-2-13b",
+    "zero_stage": "2",
+    "ranks": 8,
+    "num_microbatches": 4,
+}
+
+
+def compute(inputs: Inputs) -> dict[str, View]:
+    """Return the views, in the order of the page."""
+    stage = int(inputs.zero_stage)
+    found = sharding(inputs, stage)
+    return {
+        "saving": saved(inputs, stage, found),
+        "bytes_per_parameter": per_parameter(inputs, stage, found),
+        "held": held(inputs, stage, found),
+        "regime": regime(inputs, stage),
+        "curve": curve(inputs, stage),
+        "bars": bars(inputs),
+        "sent": sent_value(inputs, stage, found),
+        "extra": extra(inputs, found),
+        "volume": volume(inputs, stage),
+        "published": published(inputs),
+        "challenge": _challenge(inputs),
+    }
+
+
+def _challenge(inputs: Inputs) -> Challenge:
+    found = sharding(inputs, int(inputs.zero_stage))
+    micro = int(START["num_microbatches"])
+    types = (inputs.parameter_bytes, inputs.gradient_bytes, inputs.optimizer_bytes)
+    return Challenge(
+        title="Challenge: lighter, and not a byte more",
+        goal=say(
+            "Bring the states of Llama 2 13B to {m} or less on each GPU, with {g} micro-batches "
+            "per step, and send no more than plain data parallelism does.",
+            m=(MOST, BYTES),
+            g=(micro, COUNT),
+        ),
+        conditions=(
+            Condition(
+                text=say("Llama 2 13B, {g} micro-batches per step or more", g=(micro, COUNT)),
+                met=inputs.model == START["model"] and inputs.num_microbatches >= micro,
+            ),
+            Condition(
+                text="2 bytes for parameters and gradients, 12 for the optimizer",
+                met=types == (2.0, 2.0, 12.0),
+            ),
+            Condition(
+                text=say("at most {m} of states on each GPU", m=(MOST, BYTES)),
+                met=found.held <= MOST,
+            ),
+            Condition(
+                text="no more bytes sent than by plain data parallelism",
+                met=found.extra <= 1 + 1e-9,
+            ),
+        ),
+        hints=(
+            "Stage 2 would fit, but look at what it sends when gradients are accumulated.",
+            "Stage 1 leaves four bytes per parameter and a share of twelve. How small must the "
+            "share become?",
+        ),
+        start=START,
+        solution={**START, "zero_stage": "1", "ranks": 32},
+    )

@@ -1,0 +1,132 @@
+"""The pictures of the saving: against GPUs, by stage, and the bytes sent against micro-batches."""
+
+from engine.basis.text import say
+from engine.basis.units import BYTES, COUNT, SHARE
+from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.calculators.data_parallelism.zero_saving.inputs import (
+    STAGES,
+    Inputs,
+    break_even_ranks,
+    sent,
+    sharding,
+    types_of,
+)
+from engine.formulas.states import MIXED_PRECISION, zero_saving
+
+RANKS = tuple(sorted({round(2 ** (i / 4)) for i in range(41)}))
+BATCHES = tuple(2**i for i in range(7))
+# The highest saving of a stage belongs to what it shards last.
+COLORS = {0: "ink", 1: "optimizer", 2: "gradients", 3: "parameters"}
+NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2", 3: "ZeRO-3"}
+
+
+def curve(inputs: Inputs, stage: int) -> Lines:
+    """Return the saving of every stage against the number of GPUs."""
+    types = types_of(inputs)
+    series = tuple(
+        Series(
+            key=f"stage{one}",
+            label=NAMES[one],
+            x=tuple(map(float, RANKS)),
+            y=tuple(zero_saving(types, one, ranks) for ranks in RANKS),
+            color=COLORS[one],
+        )
+        for one in STAGES[1:]
+    )
+    two = zero_saving(MIXED_PRECISION, 1, 2)
+    points = [
+        Point(
+            key="published", label=say("published: {s}", s=(two, SHARE)), x=2.0, y=two, color="ink"
+        )
+    ]
+    if stage:
+        now = zero_saving(types, stage, inputs.ranks)
+        points.append(
+            Point(key="now", label=say("{s}", s=(now, SHARE)), x=float(inputs.ranks), y=now)
+        )
+    even = break_even_ranks(types, stage) if stage else 0.0
+    rule = Rule(key="even", label=say("equal"), axis="x", at=even, color="muted")
+    return Lines(
+        title="States saved on each GPU",
+        x=Axis(label="GPUs", quantity=COUNT, low=1.0, high=1024.0, scale="log"),
+        y=Axis(label="saved", quantity=SHARE, low=0.0, high=1.05),
+        series=series,
+        points=tuple(points),
+        rules=(rule,) if 1.0 < even <= 1024.0 else (),
+        handle="ranks",
+        caption="The axis of GPUs is logarithmic. On the dashed line a GPU's share weighs as much "
+        "as what it keeps whole.",
+    )
+
+
+def bars(inputs: Inputs) -> Bars:
+    """Return the states on one GPU for every stage, against its memory."""
+    found = [sharding(inputs, stage) for stage in STAGES]
+    high = max(inputs.capacity, *(one.held for one in found)) * 1.1
+    return Bars(
+        title="States on each GPU",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
+        bars=tuple(
+            Bar(
+                key=f"stage{stage}",
+                label=NAMES[stage],
+                segments=tuple(
+                    Segment(key=name, label=name, value=getattr(one.states, name), color=name)
+                    for name in ("parameters", "gradients", "optimizer")
+                ),
+            )
+            for stage, one in zip(STAGES, found, strict=True)
+        ),
+        rules=(
+            Rule(
+                key="capacity",
+                label=say("{c}", c=(inputs.capacity, BYTES)),
+                axis="x",
+                at=inputs.capacity,
+            ),
+        ),
+        caption="Activations come on top; the line is what the GPU has.",
+    )
+
+
+def volume(inputs: Inputs, stage: int) -> Lines:
+    """Return the bytes sent in a step against the micro-batches that it accumulates."""
+    columns = {one: tuple(sent(inputs, one, count) for count in BATCHES) for one in STAGES}
+    # ZeRO-1 lies on plain data parallelism where gradients and parameters have as many bytes.
+    series = tuple(
+        Series(
+            key=f"stage{one}",
+            label=NAMES[one],
+            x=tuple(map(float, BATCHES)),
+            y=columns[one],
+            color=COLORS[one],
+            dashed=one == 0,
+        )
+        for one in STAGES
+    )
+    high = max(*(max(column) for column in columns.values()), 1.0)
+    low = min((y for column in columns.values() for y in column if y > 0), default=high / 10)
+    now = sent(inputs, stage, inputs.num_microbatches)
+    return Lines(
+        title="Bytes that each GPU sends in a step",
+        x=Axis(label="micro-batches per step", quantity=COUNT, low=1.0, high=64.0, scale="log"),
+        y=Axis(label="sent", quantity=BYTES, low=low / 2, high=high * 2, scale="log"),
+        series=series if high > 1.0 else (),
+        points=(
+            Point(
+                key="now", label=say("{s}", s=(now, BYTES)), x=float(inputs.num_microbatches), y=now
+            ),
+        )
+        if now > 0
+        else (),
+        handle="num_microbatches",
+        caption=say(
+            "Both axes are logarithmic. Micro-batches: {n}. ZeRO-1 sends {one}, ZeRO-2 {two} and "
+            "ZeRO-3 {three}: stages 2 and 3 keep no place for a sum that is not their own.",
+            n=(inputs.num_microbatches, COUNT),
+            **{
+                key: (sent(inputs, one, inputs.num_microbatches), BYTES)
+                for one, key in ((1, "one"), (2, "two"), (3, "three"))
+            },
+        ),
+    )

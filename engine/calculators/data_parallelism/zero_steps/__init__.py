@@ -1,0 +1,1 @@
+"""ZeRO-1, step by step."""

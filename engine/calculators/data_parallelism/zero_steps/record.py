@@ -1,0 +1,48 @@
+"""One run of the tiny model on several ranks: its outcome, and the phases of the last step."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from engine.basis.units import Count
+from engine.tiny import single
+from engine.tiny.job import Job, example_batch
+from engine.tiny.result import Run
+from engine.tiny.schemes import data_parallel, zero_1
+from engine.tiny.trace import Snapshot
+
+# Eight sequences, so that every one of eight ranks has one; two predicted tokens in each.
+BATCH = example_batch(8, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A run on several ranks beside the run of a single GPU.
+
+    Attributes:
+        run: on the ranks.
+        alone: on one GPU, with all sequences.
+        trace: the phases of the last step.
+    """
+
+    run: Run
+    alone: Run
+    trace: tuple[Snapshot, ...]
+
+
+@lru_cache(maxsize=64)
+def _alone(job: Job) -> Run:
+    return single.train(job)
+
+
+@lru_cache(maxsize=32)
+def record(ranks: Count, zero_stage: Count, steps: Count, learning_rate: float) -> Record:
+    """Return the run of `steps` steps; `zero_stage` is 0 or 1."""
+    job = Job(batch=BATCH, steps=steps, learning_rate=learning_rate)
+    trace: list[Snapshot] = []
+
+    def keep(snapshot: Snapshot) -> None:
+        if snapshot.step == steps:
+            trace.append(snapshot)
+
+    scheme = zero_1 if zero_stage else data_parallel
+    return Record(run=scheme.train(job, ranks, keep), alone=_alone(job), trace=tuple(trace))

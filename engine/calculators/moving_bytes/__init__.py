@@ -1,0 +1,1 @@
+"""Path B: moving bytes."""

@@ -1,0 +1,246 @@
+"""What binds the step, what each remedy would give, and a challenge."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.basis.inputs import Number
+from engine.basis.text import Text, say
+from engine.basis.units import COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB, Seconds
+from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
+from engine.form.sync.inputs import Inputs
+from engine.form.sync.model import Sync, model
+from engine.form.sync.step import break_even
+from engine.formulas.overlap import communication_share
+
+Change = Mapping[str, float | int | str | bool]
+_FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
+
+
+def regime(inputs: Inputs, sync: Sync) -> Badge:
+    """Return what binds the step: the link, its latency, the buckets' latency or the GPU."""
+    tokens = break_even(inputs, sync)
+    exposed = communication_share(sync.compute, sync.exposed)
+    if not inputs.overlap:
+        return Badge(
+            text="Blocking",
+            sentence=say("The whole all-reduce waits: {e} of the step.", e=(exposed, SHARE)),
+            color="communication",
+        )
+    if sync.backward >= sync.collective:
+        return _behind(sync, exposed)
+    wire = "NVLink" if sync.num_nodes == 1 else "Link"
+    name = "Latency" if 2 * sync.latency_part > sync.collective else f"{wire} bandwidth"
+    return Badge(
+        text=name,
+        sentence=say(
+            "The all-reduce outlasts the backward pass; {e} of the step waits. It is hidden from "
+            "{t} tokens per GPU.",
+            e=(exposed, SHARE),
+            t=(tokens, TOKENS),
+        ),
+        color="communication",
+    )
+
+
+def _behind(sync: Sync, exposed: float) -> Badge:
+    """Return the regime where the backward pass is at least as long as the all-reduce."""
+    if sync.exposed <= 0.01 * sync.step:
+        return Badge(
+            text="Compute",
+            sentence=say(
+                "The all-reduce fits behind the backward pass; {e} of the step waits.",
+                e=(exposed, SHARE),
+            ),
+            color="compute",
+        )
+    many = sync.communication > sync.backward
+    return Badge(
+        text="Bucket latency" if many else "Last bucket",
+        sentence=say(
+            "The all-reduce would fit behind the backward pass, but its {n} buckets each pay "
+            "their latencies; {e} of the step waits."
+            if many
+            else "Only the last of {n} buckets is left after the backward pass; {e} of the step "
+            "waits.",
+            n=(sync.num_buckets, COUNT),
+            e=(exposed, SHARE),
+        ),
+        color="communication",
+    )
+
+
+def advice(inputs: Inputs, sync: Sync) -> Advice:
+    """Return every remedy that is within range, with the step time that it gives."""
+    remedies = [
+        _remedy(inputs, key, label, change, side)
+        for key, label, change, side in _candidates(inputs, sync)
+        if _in_range(change)
+    ]
+    useful = [remedy for remedy in remedies if remedy.after < sync.step * 0.9995]
+    useful.sort(key=lambda remedy: remedy.after)
+    return Advice(
+        title="What would help",
+        verdict=_verdict(sync, useful),
+        figure="step for the same tokens",
+        now=sync.step,
+        quantity=SECONDS,
+        remedies=tuple(useful[:7]),
+    )
+
+
+def _verdict(sync: Sync, useful: list[Remedy]) -> Text:
+    share = communication_share(sync.compute, sync.exposed)
+    if not useful:
+        return "Nothing here shortens the step: it computes all the time."
+    return say(
+        "{s} for these tokens, {e} of it waiting. Each line gives the time for the same tokens "
+        "after one change.",
+        s=(sync.step, SECONDS),
+        e=(share, SHARE),
+    )
+
+
+def _remedy(inputs: Inputs, key: str, label: Text, change: Change, side: Text) -> Remedy:
+    after = model(replace(inputs, **change))  # type: ignore[arg-type]
+    return Remedy(
+        key=key,
+        label=label,
+        change=change,
+        after=_same_tokens(inputs, change, after.step),
+        side_effect=side,
+    )
+
+
+def _same_tokens(inputs: Inputs, change: Change, step: Seconds) -> Seconds:
+    """Return the time per step scaled to the tokens of the step as it is now."""
+    tokens = float(change.get("tokens_per_gpu", inputs.tokens_per_gpu))
+    accumulation = float(change.get("accumulation", inputs.accumulation))
+    return step * inputs.tokens_per_gpu * inputs.accumulation / (tokens * accumulation)
+
+
+def _in_range(change: Change) -> bool:
+    return all(
+        field.low <= float(value) <= field.high
+        for name, value in change.items()
+        if isinstance(field := _FIELDS[name], Number)
+    )
+
+
+def _candidates(inputs: Inputs, sync: Sync) -> list[tuple[str, Text, Change, Text]]:
+    tokens, micro = inputs.tokens_per_gpu, inputs.accumulation
+    lower = {"fp32": "bf16", "bf16": "fp8"}.get(inputs.dtype)
+    found: list[tuple[str, Text, Change, Text]] = [
+        (
+            "accumulate",
+            say("Accumulate {k} micro-batches under no_sync", k=(2 * micro, COUNT)),
+            {"accumulation": 2 * micro},
+            "doubles the global batch; no more memory",
+        ),
+        (
+            "tokens",
+            say("{t} tokens per GPU", t=(2 * tokens, TOKENS)),
+            {"tokens_per_gpu": 2 * tokens},
+            "doubles the global batch and the activations",
+        ),
+        (
+            "zero1",
+            "ZeRO-1, parameters gathered during the next forward",
+            {"sharding": "zero1"},
+            "the same bytes, in two halves; also shards the optimizer state",
+        ),
+        (
+            "port",
+            "Ports twice as fast",
+            {"port": 2 * inputs.port},
+            "new network cards and switches",
+        ),
+        (
+            "ports",
+            "Twice the ports per node",
+            {"ports_per_node": 2 * inputs.ports_per_node},
+            "more cards, cables and switch ports",
+        ),
+        (
+            "bucket",
+            say("Buckets four times as large"),
+            {"bucket": 4 * inputs.bucket},
+            "fewer latencies, a longer tail, more buffer memory",
+        ),
+    ]
+    if lower:
+        side = "the sum loses digits" if lower == "bf16" else "sums need scaling and wider adders"
+        found.append(("dtype", f"Reduce in {lower}", {"dtype": lower}, side))
+    if not inputs.overlap:
+        found.append(("overlap", "Overlap with the backward pass", {"overlap": True}, ""))
+    return found + _other_wires(inputs, sync)
+
+
+def _other_wires(inputs: Inputs, sync: Sync) -> list[tuple[str, Text, Change, Text]]:
+    found: list[tuple[str, Text, Change, Text]] = []
+    if sync.num_nodes > 1 and inputs.world_size <= 8:
+        change = {"gpus_per_node": inputs.world_size}
+        found.append(("node", "All GPUs in one NVLink node", change, "needs such a node"))
+    if sync.num_nodes > 1 and inputs.gpus_per_node > 1 and sync.algorithm != "hierarchical":
+        found.append(("hierarchical", "Hierarchical", {"algorithm": "hierarchical"}, ""))
+    if sync.algorithm == "ring":
+        found.append(("tree", "Double binary tree", {"algorithm": "tree"}, ""))
+    if sync.algorithm != "in_network":
+        side = "needs switches that add; measured gains are smaller"
+        found.append(("in_network", "In-network reduction", {"algorithm": "in_network"}, side))
+    if sync.algorithm == "tree":
+        found.append(("ring", "Ring", {"algorithm": "ring"}, ""))
+    return found
+
+
+START: Change = {
+    "parameters": 70e9,
+    "world_size": 64,
+    "gpus_per_node": 8,
+    "tokens_per_gpu": 4096,
+}
+SOLUTION: Change = {**START, "ports_per_node": 8, "bucket": 256 * MiB}
+
+
+def challenge(inputs: Inputs, sync: Sync) -> Challenge:
+    """Return the challenge: hide a 70B all-reduce without more tokens or faster ports."""
+    share = communication_share(sync.compute, sync.exposed)
+    conditions = (
+        Condition(
+            text=say(
+                "{p} parameters in bf16 on {n} GPUs, eight to a node",
+                p=(float(START["parameters"]), PARAMETERS),
+                n=(int(START["world_size"]), COUNT),
+            ),
+            met=(inputs.parameters, inputs.world_size, inputs.gpus_per_node, inputs.dtype)
+            == (START["parameters"], START["world_size"], START["gpus_per_node"], "bf16"),
+        ),
+        Condition(
+            text=say("at most {t} tokens per GPU, no accumulation", t=(4096, TOKENS)),
+            met=inputs.tokens_per_gpu <= 4096 and inputs.accumulation == 1,
+        ),
+        Condition(
+            text="ports of at most 400 Gb/s, replicated states, no help of a switch",
+            met=inputs.port <= 400 * Gbit
+            and inputs.sharding == "none"
+            and sync.algorithm != "in_network",
+        ),
+        Condition(
+            text="the GPU and its MFU left as they are",
+            met=(inputs.gpu, inputs.utilization) == ("h100", 0.5),
+        ),
+        Condition(
+            text=say("less than {e} of the step waits", e=(0.01, SHARE)),
+            met=share < 0.01,
+        ),
+    )
+    return Challenge(
+        title="Challenge: hide a 70B all-reduce",
+        goal="Make less than one percent of the step wait, with nothing but wires and settings.",
+        conditions=conditions,
+        hints=(
+            "A node has eight GPUs but, at the start, one network port.",
+            "When the wires are wide enough, count the latencies: every bucket pays all of them.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

@@ -1,0 +1,1 @@
+"""Path A: one GPU."""

@@ -1,0 +1,131 @@
+"""What the largest batch is computed from: memory as a straight line, and the speed of a batch."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil
+
+from engine.basis.text import Text
+from engine.basis.units import Bytes, Count, Ratio, TokenRate
+from engine.calculators.one_gpu.largest_batch.inputs import Inputs, run_inputs
+from engine.form.run.repair import run_of
+from engine.formulas.batch import batch_room, largest_batch, usable_memory
+from engine.run.file import Run
+from engine.run.parallelism import Training, data_parallel
+from engine.simulate.memory import (
+    Memory,
+    context,
+    kinds_of_layer,
+    memory,
+    stage_memory,
+    stages_that_can_be_fullest,
+)
+from engine.simulate.step_time import step_time
+
+# Sequences that each data-parallel rank works through in a step, in micro-batches of any size.
+SEQUENCES = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Memory of a pipeline stage as a straight line in the micro-batch.
+
+    Attributes:
+        stage: of the pipeline.
+        fixed: states and buffers.
+        per_sequence: what each sequence of a micro-batch adds.
+        room: sequences that fit, not rounded.
+    """
+
+    stage: Count
+    fixed: Bytes
+    per_sequence: Bytes
+    room: Ratio
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """Everything that follows from the inputs.
+
+    Attributes:
+        run: the run nearest to the inputs.
+        changes: what differs from them, in sentences.
+        held: memory of the fullest GPU at the reader's micro-batch.
+        line: of the stage that runs out of memory first.
+        largest: micro-batch that fits.
+        context: memory outside of the framework's tensors.
+        usable: memory that tensors may fill.
+    """
+
+    run: Run
+    changes: tuple[Text, ...]
+    held: Memory
+    line: Line
+    largest: Count
+    context: Bytes
+    usable: Bytes
+
+
+@lru_cache(maxsize=256)
+def fit(inputs: Inputs) -> Fit:
+    """Return what follows from the inputs; every figure of the page asks for it."""
+    run, changes = run_of(run_inputs(inputs, inputs.micro_batch_size))
+    capacity, outside = run.cluster.gpu.memory, context(run.training)
+    line = min(_lines(run, capacity, inputs.margin), key=lambda one: one.room)
+    return Fit(
+        run=run,
+        changes=changes,
+        held=memory(run.model, run.plan, run.training),
+        line=line,
+        largest=largest_batch(line.room),
+        context=outside,
+        usable=usable_memory(capacity, inputs.margin, outside),
+    )
+
+
+def with_batch(run: Run, batch: Count, sequences: Count = 0) -> Training:
+    """Return the training with micro-batches of another size.
+
+    `sequences`: that each data-parallel rank works through in a step; 0: one micro-batch for each
+    stage of the pipeline.
+    """
+    count = ceil(sequences / batch) if sequences else run.plan.pipeline_parallel
+    every = batch * count * data_parallel(run.plan)
+    return replace(run.training, micro_batch_size=batch, global_batch_size=every)
+
+
+def memory_of(run: Run, batch: Count) -> Memory:
+    """Return the memory of the fullest GPU with micro-batches of `batch` sequences."""
+    return memory(run.model, run.plan, with_batch(run, batch))
+
+
+def _lines(run: Run, capacity: Bytes, margin: float) -> list[Line]:
+    """Return the line of every stage that can be the fullest, from two of its points."""
+    outside = context(run.training)
+    one, two = (_stages(run, batch) for batch in (1, 2))
+    lines = []
+    for first, second in zip(one, two, strict=True):
+        slope = second.total - first.total
+        fixed = first.total - slope
+        room = batch_room(usable_memory(capacity, margin, outside), fixed, slope)
+        lines.append(Line(stage=first.stage, fixed=fixed, per_sequence=slope, room=room))
+    return lines
+
+
+def _stages(run: Run, batch: Count) -> list[Memory]:
+    training = with_batch(run, batch)
+    layers = kinds_of_layer(run.model, run.plan, training)
+    return [
+        stage_memory(run.model, run.plan, training, stage, layers)
+        for stage in stages_that_can_be_fullest(run.plan)
+    ]
+
+
+def speed(run: Run, batch: Count) -> TokenRate:
+    """Return the tokens per second and GPU with micro-batches of `batch` sequences.
+
+    The step is the same whatever the micro-batch: `SEQUENCES` sequences for each data-parallel
+    rank, but for the last micro-batch, which is filled up.
+    """
+    training = with_batch(run, batch, SEQUENCES)
+    step = step_time(run.model, run.cluster, run.plan, training).total
+    return training.global_batch_size * training.sequence_length / step / run.plan.world_size

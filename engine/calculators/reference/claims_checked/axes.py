@@ -1,0 +1,193 @@
+"""Claims about the axes of a plan: tensor parallelism, sharding, and what multiplies."""
+
+from engine.basis.text import say
+from engine.basis.units import BYTES, COUNT, RATIO, SHARE, TOKENS, Gbit
+from engine.calculators.reference.claims_checked.claim import Claim
+from engine.catalog.hardware import GPUS, MEASURED
+from engine.catalog.models import MODELS
+from engine.formulas.axes import tensor_layer_bytes
+from engine.formulas.communication import ring_all_reduce_time, ring_bytes_sent
+from engine.formulas.hierarchy import hierarchical_all_reduce_time
+from engine.formulas.parameters import layer_parameters
+from engine.formulas.volumes import tensor_passes, zero_bytes_sent
+
+_STACK, _GUIDES, _PIPELINE = "day1inference", "vizuara_guides", "pingdo_pipeline"
+_MODEL = MODELS["llama-3-70b"]
+_LAYER = layer_parameters(_MODEL) / _MODEL.num_layers
+_TOKENS = 4096.0
+_PASSES = tensor_passes()
+_STATE = 2.0 * _TOKENS * _MODEL.hidden_size  # the hidden state of a micro-batch
+_PEAK = GPUS["h100"].peak["bf16"]
+_PORT = 400 * Gbit
+# Tokens per second and GPU with tensor and sequence parallelism over 8 and 16 GPUs, as measured.
+_MEASURED = (10888.53, 6159.3)
+
+
+def claims() -> tuple[Claim, ...]:
+    """Return the claims: tensor parallelism, sharding, counting."""
+    return (*_tensor(), *_placement(), *_sharding(), *_counting())
+
+
+def _tensor() -> tuple[Claim, ...]:
+    ratio = _LAYER / (4 * _MODEL.hidden_size)
+    attention = 2 * _TOKENS**2 * _MODEL.hidden_size  # the causal half
+    forward = (2 * _LAYER * _TOKENS + attention) / (0.5 * _PEAK)
+    inside = MEASURED["h200_ring"].bus_bandwidth
+    node = 2 * ring_all_reduce_time(_STATE, 8, inside)
+    rails = 2 * hierarchical_all_reduce_time(_STATE, 8, 2, inside, 0.0, 8 * _PORT, 0.0)
+    port = 2 * ring_all_reduce_time(_STATE, 16, _PORT)
+    return (
+        Claim(
+            key="E1.8",
+            said="How much less tensor parallelism moves for a token than ZeRO-3, at inference",
+            printed="about 10,000×",
+            right=say(
+                "{one} for one token of a 70B model, {many} for 4,096",
+                one=(ratio, RATIO),
+                many=(ratio / _TOKENS, RATIO),
+            ),
+            verdict="condition",
+            why="It divides by the tokens in flight: training has thousands.",
+            sources=(_GUIDES,),
+        ),
+        Claim(
+            key="E4.13",
+            said="All-reduces of tensor parallelism in a layer",
+            printed="twice per layer",
+            right=say(
+                "twice forward and twice backward: {sent} sent by each of 8 GPUs for 4,096 tokens "
+                "of a 70B model",
+                sent=(tensor_layer_bytes(_TOKENS, _MODEL.hidden_size, 8, _PASSES), BYTES),
+            ),
+            verdict="misleading",
+            why="It counts the forward pass alone; recomputing every layer adds two more.",
+            sources=(_PIPELINE, "narayanan2021", "korthikanti2022"),
+        ),
+        Claim(
+            key="E4.14",
+            said="Communication of tensor parallelism between nodes, over computation",
+            printed="10 to 20 times",
+            right=say(
+                "{node} on 8 GPUs over NVLink, {rails} on 16 with eight ports a node, {port} "
+                "through one port",
+                node=(node / (forward / 8), RATIO),
+                rails=(rails / (forward / 16), RATIO),
+                port=(port / (forward / 16), RATIO),
+            ),
+            verdict="wrong",
+            why=say(
+                "Forward pass of a 70B model's layer, 4,096 tokens, half of an H100's peak, 400 "
+                "Gb/s a port. Bad enough: from 8 GPUs to 16 a GPU was measured to lose {lost} of "
+                "its tokens per second.",
+                lost=(1 - _MEASURED[1] / _MEASURED[0], SHARE),
+            ),
+            sources=(_PIPELINE, "narayanan2021", "bekman2025", "tazi2025"),
+        ),
+    )
+
+
+def _placement() -> tuple[Claim, ...]:
+    return (
+        Claim(
+            key="E0.3",
+            said="Which axis uses NVLink",
+            printed="only tensor parallelism",
+            right="any whose group lies inside a node",
+            verdict="wrong",
+            why="Ranks are laid out by choice. DeepSeek-V3 used no tensor parallelism, and sent "
+            "tokens to experts over NVLink inside the node.",
+            sources=(_STACK, "deepseek2024", "megatron_ranks"),
+        ),
+        Claim(
+            key="E0.4",
+            said="Overlap of tensor parallelism",
+            printed="cannot be overlapped",
+            right="a step 8 % faster with products and collectives cut into pieces (measured)",
+            verdict="wrong",
+            why="A product can start with the first piece. Llama 3 of 7B and of 70B parameters in "
+            "PyTorch; the forward pass alone gained up to 29 %.",
+            sources=(_STACK, "async_tp2024"),
+        ),
+    )
+
+
+def _sharding() -> tuple[Claim, ...]:
+    size = 14e9
+    plain = ring_bytes_sent(size, 8)
+
+    def over(stage: int, num_microbatches: int) -> float:
+        return zero_bytes_sent(size, size, stage, 8, num_microbatches) / plain
+
+    return (
+        Claim(
+            key="E1.4",
+            said="What ZeRO-1 sends, over plain data parallelism",
+            printed="no more",
+            right=say(
+                "{once}, and {four} with 4 micro-batches",
+                once=(over(1, 1), RATIO),
+                four=(over(1, 4), RATIO),
+            ),
+            verdict="right",
+            why="The two halves of the all-reduce, with the optimizer between them.",
+            sources=(_GUIDES, "rajbhandari2020"),
+        ),
+        Claim(
+            key="E1.5",
+            said="What ZeRO-2 sends, over plain data parallelism",
+            printed="the same",
+            right=say(
+                "{once}, and {four} with 4 micro-batches",
+                once=(over(2, 1), RATIO),
+                four=(over(2, 4), RATIO),
+            ),
+            verdict="condition",
+            why="Nobody keeps a place for the whole sum, so every micro-batch is reduced at once.",
+            sources=(_GUIDES, "rajbhandari2020", "deepspeed2252"),
+        ),
+        Claim(
+            key="E1.6",
+            said="What ZeRO-3 sends, over plain data parallelism",
+            printed="1.5×",
+            right=say(
+                "{once}, and {four} with 4 micro-batches",
+                once=(over(3, 1), RATIO),
+                four=(over(3, 4), RATIO),
+            ),
+            verdict="condition",
+            why="Parameters are gathered twice for every micro-batch.",
+            sources=(_GUIDES, "rajbhandari2020", "deepspeed2252"),
+        ),
+        Claim(
+            key="E4.20",
+            said="ZeRO-3 on a 100 Gb/s link",
+            printed="unusable",
+            right=say(
+                "no wait from {one} tokens a GPU on (one port a node, GPUs at peak); with eight of "
+                "400 Gb/s from {eight}",
+                one=(_PEAK / (100 * Gbit), TOKENS),
+                eight=(_PEAK / (8 * _PORT), TOKENS),
+            ),
+            verdict="wrong",
+            why="A question of tokens on a GPU: a gather takes as long however many there are.",
+            sources=(_PIPELINE, "scaling_book"),
+        ),
+    )
+
+
+def _counting() -> tuple[Claim, ...]:
+    return (
+        Claim(
+            key="E4.49",
+            said="GPUs of tensor parallelism 8, pipeline parallelism 4, sequence parallelism 2",
+            printed=say("{n}", n=(8 * 4 * 2, COUNT)),
+            right=say(
+                "{n}; {more} only if S is context parallelism",
+                n=(8 * 4, COUNT),
+                more=(8 * 4 * 2, COUNT),
+            ),
+            verdict="misleading",
+            why="Sequence parallelism works on the ranks of tensor parallelism and adds none.",
+            sources=(_PIPELINE, "korthikanti2022", "torchtitan_dims"),
+        ),
+    )

@@ -1,0 +1,36 @@
+"""One claim that was checked: what is printed, what is right, and why they differ."""
+
+from dataclasses import dataclass
+
+from engine.basis.text import Text
+
+VERDICTS = {
+    "right": "right",
+    "condition": "conditional",
+    "misleading": "misleading",
+    "wrong": "wrong",
+    "unsourced": "no evidence",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A widely published number or statement, and what the engine says.
+
+    Attributes:
+        key: the row of the list of claims, e.g. "E3.2".
+        said: what it is about, in our words.
+        printed: the published digits, computed by the published arithmetic; or the statement.
+        right: what the engine computes.
+        verdict: a key of VERDICTS.
+        why: where the difference comes from.
+        sources: keys of the bibliography: where it stands, and what it was checked against.
+    """
+
+    key: str
+    said: str
+    printed: Text
+    right: Text
+    verdict: str
+    why: Text
+    sources: tuple[str, ...]

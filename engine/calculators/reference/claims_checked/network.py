@@ -1,0 +1,149 @@
+"""Claims about links, latencies and overlap."""
+
+from engine.basis.text import say
+from engine.basis.units import (
+    BANDWIDTH,
+    GB,
+    LINK_SPEED,
+    MB,
+    MICRO,
+    RATIO,
+    SECONDS,
+    SHARE,
+    Gbit,
+    MiB,
+)
+from engine.calculators.reference.claims_checked.claim import Claim
+from engine.calculators.reference.claims_checked.waiting import waiting_claim
+from engine.catalog.hardware import LINKS, MEASURED
+from engine.formulas.communication import in_network_gain, point_to_point_time
+from engine.formulas.overlap import exposed_time, hidden_share
+
+_STACK, _PIPELINE = "day1inference", "pingdo_pipeline"
+# What a published waterfall adds up, in microseconds: launch, memory read, PCIe, NIC, fabric, NIC,
+# PCIe, memory write.
+_WATERFALL = (4.0, 0.12, 3.5, 1.3, 1.2, 1.3, 3.5, 0.12)
+_PORT = 400 * Gbit
+
+
+def claims() -> tuple[Claim, ...]:
+    """Return the claims: from the wire up."""
+    return (*_links(), *_latency(), *_overlap(), waiting_claim())
+
+
+def _links() -> tuple[Claim, ...]:
+    nvlink = LINKS["nvlink4"].bandwidth
+    gain = MEASURED["h200_nvls"].bus_bandwidth / MEASURED["h200_ring"].bus_bandwidth
+    return (
+        Claim(
+            key="E3.20",
+            said="NVLink of an H100 against a 400 Gb/s port",
+            printed="900 against 50 GB/s",
+            right=say(
+                "{nvlink} against {port} one way: {ratio}",
+                nvlink=(nvlink, BANDWIDTH),
+                port=(_PORT, BANDWIDTH),
+                ratio=(nvlink / _PORT, RATIO),
+            ),
+            verdict="misleading",
+            why="One of them counts both directions, the other one.",
+            sources=("pingdo_sync", "nvidia_h100"),
+        ),
+        Claim(
+            key="E4.25",
+            said="A port of NDR InfiniBand",
+            printed="800 Gb/s",
+            right=say(
+                "{ndr}; XDR has {xdr}",
+                ndr=(LINKS["infiniband_ndr"].bandwidth, LINK_SPEED),
+                xdr=(LINKS["infiniband_xdr"].bandwidth, LINK_SPEED),
+            ),
+            verdict="wrong",
+            why="Two generations taken for one.",
+            sources=(_PIPELINE, "bekman2025"),
+        ),
+        Claim(
+            key="E0.9",
+            said="What adding inside the switch gains for an all-reduce over 8 GPUs",
+            printed="2×",
+            right=say(
+                "{theory} at most, {measured} measured",
+                theory=(in_network_gain(8), RATIO),
+                measured=(gain, RATIO),
+            ),
+            verdict="condition",
+            why="Twofold is the limit for very many GPUs; measured on 8 × H200 with 8 GiB.",
+            sources=(_STACK, "graham2016", "bekman2025"),
+        ),
+        Claim(
+            key="E4.50",
+            said="67.1 MB at 100 GB/s",
+            printed="0.67 µs",
+            right=say("{time}", time=(point_to_point_time(67.1 * MB, 100 * GB, 0.0), SECONDS)),
+            verdict="wrong",
+            why="Off by a factor of a thousand.",
+            sources=(_PIPELINE,),
+        ),
+    )
+
+
+def _latency() -> tuple[Claim, ...]:
+    total, bus = sum(_WATERFALL) * MICRO, 2 * 3.5 * MICRO
+    wire = 64 * MiB / _PORT
+    return (
+        Claim(
+            key="E0.1",
+            said="PCIe's share of the latency of a message between nodes",
+            printed=say("{share}", share=(bus / total, SHARE)),
+            right=say("{share} of a message of 64 MiB", share=(bus / (total + wire), SHARE)),
+            verdict="misleading",
+            why=say(
+                "Its own midpoints, not a measurement, for a message without bytes; the wire alone "
+                "takes {wire} for 64 MiB.",
+                wire=(wire, SECONDS),
+            ),
+            sources=(_STACK,),
+        ),
+    )
+
+
+def _overlap() -> tuple[Claim, ...]:
+    # The published example: 500 MB over 8 GPUs at 300 GB/s in 16 pieces, a backward pass of 170 ms.
+    whole, backward = 2 * 7 / 8 * 500 * MB / (300 * GB), 170e-3
+    exposed = exposed_time(whole, backward, 16)
+    return (
+        Claim(
+            key="E4.42",
+            said="Efficiency of an overlap that hides all but the last of 16 buckets",
+            printed=say("{share}", share=(min(1.0, whole / backward), SHARE)),
+            right=say("{share} hidden", share=(hidden_share(whole, exposed), SHARE)),
+            verdict="wrong",
+            why="Its formula divides communication by computation: the better the overlap, the "
+            "smaller it gets (500 MB, 8 GPUs, 300 GB/s, 170 ms of backward pass).",
+            sources=(_PIPELINE,),
+        ),
+        Claim(
+            key="E4.46",
+            said="The best number of pieces for that gradient",
+            printed="16",
+            right=say(
+                "{one} exposed with one piece, {some} with 16, {many} with 64",
+                one=(exposed_time(whole, backward, 1), SECONDS),
+                some=(exposed, SECONDS),
+                many=(exposed_time(whole, backward, 64), SECONDS),
+            ),
+            verdict="wrong",
+            why="The exposed rest keeps falling until latencies fill the backward pass.",
+            sources=(_PIPELINE,),
+        ),
+        Claim(
+            key="E0.6",
+            said="What ending contention for SMs gains",
+            printed="1.5 to 2.6×",
+            right="computing slowed by 18.9 % on average, 40 % at most (measured)",
+            verdict="wrong",
+            why="2.6× is how much faster one library's communication kernels are than another's, "
+            "not a gain of a training step.",
+            sources=(_STACK,),
+        ),
+    )

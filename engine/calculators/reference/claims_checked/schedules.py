@@ -1,0 +1,112 @@
+"""Claims about the schedule of a pipeline: what more micro-batches cost, what is left idle."""
+
+from engine.basis.text import say
+from engine.basis.units import BYTES, COUNT, GB, MICRO, SECONDS, SHARE
+from engine.calculators.reference.claims_checked.claim import Claim
+from engine.formulas.communication import point_to_point_time
+from engine.formulas.pipeline import (
+    bubble_share,
+    dualpipe_idle,
+    one_f_one_b_idle,
+    one_f_one_b_peak,
+    pipeline_bytes,
+    zb_h1_idle,
+)
+
+_PIPELINE = "pingdo_pipeline"
+_BATCH = 2.0 * 8 * 4096 * 8192  # the hidden states of a batch of 8 sequences
+
+
+def claims() -> tuple[Claim, ...]:
+    """Return the claims: the step, then the schedules."""
+    return (*_steps(), *_schedules())
+
+
+def _steps() -> tuple[Claim, ...]:
+    def sent(count: int) -> float:
+        return pipeline_bytes(count, 4, _BATCH / count)
+
+    def printed(count: int) -> float:
+        return (count - 1) / count + 1
+
+    def step(count: int) -> float:
+        return (count + 4 - 1) / count
+
+    return (
+        Claim(
+            key="E4.31",
+            said="A step over the same work without waiting, with 4 and with 32 micro-batches",
+            printed=say("{few} and {many}", few=(printed(4), COUNT), many=(printed(32), COUNT)),
+            right=say(
+                "{few} and {many} with 4 stages", few=(step(4), COUNT), many=(step(32), COUNT)
+            ),
+            verdict="wrong",
+            why="The printed formula has no stages in it, and micro-batches lengthen its step.",
+            sources=(_PIPELINE, "huang2019"),
+        ),
+        Claim(
+            key="E4.8",
+            said="Twice the micro-batches, or a stage less, for a utilization of 80 %",
+            printed="8 to 16, or 4 to 3",
+            right=say(
+                "{more} with 16, {less} with 3 stages",
+                more=(1 - bubble_share(4, 16), SHARE),
+                less=(1 - bubble_share(3, 8), SHARE),
+            ),
+            verdict="condition",
+            why="The first doubles the batch; the second wants 80 layers to divide by 3.",
+            sources=(_PIPELINE,),
+        ),
+        Claim(
+            key="E4.9",
+            said="Communication of a pipeline as micro-batches grow in number",
+            printed="grows with the micro-batches",
+            right=say(
+                "the same batch sends {few} in 8 and {many} in 64",
+                few=(sent(8), BYTES),
+                many=(sent(64), BYTES),
+            ),
+            verdict="misleading",
+            why=say(
+                "Smaller messages, and more of them: with 5 µs each, 64 cost {t} of latency.",
+                t=(64 * point_to_point_time(0.0, GB, 5 * MICRO), SECONDS),
+            ),
+            sources=(_PIPELINE, "narayanan2021"),
+        ),
+    )
+
+
+def _schedules() -> tuple[Claim, ...]:
+    usual = one_f_one_b_idle(8, 1.0, 1.0, 1.0)
+    split = zb_h1_idle(8, 1.0, 1.0, 1.0)
+    both = dualpipe_idle(8, 3.0, 2.0, 1.0)
+    return (
+        Claim(
+            key="E0.5",
+            said="The best schedules make latency disappear",
+            printed="entirely",
+            right=say(
+                "{a}, {b} and {c} units of waiting with 1F1B, ZB-H1 and DualPipe on 8 stages",
+                a=(usual, COUNT),
+                b=(split, COUNT),
+                c=(both, COUNT),
+            ),
+            verdict="misleading",
+            why="Less, not nothing, and DualPipe keeps two copies of the parameters for it "
+            "(F = 1, B = 2 with W = 1 in it, F and B together 3).",
+            sources=("day1inference", "deepseek2024", "qi2024"),
+        ),
+        Claim(
+            key="E4.17",
+            said="More micro-batches need more memory for activations",
+            printed="proportionally",
+            right=say(
+                "{few} held on the first of 4 stages with 8 micro-batches, {many} with 64",
+                few=(one_f_one_b_peak(0, 4, 8), COUNT),
+                many=(one_f_one_b_peak(0, 4, 64), COUNT),
+            ),
+            verdict="wrong",
+            why="True for GPipe; 1F1B holds at most as many as there are stages.",
+            sources=(_PIPELINE, "narayanan2021"),
+        ),
+    )

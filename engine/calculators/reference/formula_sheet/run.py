@@ -1,0 +1,204 @@
+"""Numbers for the equations on a whole run: files run, goodput and stragglers."""
+
+from collections.abc import Mapping
+
+from engine.basis.units import (
+    COUNT,
+    ENERGY,
+    FLOP_RATE,
+    GPU_TIME,
+    MONEY,
+    PARAMETERS,
+    POWER,
+    PRICE,
+    RATIO,
+    SECONDS,
+    SHARE,
+    TOKEN_RATE,
+    TOKENS,
+    GpuTime,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+)
+from engine.calculators.reference.formula_sheet.example import Example, Shown, ranks
+from engine.calculators.reference.formula_sheet.inputs import Inputs
+from engine.formulas import goodput, run, stragglers
+
+_FAILURES = {"d": "checkpoint", "R": "restart"}
+# The quantile in the example of independent GPUs: the slowest hundredth of one GPU's steps.
+_QUANTILE: Share = 0.99
+
+
+def _rate(x: Inputs) -> TokenRate:
+    return run.token_rate(x.parameters, x.utilization, x.peak)
+
+
+def _mtbf(x: Inputs) -> Seconds:
+    return goodput.job_mtbf(x.gpu_mtbf, ranks(x))
+
+
+def _interval(x: Inputs) -> Seconds:
+    """Return what lies between two checkpoints: Young's choice."""
+    return goodput.young_interval(x.checkpoint, _mtbf(x))
+
+
+def _lasting(x: Inputs) -> Share:
+    return goodput.goodput(_interval(x), x.checkpoint, x.restart, _mtbf(x))
+
+
+def _slowest(x: Inputs) -> Ratio:
+    return stragglers.slowest_of(ranks(x), x.deviation)
+
+
+def _work(x: Inputs) -> Seconds:
+    return run.work_time(x.run_tokens, ranks(x), _rate(x))
+
+
+def _run(x: Inputs) -> Seconds:
+    return run.run_time(_work(x), _slowest(x), _lasting(x))
+
+
+def _hours(x: Inputs) -> GpuTime:
+    return run.gpu_time(ranks(x), _run(x))
+
+
+def _computing(x: Inputs) -> Shown:
+    """Return what relates a rate of tokens and a share of the peak; each is the other's result."""
+    return {
+        "r": (_rate(x), TOKEN_RATE),
+        "u": (run.utilization(x.parameters, _rate(x), x.peak), SHARE),
+        "F": (x.peak, FLOP_RATE),
+        "P": (x.parameters, PARAMETERS),
+    }
+
+
+def _time(x: Inputs) -> Shown:
+    return {
+        "Tk": (_work(x), SECONDS),
+        "Tr": (_run(x), SECONDS),
+        "D": (x.run_tokens, TOKENS),
+        "n": (ranks(x), COUNT),
+        "r": (_rate(x), TOKEN_RATE),
+        "m": (_slowest(x), RATIO),
+        "g": (_lasting(x), SHARE),
+    }
+
+
+def _price(x: Inputs) -> Shown:
+    gpus = _hours(x)
+    return {
+        "G": (gpus, GPU_TIME),
+        "n": (ranks(x), COUNT),
+        "Tr": (_run(x), SECONDS),
+        "K": (run.cost(gpus, x.price), MONEY),
+        "p": (x.price, PRICE),
+        "E": (run.energy(gpus, x.power, x.overhead), ENERGY),
+        "W": (x.power, POWER),
+        "x": (x.overhead, RATIO),
+    }
+
+
+def _failing(x: Inputs, interval: Seconds, share: Share) -> Shown:
+    return {
+        "M": (_mtbf(x), SECONDS),
+        "Mg": (x.gpu_mtbf, SECONDS),
+        "n": (ranks(x), COUNT),
+        "t": (interval, SECONDS),
+        "d": (x.checkpoint, SECONDS),
+        "R": (x.restart, SECONDS),
+        "g": (share, SHARE),
+    }
+
+
+def _complete(x: Inputs) -> Shown:
+    return _failing(x, _interval(x), _lasting(x))
+
+
+def _daly(x: Inputs) -> Shown:
+    return _failing(x, goodput.daly_interval(x.checkpoint, _mtbf(x)), 0.0)
+
+
+def _first_order(x: Inputs) -> Shown:
+    interval = _interval(x)
+    share = goodput.first_order_goodput(interval, x.checkpoint, x.restart, _mtbf(x))
+    return _failing(x, interval, share)
+
+
+def _all_below(x: Inputs) -> Shown:
+    share = stragglers.all_below(_QUANTILE, ranks(x))
+    return {"A": (share, SHARE), "q": (_QUANTILE, SHARE), "n": (ranks(x), COUNT)}
+
+
+def _waiting(x: Inputs) -> Shown:
+    gpus, slowest = _hours(x), _slowest(x)
+    lost = stragglers.lost_to_waiting(gpus, slowest)
+    return {"Gl": (lost, GPU_TIME), "G": (gpus, GPU_TIME), "S": (slowest, RATIO)}
+
+
+# By the name of the equation.
+EXAMPLES: Mapping[str, Example] = {
+    "token_rate": Example(
+        title="Tokens per second of a GPU",
+        function=run.token_rate,
+        symbols=_computing,
+        inputs={"u": "utilization", "F": "peak", "P": "parameters"},
+    ),
+    "utilization_of_rate": Example(
+        title="Share of the peak that a rate amounts to",
+        function=run.utilization,
+        symbols=_computing,
+        inputs={"F": "peak", "P": "parameters"},
+    ),
+    "work_time": Example(
+        title="Time of the steps alone",
+        function=run.work_time,
+        symbols=_time,
+        inputs={"D": "run_tokens"},
+    ),
+    "run_time": Example(
+        title="Time of a run", function=run.run_time, symbols=_time, inputs={"D": "run_tokens"}
+    ),
+    "gpu_hours": Example(title="GPU hours", function=run.gpu_time, symbols=_price),
+    "run_cost": Example(title="Cost", function=run.cost, symbols=_price, inputs={"p": "price"}),
+    "run_energy": Example(
+        title="Energy",
+        function=run.energy,
+        symbols=_price,
+        inputs={"W": "power", "x": "overhead"},
+    ),
+    "job_mtbf": Example(
+        title="Time between failures of a job",
+        function=goodput.job_mtbf,
+        symbols=_complete,
+        inputs={"Mg": "gpu_mtbf"},
+    ),
+    "young_interval": Example(
+        title="Interval of checkpoints after Young",
+        function=goodput.young_interval,
+        symbols=_complete,
+        inputs=_FAILURES,
+    ),
+    "daly_interval": Example(
+        title="Interval of checkpoints after Daly",
+        function=goodput.daly_interval,
+        symbols=_daly,
+        inputs=_FAILURES,
+    ),
+    "first_order_goodput": Example(
+        title="Goodput to first order",
+        function=goodput.first_order_goodput,
+        symbols=_first_order,
+        inputs=_FAILURES,
+    ),
+    "goodput": Example(
+        title="Goodput", function=goodput.goodput, symbols=_complete, inputs=_FAILURES
+    ),
+    "all_below_quantile": Example(
+        title="All GPUs below a quantile", function=stragglers.all_below, symbols=_all_below
+    ),
+    "slow_down_cost": Example(
+        title="GPU hours lost to waiting", function=stragglers.lost_to_waiting, symbols=_waiting
+    ),
+}

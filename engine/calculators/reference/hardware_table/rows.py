@@ -1,0 +1,213 @@
+"""The rows of the hardware tables, as the engine holds them: datasheets and measurements apart."""
+
+from engine.basis.text import Sentence, say
+from engine.basis.units import (
+    BANDWIDTH,
+    BYTES,
+    FLOP_RATE,
+    LINK_SPEED,
+    OPERATIONS,
+    SECONDS,
+    SHARE,
+    Bandwidth,
+)
+from engine.basis.views import Cell, Cite, Table
+from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.catalog.hardware import LINKS, MEASURED, Link, Measurement
+from engine.catalog.nodes import NODES, Node
+
+TYPES = {"bf16": "bf16", "fp16": "fp16", "fp8": "fp8", "fp4": "fp4"}
+_NETWORKS = {
+    "infiniband": "InfiniBand",
+    "roce": "RoCE",
+    "efa": "EFA",
+    "ethernet": "Ethernet",
+    "omnipath": "Omni-Path",
+}
+_ALGORITHMS = {"ring": "ring", "nvls": "in the switch", "default": "left to NCCL"}
+_NONE = "–"
+
+
+def accelerators(data_type: str) -> Table:
+    """Return computation and memory of every accelerator, its peak for one data type."""
+    return Table(
+        title=f"Accelerators: memory, and the dense peak in {TYPES[data_type]}",
+        columns=(
+            "accelerator",
+            "memory",
+            "its bandwidth",
+            f"peak, {TYPES[data_type]}",
+            "per byte",
+            "SMs",
+            "power",
+            "checked",
+            "datasheet",
+        ),
+        rows=tuple(_accelerator(gpu, data_type) for gpu in ACCELERATORS.values()),
+        caption=(
+            "Datasheets. Peaks without structured sparsity; memory bandwidth is reads and writes "
+            "together; “per byte” is the operations that the GPU can do while one byte comes from "
+            "its memory. The power is the limit of the whole board."
+        ),
+    )
+
+
+def _accelerator(gpu: Gpu, data_type: str) -> tuple[Cell, ...]:
+    peak = gpu.peak.get(data_type)
+    return (
+        gpu.name,
+        say("{m}", m=(gpu.memory, BYTES)),
+        say("{b}", b=(gpu.memory_bandwidth, BANDWIDTH)),
+        say("{p}", p=(peak, FLOP_RATE)) if peak else _NONE,
+        say("{o}", o=(peak / gpu.memory_bandwidth, OPERATIONS)) if peak else _NONE,
+        f"{gpu.sms}",
+        f"{gpu.power:,.0f} W",
+        gpu.date,
+        Cite((gpu.source,)),
+    )
+
+
+def _both(speed: Bandwidth) -> tuple[Cell, Cell]:
+    """Return a link in bytes one way, and as a line rate that follows the reader's setting."""
+    if not speed:
+        return _NONE, _NONE
+    return say("{b}", b=(speed, BANDWIDTH)), say("{b}", b=(speed, LINK_SPEED))
+
+
+def wires() -> Table:
+    """Return what leaves every accelerator: to its neighbors and to its host."""
+    return Table(
+        title="Accelerators: links to neighbors and to the host",
+        columns=(
+            "accelerator",
+            "scale-up, one way",
+            "scale-up, line rate",
+            "PCIe, one way",
+            "PCIe, line rate",
+            "switch adds",
+            "checked",
+            "datasheet",
+        ),
+        rows=tuple(
+            (
+                gpu.name,
+                *_both(gpu.scale_up),
+                *_both(gpu.pcie),
+                "yes" if gpu.switch_adds else "no",
+                gpu.date,
+                Cite((gpu.source,)),
+            )
+            for gpu in ACCELERATORS.values()
+        ),
+        caption=(
+            "Datasheets. Scale-up is NVLink or Infinity Fabric, all links of a GPU together. A "
+            "dash means that there is only PCIe, or a bridge between two cards."
+        ),
+    )
+
+
+def links() -> Table:
+    """Return every link with the latency that NCCL plans with."""
+    return Table(
+        title="Links",
+        columns=(
+            "link",
+            "one way",
+            "line rate",
+            "planned latency",
+            "checked",
+            "source of the rate",
+            "of the latency",
+        ),
+        rows=tuple(_link(link) for link in LINKS.values()),
+        caption=(
+            "Line rates of the standards. The latency is that of one step of a ring in NCCL's own "
+            "plan, software included: a constant of its tuner, not a measurement."
+        ),
+    )
+
+
+def _link(link: Link) -> tuple[Cell, ...]:
+    return (
+        link.name,
+        *_both(link.bandwidth),
+        say("{t}", t=(link.latency, SECONDS)),
+        link.date,
+        Cite((link.source,)),
+        Cite((link.latency_source,)),
+    )
+
+
+def network_per_gpu(node: Node) -> Bandwidth:
+    """Return the network ports of a node, shared by its GPUs, one way."""
+    return node.nics_per_node * node.nic_bandwidth / node.gpus_per_node
+
+
+def nodes() -> Table:
+    """Return every machine with its network."""
+    return Table(
+        title="Nodes",
+        columns=(
+            "node",
+            "GPUs",
+            "ports",
+            "one port, line rate",
+            "per GPU, one way",
+            "network",
+            "checked",
+            "source",
+        ),
+        rows=tuple(_node(node) for node in NODES.values()),
+        caption="As the makers and the clouds state them. GPUs are those of one scale-up network.",
+    )
+
+
+def _node(node: Node) -> tuple[Cell, ...]:
+    return (
+        node.name,
+        f"{node.gpus_per_node} × {ACCELERATORS[node.gpu].name}",
+        f"{node.nics_per_node}",
+        say("{b}", b=(node.nic_bandwidth, LINK_SPEED)),
+        say("{b}", b=(network_per_gpu(node), BANDWIDTH)),
+        _NETWORKS[node.network],
+        node.date,
+        Cite((node.source,)),
+    )
+
+
+def measured() -> Table:
+    """Return what an all-reduce reached, beside the line rate of its link."""
+    return Table(
+        title="Measured: all-reduce inside one node",
+        columns=(
+            "node",
+            "algorithm",
+            "buffer",
+            "bus bandwidth",
+            "line rate, one way",
+            "reached",
+            "checked",
+            "measured by",
+        ),
+        rows=tuple(_measurement(row) for row in MEASURED.values()),
+        caption=(
+            "Bus bandwidth is the buffer over the time, times 2(n − 1)/n, so that it compares with "
+            "the line rate. Where the switch adds, fewer bytes cross the wire, and it may exceed "
+            "the line rate."
+        ),
+    )
+
+
+def _measurement(row: Measurement) -> tuple[Cell, ...]:
+    rate = LINKS[row.link].bandwidth
+    reached: Sentence = say("{q}", q=(row.bus_bandwidth / rate, SHARE))
+    return (
+        row.name,
+        _ALGORITHMS[row.algorithm],
+        say("{s}", s=(row.size, BYTES)),
+        say("{b}", b=(row.bus_bandwidth, BANDWIDTH)),
+        say("{b}", b=(rate, BANDWIDTH)),
+        reached,
+        row.date,
+        Cite((row.source,)),
+    )

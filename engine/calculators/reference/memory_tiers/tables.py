@@ -1,0 +1,129 @@
+"""What every tensor moves, how long every wire is busy, and the memories with their sources."""
+
+from engine.basis.text import say
+from engine.basis.units import BANDWIDTH, BYTES, SECONDS, SHARE
+from engine.basis.views import Axis, Bar, Bars, Cell, Cite, Segment, Table
+from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS, Inputs, home
+from engine.calculators.reference.memory_tiers.model import Placement
+from engine.calculators.reference.memory_tiers.values import WIRES
+from engine.calculators.reference.memory_tiers.views import chip_of, shared_bandwidth
+
+
+def tensors(inputs: Inputs, found: Placement) -> Table:
+    """Return where every tensor lives, and what that costs a step."""
+    rows: list[tuple[Cell, ...]] = []
+    for key, (name, _) in TENSORS.items():
+        moves = [move for move in found.moves if move.tensor == key]
+        time = sum(move.time for move in moves)
+        rows.append(
+            (
+                name,
+                TIERS[home(inputs, key)],
+                say("{s}", s=(found.job.sizes[key], BYTES)),
+                say("{s}", s=(sum(move.size for move in moves), BYTES)),
+                ", ".join(dict.fromkeys(WIRES[move.wire] for move in moves)) or "the host itself",
+                say("{t}", t=(time, SECONDS)),
+                say("{r}", r=(time / found.compute, SHARE)),
+            )
+        )
+    return Table(
+        title="What every tensor moves in a step",
+        columns=("tensor", "lives in", "size", "moved", "over", "time", "of the computation"),
+        rows=tuple(rows),
+        caption="One GPU, one step, nothing hidden. What the update on the host reads and writes "
+        "in the host's own memory is in the time of that update.",
+        links=tuple((f"tensor:{key}",) for key in TENSORS),
+    )
+
+
+def times(found: Placement) -> Bars:
+    """Return how long every wire is busy, beside the computation."""
+    kinds: dict[str, list[str]] = {}
+    for key, (_, color) in TENSORS.items():
+        kinds.setdefault(color, []).append(key)
+    bars = [
+        _bar("compute", "computation", [("compute", found.compute, ())]),
+        *(
+            _bar(
+                wire,
+                name,
+                [
+                    (kind, sum(found.of(key, wire) for key in keys), tuple(keys))
+                    for kind, keys in kinds.items()
+                ],
+            )
+            for wire, name in WIRES.items()
+        ),
+        _bar("update", "update on host", [("memory", found.host_update, ())]),
+    ]
+    totals = [sum(segment.value for segment in bar.segments) for bar in bars]
+    return Bars(
+        title="A step, part by part",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.04 * max(totals)),
+        bars=tuple(bars),
+        caption="Each bar alone. At best, what moves during the passes hides behind the "
+        "computation; what the update moves does not.",
+    )
+
+
+_WORDS = {"compute": "computation", "memory": "update on host"}
+
+
+def _bar(key: str, label: str, parts: list[tuple[str, float, tuple[str, ...]]]) -> Bar:
+    return Bar(
+        key=key,
+        label=label,
+        segments=tuple(
+            Segment(
+                key=color,
+                label=_WORDS.get(color, color),
+                value=value,
+                color=color,
+                links=tuple(f"tensor:{one}" for one in tensors),
+            )
+            for color, value, tensors in parts
+        ),
+    )
+
+
+def memories(found: Placement) -> Table:
+    """Return every memory from the fastest to the slowest, with its sources."""
+    chip, shared = chip_of(found), shared_bandwidth(found)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            chip.sums,
+            say("{s} per SM", s=(chip.room, BYTES)),
+            "–",
+            "–",
+            "–",
+            Cite((chip.clock_source if chip.sums != "registers" else chip.source,)),
+        ),
+        (
+            "shared memory",
+            say("{s} per SM", s=(chip.shared, BYTES)),
+            say("{b}", b=(shared, BANDWIDTH)),
+            say("{b}", b=(shared, BANDWIDTH)),
+            "–",
+            Cite((chip.source, "cuda_guide", chip.clock_source)),
+        ),
+    ]
+    rows += [
+        (
+            TIERS[key],
+            say("{s}", s=(tier.capacity, BYTES)),
+            say("{b}", b=(tier.read, BANDWIDTH)),
+            say("{b}", b=(tier.write, BANDWIDTH)),
+            say("{h}", h=(found.held[key], BYTES)),
+            Cite(tier.sources),
+        )
+        for key, tier in found.tiers.items()
+    ]
+    return Table(
+        title="The memories of one GPU of the job",
+        columns=("memory", "room", "read", "written", "holds", "sources"),
+        rows=tuple(rows),
+        caption="One way. What a node has once is divided by the GPUs of the job on it. Shared "
+        "memory: 128 bytes per clock and SM, at the clock that the peak stands for; nobody states "
+        "a rate for what holds the sums. The drives' rates were measured with eight PCIe 5 drives "
+        "of another machine, and are assumed here.",
+    )

@@ -1,0 +1,1 @@
+"""Path D: splitting the model."""

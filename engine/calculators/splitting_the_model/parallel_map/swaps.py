@@ -1,0 +1,118 @@
+"""What a swap of two axes costs: bars, and swaps to apply."""
+
+from dataclasses import fields
+
+from engine.basis.text import Text, plain, say
+from engine.basis.units import SECONDS, Seconds
+from engine.basis.views import Advice, Bar, Bars, Cell, Open, Remedy, Segment, Table
+from engine.basis.views import Axis as ChartAxis
+from engine.calculators.splitting_the_model.parallel_map.model import Map, exposed
+from engine.form.map_inputs import SHORT, Inputs
+from engine.simulate.rank import Axis
+from engine.simulate.step_time import StepTime
+
+
+def orders(inputs: Inputs, found: Map) -> Bars:
+    """Return the step as set and after each swap of two axes, by what it is spent on."""
+    rows: list[tuple[str, str, StepTime]] = [("now", _written(inputs.order), found.step)]
+    rows += [(swap.order, _written(swap.order), swap.step) for swap in found.swaps]
+    longest = max(step.total for _, _, step in rows)
+    return Bars(
+        title="The step, and what it would be after each swap of two axes",
+        axis=ChartAxis(label="step", quantity=SECONDS, low=0.0, high=longest * 1.02),
+        bars=tuple(
+            Bar(key=key, label=label, segments=_segments(found, step)) for key, label, step in rows
+        ),
+        caption="The first bar is the order as set. Same GPUs, same groups, same bytes: only the "
+        "wires differ.",
+    )
+
+
+def _written(order: str) -> str:
+    return order.replace("-", " · ").upper()
+
+
+def _segments(found: Map, step: StepTime) -> tuple[Segment, ...]:
+    parts = [Segment(key="compute", label="computation", value=step.compute, color="compute")]
+    parts += [
+        Segment(key=axis, label=f"{axis} parallel", value=exposed(step, axis), color=axis)
+        for axis in found.traffic
+    ]
+    rest = step.total - sum(part.value for part in parts)
+    parts.append(Segment(key="rest", label="bubble and rest", value=max(0.0, rest), color="muted"))
+    return tuple(parts)
+
+
+def swaps(found: Map) -> Advice:
+    """Return the swaps of two axes that shorten the step; applying one changes the order."""
+    better = [swap for swap in found.swaps if swap.step.total < 0.9995 * found.step.total]
+    remedies = tuple(
+        Remedy(
+            key=swap.order,
+            label=f"Swap {swap.first} and {swap.second}: {_written(swap.order)}",
+            change={"order": swap.order},
+            after=swap.step.total,
+            side_effect=_because(found, swap.step),
+        )
+        for swap in sorted(better, key=lambda swap: swap.step.total)
+    )
+    verdict: Text = "No swap of two axes shortens the step."
+    if remedies:
+        saved = found.step.total - remedies[0].after
+        verdict = say("The best swap saves {t} per step.", t=(saved, SECONDS))
+    return Advice(
+        title="A better order",
+        verdict=verdict,
+        figure="step",
+        now=found.step.total,
+        quantity=SECONDS,
+        remedies=remedies,
+    )
+
+
+def _because(found: Map, after: StepTime) -> Text:
+    """Return the axis whose wait changes most."""
+    change: dict[Axis, Seconds] = {
+        axis: exposed(after, axis) - exposed(found.step, axis) for axis in found.traffic
+    }
+    most = max(change, key=lambda axis: abs(change[axis]))
+    if abs(change[most]) < 0.0005 * found.step.total:
+        return "no axis waits longer or shorter"
+    more = "more" if change[most] > 0 else "less"
+    return say(f"{SHORT[most]} waits {{t}} {more}", t=(abs(change[most]), SECONDS))
+
+
+def swap_table(inputs: Inputs, found: Map) -> Table:
+    """Return every swap of two axes: its step, what changes, and a link that makes it."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"{swap.first} and {swap.second}",
+            _written(swap.order),
+            say("{t}", t=(swap.step.total, SECONDS)),
+            _difference(found.step.total, swap.step.total),
+            _because(found, swap.step),
+            Open("swap", "parallel_map", _query(inputs, swap.order)),
+        )
+        for swap in found.swaps
+    ]
+    return Table(
+        title="What a swap of two axes costs",
+        columns=("Swap", "Order, innermost first", "Step", "Change", "Because", ""),
+        rows=tuple(rows) or (("only one axis has more than one rank", *["-"] * 5),),
+        caption="The GPUs, the groups' sizes and the bytes stay as they are.",
+    )
+
+
+def _difference(before: Seconds, after: Seconds) -> Text:
+    if abs(after - before) < 0.0005 * before:
+        return "none"
+    sign = "+" if after > before else "-"
+    return say(f"{sign}{{t}}", t=(abs(after - before), SECONDS))
+
+
+def _query(inputs: Inputs, order: str) -> str:
+    """Return the inputs that differ from the defaults, as in an address, with another order."""
+    default = Inputs()
+    pairs = {name: getattr(inputs, name) for name in (field.name for field in fields(Inputs))}
+    changed = {k: v for k, v in pairs.items() if v != getattr(default, k)} | {"order": order}
+    return "&".join(f"parallel_map.{name}={plain(value)}" for name, value in changed.items())

@@ -1,0 +1,185 @@
+"""The tables of the map: the mesh, what each axis moves, and the groups of the chosen GPU."""
+
+from engine.basis.text import Text, say
+from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Count
+from engine.basis.views import Cell, Table
+from engine.calculators.splitting_the_model.parallel_map.model import Map, exposed, links_of, size
+from engine.form.map_inputs import SHORT
+from engine.simulate.map_traffic import ends
+from engine.simulate.rank import Axis
+from engine.simulate.rank_map import Ranks, group, node_of, nodes_spanned
+
+_LISTED = 7
+_MULTIPLIES = {"expert": "no: reuses the ranks of a stage"}
+# Operation, whether the step must wait, and what hides it.
+_NATURE = {
+    "tensor": (
+        "all-gather, reduce-scatter",
+        "every layer",
+        "pieces of it beside pieces of the product (async TP)",
+    ),
+    "context": (
+        "keys and values round a ring",
+        "if a hop is slow",
+        "double buffering",
+    ),
+    "expert": (
+        "all-to-all, there and back",
+        "every sparse layer",
+        "two micro-batches in turn (DualPipe)",
+    ),
+    "data": (
+        "reduce-scatter, all-gather (ZeRO-1)",
+        "the last bucket",
+        "buckets beside backward, gathers beside forward",
+    ),
+    "pipeline": (
+        "send and receive",
+        "fill and drain",
+        "asynchronous sends, more micro-batches",
+    ),
+}
+
+
+def name(axis: Axis) -> str:
+    """Return an axis in words, with its short name."""
+    return f"{axis} ({SHORT[axis]})"
+
+
+def link_words(nodes: Count, across: float) -> str:
+    """Return which link a group uses."""
+    if nodes == 1:
+        return "NVLink"
+    return "network" if across > 0.99 else "NVLink and network"
+
+
+def mesh_table(found: Map) -> Table:
+    """Return which axes multiply, how far apart their neighbors are, and where they run."""
+    mesh = found.mesh
+    rows: list[tuple[Cell, ...]] = []
+    axes: tuple[Axis, ...] = (*mesh.order, "expert")
+    for one in axes:
+        count, spread = size(mesh, one), nodes_spanned(mesh, one)
+        traffic = found.traffic.get(one)
+        across = traffic.across if traffic else 0.0
+        apart: Text = "-" if count == 1 else say("{n}", n=(_apart(found, one), COUNT))
+        rows.append(
+            (
+                name(one),
+                say("{n}", n=(count, COUNT)),
+                _MULTIPLIES.get(one, "yes"),
+                apart,
+                say("{n}", n=(spread, COUNT)),
+                link_words(spread, across) if count > 1 else "-",
+            )
+        )
+    on = "on" if found.run.plan.sequence_parallel else "off"
+    tensor = say(f"{on}, {{n}}", n=(mesh.sizes["tensor"], COUNT))
+    rows.append(("sequence (SP)", tensor, "no: reuses TP's ranks", "as TP", "as TP", "as TP"))
+    return Table(
+        title="The axes, innermost first",
+        columns=("Axis", "Ranks", "Multiplies", "Neighbors apart", "Nodes of a group", "Link"),
+        rows=tuple(rows),
+        caption=say(
+            "{w} GPUs = {t} x {c} x {d} x {p}: only the axes that multiply are in the product.",
+            w=(mesh.world_size, COUNT),
+            t=(mesh.sizes["tensor"], COUNT),
+            c=(mesh.sizes["context"], COUNT),
+            d=(mesh.sizes["data"], COUNT),
+            p=(mesh.sizes["pipeline"], COUNT),
+        ),
+    )
+
+
+def _apart(found: Map, axis: Axis) -> Count:
+    ranks = group(found.mesh, axis, 0)
+    return ranks[1] - ranks[0]
+
+
+def traffic_table(found: Map) -> Table:
+    """Return what each axis moves per step, and what of it the step waits for."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name(axis),
+            say("{b}", b=(one.sent, BYTES)),
+            say("{n}", n=(round(one.messages), COUNT)),
+            say("{a}", a=(one.across, SHARE)),
+            say("{t}", t=(one.sent / found.wires[axis].bandwidth, SECONDS)),
+            say("{t}", t=(exposed(found.step, axis), SECONDS)),
+        )
+        for axis, one in found.traffic.items()
+    ]
+    return Table(
+        title="What each axis moves in a step",
+        columns=("Axis", "Sent by a GPU", "Messages", "Leaves the node", "Alone", "Step waits"),
+        rows=tuple(rows) or (("none", *["-"] * 5),),
+        caption="Rings in the order of the ranks, experts all to all; in a pipeline, a GPU between "
+        "two others. Alone: bytes over the bandwidth of the link.",
+    )
+
+
+def nature_table(found: Map) -> Table:
+    """Return, of each axis, its operation, whether the step must wait, and what hides it."""
+    rows: list[tuple[Cell, ...]] = []
+    for axis in found.traffic:
+        operation, critical, hidden = _NATURE[axis]
+        if axis == "tensor" and not found.run.plan.sequence_parallel:
+            operation = "all-reduce"
+        rows.append((name(axis), critical, operation, hidden))
+    return Table(
+        title="Waiting, and what hides it",
+        columns=("Axis", "Critical path", "Operation", "Hidden by"),
+        rows=tuple(rows) or (("none", "-", "-", "-"),),
+    )
+
+
+def gpu_table(found: Map) -> Table:
+    """Return the groups of the chosen GPU: where it stands, its peers, bytes and links."""
+    mesh, rank = found.mesh, found.rank
+    own = links_of(found, rank)
+    rows = []
+    for axis in found.traffic:
+        ranks = group(mesh, axis, rank)
+        rows.append(
+            (
+                name(axis),
+                say("{i} of {n}", i=(ranks.index(rank), COUNT), n=(len(ranks), COUNT)),
+                _peers(ranks, rank),
+                say("{b}", b=(_sent(found, axis), BYTES)),
+                _path(found, axis, ranks),
+            )
+        )
+    return Table(
+        title=f"GPU {rank}, node {node_of(mesh, rank)}",
+        columns=("Axis", "Place", "Talks with", "Sends per step", "Over"),
+        rows=tuple(rows) or (("none", "-", "nobody", "-", "-"),),
+        caption="Places count from 0. Type another GPU's number to see its groups.",
+        links=tuple((own[axis],) for axis in found.traffic) or ((),),
+    )
+
+
+def _peers(ranks: Ranks, rank: Count) -> str:
+    others = [str(other) for other in ranks if other != rank]
+    more = len(others) - _LISTED
+    return ", ".join(others[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _sent(found: Map, axis: Axis) -> Bytes:
+    sent = found.traffic[axis].sent
+    return sent * ends(found.mesh, found.rank) / 2 if axis == "pipeline" else sent
+
+
+def _path(found: Map, axis: Axis, ranks: Ranks) -> str:
+    """Return the links to those it sends to: all of its experts' ranks, its neighbors otherwise."""
+    mesh, rank = found.mesh, found.rank
+    at = ranks.index(rank)
+    if axis == "expert":
+        to = [other for other in ranks if other != rank]
+    elif axis == "pipeline":
+        to = [ranks[i] for i in (at - 1, at + 1) if 0 <= i < len(ranks)]
+    else:
+        to = [ranks[(at + 1) % len(ranks)]]
+    inside = sum(node_of(mesh, other) == node_of(mesh, rank) for other in to)
+    if inside == len(to):
+        return "NVLink"
+    return "network" if not inside else "NVLink and network"

@@ -1,0 +1,247 @@
+"""What every axis of a plan moves in a step, over which wire, and what of it is waited for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.catalog.models import num_sparse_layers
+from engine.formulas.axes import least_bandwidth, stage_message, tensor_layer_bytes
+from engine.formulas.operations import attention_scores, local_tokens
+from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
+from engine.formulas.volumes import (
+    context_ring_bytes_sent,
+    expert_bytes_sent,
+    gradient_passes,
+    parameter_passes,
+    tensor_passes,
+    zero_bytes_sent,
+)
+from engine.run.file import Run
+from engine.run.parallelism import num_microbatches, sharding_ranks
+from engine.simulate.layer_exchange import exchange_time
+from engine.simulate.rank import Group, Rank, group_of
+from engine.simulate.sharding_time import rank_weights
+from engine.simulate.step_time import StepTime
+
+HALF: Bytes = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisLoad:
+    """An axis of the plan, by what one GPU sends for it in a step.
+
+    Attributes:
+        key: its color.
+        label: its name.
+        ranks: that share it.
+        what: it moves.
+        sent: by a GPU of a middle stage.
+        messages: collectives or messages that a GPU takes part in.
+        needed: bandwidth at which sending takes as long as computing.
+        has: bandwidth of its wire, as large messages reach it.
+        wire: "NVLink" or "network".
+        alone: time of all of it with nothing beside.
+        exposed: what of it the step waits for.
+    """
+
+    key: str
+    label: str
+    ranks: Count
+    what: str
+    sent: Bytes
+    messages: Ratio
+    needed: Bandwidth
+    has: Bandwidth
+    wire: str
+    alone: Seconds
+    exposed: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Load:
+    """What a kind of communication comes to: bytes, messages, seconds alone, its group."""
+
+    sent: Bytes
+    messages: Ratio
+    alone: Seconds
+    group: Group
+
+
+def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tuple[AxisLoad, ...]:
+    """Return the axes with more than one rank; sequence parallelism stands for its tensor axis."""
+    plan = run.plan
+    sequence = plan.sequence_parallel and plan.tensor_parallel > 1
+    axes: tuple[tuple[str, str, Count, str, Callable[[Run, Rank], _Load], Seconds], ...] = (
+        (
+            "tensor",
+            "TP with SP" if sequence else "TP",
+            plan.tensor_parallel,
+            "gathers and scatters in every layer" if sequence else "all-reduces in every layer",
+            _tensor,
+            step.tensor_parallel,
+        ),
+        (
+            "context",
+            "CP",
+            plan.context_parallel,
+            "keys and values around a ring",
+            _context,
+            step.context_parallel,
+        ),
+        (
+            "expert",
+            "EP",
+            plan.expert_parallel,
+            "tokens to their experts and back",
+            _expert,
+            step.expert_parallel,
+        ),
+        (
+            "pipeline",
+            "PP",
+            plan.pipeline_parallel,
+            "hidden states between stages",
+            _pipeline,
+            step.pipeline,
+        ),
+        (
+            "data",
+            "DP",
+            plan.world_size // plan.tensor_parallel // plan.pipeline_parallel,
+            "gradients and parameters",
+            _data,
+            step.data_parallel,
+        ),
+    )
+    found = []
+    for key, label, ranks, what, count, exposed in axes:
+        if ranks == 1:
+            continue
+        load = count(run, rank)
+        found.append(
+            AxisLoad(
+                key=key,
+                label=label,
+                ranks=ranks,
+                what=what,
+                sent=load.sent,
+                messages=load.messages,
+                needed=least_bandwidth(load.sent, computation),
+                has=load.group.bandwidth,
+                wire="NVLink" if load.group.nodes == 1 else "network",
+                alone=load.alone,
+                exposed=exposed,
+            )
+        )
+    return tuple(found)
+
+
+def _repeats(run: Run) -> tuple[Count, Ratio]:
+    """Return the micro-batches of a step and the layers of a stage."""
+    layers = run.model.num_layers / run.plan.pipeline_parallel
+    return num_microbatches(run.plan, run.training), layers
+
+
+def _again(run: Run) -> Ratio:
+    """Return passes through a layer over those without recomputation, for its collectives."""
+    return 1.5 if run.training.recompute == "full" else 1.0
+
+
+def _tensor(run: Run, rank: Rank) -> _Load:
+    """All-reduces of the hidden state, or each as a reduce-scatter and an all-gather."""
+    model, plan, training = run.model, run.plan, run.training
+    many, layers = _repeats(run)
+    ranks, tokens = plan.tensor_parallel, local_tokens(plan, training)
+    group = group_of(rank, ranks, 1)
+    size = HALF * tokens * model.hidden_size
+    times = many * layers
+    passes = tensor_passes(
+        sequence_parallel=plan.sequence_parallel, recompute=training.recompute == "full"
+    )
+    if plan.sequence_parallel:
+        one, calls = scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth), passes
+    else:
+        one = all_reduce_time(size, ranks, group.nodes, group.bandwidth, rank.switch_adds)
+        calls = passes // 2
+    return _Load(
+        sent=times * tensor_layer_bytes(tokens, model.hidden_size, ranks, passes),
+        messages=times * calls,
+        alone=times * calls * one,
+        group=group,
+    )
+
+
+def _context(run: Run, rank: Rank) -> _Load:
+    """The ring of keys and values: once forward, twice backward."""
+    plan = run.plan
+    many, layers = _repeats(run)
+    scores = attention_scores(run.model, plan, run.training)
+    width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
+    block = HALF * scores.sequences * scores.queries * width
+    group = group_of(rank, plan.context_parallel, plan.tensor_parallel)
+    hop = rank.scale_up if group.nodes == 1 else rank.port
+    hops = many * layers * 3 * (plan.context_parallel - 1)
+    return _Load(
+        sent=many * layers * context_ring_bytes_sent(block, 1, plan.context_parallel),
+        messages=hops,
+        alone=hops * send_time(block, hop, min(2, group.nodes)),
+        group=Group(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
+    )
+
+
+def _expert(run: Run, rank: Rank) -> _Load:
+    """The exchange of tokens: out and back, forward and backward."""
+    model, plan, training = run.model, run.plan, run.training
+    many = num_microbatches(plan, training)
+    layers = num_sparse_layers(model) / plan.pipeline_parallel
+    own = local_tokens(plan, training) / plan.tensor_parallel
+    copies = own * model.experts_per_token * HALF * model.hidden_size
+    group = group_of(rank, plan.expert_parallel, plan.expert_tensor_parallel)
+    calls = many * layers * 4 * _again(run)
+    hop = rank.scale_up if group.nodes == 1 else rank.port
+    return _Load(
+        sent=many * layers * _again(run) * expert_bytes_sent(copies, 1, plan.expert_parallel),
+        messages=calls,
+        alone=calls * exchange_time(own, model, rank, group),
+        group=Group(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
+    )
+
+
+def _pipeline(run: Run, rank: Rank) -> _Load:
+    """A hidden state on and a gradient back for every micro-batch and piece, one share each."""
+    model, plan, training = run.model, run.plan, run.training
+    many = 2 * num_microbatches(plan, training) * plan.virtual_pipeline
+    size = stage_message(local_tokens(plan, training), model.hidden_size) / plan.tensor_parallel
+    pair = group_of(rank, 2, plan.world_size // plan.pipeline_parallel)
+    hop = rank.scale_up if pair.nodes == 1 else rank.port
+    return _Load(
+        sent=many * size,
+        messages=many,
+        # The pipeline also fills and drains.
+        alone=(many + 2 * (plan.pipeline_parallel - 1)) * send_time(size, hop, pair.nodes),
+        group=Group(ranks=2, nodes=pair.nodes, bandwidth=hop),
+    )
+
+
+def _data(run: Run, rank: Rank) -> _Load:
+    """Gradients and parameters, by the stage of ZeRO; one collective for each layer."""
+    plan = run.plan
+    many, layers = _repeats(run)
+    ranks = sharding_ranks(plan)
+    held = rank_weights(run.model, plan)
+    # Deferred reductions: Megatron's stage 2 also adds its micro-batches up first.
+    stage = 1 if plan.zero_stage == 2 else plan.zero_stage
+    gradients = rank.software.gradient * (held.common + held.experts)
+    parameters = HALF * (held.common + held.experts)
+    group = group_of(rank, ranks, plan.tensor_parallel)
+    passes = gradient_passes(stage, many), parameter_passes(stage, many)
+    scatter, gather = (
+        scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth)
+        for size in (gradients, parameters)
+    )
+    return _Load(
+        sent=zero_bytes_sent(gradients, parameters, stage, ranks, many),
+        messages=layers * sum(passes),
+        alone=passes[0] * scatter + passes[1] * gather,
+        group=group,
+    )

@@ -1,0 +1,224 @@
+"""What the modeler computes: the run, its stages, its step, and what every axis moves."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from engine.basis.text import Text
+from engine.basis.units import Bytes, Count, GpuTime, Parameters, Ratio, Seconds
+from engine.calculators.splitting_the_model.parallelism_modeler.axes import AxisLoad, axis_loads
+from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs, run_inputs
+from engine.catalog.models import num_sparse_in
+from engine.form.run.repair import run_of
+from engine.formulas.activations import LayerMemory
+from engine.formulas.overlap import compute_time
+from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
+from engine.run.file import Run
+from engine.run.parallelism import (
+    chunk_sizes,
+    data_parallel,
+    layers_of_stage,
+    num_microbatches,
+)
+from engine.simulate.layer_time import embedding_time, layer_time, output_time
+from engine.simulate.memory import Memory, context, in_flight, kinds_of_layer, stage_memory
+from engine.simulate.rank import Rank, rank_of
+from engine.simulate.step_time import StepTime, step_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A stage of the pipeline.
+
+    Attributes:
+        layers: on its rank, all pieces together.
+        held: micro-batches whose activations it keeps at most.
+        memory: of each of its GPUs.
+        time: forward and backward pass of one micro-batch.
+    """
+
+    layers: Count
+    held: Ratio
+    memory: Memory
+    time: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modeled:
+    """Everything that follows from the inputs.
+
+    Attributes:
+        run: the run nearest to them.
+        changes: what differs from them, in sentences.
+        step: exposed seconds of the slowest rank.
+        stages: of the pipeline, in order.
+        axes: those with more than one rank.
+        computation: of one GPU in a step at the reader's kernel efficiency, stages alike.
+        embedding: look-up of one micro-batch, forward and backward.
+        output: output layer and loss, likewise.
+        layer: one layer, likewise, of the kind that most layers are.
+    """
+
+    run: Run
+    changes: tuple[Text, ...]
+    step: StepTime
+    stages: tuple[Stage, ...]
+    axes: tuple[AxisLoad, ...]
+    computation: Seconds
+    embedding: Seconds
+    output: Seconds
+    layer: Seconds
+
+    @property
+    def microbatches(self) -> Count:
+        """Of a step."""
+        return num_microbatches(self.run.plan, self.run.training)
+
+    @property
+    def fullest(self) -> Count:
+        """The stage that needs most memory."""
+        return max(range(len(self.stages)), key=lambda i: self.stages[i].memory.total)
+
+    @property
+    def slowest(self) -> Count:
+        """The stage that needs most time."""
+        return max(range(len(self.stages)), key=lambda i: self.stages[i].time)
+
+    @property
+    def exposed(self) -> Seconds:
+        """Communication that the step waits for."""
+        return sum(axis.exposed for axis in self.axes)
+
+    @property
+    def usable(self) -> Bytes:
+        """Memory of a GPU, less what its context takes."""
+        return self.run.cluster.gpu.memory - context(self.run.training)
+
+    @property
+    def token_time(self) -> GpuTime:
+        """GPU time for a million tokens."""
+        training = self.run.training
+        tokens = training.global_batch_size * training.sequence_length
+        return self.step.total * self.run.plan.world_size / tokens * 1e6
+
+
+@lru_cache(maxsize=128)
+def modeled(inputs: Inputs) -> Modeled:
+    """Return what follows from the inputs."""
+    run, changes = run_of(run_inputs(inputs))
+    run = replace(run, plan=replace(run.plan, stage_layers=stage_layers(inputs, run)))
+    return model_of(inputs, run, changes)
+
+
+def model_of(inputs: Inputs, run: Run, changes: tuple[Text, ...] = ()) -> Modeled:
+    """Return what follows from a run at the reader's kernel efficiency."""
+    model, plan, training = run.model, run.plan, run.training
+    rank = rank_of(run.cluster, training)
+    step = step_time(model, run.cluster, plan, training)
+    computation = _computation(inputs, run)
+    embedding = embedding_time(model, plan, training, rank)
+    output = (1 + model.num_prediction_layers) * output_time(model, plan, training, rank)
+    sparse = bool(model.num_experts)
+    layer = layer_time(model, plan, training, rank, sparse=sparse).total
+    return Modeled(
+        run=run,
+        changes=changes,
+        step=step,
+        stages=_stages(run, rank, layer, embedding, output),
+        axes=axis_loads(run, rank, step, computation),
+        computation=computation,
+        embedding=embedding,
+        output=output,
+        layer=layer,
+    )
+
+
+def _computation(inputs: Inputs, run: Run) -> Seconds:
+    """Return the computation of a GPU in a step, layers only, all stages alike."""
+    plan, training = run.plan, run.training
+    tokens = training.global_batch_size // data_parallel(plan) * training.sequence_length
+    held = plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
+    return compute_time(
+        layer_parameters_at_work(run) / held, tokens, inputs.utilization, peak_of(run)
+    )
+
+
+def layer_parameters_at_work(run: Run) -> Parameters:
+    """Return the parameters of all layers that work on one token; embedding and output left out."""
+    model = run.model
+    ends = embedding_parameters(model) + model.hidden_size * (2 if model.biases else 1)
+    return (
+        active_parameters(model) - ends - (0 if model.tied_embeddings else output_parameters(model))
+    )
+
+
+def peak_of(run: Run) -> float:
+    """Return the dense peak of the GPU in 16 bits, where the least bandwidths are reckoned."""
+    peak = run.cluster.gpu.peak
+    return peak.get("bf16") or peak["fp16"]
+
+
+def stage_layers(inputs: Inputs, run: Run) -> tuple[Count, ...]:
+    """Return the layers of each stage after the reader's moves; empty if nothing was moved.
+
+    What leaves an end goes to the stages between, the earlier ones first; of two stages to the
+    other. Interleaved pieces stay as they are.
+    """
+    plan = run.plan
+    ranks = plan.pipeline_parallel
+    if ranks == 1 or plan.virtual_pipeline > 1 or not (inputs.off_first or inputs.off_last):
+        return ()
+    sizes = list(chunk_sizes(run.model.num_layers, ranks))
+    if ranks == 2:
+        first = min(max(sizes[0] - inputs.off_first + inputs.off_last, 0), run.model.num_layers)
+        return (first, run.model.num_layers - first)
+    inside = sum(sizes[1:-1])
+    # No stage gives what it does not have.
+    off_first = min(max(inputs.off_first, -inside), sizes[0])
+    off_last = min(max(inputs.off_last, -(inside + off_first)), sizes[-1])
+    each, left = divmod(inside + off_first + off_last, ranks - 2)
+    middle = [each + (i < left) for i in range(ranks - 2)]
+    return (sizes[0] - off_first, *middle, sizes[-1] - off_last)
+
+
+def _stages(
+    run: Run, rank: Rank, layer: Seconds, embedding: Seconds, output: Seconds
+) -> tuple[Stage, ...]:
+    model, plan, training = run.model, run.plan, run.training
+    kinds = kinds_of_layer(model, plan, training)
+    dense = layer
+    if model.num_dense_layers and model.num_experts:
+        dense = layer_time(model, plan, training, rank, sparse=False).total
+    last = plan.pipeline_parallel - 1
+    found = []
+    for stage in range(last + 1):
+        pieces = layers_of_stage(model, plan, stage, training.schedule)
+        count = sum(len(piece) for piece in pieces)
+        sparse = sum(num_sparse_in(model, piece) for piece in pieces) if model.num_experts else 0
+        time = sparse * layer + (count - sparse) * dense
+        found.append(
+            Stage(
+                layers=count,
+                held=_held(run, stage),
+                memory=stage_memory(model, plan, training, stage, kinds),
+                time=time + embedding * (stage == 0) + output * (stage == last),
+            )
+        )
+    return tuple(found)
+
+
+def _held(run: Run, stage: Count) -> Ratio:
+    """Return the micro-batches that a stage holds, of all its layers."""
+    plan, training = run.plan, run.training
+    held = in_flight(
+        training.schedule,
+        plan.pipeline_parallel,
+        plan.virtual_pipeline,
+        stage,
+        num_microbatches(plan, training),
+    )
+    return sum(held) / len(held)
+
+
+def layer_kept(run: Run) -> LayerMemory:
+    """Return what the kind of layer that most layers are keeps of one micro-batch."""
+    return kinds_of_layer(run.model, run.plan, run.training)[1]

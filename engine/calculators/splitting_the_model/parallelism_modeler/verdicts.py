@@ -1,0 +1,99 @@
+"""Whether the modeler's plan is possible, what binds it, and whether it meets the reader's goal."""
+
+from engine.basis.text import say
+from engine.basis.units import (
+    BYTES,
+    SECONDS,
+    SHARE,
+)
+from engine.basis.views import Badge
+from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
+from engine.calculators.splitting_the_model.parallelism_modeler.model import Modeled
+from engine.formulas.axes import (
+    exposed_ratio,
+)
+from engine.run.parallelism import chunk_sizes
+from engine.run.problems import problems
+
+
+def goal(inputs: Inputs, found: Modeled) -> Badge:
+    """Return whether the exposed communication is within what the reader allows."""
+    now = exposed_ratio(found.exposed, found.step.compute)
+    if now <= inputs.target:
+        return Badge(
+            text="Met",
+            sentence=say(
+                "{r} of the computation is allowed, {n} is waited for.",
+                r=(inputs.target, SHARE),
+                n=(now, SHARE),
+            ),
+            color="compute",
+        )
+    worst = max(found.axes, key=lambda axis: axis.exposed)
+    return Badge(
+        text="Missed",
+        sentence=say(
+            f"{{r}} of the computation is allowed, {{n}} is waited for, most of it for "
+            f"{worst.label}.",
+            r=(inputs.target, SHARE),
+            n=(now, SHARE),
+        ),
+        color=worst.key,
+    )
+
+
+def regime(found: Modeled) -> Badge:
+    """Return what costs most beside the computation, or that the plan does not fit."""
+    fullest = found.stages[found.fullest].memory.total
+    if fullest > found.usable:
+        return Badge(
+            text="Capacity",
+            sentence=say(
+                f"Stage {found.fullest} needs {{m}}, a GPU has {{u}}: the plan does not run.",
+                m=(fullest, BYTES),
+                u=(found.usable, BYTES),
+            ),
+            color="buffers",
+        )
+    costs = [(axis.exposed, axis.label, axis.key) for axis in found.axes]
+    costs += [(found.step.bubble, "Bubble", "muted"), (0.0, "Compute", "compute")]
+    worst, name, color = max(costs)
+    return Badge(
+        text=name,
+        sentence=say(
+            "Beside the computation most of the step goes there: {t} of {s}.",
+            t=(worst, SECONDS),
+            s=(found.step.total, SECONDS),
+        )
+        if worst
+        else "The step computes all the time.",
+        color=color,
+    )
+
+
+def possible(inputs: Inputs, found: Modeled) -> Badge:
+    """Return whether every size divides, in words."""
+    if found.changes:
+        return Badge(text="Changed", sentence=found.changes[0], color="communication")
+    run, stages = found.run, inputs.pipeline_parallel
+    layers = run.model.num_layers
+    pieces = stages * run.plan.virtual_pipeline
+    if layers % pieces and not run.plan.stage_layers:
+        sizes = chunk_sizes(layers, pieces)
+        words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else "")
+        kind = "stages" if pieces == stages else "pieces"
+        return Badge(
+            text="Uneven",
+            sentence=f"{layers} layers do not divide by {pieces} {kind}; they hold {words}.",
+            color="communication",
+        )
+    if run.plan.virtual_pipeline > 1 and (inputs.off_first or inputs.off_last):
+        sentence = "The pieces of an interleaved pipeline stay as they are; no layer was moved."
+        return Badge(text="Not moved", sentence=sentence, color="communication")
+    said = problems(run.model, run.cluster, run.plan, run.training)
+    if said:
+        return Badge(text="Doubtful", sentence=said[0].replace("_", " "), color="communication")
+    words = "Every size divides."
+    if run.plan.stage_layers:
+        words = f"Cut by hand: {', '.join(map(str, run.plan.stage_layers[:16]))} layers."
+    return Badge(text="Possible", sentence=words, color="compute")

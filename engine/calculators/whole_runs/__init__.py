@@ -1,0 +1,1 @@
+"""Path E: whole runs."""

@@ -1,0 +1,88 @@
+"""The challenge of the levers: reach a rate with few of them."""
+
+from dataclasses import replace
+from functools import cache
+
+from engine.basis.inputs import Scalar
+from engine.basis.text import say
+from engine.basis.units import RATIO, Gbit
+from engine.basis.views import (
+    Challenge,
+    Condition,
+)
+from engine.form.levers.inputs import Inputs, as_run
+from engine.form.levers.model import Job
+from engine.simulate.step_time import step_time
+
+START: dict[str, Scalar] = {
+    "model": "llama-3-70b",
+    "gpu": "H100-SXM",
+    "world_size": 256,
+    "sequence_length": 8192,
+    "global_batch_size": 256,
+    "micro_batch_size": 1,
+    "tensor_parallel": 8,
+    "pipeline_parallel": 4,
+    "virtual_pipeline": 1,
+    "context_parallel": 1,
+    "zero_stage": "1",
+    "recompute": "full",
+    "precision": "bf16",
+    "nic_bandwidth": 400 * Gbit,
+    "nics_per_node": 8,
+    "overlap_tensor_parallel": False,
+}
+
+
+def challenge(found: Job) -> Challenge:
+    """Return the goal: faster by half on the same GPUs, with the same batch, in memory."""
+    rate = found.run.training.global_batch_size / found.step.total
+    return Challenge(
+        title="Half as fast again",
+        goal="Bring this 70B job on 256 H100 to one and a half times its speed with bf16, the same "
+        "256 sequences in a step, and no other machine.",
+        conditions=(
+            Condition(
+                text=say("at least {n} of the speed at the start", n=(1.5, RATIO)),
+                met=rate >= 1.5 * _start_rate(),
+            ),
+            Condition(text="it fits", met=found.fits),
+            Condition(
+                text="Llama 3 70B, 256 H100 with 400 Gb/s, bf16, 256 sequences of 8,192",
+                met=_same_job(found),
+            ),
+        ),
+        hints=(
+            "What does the first bar of the tornado cost, and is there room for it?",
+            "Tensor parallelism makes waits and small products; how little of it does still fit?",
+            "A bubble shrinks with pieces or with fewer stages.",
+        ),
+        start=START,
+        solution={
+            "recompute": "none",
+            "overlap_tensor_parallel": True,
+            "virtual_pipeline": 5,
+        },
+    )
+
+
+@cache
+def _start_rate() -> float:
+    """Return the sequences per second that the challenge starts from."""
+    run, _ = as_run(replace(Inputs(), **START))  # type: ignore[arg-type]
+    step = step_time(run.model, run.cluster, run.plan, run.training)
+    return run.training.global_batch_size / step.total
+
+
+def _same_job(found: Job) -> bool:
+    run = found.run
+    return (
+        run.model.name == "Llama 3 70B"
+        and run.plan.world_size == 256
+        and run.cluster.gpu.name.startswith("H100")
+        and run.cluster.nic_bandwidth == 50e9
+        and run.cluster.nics_per_node == 8
+        and run.training.precision == "bf16"
+        and run.training.global_batch_size == 256
+        and run.training.sequence_length == 8192
+    )

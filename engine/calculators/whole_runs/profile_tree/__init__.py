@@ -1,0 +1,1 @@
+"""The tree from MFU to link counters."""

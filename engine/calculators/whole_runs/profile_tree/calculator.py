@@ -1,0 +1,124 @@
+"""The tree from MFU to link counters: readings in, losses by name out, and what to measure next."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from engine.basis.inputs import GBYTES_PER_SECOND, PERCENT, Number, Switch
+from engine.basis.units import GB
+from engine.basis.views import View
+from engine.calculators.whole_runs.profile_tree.branches import causes, tree
+from engine.calculators.whole_runs.profile_tree.model import Measures
+from engine.calculators.whole_runs.profile_tree.views import following, values, waterfall
+
+TITLE = "From MFU to the port"
+QUESTION = "Which layer is guilty?"
+_WELL = {"busbw": 350 * GB, "link_errors": 0}
+PRESETS = {
+    "A slow link": {"mfu": 0.22, "exposed": 0.5, "busbw": 90 * GB, "link_errors": 40},
+    "A slow rank": {**_WELL, "mfu": 0.35, "exposed": 0.25, "skew": 0.25},
+    "Bad overlap": {**_WELL, "mfu": 0.28, "exposed": 0.4},
+    "Starving": {**_WELL, "mfu": 0.33, "exposed": 0.05, "loading": 0.3, "gaps": 0.02},
+    "Launch-bound": {**_WELL, "mfu": 0.31, "exposed": 0.05, "gaps": 0.35, "loading": 0.0},
+    "Stuck": {
+        **_WELL,
+        "mfu": 0.025,
+        "exposed": 0.95,
+        "gaps": 0.0,
+        "loading": 0.0,
+        "sm_active": 0.16,
+        "tensor_active": 0.03,
+    },
+    "Healthy": {
+        **_WELL,
+        "mfu": 0.48,
+        "exposed": 0.06,
+        "gaps": 0.02,
+        "loading": 0.0,
+        "sm_active": 0.93,
+        "tensor_active": 0.52,
+    },
+}
+
+
+def _share(
+    label: str, low: float, high: float, help_text: str = "", *, advanced: bool = False
+) -> Number:
+    return Number(
+        label=label,
+        unit=PERCENT,
+        low=low,
+        high=high,
+        step=0.01,
+        help=help_text,
+        advanced=advanced,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change: readings of a typical step."""
+
+    mfu: Annotated[float, _share("MFU", 0.01, 0.8, "Of the training log.")] = 0.25
+    exposed: Annotated[
+        float, _share("Exposed communication", 0.0, 0.95, "Of the step; PyTorch profiler, HTA.")
+    ] = 0.42
+    gaps: Annotated[float, _share("Gaps: GPU waits for CPU", 0.0, 0.9, "Of the step.")] = 0.05
+    loading: Annotated[float, _share("Waiting for a batch", 0.0, 0.9, "Of the step.")] = 0.02
+    skew: Annotated[
+        float, _share("Slowest rank computes longer by", 0.0, 1.0, "Than the median rank.")
+    ] = 0.02
+    busbw: Annotated[
+        float,
+        Number(
+            label="All-reduce bus bandwidth",
+            unit=GBYTES_PER_SECOND,
+            low=1 * GB,
+            high=2000 * GB,
+            scale="log",
+            help="nccl-tests, the largest size.",
+        ),
+    ] = 140 * GB
+    link_errors: Annotated[
+        int,
+        Number(label="Errors per hour, worst port", low=0, high=10_000, whole=True, step=1),
+    ] = 12
+    sm_active: Annotated[float, _share("SM active", 0.0, 1.0, "DCGM 1002.")] = 0.86
+    tensor_active: Annotated[float, _share("Tensor active", 0.0, 1.0, "DCGM 1004.")] = 0.27
+    utilization: Annotated[float, _share("GPU utilization", 0.0, 1.0, "nvidia-smi.")] = 1.0
+    clock: Annotated[
+        float, _share("Clock under load", 0.3, 1.0, "Of the highest.", advanced=True)
+    ] = 0.95
+    bubble: Annotated[float, _share("Pipeline bubble", 0.0, 0.9, "Of the step.", advanced=True)] = (
+        0.0
+    )
+    recomputed: Annotated[float, _share("Forward pass computed again", 0.0, 1.0, advanced=True)] = (
+        0.0
+    )
+    ports: Annotated[
+        float,
+        Number(
+            label="Ports of a node together",
+            unit=GBYTES_PER_SECOND,
+            low=10 * GB,
+            high=2000 * GB,
+            scale="log",
+            advanced=True,
+        ),
+    ] = 400 * GB
+    everything: Annotated[
+        bool, Switch(label="Open all branches", help="Off: only those that lead to a cause.")
+    ] = False
+
+
+def compute(inputs: Inputs) -> dict[str, View]:
+    """Return the views, in the order of the page."""
+    readings = asdict(inputs)
+    everything = bool(readings.pop("everything"))
+    m = Measures(**readings)
+    return {
+        "next": following(m),
+        "waterfall": waterfall(m),
+        **values(m),
+        "causes": causes(m),
+        "tree": tree(m, everything=everything),
+    }

@@ -1,0 +1,118 @@
+"""Groups of published runs: their errors as a table and as pictures."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from engine.basis.text import Text, say
+from engine.basis.units import COUNT, SHARE, Ratio
+from engine.basis.views import Cell, Cite, Heatmap, Table
+from engine.calculators.whole_runs.published_runs.errors import (
+    group_of,
+    named,
+    signed,
+    split,
+    statistics,
+)
+from engine.calculators.whole_runs.published_runs.read import Published
+
+GROUPS: Mapping[str, str] = {
+    "source": "source",
+    "gpu": "type of GPU",
+    "precision": "precision",
+    "gpus": "GPUs",
+    "tensor": "tensor parallel",
+    "pipeline": "pipeline parallel",
+    "sequence": "sequence length",
+    "batch": "micro-batch",
+}
+_BINS: tuple[tuple[str, float], ...] = (
+    ("> +20 %", 0.20),
+    ("+10 to +20", 0.10),
+    ("+5 to +10", 0.05),
+    ("−5 to +5 %", -0.05),
+    ("−10 to −5", -0.10),
+    ("−20 to −10", -0.20),
+    ("< −20 %", -math.inf),
+)
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "gpus": ("8", "16", "32", "64", "128", "256", "512", "1K", "2K"),
+    "board": ("A100", "H100", "B200/300", "GB200", "GB300"),
+    "sequence": ("512", "1K", "2K", "4K", "8K", "16K", "32K", "64K"),
+}
+_TENSOR = ("1", "2", "4", "8")
+_PIPELINE = ("1", "2", "4", "8", "16", "32", "64")
+
+
+def groups(rows: Sequence[Published], by: str) -> Table:
+    """Return one row of errors per group."""
+    body: list[tuple[Cell, ...]] = []
+    for name, members in split(rows, by).items():
+        found = statistics([row.error for row in members])
+        sizes: tuple[Cell, ...] = tuple(
+            say("{x}", x=(found[key], SHARE)) for key in ("median", "mean", "p90", "worst")
+        )
+        cited: tuple[Cell, ...] = (Cite(named(members)),) if by == "source" else ()
+        count: Text = say("{n}", n=(float(len(members)), COUNT))
+        body.append((name, count, *sizes, signed(found["bias"]), *cited))
+    more = by not in ("source", "gpu", "precision")
+    head = f"{GROUPS[by]}, from" if more else GROUPS[by]
+    cite = ("cited",) if by == "source" else ()
+    return Table(
+        title=f"Error of the step time by {GROUPS[by]}",
+        columns=(head, "runs", "median", "mean", "90 %", "worst", "bias", *cite),
+        rows=tuple(body),
+        caption="Absolute errors; the bias keeps the sign, above zero predictions are too slow.",
+    )
+
+
+def residuals(rows: Sequence[Published], by: str) -> Heatmap:
+    """Return how the errors spread in every column: the share of its runs in each range."""
+    columns, words = _COLUMNS[by], GROUPS.get(by, GROUPS["gpu"])
+    count = {name: [0] * len(_BINS) for name in columns}
+    for row in rows:
+        column = count.get(_short(group_of(row, by)))
+        if column:
+            column[next(i for i, (_, low) in enumerate(_BINS) if row.error >= low)] += 1
+    values = tuple(
+        tuple(
+            count[name][index] / sum(count[name]) if count[name][index] else math.nan
+            for name in columns
+        )
+        for index in range(len(_BINS))
+    )
+    return Heatmap(
+        title=f"Errors against {words}",
+        x_label=words if by == "board" else f"{words}, from",
+        y_label="error",
+        x=columns,
+        y=tuple(name for name, _ in _BINS),
+        values=values,
+        quantity=SHARE,
+        caption="Share of the runs of a column. Without a trend the middle is strongest.",
+    )
+
+
+def _short(name: str) -> str:
+    """Return 4096 as 4K, anything else as it is."""
+    return f"{int(name) // 1024}K" if name.isdigit() and int(name) >= 1024 else name
+
+
+def plan_errors(rows: Sequence[Published]) -> Heatmap:
+    """Return the mean absolute error for each pair of tensor and pipeline parallelism."""
+    found: dict[tuple[str, str], list[Ratio]] = {}
+    for row in rows:
+        key = group_of(row, "tensor"), group_of(row, "pipeline")
+        found.setdefault(key, []).append(row.error)
+    return Heatmap(
+        title="Mean error by tensor and pipeline parallelism",
+        x_label="pipeline parallel",
+        y_label="tensor",
+        x=_PIPELINE,
+        y=_TENSOR,
+        values=tuple(
+            tuple(statistics(found.get((tensor, pipeline), []))["mean"] for pipeline in _PIPELINE)
+            for tensor in _TENSOR
+        ),
+        quantity=SHARE,
+        caption="Blank: no published run.",
+    )

@@ -1,0 +1,185 @@
+"""Overlap and profiling of the explorer: what hides, when, and how to see it."""
+
+from functools import lru_cache
+
+from engine.basis.text import say
+from engine.basis.units import SECONDS, SHARE
+from engine.basis.views import Axis, Bar, Bars, Cell, Code, Receipt, Segment, Table, Timeline, Value
+from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
+from engine.calculators.whole_runs.stack_explorer.model import Job
+from engine.form.levers.changes import exposed
+from engine.form.overlap import inputs as _overlap_inputs
+from engine.form.overlap.charts import chosen
+from engine.form.overlap.model import job as overlap_job
+from engine.form.overlap.model import outcome
+from engine.run.parallelism import data_parallel
+from engine.simulate.step_time import StepTime
+
+_PARTS = (
+    ("compute", "computing", "compute"),
+    ("exposed", "exposed communication", "communication"),
+    ("bubble", "bubble", "pipeline"),
+    ("rest", "optimizer, host, slowest GPU", "muted"),
+)
+_GPUS = {
+    "A100-SXM-80GB": "a100",
+    "H100-SXM": "h100",
+    "H200-SXM": "h200",
+    "B200": "b200",
+    "MI300X": "mi300x",
+}
+# Part of the step: where a trace shows it, and the tool.
+_SEEN = {
+    "compute": ("kernels of products and attention on the compute stream", "ncu on the longest"),
+    "tensor_parallel": ("collectives between products, nothing beside them", "nsys, nccl-tests"),
+    "context_parallel": ("sends and receives between blocks of attention", "nsys"),
+    "expert_parallel": ("all-to-all before and after the experts", "nsys, nccl-tests"),
+    "pipeline": ("sends and receives between micro-batches", "nsys"),
+    "data_parallel": (
+        "reduce-scatters and gathers after the last backward pass",
+        "torch.profiler, nccl-tests",
+    ),
+    "bubble": ("a receive that waits at the start or end of the step", "torch.profiler"),
+    "optimizer": ("many small kernels at the end of the step", "torch.profiler"),
+    "other": ("gaps, and collectives that wait for a late rank", "the log of all ranks"),
+}
+_NAMES = {
+    "compute": "Computing",
+    "tensor_parallel": "Tensor parallel, exposed",
+    "context_parallel": "Context parallel, exposed",
+    "expert_parallel": "Expert parallel, exposed",
+    "pipeline": "Between stages, exposed",
+    "data_parallel": "Data parallel, exposed",
+    "bubble": "Bubble",
+    "optimizer": "Optimizer",
+    "other": "Host, slowest GPU",
+}
+
+
+def overlaps(found: Job) -> Bars:
+    """Return the step with nothing overlapped, with gradients, and with tensor parallelism too."""
+    steps = found.variants
+    return Bars(
+        title="The same step, more and more of it overlapped",
+        axis=Axis(
+            label="time",
+            quantity=SECONDS,
+            low=0.0,
+            high=1.05 * max(step.total for _, _, step in steps),
+        ),
+        bars=tuple(_bar(key, label, step) for key, label, step in steps),
+        caption="From the cost model. Exposed communication that is left in the last bar is waited "
+        "for whatever the settings.",
+    )
+
+
+def _bar(key: str, label: str, step: StepTime) -> Bar:
+    waits = exposed(step)
+    values = {
+        "compute": step.compute,
+        "exposed": waits,
+        "bubble": step.bubble,
+        "rest": step.optimizer + step.other,
+    }
+    return Bar(
+        key=key,
+        label=label,
+        segments=tuple(
+            Segment(key=part, label=name, value=values[part], color=color)
+            for part, name, color in _PARTS
+        ),
+    )
+
+
+def overlap_gain(found: Job) -> Value:
+    """Return how much shorter the step gets when all that can be overlapped is."""
+    steps = found.variants
+    first, last = steps[0][2].total, steps[-1][2].total
+    return Value(
+        label="Shorter by overlap",
+        value=1 - last / first,
+        quantity=SHARE,
+        receipt=Receipt(
+            assumptions=(
+                say(
+                    "From {a} with nothing overlapped to {b}.",
+                    a=(first, SECONDS),
+                    b=(last, SECONDS),
+                ),
+                "The cost model, with its switches for gradients and tensor parallelism.",
+            ),
+            sources=("async_tp2024",),
+        ),
+        note="of the step",
+    )
+
+
+def timeline(inputs: Inputs, found: Job) -> Timeline:
+    """Return two micro-batches of a stage under the reader's schedule, simulated."""
+    return _timeline(_overlap_inputs_of(inputs, found))
+
+
+@lru_cache(maxsize=4)
+def _timeline(asked: _overlap_inputs.Inputs) -> Timeline:
+    work = overlap_job(asked)
+    return chosen(asked, work, outcome(asked, work, asked.schedule))
+
+
+def _overlap_inputs_of(inputs: Inputs, found: Job) -> _overlap_inputs.Inputs:
+    run = found.run
+    plan, training = run.plan, run.training
+    tokens = training.micro_batch_size * training.sequence_length // plan.context_parallel
+    return _overlap_inputs.Inputs(
+        schedule=inputs.schedule,
+        model=inputs.model,
+        gpu=_GPUS[inputs.gpu],
+        tensor_parallel=str(plan.tensor_parallel),
+        pipeline_parallel=str(plan.pipeline_parallel),
+        data_parallel=data_parallel(plan) * plan.context_parallel,
+        num_microbatches=found.microbatches,
+        tokens=max(1, tokens),
+        port=inputs.nic_bandwidth * inputs.nics_per_node / run.cluster.gpus_per_node,
+    )
+
+
+def look(found: Job) -> Table:
+    """Return the parts of the step, where a trace shows each, and the tool for it."""
+    parts = found.found["time"]
+    ordered = sorted((key for key in _SEEN if parts[key] > 0), key=lambda key: -float(parts[key]))
+    rows: list[tuple[Cell, ...]] = [
+        (
+            _NAMES[key],
+            say("{s}", s=(float(parts[key]) / found.step, SHARE)),
+            say("{t}", t=(float(parts[key]), SECONDS)),
+            *_SEEN[key],
+        )
+        for key in ordered
+    ]
+    return Table(
+        title="Where to look, the largest part first",
+        columns=("Part", "Share", "Time", "In a trace", "Tool"),
+        rows=tuple(rows),
+        caption="Modelled. A trace of your job that says otherwise is right, and worth reading.",
+    )
+
+
+def commands(found: Job) -> Code:
+    """Return commands of the layers, for this job."""
+    nodes = max(1, found.run.plan.world_size // found.run.cluster.gpus_per_node)
+    ranks = min(found.run.plan.world_size, found.run.cluster.gpus_per_node)
+    pair = min(2, nodes) * ranks
+    text = f"""# L3 step: one rank, only the steps between cudaProfilerStart and cudaProfilerStop
+nsys profile --trace=cuda,nvtx --capture-range=cudaProfilerApi python train.py
+
+# L2 collectives: one node, then {min(2, nodes)} of {nodes:,} nodes, one process per GPU
+all_reduce_perf -b 8 -e 8G -f 2 -g {ranks}
+mpirun -np {pair} all_reduce_perf -b 8 -e 8G -f 2 -g 1
+
+# L1 GPU: which fields this release can watch
+dcgmi dmon --list
+
+# L0 links: counters of an InfiniBand port, of an Ethernet port
+perfquery -x
+ethtool -S eth0
+"""
+    return Code(title="Commands for this job", language="sh", text=text)

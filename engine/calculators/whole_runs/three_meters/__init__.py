@@ -1,0 +1,1 @@
+"""Three meters on one GPU while it waits in a collective."""

@@ -1,0 +1,1 @@
+"""Facts with sources: accelerators, nodes, hosts, links, transports, models, constants."""

@@ -1,0 +1,187 @@
+"""The accelerators, by the names a run file uses: figures of the makers' datasheets.
+
+Every bandwidth is one way: a maker's "900 GB/s" of NVLink counts both directions and stands here
+as 450 GB/s. Peaks are dense (no structured sparsity). `date` is the month in which a figure was
+last compared with a second source. What was measured on them stands elsewhere.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.basis.units import GB, TB, TERA, Bandwidth, Bytes, Count, FlopRate, GiB, Power
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """One accelerator.
+
+    Attributes:
+        name: as its maker writes it.
+        memory: capacity; what makers of these boards call 80 GB holds 80 GiB.
+        memory_bandwidth: reads and writes together, of that memory.
+        peak: dense peak of the matrix units by data type ("bf16", "fp16", "fp8", "fp4").
+        sms: streaming multiprocessors (compute units for AMD).
+        scale_up: one way, to the other GPUs of the node together; 0 where there is only PCIe.
+        source: key of the bibliography.
+        date: year and month of the last check.
+        pcie: one way, to the host.
+        power: the limit its maker sets, of the whole board.
+        switch_adds: the scale-up switch can add (NVLink SHARP).
+    """
+
+    name: str
+    memory: Bytes
+    memory_bandwidth: Bandwidth
+    peak: Mapping[str, FlopRate]
+    sms: Count
+    scale_up: Bandwidth
+    source: str
+    date: str
+    pcie: Bandwidth = 0.0
+    power: Power = 0.0
+    switch_adds: bool = False
+
+
+_PCIE3, _PCIE4, _PCIE5 = 15.75 * GB, 31.5 * GB, 63 * GB
+
+
+def _ampere(
+    name: str, memory: Bytes, memory_bandwidth: Bandwidth, power: Power, scale_up: Bandwidth
+) -> Gpu:
+    return Gpu(
+        name=name,
+        memory=memory,
+        memory_bandwidth=memory_bandwidth,
+        peak={"bf16": 312 * TERA, "fp16": 312 * TERA},
+        sms=108,
+        scale_up=scale_up,
+        source="nvidia_a100",
+        date="2026-11",
+        pcie=_PCIE4,
+        power=power,
+    )
+
+
+def _hopper(
+    name: str, memory: Bytes, memory_bandwidth: Bandwidth, scale_up: Bandwidth, source: str
+) -> Gpu:
+    return Gpu(
+        name=name,
+        memory=memory,
+        memory_bandwidth=memory_bandwidth,
+        peak={"bf16": 989 * TERA, "fp16": 989 * TERA, "fp8": 1979 * TERA},
+        sms=132,
+        scale_up=scale_up,
+        source=source,
+        date="2026-11",
+        pcie=_PCIE5,
+        power=700.0,
+        switch_adds=True,
+    )
+
+
+def _blackwell(
+    name: str, memory: Bytes, peak: tuple[float, float], sms: Count, power: Power, source: str
+) -> Gpu:
+    """A Blackwell; `peak` is that of bf16 and that of fp4, both dense and in TFLOP/s."""
+    bf16, fp4 = peak
+    return Gpu(
+        name=name,
+        memory=memory,
+        memory_bandwidth=8 * TB,
+        peak={
+            "bf16": bf16 * TERA,
+            "fp16": bf16 * TERA,
+            "fp8": 2 * bf16 * TERA,
+            "fp4": fp4 * TERA,
+        },
+        sms=sms,
+        scale_up=900 * GB,
+        source=source,
+        date="2026-11",
+        pcie=_PCIE5,
+        power=power,
+        switch_adds=True,
+    )
+
+
+def _instinct(
+    name: str,
+    memory: Bytes,
+    memory_bandwidth: Bandwidth,
+    peak: Mapping[str, FlopRate],
+    sms: Count,
+    scale_up: Bandwidth,
+    power: Power,
+) -> Gpu:
+    return Gpu(
+        name=name,
+        memory=memory,
+        memory_bandwidth=memory_bandwidth,
+        peak=peak,
+        sms=sms,
+        scale_up=scale_up,
+        source="amd_" + name.rpartition(" ")[2].lower(),
+        date="2026-11",
+        pcie=_PCIE5,
+        power=power,
+    )
+
+
+_CDNA3 = {"bf16": 1307.4 * TERA, "fp16": 1307.4 * TERA, "fp8": 2614.9 * TERA}
+_CDNA4 = {"bf16": 2516.6 * TERA, "fp16": 2516.6 * TERA, "fp8": 5033.2 * TERA, "fp4": 10066 * TERA}
+
+ACCELERATORS: Mapping[str, Gpu] = {
+    "V100-SXM-32GB": Gpu(
+        name="V100 SXM2 32 GB",
+        memory=32 * GiB,
+        memory_bandwidth=900 * GB,
+        peak={"fp16": 125 * TERA},
+        sms=80,
+        scale_up=150 * GB,
+        source="nvidia_v100",
+        date="2026-11",
+        pcie=_PCIE3,
+        power=300.0,
+    ),
+    "A100-SXM-40GB": _ampere("A100 SXM 40 GB", 40 * GiB, 1.555 * TB, 400.0, 300 * GB),
+    "A100-SXM-80GB": _ampere("A100 SXM 80 GB", 80 * GiB, 2.039 * TB, 400.0, 300 * GB),
+    # NVLink only by a bridge between pairs: eight of them talk over PCIe.
+    "A100-PCIe-80GB": _ampere("A100 PCIe 80 GB", 80 * GiB, 1.935 * TB, 300.0, 0.0),
+    "H100-SXM": _hopper("H100 SXM", 80 * GiB, 3.35 * TB, 450 * GB, "nvidia_h100"),
+    "H100-PCIe": Gpu(
+        name="H100 PCIe",
+        memory=80 * GiB,
+        memory_bandwidth=2 * TB,
+        peak={"bf16": 756 * TERA, "fp16": 756 * TERA, "fp8": 1513 * TERA},
+        sms=114,
+        scale_up=0.0,
+        source="nvidia_h100",
+        date="2026-11",
+        pcie=_PCIE5,
+        power=350.0,
+    ),
+    "H200-SXM": _hopper("H200 SXM", 141 * GiB, 4.8 * TB, 450 * GB, "nvidia_h200"),
+    # An H100 with 8 instead of 18 NVLinks.
+    "H800-SXM": _hopper("H800 SXM", 80 * GiB, 3.35 * TB, 200 * GB, "deepseek2024"),
+    "B200": _blackwell("B200 SXM", 180 * GiB, (2250, 9000), 148, 1000.0, "nvidia_b200"),
+    "GB200": _blackwell("GB200 NVL72", 186 * GiB, (2500, 10000), 152, 1200.0, "nvidia_gb200"),
+    "B300": _blackwell("B300 SXM", 270 * GiB, (2250, 13500), 148, 1100.0, "nvidia_b300"),
+    "GB300": _blackwell("GB300 NVL72", 279 * GiB, (2500, 15000), 152, 1400.0, "nvidia_b300"),
+    # Seven links, one to each other GPU: the whole only when all eight take part.
+    "MI300X": _instinct("Instinct MI300X", 192 * GiB, 5.3 * TB, _CDNA3, 304, 448 * GB, 750.0),
+    "MI325X": _instinct("Instinct MI325X", 256 * GiB, 6 * TB, _CDNA3, 304, 448 * GB, 1000.0),
+    "MI355X": _instinct("Instinct MI355X", 288 * GiB, 8 * TB, _CDNA4, 256, 537.6 * GB, 1400.0),
+    "L40S": Gpu(
+        name="L40S",
+        memory=48 * GB,
+        memory_bandwidth=864 * GB,
+        peak={"bf16": 362 * TERA, "fp16": 362 * TERA, "fp8": 733 * TERA},
+        sms=142,
+        scale_up=0.0,
+        source="nvidia_l40s",
+        date="2026-11",
+        pcie=_PCIE4,
+        power=350.0,
+    ),
+}

@@ -1,0 +1,174 @@
+"""What GPUs reach of their datasheet: eight constants per type, and what all types share.
+
+`memory`, `scale_up` and `network` are read off measured bandwidths (BabelStream, nccl-tests); the
+others of A100, H100 and the Blackwells are fitted by `tests/validation/fit.py` to published
+training runs, near published kernel benchmarks. A type without runs takes the best products of its
+benchmarks, less 6 % that the power limit costs in training, and the attention of its generation;
+V100 and L40S have no benchmark in the tables and take estimates from their generation.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.basis.units import MICRO, MILLI, Bytes, GiB, MiB, Seconds, Share
+from engine.catalog.accelerators import Gpu
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Achieved:
+    """Shares of the datasheet that software reaches on one type of GPU.
+
+    Attributes:
+        matmul: of the dense 16-bit peak, in large matrix products (clocks under the power limit).
+        matmul_fp8: of the dense fp8 peak, likewise.
+        attention_forward: of the dense 16-bit peak, in fused attention with heads of 128, forward.
+        attention_backward: likewise, backward.
+        fill: time to load the first operands of a tile and to store its result.
+        memory: of the bandwidth of the memory, in streaming kernels.
+        scale_up: of the line rate of the scale-up links, in collectives of large messages.
+        network: of the line rate of the network ports, likewise.
+    """
+
+    matmul: Share
+    matmul_fp8: Share
+    attention_forward: Share
+    attention_backward: Share
+    fill: Seconds
+    memory: Share
+    scale_up: Share
+    network: Share
+
+
+def _achieved(
+    products: tuple[Share, Share],
+    attention: tuple[Share, Share],
+    fill: Seconds,
+    memory: Share,
+    scale_up: Share,
+) -> Achieved:
+    return Achieved(
+        matmul=products[0],
+        matmul_fp8=products[1],
+        attention_forward=attention[0],
+        attention_backward=attention[1],
+        fill=fill,
+        memory=memory,
+        scale_up=scale_up,
+        network=0.88,  # 192 of 200 GB/s on DGX A100, 380 of 400 on DGX H100, 42.6 of 50 on EFA v1
+    )
+
+
+_AMPERE = _achieved((0.769, 0.74), (0.609, 0.493), 3.42 * MICRO, 0.835, 0.78)
+_HOPPER = _achieved((0.668, 0.623), (0.596, 0.452), 3.87 * MICRO, 0.887, 0.82)
+_B200 = _achieved((0.48, 0.602), (0.593, 0.459), 1.62 * MICRO, 0.82, 0.76)
+_GB200 = _achieved((0.595, 0.564), (0.583, 0.437), 1.66 * MICRO, 0.82, 0.76)
+_B300 = _achieved((0.623, 0.608), (0.597, 0.48), 1.42 * MICRO, 0.82, 0.76)
+_GB300 = _achieved((0.605, 0.649), (0.613, 0.515), 1.35 * MICRO, 0.82, 0.76)
+# Other types: (16 bits, 8 bits) of products, (forward, backward) of attention.
+_VOLTA = _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81)
+_AMPERE_PCIE = _achieved((0.71, 0.71), (0.56, 0.47), 3.4 * MICRO, 0.835, 0.78)
+_HOPPER_PCIE = _achieved((0.62, 0.60), (0.55, 0.45), 3.6 * MICRO, 0.887, 0.78)
+_ADA = _achieved((0.70, 0.60), (0.50, 0.40), 3.4 * MICRO, 0.85, 0.78)
+_MI300X = _achieved((0.48, 0.42), (0.25, 0.20), 4.0 * MICRO, 0.78, 0.70)
+_MI325X = _achieved((0.56, 0.49), (0.29, 0.23), 4.0 * MICRO, 0.78, 0.70)
+_MI355X = _achieved((0.58, 0.50), (0.30, 0.24), 4.0 * MICRO, 0.78, 0.70)
+
+ACHIEVED: Mapping[str, Achieved] = {
+    "V100 SXM2 32 GB": _VOLTA,
+    "A100 SXM 40 GB": _AMPERE,
+    "A100 SXM 80 GB": _AMPERE,
+    "A100 PCIe 80 GB": _AMPERE_PCIE,
+    "H100 SXM": _HOPPER,
+    "H100 PCIe": _HOPPER_PCIE,
+    "H200 SXM": _HOPPER,
+    "H800 SXM": _HOPPER,
+    "B200 SXM": _B200,
+    "GB200 NVL72": _GB200,
+    "B300 SXM": _B300,
+    "GB300 NVL72": _GB300,
+    "Instinct MI300X": _MI300X,
+    "Instinct MI325X": _MI325X,
+    "Instinct MI355X": _MI355X,
+    "L40S": _ADA,
+}
+
+
+def achieved(gpu: Gpu) -> Achieved:
+    """Return the constants of a GPU; one that is not in the table takes those of the H100."""
+    return ACHIEVED.get(gpu.name, _HOPPER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """What all types of GPU share, in software of all families.
+
+    Attributes:
+        hidden: of a layer's own collectives, where the software runs them beside products.
+        cover: of the backward products' time, that hides a collective issued beside it.
+        exposed_sends: of the messages between pieces of an interleaved pipeline.
+        host: reading the batch, the loss on the host, logging, once per step.
+        deviation: standard deviation of the speed of GPUs of one type; the slowest sets the pace.
+        taken: of the time that a collective's bytes need on the scale-up links: what products
+            beside it lose to it in multiprocessors (24 of 108 to 132), memory bandwidth and power.
+        fetch_ahead: of the computation, that hides the gathers of DeepSpeed's ZeRO-3.
+        expert_launches: of the host, for the hundreds of small kernels of a layer with experts,
+            forward, and twice as long backward, however fast the GPU is.
+        kernel_gap: from the end of a small kernel to the start of the next.
+        first_attention: of the rate of FlashAttention-2, that the first FlashAttention reaches.
+        unfused_copy: bytes per element of a token's copy for an expert that separate kernels for
+            padding, weights and conversion move, forward, and again backward.
+    """
+
+    hidden: Share
+    cover: Share
+    exposed_sends: Share
+    host: Seconds
+    deviation: Share
+    taken: Share
+    fetch_ahead: Share
+    expert_launches: Seconds
+    kernel_gap: Seconds
+    first_attention: Share
+    unfused_copy: Bytes
+
+
+# Fitted by `tests/validation/fit.py --common` to all published runs together, near what is assumed
+# for each before any run is looked at (`COMMON_PRIOR` there). The gap between kernels is assumed:
+# two microseconds, what profiles of A100 and H100 show.
+COMMON = Common(
+    hidden=0.569,
+    cover=0.5,
+    exposed_sends=0.243,
+    host=2.19 * MILLI,
+    deviation=0.00836,
+    taken=0.509,
+    fetch_ahead=0.427,
+    expert_launches=2.53 * MILLI,
+    kernel_gap=2 * MICRO,
+    first_attention=0.595,
+    unfused_copy=8.5,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowances:
+    """What a report of memory counts beside tensors.
+
+    Attributes:
+        fragments: of what is in use, that the caching allocator reserves beyond it.
+        workspace: of the matrix libraries, which the allocator counts.
+        context: of CUDA with its kernels loaded, which only nvidia-smi counts.
+        channels: of NCCL, likewise.
+    """
+
+    fragments: Share
+    workspace: Bytes
+    context: Bytes
+    channels: Bytes
+
+
+# The context of an A100 was measured (bigscience2022). The others are what
+# `tests/validation/memory_report.py --fit` finds on a grid for the published peaks.
+ALLOWANCES = Allowances(
+    fragments=0.08, workspace=0.1 * GiB, context=1573 * MiB, channels=0.75 * GiB
+)

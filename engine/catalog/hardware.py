@@ -1,0 +1,192 @@
+"""The GPUs and the links between them: figures of the makers, and what was measured on them.
+
+Every bandwidth is one way: a maker's "900 GB/s" of NVLink counts both directions and stands here
+as 450 GB/s. Peaks are dense (no structured sparsity). `date` is the month in which a figure was
+last compared with a second source.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.basis.units import (
+    GB,
+    MICRO,
+    Bandwidth,
+    Bytes,
+    Count,
+    Gbit,
+    KiB,
+    Operations,
+    Seconds,
+)
+from engine.catalog.accelerators import ACCELERATORS, Gpu
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One port as a GPU sees it.
+
+    Attributes:
+        name: standard and speed.
+        bandwidth: line rate of the datasheet, one way.
+        latency: of one step of a ring, the software included.
+        source: key of the bibliography for the bandwidth.
+        latency_source: key of the bibliography for the latency.
+        date: year and month of the last check.
+    """
+
+    name: str
+    bandwidth: Bandwidth
+    latency: Seconds
+    source: str
+    latency_source: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """A measured all-reduce. Bus bandwidth, so that it compares with a line rate.
+
+    With NVLS the switch adds, less data crosses the wire, and bus bandwidth may exceed the line
+    rate; never use such a figure for an operation without a reduction in the switch.
+
+    Attributes:
+        name: GPUs of the one node.
+        link: key of `LINKS`.
+        algorithm: "ring" (NVLS switched off), "nvls", or "default" (left to the library).
+        world_size: ranks.
+        size: buffer of a rank.
+        bus_bandwidth: 2(n - 1)/n times buffer over time.
+        source: key of the bibliography.
+        date: year and month of the last check.
+    """
+
+    name: str
+    link: str
+    algorithm: str
+    world_size: Count
+    size: Bytes
+    bus_bandwidth: Bandwidth
+    source: str
+    date: str
+
+
+# Those a reader chooses from where only the bf16 peak matters.
+GPUS: Mapping[str, Gpu] = {
+    "a100": ACCELERATORS["A100-SXM-80GB"],
+    "h100": ACCELERATORS["H100-SXM"],
+    "h200": ACCELERATORS["H200-SXM"],
+    "b200": ACCELERATORS["B200"],
+    "mi300x": ACCELERATORS["MI300X"],
+}
+
+
+# The tuner of NCCL plans with these times for one ring step of the Simple protocol, the one for
+# large messages. They are its constants, not measurements, and one value serves every network.
+_NVLINK_STEP = 3.4 * MICRO
+_NETWORK_STEP = 14.0 * MICRO
+
+
+def _link(name: str, bandwidth: Bandwidth, latency: Seconds, source: str) -> Link:
+    return Link(
+        name=name,
+        bandwidth=bandwidth,
+        latency=latency,
+        source=source,
+        latency_source="nccl_tuning",
+        date="2026-11",
+    )
+
+
+LINKS: Mapping[str, Link] = {
+    "nvlink3": _link("NVLink 3", 300 * GB, _NVLINK_STEP, "nvidia_a100"),
+    "nvlink4": _link("NVLink 4", 450 * GB, _NVLINK_STEP, "nvidia_h100"),
+    "nvlink5": _link("NVLink 5", 900 * GB, _NVLINK_STEP, "nvidia_b200"),
+    "infiniband_hdr": _link("InfiniBand HDR", 200 * Gbit, _NETWORK_STEP, "bekman2025"),
+    "infiniband_ndr": _link("InfiniBand NDR", 400 * Gbit, _NETWORK_STEP, "bekman2025"),
+    "infiniband_xdr": _link("InfiniBand XDR", 800 * Gbit, _NETWORK_STEP, "bekman2025"),
+    "ethernet_100g": _link("100G Ethernet", 100 * Gbit, _NETWORK_STEP, "ieee8023"),
+    # A p5 instance has 32 cards of 100 Gb/s for 8 GPUs, four to each.
+    "efa_v2": _link("EFA v2, 4 cards per GPU", 400 * Gbit, _NETWORK_STEP, "bekman2025"),
+}
+
+
+def _measured(
+    name: str,
+    link: str,
+    algorithm: str,
+    size: Bytes,
+    bus_bandwidth: Bandwidth,
+) -> Measurement:
+    return Measurement(
+        name=name,
+        link=link,
+        algorithm=algorithm,
+        world_size=8,
+        size=size,
+        bus_bandwidth=bus_bandwidth,
+        source="bekman2025",
+        date="2026-11",
+    )
+
+
+_GiB8 = 8 * 2.0**30
+
+MEASURED: Mapping[str, Measurement] = {
+    "a100": _measured("8 x A100", "nvlink3", "default", _GiB8, 234.6 * GB),
+    "h200_ring": _measured("8 x H200", "nvlink4", "ring", _GiB8, 365.6 * GB),
+    "h200_nvls": _measured("8 x H200", "nvlink4", "nvls", _GiB8, 473.1 * GB),
+    "b200_ring": _measured("8 x B200", "nvlink5", "ring", _GiB8, 682.2 * GB),
+    "b200_nvls": _measured("8 x B200", "nvlink5", "nvls", _GiB8, 838.0 * GB),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnChip:
+    """The memories inside one multiprocessor.
+
+    Attributes:
+        name: generation.
+        sums: where the sums of a matrix product lie: registers, or a memory beside them.
+        room: of that; 65,536 registers of 32 bits, and as much beside them.
+        shared: shared memory, as far as programs can use it.
+        operations: dense, in 16 bits, in one clock of one multiprocessor.
+        source: key of the bibliography for the sizes.
+        clock_source: key of the bibliography for the operations of a clock (Blackwell: and for
+            where sums lie).
+        date: year and month of the last check.
+    """
+
+    name: str
+    sums: str
+    room: Bytes
+    shared: Bytes
+    operations: Operations
+    source: str
+    clock_source: str
+    date: str
+
+
+def _on_chip(
+    name: str, sums: str, operations: Operations, source: str, clock_source: str
+) -> OnChip:
+    return OnChip(
+        name=name,
+        sums=sums,
+        room=256 * KiB,
+        shared=228 * KiB,
+        operations=operations,
+        source=source,
+        clock_source=clock_source,
+        date="2026-11",
+    )
+
+
+_HOPPER_CHIP = _on_chip("Hopper", "registers", 4096, "hopper_tuning", "nvidia_peak_clock")
+ON_CHIP: Mapping[str, OnChip] = {
+    "H100 SXM": _HOPPER_CHIP,
+    "H200 SXM": _HOPPER_CHIP,
+    "B200 SXM": _on_chip("Blackwell", "tensor memory", 8192, "blackwell_tuning", "zadouri2026"),
+}
+# 32 banks of 4 bytes in every clock of a multiprocessor (CUDA programming guide).
+SHARED_PER_CLOCK: Bytes = 128.0

@@ -1,0 +1,353 @@
+"""The shape of a transformer, and the shapes of published models.
+
+Sizes are those of the configuration file its authors released, or of the paper.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.basis.units import Count
+
+Mlp = Literal["gelu", "swiglu"]
+Attention = Literal["mha", "mla"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A decoder-only transformer.
+
+    Attributes:
+        name: as its authors write it.
+        num_layers: transformer layers.
+        hidden_size: width of the residual stream.
+        num_attention_heads: query heads.
+        num_key_value_heads: key and value heads; fewer than the query heads in grouped attention.
+        ffn_hidden_size: inner width of the dense feed-forward layers.
+        vocab_size: rows of the embedding table, padding included.
+        mlp: "gelu" has two matrices, "swiglu" three.
+        tied_embeddings: the output layer reuses the input embedding.
+        num_experts: routed experts of a sparse layer; 0 for a dense model.
+        experts_per_token: routed experts that work on one token.
+        num_shared_experts: experts that work on every token.
+        expert_ffn_hidden_size: inner width of one expert.
+        num_dense_layers: leading layers without experts, in a sparse model.
+        nodes_per_token: groups of experts that one token's experts may lie in, a node each; 0: any.
+        num_prediction_layers: extra layers for multi-token prediction, beside `num_layers`.
+        head_size: of queries and keys; 0 stands for hidden_size / num_attention_heads.
+        attention: "mla" keeps queries, keys and values in low-rank latents (DeepSeek-V2).
+        query_latent_size: rank of the queries' latent (mla; 0: queries are projected directly).
+        key_value_latent_size: rank of the latent of keys and values (mla).
+        rotary_head_size: part of a head that carries the position (mla).
+        value_head_size: of the values (mla; otherwise the same as `head_size`).
+        sliding_window: tokens that every second layer attends to; 0: all layers attend to all.
+        learned_positions: rows of a table of position embeddings; 0 for rotary and the like.
+        biases: linear layers have biases, norms are LayerNorms with two vectors (GPT-3 style).
+        source: key of the bibliography.
+    """
+
+    name: str
+    num_layers: Count
+    hidden_size: Count
+    num_attention_heads: Count
+    num_key_value_heads: Count
+    ffn_hidden_size: Count
+    vocab_size: Count
+    mlp: Mlp
+    tied_embeddings: bool
+    num_experts: Count = 0
+    experts_per_token: Count = 0
+    num_shared_experts: Count = 0
+    expert_ffn_hidden_size: Count = 0
+    num_dense_layers: Count = 0
+    nodes_per_token: Count = 0
+    num_prediction_layers: Count = 0
+    head_size: Count = 0
+    attention: Attention = "mha"
+    query_latent_size: Count = 0
+    key_value_latent_size: Count = 0
+    rotary_head_size: Count = 0
+    value_head_size: Count = 0
+    sliding_window: Count = 0
+    learned_positions: Count = 0
+    biases: bool = False
+    source: str = ""
+
+
+def head_size(model: Model) -> Count:
+    """Return the size of one head's queries and keys (mla: with the part for the position)."""
+    return model.head_size or model.hidden_size // model.num_attention_heads
+
+
+def value_head_size(model: Model) -> Count:
+    """Return the size of one head's values."""
+    return model.value_head_size or head_size(model)
+
+
+def num_sparse_layers(model: Model) -> Count:
+    """Return the layers with routed experts."""
+    return model.num_layers - model.num_dense_layers if model.num_experts else 0
+
+
+def num_sparse_in(model: Model, layers: range) -> Count:
+    """Return how many of the layers have experts."""
+    if not model.num_experts:
+        return 0
+    return max(0, layers.stop - max(layers.start, model.num_dense_layers))
+
+
+def _gpt(name: str, num_layers: Count, hidden_size: Count, heads: Count, source: str) -> Model:
+    """A GPT-3 style model as Megatron builds it: 51,200 rows of vocabulary, 2,048 positions."""
+    return Model(
+        name=name,
+        num_layers=num_layers,
+        hidden_size=hidden_size,
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
+        ffn_hidden_size=4 * hidden_size,
+        vocab_size=51200,
+        mlp="gelu",
+        tied_embeddings=True,
+        learned_positions=2048,
+        biases=True,
+        source=source,
+    )
+
+
+def _llama(
+    name: str,
+    shape: tuple[Count, Count, Count, Count, Count],
+    *,
+    vocab_size: Count,
+    source: str,
+    tied_embeddings: bool = False,
+) -> Model:
+    """A Llama: (layers, hidden size, query heads, key-value heads, feed-forward size)."""
+    num_layers, hidden_size, heads, key_value_heads, ffn_hidden_size = shape
+    return Model(
+        name=name,
+        num_layers=num_layers,
+        hidden_size=hidden_size,
+        num_attention_heads=heads,
+        num_key_value_heads=key_value_heads,
+        ffn_hidden_size=ffn_hidden_size,
+        vocab_size=vocab_size,
+        mlp="swiglu",
+        tied_embeddings=tied_embeddings,
+        source=source,
+    )
+
+
+_DENSE: Mapping[str, Model] = {
+    "gpt-3-5b": _gpt("GPT-3 5B", 24, 4096, 32, "nemo_2407"),
+    "gpt-3-20b": _gpt("GPT-3 20B", 44, 6144, 48, "nemo_2407"),
+    "gpt-22b": _gpt("GPT 22B", 48, 6144, 64, "korthikanti2022"),
+    "gpt-3-175b": _gpt("GPT-3 175B", 96, 12288, 96, "brown2020"),
+    "gpt-530b": _gpt("Megatron-Turing NLG 530B", 105, 20480, 128, "korthikanti2022"),
+    "gpt-1t": _gpt("GPT 1T", 128, 25600, 160, "korthikanti2022"),
+    "llama-2-7b": _llama(
+        "Llama 2 7B", (32, 4096, 32, 32, 11008), vocab_size=32000, source="touvron2023"
+    ),
+    "llama-2-13b": _llama(
+        "Llama 2 13B", (40, 5120, 40, 40, 13824), vocab_size=32000, source="touvron2023"
+    ),
+    "llama-2-70b": _llama(
+        "Llama 2 70B", (80, 8192, 64, 8, 28672), vocab_size=32000, source="touvron2023"
+    ),
+    "llama-3-8b": _llama(
+        "Llama 3 8B", (32, 4096, 32, 8, 14336), vocab_size=128256, source="dubey2024"
+    ),
+    "llama-3-70b": _llama(
+        "Llama 3 70B", (80, 8192, 64, 8, 28672), vocab_size=128256, source="dubey2024"
+    ),
+    "llama-3-405b": _llama(
+        "Llama 3 405B", (126, 16384, 128, 8, 53248), vocab_size=128256, source="dubey2024"
+    ),
+    "bloom-176b": Model(
+        name="BLOOM 176B",
+        num_layers=70,
+        hidden_size=14336,
+        num_attention_heads=112,
+        num_key_value_heads=112,
+        ffn_hidden_size=57344,
+        vocab_size=250880,
+        mlp="gelu",
+        tied_embeddings=True,
+        biases=True,
+        source="scao2022",
+    ),
+    "mpt-7b": Model(
+        name="MPT 7B",
+        num_layers=32,
+        hidden_size=4096,
+        num_attention_heads=32,
+        num_key_value_heads=32,
+        ffn_hidden_size=16384,
+        vocab_size=50432,
+        mlp="gelu",
+        tied_embeddings=True,
+        source="mosaicml2023",
+    ),
+}
+
+_SPARSE: Mapping[str, Model] = {
+    "mixtral-8x7b": Model(
+        name="Mixtral 8x7B",
+        num_layers=32,
+        hidden_size=4096,
+        num_attention_heads=32,
+        num_key_value_heads=8,
+        ffn_hidden_size=14336,
+        vocab_size=32000,
+        mlp="swiglu",
+        tied_embeddings=False,
+        num_experts=8,
+        experts_per_token=2,
+        expert_ffn_hidden_size=14336,
+        source="jiang2024",
+    ),
+    "mixtral-8x22b": Model(
+        name="Mixtral 8x22B",
+        num_layers=56,
+        hidden_size=6144,
+        num_attention_heads=48,
+        num_key_value_heads=8,
+        ffn_hidden_size=16384,
+        vocab_size=32768,
+        mlp="swiglu",
+        tied_embeddings=False,
+        num_experts=8,
+        experts_per_token=2,
+        expert_ffn_hidden_size=16384,
+        source="jiang2024",
+    ),
+    "qwen2-57b-a14b": Model(
+        name="Qwen2 57B-A14B",
+        num_layers=28,
+        hidden_size=3584,
+        num_attention_heads=28,
+        num_key_value_heads=4,
+        ffn_hidden_size=18944,
+        vocab_size=151936,
+        mlp="swiglu",
+        tied_embeddings=False,
+        num_experts=64,
+        experts_per_token=8,
+        num_shared_experts=8,
+        expert_ffn_hidden_size=2560,
+        source="yang2024",
+    ),
+    "qwen3-30b-a3b": Model(
+        name="Qwen3 30B-A3B",
+        num_layers=48,
+        hidden_size=2048,
+        num_attention_heads=32,
+        num_key_value_heads=4,
+        ffn_hidden_size=6144,
+        vocab_size=151936,
+        mlp="swiglu",
+        tied_embeddings=False,
+        num_experts=128,
+        experts_per_token=8,
+        expert_ffn_hidden_size=768,
+        head_size=128,
+        source="yang2025",
+    ),
+    "qwen3-235b-a22b": Model(
+        name="Qwen3 235B-A22B",
+        num_layers=94,
+        hidden_size=4096,
+        num_attention_heads=64,
+        num_key_value_heads=4,
+        ffn_hidden_size=12288,
+        vocab_size=151936,
+        mlp="swiglu",
+        tied_embeddings=False,
+        num_experts=128,
+        experts_per_token=8,
+        expert_ffn_hidden_size=1536,
+        head_size=128,
+        source="yang2025",
+    ),
+    "gpt-oss-120b": Model(
+        name="GPT-OSS 120B",
+        num_layers=36,
+        hidden_size=2880,
+        num_attention_heads=64,
+        num_key_value_heads=8,
+        ffn_hidden_size=2880,
+        vocab_size=201088,
+        mlp="swiglu",
+        tied_embeddings=False,
+        num_experts=128,
+        experts_per_token=4,
+        expert_ffn_hidden_size=2880,
+        head_size=64,
+        sliding_window=128,
+        biases=True,
+        source="openai2025",
+    ),
+    "deepseek-v3": Model(
+        name="DeepSeek-V3",
+        num_layers=61,
+        hidden_size=7168,
+        num_attention_heads=128,
+        num_key_value_heads=128,
+        ffn_hidden_size=18432,
+        vocab_size=129280,
+        mlp="swiglu",
+        tied_embeddings=False,
+        num_experts=256,
+        experts_per_token=8,
+        num_shared_experts=1,
+        expert_ffn_hidden_size=2048,
+        num_dense_layers=3,
+        nodes_per_token=4,
+        num_prediction_layers=1,
+        head_size=192,
+        attention="mla",
+        query_latent_size=1536,
+        key_value_latent_size=512,
+        rotary_head_size=64,
+        value_head_size=128,
+        source="deepseek2024",
+    ),
+    "kimi-k2": Model(
+        name="Kimi K2",
+        num_layers=61,
+        hidden_size=7168,
+        num_attention_heads=64,
+        num_key_value_heads=64,
+        ffn_hidden_size=18432,
+        vocab_size=163840,
+        mlp="swiglu",
+        tied_embeddings=False,
+        num_experts=384,
+        experts_per_token=8,
+        num_shared_experts=1,
+        expert_ffn_hidden_size=2048,
+        num_dense_layers=1,
+        head_size=192,
+        attention="mla",
+        query_latent_size=1536,
+        key_value_latent_size=512,
+        rotary_head_size=64,
+        value_head_size=128,
+        source="kimi2025",
+    ),
+}
+
+# A Llama small enough to print, with every part of a large one: 32 + 2 x 96 + 36 = 260 parameters.
+TINY_260 = Model(
+    name="tiny-260",
+    num_layers=2,
+    hidden_size=4,
+    num_attention_heads=2,
+    num_key_value_heads=2,
+    ffn_hidden_size=2,
+    vocab_size=8,
+    mlp="swiglu",
+    tied_embeddings=False,
+)
+
+MODELS: Mapping[str, Model] = {**_DENSE, **_SPARSE, "tiny-260": TINY_260}

@@ -1,0 +1,104 @@
+"""The machines that GPUs come in: how many share a scale-up network, and their network ports.
+
+Port speeds are one way and per port, as the maker or the cloud states them. `date` is the month in
+which a figure was last compared with a second source.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.basis.units import Bandwidth, Count, Gbit
+
+Network = Literal["infiniband", "roce", "efa", "ethernet", "omnipath"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One kind of machine, or of rack where a scale-up network spans one.
+
+    Attributes:
+        name: as its maker writes it.
+        gpu: key of `engine.accelerators.ACCELERATORS`.
+        gpus_per_node: that share the scale-up network.
+        nics_per_node: network ports of those GPUs together.
+        nic_bandwidth: of one port, one way.
+        network: what the ports speak.
+        source: key of the bibliography.
+        date: year and month of the last check.
+    """
+
+    name: str
+    gpu: str
+    gpus_per_node: Count
+    nics_per_node: Count
+    nic_bandwidth: Bandwidth
+    network: Network
+    source: str
+    date: str
+
+
+def _node(
+    name: str,
+    gpu: str,
+    ports: tuple[Count, float],
+    network: Network,
+    *,
+    source: str = "bekman2025",
+    gpus_per_node: Count = 8,
+) -> Node:
+    """A machine; `ports` is their number and the speed of one in Gbit/s."""
+    return Node(
+        name=name,
+        gpu=gpu,
+        gpus_per_node=gpus_per_node,
+        nics_per_node=ports[0],
+        nic_bandwidth=ports[1] * Gbit,
+        network=network,
+        source=source,
+        date="2026-11",
+    )
+
+
+NODES: Mapping[str, Node] = {
+    "dgx-2": _node(
+        "DGX-2", "V100-SXM-32GB", (8, 100), "infiniband", source="nvidia_v100", gpus_per_node=16
+    ),
+    "dgx-a100": _node("DGX A100", "A100-SXM-80GB", (8, 200), "infiniband", source="nvidia_a100"),
+    "dgx-h100": _node("DGX H100", "H100-SXM", (8, 400), "infiniband", source="nvidia_h100"),
+    "dgx-h200": _node("DGX H200", "H200-SXM", (8, 400), "infiniband", source="nvidia_h200"),
+    "dgx-b200": _node("DGX B200", "B200", (8, 400), "infiniband", source="nvidia_b200"),
+    "dgx-b300": _node("DGX B300", "B300", (8, 800), "infiniband", source="nvidia_b300"),
+    "gb200-nvl72": _node(
+        "GB200 NVL72",
+        "GB200",
+        (72, 400),
+        "infiniband",
+        source="nvidia_gb200",
+        gpus_per_node=72,
+    ),
+    "gb300-nvl72": _node(
+        "GB300 NVL72",
+        "GB300",
+        (72, 800),
+        "infiniband",
+        source="nvidia_b300",
+        gpus_per_node=72,
+    ),
+    "h800": _node("H800 of DeepSeek", "H800-SXM", (8, 400), "infiniband", source="deepseek2024"),
+    "grand-teton": _node("Meta Grand Teton", "H100-SXM", (8, 400), "roce", source="dubey2024"),
+    "p4d": _node("AWS p4d", "A100-SXM-40GB", (4, 100), "efa"),
+    "p4de": _node("AWS p4de", "A100-SXM-80GB", (4, 100), "efa"),
+    "p5": _node("AWS p5", "H100-SXM", (32, 100), "efa"),
+    "p5en": _node("AWS p5en", "H200-SXM", (16, 200), "efa"),
+    "p6-b200": _node("AWS p6-b200", "B200", (8, 400), "efa"),
+    "p6-b300": _node("AWS p6-b300", "B300", (16, 400), "efa"),
+    "a3-high": _node("Google Cloud A3 High", "H100-SXM", (4, 200), "ethernet"),
+    "a3-mega": _node("Google Cloud A3 Mega", "H100-SXM", (8, 200), "ethernet"),
+    "mi300x": _node("MI300X platform", "MI300X", (8, 400), "roce", source="amd_mi300x"),
+    "mi325x": _node("MI325X platform", "MI325X", (8, 400), "roce", source="amd_mi325x"),
+    "mi355x": _node("MI355X platform", "MI355X", (8, 400), "roce", source="amd_mi355x"),
+    "jean-zay": _node(
+        "Jean Zay, A100 partition", "A100-SXM-80GB", (4, 100), "omnipath", source="bigscience2022"
+    ),
+}

@@ -1,0 +1,1 @@
+"""What calculators share: fields, the form of a run, advice."""

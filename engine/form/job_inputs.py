@@ -1,0 +1,224 @@
+"""What a reader can change about a run, and the runs that presets set."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import BILLIONS, PERCENT, Choice, Number, Scalar, Unit
+from engine.basis.units import DAY, HOUR
+from engine.catalog.accelerators import ACCELERATORS
+
+TRILLIONS = Unit("T", 1e12, {"B": 1e9, "M": 1e6, "billion": 1e9, "trillion": 1e12})
+SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR})
+MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": HOUR})
+HOURS = Unit(" h", HOUR, {"s": 1.0, "min": 60.0, "d": DAY, "days": DAY})
+PER_HOUR = Unit(" per hour", 1 / HOUR)
+PER_SECOND = Unit(" tokens/s", 1.0, {"k": 1e3})
+WATTS = Unit(" W", 1.0, {"kW": 1e3})
+
+# 419 unexpected interruptions in 54 days on 16,384 GPUs (Llama 3, section 3.3.4).
+LLAMA3_GPUS, LLAMA3_FAILURES, LLAMA3_WINDOW = 16_384, 419, 54 * DAY
+LLAMA3_MTBF = 50_677 * HOUR  # what that makes per GPU, to the hour
+GPUS = {key: gpu.name for key, gpu in ACCELERATORS.items()}
+
+# BLOOM: 156 TFLOP/s with every activation computed twice, so three quarters of it useful; 1 to 2
+# failures a week, a checkpoint every three hours. DeepSeek-V3: 180,000 GPU hours per 10^12 tokens.
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "BLOOM 176B on 384 A100": {
+        "tokens": 366e9,
+        "num_gpus": 384,
+        "parameters": 176.2e9,
+        "gpu": "A100-SXM-80GB",
+        "utilization": 0.375,
+        "deviation": 0.0,
+        "gpu_mtbf": 43_000 * HOUR,
+        "power": 400.0,
+        "overhead": 1.2,
+        "interval": 3 * HOUR,
+        "checkpoint": 40.0,
+    },
+    "DeepSeek-V3 on 2,048 H800": {
+        "tokens": 14.8e12,
+        "num_gpus": 2048,
+        "speed_from": "measured",
+        "parameters": 37e9,
+        "gpu": "H800-SXM",
+        "rate": 1543.0,
+        "deviation": 0.0,
+    },
+    "One GPU half as fast": {"slower": 0.5},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    tokens: Annotated[
+        float, Number(label="Tokens", unit=TRILLIONS, low=1e9, high=1e14, scale="log", symbol="D")
+    ] = 15.6e12
+    num_gpus: Annotated[
+        int, Number(label="GPUs", low=1, high=131_072, scale="log2", whole=True, symbol="n")
+    ] = LLAMA3_GPUS
+    parameters: Annotated[
+        float,
+        Number(
+            label="Parameters",
+            unit=BILLIONS,
+            low=1e7,
+            high=1e13,
+            scale="log",
+            symbol="P",
+            help="Of a mixture of experts, those that work on one token.",
+        ),
+    ] = 405e9
+    gpu: Annotated[str, Choice(label="GPU", options=GPUS)] = "H100-SXM"
+    utilization: Annotated[
+        float,
+        Number(
+            label="MFU",
+            unit=PERCENT,
+            low=0.01,
+            high=1.0,
+            step=0.01,
+            symbol="u",
+            help="Of the dense 16-bit peak, of a GPU that waits for no other.",
+        ),
+    ] = 0.43
+    interval: Annotated[
+        float,
+        Number(
+            label="Work between checkpoints",
+            unit=MINUTES,
+            low=30.0,
+            high=DAY,
+            scale="log",
+            symbol="τ",
+        ),
+    ] = HOUR
+    checkpoint: Annotated[
+        float,
+        Number(
+            label="Time of a checkpoint",
+            unit=SECONDS,
+            low=0.1,
+            high=HOUR,
+            scale="log",
+            symbol="δ",
+            help="Only the part in which no step runs.",
+        ),
+    ] = 60.0
+    restart: Annotated[
+        float,
+        Number(
+            label="Restart",
+            unit=MINUTES,
+            low=6.0,
+            high=DAY,
+            scale="log",
+            symbol="R",
+            help="From a failure until the steps go on: to notice, replace, load, compile.",
+        ),
+    ] = 600.0
+    gpu_mtbf: Annotated[
+        float,
+        Number(
+            label="Mean time between failures of one GPU",
+            unit=HOURS,
+            low=1e3 * HOUR,
+            high=1e6 * HOUR,
+            scale="log",
+            help="With its share of host, cables and software.",
+        ),
+    ] = LLAMA3_MTBF
+    deviation: Annotated[
+        float,
+        Number(
+            label="Jitter of a step",
+            unit=PERCENT,
+            low=0.0,
+            high=0.2,
+            step=0.001,
+            symbol="\N{GREEK SMALL LETTER SIGMA}",
+            help="Standard deviation from GPU to GPU. 0 if the speed was measured at this scale.",
+        ),
+    ] = 0.01
+    slower: Annotated[
+        float,
+        Number(
+            label="One GPU is slower by",
+            unit=PERCENT,
+            low=0.0,
+            high=0.5,
+            step=0.01,
+            symbol="s",
+        ),
+    ] = 0.0
+    price: Annotated[
+        float,
+        Number(
+            label="Price of a GPU",
+            unit=PER_HOUR,
+            low=0.01 / HOUR,
+            high=100 / HOUR,
+            scale="log",
+            symbol="p",
+            help="In your own currency.",
+        ),
+    ] = 2 / HOUR
+    power: Annotated[
+        float,
+        Number(
+            label="Power per GPU",
+            unit=WATTS,
+            low=50.0,
+            high=5000.0,
+            scale="log",
+            symbol="W",
+            help="The default is the limit of the board; host, fans and network come on top.",
+            advanced=True,
+        ),
+    ] = 700.0
+    overhead: Annotated[
+        float,
+        Number(
+            label="PUE of the building",
+            low=1.0,
+            high=3.0,
+            step=0.01,
+            advanced=True,
+            help="What the building draws over what its servers draw.",
+        ),
+    ] = 1.1
+    speed_from: Annotated[
+        str,
+        Choice(
+            label="Speed from",
+            options={"utilization": "MFU", "measured": "measured tokens/s"},
+            advanced=True,
+        ),
+    ] = "utilization"
+    rate: Annotated[
+        float,
+        Number(
+            label="Measured speed per GPU",
+            unit=PER_SECOND,
+            low=0.1,
+            high=1e7,
+            scale="log",
+            symbol="r",
+            advanced=True,
+            help="Counts where the speed is taken from a measurement.",
+        ),
+    ] = 175.0
+    seed: Annotated[
+        int,
+        Number(
+            label="Throw of the dice",
+            low=1,
+            high=1000,
+            whole=True,
+            advanced=True,
+            help="Another number, another life of the same job.",
+        ),
+    ] = 1

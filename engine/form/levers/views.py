@@ -1,0 +1,182 @@
+"""What the levers show: the tornado, the table behind it, and advice."""
+
+from engine.basis.text import Text, say
+from engine.basis.units import COUNT, RATIO, SECONDS, SHARE
+from engine.basis.views import (
+    Advice,
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Cell,
+    Cite,
+    Receipt,
+    Remedy,
+    Segment,
+    Table,
+    Value,
+)
+from engine.form.levers.accuracy import GAIN_ERROR, PAIRS
+from engine.form.levers.changes import exposed
+from engine.form.levers.model import Gain, Job
+
+_FAMILIES = {
+    "setting": ("setting", "compute"),
+    "plan": ("plan", "communication"),
+    "machine": ("machine", "memory"),
+    "waiting": ("waiting", "muted"),
+}
+_SHOWN = 12
+
+
+def band() -> Text:
+    """Return how well such gains were predicted."""
+    return say(
+        "On {n} pairs of published runs that differ in one setting, the ratio of their speeds was "
+        "predicted within {e} in eight of ten.",
+        n=(PAIRS, COUNT),
+        e=(GAIN_ERROR, SHARE),
+    )
+
+
+def step_value(found: Job) -> Value:
+    """Return the step as it is."""
+    return Value(
+        label="Step now",
+        value=found.step.total,
+        quantity=SECONDS,
+        receipt=Receipt(
+            assumptions=(
+                "The cost model, whose constants are fitted to published runs.",
+                *found.changes,
+                band(),
+            ),
+        ),
+    )
+
+
+def exposed_value(found: Job) -> Value:
+    """Return the share of the step that waits for communication."""
+    return Value(
+        label="Waiting for communication",
+        value=found.exposed_share,
+        quantity=SHARE,
+        receipt=Receipt(assumptions=("Exposed communication over the step; the rest is hidden.",)),
+        note=say("{t} of the step", t=(exposed(found.step), SECONDS)),
+        color="communication",
+    )
+
+
+def tornado(found: Job) -> Bars:
+    """Return the levers as bars, the largest gain first, with the model's error."""
+    shown = [gain for gain in found.gains if gain.gain > 1][:_SHOWN] or list(found.gains[:1])
+    return Bars(
+        title="What each lever gives",
+        axis=Axis(
+            label="faster by",
+            quantity=SHARE,
+            low=0.0,
+            high=max(0.1, 1.05 * max(gain.high - 1 for gain in shown)),
+        ),
+        bars=tuple(_bar(gain) for gain in shown),
+        caption="One lever at a time. A color says what changes; waiting alone is a bound. The "
+        "thin line spans the error of such predictions.",
+    )
+
+
+def _bar(gain: Gain) -> Bar:
+    label, color = _FAMILIES[gain.lever.family]
+    name = gain.lever.label if gain.fits else f"{gain.lever.label} (does not fit)"
+    return Bar(
+        key=gain.lever.key,
+        label=name,
+        segments=(
+            Segment(key=gain.lever.key, label=label, value=max(0.0, gain.gain - 1), color=color),
+        ),
+        links=(f"lever:{gain.lever.key}",),
+        low=max(0.0, gain.low - 1),
+        high=max(0.0, gain.high - 1),
+    )
+
+
+def table(found: Job) -> Table:
+    """Return every lever with its gain, its price and the evidence."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            gain.lever.label,
+            _FAMILIES[gain.lever.family][0],
+            say("{g}", g=(gain.gain, RATIO)),
+            say("{low} to {high}", low=(gain.low, RATIO), high=(gain.high, RATIO)),
+            "yes" if gain.fits else "no",
+            gain.lever.side,
+            gain.lever.evidence or "modelled",
+            Cite(gain.lever.sources),
+        )
+        for gain in found.gains
+    ]
+    rows += [
+        (
+            lever.label,
+            _FAMILIES[lever.family][0],
+            "does not apply",
+            "",
+            "",
+            lever.side,
+            lever.evidence or "modelled",
+            Cite(lever.sources),
+        )
+        for lever in found.idle
+    ]
+    return Table(
+        title="All levers",
+        columns=("Lever", "What changes", "Speed", "Range", "Fits", "Price", "Evidence", "Sources"),
+        rows=tuple(rows),
+        caption=band(),
+        links=tuple(
+            (f"lever:{lever.key}",)
+            for lever in (*(gain.lever for gain in found.gains), *found.idle)
+        ),
+    )
+
+
+def first(found: Job) -> Badge:
+    """Return the lever that comes first, and whether it stands out of the error."""
+    usable = [gain for gain in found.gains if gain.fits] or list(found.gains)
+    best, second = usable[0], usable[min(1, len(usable) - 1)]
+    clear = best.low > second.gain
+    more = (
+        "ahead of everything else by more than the error of the model."
+        if clear
+        else "but the next ones lie within the error of the model: try them too."
+    )
+    return Badge(
+        text=best.lever.label,
+        sentence=say(f"{{gain}} as fast, {more}", gain=(best.gain, RATIO)),
+        color="compute",
+    )
+
+
+def advice(found: Job) -> Advice:
+    """Return the three best levers that a change of inputs pulls, to apply and to undo."""
+    usable = [
+        gain for gain in found.gains if gain.change and gain.alike and gain.fits and gain.gain > 1
+    ]
+    return Advice(
+        title="Pull one",
+        verdict=say(
+            "{share} of the step waits for communication.", share=(found.exposed_share, SHARE)
+        ),
+        figure="step_time",
+        now=found.step.total,
+        quantity=SECONDS,
+        remedies=tuple(
+            Remedy(
+                key=gain.lever.key,
+                label=gain.lever.label,
+                change=gain.change,
+                after=gain.step,
+                side_effect=gain.lever.side,
+            )
+            for gain in usable[:3]
+        ),
+    )

@@ -1,0 +1,209 @@
+"""What the reader of the message's waterfall can change, and the presets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import (
+    GBITS,
+    MICROSECONDS,
+    MILLISECONDS,
+    Choice,
+    Number,
+    Scalar,
+    Switch,
+    Unit,
+)
+from engine.basis.units import GB, KB, MICRO, MILLI, Gbit, KiB, MiB
+
+MESSAGE = Unit(
+    " kB",
+    KB,
+    {"B": 1, "kB": KB, "MB": 1e6, "GB": 1e9, "KiB": KiB, "MiB": MiB},
+    shown=("B", "kB", "MB", "GB"),
+)
+LOW, HIGH = 1.0, 1 * GB
+PLACEMENTS = {
+    "pix": "PIX: one PCIe switch",
+    "pxb": "PXB: several PCIe switches",
+    "sys": "SYS: the other socket",
+}
+PROTOCOLS = {"raw": "RDMA write", "ll": "LL", "ll128": "LL128", "simple": "Simple"}
+FORWARDING = {
+    "packets": "packets of 4 KiB",
+    "chunks": "chunks of 512 KiB",
+    "whole": "the whole message",
+}
+PIECE = {"packets": 4 * KiB, "chunks": 512 * KiB, "whole": HIGH * KB}
+
+
+def _latency(label: str, text: str, *, advanced: bool = True) -> Number:
+    return Number(
+        label=label,
+        unit=MICROSECONDS,
+        low=0.0,
+        high=20 * MICRO,
+        step=0.01 * MICRO,
+        help=text,
+        advanced=advanced,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    message: Annotated[
+        float,
+        Number(label="Message", unit=MESSAGE, low=LOW, high=HIGH, scale="log", symbol="M"),
+    ] = 64 * KB
+    link: Annotated[
+        float,
+        Number(
+            label="Network port",
+            unit=GBITS,
+            low=10 * Gbit,
+            high=1600 * Gbit,
+            scale="log",
+            help="Line rate, one way.",
+        ),
+    ] = 400 * Gbit
+    protocol: Annotated[
+        str,
+        Choice(
+            label="Protocol",
+            options=PROTOCOLS,
+            help="How the receiver learns that the data are there: a bare RDMA write, or NCCL's "
+            "protocols.",
+        ),
+    ] = "raw"
+    forwarding: Annotated[
+        str,
+        Choice(
+            label="A stage passes on",
+            options=FORWARDING,
+            help="Small pieces: the stages work at the same time.",
+        ),
+    ] = "packets"
+    direct: Annotated[
+        bool,
+        Switch(
+            label="GPUDirect RDMA",
+            help="Off: both nodes copy the data through the memory of the host.",
+        ),
+    ] = True
+    placement: Annotated[
+        str,
+        Choice(
+            label="GPU and card",
+            options=PLACEMENTS,
+            help="As nvidia-smi topo -m names the way between them, in both nodes.",
+        ),
+    ] = "pix"
+    launch: Annotated[
+        float, _latency("Kernel launch", "From the call on the host to the first instruction.")
+    ] = 4 * MICRO
+    post: Annotated[
+        float, _latency("Doorbell", "A work request is written, and the card is told.")
+    ] = 0.5 * MICRO
+    read: Annotated[
+        float, _latency("HBM read", "The first line of the data comes out of the GPU's memory.")
+    ] = 0.35 * MICRO
+    pcie_out: Annotated[
+        float,
+        _latency("PCIe to card", "The card asks for data and gets them: there and back."),
+    ] = 1 * MICRO
+    transmit: Annotated[
+        float, _latency("Card sends", "Packets are built and leave for the cable.")
+    ] = 0.5 * MICRO
+    hops: Annotated[int, Number(label="Switches", low=0, high=6, whole=True, advanced=True)] = 3
+    hop: Annotated[float, _latency("One switch", "Port to port, with its cable.")] = 0.13 * MICRO
+    receive: Annotated[
+        float, _latency("Card receives", "Packets are checked and their address is found.")
+    ] = 0.5 * MICRO
+    pcie_in: Annotated[float, _latency("PCIe to GPU", "A write, which nobody answers.")] = (
+        0.5 * MICRO
+    )
+    write: Annotated[float, _latency("HBM write", "Until another reader would see the data.")] = (
+        0.3 * MICRO
+    )
+    finish: Annotated[
+        float, _latency("Flag", "The receiver polls until it sees that all is there.")
+    ] = 0.5 * MICRO
+    copy: Annotated[
+        float,
+        _latency("One host copy", "Start of a copy between GPU and host; only without GPUDirect."),
+    ] = 6 * MICRO
+    world_size: Annotated[
+        int,
+        Number(
+            label="GPUs in the all-reduce",
+            low=2,
+            high=1024,
+            scale="log2",
+            whole=True,
+            symbol="n",
+            help="One per node, each with a port of its own, buffers of the message's size.",
+            advanced=True,
+        ),
+    ] = 8
+    num_buckets: Annotated[
+        int,
+        Number(
+            label="Such all-reduces per step",
+            low=1,
+            high=1024,
+            scale="log2",
+            whole=True,
+            symbol="N",
+            advanced=True,
+        ),
+    ] = 32
+    backward: Annotated[
+        float,
+        Number(
+            label="Backward pass",
+            unit=MILLISECONDS,
+            low=1 * MILLI,
+            high=10_000 * MILLI,
+            scale="log",
+            help="The all-reduces start one by one while it runs.",
+            advanced=True,
+        ),
+    ] = 100 * MILLI
+
+
+# Eight stages, the middles of the ranges that a widely read page gives; it has no other stages.
+PUBLISHED: Mapping[str, float] = {
+    "launch": 4 * MICRO,
+    "post": 0.0,
+    "read": 0.12 * MICRO,
+    "pcie_out": 3.5 * MICRO,
+    "transmit": 1.3 * MICRO,
+    "hop": 1.2 * MICRO,
+    "receive": 1.3 * MICRO,
+    "pcie_in": 3.5 * MICRO,
+    "write": 0.12 * MICRO,
+    "finish": 0.0,
+}
+
+
+def published() -> Inputs:
+    """Return the published waterfall, over a port of 400 Gb/s."""
+    return Inputs(**PUBLISHED, hops=1)  # type: ignore[arg-type]
+
+
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "InfiniBand NDR, 1 kB": {"message": 1 * KB},
+    "InfiniBand NDR, 64 MiB": {"message": 64 * MiB},
+    "RoCE, 400 Gb/s": {"hop": 0.5 * MICRO},
+    "EFA, one card of 100 Gb/s": {
+        "link": 100 * Gbit,
+        "hop": 0.5 * MICRO,
+        "transmit": 6 * MICRO,
+        "receive": 6 * MICRO,
+    },
+    "NCCL, Simple": {"protocol": "simple"},
+    "No GPUDirect, other socket": {"direct": False, "placement": "sys"},
+    "A published waterfall": {**PUBLISHED, "hops": 1, "message": 1 * KB},
+}

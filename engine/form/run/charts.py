@@ -1,0 +1,91 @@
+"""The parts of an estimate as bars: where its time and its memory go."""
+
+from engine.basis.text import say
+from engine.basis.units import (
+    BYTES,
+    SECONDS,
+)
+from engine.basis.views import Axis, Bar, Bars, Rule, Segment
+from engine.form.run.views import Estimate
+from engine.run.file import Run
+
+_TIMES = (
+    ("compute", "computation", "compute"),
+    ("tensor_parallel", "tensor parallel, exposed", "communication"),
+    ("context_parallel", "context parallel, exposed", "communication"),
+    ("expert_parallel", "expert parallel, exposed", "communication"),
+    ("pipeline", "between stages, exposed", "communication"),
+    ("data_parallel", "data parallel, exposed", "communication"),
+    ("bubble", "pipeline bubble", "muted"),
+    ("optimizer", "optimizer", "memory"),
+    ("other", "host and stragglers", "muted"),
+)
+
+
+_SIZES = (
+    ("parameters", "parameters"),
+    ("gradients", "gradients"),
+    ("optimizer", "optimizer"),
+    ("activations", "activations"),
+    ("buffers", "buffers"),
+    ("reserve", "reserve"),
+)
+
+
+def time_parts(run: Run, found: Estimate) -> Bars:
+    """Return the parts of the step, which add up to it."""
+    parts = found["time"]
+    return Bars(
+        title="Where the step goes",
+        axis=Axis(
+            label="exposed time",
+            quantity=SECONDS,
+            low=0.0,
+            high=max(parts.values()) * 1.02,
+        ),
+        bars=tuple(
+            Bar(
+                key=name,
+                label=label,
+                segments=(Segment(key=name, label=label, value=parts[name], color=color),),
+            )
+            for name, label, color in _TIMES
+        ),
+        caption=say(
+            "Together {t}. Communication that runs beside computation is not in any bar.",
+            t=(found["step_time"], SECONDS),
+        ),
+    )
+
+
+def memory_parts(run: Run, found: Estimate) -> Bars:
+    """Return what the fullest GPU holds, against its capacity."""
+    capacity = run.cluster.gpu.memory
+    parts = found["memory"]
+    rule = Rule(key="capacity", label=say("{m}", m=(capacity, BYTES)), axis="x", at=capacity)
+    return Bars(
+        title="What the fullest GPU holds",
+        axis=Axis(
+            label="memory",
+            quantity=BYTES,
+            low=0.0,
+            high=1.08 * max(found["peak_memory"], capacity),
+        ),
+        bars=(
+            Bar(
+                key="held",
+                label=run.cluster.gpu.name,
+                segments=tuple(
+                    Segment(
+                        key=name,
+                        label=label,
+                        value=parts[name],
+                        color="muted" if name == "reserve" else name,
+                    )
+                    for name, label in _SIZES
+                ),
+            ),
+        ),
+        rules=(rule,),
+        caption="The line is the capacity of the GPU.",
+    )

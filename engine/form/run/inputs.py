@@ -1,0 +1,177 @@
+"""The inputs of a training run: the keys of a run file, flat."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import GBITS, Choice, Number, Switch
+from engine.basis.units import Gbit
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.form.fields import FusedAttention, GpusPerNode
+
+CUSTOM = "custom"
+# The H100 of torchtitan's measurements: 96 GB of slower memory, 500 instead of 700 W.
+LIMITED = "H100-SXM-500W"
+
+_MODEL_NAMES: Mapping[str, str] = {CUSTOM: "your own (below)"} | {
+    key: model.name for key, model in MODELS.items()
+}
+_GPU_NAMES: Mapping[str, str] = {key: gpu.name for key, gpu in ACCELERATORS.items()} | {
+    LIMITED: "H100 SXM 96 GB at 500 W"
+}
+_SCHEDULES: Mapping[str, str] = {
+    "1f1b": "1F1B",
+    "interleaved": "interleaved 1F1B",
+    "gpipe": "GPipe",
+    "zb-1p": "zero bubble, ZB-1p",
+    "zb-2p": "zero bubble, ZB-2p",
+    "zbv": "zero bubble, ZB-V",
+    "v-half": "V-Half",
+    "v-min": "V-Min",
+    "dualpipe": "DualPipe",
+}
+
+
+def _count(label: str, high: int, *, low: int = 1, symbol: str = "", shape: bool = False) -> Number:
+    """A whole number; `shape`: of a model that the reader builds."""
+    return Number(
+        label=label,
+        low=low,
+        high=high,
+        scale="log2" if low else "linear",
+        whole=True,
+        symbol=symbol,
+        advanced=shape,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    model: Annotated[str, Choice(label="Model", options=_MODEL_NAMES)] = "llama-3-70b"
+    sequence_length: Annotated[int, _count("Sequence length", 1 << 20, low=128, symbol="s")] = 8192
+    gpu: Annotated[str, Choice(label="GPU", options=_GPU_NAMES)] = "H100-SXM"
+    world_size: Annotated[int, _count("GPUs", 131_072, symbol="n")] = 64
+    tensor_parallel: Annotated[int, _count("Tensor parallel", 64)] = 4
+    pipeline_parallel: Annotated[int, _count("Pipeline parallel", 128)] = 4
+    virtual_pipeline: Annotated[int, _count("Pieces per pipeline rank", 32)] = 5
+    context_parallel: Annotated[int, _count("Context parallel", 64)] = 2
+    expert_parallel: Annotated[int, _count("Expert parallel", 256)] = 1
+    micro_batch_size: Annotated[int, _count("Micro-batch", 256)] = 1
+    global_batch_size: Annotated[int, _count("Global batch, sequences", 65_536, symbol="B")] = 128
+    precision: Annotated[
+        str, Choice(label="Precision", options={"bf16": "bf16", "fp16": "fp16", "fp8": "fp8"})
+    ] = "bf16"
+    recompute: Annotated[
+        str,
+        Choice(
+            label="Recompute",
+            options={"none": "nothing", "selective": "attention only", "full": "every layer"},
+        ),
+    ] = "none"
+    zero_stage: Annotated[
+        str,
+        Choice(
+            label="ZeRO",
+            options={
+                "0": "0: nothing is sharded",
+                "1": "1: optimizer states",
+                "2": "2: and gradients",
+                "3": "3: and parameters",
+            },
+        ),
+    ] = "1"
+    framework: Annotated[
+        str,
+        Choice(
+            label="Software",
+            options={
+                "megatron": "Megatron, NeMo",
+                "fsdp": "PyTorch FSDP, torchtitan",
+                "deepspeed": "DeepSpeed",
+            },
+        ),
+    ] = "megatron"
+    gpus_per_node: GpusPerNode = 8
+    nics_per_node: Annotated[
+        int, Number(label="Ports per node", low=1, high=72, whole=True, advanced=True)
+    ] = 8
+    nic_bandwidth: Annotated[
+        float,
+        Number(
+            label="Port",
+            unit=GBITS,
+            low=1 * Gbit,
+            high=3200 * Gbit,
+            scale="log",
+            advanced=True,
+            help="One way.",
+        ),
+    ] = 400 * Gbit
+    schedule: Annotated[
+        str, Choice(label="Pipeline schedule", options=_SCHEDULES, advanced=True)
+    ] = "interleaved"
+    sequence_parallel: Annotated[bool, Switch(label="Sequence parallel", advanced=True)] = True
+    shard_group: Annotated[
+        int,
+        Number(
+            label="Ranks that shard one copy",
+            low=0,
+            high=4096,
+            step=8,
+            whole=True,
+            advanced=True,
+            help="0: all data-parallel ranks; 8 is HSDP inside a node of 8.",
+        ),
+    ] = 0
+    flash_attention: FusedAttention = True
+    overlap_gradient_reduce: Annotated[
+        bool, Switch(label="Gradients reduced beside the backward pass", advanced=True)
+    ] = True
+    overlap_tensor_parallel: Annotated[
+        bool, Switch(label="Tensor parallelism overlapped", advanced=True)
+    ] = True
+    compiled: Annotated[
+        bool, Switch(label="Fused element-wise kernels", advanced=True, help="Off: eager PyTorch.")
+    ] = True
+    half_gradients: Annotated[
+        bool,
+        Switch(
+            label="Gradients summed in 16 bits",
+            advanced=True,
+            help="Off: as the framework does unasked.",
+        ),
+    ] = False
+    cuda_graphs: Annotated[
+        bool,
+        Switch(
+            label="Steps replayed as CUDA graphs",
+            advanced=True,
+            help="The host launches no kernels; it matters for layers with many small experts.",
+        ),
+    ] = False
+    fused_experts: Annotated[
+        bool, Switch(label="Fused grouped products of experts", advanced=True)
+    ] = False
+    num_layers: Annotated[int, _count("Layers", 512, shape=True)] = 80
+    hidden_size: Annotated[int, _count("Hidden size", 65_536, low=512, shape=True)] = 8192
+    num_attention_heads: Annotated[int, _count("Attention heads", 512, shape=True)] = 64
+    num_key_value_heads: Annotated[int, _count("Key-value heads", 512, shape=True)] = 8
+    ffn_hidden_size: Annotated[int, _count("Feed-forward size", 1 << 18, shape=True)] = 28_672
+    vocab_size: Annotated[int, _count("Vocabulary", 1 << 20, shape=True)] = 128_256
+    mlp: Annotated[
+        str,
+        Choice(
+            label="Feed-forward",
+            options={"swiglu": "SwiGLU, three matrices", "gelu": "GELU, two matrices"},
+            advanced=True,
+        ),
+    ] = "swiglu"
+    tied_embeddings: Annotated[bool, Switch(label="Tied embeddings", advanced=True)] = False
+    num_experts: Annotated[int, _count("Experts", 1024, low=0, shape=True)] = 0
+    experts_per_token: Annotated[int, _count("Experts per token", 64, shape=True)] = 8
+    num_shared_experts: Annotated[int, _count("Shared experts", 16, low=0, shape=True)] = 0
+    expert_ffn_hidden_size: Annotated[int, _count("Expert size", 1 << 16, shape=True)] = 2048
+    num_dense_layers: Annotated[int, _count("Dense layers first", 512, low=0, shape=True)] = 0

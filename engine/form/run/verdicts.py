@@ -1,0 +1,52 @@
+"""The verdicts of an estimate: whether its plan is possible, and whether it fits."""
+
+from engine.basis.text import Text, say
+from engine.basis.units import (
+    BYTES,
+    Quantity,
+)
+from engine.basis.views import Badge
+from engine.form.run.views import Estimate
+from engine.run.file import Run
+from engine.run.problems import problems
+
+
+def possible(run: Run, changes: tuple[Text, ...]) -> Badge:
+    """Return whether software would run this plan as it is, and what speaks against it."""
+    notes = problems(run.model, run.cluster, run.plan, run.training)
+    said = [note.replace("_", " ") for note in notes]
+    if run.training.precision not in run.cluster.gpu.peak:
+        gpu, precision = run.cluster.gpu.name, run.training.precision
+        said.append(f"{gpu} has no {precision}; its fp16 peak is taken.")
+    if changes:
+        return Badge(text="Changed", sentence=_joined(changes, said), color="communication")
+    if said:
+        return Badge(text="Doubtful", sentence=" ".join(said), color="communication")
+    return Badge(text="Possible", sentence="Every size divides.", color="compute")
+
+
+def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:
+    """Return one sentence of all changes and remarks."""
+    numbers: dict[str, tuple[float, Quantity]] = {}
+    templates = []
+    for index, change in enumerate(changes):
+        template = change if isinstance(change, str) else change.template
+        for name, number in {} if isinstance(change, str) else change.numbers.items():
+            template = template.replace(f"{{{name}}}", f"{{{name}{index}}}")
+            numbers[f"{name}{index}"] = number
+        templates.append(template)
+    return say(" ".join([*templates, *said]), **numbers)
+
+
+def fit(run: Run, found: Estimate) -> Badge:
+    """Return whether the fullest GPU holds it."""
+    capacity = run.cluster.gpu.memory
+    return Badge(
+        text="Fits" if found["fits"] else "Does not fit",
+        sentence=say(
+            "The fullest GPU needs {need} of its {have}.",
+            need=(found["peak_memory"], BYTES),
+            have=(capacity, BYTES),
+        ),
+        color="compute" if found["fits"] else "communication",
+    )

@@ -1,0 +1,156 @@
+"""The inputs of the gradient sync lab."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import (
+    BILLIONS,
+    GBITS,
+    GBYTES_PER_SECOND,
+    MEBIBYTES,
+    PERCENT,
+    Choice,
+    Number,
+    Switch,
+)
+from engine.basis.units import GB, MICRO, Gbit, MiB
+from engine.form.fields import LabGpu, StepLatency
+
+ALGORITHMS = {
+    "auto": "automatic",
+    "ring": "ring",
+    "tree": "double binary tree",
+    "hierarchical": "hierarchical",
+    "in_network": "in-network (NVLS, SHARP)",
+}
+
+
+SHARDING = {"none": "replicated (DDP)", "zero1": "ZeRO-1, gathered during the next forward"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    parameters: Annotated[
+        float,
+        Number(label="Parameters", unit=BILLIONS, low=1e7, high=2e12, scale="log", symbol="P"),
+    ] = 7e9
+    dtype: Annotated[
+        str,
+        Choice(label="Gradients in", options={"fp32": "fp32", "bf16": "bf16", "fp8": "fp8"}),
+    ] = "bf16"
+    world_size: Annotated[
+        int,
+        Number(label="GPUs", low=2, high=131_072, scale="log2", whole=True, symbol="n"),
+    ] = 8
+    port: Annotated[
+        float,
+        Number(
+            label="Network port",
+            unit=GBITS,
+            low=1 * Gbit,
+            high=1600 * Gbit,
+            scale="log",
+            symbol="B",
+            help="Line rate of one port, one way.",
+        ),
+    ] = 400 * Gbit
+    tokens_per_gpu: Annotated[
+        int,
+        Number(
+            label="Tokens per GPU",
+            low=256,
+            high=1_048_576,
+            scale="log",
+            whole=True,
+            symbol="t",
+            help="Tokens in one forward and backward pass of one GPU.",
+        ),
+    ] = 4096
+    algorithm: Annotated[
+        str,
+        Choice(
+            label="Algorithm",
+            options=ALGORITHMS,
+            help="Automatic is the fastest of those that need no help of a switch.",
+        ),
+    ] = "ring"
+    overlap: Annotated[
+        bool,
+        Switch(label="Overlap with the backward pass", help="Reduce buckets as they are ready."),
+    ] = True
+    gpus_per_node: Annotated[
+        int,
+        Number(
+            label="GPUs per node",
+            low=1,
+            high=72,
+            whole=True,
+            symbol="g",
+            advanced=True,
+            help="With as many GPUs as a node holds, all traffic stays on its NVLink.",
+        ),
+    ] = 1
+    ports_per_node: Annotated[
+        int,
+        Number(label="Network ports per node", low=1, high=16, whole=True, advanced=True),
+    ] = 1
+    scale_up: Annotated[
+        float,
+        Number(
+            label="NVLink, ring bus bandwidth",
+            unit=GBYTES_PER_SECOND,
+            low=25 * GB,
+            high=900 * GB,
+            scale="log",
+            advanced=True,
+            help="Per GPU, one way. 8 H200 were measured at 366 GB/s; their datasheet says 450.",
+        ),
+    ] = 366 * GB
+    latency: StepLatency = 3 * MICRO
+    bucket: Annotated[
+        float,
+        Number(
+            label="Bucket",
+            unit=MEBIBYTES,
+            low=1 * MiB,
+            high=1024 * MiB,
+            scale="log",
+            advanced=True,
+            help="PyTorch DDP reduces in buckets of 25 MiB unless told otherwise.",
+        ),
+    ] = 25 * MiB
+    accumulation: Annotated[
+        int,
+        Number(
+            label="Micro-batches per step",
+            low=1,
+            high=256,
+            scale="log2",
+            whole=True,
+            advanced=True,
+            help="Accumulated under no_sync: one all-reduce per step, behind the last backward.",
+        ),
+    ] = 1
+    gpu: LabGpu = "h100"
+    utilization: Annotated[
+        float,
+        Number(
+            label="MFU while computing",
+            unit=PERCENT,
+            low=0.1,
+            high=0.7,
+            step=0.01,
+            symbol="u",
+            advanced=True,
+            help="Share of the dense bf16 peak that forward and backward reach when nothing waits.",
+        ),
+    ] = 0.5
+    sharding: Annotated[str, Choice(label="Optimizer state", options=SHARDING, advanced=True)] = (
+        "none"
+    )
+    published: Annotated[
+        bool,
+        Switch(label="Show a published calculator's digits beside ours"),
+    ] = False

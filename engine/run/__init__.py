@@ -1,0 +1,1 @@
+"""A training run: parallelism, software, the run file, its limits and problems."""

@@ -1,0 +1,211 @@
+"""A training run: the cluster, the parallel plan, and how it trains."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from engine.basis.units import Bandwidth, Count, Ratio
+from engine.catalog.accelerators import Gpu
+from engine.catalog.models import Model
+
+Precision = Literal["bf16", "fp16", "fp8", "fp4"]
+Recompute = Literal["none", "selective", "full"]
+Schedule = Literal[
+    "gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "dualpipe"
+]
+Framework = Literal["megatron", "fsdp", "deepspeed"]
+
+# Schedules that cut the model in 2p pieces laid in a V: rank r holds pieces r and 2p - 1 - r.
+V_SHAPED = ("zbv", "v-half", "v-min")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The machines.
+
+    Attributes:
+        gpu: a row of `engine.catalog.accelerators`, or one of your own.
+        gpus_per_node: GPUs that share a scale-up network (72 in an NVL72 rack).
+        nics_per_node: network ports of those GPUs together.
+        nic_bandwidth: of one port, one way.
+        oversubscription: how many times the ports of the nodes exceed what the spine carries.
+    """
+
+    gpu: Gpu
+    gpus_per_node: Count
+    nics_per_node: Count
+    nic_bandwidth: Bandwidth
+    oversubscription: Ratio = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How the work is split over the ranks; data parallelism takes what is left.
+
+    Attributes:
+        world_size: ranks, one per GPU.
+        tensor_parallel: ranks that share every matrix of a layer.
+        pipeline_parallel: ranks that share the layers.
+        virtual_pipeline: pieces of the model that each pipeline rank holds.
+        context_parallel: ranks that share a sequence.
+        expert_parallel: ranks that share the experts of a layer.
+        expert_tensor_parallel: ranks that share the matrices of one expert.
+        sequence_parallel: what tensor parallelism replicates is split along the sequence.
+        zero_stage: 0 none, 1 optimizer states, 2 gradients too, 3 parameters too are sharded.
+        shard_group: ranks that share one copy of the sharded states; 0 stands for all.
+        stage_layers: layers of each stage, where a pipeline of one piece per rank is cut by hand;
+            empty: as evenly as it goes.
+    """
+
+    world_size: Count
+    tensor_parallel: Count = 1
+    pipeline_parallel: Count = 1
+    virtual_pipeline: Count = 1
+    context_parallel: Count = 1
+    expert_parallel: Count = 1
+    expert_tensor_parallel: Count = 1
+    sequence_parallel: bool = False
+    zero_stage: Count = 1
+    shard_group: Count = 0
+    stage_layers: tuple[Count, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """How the run trains.
+
+    Attributes:
+        micro_batch_size: sequences of one forward pass.
+        global_batch_size: sequences of one step.
+        sequence_length: tokens of a sequence.
+        precision: of the matrix products; fp8 and fp4 only in linear layers.
+        recompute: "selective" repeats the attention, "full" all of a layer, in the backward pass.
+        flash_attention: the score matrix never reaches memory.
+        schedule: order of the micro-batches in the pipeline.
+        overlap_gradient_reduce: gradients are reduced while the backward pass runs.
+        overlap_tensor_parallel: its collectives run beside the matrix products.
+        framework: family of software; decides data types, buffers and what is overlapped.
+        compiled: element-wise kernels are fused.
+        first_flash_attention: the fused attention is the first FlashAttention (2022), and the
+            loss comes from the same package, fused and in 16 bits.
+        cuda_graphs: a step is captured once and replayed; the host launches no kernels.
+        fused_experts: the grouped products of experts pad, convert and activate by themselves.
+        gradient_precision: in which gradients are summed; empty: as the framework does unasked.
+    """
+
+    micro_batch_size: Count
+    global_batch_size: Count
+    sequence_length: Count
+    precision: Precision = "bf16"
+    recompute: Recompute = "none"
+    flash_attention: bool = True
+    schedule: Schedule = "1f1b"
+    overlap_gradient_reduce: bool = True
+    overlap_tensor_parallel: bool = False
+    framework: Framework = "megatron"
+    compiled: bool = True
+    first_flash_attention: bool = False
+    cuda_graphs: bool = False
+    fused_experts: bool = False
+    gradient_precision: Literal["", "bf16", "fp16", "fp32"] = ""
+
+
+def halves_gradients(training: Training) -> bool:
+    """Return whether gradients are summed and reduced in 16 bits."""
+    return training.gradient_precision in ("bf16", "fp16")
+
+
+def data_parallel(plan: Plan) -> Count:
+    """Return the ranks that hold the same part of the model and see different sequences."""
+    return plan.world_size // (
+        plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
+    )
+
+
+def sharding_ranks(plan: Plan) -> Count:
+    """Return the ranks over which the states outside the experts are sharded.
+
+    Ranks of context parallelism hold the same parameters and take part.
+    """
+    return plan.shard_group or data_parallel(plan) * plan.context_parallel
+
+
+def expert_data_parallel(plan: Plan) -> Count:
+    """Return the ranks that hold the same experts."""
+    group = plan.pipeline_parallel * plan.expert_parallel * plan.expert_tensor_parallel
+    return plan.world_size // group
+
+
+def expert_sharding_ranks(plan: Plan) -> Count:
+    """Return the ranks over which the states of the experts are sharded."""
+    ranks = expert_data_parallel(plan)
+    return min(plan.shard_group, ranks) if plan.shard_group else ranks
+
+
+def num_microbatches(plan: Plan, training: Training) -> Count:
+    """Return the micro-batches that each pipeline runs in a step."""
+    return training.global_batch_size // (training.micro_batch_size * data_parallel(plan))
+
+
+@lru_cache(maxsize=4096)
+def piece_of_model(num_layers: Count, num_pieces: Count, index: Count) -> range:
+    """Return the layers of one piece of the pipeline, counted in the order of the model.
+
+    Evenly where they divide. Otherwise the embedding and the output layer count as one layer
+    each, so that the first and the last piece get one less (Llama 3: 126 layers on 16 ranks);
+    what is still left goes to the pieces in the middle.
+    """
+    each, left = divmod(num_layers, num_pieces)
+    if not left:
+        return range(index * each, (index + 1) * each)
+    each, left = divmod(num_layers + 2, num_pieces)
+    middle = (num_pieces - left) // 2
+
+    def start(piece: Count) -> Count:
+        before = piece * each + min(max(piece - middle, 0), left) - 1
+        return min(max(before, 0), num_layers)
+
+    return range(start(index), start(index + 1))
+
+
+@lru_cache(maxsize=256)
+def chunk_sizes(num_layers: Count, num_pieces: Count) -> tuple[Count, ...]:
+    """Return how many layers each piece of the pipeline has."""
+    if num_layers % num_pieces == 0:
+        return (num_layers // num_pieces,) * num_pieces
+    return tuple(len(piece_of_model(num_layers, num_pieces, i)) for i in range(num_pieces))
+
+
+def layers_of_stage(
+    model: Model, plan: Plan, stage: Count, schedule: Schedule = "1f1b"
+) -> tuple[range, ...]:
+    """Return which layers a pipeline rank holds, one range for each of its pieces.
+
+    Interleaved, rank r holds the pieces r, r + p, r + 2p, ...; in a V it holds r and 2p - 1 - r
+    of 2p pieces; dualpipe adds a second copy of its p pieces, run from the other end.
+    """
+    ranks, layers = plan.pipeline_parallel, model.num_layers
+    if schedule == "dualpipe":
+        other = piece_of_model(layers, ranks, ranks - 1 - stage)
+        return (piece_of_model(layers, ranks, stage), other)
+    if schedule in V_SHAPED:
+        other = piece_of_model(layers, 2 * ranks, 2 * ranks - 1 - stage)
+        return (piece_of_model(layers, 2 * ranks, stage), other)
+    if plan.stage_layers:
+        before = sum(plan.stage_layers[:stage])
+        return (range(before, before + plan.stage_layers[stage]),)
+    pieces = ranks * plan.virtual_pipeline
+    return tuple(piece_of_model(layers, pieces, index) for index in range(stage, pieces, ranks))
+
+
+def first_piece(plan: Plan, stage: Count, schedule: Schedule = "1f1b") -> bool:
+    """Return whether a pipeline rank holds the embedding, in its first piece (or its copy)."""
+    ends = (0, plan.pipeline_parallel - 1) if schedule == "dualpipe" else (0,)
+    return stage in ends
+
+
+def last_piece(plan: Plan, stage: Count, schedule: Schedule = "1f1b") -> bool:
+    """Return whether a pipeline rank holds the output layer, in its last piece (or its copy)."""
+    if schedule in V_SHAPED:
+        return stage == 0
+    return stage == plan.pipeline_parallel - 1 or (schedule == "dualpipe" and stage == 0)

@@ -1,0 +1,108 @@
+"""What the families of training software do differently, from their documentation and source.
+
+Nothing here is fitted. One family is one row; `traffic` in `engine.formulas` holds the passes over
+memory that fused and unfused kernels need.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.basis.units import Bytes
+from engine.run.parallelism import Framework
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Software:
+    """Choices of one family of software that cost or hide time.
+
+    Attributes:
+        gradient: bytes of one gradient on the wire.
+        accumulate: bytes per parameter that a micro-batch moves to add its gradient, beside what
+            the products hide.
+        optimizer: bytes moved per parameter in the optimizer's step, with one fused kernel.
+        optimizer_unfused: likewise with one kernel per operation.
+        fused_projections: query, key and value are one product, and so are gate and up.
+        hides_backward_tensor_parallel: what the products of the backward pass can hide of it, is
+            hidden by default (Megatron runs it on a second stream).
+        gathers_after_step: updated parameters are gathered when the step is over, nothing beside.
+        sharded_ports: network ports of a node that gathers of sharded parameters use; 0 for all.
+        current_attention: fused attention uses the newest matrix instructions (cuDNN, FA3);
+            otherwise those of Ampere (FlashAttention-2).
+        selective_repeats_products: selective recomputation repeats every second matrix product and
+            all element-wise passes, not the attention (torchtitan's per-operation policy).
+        stops_early: full recomputation ends before the last product of the layer, whose result is
+            not needed (PyTorch's checkpoint without re-entrance; Megatron's repeats all of it).
+        python_activations: unfused, bias, GELU, dropout and residual are chains of small kernels.
+    """
+
+    gradient: Bytes
+    accumulate: Bytes
+    optimizer: Bytes
+    optimizer_unfused: Bytes
+    fused_projections: bool
+    hides_backward_tensor_parallel: bool
+    gathers_after_step: bool
+    sharded_ports: int
+    current_attention: bool
+    selective_repeats_products: bool
+    stops_early: bool
+    python_activations: bool
+
+
+# Bytes of the optimizer's step per parameter of the shard, Adam in mixed precision. Fused: read
+# the gradient (4), read and write the master copy and both moments (24), write the parameter (2),
+# and read the gradient for its norm (4). Unfused: twelve passes of 4 to 16 bytes.
+_ADAM: Bytes = 34.0
+_ADAM_UNFUSED: Bytes = 76.0
+
+SOFTWARE: Mapping[Framework, Software] = {
+    # Megatron-LM: fp32 gradients, the product of the weight gradient adds in place. Of the 8 bytes
+    # read and written, the products hide all but 3.6 (SimuMax's kernels: 0.36 of them exposed on
+    # an A100, 0.64 on a B200).
+    "megatron": Software(
+        gradient=4.0,
+        accumulate=3.6,
+        optimizer=_ADAM,
+        optimizer_unfused=_ADAM,
+        fused_projections=True,
+        hides_backward_tensor_parallel=True,
+        gathers_after_step=False,
+        sharded_ports=0,
+        current_attention=True,
+        selective_repeats_products=False,
+        stops_early=False,
+        python_activations=True,
+    ),
+    # PyTorch FSDP and torchtitan: gradients reduced in fp32, converted on the way.
+    "fsdp": Software(
+        gradient=4.0,
+        accumulate=4.0,
+        optimizer=_ADAM,
+        optimizer_unfused=_ADAM_UNFUSED,
+        fused_projections=False,
+        hides_backward_tensor_parallel=False,
+        gathers_after_step=False,
+        sharded_ports=0,
+        current_attention=False,
+        selective_repeats_products=True,
+        stops_early=True,
+        python_activations=False,
+    ),
+    # DeepSpeed: each bf16 gradient is converted to fp32 and added by separate kernels, then zeroed
+    # (2 + 4 + 12 + 2 bytes). Its gathers of ZeRO-3 run as if over one port of a node, which only
+    # the runs of Narayanan et al. 2021, table 2, show: the one entry inferred from measurements.
+    "deepspeed": Software(
+        gradient=4.0,
+        accumulate=20.0,
+        optimizer=_ADAM,
+        optimizer_unfused=_ADAM,
+        fused_projections=True,
+        hides_backward_tensor_parallel=False,
+        gathers_after_step=True,
+        sharded_ports=1,
+        current_attention=False,
+        selective_repeats_products=False,
+        stops_early=False,
+        python_activations=True,
+    ),
+}

@@ -1,0 +1,314 @@
+from itertools import pairwise
+
+import pytest
+
+from engine.basis.inputs import (
+    BILLIONS,
+    GBITS,
+    MEBIBYTES,
+    PERCENT,
+    Choice,
+    InputError,
+    Number,
+    Order,
+    Switch,
+    Unit,
+)
+from engine.basis.text import plain
+from engine.basis.units import Gbit, MiB
+from engine.calculator import load, names
+
+FIELDS = [
+    pytest.param(field, id=f"{name}.{key}")
+    for name in names()
+    for key, field in load(name).fields.items()
+]
+NUMBERS = [param for param in FIELDS if isinstance(param.values[0], Number)]
+DEFAULTS = [
+    pytest.param(load(name).fields[key], value, id=f"{name}.{key}")
+    for name in names()
+    for key, value in load(name).defaults.items()
+]
+SIZES = Unit(" kB", 1e3, {"B": 1.0, "kB": 1e3, "MB": 1e6}, shown=("B", "kB", "MB"))
+SIZE = Number(label="Size", unit=SIZES, low=0.5, high=1e9, scale="log")
+PORT = Number(label="Port", unit=GBITS, low=1 * Gbit, high=1600 * Gbit, scale="log")
+TOKENS = Number(label="Tokens", low=256, high=1_048_576, scale="log", whole=True)
+RANKS = Number(label="GPUs", low=2, high=131_072, scale="log2", whole=True)
+SHARE = Number(label="MFU", unit=PERCENT, low=0.1, high=0.7, step=0.01)
+BUCKET = Number(label="Bucket", unit=MEBIBYTES, low=1 * MiB, high=1024 * MiB, scale="log")
+DTYPE = Choice(label="Gradients in", options={"bf16": "bf16", "fp8": "8 bits"})
+HOSTILE = [
+    "",
+    " ",
+    "NaN",
+    "inf",
+    "-inf",
+    "٣",
+    "😀",
+    "9" * 100_000,
+    "x" * 100_000,
+    "1e999",
+    "-1e999",
+    "1e308",
+    "--5",
+    "0,5",
+    "<img src=x onerror=alert(1)>",
+    "5<b>",
+    "{0}",
+    "%s",
+    "5\x00",
+    "on\noff",
+    "None",
+]
+
+
+def message(field, text, *, typed=True):
+    with pytest.raises(InputError) as caught:
+        field.read(text, typed=typed)
+    return str(caught.value)
+
+
+def marks(field):
+    """Where the arrow keys stop on the way from the lowest value to the highest."""
+    found = [field.low]
+    while found[-1] != field.high and len(found) < 20_000:
+        found.append(field.nudge(found[-1], 1))
+    return found
+
+
+def test_a_bare_number_is_typed_in_the_unit_of_its_field():
+    assert PORT.read("400", typed=True) == 400 * Gbit
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(8.0, "8 B"), (64e3, "64 kB"), (2.5e6, "2.5 MB"), (0.5, "0.5 B")]
+)
+def test_a_value_is_shown_in_the_unit_that_suits_it(value, shown):
+    assert SIZE.show(value) == shown
+
+
+def test_a_bare_number_without_a_unit_is_refused_where_the_unit_varies():
+    assert message(SIZE, "64") == "'64' has no unit; allowed is one of B, kB, MB"
+
+
+def test_a_bare_number_in_a_url_needs_no_unit_where_the_unit_varies():
+    assert SIZE.read("64000", typed=False) == 64e3
+
+
+def test_a_bare_number_in_a_url_is_in_si_units():
+    assert PORT.read("5e10", typed=False) == 400 * Gbit
+
+
+def test_a_url_may_carry_a_unit():
+    assert PORT.read("50 GB/s", typed=False) == 400 * Gbit
+
+
+def test_a_value_below_the_range_names_the_value_and_the_range():
+    words = "'0.5 Gb/s' is outside the range 1 Gb/s to 1,600 Gb/s"
+    assert message(PORT, "0.5 Gb/s") == words
+
+
+def test_a_text_that_is_no_number_names_the_text_and_the_range():
+    assert message(RANKS, "many") == "'many' is not a number; allowed is 2 to 131,072"
+
+
+def test_an_unknown_unit_names_the_unit_and_the_range():
+    words = "'400 baud' is in an unknown unit 'baud'; allowed is 1 Gb/s to 1,600 Gb/s"
+    assert message(PORT, "400 baud") == words
+
+
+def test_half_a_gpu_is_refused():
+    assert message(RANKS, "8.5") == "'8.5' is not a whole number; allowed is 2 to 131,072"
+
+
+def test_an_infinite_number_of_gpus_is_outside_the_range():
+    assert message(RANKS, "1e999") == "'1e999' is outside the range 2 to 131,072"
+
+
+def test_a_long_text_is_quoted_by_its_beginning():
+    assert message(RANKS, "x" * 5000).startswith(f"'{'x' * 39}…' is too long")
+
+
+def test_a_thousandth_of_a_thousand_is_whole():
+    assert TOKENS.read("1.001k", typed=True) == 1001
+
+
+def test_whole_numbers_are_integers():
+    assert type(RANKS.read("8.0", typed=True)) is int
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_both_bounds_are_allowed(field):
+    bounds = [field.low, field.high]
+    assert [field.read(plain(bound), typed=False) for bound in bounds] == bounds
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+@pytest.mark.parametrize("factor", [0.999, 1.001])
+def test_just_beyond_a_bound_is_refused(field, factor):
+    bound = field.low if factor < 1 else field.high
+    # Nothing times a factor is still nothing: below a bound of zero lies what is negative.
+    beyond = bound + abs(bound or field.high) * (factor - 1)
+    assert "is outside the range" in message(field, repr(beyond), typed=False)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_hostile_text_is_refused_in_a_short_sentence(field):
+    lengths = {text[:30]: len(message(field, text)) for text in HOSTILE}
+    assert not {text: length for text, length in lengths.items() if not 10 < length < 220}
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_arrow_keys_lead_from_bound_to_bound(field):
+    assert marks(field)[-1] == field.high
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_arrow_keys_lead_back_over_the_same_marks(field):
+    found = marks(field)
+    assert [field.nudge(mark, -1) for mark in found[1:]] == pytest.approx(found[:-1], rel=1e-11)
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_every_step_up_is_a_step_up(field):
+    found = marks(field)
+    assert all(low < high for low, high in pairwise(found))
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_arrow_keys_stop_at_the_bounds(field):
+    assert (field.nudge(field.low, -1), field.nudge(field.high, 1)) == (field.low, field.high)
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_many_steps_are_as_many_single_steps(field):
+    found = marks(field)
+    count = min(7, len(found) - 1)
+    assert field.nudge(found[0], count) == pytest.approx(found[count], rel=1e-11)
+
+
+def test_a_step_from_between_two_marks_leads_to_the_next_mark():
+    assert (TOKENS.nudge(4096, 1), TOKENS.nudge(4096, -1)) == (4100, 4050)
+
+
+def test_a_step_down_from_an_odd_upper_bound_leads_to_the_mark_below():
+    assert BUCKET.nudge(1024 * MiB, -1) == 1000 * MiB
+
+
+def test_no_steps_change_nothing():
+    assert TOKENS.nudge(4097, 0) == 4097
+
+
+def test_log2_steps_are_powers_of_two():
+    assert marks(RANKS) == [2**exponent for exponent in range(1, 18)]
+
+
+def test_a_log2_step_from_between_powers_leads_to_the_next_power():
+    assert (RANKS.nudge(6, 1), RANKS.nudge(6, -1)) == (8, 4)
+
+
+def test_linear_steps_are_one_percent_of_utilization():
+    assert SHARE.nudge(0.5, 1) == 0.51
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_a_slider_at_its_ends_gives_the_bounds(field):
+    assert (field.at(0.0), field.at(1.0)) == (field.low, field.high)
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_a_slider_beyond_its_ends_gives_the_bounds(field):
+    assert (field.at(-3.0), field.at(7.0)) == (field.low, field.high)
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_a_slider_never_runs_backwards(field):
+    values = [field.at(i / 500) for i in range(501)]
+    assert values == sorted(values)
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_positions_grow_with_values(field):
+    positions = [field.position(mark) for mark in marks(field)]
+    assert positions == sorted(set(positions))
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_a_slider_put_where_a_mark_lies_gives_the_mark(field):
+    found = marks(field)
+    assert [field.at(field.position(mark)) for mark in found] == pytest.approx(found, rel=1e-11)
+
+
+@pytest.mark.parametrize(("field", "default"), DEFAULTS)
+def test_a_default_is_a_value_that_could_be_typed(field, default):
+    assert field.read(plain(default), typed=False) == default
+
+
+@pytest.mark.parametrize("field", [p for p in NUMBERS if p.values[0].whole])
+def test_sliders_of_whole_numbers_give_integers(field):
+    assert {type(field.at(i / 50)) for i in range(51)} == {int}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_every_input_has_a_label(field):
+    assert field.label
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_help_is_a_sentence(field):
+    assert not field.help or field.help.endswith(".")
+
+
+def test_a_range_is_shown_in_the_unit_of_the_field():
+    field = Number(label="Parameters", unit=BILLIONS, low=1e9, high=2e12, scale="log")
+    assert field.range_words() == "1B to 2,000B"
+
+
+def test_a_choice_is_shown_by_its_name():
+    assert DTYPE.show("fp8") == "8 bits"
+
+
+def test_an_unknown_choice_names_those_there_are():
+    assert message(DTYPE, "int4") == "'int4' is not among bf16, fp8"
+
+
+def test_a_long_list_of_options_is_cut_and_counted():
+    many = Choice(label="Node", options={f"node-number-{i:03}": "" for i in range(30)})
+    assert message(many, "x").endswith(", node-number-007 and 22 more")
+
+
+@pytest.mark.parametrize("text", ["on", "true", "Yes", " 1 "])
+def test_a_switch_understands_on(text):
+    assert Switch(label="Overlap").read(text, typed=True) is True
+
+
+@pytest.mark.parametrize("text", ["off", "False", "no", "0"])
+def test_a_switch_understands_off(text):
+    assert Switch(label="Overlap").read(text, typed=True) is False
+
+
+def test_a_switch_refuses_maybe():
+    assert message(Switch(label="Overlap"), "maybe") == "'maybe' is neither on nor off"
+
+
+ORDER = Order(label="Stream", items=("AG1", "F1", "RS1"))
+
+
+def test_an_order_is_typed_with_spaces_and_in_any_case():
+    assert ORDER.read("rs1, ag1 F1", typed=True) == "RS1-AG1-F1"
+
+
+def test_items_left_out_of_an_order_come_last():
+    assert ORDER.read("F1", typed=True) == "F1-AG1-RS1"
+
+
+def test_an_order_names_an_item_that_does_not_exist():
+    assert message(ORDER, "AG1 AG2") == "'ag2' is not among AG1, F1, RS1"
+
+
+def test_an_item_stands_once_in_an_order():
+    assert message(ORDER, "F1 F1") == "F1 is there twice; each stands once in the order"
+
+
+def test_an_order_is_shown_as_it_is_typed():
+    assert ORDER.show(ORDER.read("RS1-F1-AG1", typed=False)) == "RS1 F1 AG1"

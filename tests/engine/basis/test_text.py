@@ -1,0 +1,302 @@
+import math
+import random
+
+import pytest
+
+from engine.basis.inputs import Number
+from engine.basis.text import (
+    Display,
+    other_system,
+    plain,
+    read,
+    say,
+    show,
+    significant,
+    typeset,
+    words,
+)
+from engine.basis.units import (
+    BANDWIDTH,
+    BYTES,
+    COUNT,
+    FLOP_RATE,
+    LINK_SPEED,
+    OPERATIONS,
+    PARAMETERS,
+    RATIO,
+    SECONDS,
+    SHARE,
+    TOKENS,
+    Gbit,
+    KiB,
+    MiB,
+)
+from engine.calculator import load, names
+
+BINARY = Display(binary=True)
+BOTH_WAYS = Display(both_ways=True)
+SUFFIXES = {"B": 1e9, "M": 1e6, "GB/s": 1e9, "Gb/s": 1.25e8}
+NUMBERS = [
+    pytest.param(name, key, id=f"{name}.{key}")
+    for name in names()
+    for key, field in load(name).fields.items()
+    if isinstance(field, Number)
+]
+
+
+@pytest.mark.parametrize(
+    ("value", "quantity", "text"),
+    [
+        (0.49, SECONDS, "490.0 ms"),
+        (42e-6, SECONDS, "42.00 µs"),
+        (1.5, SECONDS, "1.500 s"),
+        (119, SECONDS, "119.0 s"),
+        (120, SECONDS, "2.000 min"),
+        (7200, SECONDS, "2.000 h"),
+        (86_400, SECONDS, "24.00 h"),
+        (3 * 86_400, SECONDS, "3.000 days"),
+        (3e-10, SECONDS, "0.3000 ns"),
+        (14e9, BYTES, "14.00 GB"),
+        (0.992, SHARE, "99.2 %"),
+        (845.1 * Gbit, LINK_SPEED, "845.1 Gb/s"),
+        (400 * Gbit, LINK_SPEED, "400 Gb/s"),
+        (1600 * Gbit, LINK_SPEED, "1,600 Gb/s"),
+        (366e9, BANDWIDTH, "366.0 GB/s"),
+        (7e9, PARAMETERS, "7B"),
+        (70.6e9, PARAMETERS, "70.6B"),
+        (131_072, COUNT, "131,072"),
+        (8653.75, TOKENS, "8,654"),
+        (989e12, FLOP_RATE, "989.0 TFLOP/s"),
+        (1e18, OPERATIONS, "1.000 EFLOP"),
+        (1.75, RATIO, "1.750×"),
+    ],
+)
+def test_a_value_is_written_with_its_unit(value, quantity, text):
+    assert show(value, quantity) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "quantity", "text"),
+    [
+        (0.99994, SECONDS, "999.9 ms"),
+        (0.99996, SECONDS, "1.000 s"),
+        (0.999_96e-3, SECONDS, "1.000 ms"),
+        (9.99996, SECONDS, "10.00 s"),
+        (99.9996, SECONDS, "100.0 s"),
+        (119.98, SECONDS, "120.0 s"),
+        (999.96e6, BYTES, "1.000 GB"),
+        (999.96e9, PARAMETERS, "1T"),
+        (999.96, TOKENS, "1,000"),
+        (999.94, TOKENS, "999.9"),
+        (0.99999, SHARE, "100.0 %"),
+    ],
+)
+def test_rounding_up_carries_into_the_next_unit(value, quantity, text):
+    assert show(value, quantity) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (14e9, "13.04 GiB"),
+        (1023.99 * MiB, "1.000 GiB"),
+        (1023 * MiB, "1,023 MiB"),
+        (25 * MiB, "25.00 MiB"),
+        (KiB, "1.000 KiB"),
+    ],
+)
+def test_sizes_can_be_written_in_powers_of_1024(value, text):
+    assert show(value, BYTES, BINARY) == text
+
+
+def test_the_other_system_of_14_gigabytes_is_13_04_gibibytes():
+    assert other_system(14e9, BYTES) == "13.04 GiB"
+
+
+def test_the_other_system_of_binary_sizes_is_decimal():
+    assert other_system(14e9, BYTES, BINARY) == "14.00 GB"
+
+
+def test_only_sizes_have_another_system():
+    assert other_system(1.0, SECONDS) == ""
+
+
+def test_both_ways_doubles_a_link_and_says_so():
+    assert show(400 * Gbit, LINK_SPEED, BOTH_WAYS) == "800 Gb/s both ways"
+
+
+def test_both_ways_leaves_achieved_bandwidths_alone():
+    assert show(50e9, BANDWIDTH, BOTH_WAYS) == "50.00 GB/s"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "text"),
+    [
+        (SECONDS, "0 s"),
+        (BYTES, "0 B"),
+        (SHARE, "0.0 %"),
+        (TOKENS, "0"),
+        (PARAMETERS, "0"),
+        (RATIO, "0×"),
+        (BANDWIDTH, "0 B/s"),
+    ],
+)
+def test_nothing_is_written_as_zero_of_the_base_unit(quantity, text):
+    assert show(0.0, quantity) == text
+
+
+def test_a_negative_value_keeps_its_sign_and_unit():
+    assert show(-0.49, SECONDS) == "−490.0 ms"
+
+
+def test_a_share_too_small_to_print_is_not_called_zero():
+    assert show(0.0004, SHARE) == "< 0.1 %"
+
+
+def test_a_small_negative_share_is_not_called_positive():
+    assert show(-0.0004, SHARE) == "> −0.1 %"
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("quantity", [SECONDS, BYTES, SHARE, COUNT, LINK_SPEED])
+def test_what_is_not_finite_is_said_in_words(value, quantity):
+    assert show(value, quantity) == "no finite value"
+
+
+def test_four_significant_digits_stay_four():
+    chance = random.Random(1)
+    values = [10 ** chance.uniform(-6, 3) for _ in range(2000)]
+    digits = {len(significant(v).replace(".", "").lstrip("0")) for v in values}
+    assert digits == {4}
+
+
+def test_a_tiny_number_is_not_written_as_zeros():
+    assert significant(3.2e-14) == "3.200e-14"
+
+
+def test_a_sentence_writes_its_numbers_in_the_readers_units():
+    assert words(say("moves {s}", s=(14e9, BYTES)), BINARY) == "moves 13.04 GiB"
+
+
+def test_a_plain_text_is_its_own_sentence():
+    assert words("as {it} is") == "as {it} is"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7e9),
+        (" 7 B ", 7e9),
+        ("7b", 7e9),
+        ("7e9 ", 7e18),
+        ("1,024", 1024e9),
+        ("1,024.5 M", 1024.5e6),
+        ("1_000", 1e12),
+        ("400 Gb/s", 5e10),
+        ("400GB/s", 4e11),
+        (".5", 0.5e9),
+        ("+5", 5e9),
+    ],
+)
+def test_a_typed_number_is_read_in_its_unit(text, value):
+    assert read(text, 1e9, SUFFIXES) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "nan", "inf", "-inf", "infinity", "٣", "½", "³", "😀", "--5", "_", "e5", "."],
+)
+def test_what_is_no_number_is_called_none(text):
+    with pytest.raises(ValueError, match=r"^not a number$"):
+        read(text, 1.0, SUFFIXES)
+
+
+@pytest.mark.parametrize("text", ["0,5", "1,2,3", "1,0000", "5,", ",", "1,٣٤٥٦"])
+def test_a_comma_only_separates_thousands(text):
+    with pytest.raises(ValueError, match="a comma separates thousands"):
+        read(text, 1.0, SUFFIXES)
+
+
+@pytest.mark.parametrize("text", ["5 furlongs", "5 <b>", "0x10", "1.5.2", "5\x00", "5 ٣"])
+def test_an_unknown_unit_is_named(text):
+    with pytest.raises(ValueError, match="in an unknown unit '"):
+        read(text, 1.0, SUFFIXES)
+
+
+def test_a_very_long_text_is_refused_unread():
+    with pytest.raises(ValueError, match="too long"):
+        read("9" * 1_000_000, 1.0, SUFFIXES)
+
+
+def test_a_number_beyond_floating_point_is_read_as_infinite():
+    assert read("1e999", 1.0, {}) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (7e9, "7e9"),
+        (5e10, "5e10"),
+        (3e-6, "3e-6"),
+        (8, "8"),
+        (0.5, "0.5"),
+        (26_214_400.0, "26214400"),
+        (268_435_456.0, "268435456"),
+        (70.6e9, "7.06e10"),
+        (1.23456789e22, "1.23456789e22"),
+        (True, "on"),
+        (False, "off"),
+        ("bf16", "bf16"),
+    ],
+)
+def test_a_value_in_a_url_is_short(value, text):
+    assert plain(value) == text
+
+
+def test_a_value_in_a_url_is_exact():
+    chance = random.Random(2)
+    values = [10 ** chance.uniform(-30, 30) for _ in range(2000)]
+    assert [float(plain(v)) for v in values] == values
+
+
+def values_of(field, count=200):
+    """`count` values over the whole range, on the field's own scale, bounds included."""
+    chance = random.Random(3)
+    low, high = float(field.low), float(field.high)
+    spread = [chance.random() for _ in range(count)]
+    if field.scale == "linear":
+        found = [low + share * (high - low) for share in spread]
+    else:
+        found = [min(max(low * (high / low) ** share, low), high) for share in spread]
+    return [field.low, field.high, *(round(v) if field.whole else v for v in found)]
+
+
+@pytest.mark.parametrize(("name", "key"), NUMBERS)
+def test_what_a_field_shows_reads_back_to_six_digits(name, key):
+    field = load(name).fields[key]
+    values = values_of(field)
+    again = [field.read(field.show(v), typed=True) for v in values]
+    assert again == pytest.approx(values, rel=5e-6)
+
+
+@pytest.mark.parametrize(("name", "key"), NUMBERS)
+def test_what_a_url_holds_reads_back_exactly(name, key):
+    field = load(name).fields[key]
+    values = values_of(field)
+    assert [field.read(plain(v), typed=False) for v in values] == values
+
+
+@pytest.mark.parametrize(
+    ("number", "printed"),
+    [
+        ("-2.5e-08", "−2.5\u00a0×\u00a010⁻⁸"),
+        ("6.02e+23", "6.02\u00a0×\u00a010²³"),
+        ("1,024", "1,024"),
+    ],
+)
+def test_powers_of_ten_and_minus_signs_are_printed_as_print_has_them(number, printed):
+    assert typeset(number) == printed
+
+
+def test_a_printed_minus_reads_as_it_is_meant():
+    assert read("−5", 1.0, {}) == -5.0

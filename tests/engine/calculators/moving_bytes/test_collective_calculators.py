@@ -1,0 +1,157 @@
+"""Collectives by hand, per port, with a slow port and on a cluster: numbers known beforehand."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.basis.text import show, words
+from engine.basis.views import Open
+from engine.calculators.moving_bytes import slow_port
+from engine.calculators.moving_bytes.collective_at_scale import calculator as collective_at_scale
+from engine.calculators.moving_bytes.collectives_by_hand import calculator as collectives_by_hand
+from engine.calculators.moving_bytes.port_traffic import calculator as port_traffic
+from engine.form.hand_model import algorithms
+
+HAND = collectives_by_hand.Inputs()
+PORT = port_traffic.Inputs()
+SLOW = slow_port.Inputs()
+SCALE = collective_at_scale.Inputs()
+
+
+def hand(**changes):
+    return collectives_by_hand.compute(replace(HAND, **changes))
+
+
+def port(**changes):
+    return port_traffic.compute(replace(PORT, **changes))
+
+
+def slow(**changes):
+    return slow_port.compute(replace(SLOW, **changes))
+
+
+def scale(**changes):
+    return collective_at_scale.compute(replace(SCALE, **changes))
+
+
+def text(views, output):
+    return show(views[output].value, views[output].quantity)
+
+
+@pytest.mark.parametrize(
+    ("views", "output", "expected"),
+    [
+        (port(world_size=2), "factor", "1.000×"),
+        (port(), "factor", "1.750×"),
+        (port(), "many_factor", "1.998×"),
+        (port(), "ring_port", "24.50 GB"),
+        (port(), "star_port", "196.0 GB"),
+        (port(world_size=16_384), "ring_latency", "163.8 ms"),
+        (hand(), "time", "490.1 ms"),
+        (hand(), "rounds", "14"),
+        (hand(algorithm="star"), "busiest_port", "7.000×"),
+        (slow(), "time", "1.960 s"),
+    ],
+)
+def test_the_known_numbers(views, output, expected):
+    assert text(views, output) == expected
+
+
+def test_star_and_ring_send_the_same_in_total():
+    ring, star = hand(), hand(algorithm="star")
+    assert ring["all_ports"].value == pytest.approx(star["all_ports"].value)
+
+
+EVERY = [(operation, name) for operation, names in algorithms().items() for name in names]
+
+
+@pytest.mark.parametrize(("operation", "algorithm"), EVERY)
+def test_every_algorithm_of_every_operation_proves_itself_equal(operation, algorithm):
+    views = hand(operation=operation, algorithm=algorithm, world_size=5, seed=3)
+    assert views["proof"].text == "Equal"
+
+
+def test_an_algorithm_that_an_operation_lacks_is_named_and_replaced():
+    views = hand(operation="gather", algorithm="tree")
+    assert "no such gather" in words(views["rounds"].note)
+
+
+def test_the_table_of_sums_adds_what_the_first_frame_shows():
+    rows = hand()["sums"].rows
+    assert rows[0][1:] == ("36", "all 8 GPUs", "1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 = 36")
+
+
+def test_other_numbers_change_the_sums():
+    assert hand(seed=5)["sums"].rows != hand()["sums"].rows
+
+
+@pytest.mark.parametrize(("share", "expected"), [(1.0, "All ports alike"), (0.5, "Port of GPU 1")])
+def test_the_badge_names_the_slow_port(share, expected):
+    assert hand(slow_share=share)["binding"].text == expected
+
+
+@pytest.mark.parametrize(("share", "expected"), [(1.0, "All ports alike"), (0.95, "Port of GPU 1")])
+def test_crossing_the_full_speed_flips_the_badge_of_the_slow_port(share, expected):
+    assert slow(slow_share=share)["binding"].text == expected
+
+
+def test_small_buffers_wait_for_latency():
+    assert hand(size=1e3)["binding"].text == "Latency"
+
+
+def test_the_root_of_a_star_is_named():
+    assert hand(algorithm="star")["binding"].text == "Port of GPU 0"
+
+
+def test_meters_tables_and_scene_name_the_same_objects():
+    views = hand()
+    drawn = {
+        name
+        for shape in views["scene"].frames[0].shapes
+        for name in shape.attributes.get("data-links", "").split()
+    }
+    shown = {name for bar in views["meter"].bars for name in bar.links}
+    shown |= {name for links in views["sums"].links for name in links}
+    assert shown <= drawn
+
+
+def test_scattered_ranks_feel_the_oversubscription_that_ordered_ones_do_not():
+    thin = {"algorithm": "ring", "oversubscription": 7.0}
+    ordered, scattered = scale(**thin), scale(**thin, scattered=True)
+    assert scattered["time"].value > 5 * ordered["time"].value
+    assert [views["binding"].text for views in (ordered, scattered)] == [
+        "Network ports",
+        "Leaf to spine",
+    ]
+
+
+def test_a_slow_port_is_named_on_a_cluster_too():
+    assert scale(world_size=64, slow_share=0.25)["binding"].text == "One slow port"
+
+
+def test_gpus_that_do_not_fill_nodes_are_repaired_in_words():
+    views = scale(world_size=100)
+    assert "100 GPUs do not fill nodes of 8; simulated are 96." in [
+        words(one) for one in views["time"].receipt.assumptions
+    ]
+
+
+def test_without_a_power_of_two_halving_and_doubling_is_left_out_in_words():
+    views = scale(world_size=96)
+    assert "halving_doubling" not in [bar.key for bar in views["algorithms"].bars]
+    assert "power of two" in words(views["algorithms"].caption)
+
+
+def test_no_kind_of_link_is_busier_than_always():
+    shares = [bar.segments[0].value for bar in scale(algorithm="ring")["links"].bars]
+    assert 0.9 < max(shares) <= 1
+
+
+def test_the_published_statements_are_rows_of_the_claims():
+    verdicts = [words(row[2]) for row in port()["claims"].rows if not isinstance(row[2], Open)]
+    assert verdicts == [
+        "wrong (E3.12)",
+        "right (E3.13)",
+        "incomplete (E3.14)",
+        "misleading (E3.15)",
+    ]

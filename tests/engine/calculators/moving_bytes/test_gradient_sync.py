@@ -1,0 +1,309 @@
+"""The gradient sync lab against published numbers, and against itself."""
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from engine.basis.text import Display, other_system, show, words
+from engine.basis.units import GB, Gbit, MiB
+from engine.basis.views import Lines
+from engine.calculators.moving_bytes.algorithm_race import Inputs as Race
+from engine.calculators.moving_bytes.algorithm_race import compute as race
+from engine.calculators.moving_bytes.gradient_sync.calculator import compute
+from engine.form.sync.inputs import Inputs
+from engine.form.sync.model import all_reduce_time, model
+from engine.form.sync.published import printed
+from engine.form.sync.step import break_even
+from engine.formulas.overlap import exposed_time
+
+LAB = Inputs()
+BLOCKING = replace(LAB, overlap=False)
+
+
+def text(inputs, output):
+    view = compute(inputs)[output]
+    return show(view.value, view.quantity)
+
+
+def note(inputs, output):
+    return words(compute(inputs)[output].note)
+
+
+def also(inputs, output):
+    view = compute(inputs)[output]
+    return other_system(view.value, view.quantity)
+
+
+def regime(inputs):
+    return compute(inputs)["regime"].text
+
+
+def exposed(inputs):
+    return model(inputs).exposed
+
+
+def right(row):
+    """The third column of the table of published digits, by the first."""
+    rows = compute(replace(LAB, published=True))["published_digits"].rows
+    return next(words(cells[2]) for cells in rows if cells[0] == row)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output", "expected"),
+    [
+        (LAB, "all_reduce_time", "490.0 ms"),
+        (LAB, "gradient_size", "14.00 GB"),
+        (LAB, "sent_bytes", "24.50 GB"),
+        (LAB, "latency_part", "42.00 µs"),
+        (LAB, "compute_time", "347.9 ms"),
+        (LAB, "backward_time", "231.9 ms"),
+        (LAB, "break_even_tokens", "8,654"),
+        (LAB, "required_bandwidth", "845.1 Gb/s"),
+        (LAB, "algorithm_bandwidth", "28.57 GB/s"),
+        (LAB, "bus_bandwidth", "50.00 GB/s"),
+        (replace(LAB, tokens_per_gpu=8654), "required_bandwidth", "400 Gb/s"),
+        (replace(LAB, algorithm="tree"), "all_reduce_time", "560.0 ms"),
+        (replace(LAB, gpus_per_node=8), "bandwidth_part", "66.94 ms"),
+        (replace(LAB, parameters=175e9), "gradient_size", "350.0 GB"),
+        (replace(LAB, parameters=175e9), "sent_bytes", "612.5 GB"),
+        (replace(LAB, dtype="fp32"), "gradient_size", "28.00 GB"),
+        (replace(LAB, dtype="fp8"), "all_reduce_time", "245.0 ms"),
+    ],
+)
+def test_the_lab_gives_the_known_numbers(inputs, output, expected):
+    assert text(inputs, output) == expected
+
+
+def test_14_gigabytes_are_also_13_04_gibibytes():
+    assert also(LAB, "gradient_size") == "13.04 GiB"
+
+
+@pytest.mark.parametrize(("tokens", "efficiency"), [(4096, "57.4 %"), (8192, "96.4 %")])
+def test_efficiency_with_ideal_overlap(tokens, efficiency):
+    inputs = replace(LAB, tokens_per_gpu=tokens)
+    assert note(inputs, "efficiency") == f"{efficiency} with ideal overlap"
+
+
+@pytest.mark.parametrize(
+    ("output", "digits"),
+    [
+        ("gradient", "13.04 GB"),
+        ("ring", "456.3 ms"),
+        ("tree", "521.5 ms"),
+        ("compute", "3.5 ms"),
+        ("step", "459.8 ms"),
+        ("overhead", "99.2 %"),
+        ("efficiency", "0.8 %"),
+        ("bandwidth", "29802+ Gbps"),
+        ("upgrade", "119600G+"),
+    ],
+)
+def test_the_published_digits_are_reproduced(output, digits):
+    assert printed(LAB)[output] == digits
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("Gradient size", "14.00 GB"),
+        ("All-reduce, ring", "490.0 ms"),
+        ("All-reduce, tree", "560.0 ms"),
+        ("Compute", "347.9 ms"),
+        ("Least bandwidth", "845.1 Gb/s"),
+    ],
+)
+def test_the_right_numbers_stand_beside_the_published_ones(row, expected):
+    assert right(row) == expected
+
+
+def test_the_published_compute_time_is_that_of_41_tokens():
+    rows = compute(replace(LAB, published=True))["published_digits"].rows
+    reason = next(words(cells[3]) for cells in rows if cells[0] == "Compute")
+    assert reason == "what it prints is the time of 41 tokens"
+
+
+def test_the_published_digits_appear_only_when_asked_for():
+    assert compute(LAB)["published_digits"].rows == ()
+
+
+def test_the_published_ring_time_is_7_4_percent_short():
+    receipt = compute(LAB)["all_reduce_time"].receipt
+    assert "7.4 % more" in words(receipt.published.reason)
+
+
+def test_ring_and_tree_cross_at_912_megabytes_on_64_gpus():
+    view = race(Race())["crossover"]
+    assert show(view.value, view.quantity) == "912.0 MB"
+
+
+def test_the_reader_can_have_sizes_in_gibibytes():
+    view = compute(LAB)["sent_bytes"]
+    assert show(view.value, view.quantity, Display(binary=True)) == "22.82 GiB"
+
+
+def test_blocking_exposes_all_of_the_all_reduce():
+    assert exposed(BLOCKING) == model(BLOCKING).collective
+
+
+def test_the_blocking_share_is_the_all_reduce_over_the_step():
+    sync = model(LAB)
+    share = sync.collective / (sync.collective + sync.compute)
+    assert compute(LAB)["blocking_share"].value == pytest.approx(share)
+
+
+def test_the_blocking_share_is_the_exposed_share_without_overlap():
+    shares = compute(BLOCKING)
+    assert shares["exposed_share"].value == shares["blocking_share"].value
+
+
+def test_efficiency_and_exposed_share_are_the_whole_step():
+    views = compute(LAB)
+    assert views["efficiency"].value + views["exposed_share"].value == pytest.approx(1)
+
+
+def test_accumulation_pays_one_all_reduce_for_all_micro_batches():
+    one, four = model(LAB), model(replace(LAB, accumulation=4))
+    assert (four.compute, four.exposed) == (4 * one.compute, one.exposed)
+
+
+def test_zero_1_pays_both_halves():
+    inputs = replace(LAB, sharding="zero1")
+    sync = model(inputs)
+    half = sync.communication / 2
+    behind_backward = exposed_time(half, sync.backward, sync.num_buckets)
+    behind_forward = exposed_time(half, sync.forward, sync.num_buckets)
+    assert sync.exposed == pytest.approx(behind_backward + behind_forward)
+
+
+def test_zero_1_hides_more_because_the_forward_pass_helps():
+    assert exposed(replace(LAB, sharding="zero1")) < exposed(LAB)
+
+
+def test_blocking_zero_1_hides_nothing():
+    inputs = replace(BLOCKING, sharding="zero1")
+    assert exposed(inputs) == model(inputs).collective
+
+
+def test_in_network_reduction_saves_nearly_half_of_the_bytes():
+    inputs = replace(LAB, algorithm="in_network", world_size=1024)
+    assert compute(inputs)["sent_bytes"].value / model(inputs).size == pytest.approx(1025 / 1024)
+
+
+def test_a_hierarchy_of_nodes_with_one_gpu_is_a_ring():
+    assert text(replace(LAB, algorithm="hierarchical"), "all_reduce_time") == "490.0 ms"
+
+
+@pytest.mark.parametrize("world_size", [8, 1024, 131_072])
+def test_auto_is_never_slower_than_what_it_chooses_from(world_size):
+    inputs = replace(LAB, algorithm="auto", world_size=world_size, gpus_per_node=8)
+    sync = model(inputs)
+    others = [all_reduce_time(inputs, n, sync.size) for n in ("ring", "tree", "hierarchical")]
+    assert sync.collective == min(others)
+
+
+def test_auto_takes_the_tree_where_latency_rules():
+    inputs = replace(LAB, algorithm="auto", parameters=1e7, world_size=131_072)
+    assert model(inputs).algorithm == "tree"
+
+
+def test_eight_gpus_of_one_node_stay_on_nvlink():
+    assert model(replace(LAB, gpus_per_node=8)).bandwidth == LAB.scale_up
+
+
+def test_eight_ports_carry_eight_rings_at_once_up_to_the_speed_of_nvlink():
+    inputs = replace(LAB, world_size=64, gpus_per_node=8, ports_per_node=8)
+    assert model(inputs).bandwidth == 366 * GB
+
+
+def test_crossing_the_break_even_flips_the_regime():
+    inputs = replace(LAB, bucket=1 * MiB, latency=1e-6)
+    tokens = round(break_even(inputs, model(inputs)))
+    before = regime(replace(inputs, tokens_per_gpu=tokens - 50))
+    after = regime(replace(inputs, tokens_per_gpu=tokens * 2))
+    assert (before, after) == ("Link bandwidth", "Compute")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "name"),
+    [
+        (LAB, "Link bandwidth"),
+        (BLOCKING, "Blocking"),
+        (replace(LAB, tokens_per_gpu=32_768), "Compute"),
+        (replace(LAB, gpus_per_node=8, tokens_per_gpu=512), "NVLink bandwidth"),
+        (replace(LAB, parameters=1e7, world_size=131_072), "Latency"),
+        (replace(LAB, world_size=16_384, tokens_per_gpu=16_384), "Bucket latency"),
+        (replace(LAB, bucket=1024 * MiB, tokens_per_gpu=16_384), "Last bucket"),
+    ],
+)
+def test_the_regime_names_what_binds(inputs, name):
+    assert regime(inputs) == name
+
+
+def test_the_marked_point_lies_on_the_curve_as_set():
+    curve = compute(replace(LAB, tokens_per_gpu=256))["efficiency_curve"]
+    assert curve.points[0].y == pytest.approx(curve.series[0].y[0], rel=1e-12)
+
+
+def test_every_point_of_the_efficiency_curve_is_what_the_model_gives_there():
+    inputs = replace(LAB, sharding="zero1", accumulation=2)
+    curve = compute(inputs)["efficiency_curve"].series[0]
+    steps = [model(replace(inputs, tokens_per_gpu=int(t))) for t in curve.x]
+    assert list(curve.y) == pytest.approx([s.compute / s.step for s in steps], rel=1e-12)
+
+
+def test_every_point_of_the_required_curve_is_what_the_lab_gives_there():
+    curve = compute(LAB)["required_curve"].series[0]
+    for tokens, port in list(zip(curve.x, curve.y, strict=True))[::12]:
+        inputs = replace(LAB, tokens_per_gpu=int(tokens))
+        assert compute(inputs)["required_bandwidth"].value == pytest.approx(port, rel=1e-12)
+
+
+def test_a_port_that_hides_nothing_is_drawn_nowhere():
+    slow = replace(
+        LAB,
+        algorithm="hierarchical",
+        world_size=1024,
+        gpus_per_node=8,
+        scale_up=25 * GB,
+        tokens_per_gpu=256,
+    )
+    view = compute(slow)["required_curve"]
+    assert isinstance(view, Lines)
+    assert (view.points, max(view.series[0].y) < 1e15) == ((), True)
+
+
+def test_the_required_port_hides_the_bandwidth_part():
+    port = compute(LAB)["required_bandwidth"].value
+    faster = compute(replace(LAB, port=port))
+    assert faster["bandwidth_part"].value == pytest.approx(faster["backward_time"].value)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_closed_form_exposes_what_the_timeline_shows(seed):
+    chance = random.Random(seed)
+    inputs = replace(
+        LAB,
+        tokens_per_gpu=chance.choice([512, 4096, 8192, 16_384, 65_536]),
+        bucket=chance.choice([1, 25, 256, 1024]) * MiB,
+        world_size=2 ** chance.randint(1, 12),
+        port=chance.choice([25, 100, 400, 1600]) * Gbit,
+        overlap=chance.random() < 0.8,
+        sharding=chance.choice(["none", "zero1"]),
+    )
+    sync = model(inputs)
+    end = max(span.end for span in compute(inputs)["timeline"].spans)
+    assert end - sync.forward - sync.backward == pytest.approx(sync.exposed, rel=1e-9, abs=1e-9)
+
+
+def test_the_spans_of_a_lane_do_not_overlap():
+    spans = [s for s in compute(LAB)["timeline"].spans if s.lane == "communication"]
+    ordered = sorted(spans, key=lambda span: span.start)
+    assert all(a.end <= b.start * (1 + 1e-12) for a, b in pairwise(ordered))
+
+
+def test_the_parts_of_the_all_reduce_are_the_all_reduce():
+    views = compute(LAB)
+    parts = views["bandwidth_part"].value + views["latency_part"].value
+    assert parts == pytest.approx(views["all_reduce_time"].value)

@@ -1,0 +1,181 @@
+"""Algorithm race, two-point fit and rail claim against published numbers and their own limits."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from engine.basis.text import show, words
+from engine.basis.units import GB, KB, MB, MICRO
+from engine.calculators.moving_bytes import algorithm_race, alpha_beta_fit, rail_claim
+from engine.formulas.communication import point_to_point_time
+
+RACE = algorithm_race.Inputs()
+CLAIM = rail_claim.Inputs()
+ALPHA, WIRE = 7 * MICRO, 46 * GB
+
+
+def text(views, output):
+    return show(views[output].value, views[output].quantity)
+
+
+def race(**changes):
+    return algorithm_race.compute(replace(RACE, **changes))
+
+
+def fit(*points):
+    (first, reached), (second, also_reached) = points
+    return alpha_beta_fit.compute(
+        alpha_beta_fit.Inputs(
+            first=first,
+            first_bandwidth=reached,
+            second=second,
+            second_bandwidth=also_reached,
+        )
+    )
+
+
+def claim(**changes):
+    return rail_claim.compute(replace(CLAIM, **changes))
+
+
+def measured(size):
+    """A row of a benchmark on a link with latency ALPHA and bandwidth WIRE."""
+    return size, size / point_to_point_time(size, WIRE, ALPHA)
+
+
+@pytest.mark.parametrize(
+    ("views", "output", "expected"),
+    [
+        (race(), "crossover", "912.0 MB"),
+        (race(world_size=8), "crossover", "8.000 MB"),
+        (claim(), "time", "753.9 ms"),
+        (claim(ports_per_node=1), "time", "5.513 s"),
+        (claim(ports_per_node=1), "largest", "12.7B"),
+    ],
+)
+def test_the_known_numbers(views, output, expected):
+    assert text(views, output) == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "winner"), [(911 * MB, "Double binary tree"), (913 * MB, "Ring")]
+)
+def test_crossing_the_crossover_flips_the_winner(message, winner):
+    assert race(message=message)["winner"].text == winner
+
+
+@pytest.mark.parametrize("world_size", [2, 3])
+def test_few_ranks_have_no_crossover(world_size):
+    views = race(world_size=world_size)
+    assert "never slower" in words(views["crossover"].note)
+
+
+def test_where_there_is_no_crossover_none_is_drawn():
+    assert race(world_size=2)["race"].rules == ()
+
+
+def test_a_crossover_beyond_the_axis_is_not_drawn():
+    assert race(world_size=131_072)["race"].rules == ()
+
+
+def test_the_hierarchy_runs_only_with_full_nodes():
+    keys = [series.key for series in race(gpus_per_node=7)["race"].series]
+    assert keys == ["ring", "tree", "in_network"]
+
+
+def test_eight_to_a_node_race_with_four_algorithms():
+    keys = [series.key for series in race()["race"].series]
+    assert keys == ["ring", "tree", "hierarchical", "in_network"]
+
+
+def test_every_curve_of_the_race_ascends():
+    curves = [series.y for series in race()["race"].series]
+    assert all(list(curve) == sorted(curve) for curve in curves)
+
+
+def test_the_readers_point_is_the_faster_of_ring_and_tree():
+    times = algorithm_race.times(RACE, RACE.message)
+    assert race()["race"].points[0].y == min(times["ring"], times["tree"])
+
+
+def test_the_fit_finds_the_latency_it_was_made_with():
+    assert fit(measured(1 * MB), measured(1 * GB))["latency"].value == pytest.approx(ALPHA)
+
+
+def test_the_fit_finds_the_bandwidth_it_was_made_with():
+    assert fit(measured(1 * MB), measured(1 * GB))["bandwidth"].value == pytest.approx(WIRE)
+
+
+def test_half_of_the_bandwidth_is_reached_at_latency_times_bandwidth():
+    views = fit(measured(1 * MB), measured(1 * GB))
+    assert views["half_size"].value == pytest.approx(ALPHA * WIRE)
+
+
+def test_the_order_of_the_messages_does_not_matter():
+    forth = fit(measured(1 * MB), measured(1 * GB))
+    back = fit(measured(1 * GB), measured(1 * MB))
+    assert back["latency"].value == pytest.approx(forth["latency"].value)
+
+
+def test_both_measured_points_lie_on_the_fitted_curve():
+    views = fit(measured(1 * KB), measured(100 * GB))
+    curve, points = views["curve"].series[0], views["curve"].points
+    assert (curve.y[0], curve.y[-1]) == pytest.approx((points[0].y, points[1].y))
+
+
+def test_a_plausible_pair_is_consistent():
+    assert fit(measured(1 * MB), measured(1 * GB))["verdict"].text == "Consistent"
+
+
+def test_a_published_60_and_90_percent_of_300_gigabytes_is_doubtful():
+    change = next(iter(alpha_beta_fit.PRESETS.values()))
+    views = alpha_beta_fit.compute(alpha_beta_fit.Inputs(**change))
+    assert views["verdict"].text == "Doubtful"
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        ((1 * MB, 25 * GB), (1 * MB, 25 * GB)),
+        ((1 * MB, 1 * GB), (2 * MB, 400 * GB)),
+        ((1 * MB, 48 * GB), (256 * MB, 25 * GB)),
+    ],
+    ids=["one message twice", "the larger is faster", "the larger reaches less"],
+)
+def test_what_no_link_can_do_is_inconsistent(points):
+    assert fit(*points)["verdict"].text == "Inconsistent"
+
+
+def test_an_inconsistent_pair_has_no_finite_latency():
+    views = fit((1 * MB, 48 * GB), (256 * MB, 25 * GB))
+    assert text(views, "latency") == "no finite value"
+
+
+def test_an_inconsistent_pair_still_shows_its_points():
+    curve = fit((1 * MB, 48 * GB), (256 * MB, 25 * GB))["curve"]
+    assert (len(curve.points), curve.series, curve.rules) == (2, (), ())
+
+
+def test_the_axis_of_an_inconsistent_pair_is_finite():
+    assert math.isfinite(fit((1 * MB, 48 * GB), (256 * MB, 25 * GB))["curve"].y.high)
+
+
+@pytest.mark.parametrize(("ports", "verdict"), [(1, "False"), (8, "True")])
+def test_the_claim_holds_with_eight_ports_and_not_with_one(ports, verdict):
+    assert claim(ports_per_node=ports)["verdict"].text == verdict
+
+
+def test_one_port_is_spoken_of_in_the_singular():
+    sentence = words(claim(ports_per_node=1)["verdict"].sentence)
+    assert sentence.startswith("One port of 400 Gb/s per node carries")
+
+
+def test_a_sixteenth_port_is_no_use_behind_nvlink():
+    assert claim(ports_per_node=16)["time"].value == claim(ports_per_node=8)["time"].value
+
+
+def test_crossing_the_largest_model_flips_the_claim():
+    largest = claim()["largest"].value
+    verdicts = [claim(parameters=largest * f)["verdict"].text for f in (0.999, 1.001)]
+    assert verdicts == ["True", "False"]

@@ -1,0 +1,215 @@
+"""The largest batch: closed form, search and memory model agree; published and hand-worked sums."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from engine.basis.text import show, words
+from engine.basis.units import GB
+from engine.calculators.one_gpu import layer_ledger, state_ladder
+from engine.calculators.one_gpu.largest_batch import calculator as largest_batch
+from engine.calculators.one_gpu.largest_batch.inputs import Inputs
+from engine.calculators.one_gpu.largest_batch.model import (
+    SEQUENCES,
+    fit,
+    memory_of,
+    speed,
+    with_batch,
+)
+from engine.catalog.models import MODELS, Model
+from engine.formulas.activations import korthikanti_activations, layer_memory
+from engine.formulas.batch import batch_room, memory_of_batch, usable_memory
+from engine.run.parallelism import Plan, Training
+from engine.simulate.batch_search import search
+from engine.simulate.memory import fits
+
+INPUTS = Inputs()
+LEDGER = layer_ledger.Inputs()
+LADDER = state_ladder.Inputs()
+LIMIT = 4096
+
+
+def some_inputs(count=120):
+    """Seeded combinations of plans, lengths and software."""
+    chance = random.Random("largest batch")
+    for _ in range(count):
+        yield Inputs(
+            model=chance.choice(list(MODELS)),
+            world_size=chance.choice([8, 64, 512]),
+            sequence_length=chance.choice([1024, 4096, 32_768]),
+            recompute=chance.choice(["none", "selective", "full"]),
+            zero_stage=chance.choice("0123"),
+            tensor_parallel=chance.choice([1, 2, 8]),
+            pipeline_parallel=chance.choice([1, 2, 4]),
+            context_parallel=chance.choice([1, 2]),
+            margin=chance.choice([0.0, 0.05, 0.2]),
+            framework=chance.choice(["fsdp", "megatron", "deepspeed"]),
+            flash_attention=chance.choice([True, False]),
+        )
+
+
+FOUND = [(inputs, fit(inputs)) for inputs in some_inputs()]
+
+
+def text(views, output):
+    return show(views[output].value, views[output].quantity)
+
+
+def tiny(**changes):
+    """A GPT layer as the ledger counts it."""
+    shape = replace(LEDGER, **changes)
+    model = Model(
+        name="tiny",
+        num_layers=1,
+        hidden_size=shape.hidden_size,
+        num_attention_heads=shape.num_attention_heads,
+        num_key_value_heads=shape.num_attention_heads,
+        ffn_hidden_size=4 * shape.hidden_size,
+        vocab_size=16,
+        mlp="gelu",
+        tied_embeddings=True,
+        biases=True,
+    )
+    training = Training(
+        micro_batch_size=shape.micro_batch_size,
+        global_batch_size=shape.micro_batch_size,
+        sequence_length=shape.sequence_length,
+        flash_attention=False,
+    )
+    return shape, layer_memory(model, Plan(world_size=1), training).kept
+
+
+def test_trying_until_memory_runs_out_finds_the_closed_form():
+    found = [
+        (
+            search(lambda b, f=one: memory_of(f.run, b).total, one.usable, LIMIT)[-1].low,
+            min(one.largest, LIMIT),
+        )
+        for _, one in FOUND
+    ]
+    assert [tried for tried, _ in found] == [closed for _, closed in found]
+
+
+def test_the_largest_batch_is_the_last_that_the_memory_model_lets_in():
+    checked = [
+        (fits(memory_of(one.run, batch), one.run.training, (1 - i.margin) * capacity), batch)
+        for i, one in FOUND
+        for batch in (one.largest, one.largest + 1)
+        if 0 < one.largest < LIMIT and (capacity := one.run.cluster.gpu.memory)
+    ]
+    assert [answer for answer, _ in checked] == [True, False] * (len(checked) // 2)
+
+
+@pytest.mark.parametrize("batch", [3, 17, 64])
+def test_memory_is_a_straight_line_in_the_micro_batch(batch):
+    one = fit(INPUTS)
+    line = one.line.fixed + batch * one.line.per_sequence
+    assert memory_of(one.run, batch).total == pytest.approx(line, rel=1e-12)
+
+
+def test_room_by_hand():
+    room = usable_memory(80 * GB, 0.1, 2 * GB)
+    assert batch_room(room, 20 * GB, 10 * GB) == pytest.approx(5.0)
+
+
+def test_the_memory_of_a_batch_is_a_straight_line():
+    assert memory_of_batch(5, 20 * GB, 10 * GB) == 70 * GB
+
+
+def test_a_search_doubles_and_then_halves_the_gap():
+    tried = [probe.batch for probe in search(lambda b: float(b), 5.0, LIMIT)]
+    assert tried == [1, 2, 4, 8, 6, 5]
+
+
+def test_a_search_that_never_runs_out_stops_at_its_limit():
+    assert [probe.batch for probe in search(lambda b: 0.0, 5.0, 6)] == [1, 2, 4, 6]
+
+
+def test_a_search_where_one_is_too_much_answers_none():
+    assert search(lambda b: 9.0, 5.0, LIMIT)[-1].low == 0
+
+
+def test_seven_billion_parameters_on_eight_gpus_fall_from_112_to_14_gigabytes():
+    views = state_ladder.compute(LADDER)
+    assert (text(views, "replicated"), text(views, "sharded")) == ("112.0 GB", "14.00 GB")
+
+
+def test_the_tiny_ledger_by_hand():
+    # 34 s b h + 5 a s² b with s = 4, b = 1, h = 8, a = 2.
+    assert layer_ledger.compute(LEDGER)["total"].value == 34 * 32 + 5 * 2 * 16
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"sequence_length": 2048, "hidden_size": 12_288, "num_attention_heads": 96}]
+)
+def test_the_ledger_sums_to_the_published_formula(changes):
+    shape = replace(LEDGER, **changes)
+    tokens = shape.sequence_length * shape.micro_batch_size
+    published = korthikanti_activations(
+        tokens, shape.hidden_size, shape.num_attention_heads, shape.sequence_length, 1
+    )
+    assert sum(entry.size for entry in layer_ledger.entries(shape)) == published
+
+
+def test_the_formula_is_bytes_so_doubling_it_doubles_the_ledger():
+    views = layer_ledger.compute(LEDGER)
+    assert views["doubled"].value == 2 * sum(entry.size for entry in layer_ledger.entries(LEDGER))
+
+
+@pytest.mark.parametrize("changes", [{}, {"micro_batch_size": 4, "sequence_length": 64}])
+def test_the_ledger_is_what_the_memory_model_keeps(changes):
+    shape, kept = tiny(**changes)
+    assert layer_ledger.compute(shape)["total"].value == kept
+
+
+def test_with_fused_attention_doubling_the_length_halves_the_room():
+    longer = fit(replace(INPUTS, sequence_length=2 * INPUTS.sequence_length))
+    assert longer.line.room == pytest.approx(fit(INPUTS).line.room / 2, rel=1e-9)
+
+
+def test_halved_room_is_not_a_halved_batch():
+    lengths = [fit(replace(INPUTS, sequence_length=4096 * k)).largest for k in (1, 2, 4)]
+    assert lengths == [6, 3, 1]
+
+
+def test_with_scores_kept_doubling_the_length_more_than_halves_the_room():
+    kept = replace(INPUTS, flash_attention=False, sequence_length=1024)
+    longer = replace(kept, sequence_length=2048)
+    assert fit(longer).line.room < fit(kept).line.room / 2
+
+
+def test_the_largest_batch_is_not_the_fastest():
+    small, large = (replace(INPUTS, recompute=kind) for kind in ("none", "full"))
+    few, many = fit(small), fit(large)
+    assert many.largest > 5 * few.largest
+    assert speed(many.run, many.largest) < speed(few.run, few.largest)
+
+
+@pytest.mark.parametrize("batch", [1, 5, 64, 100])
+def test_every_batch_size_works_through_the_same_sequences(batch):
+    run = fit(INPUTS).run
+    each = with_batch(run, batch, SEQUENCES).global_batch_size / run.plan.world_size
+    assert 0 <= each - max(SEQUENCES, batch) < batch
+
+
+def test_states_that_do_not_fit_are_told_from_activations_that_do_not():
+    views = largest_batch.compute(replace(INPUTS, zero_stage="0", framework="megatron"))
+    assert views["fits"].text == "States"
+
+
+def test_a_size_that_does_not_divide_is_named():
+    views = largest_batch.compute(replace(INPUTS, tensor_parallel=3, world_size=12))
+    assert "3 does not divide" in words(views["possible"].sentence)
+
+
+def test_the_search_scene_says_the_closed_form():
+    views = largest_batch.compute(INPUTS)
+    last = views["search"].frames[-1]
+    assert f"the answer is {views['largest'].value:.0f}." in words(last.caption)
+
+
+def test_the_room_is_finite_for_a_batch_far_beyond_the_axis():
+    views = largest_batch.compute(replace(INPUTS, sequence_length=128))
+    assert math.isfinite(views["largest"].value)

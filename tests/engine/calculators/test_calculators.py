@@ -1,0 +1,364 @@
+"""Every calculator in the folder, whatever it computes, keeps these promises."""
+
+import json
+import random
+import re
+import time
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from engine.answer import reply
+from engine.basis.inputs import Choice, InputError, Number, Order
+from engine.basis.text import plain, words
+from engine.basis.views import Advice, Challenge, Formula, Lines, Scene, Value
+from engine.calculator import field_of, load, make, names
+
+REFERENCES = tomllib.loads(
+    (Path(__file__).parents[3] / "content" / "references.toml").read_text(encoding="utf-8")
+)
+ALL = pytest.mark.parametrize("name", names())
+WITH_PRESETS = pytest.mark.parametrize("name", [n for n in names() if load(n).presets])
+TAG = re.compile("<(/?)([a-z][a-z0-9]*)")
+VOID = {"br", "img", "input", "hr", "wbr"}
+
+
+def spread(field):
+    """The values of a field that matter alone: its bounds, all of its options, odd orders."""
+    if isinstance(field, Number):
+        return [field.low, field.high]
+    if isinstance(field, Order):
+        return ["-".join(field.items), "-".join(reversed(field.items))]
+    return list(field.options) if isinstance(field, Choice) else [True, False]
+
+
+def chosen(field, chance):
+    if isinstance(field, Order):
+        return "-".join(chance.sample(field.items, len(field.items)))
+    if not isinstance(field, Number):
+        return chance.choice(spread(field))
+    if chance.random() < 0.2:
+        return chance.choice(spread(field))
+    if field.low <= 0 or chance.random() < 0.3:
+        return field.at(chance.random())
+    value = min(field.low * (field.high / field.low) ** chance.random(), field.high)
+    return round(value) if field.whole else max(value, field.low)
+
+
+@cache
+def combinations(name, count=200):
+    """`count` seeded combinations of inputs, less those that are alike."""
+    chance = random.Random(f"combinations of {name}")
+    fields = load(name).fields
+    found = [{key: chosen(field, chance) for key, field in fields.items()} for _ in range(count)]
+    return tuple(values for index, values in enumerate(found) if values not in found[:index])
+
+
+def for_a_while(work, seconds, least):
+    """The first results of `work`: all, but of slow work after `least` no more than time allows.
+
+    A calculator that answers in a few milliseconds is tried with everything there is.
+    """
+    found, end = [], time.process_time() + seconds
+    for one in work:
+        found.append(one)
+        if len(found) >= least and time.process_time() > end:
+            break
+    return tuple(found)
+
+
+@cache
+def replies(name):
+    """The reply to the combinations, with all receipts, in every unit system in turn."""
+    receipts = [key for key, view in default_views(name).items() if isinstance(view, Value)]
+    answered = (
+        reply(
+            {
+                "calculator": name,
+                "values": {key: plain(value) for key, value in values.items()},
+                "display": {"binary": bool(index & 1), "both_ways": bool(index & 2)},
+                "want": {"receipts": receipts},
+            }
+        )
+        for index, values in enumerate(combinations(name))
+    )
+    return for_a_while(answered, 1.0, 24)
+
+
+@cache
+def computed(name):
+    """The views of the first combinations."""
+    calculator = load(name)
+    views = (calculator.compute(make(calculator, v)) for v in combinations(name)[:40])
+    return for_a_while(views, 0.5, 8)
+
+
+@cache
+def default_views(name):
+    calculator = load(name)
+    return calculator.compute(make(calculator, {}))
+
+
+def having(*kinds):
+    """The calculators that show one of these."""
+    found = [n for n in names() if any(isinstance(v, kinds) for v in default_views(n).values())]
+    return pytest.mark.parametrize("name", found)
+
+
+def with_preset(name, change):
+    calculator = load(name)
+    return calculator.compute(make(calculator, change))
+
+
+def of_kind(name, kind):
+    return [view for views in computed(name) for view in views.values() if isinstance(view, kind)]
+
+
+def receipts(name):
+    return [view.receipt for view in of_kind(name, Value)]
+
+
+def fragments(answered):
+    """Every piece of HTML in a reply."""
+    views = answered["outputs"].values()
+    return [view["html"] for view in views if "html" in view] + [
+        *answered["extra"].get("receipts", {}).values()
+    ]
+
+
+def unbalanced(fragment):
+    """What is wrong with the nesting of a fragment: tags closed out of turn or never."""
+    is_open, wrong = [], []
+    for slash, tag in TAG.findall(fragment):
+        if not slash:
+            is_open += [tag] if tag not in VOID else []
+        elif not is_open or is_open.pop() != tag:
+            wrong.append(tag)
+    return wrong + is_open
+
+
+def test_an_unknown_calculator_is_named_with_those_there_are():
+    with pytest.raises(LookupError, match=r"no calculator 'zeroo'; there are .*gradient_sync"):
+        load("zeroo")
+
+
+def test_an_unknown_input_is_named_with_those_there_are():
+    with pytest.raises(InputError, match="rail_claim has no input 'gpus'; there are parameters"):
+        field_of(load("rail_claim"), "gpus")
+
+
+@ALL
+def test_a_calculator_asks_a_question(name):
+    assert load(name).question.endswith("?")
+
+
+@ALL
+def test_every_input_has_a_default(name):
+    assert list(load(name).defaults) == list(load(name).fields)
+
+
+@ALL
+def test_the_defaults_compute(name):
+    assert default_views(name)
+
+
+@ALL
+def test_every_bound_and_every_option_alone_computes(name):
+    calculator = load(name)
+    for key, field in calculator.fields.items():
+        for value in spread(field):
+            answered = reply({"calculator": name, "values": {key: plain(value)}})
+            assert answered["outputs"] is not None, f"{key} = {value}"
+
+
+@ALL
+def test_any_combination_of_inputs_is_accepted(name):
+    problems = [answered["problems"] for answered in replies(name)]
+    errors = [i["error"] for answered in replies(name) for i in answered["inputs"].values()]
+    assert not [*filter(None, problems + errors)]
+
+
+@ALL
+def test_any_combination_gives_finite_json(name):
+    assert all(json.dumps(answered, allow_nan=False) for answered in replies(name))
+
+
+@ALL
+def test_the_outputs_are_the_same_whatever_the_inputs(name):
+    kinds = {
+        tuple((key, view["kind"]) for key, view in answered["outputs"].items())
+        for answered in replies(name)
+    }
+    assert len(kinds) == 1
+
+
+@ALL
+def test_the_same_request_gives_the_same_bytes(name):
+    values = {key: plain(value) for key, value in combinations(name)[0].items()}
+    request = {"calculator": name, "values": values}
+    assert json.dumps(reply(request)) == json.dumps(reply(request))
+
+
+@ALL
+def test_all_html_is_balanced(name):
+    wrong = [unbalanced(text) for answered in replies(name) for text in fragments(answered)]
+    assert not any(wrong)
+
+
+@ALL
+def test_no_number_is_written_as_a_programming_language_does(name):
+    texts = [text for answered in replies(name) for text in fragments(answered)]
+    texts += [
+        view["text"] + view["note"]
+        for answered in replies(name)
+        for view in answered["outputs"].values()
+        if view["kind"] == "value"
+    ]
+    assert not [text for text in texts if ">nan<" in text or ">inf<" in text or "None" in text]
+
+
+@ALL
+def test_every_number_has_a_receipt(name):
+    expected = [key for key, view in default_views(name).items() if isinstance(view, Value)]
+    assert all(list(a["extra"].get("receipts", {})) == expected for a in replies(name))
+
+
+@ALL
+def test_every_equation_of_a_receipt_is_declared(name):
+    shown = {receipt.equation.name for receipt in receipts(name) if receipt.equation}
+    shown |= {view.equation.name for view in of_kind(name, Formula)}
+    assert shown <= {equation.name for equation in load(name).equations}
+
+
+@ALL
+def test_every_symbol_of_a_shown_equation_has_a_value(name):
+    shown = [receipt for receipt in receipts(name) if receipt.equation]
+    missing = [
+        (view.equation.name, set(view.equation.symbols) - set(view.symbols))
+        for view in [*shown, *of_kind(name, Formula)]
+    ]
+    assert not [pair for pair in missing if pair[1]]
+
+
+@ALL
+def test_a_receipt_links_symbols_to_inputs_that_exist(name):
+    calculator = load(name)
+    links = [*receipts(name), *of_kind(name, Formula)]
+    named = {field for link in links for field in link.inputs.values()}
+    assert named <= set(calculator.fields)
+
+
+@ALL
+def test_every_assumption_is_a_sentence(name):
+    assumptions = {words(a) for receipt in receipts(name) for a in receipt.assumptions}
+    assert not [text for text in assumptions if not text.endswith(".")]
+
+
+@ALL
+def test_every_source_is_in_the_bibliography(name):
+    keys = set()
+    for receipt in receipts(name):
+        keys |= set(receipt.sources)
+        keys |= set(receipt.equation.sources if receipt.equation else ())
+        keys |= {receipt.published.source} if receipt.published else set()
+    assert keys <= set(REFERENCES)
+
+
+@ALL
+def test_every_receipt_says_what_it_rests_on(name):
+    bare = [r for r in receipts(name) if not (r.equation or r.assumptions or r.sources)]
+    assert not bare
+
+
+@WITH_PRESETS
+def test_every_preset_computes(name):
+    presets = load(name).presets
+    assert all(with_preset(name, change) for change in presets.values())
+
+
+@WITH_PRESETS
+def test_every_preset_is_within_the_ranges(name):
+    calculator = load(name)
+    for change in calculator.presets.values():
+        for key, value in change.items():
+            assert field_of(calculator, key).read(plain(value), typed=False) == value
+
+
+@WITH_PRESETS
+def test_every_preset_changes_something(name):
+    calculator = load(name)
+    changes = [
+        {key: value for key, value in change.items() if calculator.defaults[key] != value}
+        for change in calculator.presets.values()
+    ]
+    assert all(changes)
+
+
+@having(Lines)
+def test_a_handle_lies_on_an_axis_over_the_range_of_its_input(name):
+    fields = load(name).fields
+    curves = [view for view in of_kind(name, Lines) if view.handle]
+    ends = {(view.x.low, view.x.high, view.handle) for view in curves}
+    assert all((fields[h].low, fields[h].high) == (low, high) for low, high, h in ends)
+
+
+@having(Scene)
+def test_the_frames_of_a_scene_have_the_same_shapes(name):
+    scenes = of_kind(name, Scene)
+    shapes = [{tuple((s.key, s.tag) for s in f.shapes) for f in scene.frames} for scene in scenes]
+    assert all(len(different) == 1 for different in shapes)
+
+
+@having(Scene)
+def test_the_shapes_of_a_scene_have_different_keys(name):
+    keys = [[shape.key for shape in scene.frames[0].shapes] for scene in of_kind(name, Scene)]
+    assert all(len(found) == len(set(found)) for found in keys)
+
+
+@having(Challenge)
+def test_the_solution_of_a_challenge_meets_every_condition(name):
+    for key, view in default_views(name).items():
+        if isinstance(view, Challenge):
+            solved = with_preset(name, view.solution)[key]
+            assert all(condition.met for condition in solved.conditions)
+
+
+@having(Challenge)
+def test_the_start_of_a_challenge_is_not_its_solution(name):
+    for key, view in default_views(name).items():
+        if isinstance(view, Challenge):
+            started = with_preset(name, view.start)[key]
+            assert not all(condition.met for condition in started.conditions)
+
+
+def promises(name, values, views):
+    """What each remedy promises, and what it gives."""
+    return [
+        (remedy.after, with_preset(name, values | dict(remedy.change))[key].now)
+        for key, view in views.items()
+        if isinstance(view, Advice)
+        for remedy in view.remedies
+        if not {"tokens_per_gpu", "accumulation"} & set(remedy.change)
+    ]
+
+
+@having(Advice)
+def test_every_remedy_keeps_its_promise(name):
+    tried = zip(combinations(name), computed(name), strict=False)
+    found = for_a_while((promises(name, *one) for one in tried), 1.0, 5)
+    kept = [pair for some in found for pair in some]
+    promised = [after for after, _ in kept]
+    assert [now for _, now in kept] == pytest.approx(promised, rel=1e-13)
+
+
+@having(Advice)
+def test_every_remedy_helps(name):
+    assert all(r.after < view.now for view in of_kind(name, Advice) for r in view.remedies)
+
+
+@having(Advice)
+def test_the_most_effective_remedy_comes_first(name):
+    effects = [[remedy.after for remedy in view.remedies] for view in of_kind(name, Advice)]
+    assert all(found == sorted(found) for found in effects)

@@ -1,0 +1,125 @@
+"""The calculator of a run: its parts add up, and its figures are the published ones."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.basis.text import DEFAULT, show, words
+from engine.basis.ticks import ticks
+from engine.basis.units import DAY, HOUR
+from engine.calculators.whole_runs.job_time import calculator as job_time
+from engine.calculators.whole_runs.job_time.model import job
+from engine.form.job_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_MTBF, LLAMA3_WINDOW
+
+START = job_time.Inputs()
+HOPELESS = replace(START, num_gpus=131_072, gpu_mtbf=1e3 * HOUR, interval=DAY)
+
+
+def views(**changes):
+    return job_time.compute(replace(START, **changes))
+
+
+def text(found, output):
+    return show(found[output].value, found[output].quantity)
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [("mtbf", "3.093 h"), ("young", "19.27 min"), ("daly", "18.60 min"), ("reached", "43.0 %")],
+)
+def test_the_known_numbers(output, expected):
+    assert text(views(), output) == expected
+
+
+def test_the_default_rate_of_failures_is_llama_3s():
+    counted = LLAMA3_WINDOW * LLAMA3_GPUS / LLAMA3_FAILURES
+    assert counted == pytest.approx(LLAMA3_MTBF, abs=HOUR / 2)
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"interval": 600.0}, {"slower": 0.3}, {"num_gpus": 8}, {"restart": 3 * HOUR}]
+)
+def test_the_parts_of_the_run_add_up(changes):
+    found = job(replace(START, **changes))
+    parts = found.steps + found.checkpoints + found.redone + found.restarts
+    assert parts == pytest.approx(found.wall)
+
+
+def test_the_waterfall_ends_with_the_run():
+    found = views()
+    last = found["waterfall"].bars[-1]
+    total = sum(segment.value for segment in last.segments)
+    assert total == pytest.approx(found["wall_time"].value)
+
+
+def test_saving_at_dalys_interval_is_better():
+    assert views(interval=views()["daly"].value)["wall_time"].value < views()["wall_time"].value
+
+
+def test_a_run_that_never_ends_says_so():
+    assert job_time.compute(HOPELESS)["verdict"].text == "Never done"
+
+
+def test_a_run_that_never_ends_has_no_finite_cost():
+    assert text(job_time.compute(HOPELESS), "cost") == "no finite value"
+
+
+def test_the_waterfall_of_a_run_that_never_ends_stops_at_the_checkpoints():
+    assert len(job_time.compute(HOPELESS)["waterfall"].bars) == 4
+
+
+def test_one_gpu_half_as_fast_nearly_doubles_the_run():
+    ratio = views(slower=0.5)["wall_time"].value / views()["wall_time"].value
+    assert ratio == pytest.approx(2 / 1.04, rel=0.002)
+
+
+def test_a_measured_speed_takes_the_place_of_the_mfu():
+    assert views(speed_from="measured", rate=100.0)["token_rate"].value == 100
+
+
+def test_a_speed_above_the_peak_is_remarked():
+    found = views(speed_from="measured", rate=1000.0)
+    assert words(found["reached"].note) == "more than there is: check the speed"
+
+
+def test_all_eight_gpus_of_a_step_end_together():
+    ends = [
+        sum(segment.value for segment in bar.segments) for bar in views(slower=0.2)["waiting"].bars
+    ]
+    assert ends == pytest.approx([ends[0]] * 8)
+
+
+def test_the_slow_one_of_eight_does_not_wait():
+    assert views(slower=0.2)["waiting"].bars[0].segments[1].value == 0
+
+
+def test_twice_the_gpus_take_more_than_half_the_time():
+    # More GPUs fail more often and wait longer: the last hours are the dearest.
+    ratio = views(num_gpus=32_768)["wall_time"].value / views()["wall_time"].value
+    assert 0.5 < ratio < 1
+
+
+def test_too_many_gpus_finish_later():
+    many = views(num_gpus=131_072, interval=4 * HOUR)["wall_time"].value
+    assert many > views(num_gpus=16_384, interval=4 * HOUR)["wall_time"].value
+
+
+@pytest.mark.parametrize(
+    ("preset", "reported"),
+    [("BLOOM 176B on 384 A100", 1_082_990), ("DeepSeek-V3 on 2,048 H800", 2_664_000)],
+)
+def test_the_work_of_a_preset_is_within_the_reported_gpu_hours(preset, reported):
+    found = job(job_time.Inputs(**job_time.PRESETS[preset]))
+    hours = found.work * job_time.Inputs(**job_time.PRESETS[preset]).num_gpus / HOUR
+    assert 0.8 * reported < hours < 1.001 * reported
+
+
+def test_a_log_axis_of_minutes_and_hours_is_marked_by_the_clock():
+    found = [mark for _, mark in ticks(views()["goodput_curve"].x, DEFAULT)]
+    assert found == ["60 s", "10 min", "60 min", "6 h", "24 h"]
+
+
+def test_the_formula_gives_the_time_of_the_run():
+    symbols = {key: value for key, (value, _) in views(slower=0.1)["formula"].symbols.items()}
+    steps = symbols["D"] / (symbols["n"] * symbols["r"])
+    assert steps * symbols["m"] / symbols["g"] == pytest.approx(symbols["Tr"])

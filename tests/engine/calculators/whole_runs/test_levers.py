@@ -1,0 +1,84 @@
+from dataclasses import replace
+
+import pytest
+
+from engine.calculators.whole_runs.levers.amdahl import amdahl
+from engine.form.levers.changes import LEVERS, exposed, hidden
+from engine.form.levers.inputs import PRESETS, Inputs, as_run
+from engine.form.levers.model import job
+from engine.simulate.step_time import step_time
+from tests.validation import gains
+
+DEFAULT = job(Inputs())
+
+
+def gain(found, key):
+    return next(one for one in found.gains if one.lever.key == key)
+
+
+def test_a_lever_has_one_key():
+    assert len({lever.key for lever in LEVERS}) == len(LEVERS)
+
+
+@pytest.mark.parametrize("lever", LEVERS, ids=lambda lever: lever.key)
+def test_a_lever_says_what_it_costs(lever):
+    assert lever.side.endswith(".")
+
+
+@pytest.mark.parametrize("lever", LEVERS, ids=lambda lever: lever.key)
+def test_a_lever_has_one_way_to_be_computed(lever):
+    assert [lever.change, lever.machine, lever.removed].count(None) == 2
+
+
+def test_every_lever_is_a_gain_or_does_not_apply():
+    assert len(DEFAULT.gains) + len(DEFAULT.idle) == len(LEVERS)
+
+
+def test_a_setting_gains_what_the_cost_model_says():
+    run, _ = as_run(replace(Inputs(), recompute="selective"))
+    after = step_time(run.model, run.cluster, run.plan, run.training).total
+    assert gain(DEFAULT, "recompute").gain == pytest.approx(DEFAULT.step.total / after)
+
+
+def test_a_kernel_2_6_times_as_fast_gives_three_percent_of_five_exposed():
+    assert amdahl(0.05, 2.6) == pytest.approx(1.0317, abs=5e-5)
+
+
+def test_a_kernel_2_6_times_as_fast_gives_ten_percent_of_fifteen_exposed():
+    assert amdahl(0.15, 2.6) == pytest.approx(1.1017, abs=5e-5)
+
+
+def test_faster_kernels_do_not_help_a_wire_between_nodes():
+    found = job(
+        replace(Inputs(), **PRESETS["The network first: ZeRO-3 on one 100 Gb/s port a node"])
+    )
+    assert gain(found, "kernels").gain == 1.0
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name.startswith("The network first")])
+def test_there_are_jobs_in_which_the_network_comes_first(name):
+    found = job(replace(Inputs(), **PRESETS[name]))
+    assert next(one for one in found.gains if one.fits).lever.key == "ports"
+
+
+def test_there_are_jobs_in_which_the_network_gives_nothing():
+    found = job(replace(Inputs(), **PRESETS["The network last: 8B on one node"]))
+    assert gain(found, "ports").gain == 1.0
+
+
+def test_contention_gains_no_more_than_the_time_that_is_hidden():
+    worst = job(replace(Inputs(), contention=0.4))
+    most = hidden(worst.run, worst.step)
+    assert worst.step.total - gain(worst, "contention").step <= most
+
+
+def test_no_lever_of_waiting_takes_away_more_than_the_step():
+    assert all(one.step > 0 for one in DEFAULT.gains)
+
+
+def test_what_is_exposed_is_part_of_the_step():
+    assert 0 < exposed(DEFAULT.step) < DEFAULT.step.total
+
+
+def test_the_error_of_gains_is_the_one_of_the_published_pairs():
+    assert gains.TARGET.read_text("utf-8") == gains.text()

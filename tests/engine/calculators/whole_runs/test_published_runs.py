@@ -1,0 +1,224 @@
+"""The estimate of a run and the published runs: the same numbers on every way to them."""
+
+import json
+import math
+import random
+from dataclasses import fields, replace
+
+import pytest
+
+from engine.answer import reply
+from engine.basis.text import DEFAULT
+from engine.basis.views import Open, Table, cell_words
+from engine.calculator import load
+from engine.calculators.whole_runs import estimate_run
+from engine.calculators.whole_runs.published_runs import calculator as published_runs
+from engine.calculators.whole_runs.published_runs.errors import statistics
+from engine.calculators.whole_runs.published_runs.read import inputs_of, published, sources
+from engine.calculators.whole_runs.published_runs.tables import query_of
+from engine.draw.fragments import table_fragment
+from engine.estimate import estimate
+from engine.form.run.accuracy import ACCURACY
+from engine.form.run.inputs import CUSTOM, Inputs
+from engine.form.run.repair import repaired, run_of
+from engine.run.file import read
+from tests.validation import published as written
+from tests.validation.any_run import any_document
+from tests.validation.rows import cases
+
+RUN = Inputs()
+RUNS = published()
+STALE = "run `python -m tests.validation.published`"
+
+
+@pytest.fixture(scope="module")
+def found():
+    return cases(written.DATA)[0]
+
+
+@pytest.fixture(scope="module")
+def memory():
+    return written.measured_memory()
+
+
+def shown(**changes):
+    return estimate_run.compute(replace(RUN, **changes))
+
+
+def listed(**changes):
+    return published_runs.compute(replace(published_runs.Inputs(), **changes))
+
+
+def given(document):
+    """The inputs of a run file."""
+    flat = {**document, **document["cluster"], **document["parallelism"], **document["training"]}
+    flat |= document["model"] if isinstance(document["model"], dict) else {}
+    taken = {field.name: flat[field.name] for field in fields(Inputs) if field.name in flat}
+    taken["zero_stage"] = str(taken["zero_stage"])
+    taken["model"] = CUSTOM if isinstance(document["model"], dict) else document["model"]
+    return Inputs(**taken)
+
+
+# The compact copies are what the engine predicts now.
+
+
+def test_the_rows_are_those_that_the_engine_predicts(found, memory):
+    assert written.ROWS.read_text("utf-8") == written.rows_module(found, memory), STALE
+
+
+def test_the_accuracy_is_that_of_the_engine(found, memory):
+    assert written.ACCURACY.read_text("utf-8") == written.accuracy_module(found, memory), STALE
+
+
+def test_a_row_gives_the_same_run_as_its_source(found):
+    runs = [run_of(inputs_of(row))[0] for row in RUNS]
+    names = {replace(run.model, name="") for run in runs}
+    assert names == {replace(case.run.model, name="") for case in found}
+
+
+def test_the_estimate_of_every_row_is_its_prediction():
+    estimates = [estimate(run_of(inputs_of(row))[0])["step_time"] for row in RUNS]
+    assert estimates == pytest.approx([row.predicted for row in RUNS], rel=1e-4)
+
+
+def test_no_published_run_needs_a_repair():
+    assert not [row.key for row in RUNS if repaired(inputs_of(row)) != inputs_of(row)]
+
+
+@pytest.mark.parametrize("row", RUNS[:: len(RUNS) // 40], ids=lambda row: row.key)
+def test_the_link_of_a_row_opens_its_estimate(row):
+    pairs = (pair.split("=") for pair in query_of(row).split("&"))
+    values = {name.removeprefix("estimate_run."): text for name, text in pairs}
+    answered = reply({"calculator": "estimate_run", "values": values})
+    assert answered["outputs"]["step_time"]["value"] == pytest.approx(row.predicted, rel=1e-4)
+
+
+def test_every_input_of_every_row_is_within_its_range():
+    declared = load("estimate_run").fields
+    texts = {pair for row in RUNS for pair in query_of(row).split("&")}
+    for pair in texts:
+        name, _, text = pair.removeprefix("estimate_run.").partition("=")
+        declared[name].read(text, typed=False)
+
+
+# The estimate.
+
+
+def test_the_parts_of_the_time_add_up_to_the_step():
+    views = shown()
+    parts = [bar.segments[0].value for bar in views["time_parts"].bars]
+    assert math.fsum(parts) == pytest.approx(views["step_time"].value)
+
+
+def test_the_parts_of_the_memory_add_up_to_the_peak():
+    views = shown()
+    parts = [segment.value for segment in views["memory_parts"].bars[0].segments]
+    assert math.fsum(parts) == pytest.approx(views["peak_memory"].value)
+
+
+def test_the_receipt_of_the_step_adds_up():
+    views = shown(zero_stage="3", pipeline_parallel=1)
+    total, *parts = (value for value, _ in views["step_time"].receipt.symbols.values())
+    assert math.fsum(parts) == pytest.approx(total)
+
+
+def test_the_defaults_are_possible():
+    assert shown()["possible"].text == "Possible"
+
+
+def test_a_batch_that_does_not_divide_is_rounded_and_said():
+    views = shown(global_batch_size=131)
+    assert views["possible"].text == "Changed"
+
+
+def test_a_run_that_is_too_large_does_not_fit():
+    views = shown(tensor_parallel=1, pipeline_parallel=1, context_parallel=1, zero_stage="0")
+    assert views["fits"].text == "Does not fit"
+
+
+def test_twice_the_gpus_at_the_same_batch_are_faster():
+    assert shown(world_size=128)["step_time"].value < shown()["step_time"].value
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_possible_run_file_is_not_repaired(seed):
+    inputs = given(any_document(random.Random(f"published {seed}")))
+    assert repaired(inputs) == inputs
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_calculator_and_the_terminal_agree(seed):
+    document = any_document(random.Random(f"published {seed}"))
+    expected = estimate(read(document))["step_time"]
+    assert estimate_run.compute(given(document))["step_time"].value == pytest.approx(expected)
+
+
+# The published runs.
+
+
+def test_all_runs_are_counted():
+    assert listed()["rows"].value == len(RUNS) == 579
+
+
+@pytest.mark.parametrize("kind", ["dense", "mixture"])
+def test_the_error_of_a_kind_is_that_of_the_error_band(kind):
+    assert listed(kind=kind)["mean"].value == pytest.approx(ACCURACY[kind][1], abs=1e-4)
+
+
+def test_the_error_of_the_memory_is_that_of_the_error_band():
+    assert listed()["memory_mean"].value == pytest.approx(ACCURACY["memory"][1], abs=3e-4)
+
+
+def test_every_group_together_has_all_runs():
+    counts = [row[1].numbers["n"][0] for row in listed(group="gpus")["groups"].rows]
+    assert sum(counts) == len(RUNS)
+
+
+def test_the_whole_list_is_reachable_page_by_page():
+    pages = round(load("published_runs").fields["page"].high)
+    rows = [row for page in range(1, pages + 1) for row in listed(page=page)["runs"].rows]
+    assert len(rows) == len(RUNS)
+
+
+def test_a_page_behind_the_last_is_the_last():
+    assert listed(source="4", page=29)["runs"] == listed(source="4", page=1)["runs"]
+
+
+def test_the_worst_run_comes_first():
+    views = listed()
+    assert views["worst"].note.startswith(str(views["runs"].rows[0][0]).partition(",")[0])
+
+
+def test_the_shares_of_a_column_add_up():
+    columns = zip(*listed()["gpu_residuals"].values, strict=True)
+    sums = [math.fsum(value for value in column if math.isfinite(value)) for column in columns]
+    assert sums == pytest.approx([1.0] * len(sums))
+
+
+def test_no_run_left_is_no_number():
+    views = listed(gpus_from=4096, gpus_to=4096)
+    assert math.isnan(views["mean"].value)
+
+
+def test_no_run_left_is_still_an_answer():
+    answered = reply({"calculator": "published_runs", "values": {"gpus_from": "4096"}})
+    assert json.dumps(answered, allow_nan=False)
+
+
+def test_the_ninetieth_percentile_is_that_of_the_report():
+    assert statistics([0.01 * n for n in range(1, 11)])["p90"] == pytest.approx(0.10)
+
+
+def test_every_source_has_a_run():
+    assert {row.source for row in RUNS} == set(range(len(sources())))
+
+
+def test_a_cell_opens_a_calculator_with_the_inputs_of_its_row():
+    cell = Open("open", "estimate_run", "estimate_run.model=custom&estimate_run.gpu=B200")
+    view = Table(title="", columns=("run",), rows=(("one", cell),))
+    href = "?estimate_run.model=custom&amp;estimate_run.gpu=B200#estimate_run"
+    assert f'<td><a href="{href}">open</a></td>' in table_fragment(view, DEFAULT)
+
+
+def test_a_cell_that_opens_something_is_its_text_elsewhere():
+    assert cell_words(Open("open", "estimate_run", "estimate_run.gpu=B200")) == "open"

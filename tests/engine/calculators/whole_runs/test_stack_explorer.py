@@ -1,0 +1,115 @@
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from engine.basis.units import HOUR
+from engine.calculators.whole_runs.stack_explorer.calculator import SOLUTION, compute
+from engine.calculators.whole_runs.stack_explorer.events import events
+from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
+from engine.calculators.whole_runs.stack_explorer.model import cost, job
+from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
+from engine.calculators.whole_runs.stack_explorer.ruler import _spread, scene
+
+PLAIN = Inputs()
+
+
+def times(inputs):
+    return {event.key: event.time for event in events(inputs, job(inputs))}
+
+
+def heights(inputs):
+    shapes = scene(inputs, events(inputs, job(inputs))).frames[0].shapes
+    return {shape.key: float(shape.attributes["cy"]) for shape in shapes if shape.tag == "circle"}
+
+
+def labels(inputs):
+    shapes = scene(inputs, events(inputs, job(inputs))).frames[0].shapes
+    return [
+        float(shape.attributes["y"]) for shape in shapes if shape.key.startswith("n") and shape.text
+    ]
+
+
+def test_the_job_of_the_start_fails_as_often_as_the_published_one():
+    assert times(PLAIN)["mtbf"] == pytest.approx(54 * 24 / 419 * HOUR, rel=1e-3)
+
+
+def test_more_than_ten_orders_of_magnitude_lie_between_a_memory_access_and_a_failure():
+    # 11,135 s over 348.5 ns.
+    assert compute(PLAIN)["decades"].value == pytest.approx(10.5045, abs=0.0005)
+
+
+def test_the_run_is_tokens_over_tokens_per_second():
+    assert times(PLAIN)["run"] * job(PLAIN).rate == pytest.approx(15.6e12)
+
+
+def test_a_billion_tokens_cost_what_the_gpus_of_their_time_do():
+    found = job(PLAIN)
+    seconds = 1e9 / (2048 * 8192 / found.step)
+    assert cost(PLAIN, found) == pytest.approx(seconds * 16_384 * 2 / 3600)
+
+
+def test_the_step_is_the_one_of_the_estimate():
+    assert times(PLAIN)["step"] == job(PLAIN).found["step_time"]
+
+
+def test_half_as_many_gpus_fail_half_as_often():
+    half = times(replace(PLAIN, world_size=8192))
+    assert half["mtbf"] == pytest.approx(2 * times(PLAIN)["mtbf"])
+
+
+def test_a_layer_is_longer_than_its_largest_product():
+    assert times(PLAIN)["layer"] > times(PLAIN)["gemm"]
+
+
+def test_one_stage_sends_no_message_to_the_next():
+    assert times(replace(PLAIN, **PRESETS["8B on one node"]))["send"] == 0.0
+
+
+@pytest.mark.parametrize("preset", ["", *PRESETS])
+def test_events_lie_on_the_ruler_in_the_order_of_their_times(preset):
+    inputs = replace(PLAIN, **PRESETS.get(preset, {}))
+    at = heights(inputs)
+    placed = [at[f"o{event.key}"] for event in events(inputs, job(inputs)) if event.time > 0]
+    assert placed == sorted(placed)
+
+
+@pytest.mark.parametrize("preset", ["", *PRESETS])
+def test_names_on_the_ruler_do_not_touch(preset):
+    found = sorted(labels(replace(PLAIN, **PRESETS.get(preset, {}))))
+    assert min(b - a for a, b in pairwise(found)) >= 20
+
+
+def test_names_that_do_not_touch_stay_where_they_belong():
+    assert _spread([30.0, 100.0, 200.0]) == [30.0, 100.0, 200.0]
+
+
+def test_an_event_beyond_the_ruler_says_so():
+    inputs = replace(PLAIN, ruler_to=10 * HOUR)
+    shapes = scene(inputs, events(inputs, job(inputs))).frames[0].shapes
+    assert next(s.text for s in shapes if s.key == "nrun").endswith("beyond the ruler")
+
+
+def test_every_layer_has_an_event():
+    assert {event.layer for event in events(PLAIN, job(PLAIN))} == set(LAYER_NAMES)
+
+
+@pytest.mark.parametrize("event", EVENT_NAMES)
+def test_every_event_can_be_explained(event):
+    assert len(compute(replace(PLAIN, event=event))["event_panel"].rows) == 8
+
+
+def test_a_pipeline_across_nodes_costs_less_than_a_quarter_of_sharding_across_them():
+    start = replace(PLAIN, **PRESETS["13B on eight nodes with one port of 100 Gb/s"])
+    other = replace(PLAIN, **SOLUTION)
+    assert cost(other, job(other)) < cost(start, job(start)) / 4
+
+
+def test_the_levers_of_the_frontier_are_those_of_the_same_job():
+    found = job(PLAIN)
+    assert found.levers.step.total == pytest.approx(found.step)
+
+
+def test_overlapping_more_never_makes_the_step_longer():
+    steps = [step.total for _, _, step in job(PLAIN).variants]
+    assert steps == sorted(steps, reverse=True)

@@ -1,0 +1,141 @@
+import re
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from engine.basis.units import GB, TERA, Gbit, GiB
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.hardware import GPUS, LINKS, MEASURED, ON_CHIP
+from engine.catalog.hosts import CPU_ADAM, HOSTS
+from engine.catalog.models import MODELS, TINY_260
+from engine.catalog.nodes import NODES
+
+ROWS = [
+    *ACCELERATORS.values(),
+    *NODES.values(),
+    *LINKS.values(),
+    *MEASURED.values(),
+    *ON_CHIP.values(),
+    *HOSTS.values(),
+    CPU_ADAM,
+]
+BIBLIOGRAPHY = tomllib.loads(
+    (Path(__file__).parents[3] / "content" / "references.toml").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_names_sources_of_the_bibliography(row):
+    keys = {getattr(row, field.name) for field in fields(row) if field.name.endswith("source")}
+    assert keys <= BIBLIOGRAPHY.keys()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_is_dated_by_year_and_month(row):
+    assert re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", row.date)
+
+
+@pytest.mark.parametrize("gpu", GPUS.values(), ids=lambda gpu: gpu.name)
+def test_every_gpu_states_a_dense_bf16_peak_below_three_petaflops(gpu):
+    assert 100 * TERA < gpu.peak["bf16"] < 3000 * TERA
+
+
+def test_the_h100_peaks_at_989_dense_teraflops_in_bf16():
+    assert GPUS["h100"].peak["bf16"] == 989e12
+
+
+def test_fp8_doubles_bf16_to_within_rounding_of_the_datasheets():
+    rows = [gpu for gpu in ACCELERATORS.values() if "fp8" in gpu.peak and gpu.name != "L40S"]
+    ratios = {gpu.peak["fp8"] / gpu.peak["bf16"] for gpu in rows}
+    assert all(abs(ratio - 2) < 0.002 for ratio in ratios)
+
+
+# The names of a run file.
+NAMES = """
+    A100-SXM-40GB A100-SXM-80GB A100-PCIe-80GB H100-SXM H100-PCIe H200-SXM H800-SXM B200 GB200 B300
+    MI300X MI325X MI355X V100-SXM-32GB L40S
+"""
+
+
+def test_every_accelerator_that_a_run_file_may_name_is_there():
+    assert set(NAMES.split()) <= ACCELERATORS.keys()
+
+
+@pytest.mark.parametrize("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
+def test_an_accelerator_multiplies_in_half_precision(gpu):
+    assert 100 * TERA < gpu.peak["fp16"] < 3000 * TERA
+
+
+@pytest.mark.parametrize("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
+def test_an_accelerator_reads_its_memory_in_less_than_a_tenth_of_a_second(gpu):
+    assert 10e-3 < gpu.memory / gpu.memory_bandwidth < 100e-3
+
+
+def test_the_h800_is_an_h100_with_eight_of_its_eighteen_links():
+    ratio = ACCELERATORS["H800-SXM"].scale_up / ACCELERATORS["H100-SXM"].scale_up
+    assert ratio == pytest.approx(8 / 18)
+
+
+def test_the_mi355x_reaches_its_peak_with_256_units_at_2_4_gigahertz():
+    assert ACCELERATORS["MI355X"].peak["bf16"] == pytest.approx(256 * 4096 * 2.4e9, rel=1e-4)
+
+
+def test_an_80_gb_a100_holds_80_gib():
+    assert ACCELERATORS["A100-SXM-80GB"].memory == 80 * GiB
+
+
+def test_every_node_holds_a_known_accelerator():
+    assert {node.gpu for node in NODES.values()} <= ACCELERATORS.keys()
+
+
+def test_a_dgx_h100_has_3200_gigabits_per_second_of_ports():
+    node = NODES["dgx-h100"]
+    assert node.nics_per_node * node.nic_bandwidth == 3200 * Gbit
+
+
+def test_every_model_but_our_tiny_one_names_a_source_of_the_bibliography():
+    published = [model for model in MODELS.values() if model != TINY_260]
+    assert {model.source for model in published} <= BIBLIOGRAPHY.keys()
+
+
+def test_nvlink_4_is_stated_one_way():
+    assert LINKS["nvlink4"].bandwidth == 450 * GB
+
+
+def test_the_scale_up_of_the_h100_is_its_nvlink():
+    assert GPUS["h100"].scale_up == LINKS["nvlink4"].bandwidth
+
+
+def test_infiniband_ndr_is_400_gigabits_per_second():
+    assert LINKS["infiniband_ndr"].bandwidth == 400 * Gbit
+
+
+def test_a_ring_never_beats_the_line_rate():
+    rings = [row for row in MEASURED.values() if row.algorithm == "ring"]
+    assert all(row.bus_bandwidth < LINKS[row.link].bandwidth for row in rings)
+
+
+def test_nvls_shows_more_bus_bandwidth_than_the_wire_on_h200():
+    assert MEASURED["h200_nvls"].bus_bandwidth > LINKS["nvlink4"].bandwidth
+
+
+def test_nvls_is_1_29_times_a_ring_on_h200():
+    gain = MEASURED["h200_nvls"].bus_bandwidth / MEASURED["h200_ring"].bus_bandwidth
+    assert f"{gain:.2f}" == "1.29"
+
+
+def test_every_measurement_names_a_known_link():
+    assert {row.link for row in MEASURED.values()} <= LINKS.keys()
+
+
+@pytest.mark.parametrize("key", BIBLIOGRAPHY)
+def test_an_entry_of_the_bibliography_says_all_a_reader_needs(key):
+    names = {"authors", "year", "title", "where", "url", "used_for", "checked"}
+    assert BIBLIOGRAPHY[key].keys() == names
+
+
+@pytest.mark.parametrize("key", BIBLIOGRAPHY)
+def test_an_entry_of_the_bibliography_links_safely(key):
+    assert BIBLIOGRAPHY[key]["url"].startswith("https://")

@@ -1,0 +1,90 @@
+"""Against measured collectives: nccl-tests on nodes of A100 and H200, two nodes over EFA."""
+
+import pytest
+
+from engine.basis.units import MICRO, KiB, MiB
+from engine.catalog.transports import EFA_V1, NVLINK
+from engine.formulas.transfer_time import (
+    all_reduce_time,
+    ramp,
+    ring_all_reduce_ramped_time,
+    scatter_or_gather_time,
+    send_time,
+    small_all_reduce_time,
+    switch_all_reduce_time,
+)
+
+A100, H200 = 235e9, 365e9  # bus bandwidth of large messages in a ring of 8
+
+# (ranks, nodes, bandwidth, switch adds), size, microseconds. Azure's guide and dgxc-benchmarking.
+MEASURED = [
+    ((8, 1, A100, False), 16 * MiB, 268.8),
+    ((8, 1, A100, False), 64 * MiB, 704.8),
+    ((8, 1, A100, False), 256 * MiB, 2196.5),
+    ((8, 1, A100, False), 1024 * MiB, 8237.8),
+    ((8, 1, H200, True), 8 * MiB, 80.7),
+    ((8, 1, H200, True), 32 * MiB, 195.1),
+    ((8, 1, H200, True), 128 * MiB, 569.5),
+    ((8, 1, H200, True), 1024 * MiB, 4018.7),
+    ((16, 2, 46.3e9, False, EFA_V1), 4 * MiB, 533.9),
+    ((16, 2, 46.3e9, False, EFA_V1), 32 * MiB, 1540.2),
+    ((16, 2, 46.3e9, False, EFA_V1), 512 * MiB, 13552.0),
+    ((16, 2, 46.3e9, False, EFA_V1), 1024 * MiB, 26217.0),
+]
+
+
+@pytest.mark.parametrize(("group", "size", "measured"), MEASURED)
+def test_an_all_reduce_is_within_10_percent_of_the_measured_one(group, size, measured):
+    assert all_reduce_time(size, *group) == pytest.approx(measured * MICRO, rel=0.10)
+
+
+def test_small_messages_take_the_protocol_for_them():
+    size = 64 * KiB
+    assert all_reduce_time(size, 8, 1, A100) == small_all_reduce_time(size, 8, 1, A100)
+
+
+def test_large_messages_take_the_ring_where_no_switch_adds():
+    size = 256 * MiB
+    assert all_reduce_time(size, 8, 1, A100) == ring_all_reduce_ramped_time(size, 8, 1, A100)
+
+
+def test_large_messages_take_the_switch_that_adds():
+    size = 256 * MiB
+    assert all_reduce_time(size, 8, 1, H200, True) == switch_all_reduce_time(size, 8, H200)
+
+
+def crossing(ranks, nodes, bandwidth, switch_adds):
+    """The smallest power of two that leaves the protocol for small messages."""
+    sizes = [2.0**power for power in range(12, 30)]
+    group = (ranks, nodes, bandwidth)
+    return next(
+        size
+        for size in sizes
+        if all_reduce_time(size, *group, switch_adds) < small_all_reduce_time(size, *group)
+    )
+
+
+def test_the_switch_takes_over_within_a_factor_of_two_of_2_mib():
+    # Measured on 8 H200: a ring with LL up to 1 MiB, NVLS from 2 MiB on.
+    assert 1 * MiB <= crossing(8, 1, H200, True) <= 4 * MiB
+
+
+def test_a_gather_is_no_longer_than_an_all_reduce():
+    assert scatter_or_gather_time(64 * MiB, 8, 1, A100) < all_reduce_time(64 * MiB, 8, 1, A100)
+
+
+def test_a_large_all_reduce_is_a_scatter_and_a_gather():
+    parts = 2 * scatter_or_gather_time(2.0**34, 8, 1, A100)
+    assert all_reduce_time(2.0**34, 8, 1, A100) == pytest.approx(parts, rel=0.01)
+
+
+def test_one_rank_communicates_nothing():
+    assert all_reduce_time(1e9, 1, 1, A100) == scatter_or_gather_time(1e9, 1, 1, A100) == 0.0
+
+
+def test_the_ramp_ends():
+    assert ramp(2.0**40, NVLINK) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_message_to_another_node_starts_later():
+    assert send_time(0.0, A100, 2) > send_time(0.0, A100, 1)

@@ -1,0 +1,220 @@
+"""Parts that add up, no surprise in any direction, and published runs (all: tests/validation)."""
+
+import math
+import random
+from dataclasses import fields, replace
+
+import pytest
+
+from engine.estimate import estimate
+from engine.run.file import read
+from engine.simulate.step_time import StepTime, step_time
+from tests.validation.any_run import any_document, changed
+
+DOCUMENTS = [any_document(random.Random(f"step {seed}")) for seed in range(2000)]
+
+
+def timed(document):
+    run = read(document)
+    return step_time(run.model, run.cluster, run.plan, run.training)
+
+
+def gpt(num_layers, hidden_size, heads):
+    return {
+        "num_layers": num_layers,
+        "hidden_size": hidden_size,
+        "num_attention_heads": heads,
+        "ffn_hidden_size": 4 * hidden_size,
+        "vocab_size": 51200,
+        "mlp": "gelu",
+        "tied_embeddings": True,
+    }
+
+
+def node(gpu, nics=8, bandwidth=25e9):
+    return {"gpu": gpu, "gpus_per_node": 8, "nics_per_node": nics, "nic_bandwidth": bandwidth}
+
+
+SELENE = node("A100-SXM-80GB")
+DGX_H100 = node("H100-SXM", bandwidth=50e9)
+UNFUSED = {"flash_attention": False, "overlap_gradient_reduce": False}
+
+# (what, model, tokens, cluster, plan, training, seconds).
+PUBLISHED = [
+    (
+        "Narayanan et al. 2021, table 2: GPT-3 175B on 768 A100",
+        gpt(96, 12288, 96),
+        2048,
+        SELENE,
+        {"world_size": 768, "tensor_parallel": 8, "pipeline_parallel": 12, "zero_stage": 0}
+        | {"sequence_parallel": False},
+        {"micro_batch_size": 1, "global_batch_size": 1536, "precision": "fp16"}
+        | {"recompute": "full"}
+        | UNFUSED,
+        39.42,
+    ),
+    (
+        "Korthikanti et al. 2022, table 5: 530B, selective, on 280 A100",
+        gpt(105, 20480, 128),
+        2048,
+        SELENE,
+        {"world_size": 280, "tensor_parallel": 8, "pipeline_parallel": 35, "zero_stage": 0}
+        | {"virtual_pipeline": 3},
+        {"micro_batch_size": 1, "global_batch_size": 280, "precision": "fp16"}
+        | {"recompute": "selective"}
+        | UNFUSED,
+        37.83,
+    ),
+    (
+        "NVIDIA DGX Cloud recipes 25.04: Llama 3.1 8B on 128 H100",
+        "llama-3-8b",
+        8192,
+        DGX_H100,
+        {"world_size": 128, "context_parallel": 2},
+        {"micro_batch_size": 1, "global_batch_size": 2048, "precision": "bf16"},
+        12.33,
+    ),
+    (
+        "NVIDIA DGX Cloud recipes 25.04: Llama 3.1 70B on 64 H100",
+        "llama-3-70b",
+        8192,
+        DGX_H100,
+        {"world_size": 64, "tensor_parallel": 4, "pipeline_parallel": 4}
+        | {"virtual_pipeline": 5, "context_parallel": 2},
+        {"micro_batch_size": 1, "global_batch_size": 128, "precision": "bf16"}
+        | {"overlap_tensor_parallel": True},
+        14.66,
+    ),
+    (
+        "Megatron-Bridge 26.06: Llama 3.1 405B in fp8 on 1,024 H100",
+        "llama-3-405b",
+        8192,
+        DGX_H100,
+        {"world_size": 1024, "tensor_parallel": 8, "pipeline_parallel": 8}
+        | {"virtual_pipeline": 8, "context_parallel": 2},
+        {"micro_batch_size": 1, "global_batch_size": 1536, "precision": "fp8"}
+        | {"overlap_tensor_parallel": True},
+        37.69,
+    ),
+    (
+        "torchtitan 2024: Llama 3.1 70B on 64 A100, FSDP, eager",
+        "llama-3-70b",
+        8192,
+        node("A100-SXM-80GB", 8, 25e9),
+        {"world_size": 64, "zero_stage": 3},
+        {"micro_batch_size": 1, "global_batch_size": 64, "precision": "bf16"}
+        | {"recompute": "full", "framework": "fsdp", "compiled": False},
+        24.75,
+    ),
+    (
+        "Mosaic llm-foundry: MPT 7B, 65,536 tokens, on 8 H100",
+        gpt(32, 4096, 32) | {"vocab_size": 50368},
+        65536,
+        DGX_H100,
+        {"world_size": 8, "zero_stage": 3},
+        {"micro_batch_size": 1, "global_batch_size": 16, "precision": "bf16"}
+        | {"recompute": "full", "framework": "fsdp", "compiled": False},
+        66.98,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", PUBLISHED, ids=lambda case: case[0])
+def test_a_published_run_takes_its_time_within_15_percent(case):
+    _, model, tokens, cluster, plan, training, seconds = case
+    document = {
+        "model": model,
+        "sequence_length": tokens,
+        "cluster": cluster,
+        "parallelism": plan,
+        "training": training,
+    }
+    # The 90th percentile that the model aims at over all published runs.
+    assert timed(document).total == pytest.approx(seconds, rel=0.15)
+
+
+@pytest.mark.parametrize("seed", range(0, 2000, 40))
+def test_estimates_of_any_run_are_finite_and_their_parts_add_up(seed):
+    for document in DOCUMENTS[seed : seed + 40]:
+        found = estimate(read(document))
+        times, sizes = found["time"].values(), found["memory"].values()
+        assert all(math.isfinite(v) and v >= 0 for v in (*times, *sizes)), document
+        assert 0 < sum(times) == pytest.approx(found["step_time"], rel=1e-9), document
+        assert 0 < sum(sizes) == pytest.approx(found["peak_memory"], rel=1e-9), document
+
+
+@pytest.mark.parametrize("seed", range(0, 600, 40))
+def test_a_faster_network_is_never_slower(seed):
+    for document in DOCUMENTS[seed : seed + 40]:
+        speed = document["cluster"]["nic_bandwidth"]
+        faster = changed(document, "cluster", nic_bandwidth=3 * speed)
+        assert timed(faster).total <= timed(document).total * (1 + 1e-9), document
+
+
+@pytest.mark.parametrize("field", ["memory_bandwidth", "scale_up", "pcie"])
+@pytest.mark.parametrize("seed", range(0, 400, 40))
+def test_a_gpu_with_more_bandwidth_is_never_slower(field, seed):
+    for document in DOCUMENTS[seed : seed + 40]:
+        run = read(document)
+        gpu = replace(run.cluster.gpu, **{field: 2 * getattr(run.cluster.gpu, field)})
+        cluster = replace(run.cluster, gpu=gpu)
+        faster = step_time(run.model, cluster, run.plan, run.training).total
+        assert faster <= timed(document).total * (1 + 1e-9), document
+
+
+@pytest.mark.parametrize("seed", range(0, 600, 40))
+def test_fewer_tokens_never_take_longer(seed):
+    for document in DOCUMENTS[seed : seed + 40]:
+        shorter = {**document, "sequence_length": document["sequence_length"] // 2}
+        assert timed(shorter).total <= timed(document).total * (1 + 1e-9), document
+
+
+@pytest.mark.parametrize("seed", range(0, 600, 40))
+def test_fewer_sequences_never_take_longer(seed):
+    for document in DOCUMENTS[seed : seed + 40]:
+        more = changed(
+            document,
+            "training",
+            global_batch_size=2 * document["training"]["global_batch_size"],
+        )
+        assert timed(document).total <= timed(more).total * (1 + 1e-9), document
+
+
+def test_a_step_is_the_sum_of_its_parts():
+    parts = {field.name: float(i) for i, field in enumerate(fields(StepTime))}
+    assert StepTime(**parts).total == sum(parts.values())
+
+
+ONE_GPU = {
+    "model": gpt(4, 2048, 16),
+    "sequence_length": 2048,
+    "cluster": SELENE,
+    "parallelism": {"world_size": 1},
+    "training": {"micro_batch_size": 1, "global_batch_size": 8, "precision": "bf16"},
+}
+
+
+def test_one_gpu_neither_communicates_nor_waits():
+    found = timed(ONE_GPU)
+    around = found.tensor_parallel + found.context_parallel + found.expert_parallel
+    assert around + found.pipeline + found.data_parallel + found.bubble == 0
+
+
+def test_full_recomputation_adds_about_a_third_of_the_computation():
+    again = timed(changed(ONE_GPU, "training", recompute="full")).compute
+    assert 1.2 < again / timed(ONE_GPU).compute < 1.34
+
+
+PIPELINE = changed(ONE_GPU, "parallelism", world_size=4, pipeline_parallel=4)
+
+
+def test_the_bubble_of_1f1b_is_the_share_of_narayanan():
+    # (p - 1) / m of the ideal time: 3 stages ahead, 8 micro-batches.
+    found = timed(PIPELINE)
+    layers = found.compute + found.tensor_parallel
+    assert found.bubble / layers == pytest.approx(3 / 8)
+
+
+def test_zero_bubble_waits_less():
+    zero = timed(changed(PIPELINE, "training", schedule="zb-1p"))
+    assert zero.bubble < timed(PIPELINE).bubble
