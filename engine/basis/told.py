@@ -9,13 +9,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from string import Formatter
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from engine.basis.equation import Equation
 from engine.basis.inputs import Number
 from engine.basis.text import Sentence, Text
 from engine.basis.units import COUNT, RATIO, Quantity
-from engine.basis.views import Formula, Published, Receipt, Value, View
+from engine.basis.views import Axis, Formula, Published, Receipt, Value, View
 
 Figure = tuple[float, Quantity]
 Views = Mapping[str, View | Callable[[], View]]
@@ -70,6 +70,8 @@ def _fields(record: Hashable) -> Mapping[str, _Field]:
 
 
 def _field(hint: Any) -> _Field | None:  # noqa: ANN401 (an annotation)
+    if get_origin(hint) is tuple:  # a column: what it measures, its items do
+        hint = get_args(hint)[0]
     marks = getattr(hint, "__metadata__", ())
     number = next((mark for mark in marks if isinstance(mark, Number)), None)
     told = next((mark for mark in marks if isinstance(mark, Told)), Told())
@@ -92,9 +94,10 @@ class Teller:
         """Take records, the first of which that has a field is asked for it, and equations."""
         self._of: dict[str, tuple[Any, _Field]] = {}
         self._keys: dict[str, str] = {}
-        self._equations = {_left(equation): equation for equation in equations}
+        # Of several that begin with one symbol, the first is the one that gives it.
+        self._equations = {_left(equation): equation for equation in reversed((*equations,))}
         for record in records:
-            for name, one in _fields(type(record)).items():
+            for name, one in _fields(type(record)).items():  # type: ignore[arg-type]
                 self._of.setdefault(name, (record, one))
                 if one.symbol:
                     self._keys.setdefault(one.symbol, name)
@@ -183,6 +186,13 @@ class Teller:
             symbols=self.symbols(equation, **symbols),
             inputs=self.links(equation, **symbols),
         )
+
+    def axis(
+        self, name: str, label: str, *, low: float, high: float, scale: str = "linear"
+    ) -> Axis:
+        """Return an axis for what a field measures."""
+        quantity = self._of[name][1].quantity
+        return Axis(label=label, quantity=quantity, low=low, high=high, scale=scale)
 
     def symbols(self, equation: Equation, **given: Figure | str) -> dict[str, Figure]:
         """Return the numbers of an equation, by its symbols."""

@@ -253,3 +253,24 @@ def pipeline_bytes(
     a loop; where two stages that follow one another share a rank, nothing is sent.
     """
     return 2 * num_microbatches * (num_chunks * pipeline_parallel - 1) * message
+
+
+def printed_bubble(num_microbatches: Count) -> Share:
+    """Return what a published text calls the bubble: (N - 1)/N. Wrong: stages do not occur in it.
+
+    Source: pingdo_pipeline, kept to be compared.
+    """
+    return (num_microbatches - 1) / num_microbatches
+
+
+def printed_step(num_microbatches: Count) -> Ratio:
+    """Return the same text's step in passes of one stage: (N - 1)/N of one, and one more."""
+    return printed_bubble(num_microbatches) + 1
+
+
+def ideal_step(pipeline_parallel: Count, num_microbatches: Count) -> Ratio:
+    """Return the step of 1F1B in passes of one stage, m + p - 1.
+
+    Source: Narayanan et al. 2021, section 2.2.1. Limit: stages alike, messages free.
+    """
+    return float(num_microbatches + pipeline_parallel - 1)

@@ -3,8 +3,8 @@
 from math import fsum
 
 from engine.basis.pipeline_op import PAIR
-from engine.basis.units import Ratio, Seconds, Share
-from engine.simulate.pipeline import Run
+from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.simulate.pipeline import Run, Times, simulate
 
 
 def idle_share(run: Run, step: Seconds) -> Share:
@@ -42,3 +42,26 @@ def activations(run: Run, rank: int) -> tuple[tuple[Seconds, ...], tuple[Ratio, 
                 counts.append(count / run.program.num_parts)
         before = held
     return tuple(times), tuple(counts)
+
+
+# A pass of one stage over one micro-batch: forward and backward, all stages alike.
+_ALIKE = Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
+_MOST_PASSES = 3000
+
+
+def steps_in_passes(schedule: str, pipeline_parallel: Count) -> tuple[tuple[Count, Ratio], ...]:
+    """Return (micro-batches, step in passes of one stage) for 1, 2, 4, ... micro-batches, played.
+
+    It ends at 1024, or where playing all of them would take a reader's time to speak of.
+    """
+    found: list[tuple[Count, Ratio]] = []
+    whole = _ALIKE.forward + _ALIKE.backward_input + _ALIKE.backward_weight
+    left = _MOST_PASSES
+    for exponent in range(11):
+        num_microbatches = 2**exponent
+        left -= 2 * pipeline_parallel * num_microbatches
+        if found and left < 0:
+            break
+        run = simulate(schedule, pipeline_parallel, num_microbatches, 1, _ALIKE)
+        found.append((num_microbatches, run.period / whole))
+    return tuple(found)

@@ -1,25 +1,15 @@
 """Bubble conventions: one idle time, two percentages, and a formula that is wrong for both."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
-from engine.basis.equation import Equation
 from engine.basis.inputs import Number
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, RATIO, SHARE
-from engine.basis.views import (
-    Axis,
-    Formula,
-    Lines,
-    Point,
-    Receipt,
-    Series,
-    Table,
-    Value,
-    View,
-)
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Count, Ratio, Share
+from engine.basis.views import Lines, Point, Series, Table
 from engine.formulas import pipeline
-from engine.simulate.pipeline import Times, simulate
+from engine.simulate.pipeline_measures import steps_in_passes
 
 TITLE = "One bubble, two percentages"
 QUESTION = "Is the bubble of a pipeline 27 or 37 percent?"
@@ -33,10 +23,9 @@ PRESETS = {
     "4 stages, 32 micro-batches": {"num_microbatches": 32},
     "16 stages, 16 micro-batches": {"pipeline_parallel": 16, "num_microbatches": 16},
 }
-_LONGEST, _BUDGET = 1024, 3000
-_EQUAL = Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
-_WHOLE = 3.0  # what those times add up to
-_LINKS = {"p": "pipeline_parallel", "m": "num_microbatches", "v": "num_chunks"}
+_LONGEST = 1024
+_COLUMN = tuple(sorted({round(2 ** (exponent / 3)) for exponent in range(31)}))
+_ALIKE = ("Stages alike, messages free. The played schedules give the same.",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,114 +44,92 @@ class Inputs:
     ] = 1
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
-    numbers = (inputs.pipeline_parallel, inputs.num_microbatches, inputs.num_chunks)
-    share, over = pipeline.bubble_share(*numbers), pipeline.bubble_over_ideal(*numbers)
-    shown = {
-        "q": (share, SHARE),
-        "o": (over, SHARE),
-        "p": (inputs.pipeline_parallel, COUNT),
-        "m": (inputs.num_microbatches, COUNT),
-        "v": (inputs.num_chunks, COUNT),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the bubble is by either convention, by a published formula, and as played."""
 
-    def receipt(equation: Equation) -> Receipt:
-        return Receipt(
-            equation=equation,
-            symbols={key: shown[key] for key in equation.symbols},
-            inputs={key: name for key, name in _LINKS.items() if key in equation.symbols},
-            assumptions=("Stages alike, messages free. The played schedules give the same.",),
-        )
-
-    return {
-        "share": Value(
-            label="Of the step",
-            value=share,
-            quantity=SHARE,
-            receipt=receipt(pipeline.BUBBLE_SHARE),
-            note="idle time over the time of the step",
-        ),
-        "over_ideal": Value(
-            label="Over the ideal",
-            value=over,
-            quantity=SHARE,
-            receipt=receipt(pipeline.BUBBLE_OVER_IDEAL),
-            note="idle time over the time that is computed",
-        ),
-        "utilization": Value(
-            label="Stages at work",
-            value=1 - share,
-            quantity=SHARE,
-            receipt=Receipt(assumptions=("What the bubble leaves of the step.",)),
-        ),
-        "published_bubble": Value(
-            label="A published formula",
-            value=printed_bubble(inputs.num_microbatches),
-            quantity=SHARE,
-            receipt=Receipt(
-                assumptions=("(N − 1)/N for N micro-batches, as printed; wrong.",),
-                sources=("pingdo_pipeline",),
-            ),
+    share: Annotated[
+        Share, Told("Of the step", "q", "idle time over the time of the step", assumes=_ALIKE)
+    ]
+    over_ideal: Annotated[
+        Share,
+        Told("Over the ideal", "o", "idle time over the time that is computed", assumes=_ALIKE),
+    ]
+    utilization: Annotated[
+        Share, Told("Stages at work", assumes=("What the bubble leaves of the step.",))
+    ]
+    published_bubble: Annotated[
+        Share,
+        Told(
+            "A published formula",
             note="stages do not occur in it",
+            assumes=("(N − 1)/N for N micro-batches, as printed; wrong.",),
+            sources=("pingdo_pipeline",),
         ),
-        "formula": Formula(
-            title="From one to the other",
-            equation=pipeline.BUBBLE_CONVERSION,
-            symbols={key: shown[key] for key in ("q", "o")},
-        ),
-        "bubble": _bubble(inputs, share),
-        "step": _step(inputs),
-        "published": _published(inputs, share, over),
+    ]
+    step: Ratio
+    published_step: Ratio
+    first_held: Count
+    last_held: Count
+    share_column: tuple[Share, ...]
+    over_column: tuple[Share, ...]
+    published_column: tuple[Share, ...]
+    step_column: tuple[Ratio, ...]
+    published_step_column: tuple[Ratio, ...]
+    played: tuple[tuple[Count, Ratio], ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    p, m, v = inputs.pipeline_parallel, inputs.num_microbatches, inputs.num_chunks
+    share = pipeline.bubble_share(p, m, v)
+    return Result(
+        share=share,
+        over_ideal=pipeline.bubble_over_ideal(p, m, v),
+        utilization=1 - share,
+        published_bubble=pipeline.printed_bubble(m),
+        step=pipeline.ideal_step(p, m),
+        published_step=pipeline.printed_step(m),
+        first_held=pipeline.one_f_one_b_peak(0, p, m),
+        last_held=pipeline.one_f_one_b_peak(p - 1, p, m),
+        share_column=tuple(pipeline.bubble_share(p, n, v) for n in _COLUMN),
+        over_column=tuple(pipeline.bubble_over_ideal(p, n, v) for n in _COLUMN),
+        published_column=tuple(map(pipeline.printed_bubble, _COLUMN)),
+        step_column=tuple(pipeline.ideal_step(p, n) for n in _COLUMN),
+        published_step_column=tuple(map(pipeline.printed_step, _COLUMN)),
+        played=steps_in_passes("one_f_one_b", p),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    return {
+        **tell.values("share", "over_ideal", "utilization", "published_bubble"),
+        "formula": tell.formula("From one to the other", pipeline.BUBBLE_CONVERSION),
+        "bubble": partial(_bubble, tell, inputs, result),
+        "step": partial(_step, tell, inputs, result),
+        "published": partial(_published, tell),
     }
 
 
-def printed_bubble(num_microbatches: int) -> float:
-    """Return what the published text calls the bubble: (N - 1)/N, without any stages."""
-    return (num_microbatches - 1) / num_microbatches
+def _series(key: str, label: str, y: tuple[float, ...], color: str, *, dashed: bool) -> Series:
+    return Series(key=key, label=label, x=_COLUMN, y=y, color=color, dashed=dashed)
 
 
-def printed_step(num_microbatches: int) -> float:
-    """Return its step in passes of one stage: (N - 1)/N of one, and one more."""
-    return printed_bubble(num_microbatches) + 1
-
-
-def _axis() -> Axis:
-    return Axis(label="micro-batches", quantity=COUNT, low=1, high=_LONGEST, scale="log")
-
-
-def _bubble(inputs: Inputs, share: float) -> Lines:
-    p, v = inputs.pipeline_parallel, inputs.num_chunks
-    column = sorted({round(2 ** (exponent / 3)) for exponent in range(31)})
-    curves = (
-        (
-            "share",
-            "of the step",
-            "compute",
-            False,
-            [pipeline.bubble_share(p, m, v) for m in column],
-        ),
-        (
-            "over",
-            "over the ideal",
-            "memory",
-            False,
-            [pipeline.bubble_over_ideal(p, m, v) for m in column],
-        ),
-        ("printed", "a published formula", "muted", True, [printed_bubble(m) for m in column]),
-    )
+def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    published = result.published_column
     return Lines(
         title="The bubble over the micro-batches",
-        x=_axis(),
-        y=Axis(label="bubble", quantity=SHARE, low=0.0, high=1.0),
-        series=tuple(
-            Series(key=key, label=label, x=tuple(column), y=tuple(y), color=color, dashed=dashed)
-            for key, label, color, dashed, y in curves
+        x=tell.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
+        y=tell.axis("share", "bubble", low=0.0, high=1.0),
+        series=(
+            _series("share", "of the step", result.share_column, "compute", dashed=False),
+            _series("over", "over the ideal", result.over_column, "memory", dashed=False),
+            _series("printed", "a published formula", published, "muted", dashed=True),
         ),
         points=(
-            Point(
-                key="now", label=say("{q}", q=(share, SHARE)), x=inputs.num_microbatches, y=share
-            ),
+            Point(key="now", label=tell.say("{share}"), x=inputs.num_microbatches, y=result.share),
         ),
         handle="num_microbatches",
         caption="Drag the handle: more micro-batches, smaller bubble. The dashed formula says the "
@@ -170,92 +137,56 @@ def _bubble(inputs: Inputs, share: float) -> Lines:
     )
 
 
-def _step(inputs: Inputs) -> Lines:
-    played = _played(inputs.pipeline_parallel)
-    column = sorted({round(2 ** (exponent / 3)) for exponent in range(31)})
-    right = [m + inputs.pipeline_parallel - 1 for m in column]
-    now = float(inputs.num_microbatches + inputs.pipeline_parallel - 1)
+def _step(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    published = result.published_step_column
+    played = Series(
+        key="played",
+        label="1F1B, played",
+        x=tuple(float(m) for m, _ in result.played),
+        y=tuple(step for _, step in result.played),
+        color="compute",
+    )
     return Lines(
         title="The step over the micro-batches",
-        x=_axis(),
-        y=Axis(
-            label="step, in passes of one stage", quantity=RATIO, low=1.0, high=2000.0, scale="log"
-        ),
+        x=tell.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
+        y=tell.axis("step", "step, in passes of one stage", low=1.0, high=2000.0, scale="log"),
         series=(
-            Series(
-                key="right",
-                label="(m + p − 1)",
-                x=tuple(column),
-                y=tuple(right),
-                color="muted",
-            ),
-            Series(
-                key="played",
-                label="1F1B, played",
-                x=tuple(m for m, _ in played),
-                y=tuple(step for _, step in played),
-                color="compute",
-            ),
-            Series(
-                key="printed",
-                label="a published formula",
-                x=tuple(column),
-                y=tuple(printed_step(m) for m in column),
-                color="communication",
-                dashed=True,
-            ),
+            _series("right", "(m + p − 1)", result.step_column, "muted", dashed=False),
+            played,
+            _series("printed", "a published formula", published, "communication", dashed=True),
         ),
         points=(
-            Point(key="now", label=say("{t}", t=(now, RATIO)), x=inputs.num_microbatches, y=now),
+            Point(key="now", label=tell.say("{step}"), x=inputs.num_microbatches, y=result.step),
         ),
         handle="num_microbatches",
         caption="The published step does not grow with the micro-batches: it ends at two passes.",
     )
 
 
-def _played(p: int) -> list[tuple[float, float]]:
-    """Return (micro-batches, step) of 1F1B, played as long as it takes no time to speak of."""
-    found: list[tuple[float, float]] = []
-    left = _BUDGET
-    for exponent in range(11):
-        m = 2**exponent
-        left -= 2 * p * m
-        if found and left < 0:
-            break
-        found.append((float(m), simulate("one_f_one_b", p, m, 1, _EQUAL).period / _WHOLE))
-    return found
-
-
-def _published(inputs: Inputs, share: float, over: float) -> Table:
-    p, m = inputs.pipeline_parallel, inputs.num_microbatches
-    rows: tuple[tuple[Text, ...], ...] = (
-        (
-            "Bubble",
-            say("{q}", q=(printed_bubble(m), SHARE)),
-            say("{q} of the step, {o} over the ideal", q=(share, SHARE), o=(over, SHARE)),
-            "stages are missing from it; right only by chance, where there are as many as "
-            "micro-batches, and then over the ideal",
-        ),
-        (
-            "Step, in passes of one stage",
-            say("{t}", t=(printed_step(m), RATIO)),
-            say("{t}", t=(float(m + p - 1), RATIO)),
-            "more micro-batches are more work",
-        ),
-        (
-            "Micro-batches that a stage holds",
-            say("{m}", m=(m, COUNT)),
-            say(
-                "{a} on the first stage, {b} on the last",
-                a=(pipeline.one_f_one_b_peak(0, p, m), COUNT),
-                b=(pipeline.one_f_one_b_peak(p - 1, p, m), COUNT),
-            ),
-            "that is GPipe; 1F1B holds no more than there are stages",
-        ),
-    )
+def _published(tell: Teller) -> Table:
     return Table(
         title="Spot the error",
         columns=("What", "It gives", "1F1B", "Why"),
-        rows=rows,
+        rows=(
+            (
+                "Bubble",
+                tell.say("{published_bubble}"),
+                tell.say("{share} of the step, {over_ideal} over the ideal"),
+                "stages are missing from it; right only by chance, where there are as many as "
+                "micro-batches, and then over the ideal",
+            ),
+            (
+                "Step, in passes of one stage",
+                tell.say("{published_step}"),
+                tell.say("{step}"),
+                "more micro-batches are more work",
+            ),
+            (
+                "Micro-batches that a stage holds",
+                tell.say("{num_microbatches}"),
+                tell.say("{first_held} on the first stage, {last_held} on the last"),
+                "that is GPipe; 1F1B holds no more than there are stages",
+            ),
+        ),
         caption="A published text's formulas with your numbers, beside the played schedule.",
     )

@@ -7,6 +7,7 @@ import pytest
 from engine.basis import discover
 from engine.basis.text import show, words
 from engine.basis.views import cell_words
+from engine.calculator import load
 from engine.calculators.splitting_the_model import bubble_conventions
 from engine.calculators.splitting_the_model.schedule_lab import calculator as schedule_lab
 from engine.calculators.splitting_the_model.schedule_lab.charts import frontier
@@ -17,6 +18,7 @@ from engine.calculators.splitting_the_model.schedule_lab.model import (
     played,
     setting_of,
 )
+from engine.formulas import pipeline
 from engine.simulate.pipeline import PACKAGE
 
 DEFAULTS = Inputs()
@@ -144,13 +146,13 @@ def test_nobody_on_the_frontier_is_beaten_in_both():
 
 
 def test_the_published_bubble_forgets_the_stages():
-    views = bubble_conventions.compute(bubble_conventions.Inputs(num_microbatches=32))
+    views = load("bubble_conventions").compute(bubble_conventions.Inputs(num_microbatches=32))
     assert text(views, "published_bubble") == "96.9 %"
     assert text(views, "share") == "8.6 %"
 
 
 def test_the_published_step_never_exceeds_two_passes():
-    assert max(bubble_conventions.printed_step(m) for m in range(1, 2000)) < 2
+    assert max(pipeline.printed_step(m) for m in range(1, 2000)) < 2
 
 
 def test_a_pass_is_called_by_its_direction():
