@@ -7,12 +7,12 @@ import pytest
 
 from engine.basis.text import show, words
 from engine.basis.units import GB, SECONDS
+from engine.calculator import load
 from engine.calculators.reference.claims_checked.waiting import waiting_claim
-from engine.calculators.whole_runs import command_builder
+from engine.calculators.whole_runs import command_builder, three_meters
 from engine.calculators.whole_runs.profile_tree import calculator as profile_tree
 from engine.calculators.whole_runs.profile_tree.branches import guilty
 from engine.calculators.whole_runs.profile_tree.rules import RULES
-from engine.calculators.whole_runs.three_meters import calculator as three_meters
 from engine.calculators.whole_runs.trace_hunt import calculator as trace_hunt
 from engine.calculators.whole_runs.trace_hunt.signs import SIGNS
 from engine.form.commands.command import LAYERS
@@ -55,7 +55,7 @@ def hunt(**changes):
 
 
 def meters(**changes):
-    return three_meters.compute(replace(METERS, **changes))
+    return load("three_meters").compute(replace(METERS, **changes))
 
 
 @pytest.mark.parametrize(("rule", "changes"), SICK.items())

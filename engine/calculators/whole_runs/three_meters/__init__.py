@@ -1,1 +1,0 @@
-"""Three meters on one GPU while it waits in a collective."""
