@@ -156,7 +156,9 @@ def parser() -> argparse.ArgumentParser:
 
     new = verbs.add_parser("new", help="start a guide or a calculator from a working example")
     new.add_argument("kind", choices=("guide", "calculator"))
-    new.add_argument("name", help="such as all-to-all (a guide) or all_to_all")
+    new.add_argument(
+        "name", help="such as all-to-all (a guide), moving_bytes/all_to_all (in its room)"
+    )
     new.set_defaults(run=_new)
 
     test = verbs.add_parser("test", help="run all tests, those in a browser included")

@@ -1,7 +1,9 @@
-"""`new guide NAME` and `new calculator NAME`: files that build and pass, to be rewritten."""
+"""`new guide NAME` and `new calculator ROOM/NAME`: files that build and pass, to be rewritten."""
 
 import re
 from pathlib import Path
+
+LEAF = "calculator"  # the module that makes a package a calculator
 
 GUIDE = """+++
 title = "{title}"
@@ -25,42 +27,101 @@ outputs and inputs inside sentences with `[[calculator.output]]` and `[[calculat
 CALCULATOR = '''"""{title}: one sentence on what it computes."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, MEGABYTES, Number
-from engine.basis.units import MB, SECONDS, Gbit
-from engine.basis.views import Receipt, Value, View
+from engine.basis.inputs import GBITS, MEGABYTES, MICROSECONDS, Number
+from engine.basis.told import Symbol, Teller, Told, Views
+from engine.basis.units import MB, MICRO, Gbit, Seconds
+from engine.basis.views import Lines, Point, Series
+from engine.formulas.communication import POINT_TO_POINT, point_to_point_time
 
 TITLE = "{title}"
 QUESTION = "How long does it take to move this many bytes?"
+EQUATIONS = (POINT_TO_POINT,)
+PRESETS = {{"A small message": {{"size": 1 * MB}}}}
+_SIZES = tuple(MB * 10 ** (exponent / 10) for exponent in range(31))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What a reader can change."""
+    """What the reader can change."""
 
     size: Annotated[
-        float, Number(label="Size", unit=MEGABYTES, low=1 * MB, high=1000 * MB, scale="log")
+        float,
+        Number(label="Size", unit=MEGABYTES, low=1 * MB, high=1000 * MB, scale="log", symbol="S"),
     ] = 100 * MB
     bandwidth: Annotated[
-        float, Number(label="Link", unit=GBITS, low=1 * Gbit, high=1600 * Gbit, scale="log")
+        float,
+        Number(label="Link", unit=GBITS, low=1 * Gbit, high=1600 * Gbit, scale="log", symbol="B"),
     ] = 400 * Gbit
+    latency: Annotated[
+        float,
+        Number(
+            label="Latency",
+            unit=MICROSECONDS,
+            low=1 * MICRO,
+            high=50 * MICRO,
+            scale="log",
+            symbol="α",
+        ),
+        Symbol("a"),
+    ] = 5 * MICRO
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views of these inputs."""
-    receipt = Receipt(assumptions=("The link is used by nothing else.",))
-    time = Value(
-        label="Time", value=inputs.size / inputs.bandwidth, quantity=SECONDS, receipt=receipt
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Every number of the page."""
+
+    time: Annotated[
+        Seconds, Told("Time", "T", assumes=("Nothing else uses the link.",), color="communication")
+    ]
+    times: tuple[Seconds, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page, made of functions of engine/formulas."""
+    times = (point_to_point_time(size, inputs.bandwidth, inputs.latency) for size in _SIZES)
+    return Result(
+        time=point_to_point_time(inputs.size, inputs.bandwidth, inputs.latency),
+        times=tuple(times),
     )
-    return {{"time": time}}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page; what costs time is given as a function."""
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    return {{
+        **tell.values("time"),
+        "formula": tell.formula("One message", POINT_TO_POINT),
+        "over_sizes": partial(_over_sizes, tell, inputs, result),
+    }}
+
+
+def _over_sizes(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    curve = Series(key="time", label="time", x=_SIZES, y=result.times, color="communication")
+    now = Point(key="now", label=tell.say("{{time}}"), x=inputs.size, y=result.time)
+    return Lines(
+        title="Time over the size",
+        x=tell.axis("size", "size", low=_SIZES[0], high=_SIZES[-1], scale="log"),
+        y=tell.axis("time", "time", low=1 * MICRO, high=10.0, scale="log"),
+        series=(curve,),
+        points=(now,),
+        handle="size",
+        caption=tell.say("{{size}} in {{time}}; drag the handle."),
+    )
 '''
 
-TEST = """from engine.answer import reply
+TEST = """from engine.calculator import load, make
 
 
-def test_{name}_takes_two_milliseconds_for_a_hundred_megabytes_at_400_gigabits():
-    assert reply({{"calculator": "{name}"}})["outputs"]["time"]["text"] == "2.000 ms"
+def solved(**values):
+    calculator = load("{name}")
+    return calculator.solve(make(calculator, values))
+
+
+def test_{name}_takes_the_latency_and_the_size_over_the_bandwidth():
+    assert solved(size=100e6, bandwidth=50e9, latency=5e-6).time == 5e-6 + 100e6 / 50e9
 """
 
 TOOL = """+++
@@ -92,22 +153,54 @@ def make(root: Path, kind: str, name: str) -> list[Path]:
 def _guide(root: Path, name: str) -> dict[Path, str]:
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         raise ValueError(f"'{name}' cannot name a guide; use small letters, digits and hyphens")
+    _refuse_taken(root, name, name)
     folder = root / "content" / "guides"
     order = len(list(folder.glob("*.md"))) + 1
     return {folder / f"{name}.md": GUIDE.format(title=_title(name), order=order)}
 
 
-def _calculator(root: Path, name: str) -> dict[Path, str]:
+def _calculator(root: Path, given: str) -> dict[Path, str]:
+    room, _, name = given.rpartition("/")
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         raise ValueError(
             f"'{name}' cannot name a calculator; use small letters, digits and underscores"
         )
+    _check_room(root, room, name)
+    page = name.replace("_", "-")
+    _refuse_taken(root, name, page)
+    folder = root / "engine" / "calculators"
+    there = [path for path in folder.rglob(f"{name}.py") if path.parent.name in rooms(root)]
+    there += [path.parent for path in folder.rglob(f"{name}/{LEAF}.py")]
+    if there:
+        raise ValueError(f"'{name}' is taken: {there[0].relative_to(root)} exists")
     words = {"name": name, "title": _title(name)}
     return {
-        root / "engine" / "calculators" / f"{name}.py": CALCULATOR.format(**words),
-        root / "tests" / "engine" / f"test_{name}.py": TEST.format(**words),
-        root / "content" / "tools" / f"{name.replace('_', '-')}.md": TOOL.format(**words),
+        folder / room / f"{name}.py": CALCULATOR.format(**words),
+        root / "tests/engine/calculators" / room / f"test_{name}.py": TEST.format(**words),
+        root / "content" / "tools" / f"{page}.md": TOOL.format(**words),
     }
+
+
+def rooms(root: Path) -> list[str]:
+    """Return the rooms of the calculators, the folders that are no calculator themselves."""
+    inits = (root / "engine" / "calculators").glob("*/__init__.py")
+    folders = (init.parent for init in inits)
+    return sorted(folder.name for folder in folders if not (folder / f"{LEAF}.py").exists())
+
+
+def _check_room(root: Path, room: str, name: str) -> None:
+    there = rooms(root)
+    if room in there:
+        return
+    problem = f"there is no room '{room}'" if room else "a calculator stands in a room"
+    raise ValueError(f"{problem}; write ROOM/{name}, ROOM one of {', '.join(there)}")
+
+
+def _refuse_taken(root: Path, name: str, page: str) -> None:
+    """Refuse a name whose page another article has: guides and tools share one list of names."""
+    taken = sorted((root / "content").rglob(f"{page}.md"))
+    if taken:
+        raise ValueError(f"'{name}' is taken: {taken[0].relative_to(root)} exists")
 
 
 def _title(name: str) -> str:

@@ -10,9 +10,20 @@ from builder import scaffold
 ROOT = Path(__file__).resolve().parents[2]
 
 
+ROOM = "moving_bytes"
+
+
+def with_rooms(live):
+    """Give the tiny site a folder for calculators."""
+    room = live.root / "engine" / "calculators" / ROOM
+    room.mkdir(parents=True)
+    (room / "__init__.py").touch()
+
+
 def scaffolded(live, name):
     """Make a calculator where the tiny site keeps its own."""
-    paths = scaffold.make(live.root, "calculator", name)
+    with_rooms(live)
+    paths = scaffold.make(live.root, "calculator", f"{ROOM}/{name}")
     moved = live.root / "tiny_calculators" / f"{name}.py"
     paths[0].rename(moved)
     return [moved, *paths[1:]]
@@ -58,7 +69,45 @@ def test_a_taken_name_is_refused(live):
 
 def test_a_name_that_python_cannot_import_is_refused(live):
     with pytest.raises(ValueError, match="'all-to-all' cannot name a calculator"):
-        scaffold.make(live.root, "calculator", "all-to-all")
+        scaffold.make(live.root, "calculator", "moving_bytes/all-to-all")
+
+
+def test_a_calculator_without_a_room_is_told_which_there_are(live):
+    with_rooms(live)
+    message = "stands in a room; write ROOM/all_to_all, ROOM one of moving_bytes"
+    with pytest.raises(ValueError, match=message):
+        scaffold.make(live.root, "calculator", "all_to_all")
+
+
+def test_an_unknown_room_is_refused(live):
+    with_rooms(live)
+    with pytest.raises(ValueError, match="there is no room 'nowhere'"):
+        scaffold.make(live.root, "calculator", "nowhere/all_to_all")
+
+
+def test_a_calculator_may_not_take_the_address_of_a_guide(live):
+    with_rooms(live)
+    scaffold.make(live.root, "guide", "checkpoint-interval")
+    message = r"'checkpoint_interval' is taken: content/guides/checkpoint-interval\.md exists"
+    with pytest.raises(ValueError, match=message):
+        scaffold.make(live.root, "calculator", f"{ROOM}/checkpoint_interval")
+
+
+def test_a_guide_may_not_take_the_address_of_a_calculator(live):
+    with_rooms(live)
+    scaffold.make(live.root, "calculator", f"{ROOM}/checkpoint_interval")
+    with pytest.raises(ValueError, match=r"taken: content/tools/checkpoint-interval\.md exists"):
+        scaffold.make(live.root, "guide", "checkpoint-interval")
+
+
+def test_a_calculator_may_not_take_the_name_of_one_in_another_room(live):
+    with_rooms(live)
+    other = live.root / "engine/calculators/one_gpu/all_to_all"
+    other.mkdir(parents=True)
+    for path in (other.parent / "__init__.py", other / "calculator.py"):
+        path.touch()
+    with pytest.raises(ValueError, match="taken: engine/calculators/one_gpu/all_to_all exists"):
+        scaffold.make(live.root, "calculator", f"{ROOM}/all_to_all")
 
 
 def test_a_name_with_capitals_cannot_name_a_guide(live):
