@@ -1,0 +1,87 @@
+"""Five journeys through the site in Firefox; skipped, with a word, where there is none."""
+
+import pytest
+
+from tests.browser.conftest import LAB
+from tests.browser.firefox import firefox, running, tab
+from tests.browser.reading import CALCULATOR, expected
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not firefox(), reason="no Firefox (Debian: apt-get install firefox-esr)"),
+]
+LIVE = f"""!!document.querySelector('[data-calculator="{CALCULATOR}"][data-state="live"]')"""
+DRAG = f"""input.drag[name="world_size"][data-of="{CALCULATOR}"]"""
+TIME = f""".number[data-of="{CALCULATOR}"][data-output="all_reduce_time"]"""
+
+
+@pytest.fixture(scope="module")
+def session():
+    with running(firefox()) as socket:
+        yield socket
+
+
+@pytest.fixture
+def page(session):
+    opened = tab(session)
+    yield opened
+    opened.ask("browsingContext.close", context=opened.context)
+
+
+def shown(page):
+    return page.read(f"document.querySelector('{TIME}').textContent")
+
+
+def wait_for(page, text):
+    page.wait(f"document.querySelector('{TIME}').textContent === {text!r}")
+
+
+def focus(page, selector):
+    page.read(f"document.querySelector('{selector}').focus()")
+
+
+def test_a_guide_is_read(page, base):
+    page.go(base + LAB)
+    assert shown(page) == expected()
+    assert page.errors == []
+
+
+def test_a_number_in_a_sentence_is_stepped_by_arrow_keys(page, base):
+    page.go(base + LAB)
+    page.wait(LIVE)
+    before = page.read(f"document.querySelector('{DRAG}').value")
+    focus(page, DRAG)
+    page.press("ArrowUp")
+    after = page.wait(f"(v => v !== {before!r} && v)(document.querySelector('{DRAG}').value)")
+    wait_for(page, expected(world_size=after.replace(",", "")))
+    assert page.errors == []
+
+
+def test_an_address_sets_the_inputs(page, base):
+    page.go(f"{base}{LAB}?{CALCULATOR}.world_size=1024")
+    page.wait(LIVE)
+    wait_for(page, expected(world_size="1024"))
+    assert page.errors == []
+
+
+def test_a_number_opens_its_receipt(page, base):
+    page.go(base + LAB)
+    page.wait(LIVE)
+    page.click(TIME)
+    receipt = f"document.querySelector('#receipt-{CALCULATOR}-all_reduce_time')"
+    text = page.wait(f"({receipt} && {receipt}.offsetHeight && {receipt}.textContent)")
+    assert expected() in text
+    assert page.errors == []
+
+
+def test_a_timeline_is_stepped(page, base):
+    page.go(base + "guides/pipeline-schedule-lab/")
+    player = """figure[data-kind="timeline"], figure:has([data-scrub])"""
+    page.wait("""!!document.querySelector('[data-calculator="schedule_lab"][data-state="live"]')""")
+    page.wait(f"!!document.querySelector('{player}').querySelector('[data-frame-caption]')")
+    focus(page, "[data-scrub]")
+    page.press("Home")
+    start = page.read("document.querySelector('[data-scrub]').value")
+    page.press("ArrowRight")
+    page.wait(f"document.querySelector('[data-scrub]').value !== {start!r}")
+    assert page.errors == []
