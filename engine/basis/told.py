@@ -135,7 +135,7 @@ class Teller:
         record, one = self._of[name]
         own = {key: changes.pop(key) for key in list(changes) if key in Told.__slots__}
         told = replace(one.told, **own)
-        equation = equation or self._equations.get(one.symbol)
+        equation = equation or (self._equations.get(one.symbol) if one.symbol else None)
         given = changes.pop("receipt", None) or self.receipt(
             equation,
             *told.assumes,
