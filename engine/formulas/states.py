@@ -44,6 +44,11 @@ class States:
     gradients: Bytes
     optimizer: Bytes
 
+    @property
+    def total(self) -> Bytes:
+        """All of them."""
+        return self.parameters + self.gradients + self.optimizer
+
 
 # Rajbhandari et al. 2020: half-precision parameter and gradient; in single precision a copy and
 # two moments of Adam.

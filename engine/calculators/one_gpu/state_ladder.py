@@ -1,24 +1,25 @@
 """State ladder: what every GPU keeps for the parameters, stage by stage of ZeRO."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, Choice, Number
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, PARAMETERS, Bytes, Count
-from engine.basis.views import Axis, Bar, Bars, Receipt, Rule, Segment, Value, View
+from engine.basis.told import Figure, Teller, Told, Views
+from engine.basis.units import BYTES, COUNT, Bytes, Count
+from engine.basis.views import Bar, Bars, Rule, Segment, Value
 from engine.catalog.accelerators import ACCELERATORS
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, States, sharded_states
 
 TITLE = "States on the ladder of ZeRO"
 QUESTION = "What does a GPU hold before the first token arrives?"
 EQUATIONS = (ZERO_MEMORY,)
-_WORDS = {
-    0: "replicated",
-    1: "ZeRO-1: optimizer sharded",
-    2: "ZeRO-2: and gradients",
-    3: "ZeRO-3: and parameters",
-}
+_WORDS = (
+    "replicated",
+    "ZeRO-1: optimizer sharded",
+    "ZeRO-2: and gradients",
+    "ZeRO-3: and parameters",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,58 +38,72 @@ class Inputs:
     ] = "H100-SXM"
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
-    rungs = {
-        stage: sharded_states(inputs.parameters, MIXED_PRECISION, stage, inputs.world_size)
-        for stage in range(4)
-    }
-    return {
-        "sharded": _value(inputs, 3, rungs[3]),
-        "replicated": _value(inputs, 0, rungs[0]),
-        "zero1": _value(inputs, 1, rungs[1]),
-        "ladder": _ladder(inputs, rungs),
-    }
-
-
-def _total(states: States) -> Bytes:
-    return states.parameters + states.gradients + states.optimizer
-
-
-def _value(inputs: Inputs, stage: Count, states: States) -> Value:
-    ranks = float(inputs.world_size)
-    return Value(
-        label=f"States per GPU, {_WORDS[stage].partition(':')[0]}",
-        value=_total(states),
-        quantity=BYTES,
-        receipt=Receipt(
-            equation=ZERO_MEMORY,
-            symbols={
-                "M": (_total(states), BYTES),
-                "P": (inputs.parameters, PARAMETERS),
-                "p": (MIXED_PRECISION.parameter, BYTES),
-                "g": (MIXED_PRECISION.gradient, BYTES),
-                "o": (MIXED_PRECISION.optimizer, BYTES),
-                "a": (ranks if stage == 3 else 1.0, COUNT),
-                "b": (ranks if stage >= 2 else 1.0, COUNT),
-                "c": (ranks if stage else 1.0, COUNT),
-            },
-            inputs={"P": "parameters"} | ({"c": "world_size"} if stage else {}),
-            assumptions=(
-                "Mixed precision with Adam: 2 bytes for a parameter, 2 for its gradient, 12 for a "
-                "full copy and two moments.",
-            ),
-        ),
+def _told(stage: Count) -> Told:
+    return Told(
+        f"States per GPU, {_WORDS[stage].partition(':')[0]}",
+        "M",
         color="optimizer",
+        assumes=(
+            "Mixed precision with Adam: 2 bytes for a parameter, 2 for its gradient, 12 for a "
+            "full copy and two moments.",
+        ),
     )
 
 
-def _ladder(inputs: Inputs, rungs: dict[int, States]) -> Bars:
-    capacity = ACCELERATORS[inputs.gpu].memory
-    most = max(capacity, _total(rungs[0]))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The rungs of the ladder, what they add up to, and the memory that they must fit."""
+
+    rungs: tuple[States, ...]
+    sharded: Annotated[Bytes, _told(3)]
+    replicated: Annotated[Bytes, _told(0)]
+    zero1: Annotated[Bytes, _told(1)]
+    capacity: Bytes
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    rungs = tuple(
+        sharded_states(inputs.parameters, MIXED_PRECISION, stage, inputs.world_size)
+        for stage in range(len(_WORDS))
+    )
+    return Result(
+        rungs=rungs,
+        sharded=rungs[3].total,
+        replicated=rungs[0].total,
+        zero1=rungs[1].total,
+        capacity=ACCELERATORS[inputs.gpu].memory,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    return {
+        "sharded": _states(tell, "sharded", 3),
+        "replicated": _states(tell, "replicated", 0),
+        "zero1": _states(tell, "zero1", 1),
+        "ladder": partial(_ladder, tell, result),
+    }
+
+
+def _states(tell: Teller, name: str, stage: Count) -> Value:
+    def ranks(first: Count) -> Figure | str:
+        return "world_size" if stage >= first else (1, COUNT)
+
+    each = {
+        "p": (MIXED_PRECISION.parameter, BYTES),
+        "g": (MIXED_PRECISION.gradient, BYTES),
+        "o": (MIXED_PRECISION.optimizer, BYTES),
+    }
+    return tell.value(name, symbols=each | {"a": ranks(3), "b": ranks(2), "c": ranks(1)})
+
+
+def _ladder(tell: Teller, result: Result) -> Bars:
+    most = max(result.capacity, result.replicated)
     return Bars(
         title="States per GPU",
-        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.04 * most),
+        axis=tell.axis("capacity", "memory", low=0.0, high=1.04 * most),
         bars=tuple(
             Bar(
                 key=f"zero{stage}",
@@ -98,8 +113,8 @@ def _ladder(inputs: Inputs, rungs: dict[int, States]) -> Bars:
                     for key in ("parameters", "gradients", "optimizer")
                 ),
             )
-            for stage, states in rungs.items()
+            for stage, states in enumerate(result.rungs)
         ),
-        rules=(Rule(key="capacity", label=say("{m}", m=(capacity, BYTES)), axis="x", at=capacity),),
+        rules=(Rule(key="capacity", label=tell.say("{capacity}"), axis="x", at=result.capacity),),
         caption="The line is the memory of the GPU; activations come on top.",
     )

@@ -1,47 +1,26 @@
 """Elasticities: what ten percent more of each part of the machine gives, and what it may cost."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import log
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import PERCENT, Choice, Number
-from engine.basis.text import say
-from engine.basis.units import SHARE, Ratio, Seconds, Share
-from engine.basis.views import Axis, Badge, Bar, Bars, Receipt, Segment, Value, View
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Share
+from engine.basis.views import Badge, Bar, Bars, Segment
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES, as_run
 from engine.form.levers.inputs import Inputs as Job
-from engine.run.file import Run
-from engine.simulate.step_time import step_time
+from engine.simulate.elasticity import PARTS, gain_of, gain_of_gpus
 
 TITLE = "Which part matters most"
 QUESTION = "What does a little more of each part of the machine give?"
-
-
-def _more(name: str) -> Callable[[Run, Ratio], Run]:
-    def change(run: Run, factor: Ratio) -> Run:
-        gpu = replace(run.cluster.gpu, **{name: getattr(run.cluster.gpu, name) * factor})
-        return replace(run, cluster=replace(run.cluster, gpu=gpu))
-
-    return change
-
-
-def _peak(run: Run, factor: Ratio) -> Run:
-    peak = {key: rate * factor for key, rate in run.cluster.gpu.peak.items()}
-    return replace(run, cluster=replace(run.cluster, gpu=replace(run.cluster.gpu, peak=peak)))
-
-
-def _network(run: Run, factor: Ratio) -> Run:
-    port = run.cluster.nic_bandwidth * factor
-    return replace(run, cluster=replace(run.cluster, nic_bandwidth=port))
-
-
-PARTS: dict[str, tuple[str, str, Callable[[Run, Ratio], Run]]] = {
-    "peak": ("peak of the matrix units", "compute", _peak),
-    "memory": ("bandwidth of the memory", "memory", _more("memory_bandwidth")),
-    "links": ("links inside the node", "communication", _more("scale_up")),
-    "network": ("network ports", "communication", _network),
+_NAMES = {
+    "peak": ("peak of the matrix units", "compute"),
+    "memory": ("bandwidth of the memory", "memory"),
+    "links": ("links inside the node", "communication"),
+    "network": ("network ports", "communication"),
 }
+_AGAIN = ("The cost model, run again with that part of the machine.",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +43,43 @@ class Inputs:
     )
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return what each part gives, and which gives most."""
+def _told(part: str) -> Told:
+    label, color = _NAMES[part]
+    verb = "More" if part == "memory" else "Faster"
+    return Told(f"{verb} {label}", color=color, assumes=_AGAIN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How much faster the step gets with more of each part, and with more GPUs."""
+
+    gpus: Annotated[
+        Share,
+        Told(
+            "With more GPUs: step faster by",
+            assumes=("From the cost model at twice as many GPUs, as an exponent.",),
+        ),
+    ]
+    cost: Annotated[
+        Share,
+        Told(
+            "With more GPUs: run dearer by",
+            assumes=("So many more GPUs, for the shorter time.",),
+        ),
+    ]
+    peak: Annotated[Share, _told("peak")]
+    memory: Annotated[Share, _told("memory")]
+    links: Annotated[Share, _told("links")]
+    network: Annotated[Share, _told("network")]
+
+    @property
+    def best(self) -> str:
+        """The part that gives most; of equal ones the first."""
+        return max(PARTS, key=lambda part: float(getattr(self, part)))
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
     job = replace(
         Job(),
         model=inputs.model,
@@ -75,78 +89,45 @@ def compute(inputs: Inputs) -> dict[str, View]:
         pipeline_parallel=inputs.pipeline_parallel,
     )
     run, _ = as_run(job)
-    now = _time(run)
-    gpus = _more_gpus(job, run, now, inputs.more)
-    gains = {
-        key: now / _time(change(run, 1 + inputs.more)) - 1 for key, (_, _, change) in PARTS.items()
-    }
-    best = max(gains, key=lambda key: gains[key])
-    receipt = Receipt(assumptions=("The cost model, run again with that part of the machine.",))
-    return {
-        "verdict": Badge(
-            text=PARTS[best][0].capitalize(),
-            sentence=say(
-                "With {more} more of it the step is {gain} faster, the largest gain of the four.",
-                more=(inputs.more, SHARE),
-                gain=(gains[best], SHARE),
-            ),
-            color=PARTS[best][1],
-        ),
-        "bars": _bars(inputs, gains),
-        "gpus": Value(
-            label="With more GPUs: step faster by",
-            value=gpus,
-            quantity=SHARE,
-            receipt=Receipt(
-                assumptions=("From the cost model at twice as many GPUs, as an exponent.",)
-            ),
-        ),
-        "cost": Value(
-            label="With more GPUs: run dearer by",
-            value=(1 + inputs.more) / (1 + gpus) - 1,
-            quantity=SHARE,
-            receipt=Receipt(assumptions=("So many more GPUs, for the shorter time.",)),
-        ),
-        **{
-            key: Value(
-                label=f"More {label}" if key == "memory" else f"Faster {label}",
-                value=gains[key],
-                quantity=SHARE,
-                receipt=receipt,
-                color=color,
-            )
-            for key, (label, color, _) in PARTS.items()
-        },
-    }
-
-
-def _more_gpus(job: Job, run: Run, now: Seconds, more: Share) -> Share:
-    """Return how much faster the step gets with so many more GPUs and the same batch.
-
-    Taken from twice as many, since a little more does not divide: the exponent between the two
-    holds for the part.
-    """
     twice, _ = as_run(replace(job, world_size=2 * run.plan.world_size))
-    steps = run.training.global_batch_size / twice.training.global_batch_size
-    exponent = log(now / (_time(twice) * steps)) / log(twice.plan.world_size / run.plan.world_size)
-    return float((1 + more) ** exponent) - 1
+    gpus = gain_of_gpus(run, twice, inputs.more)
+    gains = {part: gain_of(run, change, inputs.more) for part, change in PARTS.items()}
+    return Result(gpus=gpus, cost=(1 + inputs.more) / (1 + gpus) - 1, **gains)
 
 
-def _time(run: Run) -> float:
-    return step_time(run.model, run.cluster, run.plan, run.training).total
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return what each part gives, and which gives most."""
+    tell = Teller(inputs, result)
+    return {
+        "verdict": _verdict(tell, result),
+        "bars": partial(_bars, tell, inputs, result),
+        **tell.values("gpus", "cost", *PARTS),
+    }
 
 
-def _bars(inputs: Inputs, gains: dict[str, float]) -> Bars:
+def _verdict(tell: Teller, result: Result) -> Badge:
+    label, color = _NAMES[result.best]
+    sentence = "With {more} more of it the step is {gain} faster, the largest gain of the four."
+    return Badge(
+        text=label.capitalize(), sentence=tell.say(sentence, gain=result.best), color=color
+    )
+
+
+def _bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     return Bars(
         title="What a little more gives",
-        axis=Axis(label="step faster by", quantity=SHARE, low=0.0, high=max(0.005, inputs.more)),
+        axis=tell.axis("peak", "step faster by", low=0.0, high=max(0.005, inputs.more)),
         bars=tuple(
             Bar(
-                key=key,
+                key=part,
                 label=label,
-                segments=(Segment(key=key, label=label, value=max(0.0, gains[key]), color=color),),
+                segments=(
+                    Segment(
+                        key=part, label=label, value=max(0.0, getattr(result, part)), color=color
+                    ),
+                ),
             )
-            for key, (label, color, _) in PARTS.items()
+            for part, (label, color) in _NAMES.items()
         ),
         caption="The axis ends at the share that was added: a part that reaches it is the only one "
         "that counts. What a part costs is for you to know; compare the bar with its price.",

@@ -1,12 +1,13 @@
 """SM contention: what a collective takes from the products beside it, and what was measured."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import PERCENT, Number, Switch
-from engine.basis.text import say
-from engine.basis.units import COUNT, RATIO, SHARE, Ratio, Share
-from engine.basis.views import Axis, Lines, Point, Published, Receipt, Rule, Series, Value, View
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, RATIO, SHARE, Count, Ratio, Share
+from engine.basis.views import Lines, Point, Published, Receipt, Rule, Series, Value
 from engine.catalog.hardware import GPUS
 from engine.form.fields import LabGpu
 from engine.formulas.contention import CONTENTION, MOST_GAINED, contention, most_gained
@@ -19,6 +20,7 @@ PRESETS = {
     "40 multiprocessors": {"taken": 40},
 }
 _MOST = 40
+_COUNTS = tuple(range(_MOST + 1))
 MEASURED = {
     "measured_mean": ("Measured, mean", 0.189),
     "measured_largest": ("Measured, largest", 0.40),
@@ -31,6 +33,26 @@ ASYNC = {
     "async_forward_large": ("Async TP, forward, 70B", 0.20),
     "async_step_large": ("Async TP, whole step, 70B", 0.08),
 }
+_BESIDE = Receipt(
+    basis="measured",
+    assumptions=(
+        "GPT and Llama models on 4 GPUs of one kind: A100, H100, MI210 or MI250.",
+        "Slow-down of computation beside communication against computation alone; not "
+        "overlapping is compared with the overlapped step.",
+    ),
+    sources=("lee2025",),
+)
+_ASYNC_TP = Receipt(
+    basis="measured",
+    assumptions=("Up to so much faster than blocking tensor parallelism, Llama 3.",),
+    sources=("async_tp2024",),
+)
+_CLAIM = Published(
+    text="a published page says: eliminating SM contention gives 1.5 to 2.6 times",
+    reason="2.6 is a communication kernel against NCCL's, not a training step.",
+    source="day1inference",
+    claim="E0.6",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,126 +115,98 @@ class Inputs:
     gpu: LabGpu = "h100"
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
-    total = GPUS[inputs.gpu].sms
-    taken = 0 if inputs.copy_engine else inputs.taken
-    now = contention(taken, total, inputs.bound, inputs.memory)
-    gain = most_gained(now, inputs.beside)
-    symbols = {
-        "c": (now, RATIO),
-        "b": (inputs.bound, SHARE),
-        "s": (float(taken), COUNT),
-        "S": (float(total), COUNT),
-        "h": (inputs.memory, SHARE),
-        "d": (inputs.beside, SHARE),
-        "g": (gain, RATIO),
-    }
-    linked = {"b": "bound", "s": "taken", "h": "memory", "d": "beside"}
-    return {
-        "slow_down": Value(
-            label="Slow-down while it runs",
-            value=now,
-            quantity=SHARE,
-            receipt=Receipt(
-                equation=CONTENTION,
-                symbols={key: symbols[key] for key in CONTENTION.symbols},
-                inputs={key: linked[key] for key in ("b", "s", "h")},
-                assumptions=("No power limit, no shared cache; both can make it worse.",),
-            ),
-            note=say("{s} of {n} multiprocessors gone", s=(taken, COUNT), n=(total, COUNT)),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The slow-down, the most that its end can gain, and the slow-down by what is taken."""
+
+    slow_down: Annotated[
+        Share,
+        Told(
+            "Slow-down while it runs",
+            "c",
+            "{gone} of {total} multiprocessors gone",
             color="compute",
+            assumes=("No power limit, no shared cache; both can make it worse.",),
         ),
-        "most_gained": Value(
-            label="The most that removing it can gain",
-            value=gain,
-            quantity=RATIO,
-            receipt=Receipt(
-                equation=MOST_GAINED,
-                symbols={key: symbols[key] for key in MOST_GAINED.symbols},
-                inputs={"d": "beside"},
-                assumptions=("A step that also waits for something gains less.",),
-                published=Published(
-                    text="a published page says: eliminating SM contention gives 1.5 to 2.6 times",
-                    reason="2.6 is a communication kernel against NCCL's, not a training step.",
-                    source="day1inference",
-                    claim="E0.6",
-                ),
-            ),
-            note="the whole step, nothing else changed",
+    ]
+    most_gained: Annotated[
+        Ratio,
+        Told(
+            "The most that removing it can gain",
+            "g",
+            "the whole step, nothing else changed",
+            assumes=("A step that also waits for something gains less.",),
         ),
-        "curve": _curve(inputs, now, taken, total),
-        **{key: _measured(*row) for key, row in MEASURED.items()},
-        **{key: _async(*row) for key, row in ASYNC.items()},
+    ]
+    gone: Count
+    total: Annotated[int, COUNT, Told(symbol="S")]
+    all_kernels: tuple[Share, ...]
+    products: tuple[Share, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    total = GPUS[inputs.gpu].sms
+    gone = 0 if inputs.copy_engine else inputs.taken
+    now = contention(gone, total, inputs.bound, inputs.memory)
+    return Result(
+        slow_down=now,
+        most_gained=most_gained(now, inputs.beside),
+        gone=gone,
+        total=total,
+        all_kernels=tuple(contention(s, total, inputs.bound, inputs.memory) for s in _COUNTS),
+        products=tuple(contention(s, total, 0.0, 0.0) for s in _COUNTS),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    slower = {"c": (result.slow_down, RATIO)}  # in an equation of ratios
+    taken = "taken" if result.gone == inputs.taken else "gone"
+    return {
+        "slow_down": tell.value("slow_down", symbols=slower | {"s": taken}),
+        "most_gained": tell.value("most_gained", symbols=slower, published=_CLAIM),
+        "curve": partial(_curve, tell, result),
+        **{
+            key: _published(*row, _BESIDE, "published measurement, not of your inputs")
+            for key, row in MEASURED.items()
+        },
+        **{
+            key: _published(*row, _ASYNC_TP, "published measurement: up to so much faster")
+            for key, row in ASYNC.items()
+        },
     }
 
 
-def _curve(inputs: Inputs, now: Ratio, taken: int, total: int) -> Lines:
-    counts = tuple(range(_MOST + 1))
-    slow = tuple(contention(s, total, inputs.bound, inputs.memory) for s in counts)
-    products = tuple(contention(s, total, 0.0, 0.0) for s in counts)
-    high = max(slow[-1], now, 0.42) * 1.1
+def _published(label: str, share: Share, receipt: Receipt, note: str) -> Value:
+    return Value(label=label, value=share, quantity=SHARE, receipt=receipt, note=note)
+
+
+def _curve(tell: Teller, result: Result) -> Lines:
+    now = result.slow_down
+    high = max(result.all_kernels[-1], now, 0.42) * 1.1
+    kernels = Series(
+        key="all", label="all kernels", x=_COUNTS, y=result.all_kernels, color="compute"
+    )
+    products = Series(
+        key="products",
+        label="products",
+        x=_COUNTS,
+        y=result.products,
+        color="muted",
+        dashed=True,
+    )
     return Lines(
         title="Slow-down against multiprocessors taken",
-        x=Axis(label="multiprocessors taken", quantity=COUNT, low=0.0, high=float(_MOST)),
-        y=Axis(label="longer by", quantity=SHARE, low=0.0, high=high),
-        series=(
-            Series(key="all", label="all kernels", x=counts, y=slow, color="compute"),
-            Series(
-                key="products",
-                label="products",
-                x=counts,
-                y=products,
-                color="muted",
-                dashed=True,
-            ),
-        ),
-        points=(Point(key="now", label=say("{c}", c=(now, SHARE)), x=float(taken), y=now),),
+        x=tell.axis("gone", "multiprocessors taken", low=0.0, high=float(_MOST)),
+        y=tell.axis("slow_down", "longer by", low=0.0, high=high),
+        series=(kernels, products),
+        points=(Point(key="now", label=tell.say("{slow_down}"), x=float(result.gone), y=now),),
         rules=tuple(
-            Rule(
-                key=key,
-                label=MEASURED[key][0].lower(),
-                axis="y",
-                at=_of(key),
-            )
+            Rule(key=key, label=MEASURED[key][0].lower(), axis="y", at=MEASURED[key][1])
             for key in ("measured_mean", "measured_largest")
         ),
         handle="taken",
         caption="Drag the handle. The two lines across were measured, not modelled.",
-    )
-
-
-def _of(key: str) -> Share:
-    return MEASURED[key][1]
-
-
-def _measured(label: str, value: Share) -> Value:
-    return Value(
-        label=label,
-        value=value,
-        quantity=SHARE,
-        receipt=Receipt(
-            basis="measured",
-            assumptions=(
-                "GPT and Llama models on 4 GPUs of one kind: A100, H100, MI210 or MI250.",
-                "Slow-down of computation beside communication against computation alone; not "
-                "overlapping is compared with the overlapped step.",
-            ),
-            sources=("lee2025",),
-        ),
-        note="published measurement, not of your inputs",
-    )
-
-
-def _async(label: str, value: Share) -> Value:
-    return Value(
-        label=label,
-        value=value,
-        quantity=SHARE,
-        receipt=Receipt(
-            basis="measured",
-            assumptions=("Up to so much faster than blocking tensor parallelism, Llama 3.",),
-            sources=("async_tp2024",),
-        ),
-        note="published measurement: up to so much faster",
     )

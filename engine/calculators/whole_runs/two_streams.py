@@ -1,18 +1,22 @@
 """Two streams: one product, one collective beside it, computed as the simulator computes all."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import MILLISECONDS, PERCENT, Number
-from engine.basis.text import say
-from engine.basis.units import MILLI, SECONDS, SHARE
-from engine.basis.views import Axis, Lane, Receipt, Timeline, Value, View
-from engine.basis.views import Span as Drawn
-from engine.simulate.stream_account import account, cut
-from engine.simulate.streams import COMPUTE, NETWORK, Op, Span, run
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import MILLI, Seconds
+from engine.basis.views import Lane, Span, Timeline
+from engine.simulate.beside import Piece, beside
+from engine.simulate.streams import COMPUTE, NETWORK
 
 TITLE = "One product, one collective"
 QUESTION = "When does a product end that a collective slows down for a while?"
+_BESIDE = (
+    "Beside the collective the product does {done} of its work in {together}; the rest at full "
+    "speed.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,77 +42,63 @@ class Inputs:
     ] = 0.5
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def _told(label: str, note: str, color: str = "ink") -> Told:
+    return Told(label, note=note, color=color, assumes=_BESIDE, basis="simulated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """When both end, and what they cost each other."""
+
+    end: Annotated[
+        Seconds, _told("The product ends after", "{slow_down} contention", color="compute")
+    ]
+    done: Annotated[
+        Seconds,
+        _told("Done beside the collective", "of the product's time alone", color="compute"),
+    ]
+    contention: Annotated[Seconds, _told("Contention", "longer than alone")]
+    exposed: Annotated[
+        Seconds,
+        _told("Exposed", "of the collective, after the product", color="communication"),
+    ]
+    together: Seconds
+    last: Seconds
+    product: tuple[Seconds, Seconds]
+    pieces: tuple[Piece, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    found = beside(inputs.product, inputs.collective, inputs.start, inputs.slow_down)
+    return Result(
+        end=found.product.end,
+        done=found.done,
+        contention=found.contention,
+        exposed=found.exposed,
+        together=found.together,
+        last=max(found.product.end, found.collective.end),
+        product=(found.product.start, found.product.end),
+        pieces=found.pieces,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    spans = run(
-        (
-            Op(key="product", stream=COMPUTE, time=inputs.product, label="product"),
-            Op(key="wait", stream=NETWORK, time=inputs.start, label="nothing"),
-            Op(
-                key="collective",
-                stream=NETWORK,
-                time=inputs.collective,
-                label="collective",
-                slows=inputs.slow_down,
-            ),
-        )
-    )
-    product, _, collective = spans
-    beside = max(0.0, min(collective.end, product.end) - collective.start)
-    done = beside / (1 + inputs.slow_down)
-    found = account(spans)
-    receipt = Receipt(
-        basis="simulated",
-        assumptions=(
-            say(
-                "Beside the collective the product does {d} of its work in {b}; the rest at full "
-                "speed.",
-                d=(done, SECONDS),
-                b=(beside, SECONDS),
-            ),
-        ),
-    )
+    tell = Teller(result, inputs)
     return {
-        "end": Value(
-            label="The product ends after",
-            value=product.end,
-            quantity=SECONDS,
-            receipt=receipt,
-            note=say("{c} contention", c=(inputs.slow_down, SHARE)),
-            color="compute",
-        ),
-        "done": Value(
-            label="Done beside the collective",
-            value=done,
-            quantity=SECONDS,
-            receipt=receipt,
-            note="of the product's time alone",
-            color="compute",
-        ),
-        "contention": Value(
-            label="Contention",
-            value=found.contention,
-            quantity=SECONDS,
-            receipt=receipt,
-            note="longer than alone",
-        ),
-        "exposed": Value(
-            label="Exposed",
-            value=max(0.0, collective.end - max(product.end, collective.start)),
-            quantity=SECONDS,
-            receipt=receipt,
-            note="of the collective, after the product",
-            color="communication",
-        ),
-        "timeline": _timeline(product, collective),
+        **tell.values("end", "done", "contention", "exposed"),
+        "timeline": partial(_timeline, tell, result),
     }
 
 
-def _timeline(product: Span, collective: Span) -> Timeline:
-    end = max(product.end, collective.end)
-    pieces = cut((collective.start, collective.end), [(product.start, product.end)])
+def _timeline(tell: Teller, result: Result) -> Timeline:
+    start, end = result.product
+    product = Span(
+        key="product", lane=COMPUTE, start=start, end=end, label="product", color="compute"
+    )
     network = [
-        Drawn(
+        Span(
             key=f"collective {number}",
             lane=NETWORK,
             start=start,
@@ -117,19 +107,11 @@ def _timeline(product: Span, collective: Span) -> Timeline:
             color="communication",
             exposed=exposed,
         )
-        for number, (start, stop, exposed) in enumerate(pieces)
+        for number, (start, stop, exposed) in enumerate(result.pieces)
     ]
-    drawn = Drawn(
-        key="product",
-        lane=COMPUTE,
-        start=product.start,
-        end=product.end,
-        label="product",
-        color="compute",
-    )
     return Timeline(
         title="A product and a collective",
-        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.02),
+        axis=tell.axis("last", "time", low=0.0, high=result.last * 1.02),
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=NETWORK, label="network")),
-        spans=(drawn, *network),
+        spans=(product, *network),
     )

@@ -3,13 +3,16 @@
 Three layers, one micro-batch, parameters sharded as by ZeRO-3 or FSDP.
 """
 
-from engine.basis.views import View
+from functools import partial
+
+from engine.basis.told import Teller, Views
 from engine.calculators.whole_runs.step_composer.challenge import challenge
 from engine.calculators.whole_runs.step_composer.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.step_composer.inputs import Inputs as Inputs
-from engine.calculators.whole_runs.step_composer.model import composed
+from engine.calculators.whole_runs.step_composer.result import Result as Result
+from engine.calculators.whole_runs.step_composer.result import solve as solve
 from engine.calculators.whole_runs.step_composer.strip import strip
-from engine.calculators.whole_runs.step_composer.views import regime, timeline, values, verdict
+from engine.calculators.whole_runs.step_composer.views import regime, timeline, verdict
 from engine.formulas.issue_order import LEAST_STEP
 
 TITLE = "Compose a step"
@@ -17,16 +20,15 @@ QUESTION = "In which order should gathers and reductions stand?"
 EQUATIONS = (LEAST_STEP,)
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    step = composed(inputs)
-    found = values(step)
+    tell = Teller(result, inputs, equations=EQUATIONS)
     return {
-        "step_time": found.pop("step_time"),
-        "regime": regime(step),
-        "strip": strip(inputs, step),
-        "verdict": verdict(step),
-        "timeline": timeline(step),
-        **found,
-        "challenge": challenge(inputs, step),
+        "step_time": tell.value("step_time"),
+        "regime": regime(tell, result),
+        "strip": partial(strip, inputs, result.step),
+        "verdict": verdict(result.step.plan),
+        "timeline": partial(timeline, tell, result),
+        **tell.values("exposed", "peak", "least"),
+        "challenge": partial(challenge, inputs, result),
     }

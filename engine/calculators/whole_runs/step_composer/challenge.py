@@ -8,7 +8,7 @@ from engine.basis.text import say
 from engine.basis.units import COUNT, MILLI, SECONDS
 from engine.basis.views import Challenge, Condition
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
-from engine.calculators.whole_runs.step_composer.model import Composed
+from engine.calculators.whole_runs.step_composer.result import Result
 
 _ROOM, _TARGET = 2, 30 * MILLI
 _FIXED = ("clipped", "gather", "reduction", "forward", "backward", "optimizer")
@@ -21,20 +21,20 @@ SOLUTION: Mapping[str, Scalar] = {
 }
 
 
-def challenge(inputs: Inputs, step: Composed) -> Challenge:
+def challenge(inputs: Inputs, result: Result) -> Challenge:
     """Return the challenge for the inputs."""
-    peak = max(count for _, count in step.held)
     conditions = (
         Condition(
             text="the times and the optimizer as at the start",
             met=all(getattr(inputs, name) == START[name] for name in _FIXED),
         ),
         Condition(
-            text=say("never more than {n} gathered layers", n=(_ROOM, COUNT)), met=peak <= _ROOM
+            text=say("never more than {n} gathered layers", n=(_ROOM, COUNT)),
+            met=result.peak <= _ROOM,
         ),
         Condition(
             text=say("a step of at most {t}", t=(_TARGET, SECONDS)),
-            met=step.length <= _TARGET * (1 + 1e-9),
+            met=result.step_time <= _TARGET * (1 + 1e-9),
         ),
     )
     return Challenge(

@@ -6,12 +6,8 @@ from typing import Annotated
 
 from engine.basis.inputs import MILLISECONDS, Number, Order, Scalar, Switch
 from engine.basis.units import MILLI, Seconds
+from engine.simulate.stream_orders import COMMUNICATION_ITEMS, COMPUTE_ITEMS, LAYERS
 
-LAYERS = 3
-# The b marks a gather for the backward pass: the layer was freed after its forward pass.
-AGAIN = ("AG2b", "AG1b")
-COMPUTE_ITEMS = ("F1", "F2", "F3", "B3", "B2", "B1", "Opt3", "Opt2", "Opt1")
-COMMUNICATION_ITEMS = ("AG1", "AG2", "AG3", "RS3", "AG2b", "RS2", "AG1b", "RS1")
 REDUCE_FIRST = "-".join(COMMUNICATION_ITEMS)
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {

@@ -4,9 +4,9 @@ from engine.basis.text import Text, say, show
 from engine.basis.units import SECONDS
 from engine.basis.views import Scene
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
-from engine.calculators.whole_runs.step_composer.model import Composed, kind_of
 from engine.draw.grip import Grip
 from engine.draw.stream_strip import Chip, strip_scene
+from engine.simulate.composed_step import Composed, kind_of
 from engine.simulate.streams import COMPUTE
 
 

@@ -10,20 +10,30 @@ import pytest
 from engine.answer import reply
 from engine.basis.text import words
 from engine.basis.units import MILLI
-from engine.calculators.whole_runs.step_composer.calculator import compute
-from engine.calculators.whole_runs.step_composer.inputs import (
+from engine.calculator import load
+from engine.calculators.whole_runs.step_composer.calculator import solve
+from engine.calculators.whole_runs.step_composer.inputs import PRESETS, Inputs
+from engine.simulate.composed_step import waits
+from engine.simulate.stream_orders import (
     COMMUNICATION_ITEMS,
     COMPUTE_ITEMS,
-    PRESETS,
-    Inputs,
+    Orders,
+    heads,
+    needs_of,
+    present,
 )
-from engine.calculators.whole_runs.step_composer.model import composed, waits
-from engine.calculators.whole_runs.step_composer.order import Orders, heads, needs_of, present
 
 START = Inputs()
 ONE_AHEAD = str(PRESETS["Prefetch by one"]["communication"])
 GATHERS_FIRST = "AG1-AG2-AG3-AG2b-AG1b-RS3-RS2-RS1"
 OPTIMIZER_EARLY = "F1-F2-F3-B3-B2-Opt3-B1-Opt2-Opt1"
+
+
+compute = load("step_composer").compute
+
+
+def composed(inputs):
+    return solve(inputs).step
 
 
 def step(**changes):

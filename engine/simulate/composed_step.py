@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from math import fsum
 
 from engine.basis.units import Count, Seconds
-from engine.calculators.whole_runs.step_composer.inputs import LAYERS, Inputs
-from engine.calculators.whole_runs.step_composer.order import Plan, freed_by, gathers_again, plan
 from engine.formulas.issue_order import layered_end, least_step, streamed_end
 from engine.simulate.stream_account import Account, account
+from engine.simulate.stream_orders import LAYERS, Plan, freed_by, gathers_again
 from engine.simulate.streams import COMPUTE, NETWORK, Op, Span, run
 
 _KINDS = {
@@ -18,6 +17,17 @@ _KINDS = {
     "B": "backward",
     "Opt": "optimizer",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """Times of the operations of one layer, each alone."""
+
+    gather: Seconds
+    reduction: Seconds
+    forward: Seconds
+    backward: Seconds
+    optimizer: Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,23 +74,25 @@ def title_of(name: str) -> str:
     return f"{_KINDS[kind_of(name)]}, layer {name.rstrip('b')[-1]}{again}"
 
 
-def composed(inputs: Inputs) -> Composed:
-    """Return the step in the order asked for, repaired where it cannot run."""
-    found = plan(inputs.compute, inputs.communication, inputs.room, clipped=inputs.clipped)
-    times = {
-        "AG": inputs.gather,
-        "RS": inputs.reduction,
-        "F": inputs.forward,
-        "B": inputs.backward,
-        "Opt": inputs.optimizer,
+def composed(plan: Plan, times: Times, room: Count, *, clipped: bool) -> Composed:
+    """Return the step in an order that can run, simulated.
+
+    `room`: layers that may be gathered at once; `clipped`: the optimizer waits for all gradients.
+    """
+    each = {
+        "AG": times.gather,
+        "RS": times.reduction,
+        "F": times.forward,
+        "B": times.backward,
+        "Opt": times.optimizer,
     }
-    streams = ((COMPUTE, found.orders.compute), (NETWORK, found.orders.communication))
+    streams = ((COMPUTE, plan.orders.compute), (NETWORK, plan.orders.communication))
     ops = [
         Op(
             key=name,
             stream=stream,
-            time=times[kind_of(name)],
-            after=tuple(found.needs[name]),
+            time=each[kind_of(name)],
+            after=tuple(plan.needs[name]),
             label=title_of(name),
             links=(f"op:{name}",),
         )
@@ -89,28 +101,28 @@ def composed(inputs: Inputs) -> Composed:
     ]
     spans = run(ops)
     by_name = {span.op.key: span for span in spans}
-    least, parts = bound(inputs)
+    least, parts = bound(times, room, clipped=clipped)
     return Composed(
-        plan=found,
+        plan=plan,
         spans=by_name,
         seen=account(spans),
         path=_path(spans),
-        held=_held(by_name, inputs.room),
+        held=_held(by_name, room),
         least=least,
         parts=parts,
     )
 
 
-def bound(inputs: Inputs) -> tuple[Seconds, dict[str, Seconds]]:
+def bound(times: Times, room: Count, *, clipped: bool) -> tuple[Seconds, dict[str, Seconds]]:
     """Return what no order beats, and the parts of the formula."""
-    gathers = 2 * LAYERS - 1 if gathers_again(inputs.room) else LAYERS
-    passes = inputs.gather, inputs.forward, inputs.backward, inputs.reduction
+    gathers = 2 * LAYERS - 1 if gathers_again(room) else LAYERS
+    passes = times.gather, times.forward, times.backward, times.reduction
     parts = {
         "a": layered_end(*passes, LAYERS),
-        "m": streamed_end(inputs.gather, gathers, inputs.backward, inputs.reduction, LAYERS),
-        "u": inputs.optimizer * (LAYERS if inputs.clipped else 1),
-        "g": inputs.gather,
-        "c": LAYERS * (inputs.forward + inputs.backward + inputs.optimizer),
+        "m": streamed_end(times.gather, gathers, times.backward, times.reduction, LAYERS),
+        "u": times.optimizer * (LAYERS if clipped else 1),
+        "g": times.gather,
+        "c": LAYERS * (times.forward + times.backward + times.optimizer),
     }
     return least_step(parts["a"], parts["m"], parts["u"], parts["g"], parts["c"]), parts
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from engine.basis.units import Count
-from engine.calculators.whole_runs.step_composer.inputs import (
-    AGAIN,
-    COMMUNICATION_ITEMS,
-    COMPUTE_ITEMS,
-    LAYERS,
-)
 
+LAYERS = 3
+# The b marks a gather for the backward pass: the layer was freed after its forward pass.
+AGAIN = ("AG2b", "AG1b")
+COMPUTE_ITEMS = ("F1", "F2", "F3", "B3", "B2", "B1", "Opt3", "Opt2", "Opt1")
+COMMUNICATION_ITEMS = ("AG1", "AG2", "AG3", "RS3", "AG2b", "RS2", "AG1b", "RS1")
 # Operation -> what it waits for -> why: "data" or "room".
 Needs = Mapping[str, Mapping[str, str]]
 
