@@ -11,7 +11,7 @@ from builder.join import joined
 
 FOLDER = "assets"
 _URL = re.compile(r"""url\(\s*["']?(?!data:)([^"')]+)["']?\s*\)""")
-ENTRY = "main.js"
+ENTRY, WORKER = "main.js", "engine/worker.js"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +79,14 @@ def _is_font(path: Path) -> bool:
 def scripts(theme: Path) -> tuple[dict[str, bytes], str, str]:
     """Return (files, entry, Worker) of theme/runtime.
 
-    All modules lie in one folder whose name carries the hash, so that imports stay as written; the
-    entry holds all it imports.
+    All modules keep their rooms in a folder whose name carries the hash, so that imports stay as
+    written; the entry holds all it imports.
     """
-    modules = files(theme / "runtime", "*.js")
-    texts = {path.name: slim.script(path.read_text("utf-8")) for path in modules}
+    rooms = theme / "runtime"
+    texts = {
+        path.relative_to(rooms).as_posix(): slim.script(path.read_text("utf-8"))
+        for path in files(rooms, "*.js")
+    }
     if not texts:
         return {}, "", ""
     found = joined(texts, ENTRY) if ENTRY in texts else texts
@@ -91,5 +94,5 @@ def scripts(theme: Path) -> tuple[dict[str, bytes], str, str]:
     return (
         {f"{folder}/{name}": text.encode() for name, text in found.items()},
         f"{folder}/{ENTRY}" if ENTRY in found else "",
-        f"{folder}/worker.js" if "worker.js" in found else "",
+        f"{folder}/{WORKER}" if WORKER in found else "",
     )

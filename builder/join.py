@@ -3,16 +3,19 @@
 Each module becomes a function that returns what it exports, in the order of their imports. Modules
 that a page fetches later stay files of their own and take what they share from the joined one.
 The imports and exports that can be joined are those this project writes: names in braces or a
-namespace, from "./name.js", at the top; `export` before a function or a single constant.
+namespace, from "./name.js" or "../room/name.js", at the top; `export` before a function or a single
+constant.
 """
 
+import posixpath
 import re
 from collections.abc import Mapping
 
 _IMPORT = re.compile(
-    r"""^import\s+(?:\{(?P<names>[^}]*)\}|\*\s+as\s+(?P<all>\w+))\s+from\s+"\./(?P<file>[\w.]+)";\n""",
+    r"""^import\s+(?:\{(?P<names>[^}]*)\}|\*\s+as\s+(?P<all>\w+))\s+from\s+"(?P<file>\.{1,2}/[\w./]+)";\n""",
     re.MULTILINE,
 )
+_LATER = re.compile(r"""\bimport\("(?P<file>\.{1,2}/[\w./]+)"\)""")
 _EXPORT = re.compile(
     r"^export\s+(?P<code>(?:async\s+)?(?:function|const|class)\s+(?P<name>\w+))", re.MULTILINE
 )
@@ -24,8 +27,8 @@ def joined(modules: Mapping[str, str], entry: str) -> dict[str, str]:
     """Return the files to publish: the entry with all it imports in it, and the other modules.
 
     Args:
-        modules: file name -> text, comments removed.
-        entry: the file name of the entry, which exports nothing.
+        modules: path in the runtime's folder -> text, comments removed.
+        entry: the path of the entry, which exports nothing.
 
     Raises:
         ValueError: modules import each other in a circle, or one cannot be joined.
@@ -33,7 +36,9 @@ def joined(modules: Mapping[str, str], entry: str) -> dict[str, str]:
     order = in_order(modules, entry)
     inside = set(order)
     others = {
-        name: _outside(text, inside, entry) for name, text in modules.items() if name not in inside
+        name: _outside(name, text, inside, entry)
+        for name, text in modules.items()
+        if name not in inside
     }
     shared = [name for name in order if any(_takes(text, name) for text in others.values())]
     parts = [_wrapped(name, modules[name]) for name in order[:-1]]
@@ -52,33 +57,48 @@ def in_order(modules: Mapping[str, str], entry: str) -> list[str]:
         if name in done:
             return
         for found in _IMPORT.finditer(modules[name]):
-            if found["file"] not in modules:
-                raise ValueError(f"{name} imports '{found['file']}', which does not exist")
-            visit(found["file"], (*path, name))
+            file = _path(found["file"], name)
+            if file not in modules:
+                raise ValueError(f"{name} imports '{file}', which does not exist")
+            visit(file, (*path, name))
         done[name] = None
 
     visit(entry, ())
     return list(done)
 
 
+def _path(written: str, by: str) -> str:
+    """Return the path of what the module `by` imports as `written`."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(by), written))
+
+
+def _written(file: str, by: str) -> str:
+    """Return how the module `by` writes the path of a file."""
+    path = posixpath.relpath(file, posixpath.dirname(by) or ".")
+    return path if path.startswith(".") else f"./{path}"
+
+
 def _name(file: str) -> str:
-    return file.removesuffix(".js") + "_js"
+    return file.removesuffix(".js").replace("/", "_") + "_js"
 
 
 def _takes(text: str, file: str) -> bool:
     return re.search(rf"^import {{ (?:\w+, )*{_name(file)}\b", text, re.MULTILINE) is not None
 
 
-def _taken(found: re.Match[str]) -> str:
+def _taken(found: re.Match[str], by: str) -> str:
     """Return the import as a reading of the joined module's exports."""
+    module = _name(_path(found["file"], by))
     if found["all"]:
-        return f"const {found['all']} = {_name(found['file'])};\n"
+        return f"const {found['all']} = {module};\n"
     names = re.sub(r"\s+as\s+", ": ", " ".join(found["names"].split()))
-    return f"const {{ {names.rstrip(',')} }} = {_name(found['file'])};\n"
+    return f"const {{ {names.rstrip(',')} }} = {module};\n"
 
 
 def _body(name: str, text: str) -> str:
-    body = _EXPORT.sub(r"\g<code>", _IMPORT.sub(_taken, text))
+    """Return a module's code as it stands in the joined file, which lies at the top."""
+    text = _LATER.sub(lambda found: f'import("./{_path(found["file"], name)}")', text)
+    body = _EXPORT.sub(r"\g<code>", _IMPORT.sub(lambda found: _taken(found, name), text))
     left = _LISTED.search(text) or _LEFT.search(body)
     if left:
         raise ValueError(f"{name}: '{left[0]}' cannot be joined with other modules")
@@ -91,11 +111,16 @@ def _wrapped(name: str, text: str) -> str:
     return f"const {_name(name)} = (() => {{\n{_body(name, text)}{back}}})();\n"
 
 
-def _outside(text: str, inside: set[str], entry: str) -> str:
+def _outside(name: str, text: str, inside: set[str], entry: str) -> str:
     """Return a module that is fetched later, with what the joined file has taken from there."""
-    taken = [found for found in _IMPORT.finditer(text) if found["file"] in inside]
+
+    def is_inside(found: re.Match[str]) -> bool:
+        return _path(found["file"], name) in inside
+
+    taken = [found for found in _IMPORT.finditer(text) if is_inside(found)]
     if not taken:
         return text
-    names = ", ".join(dict.fromkeys(_name(found["file"]) for found in taken))
-    rest = _IMPORT.sub(lambda found: "" if found["file"] in inside else found[0], text)
-    return f'import {{ {names} }} from "./{entry}";\n' + "".join(map(_taken, taken)) + rest
+    names = ", ".join(dict.fromkeys(_name(_path(found["file"], name)) for found in taken))
+    rest = _IMPORT.sub(lambda found: "" if is_inside(found) else found[0], text)
+    read = "".join(_taken(found, name) for found in taken)
+    return f'import {{ {names} }} from "{_written(entry, name)}";\n' + read + rest

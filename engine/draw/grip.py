@@ -1,4 +1,4 @@
-"""A shape that the reader drags, and what a move of it changes (see theme/runtime/grips.js)."""
+"""A shape that the reader drags, and what a move changes (theme/runtime/calculator/grips.js)."""
 
 from dataclasses import dataclass
 

@@ -35,9 +35,9 @@ def visit(page: Page, url: str) -> None:
 def kind_of(path: str) -> str:
     """Return what a file is for: reading, the live runtime or the live plots."""
     name = path.rpartition("/")[2]
-    if "/runtime/" in path or name in ("worker.js", "parts.js", "snapshot.js"):
+    if "/runtime/" in path or "/engine/" in path:
         return "runtime"
-    if name.startswith(("bokeh", "figures-", "chart.js", "chart_", "timeline_", "links.js")):
+    if name.startswith(("bokeh", "figures-")) or "/charts/" in path or "/timeline/" in path:
         return "plots"
     return "reading"
 

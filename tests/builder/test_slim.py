@@ -6,7 +6,7 @@ import pytest
 
 from builder import slim
 
-RUNTIME = sorted(Path("theme/runtime").glob("*.js"))
+RUNTIME = sorted(Path("theme/runtime").rglob("*.js"))
 
 
 def test_a_comment_on_its_own_lines_goes():

@@ -1,24 +1,24 @@
 /** The page's script: finds what is live, wires it, and starts the engine when it is wanted. */
 
-import { listenToActions } from "./actions.js";
-import { createAddress } from "./address.js";
-import { startCharts } from "./charts.js";
-import { listenToControls } from "./controls.js";
-import { all, target, words } from "./dom.js";
-import { adoptEquations } from "./equation.js";
-import { enable } from "./fields.js";
-import { listenForHighlight } from "./highlight.js";
-import { watchFigures } from "./nearby.js";
-import { keepVisited } from "./offline.js";
+import { listenToActions } from "./calculator/actions.js";
+import { listenToControls } from "./calculator/controls.js";
+import { adoptEquations } from "./calculator/equation.js";
+import { enable } from "./calculator/fields.js";
+import { listenForHighlight } from "./calculator/highlight.js";
+import { listenToReceipts } from "./calculator/receipts.js";
+import { startCharts } from "./charts/charts.js";
 import { createPage } from "./page.js";
-import { startPrediction } from "./predict.js";
-import { listenForPrint } from "./print.js";
-import { listenToReceipts } from "./receipts.js";
-import { prepareScene } from "./scene.js";
-import { createSettings, settingNames } from "./settings.js";
-import { startWhenWanted, whenLoaded } from "./start.js";
-import { notice } from "./status.js";
-import { listenToTabs } from "./tabs.js";
+import { createAddress } from "./page/address.js";
+import { all, target, words } from "./page/dom.js";
+import { watchFigures } from "./page/nearby.js";
+import { keepVisited } from "./page/offline.js";
+import { startPrediction } from "./page/predict.js";
+import { listenForPrint } from "./page/print.js";
+import { createSettings, settingNames } from "./page/settings.js";
+import { startWhenWanted, whenLoaded } from "./page/start.js";
+import { notice } from "./page/status.js";
+import { listenToTabs } from "./page/tabs.js";
+import { prepareScene } from "./player/scene.js";
 
 const live = all("[data-of]");
 const names = [...new Set(live.map((element) => element.dataset.of ?? ""))];
@@ -42,10 +42,10 @@ listenToReceipts(find);
 listenForSharing();
 listenForHighlight();
 if (document.querySelector("[data-kind=scene]")) {
-  whenLoaded(async () => (await import("./grips.js")).startGrips(find));
+  whenLoaded(async () => (await import("./calculator/grips.js")).startGrips(find));
 }
 if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
-if (document.querySelector("[data-links]")) whenLoaded(() => import("./links.js"));
+if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/links.js"));
 listenForPrint();
 keepVisited();
 
@@ -63,6 +63,6 @@ function listenForSharing() {
   const buttons = ["copy-link", "cite-page", "copy-code", "report", "download"];
   document.addEventListener("click", async (event) => {
     const button = target(event, buttons.map((kind) => `[data-${kind}]:enabled`).join());
-    if (button) (await import("./share.js")).share(button, find, address.permalink);
+    if (button) (await import("./page/share.js")).share(button, find, address.permalink);
   });
 }

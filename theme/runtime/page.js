@@ -1,30 +1,30 @@
 /** All calculators of a page around one engine: replies reach the page once per painted frame. */
 
-import { offerActions } from "./actions.js";
-import { announce } from "./announce.js";
-import { createCalculator } from "./calculator.js";
-import { partsOf, target } from "./dom.js";
-import { createEngine } from "./engine.js";
-import { showField } from "./fields.js";
-import { keepEngine } from "./offline.js";
-import { openReceipts, showReceipts } from "./receipts.js";
-import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./status.js";
-import { isBehind, showViews, wantedExtras } from "./views.js";
+import { offerActions } from "./calculator/actions.js";
+import { createCalculator } from "./calculator/calculator.js";
+import { showField } from "./calculator/fields.js";
+import { openReceipts, showReceipts } from "./calculator/receipts.js";
+import { isBehind, showViews, wantedExtras } from "./calculator/views.js";
+import { createEngine } from "./engine/engine.js";
+import { announce } from "./page/announce.js";
+import { partsOf, target } from "./page/dom.js";
+import { keepEngine } from "./page/offline.js";
+import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
 
 const PAUSE = 400;
 const LONG = 300; // milliseconds that nobody needs to be told about
 
 /**
  * @param {string[]} names
- * @param {ReturnType<typeof import("./address.js").createAddress>} address
- * @param {ReturnType<typeof import("./settings.js").createSettings>} settings
+ * @param {ReturnType<typeof import("./page/address.js").createAddress>} address
+ * @param {ReturnType<typeof import("./page/settings.js").createSettings>} settings
  */
 export function createPage(names, address, settings) {
   const { worker = "", runtime = "" } = document.body.dataset;
   const at = (/** @type {string} */ path) => new URL(path, document.baseURI).href;
   const engine = createEngine({ workerUrl: at(worker), runtimeUrl: at(runtime), onState });
   const calculators = new Map(names.map((name) => [name, create(name)]));
-  /** @type {Map<string, {reply: import("./calculator.js").Reply, since: number}>} */
+  /** @type {Map<string, {reply: import("./calculator/calculator.js").Reply, since: number}>} */
   const fresh = new Map();
   /** Timers that say of a calculator that it takes long. @type {Map<string, number>} */
   const slow = new Map();

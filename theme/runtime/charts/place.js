@@ -1,13 +1,13 @@
 // Where the texts inside a chart go: the same choice as engine/draw/place.py makes.
 
-import { BEFORE, CHAR, TYPICAL, words } from "./chart_frame.js";
+import { BEFORE, CHAR, TYPICAL, words } from "./frame.js";
 
 // So that the last bits of a number decide nothing where a text ends at a curve's end.
 const EDGE = 0.01;
 const BACK = [0, 0.12, 0.25, 0.4, 0.55, 0.7, 0.85]; // shares of a curve before its end
 const LINE = 16; // pixels
 
-/** @typedef {import("./chart_frame.js").Words} Words */
+/** @typedef {import("./frame.js").Words} Words */
 
 /**
  * Each text at the place that crosses the fewest curves and earlier texts.

@@ -2,15 +2,15 @@
 
 import {
   axisName, baseLine, inside, line, longest, othersOf, share, TYPICAL, words, xAxis,
-} from "./chart_frame.js";
-import { KEY_ROW, keyMarks, keyRowCount } from "./chart_keys.js";
-import { besideCurve, besidePoint, besideRule, place } from "./chart_place.js";
+} from "./frame.js";
+import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
+import { besideCurve, besidePoint, besideRule, place } from "./place.js";
 
 const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
 const MANY = 4; // curves; the names of more would run into one another
 
-/** @returns {import("./chart_frame.js").Picture} */
+/** @returns {import("./frame.js").Picture} */
 export function lines(view) {
   const keyed = view.series.length > MANY ? view.series : [];
   const keys = keyed.map((s) => [s.label, s.color, lookOf(s)]);

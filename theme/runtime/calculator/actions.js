@@ -3,7 +3,7 @@
  * and shapes with `[data-set]` that set some and leave the others.
  */
 
-import { attribute, parsed, partsOf, target } from "./dom.js";
+import { attribute, parsed, partsOf, target } from "../page/dom.js";
 
 /** The reader's own numbers, put aside while a challenge runs. @type {Map<string, object>} */
 const aside = new Map();

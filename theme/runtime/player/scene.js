@@ -7,10 +7,10 @@
  * @typedef {Map<string, string | null>} State  "shape attribute" -> value, "shape" -> text
  */
 
-import { all, attribute, write } from "./dom.js";
-import { dataOf, whenWanted } from "./figures.js";
+import { all, attribute, write } from "../page/dom.js";
+import { dataOf, whenWanted } from "../page/figures.js";
+import { listenToPlayer, playButton } from "./controls.js";
 import { createPlayer } from "./player.js";
-import { listenToPlayer, playButton } from "./player_controls.js";
 
 /** @type {WeakMap<Element, (view: {svg: string, frames: Frame[]}) => void>} */
 const updates = new WeakMap();

@@ -1,6 +1,6 @@
 /** The buttons and keys of a player: the same for a drawing's frames and for the time of a run. */
 
-import { all, write } from "./dom.js";
+import { all, write } from "../page/dom.js";
 
 /**
  * @typedef {{toggle: () => void, step: (by: number) => void, seek: (to: number) => void,

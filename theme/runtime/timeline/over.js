@@ -1,9 +1,9 @@
 /** What a player draws over a timeline: what is still to come pale, a pinned run, what waits. */
 
-import { picture } from "./chart_columns.js";
-import { share } from "./chart_frame.js";
-import { outline, through } from "./chart_layer.js";
-import { CURVE, rowsOf } from "./chart_timeline.js";
+import { picture } from "../charts/columns.js";
+import { share } from "../charts/frame.js";
+import { outline, through } from "../charts/layer.js";
+import { CURVE, rowsOf } from "../charts/timeline.js";
 
 export const PATHS = [
   "veil", "ghost", "ghost-end", "linked", "chain", "chosen", "brush", "cursor",
@@ -11,7 +11,7 @@ export const PATHS = [
 const NARROW = 0.02; // shares of the width
 const AROUND = 2; // pixels that a pinned span's outline stands out
 
-/** @typedef {import("./chart_frame.js").Picture} Picture */
+/** @typedef {import("../charts/frame.js").Picture} Picture */
 
 /** The last end of a span. @param {any} view @returns {{at: number, text: string}} */
 export function endOf(view) {
@@ -20,7 +20,7 @@ export function endOf(view) {
     : { at: view.axis.high, text: "" };
 }
 
-/** @param {ReturnType<typeof import("./chart_layer.js").createLayer>} layer */
+/** @param {ReturnType<typeof import("../charts/layer.js").createLayer>} layer */
 export function createOver(layer) {
   /** The bars and the curves, from x = 0 on; `time` lets them begin later. */
   function veil(view, { frame }) {
@@ -66,7 +66,7 @@ export function createOver(layer) {
   return { veil, time, ghost, chain, brush };
 }
 
-/** Narrow boxes that touch are outlined as one. @param {import("./chart_frame.js").Box[]} boxes */
+/** Narrow boxes that touch are outlined as one. @param {import("../charts/frame.js").Box[]} boxes */
 function joined(boxes) {
   const found = [];
   for (const box of [...boxes].sort((a, b) => a.y0 - b.y0 || a.x0 - b.x0)) {

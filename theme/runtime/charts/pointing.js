@@ -3,12 +3,12 @@
  * cell once the picture has the focus. What is pointed at is marked in all views of the page.
  */
 
-import { rowsOfCells } from "./chart_cells.js";
-import { createLayer, outline } from "./chart_layer.js";
+import { rowsOfCells } from "./cells.js";
+import { createLayer, outline } from "./layer.js";
 import { follow, point } from "./links.js";
 
-/** @typedef {import("./chart_cells.js").Cell} Cell */
-/** @typedef {import("./chart_cells.js").Row} Row */
+/** @typedef {import("./cells.js").Cell} Cell */
+/** @typedef {import("./cells.js").Row} Row */
 
 const MARKS = ["linked", "chosen"];
 const NEAR = 3; // pixels beside a narrow cell that still meet it

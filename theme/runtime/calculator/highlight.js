@@ -1,6 +1,6 @@
 /** Pointing at a symbol of a formula marks the input it comes from, and the other way round. */
 
-import { all, parsed, partsOf, target } from "./dom.js";
+import { all, parsed, partsOf, target } from "../page/dom.js";
 
 const SPOTS = "[data-from], [data-slot], [data-slide], [name][data-of], [data-field]";
 /** @type {Element[]} */

@@ -3,7 +3,7 @@
  * symbol's; the empty slots of the numeric form take the texts in `data-symbols`.
  */
 
-import { all, parsed, write } from "./dom.js";
+import { all, parsed, write } from "../page/dom.js";
 
 /** @param {ParentNode} root */
 export function fillEquations(root) {

@@ -19,7 +19,7 @@ export function createLayer(plot, names) {
   sheet.append(inner);
   plot.append(sheet);
   return {
-    /** @param {import("./chart_frame.js").Frame} frame */
+    /** @param {import("./frame.js").Frame} frame */
     fit({ left, right, top, height }) {
       const width = `calc(100% - ${left + right}px)`;
       Object.assign(sheet.style, { left: `${left}px`, top: `${top}px`, width, height: `${height}px` });

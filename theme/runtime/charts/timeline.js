@@ -3,9 +3,9 @@
 import {
   CHAR, TICK_CHAR, WIDE, axisName, baseLine, clamp, inside, line, longest, othersOf, rowsFrame,
   rulesAbove, share, words, xAxis, xGrid,
-} from "./chart_frame.js";
-import { besideCurve, place } from "./chart_place.js";
-import { box } from "./chart_rows.js";
+} from "./frame.js";
+import { besideCurve, place } from "./place.js";
+import { box } from "./rows.js";
 
 /** Pixels that the curves under the lanes are high. */
 export const CURVE = 110;
@@ -36,7 +36,7 @@ function margin(characters) {
   return characters ? 8 * Math.ceil((TICK_CHAR * characters + 9) / 8) : 2;
 }
 
-/** @returns {import("./chart_frame.js").Picture} */
+/** @returns {import("./frame.js").Picture} */
 export function timeline(view) {
   const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
   const rows = rowsOf(view), tall = rowsFrame(view.lanes.length, rows.row, rows.left, 6 + 17 * rules.length);

@@ -1,6 +1,6 @@
 /** Charts before they are live: what draws them is fetched only when one is near. */
 
-import { dataOf, whenWanted } from "./figures.js";
+import { dataOf, whenWanted } from "../page/figures.js";
 
 /** @typedef {{take: (view: any) => void, redraw: () => void}} Follower */
 
@@ -54,10 +54,10 @@ async function follow(figure, chart, first) {
   const draw = (now, drawn) => chart.update(figure, now, drawn);
   const parts = { draw, isLive: () => !chart.needsSvg(figure) };
   if (view.player) {
-    const { createTimelinePlayer } = await import("./timeline_player.js");
+    const { createTimelinePlayer } = await import("../timeline/player.js");
     followers.set(figure, createTimelinePlayer(figure, newest.get(figure) ?? first, parts));
   } else if (JSON.stringify(view).includes('"links":')) {
-    const { createLinked } = await import("./chart_linked.js");
+    const { createLinked } = await import("./linked.js");
     followers.set(figure, createLinked(figure, newest.get(figure) ?? first, parts));
   }
 }

@@ -6,7 +6,7 @@
  * what a screen reader hears; a shape without a label is for the pointer only.
  */
 
-import { all, attribute, target } from "./dom.js";
+import { all, attribute, target } from "../page/dom.js";
 
 const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 const SPOKEN = {

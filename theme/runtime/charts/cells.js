@@ -1,8 +1,8 @@
 // What can be pointed at in a chart: rows of cells, in the coordinates of the marks. A timeline
 // with a player has its idle places among them.
 
-import { clamp, share } from "./chart_frame.js";
-import { rowsOf } from "./chart_timeline.js";
+import { clamp, share } from "./frame.js";
+import { rowsOf } from "./timeline.js";
 
 const IDLE = 0.002; // of the run: a shorter pause is none
 

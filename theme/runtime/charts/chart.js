@@ -3,8 +3,8 @@
  * pointer and follows the reader's inputs. Without BokehJS the SVG stays, drawn by the engine.
  */
 
-import { columns, forgetColors, picture, tooltip } from "./chart_columns.js";
-import { WIDE } from "./chart_frame.js";
+import { columns, forgetColors, picture, tooltip } from "./columns.js";
+import { WIDE } from "./frame.js";
 
 /** @typedef {{item: any, view: any}} Item what builder/figures.py makes */
 /** @typedef {{view: any, plot: any, sources: Map<string, any>, family: string,
@@ -101,7 +101,7 @@ async function painted(view) {
  * Shows another view in a figure; a figure that is not live yet keeps it for later.
  * @param {HTMLElement} figure
  * @param {any} view
- * @param {import("./chart_frame.js").Picture} [drawn] its marks
+ * @param {import("./frame.js").Picture} [drawn] its marks
  */
 export function update(figure, view, drawn = undefined) {
   const shown = live.get(figure);

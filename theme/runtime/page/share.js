@@ -9,7 +9,7 @@ import { notice } from "./status.js";
  * Does what a button for sharing is for.
  *
  * @param {HTMLElement} button
- * @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find
+ * @param {(name: string | undefined) => import("../calculator/controls.js").Calculator | undefined} find
  * @param {() => string} permalink
  */
 export function share(button, find, permalink) {

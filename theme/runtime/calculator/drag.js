@@ -1,6 +1,6 @@
 /** A number in a sentence is dragged sideways to change it; a click without a move types. */
 
-import { target } from "./dom.js";
+import { target } from "../page/dom.js";
 import { accept } from "./fields.js";
 
 const PIXELS = 4;

@@ -1,8 +1,8 @@
 /** What the reader does to an input becomes a change of its calculator. */
 
-import { target } from "./dom.js";
-import { accept, fit, hold, typing } from "./fields.js";
+import { target } from "../page/dom.js";
 import { listenForDrag } from "./drag.js";
+import { accept, fit, hold, typing } from "./fields.js";
 
 /** Keys of a number box and of a handle. @type {Record<string, {nudge?: number, slide?: number}>} */
 const KEYS = {

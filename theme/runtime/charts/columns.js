@@ -1,13 +1,13 @@
 // A picture's marks as the columns of the Bokeh document's sources, in the page's colors.
 
-import { WIDE } from "./chart_frame.js";
-import { lines } from "./chart_lines.js";
-import { bars, heatmap } from "./chart_rows.js";
-import { timeline } from "./chart_timeline.js";
+import { WIDE } from "./frame.js";
+import { lines } from "./lines.js";
+import { bars, heatmap } from "./rows.js";
+import { timeline } from "./timeline.js";
 
 const PICTURES = { lines, bars, timeline, heatmap };
 
-/** The marks of a chart. @returns {import("./chart_frame.js").Picture} */
+/** The marks of a chart. @returns {import("./frame.js").Picture} */
 export function picture(view) {
   return PICTURES[view.kind](view);
 }
@@ -42,7 +42,7 @@ export function forgetColors() {
 
 /**
  * The data of every source of the document.
- * @param {import("./chart_frame.js").Picture} drawn
+ * @param {import("./frame.js").Picture} drawn
  * @param {any} view
  * @param {string} family the font
  * @param {number} width of the chart, pixels

@@ -3,15 +3,15 @@
  * comparison. All that is drawn follows from the view, the part looked at and one time.
  */
 
-import { attribute, write } from "./dom.js";
-import { picture } from "./chart_columns.js";
-import { share } from "./chart_frame.js";
-import { attachPointing } from "./chart_pointing.js";
-import { listenToPlayer, playButton } from "./player_controls.js";
-import { createClock } from "./timeline_clock.js";
-import { chainOf, eventsOf, teller } from "./timeline_events.js";
-import { PATHS, createOver, endOf } from "./timeline_over.js";
-import { listenToZoom, within } from "./timeline_zoom.js";
+import { picture } from "../charts/columns.js";
+import { share } from "../charts/frame.js";
+import { attachPointing } from "../charts/pointing.js";
+import { attribute, write } from "../page/dom.js";
+import { listenToPlayer, playButton } from "../player/controls.js";
+import { createClock } from "./clock.js";
+import { chainOf, eventsOf, teller } from "./events.js";
+import { PATHS, createOver, endOf } from "./over.js";
+import { listenToZoom, within } from "./zoom.js";
 
 const STOPS = 10_000; // of the grip on the axis
 

@@ -1,6 +1,6 @@
 /** The inputs follow the engine's reply: texts, sliders, switches, messages. */
 
-import { attribute, partsOf, write } from "./dom.js";
+import { attribute, partsOf, write } from "../page/dom.js";
 
 /** The box a reader typed in last; its text is theirs while it is wrong. @type {Element | null} */
 let typedIn = null;

@@ -2,10 +2,10 @@
 
 import {
   CHAR, TYPICAL, clamp, inside, line, rowsFrame, rulesAbove, share, words, xAxis, xGrid,
-} from "./chart_frame.js";
-import { KEY_ROW, keyMarks, keyRowCount } from "./chart_keys.js";
+} from "./frame.js";
+import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
 
-/** @typedef {import("./chart_frame.js").Picture} Picture */
+/** @typedef {import("./frame.js").Picture} Picture */
 
 const BAR_ROW = 46, CELL_ROW = 34, PHONE = 320;
 

@@ -1,6 +1,6 @@
 // Keys above a chart, in columns that fit a phone: the same as engine/draw/keys.py draws.
 
-import { CHAR, line, words } from "./chart_frame.js";
+import { CHAR, line, words } from "./frame.js";
 
 export const KEY_ROW = 22;
 const GAP = 22, SWATCH = 8;

@@ -1,8 +1,8 @@
 /** Receipts: renewed by the engine when they are opened and as long as they stay open. */
 
-import { all, partsOf } from "./dom.js";
+import { all, partsOf } from "../page/dom.js";
+import { listenToPopovers } from "../page/popovers.js";
 import { morph } from "./morph.js";
-import { listenToPopovers } from "./popovers.js";
 
 /** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
 export function listenToReceipts(find) {

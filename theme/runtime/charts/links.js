@@ -4,7 +4,7 @@
  * marks are no elements, follow by a function.
  */
 
-import { all, target } from "./dom.js";
+import { all, target } from "../page/dom.js";
 
 const PLACES = "[data-links]";
 /** @type {Set<(names: string[]) => void>} */

@@ -1,7 +1,7 @@
 /** A chart whose marks name objects: pointing at one marks it in all views of the page. */
 
-import { picture } from "./chart_columns.js";
-import { attachPointing } from "./chart_pointing.js";
+import { picture } from "./columns.js";
+import { attachPointing } from "./pointing.js";
 
 /**
  * @param {HTMLElement} figure

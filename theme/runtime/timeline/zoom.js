@@ -1,6 +1,6 @@
 /** A part of a timeline's axis, drawn large; its ticks are among those that came with the view. */
 
-import { all } from "./dom.js";
+import { all } from "../page/dom.js";
 
 const MOST = 8, FEW = 3; // ticks
 const TIMES = 2; // as large with each step
@@ -22,7 +22,7 @@ function thinned(ticks, all) {
 /**
  * Buttons, plus and minus, and a mouse dragged across the picture.
  * @param {HTMLElement} figure
- * @param {{axis: () => any, frame: () => import("./chart_frame.js").Frame, allowed: () => boolean,
+ * @param {{axis: () => any, frame: () => import("../charts/frame.js").Frame, allowed: () => boolean,
  *   brush: (from: number, to: number) => void, look: (range: [number, number] | null) => void,
  *   zoom: (times: number) => void}} parts  `brush` is told shares of the width
  */

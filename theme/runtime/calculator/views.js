@@ -1,11 +1,11 @@
 /** Shows the engine's views in their places: texts, fragments, equations, charts, scenes, code. */
 
-import * as chart from "./charts.js";
-import { all, attribute, partsOf, write } from "./dom.js";
+import * as chart from "../charts/charts.js";
+import { all, attribute, partsOf, write } from "../page/dom.js";
+import { isNear } from "../page/nearby.js";
+import { showScene } from "../player/scene.js";
 import { fillEquation } from "./equation.js";
 import { morph } from "./morph.js";
-import { isNear } from "./nearby.js";
-import { showScene } from "./scene.js";
 
 /** What each place shows now, so that an unchanged view costs nothing. */
 const shown = new WeakMap();
