@@ -33,6 +33,7 @@ class Told:
         assumes: sentences of its receipt; they may name fields.
         sources: keys of the bibliography, besides those of its equation.
         basis: as in `Receipt`.
+        of: the input that lights up with its symbol, where it is no input itself.
     """
 
     label: str = ""
@@ -42,6 +43,7 @@ class Told:
     assumes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     basis: str = "modelled"
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +201,14 @@ class Teller:
         return {key: self._figure(given.get(key) or self._named(key)) for key in equation.symbols}
 
     def links(self, equation: Equation, **given: Figure | str) -> dict[str, str]:
-        """Return symbol -> input, for the symbols of an equation that are inputs."""
+        """Return symbol -> input, for the symbols of an equation that are inputs or follow one."""
         named = {key: given.get(key) or self._named(key) for key in equation.symbols}
-        return {
-            key: name
-            for key, name in named.items()
-            if isinstance(name, str) and self._of[name][1].is_input
-        }
+        linked = {key: self._input(name) for key, name in named.items() if isinstance(name, str)}
+        return {key: name for key, name in linked.items() if name}
+
+    def _input(self, name: str) -> str:
+        one = self._of[name][1]
+        return name if one.is_input else one.told.of
 
     def _named(self, key: str) -> str:
         if key not in self._keys:

@@ -55,6 +55,7 @@ RATIO = Quantity("ratio")
 Bytes = Annotated[float, BYTES]
 Seconds = Annotated[float, SECONDS]
 Bandwidth = Annotated[float, BANDWIDTH]
+LinkSpeed = Annotated[float, LINK_SPEED]
 Operations = Annotated[float, OPERATIONS]
 FlopRate = Annotated[float, FLOP_RATE]
 Count = Annotated[int, COUNT]

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from engine.basis.inputs import MICROSECONDS, Choice, Number, Switch
+from engine.basis.told import Symbol
 from engine.basis.units import MICRO
 from engine.catalog.hardware import GPUS
 
@@ -27,5 +28,6 @@ StepLatency = Annotated[
         symbol="α",
         advanced=True,
     ),
+    Symbol("a"),
 ]
 FusedAttention = Annotated[bool, Switch(label="Fused attention", advanced=True)]

@@ -81,6 +81,13 @@ def compute_time(
     return (FORWARD + BACKWARD) * parameters * tokens / (utilization * peak)
 
 
+def tokens_of(
+    compute: Seconds, parameters: Parameters, utilization: Share, peak: FlopRate
+) -> Tokens:
+    """Return the tokens that a GPU passes forward and backward in a time: `compute_time` undone."""
+    return compute * utilization * peak / ((FORWARD + BACKWARD) * parameters)
+
+
 def bucket_count(size: Bytes, bucket: Bytes) -> Count:
     """Return how many equal buckets of at most `bucket` bytes hold the gradients.
 

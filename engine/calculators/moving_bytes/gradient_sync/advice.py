@@ -5,108 +5,95 @@ from dataclasses import replace
 
 from engine.basis.inputs import Number
 from engine.basis.text import Text, say
+from engine.basis.told import Teller
 from engine.basis.units import COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB, Seconds
 from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
-from engine.form.sync.inputs import Inputs
-from engine.form.sync.model import Sync, model
-from engine.form.sync.step import break_even
-from engine.formulas.overlap import communication_share
+from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of
+from engine.calculators.moving_bytes.gradient_sync.result import Result
+from engine.simulate.gradient_sync import step_of
 
 Change = Mapping[str, float | int | str | bool]
 _FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
 
 
-def regime(inputs: Inputs, sync: Sync) -> Badge:
+def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     """Return what binds the step: the link, its latency, the buckets' latency or the GPU."""
-    tokens = break_even(inputs, sync)
-    exposed = communication_share(sync.compute, sync.exposed)
     if not inputs.overlap:
         return Badge(
             text="Blocking",
-            sentence=say("The whole all-reduce waits: {e} of the step.", e=(exposed, SHARE)),
+            sentence=tell.say("The whole all-reduce waits: {exposed_share} of the step."),
             color="communication",
         )
-    if sync.backward >= sync.collective:
-        return _behind(sync, exposed)
-    wire = "NVLink" if sync.num_nodes == 1 else "Link"
-    name = "Latency" if 2 * sync.latency_part > sync.collective else f"{wire} bandwidth"
+    if result.backward_time >= result.all_reduce_time:
+        return _behind(tell, result)
+    wire = "NVLink" if result.num_nodes == 1 else "Link"
+    latency = 2 * result.latency_part > result.all_reduce_time
     return Badge(
-        text=name,
-        sentence=say(
-            "The all-reduce outlasts the backward pass; {e} of the step waits. It is hidden from "
-            "{t} tokens per GPU.",
-            e=(exposed, SHARE),
-            t=(tokens, TOKENS),
+        text="Latency" if latency else f"{wire} bandwidth",
+        sentence=tell.say(
+            "The all-reduce outlasts the backward pass; {exposed_share} of the step waits. It is "
+            "hidden from {break_even_tokens} tokens per GPU."
         ),
         color="communication",
     )
 
 
-def _behind(sync: Sync, exposed: float) -> Badge:
+def _behind(tell: Teller, result: Result) -> Badge:
     """Return the regime where the backward pass is at least as long as the all-reduce."""
-    if sync.exposed <= 0.01 * sync.step:
+    if result.exposed_time <= 0.01 * result.step_time:
         return Badge(
             text="Compute",
-            sentence=say(
-                "The all-reduce fits behind the backward pass; {e} of the step waits.",
-                e=(exposed, SHARE),
+            sentence=tell.say(
+                "The all-reduce fits behind the backward pass; {exposed_share} of the step waits."
             ),
             color="compute",
         )
-    many = sync.communication > sync.backward
+    many = result.communication > result.backward_time
     return Badge(
         text="Bucket latency" if many else "Last bucket",
-        sentence=say(
-            "The all-reduce would fit behind the backward pass, but its {n} buckets each pay "
-            "their latencies; {e} of the step waits."
+        sentence=tell.say(
+            "The all-reduce would fit behind the backward pass, but its {num_buckets} buckets each "
+            "pay their latencies; {exposed_share} of the step waits."
             if many
-            else "Only the last of {n} buckets is left after the backward pass; {e} of the step "
-            "waits.",
-            n=(sync.num_buckets, COUNT),
-            e=(exposed, SHARE),
+            else "Only the last of {num_buckets} buckets is left after the backward pass; "
+            "{exposed_share} of the step waits."
         ),
         color="communication",
     )
 
 
-def advice(inputs: Inputs, sync: Sync) -> Advice:
+def advice(tell: Teller, inputs: Inputs, result: Result) -> Advice:
     """Return every remedy that is within range, with the step time that it gives."""
     remedies = [
         _remedy(inputs, key, label, change, side)
-        for key, label, change, side in _candidates(inputs, sync)
+        for key, label, change, side in _candidates(inputs, result)
         if _in_range(change)
     ]
-    useful = [remedy for remedy in remedies if remedy.after < sync.step * 0.9995]
+    useful = [remedy for remedy in remedies if remedy.after < result.step_time * 0.9995]
     useful.sort(key=lambda remedy: remedy.after)
+    verdict: Text = "Nothing here shortens the step: it computes all the time."
+    if useful:
+        verdict = tell.say(
+            "{step_time} for these tokens, {exposed_share} of it waiting. Each line gives the time "
+            "for the same tokens after one change."
+        )
     return Advice(
         title="What would help",
-        verdict=_verdict(sync, useful),
+        verdict=verdict,
         figure="step for the same tokens",
-        now=sync.step,
+        now=result.step_time,
         quantity=SECONDS,
         remedies=tuple(useful[:7]),
     )
 
 
-def _verdict(sync: Sync, useful: list[Remedy]) -> Text:
-    share = communication_share(sync.compute, sync.exposed)
-    if not useful:
-        return "Nothing here shortens the step: it computes all the time."
-    return say(
-        "{s} for these tokens, {e} of it waiting. Each line gives the time for the same tokens "
-        "after one change.",
-        s=(sync.step, SECONDS),
-        e=(share, SHARE),
-    )
-
-
 def _remedy(inputs: Inputs, key: str, label: Text, change: Change, side: Text) -> Remedy:
-    after = model(replace(inputs, **change))  # type: ignore[arg-type]
+    step = step_of(job_of(replace(inputs, **change)))  # type: ignore[arg-type]
     return Remedy(
         key=key,
         label=label,
         change=change,
-        after=_same_tokens(inputs, change, after.step),
+        after=_same_tokens(inputs, change, step),
         side_effect=side,
     )
 
@@ -126,7 +113,7 @@ def _in_range(change: Change) -> bool:
     )
 
 
-def _candidates(inputs: Inputs, sync: Sync) -> list[tuple[str, Text, Change, Text]]:
+def _candidates(inputs: Inputs, result: Result) -> list[tuple[str, Text, Change, Text]]:
     tokens, micro = inputs.tokens_per_gpu, inputs.accumulation
     lower = {"fp32": "bf16", "bf16": "fp8"}.get(inputs.dtype)
     found: list[tuple[str, Text, Change, Text]] = [
@@ -172,22 +159,26 @@ def _candidates(inputs: Inputs, sync: Sync) -> list[tuple[str, Text, Change, Tex
         found.append(("dtype", f"Reduce in {lower}", {"dtype": lower}, side))
     if not inputs.overlap:
         found.append(("overlap", "Overlap with the backward pass", {"overlap": True}, ""))
-    return found + _other_wires(inputs, sync)
+    return found + _other_wires(inputs, result)
 
 
-def _other_wires(inputs: Inputs, sync: Sync) -> list[tuple[str, Text, Change, Text]]:
+def _other_wires(inputs: Inputs, result: Result) -> list[tuple[str, Text, Change, Text]]:
     found: list[tuple[str, Text, Change, Text]] = []
-    if sync.num_nodes > 1 and inputs.world_size <= 8:
+    if result.num_nodes > 1 and inputs.world_size <= 8:
         change = {"gpus_per_node": inputs.world_size}
         found.append(("node", "All GPUs in one NVLink node", change, "needs such a node"))
-    if sync.num_nodes > 1 and inputs.gpus_per_node > 1 and sync.algorithm != "hierarchical":
+    if (
+        result.num_nodes > 1
+        and inputs.gpus_per_node > 1
+        and result.sync.algorithm != "hierarchical"
+    ):
         found.append(("hierarchical", "Hierarchical", {"algorithm": "hierarchical"}, ""))
-    if sync.algorithm == "ring":
+    if result.sync.algorithm == "ring":
         found.append(("tree", "Double binary tree", {"algorithm": "tree"}, ""))
-    if sync.algorithm != "in_network":
+    if result.sync.algorithm != "in_network":
         side = "needs switches that add; measured gains are smaller"
         found.append(("in_network", "In-network reduction", {"algorithm": "in_network"}, side))
-    if sync.algorithm == "tree":
+    if result.sync.algorithm == "tree":
         found.append(("ring", "Ring", {"algorithm": "ring"}, ""))
     return found
 
@@ -201,9 +192,8 @@ START: Change = {
 SOLUTION: Change = {**START, "ports_per_node": 8, "bucket": 256 * MiB}
 
 
-def challenge(inputs: Inputs, sync: Sync) -> Challenge:
+def challenge(inputs: Inputs, result: Result) -> Challenge:
     """Return the challenge: hide a 70B all-reduce without more tokens or faster ports."""
-    share = communication_share(sync.compute, sync.exposed)
     conditions = (
         Condition(
             text=say(
@@ -222,7 +212,7 @@ def challenge(inputs: Inputs, sync: Sync) -> Challenge:
             text="ports of at most 400 Gb/s, replicated states, no help of a switch",
             met=inputs.port <= 400 * Gbit
             and inputs.sharding == "none"
-            and sync.algorithm != "in_network",
+            and result.sync.algorithm != "in_network",
         ),
         Condition(
             text="the GPU and its MFU left as they are",
@@ -230,7 +220,7 @@ def challenge(inputs: Inputs, sync: Sync) -> Challenge:
         ),
         Condition(
             text=say("less than {e} of the step waits", e=(0.01, SHARE)),
-            met=share < 0.01,
+            met=result.exposed_share < 0.01,
         ),
     )
     return Challenge(

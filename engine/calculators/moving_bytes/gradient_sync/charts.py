@@ -1,10 +1,10 @@
 """The pictures of the gradient sync lab."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 
-from engine.basis.text import say
-from engine.basis.units import LINK_SPEED, SECONDS, SHARE, TOKENS
+from engine.basis.told import Teller
+from engine.basis.units import SECONDS, Seconds
 from engine.basis.views import (
     Axis,
     Bar,
@@ -18,11 +18,12 @@ from engine.basis.views import (
     Span,
     Timeline,
 )
-from engine.form.sync.inputs import ALGORITHMS, Inputs
-from engine.form.sync.model import Passes, Sync, all_reduce_time, passes
-from engine.form.sync.step import break_even, port_load, required_port
-from engine.formulas.overlap import efficiency, required_bandwidth
-from engine.simulate.backward import Step, blocking, overlapped
+from engine.calculators.moving_bytes.gradient_sync.inputs import ALGORITHMS, Inputs
+from engine.calculators.moving_bytes.gradient_sync.result import Result
+from engine.formulas.overlap import efficiency
+from engine.simulate import gradient_sync
+from engine.simulate.backward import Span as Stretch
+from engine.simulate.cluster_wires import all_reduce_time
 
 LOW, HIGH = 256, 1_048_576
 _COLUMN = tuple(
@@ -31,61 +32,57 @@ _COLUMN = tuple(
 LANES = (Lane(key="compute", label="compute"), Lane(key="communication", label="network"))
 
 
-def parts(sync: Sync) -> Bars:
+def parts(tell: Teller, result: Result) -> Bars:
     """Return the all-reduce as its bandwidth part and its latency part."""
-    bandwidth = sync.collective - sync.latency_part
-    bars = (
-        ("bandwidth", "bandwidth part", bandwidth),
-        ("latency", "latency part", sync.latency_part),
+    rows = (
+        ("bandwidth", "bandwidth part", result.bandwidth_part, "bandwidth part"),
+        ("latency", "latency part", result.latency_part, "latency part"),
     )
+    return _bars(tell, "Two parts of one all-reduce", rows)
+
+
+def algorithms(tell: Teller, inputs: Inputs, result: Result) -> Bars:
+    """Return the time of every algorithm for this gradient on these wires."""
+    names = [n for n in ALGORITHMS if n not in ("auto", "hierarchical")]
+    if inputs.gpus_per_node > 1 and result.num_nodes > 1:
+        names.insert(2, "hierarchical")
+    rows = tuple(
+        (
+            name,
+            ALGORITHMS[name] + (" (in use)" if name == result.sync.algorithm else ""),
+            all_reduce_time(result.job.wires, name, result.sync.size),
+            "all-reduce",
+        )
+        for name in names
+    )
+    return _bars(tell, "The same gradient by every algorithm", rows)
+
+
+def _bars(tell: Teller, title: str, rows: tuple[tuple[str, str, Seconds, str], ...]) -> Bars:
+    high = max(time for _, _, time, _ in rows)
     return Bars(
-        title="Two parts of one all-reduce",
-        axis=_seconds("time", max(bandwidth, sync.latency_part)),
+        title=title,
+        axis=tell.axis("all_reduce_time", "time", low=0.0, high=high * 1.18 or 1.0),
         bars=tuple(
             Bar(
                 key=key,
                 label=label,
-                segments=(Segment(key=key, label=label, value=value, color="communication"),),
+                segments=(Segment(key=key, label=part, value=time, color="communication"),),
             )
-            for key, label, value in bars
+            for key, label, time, part in rows
         ),
     )
 
 
-def algorithms(inputs: Inputs, sync: Sync) -> Bars:
-    """Return the time of every algorithm for this gradient on these wires."""
-    names = [n for n in ALGORITHMS if n not in ("auto", "hierarchical")]
-    if inputs.gpus_per_node > 1 and sync.num_nodes > 1:
-        names.insert(2, "hierarchical")
-    times = {name: all_reduce_time(inputs, name, sync.size) for name in names}
-    return Bars(
-        title="The same gradient by every algorithm",
-        axis=_seconds("time", max(times.values())),
-        bars=tuple(
-            Bar(
-                key=name,
-                label=ALGORITHMS[name] + (" (in use)" if name == sync.algorithm else ""),
-                segments=(Segment(key=name, label="all-reduce", value=t, color="communication"),),
-            )
-            for name, t in times.items()
-        ),
-    )
-
-
-def _seconds(label: str, high: float) -> Axis:
-    return Axis(label=label, quantity=SECONDS, low=0.0, high=high * 1.18 or 1.0)
-
-
-def timeline(inputs: Inputs, sync: Sync) -> Timeline:
+def timeline(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
     """Return one step on two streams; with accumulation, its last micro-batch."""
-    bucket = sync.communication / sync.num_buckets
-    if inputs.overlap and inputs.sharding == "zero1":
-        spans, end = _zero1(sync, bucket / 2)
+    computed = result.now.forward + result.now.backward
+    halves = inputs.overlap and inputs.sharding == "zero1"
+    if halves:
+        spans, end = _halves(result)
     else:
-        run = overlapped if inputs.overlap else blocking
-        step = run(sync.forward, sync.backward, sync.num_buckets, bucket, groups=12)
-        spans, end = _spans(step, sync.forward + sync.backward), step.total
-    computed = sync.forward + sync.backward
+        step = gradient_sync.streams(result.job, result.sync, result.now)
+        spans, end = _cuts(step.spans, computed), step.total
     rule = Rule(key="computed", label="backward ends", axis="x", at=computed)
     return Timeline(
         title="One step" if inputs.accumulation == 1 else "The last micro-batch of a step",
@@ -93,23 +90,40 @@ def timeline(inputs: Inputs, sync: Sync) -> Timeline:
         lanes=LANES,
         spans=spans,
         rules=() if inputs.sharding == "zero1" else (rule,),
-        caption=say(
-            "{n} buckets, drawn in groups. What sticks out past the backward pass is exposed.",
-            n=(sync.num_buckets, TOKENS),
+        caption=tell.say(
+            "{num_buckets} buckets, drawn in groups. What sticks out past the backward pass is "
+            "exposed."
         ),
         player=True,
     )
 
 
-def _spans(step: Step, computed: float) -> tuple[Span, ...]:
-    spans: list[Span] = []
-    for span in step.spans:
-        spans += _cut(span.stream, span.start, span.end, span.label, computed)
-    return tuple(spans)
+def _halves(result: Result) -> tuple[tuple[Span, ...], Seconds]:
+    """Return a ZeRO-1 step: gather before and behind the forward pass, scatter behind backward."""
+    step = gradient_sync.halves(result.sync, result.now)
+    gather = _cuts(step.gather, step.gathered, "gather, ", {"backward": "forward"})
+    computed = step.gathered + result.now.backward
+    return gather + _cuts(step.scatter, computed, "scatter, ", at=step.gathered), step.total
 
 
-def _cut(lane: str, start: float, end: float, label: str, computed: float) -> list[Span]:
-    """Return the span, cut where the backward pass ends: behind it, communication is exposed."""
+def _cuts(
+    spans: Iterable[Stretch],
+    computed: Seconds,
+    prefix: str = "",
+    words: dict[str, str] | None = None,
+    at: Seconds = 0.0,
+) -> tuple[Span, ...]:
+    """Return the spans, cut where the backward pass ends: behind it, communication is exposed."""
+    found: list[Span] = []
+    for span in spans:
+        label = span.label if span.stream == "compute" else prefix + span.label
+        for old, new in (words or {}).items():
+            label = label.replace(old, new)
+        found += _cut(span.stream, at + span.start, at + span.end, label, computed)
+    return tuple(found)
+
+
+def _cut(lane: str, start: Seconds, end: Seconds, label: str, computed: Seconds) -> list[Span]:
     pieces = [(start, min(end, computed), False), (max(start, computed), end, True)]
     if lane == "compute":
         pieces = [(start, end, False)]
@@ -140,106 +154,77 @@ def _waits(lane: str, label: str) -> tuple[str, ...]:
     return (f"backward, {label}",) if lane != "compute" and label.startswith("bucket ") else ()
 
 
-def _zero1(sync: Sync, bucket: float) -> tuple[tuple[Span, ...], float]:
-    """Return a ZeRO-1 step: gather before and behind the forward pass, scatter behind backward.
-
-    The gather mirrors the scatter in time, so it is the same simulation played backwards.
-    """
-    gather = overlapped(0.0, sync.forward, sync.num_buckets, bucket, groups=6)
-    scatter = overlapped(0.0, sync.backward, sync.num_buckets, bucket, groups=6)
-    spans: list[Span] = []
-    for span in reversed(gather.spans[1:]):
-        name = span.label if span.stream == "compute" else f"gather, {span.label}"
-        label = name.replace("backward", "forward")
-        start, end = gather.total - span.end, gather.total - span.start
-        spans += _cut(span.stream, start, end, label, gather.total)
-    for span in scatter.spans[1:]:
-        name = span.label if span.stream == "compute" else f"scatter, {span.label}"
-        start, end = gather.total + span.start, gather.total + span.end
-        spans += _cut(span.stream, start, end, name, gather.total + sync.backward)
-    return tuple(spans), gather.total + scatter.total
-
-
-def efficiency_curve(inputs: Inputs, sync: Sync) -> Lines:
+def efficiency_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the share of the step that computes, over the tokens per GPU."""
-    wire = sync.collective, sync.communication, sync.num_buckets
-    steps = [passes(inputs, tokens, *wire) for tokens in _COLUMN]
-    now = efficiency(sync.compute, sync.exposed)
-    curves: tuple[tuple[str, str, str, bool, Callable[[Passes], float]], ...] = (
-        ("set", "as set", "compute", False, lambda s: s.exposed),
-        ("ideal", "ideal overlap", "ink", True, lambda s: s.ideal_exposed),
-        ("blocking", "no overlap", "communication", True, lambda _: sync.collective),
+    steps = [gradient_sync.passes(result.job, result.sync, tokens) for tokens in _COLUMN]
+    blocking = tuple(efficiency(step.compute, result.all_reduce_time) for step in steps)
+    curves = (
+        ("set", "as set", "compute", tuple(step.efficiency for step in steps)),
+        ("ideal", "ideal overlap", "ink", tuple(step.ideal_efficiency for step in steps)),
+        ("blocking", "no overlap", "communication", blocking),
     )
     return Lines(
         title="Efficiency against tokens per GPU",
-        x=_tokens(),
-        y=Axis(label="share of the step that computes", quantity=SHARE, low=0.0, high=1.0),
+        x=_tokens(tell),
+        y=tell.axis("efficiency", "share of the step that computes", low=0.0, high=1.0),
         series=tuple(
-            Series(
-                key=key,
-                label=label,
-                x=_COLUMN,
-                y=tuple(efficiency(s.compute, exposed(s)) for s in steps),
-                color=color,
-                dashed=dashed,
-            )
-            for key, label, color, dashed, exposed in curves
+            Series(key=key, label=label, x=_COLUMN, y=y, color=color, dashed=key != "set")
+            for key, label, color, y in curves
         ),
         points=(
-            Point(key="now", label=say("{e}", e=(now, SHARE)), x=inputs.tokens_per_gpu, y=now),
+            Point(
+                key="now",
+                label=tell.say("{efficiency}"),
+                x=inputs.tokens_per_gpu,
+                y=result.efficiency,
+            ),
         ),
-        rules=_break_even_rule(inputs, sync),
+        rules=_break_even_rule(tell, result),
         handle="tokens_per_gpu",
         caption="Drag the handle along the axis, past the dashed line.",
     )
 
 
-def required_curve(inputs: Inputs, sync: Sync) -> Lines:
+def required_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the port speed that hides the all-reduce, over the tokens per GPU."""
-    through, inside = port_load(inputs, sync)
-    per_token = sync.backward / inputs.tokens_per_gpu
-    ports = ((t, required_bandwidth(through, per_token * t, inside)) for t in _COLUMN)
+    per_token = result.backward_time / inputs.tokens_per_gpu
+    job, sync, now = result.job, result.sync, result.required_bandwidth
+    ports = ((t, gradient_sync.required_port(job, sync, per_token * t)) for t in _COLUMN)
     # Where the part inside the node alone outlasts the backward pass, no port is fast enough.
     needed = [(t, port) for t, port in ports if math.isfinite(port)]
-    have = inputs.scale_up if sync.num_nodes == 1 else inputs.port
-    now = required_port(inputs, sync)
+    have = result.port_speed
     low, high = (bound([have, *(port for _, port in needed)]) for bound in (min, max))
-    point = Point(key="now", label=say("{b}", b=(now, LINK_SPEED)), x=inputs.tokens_per_gpu, y=now)
+    x, y = zip(*needed, strict=True) if needed else ((), ())
+    label = tell.say("{required_bandwidth}")
     return Lines(
         title="Port speed that hides the all-reduce",
-        x=_tokens(),
-        y=Axis(
-            label="per port, one way",
-            quantity=LINK_SPEED,
+        x=_tokens(tell),
+        y=tell.axis(
+            "required_bandwidth",
+            "per port, one way",
             low=10 ** math.floor(math.log10(low * 8)) / 8,
             high=10 ** math.ceil(math.log10(high * 8)) / 8,
             scale="log",
         ),
-        series=(
-            Series(
-                key="needed",
-                label="needed",
-                x=tuple(t for t, _ in needed),
-                y=tuple(port for _, port in needed),
-                color="communication",
-            ),
-        ),
-        points=(point,) if math.isfinite(now) else (),
+        series=(Series(key="needed", label="needed", x=x, y=y, color="communication"),),
+        points=(Point(key="now", label=label, x=inputs.tokens_per_gpu, y=now),)
+        if math.isfinite(now)
+        else (),
         rules=(
-            Rule(key="have", label=say("you have {b}", b=(have, LINK_SPEED)), axis="y", at=have),
-            *_break_even_rule(inputs, sync),
+            Rule(key="have", label=tell.say("you have {port_speed}"), axis="y", at=have),
+            *_break_even_rule(tell, result),
         ),
         handle="tokens_per_gpu",
     )
 
 
-def _tokens() -> Axis:
-    return Axis(label="tokens per GPU", quantity=TOKENS, low=LOW, high=HIGH, scale="log")
+def _tokens(tell: Teller) -> Axis:
+    return tell.axis("break_even_tokens", "tokens per GPU", low=LOW, high=HIGH, scale="log")
 
 
-def _break_even_rule(inputs: Inputs, sync: Sync) -> tuple[Rule, ...]:
-    tokens = break_even(inputs, sync)
-    if not LOW <= tokens <= HIGH:
+def _break_even_rule(tell: Teller, result: Result) -> tuple[Rule, ...]:
+    at = result.break_even_tokens
+    if not LOW <= at <= HIGH:
         return ()
-    label = say("hidden from {t}", t=(tokens, TOKENS))
-    return (Rule(key="break_even", label=label, axis="x", at=tokens),)
+    label = tell.say("hidden from {break_even_tokens}")
+    return (Rule(key="break_even", label=label, axis="x", at=at),)

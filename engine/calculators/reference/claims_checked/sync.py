@@ -4,8 +4,7 @@ from engine.basis.text import say
 from engine.basis.units import BYTES, COUNT, LINK_SPEED, RATIO, SECONDS, TOKENS, Gbit, MiB
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.catalog.hardware import GPUS, MEASURED
-from engine.form.sync.inputs import Inputs
-from engine.form.sync.published import COMPUTE, SOURCE, printed
+from engine.form.printed_sync import COMPUTE, SOURCE, printed
 from engine.formulas.communication import (
     ring_all_reduce_time,
     ring_bytes_sent,
@@ -27,7 +26,7 @@ _PEAK = GPUS["h100"].peak["bf16"]
 _RING = ring_all_reduce_time(_SIZE, 8, _PORT)
 _NVLINK = ring_all_reduce_time(_SIZE, 8, MEASURED["h200_ring"].bus_bandwidth)
 _TOKENS = COMPUTE * 0.5 * _PEAK / (6 * 7e9)
-_PRINTED = printed(Inputs())
+_PRINTED = printed(7e9, 2.0, 8, _PORT)
 
 
 def claims() -> tuple[Claim, ...]:

@@ -9,16 +9,13 @@ import pytest
 from engine.basis.text import Display, other_system, show, words
 from engine.basis.units import GB, Gbit, MiB
 from engine.basis.views import Lines
-from engine.calculators.moving_bytes.algorithm_race import Inputs as Race
-from engine.calculators.moving_bytes.algorithm_race import compute as race
-from engine.calculators.moving_bytes.gradient_sync.calculator import compute
-from engine.form.sync.inputs import Inputs
-from engine.form.sync.model import all_reduce_time, model
-from engine.form.sync.published import printed
-from engine.form.sync.step import break_even
+from engine.calculator import load, make
+from engine.form.printed_sync import printed
 from engine.formulas.overlap import exposed_time
+from engine.simulate.cluster_wires import all_reduce_time
 
-LAB = Inputs()
+compute, solve = load("gradient_sync").compute, load("gradient_sync").solve
+LAB = make(load("gradient_sync"), {})
 BLOCKING = replace(LAB, overlap=False)
 
 
@@ -41,7 +38,7 @@ def regime(inputs):
 
 
 def exposed(inputs):
-    return model(inputs).exposed
+    return solve(inputs).exposed_time
 
 
 def right(row):
@@ -101,7 +98,7 @@ def test_efficiency_with_ideal_overlap(tokens, efficiency):
     ],
 )
 def test_the_published_digits_are_reproduced(output, digits):
-    assert printed(LAB)[output] == digits
+    assert printed(7e9, 2.0, 8, 400 * Gbit)[output] == digits
 
 
 @pytest.mark.parametrize(
@@ -134,7 +131,7 @@ def test_the_published_ring_time_is_7_4_percent_short():
 
 
 def test_ring_and_tree_cross_at_912_megabytes_on_64_gpus():
-    view = race(Race())["crossover"]
+    view = load("algorithm_race").compute(make(load("algorithm_race"), {}))["crossover"]
     assert show(view.value, view.quantity) == "912.0 MB"
 
 
@@ -144,12 +141,12 @@ def test_the_reader_can_have_sizes_in_gibibytes():
 
 
 def test_blocking_exposes_all_of_the_all_reduce():
-    assert exposed(BLOCKING) == model(BLOCKING).collective
+    assert exposed(BLOCKING) == solve(BLOCKING).all_reduce_time
 
 
 def test_the_blocking_share_is_the_all_reduce_over_the_step():
-    sync = model(LAB)
-    share = sync.collective / (sync.collective + sync.compute)
+    sync = solve(LAB)
+    share = sync.all_reduce_time / (sync.all_reduce_time + sync.compute_time)
     assert compute(LAB)["blocking_share"].value == pytest.approx(share)
 
 
@@ -164,17 +161,17 @@ def test_efficiency_and_exposed_share_are_the_whole_step():
 
 
 def test_accumulation_pays_one_all_reduce_for_all_micro_batches():
-    one, four = model(LAB), model(replace(LAB, accumulation=4))
-    assert (four.compute, four.exposed) == (4 * one.compute, one.exposed)
+    one, four = solve(LAB), solve(replace(LAB, accumulation=4))
+    assert (four.compute_time, four.exposed_time) == (4 * one.compute_time, one.exposed_time)
 
 
 def test_zero_1_pays_both_halves():
     inputs = replace(LAB, sharding="zero1")
-    sync = model(inputs)
+    sync = solve(inputs)
     half = sync.communication / 2
-    behind_backward = exposed_time(half, sync.backward, sync.num_buckets)
-    behind_forward = exposed_time(half, sync.forward, sync.num_buckets)
-    assert sync.exposed == pytest.approx(behind_backward + behind_forward)
+    behind_backward = exposed_time(half, sync.backward_time, sync.num_buckets)
+    behind_forward = exposed_time(half, sync.now.forward, sync.num_buckets)
+    assert sync.exposed_time == pytest.approx(behind_backward + behind_forward)
 
 
 def test_zero_1_hides_more_because_the_forward_pass_helps():
@@ -183,12 +180,14 @@ def test_zero_1_hides_more_because_the_forward_pass_helps():
 
 def test_blocking_zero_1_hides_nothing():
     inputs = replace(BLOCKING, sharding="zero1")
-    assert exposed(inputs) == model(inputs).collective
+    assert exposed(inputs) == solve(inputs).all_reduce_time
 
 
 def test_in_network_reduction_saves_nearly_half_of_the_bytes():
     inputs = replace(LAB, algorithm="in_network", world_size=1024)
-    assert compute(inputs)["sent_bytes"].value / model(inputs).size == pytest.approx(1025 / 1024)
+    assert compute(inputs)["sent_bytes"].value / solve(inputs).gradient_size == pytest.approx(
+        1025 / 1024
+    )
 
 
 def test_a_hierarchy_of_nodes_with_one_gpu_is_a_ring():
@@ -198,28 +197,31 @@ def test_a_hierarchy_of_nodes_with_one_gpu_is_a_ring():
 @pytest.mark.parametrize("world_size", [8, 1024, 131_072])
 def test_auto_is_never_slower_than_what_it_chooses_from(world_size):
     inputs = replace(LAB, algorithm="auto", world_size=world_size, gpus_per_node=8)
-    sync = model(inputs)
-    others = [all_reduce_time(inputs, n, sync.size) for n in ("ring", "tree", "hierarchical")]
-    assert sync.collective == min(others)
+    sync = solve(inputs)
+    others = [
+        all_reduce_time(sync.job.wires, n, sync.gradient_size)
+        for n in ("ring", "tree", "hierarchical")
+    ]
+    assert sync.all_reduce_time == min(others)
 
 
 def test_auto_takes_the_tree_where_latency_rules():
     inputs = replace(LAB, algorithm="auto", parameters=1e7, world_size=131_072)
-    assert model(inputs).algorithm == "tree"
+    assert solve(inputs).algorithm == "tree"
 
 
 def test_eight_gpus_of_one_node_stay_on_nvlink():
-    assert model(replace(LAB, gpus_per_node=8)).bandwidth == LAB.scale_up
+    assert solve(replace(LAB, gpus_per_node=8)).ring_bandwidth == LAB.scale_up
 
 
 def test_eight_ports_carry_eight_rings_at_once_up_to_the_speed_of_nvlink():
     inputs = replace(LAB, world_size=64, gpus_per_node=8, ports_per_node=8)
-    assert model(inputs).bandwidth == 366 * GB
+    assert solve(inputs).ring_bandwidth == 366 * GB
 
 
 def test_crossing_the_break_even_flips_the_regime():
     inputs = replace(LAB, bucket=1 * MiB, latency=1e-6)
-    tokens = round(break_even(inputs, model(inputs)))
+    tokens = round(solve(inputs).break_even_tokens)
     before = regime(replace(inputs, tokens_per_gpu=tokens - 50))
     after = regime(replace(inputs, tokens_per_gpu=tokens * 2))
     assert (before, after) == ("Link bandwidth", "Compute")
@@ -249,8 +251,8 @@ def test_the_marked_point_lies_on_the_curve_as_set():
 def test_every_point_of_the_efficiency_curve_is_what_the_model_gives_there():
     inputs = replace(LAB, sharding="zero1", accumulation=2)
     curve = compute(inputs)["efficiency_curve"].series[0]
-    steps = [model(replace(inputs, tokens_per_gpu=int(t))) for t in curve.x]
-    assert list(curve.y) == pytest.approx([s.compute / s.step for s in steps], rel=1e-12)
+    steps = [solve(replace(inputs, tokens_per_gpu=int(t))) for t in curve.x]
+    assert list(curve.y) == pytest.approx([s.compute_time / s.step_time for s in steps], rel=1e-12)
 
 
 def test_every_point_of_the_required_curve_is_what_the_lab_gives_there():
@@ -292,9 +294,11 @@ def test_the_closed_form_exposes_what_the_timeline_shows(seed):
         overlap=chance.random() < 0.8,
         sharding=chance.choice(["none", "zero1"]),
     )
-    sync = model(inputs)
+    sync = solve(inputs)
     end = max(span.end for span in compute(inputs)["timeline"].spans)
-    assert end - sync.forward - sync.backward == pytest.approx(sync.exposed, rel=1e-9, abs=1e-9)
+    assert end - sync.now.forward - sync.backward_time == pytest.approx(
+        sync.exposed_time, rel=1e-9, abs=1e-9
+    )
 
 
 def test_the_spans_of_a_lane_do_not_overlap():

@@ -13,9 +13,14 @@ from engine.basis.inputs import (
     Number,
     Switch,
 )
+from engine.basis.told import Symbol
 from engine.basis.units import GB, MICRO, Gbit, MiB
+from engine.catalog.hardware import GPUS
 from engine.form.fields import LabGpu, StepLatency
+from engine.simulate.cluster_wires import Wires
+from engine.simulate.gradient_sync import Job
 
+ELEMENT = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0}
 ALGORITHMS = {
     "auto": "automatic",
     "ring": "ring",
@@ -107,6 +112,7 @@ class Inputs:
             advanced=True,
             help="Per GPU, one way. 8 H200 were measured at 366 GB/s; their datasheet says 450.",
         ),
+        Symbol("Bu"),
     ] = 366 * GB
     latency: StepLatency = 3 * MICRO
     bucket: Annotated[
@@ -154,3 +160,27 @@ class Inputs:
         bool,
         Switch(label="Show a published calculator's digits beside ours"),
     ] = False
+
+
+def job_of(inputs: Inputs) -> Job:
+    """Return the step that the inputs describe."""
+    return Job(
+        parameters=inputs.parameters,
+        element=ELEMENT[inputs.dtype],
+        wires=Wires(
+            world_size=inputs.world_size,
+            gpus_per_node=inputs.gpus_per_node,
+            ports_per_node=inputs.ports_per_node,
+            port=inputs.port,
+            scale_up=inputs.scale_up,
+            latency=inputs.latency,
+        ),
+        algorithm=inputs.algorithm,
+        bucket=inputs.bucket,
+        overlap=inputs.overlap,
+        zero1=inputs.sharding == "zero1",
+        tokens=inputs.tokens_per_gpu,
+        accumulation=inputs.accumulation,
+        utilization=inputs.utilization,
+        peak=GPUS[inputs.gpu].peak["bf16"],
+    )

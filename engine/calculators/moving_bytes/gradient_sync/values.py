@@ -1,0 +1,171 @@
+"""The numbers of the gradient sync lab as they are told, each with its receipt."""
+
+from functools import partial
+
+from engine.basis.text import Text, say
+from engine.basis.told import Teller, Views
+from engine.basis.units import BYTES
+from engine.basis.views import Formula, Receipt, Table, Value
+from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
+from engine.calculators.moving_bytes.gradient_sync.published import ring_note
+from engine.calculators.moving_bytes.gradient_sync.result import (
+    NO_ATTENTION,
+    NO_SLOWDOWN,
+    Result,
+)
+from engine.catalog.hardware import GPUS
+from engine.formulas import communication, hierarchy, overlap
+from engine.simulate.cluster_wires import hierarchical_tiers, ring_tiers
+
+TIME_EQUATION = {
+    "ring": communication.RING_ALL_REDUCE,
+    "tree": communication.TREE_ALL_REDUCE,
+    "hierarchical": hierarchy.HIERARCHICAL_ALL_REDUCE,
+    "in_network": communication.IN_NETWORK_ALL_REDUCE,
+}
+BYTES_EQUATION = {
+    "ring": communication.RING_BYTES,
+    "tree": communication.TREE_BYTES,
+    "hierarchical": hierarchy.HIERARCHICAL_BYTES,
+    "in_network": communication.IN_NETWORK_BYTES,
+}
+_LATENCIES = {"au": "latency", "ao": "latency"}
+_ALONE = "Alone on the wire: no other traffic, no congestion, every port at its line rate."
+_SENT = {
+    "ring": "the least any all-reduce can send without help of a switch",
+    "in_network": "the switch adds, so the sum comes back once",
+    "tree": "the busiest GPU",
+    "hierarchical": "the rest stays on NVLink",
+}
+
+
+def headline(tell: Teller, inputs: Inputs, result: Result) -> Value:
+    """Return the time of the all-reduce, beside what a published calculator prints."""
+    published = ring_note(inputs) if result.algorithm == "ring" else None
+    return tell.value(
+        "all_reduce_time",
+        equation=TIME_EQUATION[result.algorithm],
+        symbols=_LATENCIES,
+        assumes=(_ALONE, _wires(inputs, result)),
+        note=_wire_words(inputs, result),
+        published=published,
+    )
+
+
+def formula(tell: Teller, result: Result) -> Formula:
+    """Return the formula of the algorithm in use, with the reader's numbers."""
+    equation = TIME_EQUATION[result.algorithm]
+    return tell.formula("The formula, with your numbers", equation, **_LATENCIES)
+
+
+def all_reduce_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
+    """Return the all-reduce by itself: its two parts, its bytes, its bandwidths."""
+    name = result.algorithm
+    return {
+        "bandwidth_part": partial(
+            _part, tell, inputs, result, "bandwidth_part", "Of the sum, the terms with a bandwidth."
+        ),
+        "latency_part": partial(
+            _part, tell, inputs, result, "latency_part", "Of the sum, the terms with a latency."
+        ),
+        "gradient_size": partial(tell.value, "gradient_size"),
+        "sent_bytes": partial(
+            tell.value,
+            "sent_bytes",
+            equation=BYTES_EQUATION[name],
+            label="Sent by each GPU" + (" into the network" if name == "hierarchical" else ""),
+            note=_SENT[name],
+        ),
+        "algorithm_bandwidth": partial(tell.value, "algorithm_bandwidth"),
+        "bus_bandwidth": partial(tell.value, "bus_bandwidth"),
+    }
+
+
+def _part(tell: Teller, inputs: Inputs, result: Result, name: str, of_sum: str) -> Value:
+    assumes = of_sum, _ALONE, _wires(inputs, result)
+    return tell.value(
+        name, equation=TIME_EQUATION[result.algorithm], symbols=_LATENCIES, assumes=assumes
+    )
+
+
+def _wire_words(inputs: Inputs, result: Result) -> str:
+    if result.num_nodes == 1:
+        return "over NVLink inside one node, {ring_bandwidth} per GPU one way"
+    if inputs.gpus_per_node == 1:
+        return "over the network, {ring_bandwidth} per GPU one way"
+    return (
+        "over {num_nodes} nodes, rings at {ring_bandwidth} one way (the slower of NVLink and a "
+        "node's ports)"
+    )
+
+
+def _wires(inputs: Inputs, result: Result) -> str:
+    hierarchical = result.sync.algorithm == "hierarchical"
+    if result.num_nodes > 1 and inputs.gpus_per_node > 1 and not hierarchical:
+        return "One ring per network port; each ring enters and leaves a node once."
+    if hierarchical and inputs.gpus_per_node > 1:
+        return "The three phases follow one another; a pipelined library overlaps them."
+    return "One GPU, one port: the ring runs at the speed of that port."
+
+
+def step_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
+    """Return the step: what computes, what waits, and what it would take to wait no more."""
+    peak = f"{GPUS[inputs.gpu].name}, dense bf16 peak {{peak}}."
+    one_pass = {"t": "tokens_per_gpu"}
+    what = "NVLink" if result.num_nodes == 1 else "Network port"
+    return {
+        "compute_time": partial(tell.value, "compute_time", assumes=(peak, NO_ATTENTION)),
+        "backward_time": partial(
+            tell.value, "backward_time", assumes=(peak, NO_ATTENTION), symbols=one_pass
+        ),
+        "exposed_time": partial(_exposed, tell, inputs),
+        "step_time": partial(tell.value, "step_time"),
+        "blocking_share": partial(tell.value, "blocking_share", symbols={"Te": "all_reduce_time"}),
+        "exposed_share": partial(tell.value, "exposed_share"),
+        "efficiency": partial(tell.value, "efficiency", equation=overlap.EFFICIENCY),
+        "break_even_tokens": partial(
+            tell.value, "break_even_tokens", symbols={"Tm": "all_reduce_time"}
+        ),
+        "required_bandwidth": partial(
+            tell.value,
+            "required_bandwidth",
+            label=f"{what} needed to hide it",
+            symbols={"V": "port_sent", "a": "port_wait"},
+        ),
+    }
+
+
+def _exposed(tell: Teller, inputs: Inputs) -> Value:
+    buckets = tell.say("{num_buckets} equal buckets, each paying its own latencies.")
+    if not inputs.overlap:
+        blocking = "Without overlap all of the all-reduce is exposed."
+        return tell.value("exposed_time", receipt=Receipt(assumptions=(blocking,)))
+    if inputs.sharding == "zero1":
+        halves: Text = (
+            "ZeRO-1: half of the bytes behind the backward pass, half behind the next forward pass;"
+            " the exposed parts of both halves are added."
+        )
+        sharded = Receipt(assumptions=(halves, buckets, NO_SLOWDOWN), sources=("rajbhandari2020",))
+        return tell.value("exposed_time", receipt=sharded)
+    whole = tell.receipt(overlap.EXPOSED_TIME, buckets, NO_SLOWDOWN)
+    return tell.value("exposed_time", receipt=whole)
+
+
+def traffic(result: Result) -> Table:
+    """Return the bytes that each tier carries per all-reduce, flat ring against hierarchical."""
+    flat = ring_tiers(result.job.wires, result.sync.size)
+    tiers = hierarchical_tiers(result.job.wires, result.sync.size)
+    rows = (
+        ("sent by a GPU, all links", flat.gpu, tiers.gpu),
+        ("sent by a GPU into the network, mean", flat.network, tiers.network),
+        ("leaving a node", flat.node, tiers.node),
+    )
+    return Table(
+        title="Bytes per tier and all-reduce",
+        columns=("Where", "Flat ring", "Hierarchical"),
+        rows=tuple(
+            (label, *(say("{x}", x=(moved, BYTES)) for moved in pair)) for label, *pair in rows
+        ),
+        caption="A flat ring enters and leaves each node once, so both move the same bytes out of "
+        "a node; the hierarchy spreads them over all ports and takes fewer steps across nodes.",
+    )
