@@ -68,6 +68,7 @@ class Result:
     rounds: Annotated[Count, Told("Rounds", color="data")] = 3
     bare: Seconds = 7.0
     counted: int = 5
+    used: Annotated[Count, Told(of="num_gpus")] = 4
     column: tuple[Seconds, ...] = (1.0, 2.0)
     note: str = "no number"
     num_gpus: Seconds = 999.0  # hidden: the inputs are asked first
@@ -119,6 +120,11 @@ def test_the_receipt_is_of_the_equation_that_begins_with_the_symbol():
 
 def test_only_inputs_are_linked():
     assert teller(TIME).value("time").receipt.inputs == {"b": "port"}
+
+
+def test_what_follows_from_an_input_lights_up_with_it():
+    receipt = teller().value("size", equation=SIZE, symbols={"n": "used"}).receipt
+    assert (receipt.symbols["n"][0], receipt.inputs["n"]) == (4, "num_gpus")
 
 
 def test_of_two_equations_with_one_left_side_the_first_counts():
