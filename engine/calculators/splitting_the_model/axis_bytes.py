@@ -1,14 +1,12 @@
 """Axis bytes: what one GPU sends for one layer and one micro-batch, axis by axis, by hand."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.equation import Equation
 from engine.basis.inputs import Number
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, TOKENS, Bytes, Quantity
-from engine.basis.views import Receipt, Table, Value, View
+from engine.basis.told import Figure, Symbol, Teller, Told, Views
+from engine.basis.units import COUNT, TOKENS, Bytes, Count
+from engine.basis.views import Table
 from engine.formulas.axes import (
     HALF,
     STAGE_MESSAGE,
@@ -43,6 +41,7 @@ class Inputs:
 
     tokens: Annotated[
         int,
+        TOKENS,
         Number(
             label="Tokens of a micro-batch",
             low=1,
@@ -75,109 +74,110 @@ class Inputs:
     ] = 2
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
-    n, rows = inputs.ranks, float(inputs.tokens * inputs.hidden_size) * HALF
-    passes = tensor_passes()
-    tensor, sequence = (
-        tensor_layer_bytes(inputs.tokens, inputs.hidden_size, n, times)
-        for times in (passes, tensor_passes(sequence_parallel=True))
-    )
-    pipeline = stage_message(inputs.tokens, inputs.hidden_size)
+_TWO_BYTES = ("Two bytes for every element.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What one GPU sends for every axis, and the tensors that it sends."""
+
+    tensor: Annotated[
+        Bytes,
+        Told("Tensor parallelism", "V", color="communication", assumes=_TWO_BYTES),
+    ]
+    pipeline: Annotated[
+        Bytes, Told("Pipeline, each way", "S", color="communication", assumes=_TWO_BYTES)
+    ]
+    data: Annotated[
+        Bytes,
+        Told("Data parallelism, once a step", color="communication", assumes=_TWO_BYTES),
+    ]
+    context: Annotated[
+        Bytes,
+        Told(
+            "Context parallelism",
+            color="context",
+            assumes=(
+                "A ring: every rank passes keys and values on n − 1 times forward, and again "
+                "backward with their gradients.",
+            ),
+            sources=("liu2023",),
+        ),
+    ]
+    sequence: Bytes
+    passes: Annotated[Count, Symbol("k")]
+    hidden_state: Bytes
+    gradients: Bytes
+    keys_and_values: Bytes
+    element: Annotated[Bytes, Symbol("e")] = HALF
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    t, h, n = inputs.tokens, inputs.hidden_size, inputs.ranks
     gradients = HALF * inputs.parameters
-    data = zero_bytes_sent(gradients, gradients, 1, n)
-    block = 2 * HALF * inputs.tokens / n * inputs.key_value_size
-    context = context_ring_bytes_sent(block, 1, n)
-    known: dict[str, tuple[float, Quantity]] = {
-        "n": (float(n), COUNT),
-        "t": (float(inputs.tokens), TOKENS),
-        "h": (float(inputs.hidden_size), COUNT),
-        "e": (HALF, BYTES),
+    block = 2 * HALF * t / n * inputs.key_value_size
+    return Result(
+        tensor=tensor_layer_bytes(t, h, n, tensor_passes()),
+        pipeline=stage_message(t, h),
+        data=zero_bytes_sent(gradients, gradients, 1, n),
+        context=context_ring_bytes_sent(block, 1, n),
+        sequence=tensor_layer_bytes(t, h, n, tensor_passes(sequence_parallel=True)),
+        passes=tensor_passes(),
+        hidden_state=stage_message(t, h),
+        gradients=gradients,
+        keys_and_values=block,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result, equations=(TENSOR_LAYER_BYTES, STAGE_MESSAGE))
+    once: dict[str, Figure | str] = {
+        "V": "data",
+        "r": (1.0, COUNT),
+        "a": (1.0, COUNT),
+        "G": "gradients",
+        "P": "gradients",
     }
     return {
-        "tensor": _value(
-            "Tensor parallelism",
-            tensor,
-            TENSOR_LAYER_BYTES,
-            known | {"V": (tensor, BYTES), "k": (float(passes), COUNT)},
-        ),
-        "pipeline": _value(
-            "Pipeline, each way", pipeline, STAGE_MESSAGE, known | {"S": (pipeline, BYTES)}
-        ),
-        "data": _value(
-            "Data parallelism, once a step",
-            data,
-            ZERO_BYTES,
-            {
-                "V": (data, BYTES),
-                "n": (float(n), COUNT),
-                "r": (1.0, COUNT),
-                "G": (gradients, BYTES),
-                "a": (1.0, COUNT),
-                "P": (gradients, BYTES),
-            },
-        ),
-        "context": Value(
-            label="Context parallelism",
-            value=context,
-            quantity=BYTES,
-            receipt=Receipt(
-                assumptions=(
-                    "A ring: every rank passes keys and values on n − 1 times forward, and again "
-                    "backward with their gradients.",
-                ),
-                sources=("liu2023",),
-            ),
-            color="context",
-        ),
-        "ledger": Table(
-            title="Sent by one GPU",
-            columns=("Axis, and what moves", "By hand", "Bytes"),
-            rows=(
-                (
-                    "tensor (TP): 4 all-reduces of the hidden state",
-                    say("4 · 2({n}−1)/{n} · {r}", n=(n, COUNT), r=(rows, BYTES)),
-                    say("{b}", b=(tensor, BYTES)),
-                ),
-                (
-                    "with sequence (SP): each in two halves, and two gathers more",
-                    say("10 · ({n}−1)/{n} · {r}", n=(n, COUNT), r=(rows, BYTES)),
-                    say("{b}", b=(sequence, BYTES)),
-                ),
-                (
-                    "pipeline (PP): one hidden state, where a stage ends",
-                    say("{t} · {h} · 2", t=(inputs.tokens, COUNT), h=(inputs.hidden_size, COUNT)),
-                    say("{b} each way", b=(pipeline, BYTES)),
-                ),
-                (
-                    "context (CP): keys and values of a rank, around the ring",
-                    say("3 · ({n}−1) · {k}", n=(n, COUNT), k=(block, BYTES)),
-                    say("{b}", b=(context, BYTES)),
-                ),
-                (
-                    "data (DP): gradients out, parameters back, once a step",
-                    say("({n}−1)/{n} · 2 · {g}", n=(n, COUNT), g=(gradients, BYTES)),
-                    say("{b}", b=(data, BYTES)),
-                ),
-            ),
-            caption="Two bytes for every element. Context parallelism cuts the tokens first.",
-        ),
+        **tell.values("tensor", "pipeline"),
+        "data": tell.value("data", equation=ZERO_BYTES, symbols=once),
+        "context": tell.value("context"),
+        "ledger": _ledger(tell, inputs),
     }
 
 
-def _value(
-    label: str, value: Bytes, equation: Equation, known: Mapping[str, tuple[float, Quantity]]
-) -> Value:
-    links = {"n": "ranks", "t": "tokens", "h": "hidden_size"}
-    return Value(
-        label=label,
-        value=value,
-        quantity=BYTES,
-        receipt=Receipt(
-            equation=equation,
-            symbols={key: known[key] for key in equation.symbols},
-            inputs={key: name for key, name in links.items() if key in equation.symbols},
-            assumptions=("Two bytes for every element.",),
+def _ledger(tell: Teller, inputs: Inputs) -> Table:
+    return Table(
+        title="Sent by one GPU",
+        columns=("Axis, and what moves", "By hand", "Bytes"),
+        rows=(
+            (
+                "tensor (TP): 4 all-reduces of the hidden state",
+                tell.say("4 · 2({ranks}−1)/{ranks} · {hidden_state}"),
+                tell.say("{tensor}"),
+            ),
+            (
+                "with sequence (SP): each in two halves, and two gathers more",
+                tell.say("10 · ({ranks}−1)/{ranks} · {hidden_state}"),
+                tell.say("{sequence}"),
+            ),
+            (
+                "pipeline (PP): one hidden state, where a stage ends",
+                tell.say("{tokens} · {hidden_size} · 2", tokens=(inputs.tokens, COUNT)),
+                tell.say("{pipeline} each way"),
+            ),
+            (
+                "context (CP): keys and values of a rank, around the ring",
+                tell.say("3 · ({ranks}−1) · {keys_and_values}"),
+                tell.say("{context}"),
+            ),
+            (
+                "data (DP): gradients out, parameters back, once a step",
+                tell.say("({ranks}−1)/{ranks} · 2 · {gradients}"),
+                tell.say("{data}"),
+            ),
         ),
-        color="communication",
+        caption="Two bytes for every element. Context parallelism cuts the tokens first.",
     )

@@ -8,9 +8,9 @@ from engine.basis.text import Sentence, Text, say
 from engine.basis.units import BYTES, COUNT, GPU_TIME, LINK_SPEED, SHARE, Quantity
 from engine.basis.views import Advice, Challenge, Condition, Remedy
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.model import Modeled, modeled
-from engine.formulas.axes import exposed_ratio
+from engine.calculators.splitting_the_model.parallelism_modeler.result import Result, plan_of
 from engine.run.problems import problems
+from engine.simulate.modeled_plan import Modeled
 
 Change = Mapping[str, float | int | str | bool]
 _FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
@@ -46,7 +46,7 @@ def advice(inputs: Inputs, found: Modeled) -> Advice:
 
 
 def _remedy(inputs: Inputs, before: Modeled, key: str, label: Text, change: Change) -> Remedy:
-    after = modeled(replace(inputs, **change))  # type: ignore[arg-type]
+    after, _ = plan_of(replace(inputs, **change))  # type: ignore[arg-type]
     return Remedy(
         key=key,
         label=label,
@@ -188,8 +188,9 @@ SOLUTION: Change = {
 }
 
 
-def challenge(inputs: Inputs, found: Modeled) -> Challenge:
+def challenge(inputs: Inputs, result: Result) -> Challenge:
     """Return the challenge: little waiting on the same GPUs."""
+    found = result.plan
     run, step = found.run, found.step
     given = all(getattr(inputs, name) == value for name, value in _GIVEN.items())
     fits = found.stages[found.fullest].memory.total <= found.usable
@@ -208,7 +209,7 @@ def challenge(inputs: Inputs, found: Modeled) -> Challenge:
         ),
         Condition(
             text=say("exposed communication of at most {e} of the computation", e=(0.1, SHARE)),
-            met=exposed_ratio(found.exposed, step.compute) <= 0.1,
+            met=result.ratio <= 0.1,
         ),
     )
     return Challenge(

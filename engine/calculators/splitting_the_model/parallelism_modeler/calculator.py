@@ -1,16 +1,18 @@
 """Parallelism modeler: which axis of a plan needs which wire, and what a step waits for."""
 
-from engine.basis.views import View
+from functools import partial
+
+from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.parallelism_modeler import (
     charts,
-    pipeline,
     values,
     verdicts,
 )
 from engine.calculators.splitting_the_model.parallelism_modeler.advice import advice, challenge
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs as Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.model import modeled
 from engine.calculators.splitting_the_model.parallelism_modeler.published import table
+from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
+from engine.calculators.splitting_the_model.parallelism_modeler.result import solve as solve
 
 TITLE = "Bandwidth and efficiency of a parallel plan"
 QUESTION = "Which axis needs which wire, and what of it does a step wait for?"
@@ -52,36 +54,29 @@ PRESETS = {
 }
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    found = modeled(inputs)
+    tell = Teller(inputs, result, result.asked, equations=values.EQUATIONS)
+    plan = result.plan
+    of_step, of_memory = values.of_step(tell, result), values.of_memory(tell, result)
     return {
-        "ratio": values.ratio(inputs, found),
-        "goal": verdicts.goal(inputs, found),
-        "regime": verdicts.regime(found),
-        "possible": verdicts.possible(inputs, found),
-        "bandwidths": charts.bandwidths(found),
-        "axes": charts.axes(found),
-        "step": values.step(found),
-        "token_time": values.token_time(found),
-        "computation": values.computation(inputs, found),
-        "utilization_after": pipeline.utilization(inputs, found),
-        "bubble": pipeline.bubble(inputs, found),
-        "operations": pipeline.operations(inputs, found),
-        "boundary": pipeline.boundary(inputs, found),
-        "transfer": pipeline.transfer(inputs, found),
-        "transfer_total": pipeline.transfer_total(inputs, found),
-        "needed_pipeline": values.needed_pipeline(inputs, found),
-        "tensor_alone": values.tensor_alone(inputs, found),
-        "activation": values.activation(inputs, found),
-        "peak_memory": values.peak_memory(found),
-        "breakdown": charts.breakdown(found),
-        "strip": charts.strip(inputs, found),
-        "stage_memory": charts.stage_memory_bars(found),
-        "utilization_curve": charts.utilization_curve(inputs, found),
-        "advice": advice(inputs, found),
-        "formula": pipeline.bubble_formula(inputs, found),
-        "same_batch": charts.same_batch(inputs, found),
-        "published_digits": table(inputs, found),
-        "challenge": challenge(inputs, found),
+        "ratio": values.ratio(tell, result),
+        "goal": verdicts.goal(inputs, result),
+        "regime": verdicts.regime(plan),
+        "possible": verdicts.possible(inputs, result),
+        "bandwidths": charts.bandwidths(plan),
+        "axes": charts.axes(plan),
+        **of_step,
+        **values.of_pipeline(tell, inputs, result),
+        "tensor_alone": values.tensor_alone(tell),
+        **of_memory,
+        "breakdown": charts.breakdown(plan),
+        "strip": partial(charts.strip, inputs, result),
+        "stage_memory": charts.stage_memory_bars(plan),
+        "utilization_curve": partial(charts.utilization_curve, result),
+        "advice": partial(advice, inputs, plan),
+        "formula": values.bubble_formula(tell),
+        "same_batch": partial(charts.same_batch, inputs, result),
+        "published_digits": table(tell, inputs, result),
+        "challenge": challenge(inputs, result),
     }

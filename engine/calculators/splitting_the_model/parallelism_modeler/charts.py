@@ -1,8 +1,5 @@
 """The pictures and tables of the modeler."""
 
-from dataclasses import replace
-from functools import lru_cache
-
 from engine.basis.text import Text, say, show
 from engine.basis.units import BYTES, COUNT, LINK_SPEED, SECONDS, SHARE, Count
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Scene, Segment, Series, Table
@@ -10,16 +7,12 @@ from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     MOST_MICROBATCHES,
     Inputs,
 )
-from engine.calculators.splitting_the_model.parallelism_modeler.model import Modeled, Stage
-from engine.calculators.splitting_the_model.parallelism_modeler.published import claim, message
+from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.draw.grip import Grip
 from engine.draw.stage_strip import Box, strip_scene
 from engine.form.memory_bar import parts_of
-from engine.formulas.pipeline import bubble_share
-from engine.formulas.transfer_time import send_time
-from engine.run.parallelism import data_parallel
-from engine.simulate.rank import group_of, rank_of
-from engine.simulate.step_time import step_time
+from engine.simulate.batch_cuts import batch_cuts
+from engine.simulate.modeled_plan import Modeled, Stage, computing_share
 
 # What a published calculator calls too low.
 THRESHOLD = 0.8
@@ -129,10 +122,10 @@ def _drawn(count: Count, most: Count) -> list[Count]:
     return [*range(most // 2), *range(count - most // 2, count)]
 
 
-def strip(inputs: Inputs, found: Modeled) -> Scene:
+def strip(inputs: Inputs, result: Result) -> Scene:
     """Return the stages as boxes, with what each holds and what goes from one to the next."""
+    found = result.plan
     last = len(found.stages) - 1
-    one = message(inputs, found)
     boxes = []
     for i in _drawn(last + 1, _SHOWN):
         stage = found.stages[i]
@@ -148,7 +141,7 @@ def strip(inputs: Inputs, found: Modeled) -> Scene:
                 caption=_stage_caption(found, i, " and ".join(ends)),
             )
         )
-    arrow = show(one, BYTES)
+    arrow = show(result.boundary, BYTES)
     grips = (
         _layers_grip("off_first", "first", inputs.off_first, -1),
         _layers_grip("off_last", "last", inputs.off_last, 1),
@@ -186,21 +179,12 @@ def _stage_caption(found: Modeled, index: Count, ends: str) -> Text:
     return say(words, **numbers, w=(end / found.layer, SHARE))
 
 
-@lru_cache(maxsize=1)
-def _column() -> tuple[int, ...]:
-    """Return micro-batches at about equal distances on a logarithmic axis, all different."""
-    return tuple(sorted({round(MOST_MICROBATCHES ** (i / 24)) for i in range(25)}))
-
-
-def utilization_curve(inputs: Inputs, found: Modeled) -> Lines:
+def utilization_curve(result: Result) -> Lines:
     """Return the share of the step that computes over the micro-batches: closed form and model."""
-    run = found.run
-    plan = run.plan
-    stages, pieces = plan.pipeline_parallel, plan.virtual_pipeline
-    closed = tuple(1 - bubble_share(stages, m, pieces) for m in _column())
-    modeled = tuple(_computing(found, m) for m in _column())
-    now = found.step.compute / found.step.total
-    enough = THRESHOLD / (1 - THRESHOLD) * (stages - 1) / pieces
+    plan = result.plan
+    modeled = tuple(computing_share(plan.run, m) for m in result.column)
+    now = plan.step.compute / plan.step.total
+    enough = THRESHOLD / (1 - THRESHOLD) * (result.stages - 1) / result.pieces
     rules = [Rule(key="threshold", label=say("{s}", s=(THRESHOLD, SHARE)), axis="y", at=THRESHOLD)]
     if 1 <= enough <= MOST_MICROBATCHES:
         label = say("from {m}", m=(enough, COUNT))
@@ -219,55 +203,35 @@ def utilization_curve(inputs: Inputs, found: Modeled) -> Lines:
             Series(
                 key="closed",
                 label="bubble alone",
-                x=_column(),
-                y=closed,
+                x=result.column,
+                y=result.closed,
                 color="ink",
                 dashed=True,
             ),
-            Series(key="model", label="step model", x=_column(), y=modeled, color="compute"),
+            Series(key="model", label="step model", x=result.column, y=modeled, color="compute"),
         ),
-        points=(Point(key="now", label=say("{e}", e=(now, SHARE)), x=found.microbatches, y=now),),
+        points=(Point(key="now", label=say("{e}", e=(now, SHARE)), x=result.microbatches, y=now),),
         rules=tuple(rules),
         handle="num_microbatches",
         caption="Drag the handle: more micro-batches make a larger batch.",
     )
 
 
-def _computing(found: Modeled, microbatches: Count) -> float:
-    run = found.run
-    each = run.training.micro_batch_size * data_parallel(run.plan)
-    training = replace(run.training, global_batch_size=each * microbatches)
-    step = step_time(run.model, run.cluster, run.plan, training)
-    return step.compute / step.total
-
-
-def same_batch(inputs: Inputs, found: Modeled) -> Table:
+def same_batch(inputs: Inputs, result: Result) -> Table:
     """Return what crosses one boundary if the same batch is cut in more or fewer micro-batches."""
-    run = found.run
-    plan = run.plan
-    rank = rank_of(run.cluster, run.training)
-    pair = group_of(rank, 2, plan.world_size // plan.pipeline_parallel)
-    hop = rank.scale_up if pair.nodes == 1 else rank.port
-    whole = message(inputs, found) * inputs.num_microbatches
-    share = plan.tensor_parallel * plan.context_parallel
-    rows: list[tuple[Text, ...]] = []
-    choices = claim(inputs, found)
-    for count, sequences in choices[:: -(-len(choices) // 6)]:
-        empty = send_time(0.0, hop, pair.nodes)
-        one = send_time(whole / count / share, hop, pair.nodes)
-        rows.append(
-            (
-                say("{m} of {b}", m=(count, COUNT), b=(sequences, COUNT)),
-                say("{v}", v=(2 * whole, BYTES)),
-                say("{n}", n=(2 * count, COUNT)),
-                say(
-                    "{l} of {t}",
-                    l=(2 * count * empty, SECONDS),
-                    t=(2 * count * one, SECONDS),
-                ),
-                say("{q}", q=(bubble_share(plan.pipeline_parallel, count), SHARE)),
-            )
+    whole = result.boundary * inputs.num_microbatches
+    rows: list[tuple[Text, ...]] = [
+        (
+            say("{m} of {b}", m=(cut.num_microbatches, COUNT), b=(cut.sequences, COUNT)),
+            say("{v}", v=(2 * whole, BYTES)),
+            say("{n}", n=(2 * cut.num_microbatches, COUNT)),
+            say("{l} of {t}", l=(cut.latencies, SECONDS), t=(cut.time, SECONDS)),
+            say("{q}", q=(cut.bubble, SHARE)),
         )
+        for cut in batch_cuts(
+            result.plan.run, inputs.micro_batch_size * inputs.num_microbatches, whole
+        )
+    ]
     return Table(
         title="The same batch in more micro-batches",
         columns=("Micro-batches", "Bytes", "Messages", "Latencies, of all", "Bubble"),

@@ -1,43 +1,18 @@
-"""The modeler's numbers of a step, of a GPU's memory and of what the wires must carry."""
+"""The modeler's numbers, each with what it rests on."""
 
 from engine.basis.equation import Equation
-from engine.basis.text import Text, say
-from engine.basis.units import (
-    BYTES,
-    COUNT,
-    FLOP_RATE,
-    GPU_TIME,
-    LINK_SPEED,
-    PARAMETERS,
-    RATIO,
-    SECONDS,
-    SHARE,
-    TOKENS,
-    Quantity,
-)
-from engine.basis.views import Published, Receipt, Value
+from engine.basis.text import Text
+from engine.basis.told import Figure, Teller
+from engine.basis.units import COUNT
+from engine.basis.views import Formula, Published, Value
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.model import (
-    Modeled,
-    layer_parameters_at_work,
-    peak_of,
-)
 from engine.calculators.splitting_the_model.parallelism_modeler.published import SOURCE, note
+from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.run.views import PEAK, STEP, band
-from engine.formulas.axes import (
-    EXPOSED_RATIO,
-    LEAST_BANDWIDTH,
-    STAGE_MESSAGE,
-    exposed_ratio,
-    least_bandwidth,
-)
+from engine.form.step_parts import peak_symbols, step_symbols
+from engine.formulas.axes import EXPOSED_RATIO, LEAST_BANDWIDTH, STAGE_MESSAGE
 from engine.formulas.overlap import COMPUTE_TIME
-from engine.formulas.pipeline import (
-    BUBBLE_OVER_IDEAL,
-    BUBBLE_SHARE,
-    PIPELINE_BYTES,
-)
-from engine.run.parallelism import data_parallel
+from engine.formulas.pipeline import BUBBLE_OVER_IDEAL, BUBBLE_SHARE, PIPELINE_BYTES
 
 EQUATIONS: tuple[Equation, ...] = (
     EXPOSED_RATIO,
@@ -52,206 +27,111 @@ EQUATIONS: tuple[Equation, ...] = (
 )
 
 
-def ratio(inputs: Inputs, found: Modeled) -> Value:
+def _band(result: Result) -> Text:
+    return band("mixture" if result.plan.run.model.num_experts else "dense")
+
+
+def of_step(tell: Teller, result: Result) -> dict[str, Value]:
+    """Return the step, what it costs, and the computation of a GPU."""
+    mean = _band(result)
+    return {
+        "step": tell.value(
+            "step",
+            symbols=step_symbols(result.plan.step),
+            assumes=(mean, "The slowest stage sets the pace."),
+        ),
+        "token_time": tell.value(
+            "token_time", assumes=("The step times the GPUs, over the tokens of the step.", mean)
+        ),
+        "computation": tell.value(
+            "computation",
+            symbols={"u": "utilization", "t": "tokens_at_work"},
+            sources=(result.plan.run.cluster.gpu.source,),
+            published=note("compute", result),
+        ),
+    }
+
+
+def ratio(tell: Teller, result: Result) -> Value:
     """Return exposed communication over computation."""
-    step = found.step
-    value = exposed_ratio(found.exposed, step.compute)
-    return Value(
-        label="Exposed communication over computation",
-        value=value,
-        quantity=SHARE,
-        receipt=Receipt(
-            equation=EXPOSED_RATIO,
-            symbols={
-                "r": (value, SHARE),
-                "Te": (found.exposed, SECONDS),
-                "Tc": (step.compute, SECONDS),
-            },
-            assumptions=(_band(found), "The bubble is waiting, not communication."),
-            sources=("nccl_tests",),
+    assumes = (_band(result), "The bubble is waiting, not communication.")
+    return tell.value("ratio", symbols={"Tc": "compute"}, assumes=assumes)
+
+
+def of_pipeline(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
+    """Return the bubble, the passes, and what crosses the boundaries of stages."""
+    return {
+        "utilization_after": tell.value("utilization_after", published=note("efficiency", result)),
+        "bubble": _bubble(tell, inputs, result),
+        "operations": tell.value("operations", published=note("operations", result)),
+        "boundary": tell.value("boundary", symbols={"t": "microbatch_tokens", "h": "hidden"}),
+        "transfer": _transfer(tell, result, "transfer", (2.0, COUNT)),
+        "transfer_total": _transfer(tell, result, "transfer_total", "all_pieces"),
+        "needed_pipeline": tell.value(
+            "needed_pipeline", symbols={"V": "sent_on"}, published=note("bandwidth", result)
         ),
-        note=say("{e} of {c}", e=(found.exposed, SECONDS), c=(step.compute, SECONDS)),
-        color="communication",
-    )
-
-
-def _band(found: Modeled) -> Text:
-    return band("mixture" if found.run.model.num_experts else "dense")
-
-
-def step(found: Modeled) -> Value:
-    """Return the step of the model."""
-    time = found.step
-    layers = time.tensor_parallel + time.context_parallel + time.expert_parallel + time.pipeline
-    parts = {
-        "T": time.total,
-        "C": time.compute,
-        "X": layers,
-        "D": time.data_parallel,
-        "W": time.bubble,
-        "O": time.optimizer,
-        "R": time.other,
     }
-    tokens = found.run.training.global_batch_size * found.run.training.sequence_length
-    return Value(
-        label="Step",
-        value=time.total,
-        quantity=SECONDS,
-        receipt=Receipt(
-            equation=STEP,
-            symbols={key: (value, SECONDS) for key, value in parts.items()},
-            assumptions=(_band(found), "The slowest stage sets the pace."),
-        ),
-        note=say(
-            "{t} tokens on {n} GPUs",
-            t=(tokens, TOKENS),
-            n=(found.run.plan.world_size, COUNT),
-        ),
+
+
+def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Value:
+    """Return the bubble in the reader's convention, and the other one beside it."""
+    assumption = "All stages alike, messages free."
+    if result.plan.run.training.schedule == "zb-1p":
+        assumption = "That of 1F1B; ZB-1p fills part of it with weight gradients."
+    name = "bubble_share" if inputs.convention == "share" else "bubble_over_ideal"
+    return tell.value(name, assumes=(assumption,), published=note("bubble", result))
+
+
+def _transfer(tell: Teller, result: Result, name: str, pieces: Figure | str) -> Value:
+    return tell.value(
+        name,
+        equation=PIPELINE_BYTES,
+        symbols={"V": name, "v": (1.0, COUNT), "p": pieces, "S": "boundary"},
+        assumes=("Both ways, one replica; two stages have one boundary.",),
+        published=note("transfer", result),
     )
 
 
-def token_time(found: Modeled) -> Value:
-    """Return the GPU time of a million tokens."""
-    return Value(
-        label="GPU time for a million tokens",
-        value=found.token_time,
-        quantity=GPU_TIME,
-        receipt=Receipt(
-            assumptions=("The step times the GPUs, over the tokens of the step.", _band(found)),
-        ),
-        note="what plans of different size are compared by",
-    )
+def bubble_formula(tell: Teller) -> Formula:
+    """Return the bubble's share of the step with the reader's numbers."""
+    return tell.formula("The bubble, as a share of the step", BUBBLE_SHARE)
 
 
-def computation(inputs: Inputs, found: Modeled) -> Value:
-    """Return the computation of a GPU in a step at the reader's kernel efficiency."""
-    run = found.run
-    plan = run.plan
-    held = plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
-    tokens = run.training.global_batch_size // data_parallel(plan) * run.training.sequence_length
-    known: dict[str, tuple[float, Quantity]] = {
-        "Tc": (found.computation, SECONDS),
-        "P": (layer_parameters_at_work(run) / held, PARAMETERS),
-        "t": (float(tokens), TOKENS),
-        "u": (inputs.utilization, SHARE),
-        "F": (peak_of(run), FLOP_RATE),
-    }
-    return Value(
-        label="A GPU computes, in a step",
-        value=found.computation,
-        quantity=SECONDS,
-        receipt=Receipt(
-            equation=COMPUTE_TIME,
-            symbols=known,
-            inputs={"u": "utilization", "F": "gpu"},
-            assumptions=(
-                "Layers only, stages alike; P is a GPU's share of them, t all tokens of its "
-                "replica.",
-            ),
-            sources=(run.cluster.gpu.source,),
-            published=note("compute", inputs, found),
-        ),
-        note=say("its layers alone, at {u} of the peak", u=(inputs.utilization, SHARE)),
-        color="compute",
-    )
-
-
-def needed_pipeline(inputs: Inputs, found: Modeled) -> Value:
-    """Return the bandwidth between stages at which sending takes as long as computing."""
-    sent = next((axis.sent for axis in found.axes if axis.key == "pipeline"), 0.0)
-    value = least_bandwidth(sent, found.computation)
-    return Value(
-        label="Least bandwidth between stages",
-        value=value,
-        quantity=LINK_SPEED,
-        receipt=Receipt(
-            equation=LEAST_BANDWIDTH,
-            symbols={
-                "B": (value, LINK_SPEED),
-                "V": (sent, BYTES),
-                "Tc": (found.computation, SECONDS),
-            },
-            assumptions=(
-                "Of a GPU of a middle stage, which sends on and back; one way.",
-                "With less no schedule can hide it.",
-            ),
-            sources=("narayanan2021",),
-            published=note("bandwidth", inputs, found),
-        ),
-        color="pipeline",
-    )
-
-
-def tensor_alone(inputs: Inputs, found: Modeled) -> Value:
+def tensor_alone(tell: Teller) -> Value:
     """Return what tensor parallelism takes with nothing beside it, over the computation."""
-    alone = next((axis.alone for axis in found.axes if axis.key == "tensor"), 0.0)
-    value = exposed_ratio(alone, found.computation)
-    return Value(
-        label="Tensor parallelism alone, over computation",
-        value=value,
-        quantity=RATIO,
-        receipt=Receipt(
-            equation=EXPOSED_RATIO,
-            symbols={
-                "r": (value, RATIO),
-                "Te": (alone, SECONDS),
-                "Tc": (found.computation, SECONDS),
-            },
-            assumptions=(
-                "All of its collectives one after another, nothing hidden; bandwidths as large "
-                "messages were measured to reach them.",
-                say("Computation at {u} of the peak.", u=(inputs.utilization, SHARE)),
-            ),
-            sources=("narayanan2021",),
-            published=Published(
-                text="a published text says 10 to 20 times the computation, across nodes",
-                reason="That takes one network port for all GPUs of a node.",
-                source=SOURCE,
-                claim="E4.14",
-            ),
+    return tell.value(
+        "tensor_alone",
+        equation=EXPOSED_RATIO,
+        symbols={"r": "tensor_alone", "Te": "tensor_time"},
+        published=Published(
+            text="a published text says 10 to 20 times the computation, across nodes",
+            reason="That takes one network port for all GPUs of a node.",
+            source=SOURCE,
+            claim="E4.14",
         ),
-        color="tensor",
     )
 
 
-def activation(inputs: Inputs, found: Modeled) -> Value:
-    """Return the activations of a GPU of the first stage at their peak."""
-    first = found.stages[0]
-    return Value(
-        label="Activations on the first stage",
-        value=first.memory.activations,
-        quantity=BYTES,
-        receipt=Receipt(
-            assumptions=(
+def of_memory(tell: Teller, result: Result) -> dict[str, Value]:
+    """Return the activations of the first stage, and the memory of the fullest GPU."""
+    kept = "All tensors of {first_layers} layers, for {first_held} micro-batches in flight, on "
+    fullest = result.plan.stages[result.plan.fullest]
+    return {
+        "activation": tell.value(
+            "activation",
+            assumes=(
                 band("memory"),
-                say(
-                    "All tensors of {n} layers, for {h} micro-batches in flight, on each GPU.",
-                    n=(first.layers, COUNT),
-                    h=(first.held, COUNT),
+                tell.say(
+                    kept + "each GPU.",
+                    first_held=(result.first_held, COUNT),
                 ),
             ),
-            sources=("korthikanti2022",),
-            published=note("activation", inputs, found),
+            published=note("activation", result),
         ),
-        color="activations",
-    )
-
-
-def peak_memory(found: Modeled) -> Value:
-    """Return the memory of a GPU of the fullest stage."""
-    held = found.stages[found.fullest].memory
-    names = ("parameters", "gradients", "optimizer", "activations", "buffers", "reserve")
-    parts = {key: getattr(held, name) for key, name in zip("PGOABR", names, strict=True)}
-    return Value(
-        label="Fullest GPU",
-        value=held.total,
-        quantity=BYTES,
-        receipt=Receipt(
-            equation=PEAK,
-            symbols={key: (value, BYTES) for key, value in ({"M": held.total} | parts).items()},
-            assumptions=(band("memory"),),
-            sources=("korthikanti2022", "rajbhandari2020"),
+        "peak_memory": tell.value(
+            "peak_memory",
+            symbols=peak_symbols(fullest.memory),
+            assumes=(band("memory"),),
+            note=f"stage {result.plan.fullest}; {{usable}} may be filled",
         ),
-        note=say(f"stage {found.fullest}; {{u}} may be filled", u=(found.usable, BYTES)),
-        color="optimizer",
-    )
+    }

@@ -8,17 +8,15 @@ from engine.basis.units import (
 )
 from engine.basis.views import Badge
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.model import Modeled
-from engine.formulas.axes import (
-    exposed_ratio,
-)
+from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.run.parallelism import chunk_sizes
 from engine.run.problems import problems
+from engine.simulate.modeled_plan import Modeled
 
 
-def goal(inputs: Inputs, found: Modeled) -> Badge:
+def goal(inputs: Inputs, result: Result) -> Badge:
     """Return whether the exposed communication is within what the reader allows."""
-    now = exposed_ratio(found.exposed, found.step.compute)
+    now = result.ratio
     if now <= inputs.target:
         return Badge(
             text="Met",
@@ -29,7 +27,7 @@ def goal(inputs: Inputs, found: Modeled) -> Badge:
             ),
             color="compute",
         )
-    worst = max(found.axes, key=lambda axis: axis.exposed)
+    worst = max(result.plan.axes, key=lambda axis: axis.exposed)
     return Badge(
         text="Missed",
         sentence=say(
@@ -71,11 +69,11 @@ def regime(found: Modeled) -> Badge:
     )
 
 
-def possible(inputs: Inputs, found: Modeled) -> Badge:
+def possible(inputs: Inputs, result: Result) -> Badge:
     """Return whether every size divides, in words."""
-    if found.changes:
-        return Badge(text="Changed", sentence=found.changes[0], color="communication")
-    run, stages = found.run, inputs.pipeline_parallel
+    if result.changes:
+        return Badge(text="Changed", sentence=result.changes[0], color="communication")
+    run, stages = result.plan.run, inputs.pipeline_parallel
     layers = run.model.num_layers
     pieces = stages * run.plan.virtual_pipeline
     if layers % pieces and not run.plan.stage_layers:

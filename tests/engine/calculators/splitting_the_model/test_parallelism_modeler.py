@@ -6,14 +6,11 @@ from dataclasses import replace
 import pytest
 
 from engine.basis.text import show, words
-from engine.basis.units import MILLI, Gbit
+from engine.basis.units import BYTES, MILLI, Gbit
+from engine.calculator import load
 from engine.calculators.splitting_the_model import axis_bytes
-from engine.calculators.splitting_the_model.parallelism_modeler import (
-    calculator as parallelism_modeler,
-)
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import SCHEDULES, Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.model import modeled
-from engine.calculators.splitting_the_model.parallelism_modeler.published import printed
+from engine.calculators.splitting_the_model.parallelism_modeler.result import plan_of
 from engine.catalog.models import MODELS
 from engine.formulas.axes import stage_message, tensor_layer_bytes
 from engine.formulas.volumes import tensor_passes
@@ -21,14 +18,19 @@ from engine.run.parallelism import layers_of_stage
 from engine.simulate.memory import memory
 from engine.simulate.step_time import step_time
 
+MODELER, LEDGER = load("parallelism_modeler"), load("axis_bytes")
 INPUTS = Inputs()
 PUBLISHED = replace(INPUTS, tensor_parallel=1, data_parallel=1)
 TINY = axis_bytes.Inputs()
 LLAMA = replace(TINY, **axis_bytes.PRESETS["A layer of Llama 3 70B"])
 
 
+def modeled(inputs):
+    return plan_of(inputs)[0]
+
+
 def views(**changes):
-    return parallelism_modeler.compute(replace(INPUTS, **changes))
+    return MODELER.compute(replace(INPUTS, **changes))
 
 
 def text(found, output):
@@ -72,7 +74,7 @@ def some_inputs(count=60):
     ],
 )
 def test_the_published_digits_come_out_of_the_published_arithmetic(key, digits):
-    assert printed(PUBLISHED, modeled(PUBLISHED))[key] == digits
+    assert MODELER.solve(PUBLISHED).printed[key] == digits
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_the_published_digits_come_out_of_the_published_arithmetic(key, digits):
     ],
 )
 def test_the_right_digits_for_the_same_inputs(output, right):
-    assert text(parallelism_modeler.compute(PUBLISHED), output) == right
+    assert text(MODELER.compute(PUBLISHED), output) == right
 
 
 def test_over_the_ideal_time_the_same_bubble_is_larger():
@@ -103,11 +105,11 @@ def test_a_gpu_needs_the_same_port_for_its_share_of_a_boundary():
 
 
 def test_tensor_parallelism_of_eight_moves_470_megabytes_per_layer():
-    assert show(tensor_layer_bytes(4096, 8192, 8, 8), axis_bytes.BYTES) == "469.8 MB"
+    assert show(tensor_layer_bytes(4096, 8192, 8, 8), BYTES) == "469.8 MB"
 
 
 def test_a_stage_boundary_carries_67_megabytes_each_way():
-    assert show(stage_message(4096, 8192), axis_bytes.BYTES) == "67.11 MB"
+    assert show(stage_message(4096, 8192), BYTES) == "67.11 MB"
 
 
 @pytest.mark.parametrize(
@@ -123,12 +125,12 @@ def test_a_stage_boundary_carries_67_megabytes_each_way():
     ],
 )
 def test_the_tiny_layer_by_hand(output, hand):
-    assert axis_bytes.compute(TINY)[output].value == hand
+    assert LEDGER.compute(TINY)[output].value == hand
 
 
 def test_the_axes_of_the_lab_send_what_the_ledger_of_a_layer_says():
     tensor = next(axis for axis in modeled(INPUTS).axes if axis.key == "tensor")
-    layer = axis_bytes.compute(LLAMA)["tensor"].value
+    layer = LEDGER.compute(LLAMA)["tensor"].value
     gathered_again = tensor_passes(sequence_parallel=True) / tensor_passes()
     assert tensor.sent == pytest.approx(layer * gathered_again * 20 * 8)
 
@@ -233,7 +235,7 @@ def test_crossing_the_target_flips_the_badge():
 
 
 def test_a_plan_that_does_not_fit_is_bound_by_capacity():
-    assert parallelism_modeler.compute(PUBLISHED)["regime"].text == "Capacity"
+    assert MODELER.compute(PUBLISHED)["regime"].text == "Capacity"
 
 
 def test_a_faster_port_shortens_only_what_uses_it():

@@ -1,24 +1,28 @@
-"""What the modeler computes: the run, its stages, its step, and what every axis moves."""
+"""A plan, modelled: its stages, its step, and what each of its axes moves."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-from engine.basis.text import Text
-from engine.basis.units import Bytes, Count, GpuTime, Parameters, Ratio, Seconds
-from engine.calculators.splitting_the_model.parallelism_modeler.axes import AxisLoad, axis_loads
-from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs, run_inputs
+from engine.basis.units import (
+    Bytes,
+    Count,
+    FlopRate,
+    GpuTime,
+    Parameters,
+    Ratio,
+    Seconds,
+    Share,
+    Tokens,
+)
 from engine.catalog.models import num_sparse_in
-from engine.form.run.repair import run_of
-from engine.formulas.activations import LayerMemory
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
 from engine.run.file import Run
 from engine.run.parallelism import (
-    chunk_sizes,
     data_parallel,
     layers_of_stage,
     num_microbatches,
 )
+from engine.simulate.axis_loads import AxisLoad, axis_loads
 from engine.simulate.layer_time import embedding_time, layer_time, output_time
 from engine.simulate.memory import Memory, context, in_flight, kinds_of_layer, stage_memory
 from engine.simulate.rank import Rank, rank_of
@@ -44,22 +48,20 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modeled:
-    """Everything that follows from the inputs.
+    """Everything that follows from a run.
 
     Attributes:
-        run: the run nearest to them.
-        changes: what differs from them, in sentences.
+        run: it.
         step: exposed seconds of the slowest rank.
         stages: of the pipeline, in order.
         axes: those with more than one rank.
-        computation: of one GPU in a step at the reader's kernel efficiency, stages alike.
+        computation: of one GPU in a step at the given kernel efficiency, stages alike.
         embedding: look-up of one micro-batch, forward and backward.
         output: output layer and loss, likewise.
         layer: one layer, likewise, of the kind that most layers are.
     """
 
     run: Run
-    changes: tuple[Text, ...]
     step: StepTime
     stages: tuple[Stage, ...]
     axes: tuple[AxisLoad, ...]
@@ -101,27 +103,18 @@ class Modeled:
         return self.step.total * self.run.plan.world_size / tokens * 1e6
 
 
-@lru_cache(maxsize=128)
-def modeled(inputs: Inputs) -> Modeled:
-    """Return what follows from the inputs."""
-    run, changes = run_of(run_inputs(inputs))
-    run = replace(run, plan=replace(run.plan, stage_layers=stage_layers(inputs, run)))
-    return model_of(inputs, run, changes)
-
-
-def model_of(inputs: Inputs, run: Run, changes: tuple[Text, ...] = ()) -> Modeled:
-    """Return what follows from a run at the reader's kernel efficiency."""
+def model_of(run: Run, utilization: Share) -> Modeled:
+    """Return what follows from a run; `utilization` is that of kernels, for `computation` only."""
     model, plan, training = run.model, run.plan, run.training
     rank = rank_of(run.cluster, training)
     step = step_time(model, run.cluster, plan, training)
-    computation = _computation(inputs, run)
+    computation = _computation(run, utilization)
     embedding = embedding_time(model, plan, training, rank)
     output = (1 + model.num_prediction_layers) * output_time(model, plan, training, rank)
     sparse = bool(model.num_experts)
     layer = layer_time(model, plan, training, rank, sparse=sparse).total
     return Modeled(
         run=run,
-        changes=changes,
         step=step,
         stages=_stages(run, rank, layer, embedding, output),
         axes=axis_loads(run, rank, step, computation),
@@ -132,14 +125,22 @@ def model_of(inputs: Inputs, run: Run, changes: tuple[Text, ...] = ()) -> Modele
     )
 
 
-def _computation(inputs: Inputs, run: Run) -> Seconds:
+def _computation(run: Run, utilization: Share) -> Seconds:
     """Return the computation of a GPU in a step, layers only, all stages alike."""
-    plan, training = run.plan, run.training
-    tokens = training.global_batch_size // data_parallel(plan) * training.sequence_length
+    return compute_time(share_at_work(run), tokens_of_replica(run), utilization, peak_of(run))
+
+
+def share_at_work(run: Run) -> Parameters:
+    """Return a GPU's share of `layer_parameters_at_work`, all stages alike."""
+    plan = run.plan
     held = plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
-    return compute_time(
-        layer_parameters_at_work(run) / held, tokens, inputs.utilization, peak_of(run)
-    )
+    return layer_parameters_at_work(run) / held
+
+
+def tokens_of_replica(run: Run) -> Tokens:
+    """Return the tokens that a replica of the model takes in a step."""
+    training = run.training
+    return training.global_batch_size // data_parallel(run.plan) * training.sequence_length
 
 
 def layer_parameters_at_work(run: Run) -> Parameters:
@@ -151,33 +152,10 @@ def layer_parameters_at_work(run: Run) -> Parameters:
     )
 
 
-def peak_of(run: Run) -> float:
+def peak_of(run: Run) -> FlopRate:
     """Return the dense peak of the GPU in 16 bits, where the least bandwidths are reckoned."""
     peak = run.cluster.gpu.peak
     return peak.get("bf16") or peak["fp16"]
-
-
-def stage_layers(inputs: Inputs, run: Run) -> tuple[Count, ...]:
-    """Return the layers of each stage after the reader's moves; empty if nothing was moved.
-
-    What leaves an end goes to the stages between, the earlier ones first; of two stages to the
-    other. Interleaved pieces stay as they are.
-    """
-    plan = run.plan
-    ranks = plan.pipeline_parallel
-    if ranks == 1 or plan.virtual_pipeline > 1 or not (inputs.off_first or inputs.off_last):
-        return ()
-    sizes = list(chunk_sizes(run.model.num_layers, ranks))
-    if ranks == 2:
-        first = min(max(sizes[0] - inputs.off_first + inputs.off_last, 0), run.model.num_layers)
-        return (first, run.model.num_layers - first)
-    inside = sum(sizes[1:-1])
-    # No stage gives what it does not have.
-    off_first = min(max(inputs.off_first, -inside), sizes[0])
-    off_last = min(max(inputs.off_last, -(inside + off_first)), sizes[-1])
-    each, left = divmod(inside + off_first + off_last, ranks - 2)
-    middle = [each + (i < left) for i in range(ranks - 2)]
-    return (sizes[0] - off_first, *middle, sizes[-1] - off_last)
 
 
 def _stages(
@@ -219,6 +197,9 @@ def _held(run: Run, stage: Count) -> Ratio:
     return sum(held) / len(held)
 
 
-def layer_kept(run: Run) -> LayerMemory:
-    """Return what the kind of layer that most layers are keeps of one micro-batch."""
-    return kinds_of_layer(run.model, run.plan, run.training)[1]
+def computing_share(run: Run, microbatches: Count) -> Share:
+    """Return the share of the step that computes with so many micro-batches in place of its own."""
+    each = run.training.micro_batch_size * data_parallel(run.plan)
+    training = replace(run.training, global_batch_size=each * microbatches)
+    step = step_time(run.model, run.cluster, run.plan, training)
+    return step.compute / step.total

@@ -1,0 +1,296 @@
+"""What the modeler solves: the plan nearest to the inputs, and the numbers that it shows of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated
+
+from engine.basis.text import Text
+from engine.basis.told import Symbol, Told
+from engine.basis.units import (
+    LINK_SPEED,
+    Bytes,
+    Count,
+    FlopRate,
+    GpuTime,
+    Parameters,
+    Ratio,
+    Seconds,
+    Share,
+    Tokens,
+)
+from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
+    MOST_MICROBATCHES,
+    Inputs,
+    run_inputs,
+)
+from engine.form.run.repair import run_of
+from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
+from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
+from engine.formulas.published_pipeline import printed, printed_efficiency
+from engine.run.file import Run
+from engine.run.stage_cut import moved_layers
+from engine.simulate.modeled_plan import (
+    Modeled,
+    model_of,
+    peak_of,
+    share_at_work,
+    tokens_of_replica,
+)
+
+_ALIKE = "All stages alike, messages free."
+_COLUMN = tuple(sorted({round(MOST_MICROBATCHES ** (i / 24)) for i in range(25)}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Our digits for just what a published calculator asks for: 1F1B of the reader's stages.
+
+    Attributes:
+        advised: what it prints, and what is left of the step, for twice the micro-batches and for
+            one stage less.
+    """
+
+    asked_operations: Count
+    asked_transfer: Bytes
+    asked_transfers: Bytes
+    asked_share: Share
+    asked_ideal: Share
+    asked_bandwidth: Annotated[float, LINK_SPEED]
+    last_activation: Bytes
+    advised: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Every number of the modeler.
+
+    Attributes:
+        plan: the possible plan nearest to the inputs, modelled.
+        changes: what differs from the inputs, in sentences.
+        column: micro-batches of the curves.
+        closed: share of the step that the bubble leaves, over them.
+        printed: what a published calculator prints for the same inputs, by output.
+    """
+
+    plan: Modeled
+    changes: tuple[Text, ...]
+    ratio: Annotated[
+        Share,
+        Told(
+            "Exposed communication over computation",
+            "r",
+            note="{exposed} of {compute}",
+            color="communication",
+            sources=("nccl_tests",),
+        ),
+    ]
+    exposed: Annotated[Seconds, Symbol("Te")]
+    compute: Seconds
+    step: Annotated[Seconds, Told("Step", "T", note="{tokens} tokens on {gpus} GPUs")]
+    tokens: Tokens
+    gpus: Count
+    token_time: Annotated[
+        GpuTime,
+        Told("GPU time for a million tokens", note="what plans of different size are compared by"),
+    ]
+    computation: Annotated[
+        Seconds,
+        Told(
+            "A GPU computes, in a step",
+            "Tc",
+            note="its layers alone, at {utilization} of the peak",
+            color="compute",
+            assumes=(
+                "Layers only, stages alike; P is a GPU's share of them, t all tokens of its "
+                "replica.",
+            ),
+        ),
+    ]
+    parameters_at_work: Annotated[Parameters, Symbol("P")]
+    tokens_at_work: Tokens
+    peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]
+    utilization_after: Annotated[
+        Share,
+        Told(
+            "Utilization after the bubble",
+            color="compute",
+            assumes=(_ALIKE, "One less the bubble's share; nothing else costs time."),
+            sources=("huang2019", "narayanan2021"),
+        ),
+    ]
+    bubble_share: Annotated[
+        Share, Told("Bubble, of the step", "q", note="{bubble_over_ideal} over the ideal time")
+    ]
+    bubble_over_ideal: Annotated[
+        Share, Told("Bubble, over the ideal time", "o", note="{bubble_share} of the step")
+    ]
+    stages: Annotated[Count, Told(symbol="p", of="pipeline_parallel")]
+    microbatches: Annotated[Count, Told(symbol="m", of="num_microbatches")]
+    pieces: Annotated[Count, Symbol("v")]
+    operations: Annotated[
+        Count,
+        Told(
+            "Passes in a step",
+            basis="definition",
+            assumes=("A forward and a backward pass of each micro-batch on each stage.",),
+        ),
+    ]
+    boundary: Annotated[
+        Bytes,
+        Told(
+            "Over a boundary, one micro-batch",
+            "S",
+            color="pipeline",
+            assumes=("All GPUs of a replica's stage together; each way.",),
+        ),
+    ]
+    microbatch_tokens: Tokens
+    hidden: Count
+    element: Annotated[Bytes, Symbol("e")]
+    transfer: Annotated[Bytes, Told("Over one boundary in a step", "V", color="pipeline")]
+    transfer_total: Annotated[Bytes, Told("Over all boundaries in a step", color="pipeline")]
+    all_pieces: Count
+    needed_pipeline: Annotated[
+        float,
+        LINK_SPEED,
+        Told(
+            "Least bandwidth between stages",
+            "B",
+            color="pipeline",
+            assumes=(
+                "Of a GPU of a middle stage, which sends on and back; one way.",
+                "With less no schedule can hide it.",
+            ),
+            sources=("narayanan2021",),
+        ),
+    ]
+    sent_on: Bytes
+    tensor_alone: Annotated[
+        Ratio,
+        Told(
+            "Tensor parallelism alone, over computation",
+            color="tensor",
+            assumes=(
+                "All of its collectives one after another, nothing hidden; bandwidths as large "
+                "messages were measured to reach them.",
+                "Computation at {utilization} of the peak.",
+            ),
+            sources=("narayanan2021",),
+        ),
+    ]
+    tensor_time: Seconds
+    activation: Annotated[
+        Bytes,
+        Told("Activations on the first stage", color="activations", sources=("korthikanti2022",)),
+    ]
+    first_layers: Count
+    first_held: Ratio
+    peak_memory: Annotated[
+        Bytes,
+        Told("Fullest GPU", "M", color="optimizer", sources=("korthikanti2022", "rajbhandari2020")),
+    ]
+    usable: Bytes
+    column: tuple[Count, ...]
+    closed: tuple[Share, ...]
+    printed: Mapping[str, str]
+    asked: Asked
+
+
+@lru_cache(maxsize=128)
+def plan_of(inputs: Inputs) -> tuple[Modeled, tuple[Text, ...]]:
+    """Return the possible plan nearest to the inputs, modelled, and what differs from them."""
+    run, changes = run_of(run_inputs(inputs))
+    run = replace(run, plan=replace(run.plan, stage_layers=_stage_layers(inputs, run)))
+    return model_of(run, inputs.utilization), changes
+
+
+def _stage_layers(inputs: Inputs, run: Run) -> tuple[Count, ...]:
+    """Return the layers of each stage; empty if none was moved. Interleaved pieces stay."""
+    plan = run.plan
+    moved = inputs.off_first or inputs.off_last
+    if plan.pipeline_parallel == 1 or plan.virtual_pipeline > 1 or not moved:
+        return ()
+    layers = run.model.num_layers
+    return moved_layers(layers, plan.pipeline_parallel, inputs.off_first, inputs.off_last)
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    plan, changes = plan_of(inputs)
+    run = plan.run
+    sizes = run.plan.pipeline_parallel, plan.microbatches, run.plan.virtual_pipeline
+    share = bubble_share(*sizes)
+    tokens = inputs.micro_batch_size * inputs.sequence_length
+    whole = stage_message(tokens, run.model.hidden_size)
+    sent = {axis.key: axis.sent for axis in plan.axes}.get("pipeline", 0.0)
+    alone = {axis.key: axis.alone for axis in plan.axes}.get("tensor", 0.0)
+    first, pieces = plan.stages[0], inputs.pipeline_parallel * sizes[2]
+    return Result(
+        plan=plan,
+        changes=changes,
+        ratio=exposed_ratio(plan.exposed, plan.step.compute),
+        exposed=plan.exposed,
+        compute=plan.step.compute,
+        step=plan.step.total,
+        tokens=run.training.global_batch_size * run.training.sequence_length,
+        gpus=run.plan.world_size,
+        token_time=plan.token_time,
+        computation=plan.computation,
+        parameters_at_work=share_at_work(run),
+        tokens_at_work=tokens_of_replica(run),
+        peak=peak_of(run),
+        utilization_after=1 - share,
+        bubble_share=share,
+        bubble_over_ideal=bubble_over_ideal(*sizes),
+        stages=sizes[0],
+        microbatches=sizes[1],
+        pieces=sizes[2],
+        operations=2 * inputs.pipeline_parallel * plan.microbatches,
+        boundary=whole,
+        microbatch_tokens=tokens,
+        hidden=run.model.hidden_size,
+        element=HALF,
+        transfer=pipeline_bytes(plan.microbatches, 2, whole),
+        transfer_total=pipeline_bytes(plan.microbatches, pieces, whole),
+        all_pieces=pieces,
+        needed_pipeline=least_bandwidth(sent, plan.computation),
+        sent_on=sent,
+        tensor_alone=exposed_ratio(alone, plan.computation),
+        tensor_time=alone,
+        activation=first.memory.activations,
+        first_layers=first.layers,
+        first_held=first.held,
+        peak_memory=plan.stages[plan.fullest].memory.total,
+        usable=plan.usable,
+        column=_COLUMN,
+        closed=tuple(1 - bubble_share(sizes[0], m, sizes[2]) for m in _COLUMN),
+        printed=printed(
+            run.model.num_layers,
+            inputs.pipeline_parallel,
+            inputs.num_microbatches,
+            tokens,
+            whole,
+        ),
+        asked=_asked(inputs, plan, whole),
+    )
+
+
+def _asked(inputs: Inputs, plan: Modeled, whole: Bytes) -> Asked:
+    p, m = inputs.pipeline_parallel, inputs.num_microbatches
+    both = 2 * m * whole
+    per_gpu = both / inputs.tensor_parallel / inputs.context_parallel
+    fewer = max(p - 1, 1)
+    return Asked(
+        asked_operations=2 * p * m,
+        asked_transfer=both,
+        asked_transfers=(p - 1) * both,
+        asked_share=bubble_share(p, m),
+        asked_ideal=bubble_over_ideal(p, m),
+        asked_bandwidth=least_bandwidth(per_gpu, plan.computation) if p > 1 else 0.0,
+        last_activation=plan.stages[-1].memory.activations,
+        advised=(
+            (printed_efficiency(p, 2 * m), 1 - bubble_share(p, 2 * m)),
+            (printed_efficiency(fewer, m), 1 - bubble_share(fewer, m)),
+        ),
+    )
