@@ -54,6 +54,12 @@ class StepTime:
         around = self.pipeline + self.data_parallel + self.bubble
         return layers + around + self.optimizer + self.other
 
+    @property
+    def exposed(self) -> Seconds:
+        """The communication that the step waits for, of all axes."""
+        inside = self.tensor_parallel + self.context_parallel + self.expert_parallel
+        return inside + self.pipeline + self.data_parallel
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:

@@ -5,16 +5,16 @@ takes away a part of the step (then what is left is computed from the parts of t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.basis.inputs import Scalar
 from engine.basis.units import Count, Seconds
-from engine.catalog.constants import COMMON
 from engine.catalog.models import MODELS
 from engine.form.levers.inputs import Inputs
-from engine.formulas.operations import attention_operations, model_operations
 from engine.run.file import Run
-from engine.simulate.step_time import StepTime, step_time
+from engine.simulate.elasticity import faster_links, faster_ports
+from engine.simulate.levers import balanced_documents, equal_gpus, faster_kernels, no_contention
+from engine.simulate.step_time import StepTime
 
 Change = Mapping[str, Scalar]
 
@@ -44,12 +44,6 @@ class Lever:
     side: str = ""
     evidence: str = ""
     sources: tuple[str, ...] = ()
-
-
-def exposed(step: StepTime) -> Seconds:
-    """Return the communication that the step waits for."""
-    inside = step.tensor_parallel + step.context_parallel + step.expert_parallel
-    return inside + step.pipeline + step.data_parallel
 
 
 def _unless(name: str, wanted: Scalar) -> Callable[[Inputs], Change | None]:
@@ -103,60 +97,8 @@ def _zero_one(inputs: Inputs) -> Change | None:
     return {"zero_stage": "1"} if inputs.zero_stage == "3" else None
 
 
-def _ports(run: Run) -> Run:
-    port = run.cluster.nic_bandwidth * 2
-    return replace(run, cluster=replace(run.cluster, nic_bandwidth=port))
-
-
 def _links(run: Run) -> Run | None:
-    gpu = run.cluster.gpu
-    if not gpu.scale_up:
-        return None
-    faster = replace(gpu, scale_up=gpu.scale_up * 2)
-    return replace(run, cluster=replace(run.cluster, gpu=faster))
-
-
-def _kernels(inputs: Inputs, run: Run, step: StepTime) -> Seconds:
-    """Return what faster kernels take off the collectives inside a node.
-
-    Between nodes the wire sets the pace, and no kernel makes it faster.
-    """
-    plan, node = run.plan, run.cluster.gpus_per_node
-    inside = (
-        (step.tensor_parallel, plan.tensor_parallel),
-        (step.context_parallel, plan.tensor_parallel * plan.context_parallel),
-        (step.expert_parallel, plan.expert_parallel * plan.expert_tensor_parallel),
-        (step.data_parallel, plan.world_size // plan.pipeline_parallel),
-    )
-    return (1 - 1 / inputs.kernel_gain) * sum(time for time, ranks in inside if ranks <= node)
-
-
-def _documents(inputs: Inputs, run: Run, step: StepTime) -> Seconds:
-    """Return what the busiest rank's excess of attention costs."""
-    if inputs.context_parallel == 1:
-        return 0.0
-    # Forward, and twice as much backward.
-    scores = 3 * attention_operations(run.model, run.training.sequence_length, 1.0)
-    tokens = run.training.global_batch_size * run.training.sequence_length
-    share = scores * tokens / model_operations(run.model, run.training)
-    return step.compute * min(1.0, share) * (1 - 1 / inputs.imbalance)
-
-
-def _stragglers(_: Inputs, run: Run, step: StepTime) -> Seconds:
-    return max(0.0, step.other - COMMON.host)
-
-
-def _contention(inputs: Inputs, run: Run, step: StepTime) -> Seconds:
-    """Return what computing loses while collectives run beside it."""
-    beside = min(hidden(run, step), step.compute)
-    return beside * inputs.contention / (1 + inputs.contention)
-
-
-def hidden(run: Run, step: StepTime) -> Seconds:
-    """Return the communication that runs beside computation: what blocking would add."""
-    training = replace(run.training, overlap_gradient_reduce=False, overlap_tensor_parallel=False)
-    blocking = step_time(run.model, run.cluster, run.plan, training)
-    return max(0.0, exposed(blocking) - exposed(step))
+    return faster_links(run, 2.0) if run.cluster.gpu.scale_up else None
 
 
 LEVERS = (
@@ -257,7 +199,7 @@ LEVERS = (
         key="ports",
         label="Network ports twice as fast",
         family="machine",
-        machine=_ports,
+        machine=lambda run: faster_ports(run, 2.0),
         side="Another fabric.",
     ),
     Lever(
@@ -271,7 +213,7 @@ LEVERS = (
         key="kernels",
         label="Faster communication kernels",
         family="waiting",
-        removed=_kernels,
+        removed=lambda inputs, run, step: faster_kernels(run, step, inputs.kernel_gain),
         side="Only waits inside a node get shorter; between nodes the wire sets the pace.",
         evidence="Kernels up to 2.6 times as fast as NCCL's; a number of kernels, not of steps.",
     ),
@@ -279,7 +221,7 @@ LEVERS = (
         key="contention",
         label="No contention for multiprocessors",
         family="waiting",
-        removed=_contention,
+        removed=lambda inputs, run, step: no_contention(run, step, inputs.contention),
         side="Copy engines or in-switch adding instead of kernels.",
         evidence="Computing beside collectives was 18.9 % slower on average, 40 % at most.",
         sources=("lee2025",),
@@ -288,14 +230,14 @@ LEVERS = (
         key="documents",
         label="Balance documents under context parallelism",
         family="waiting",
-        removed=_documents,
+        removed=lambda inputs, run, step: balanced_documents(run, step, inputs.imbalance),
         side="Another packing of the documents.",
     ),
     Lever(
         key="stragglers",
         label="All GPUs equally fast",
         family="waiting",
-        removed=_stragglers,
+        removed=lambda inputs, run, step: equal_gpus(step),
         side="A bound: GPUs of one type differ.",
         sources=("david2003",),
     ),

@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import exp
+from typing import Annotated
 
 from engine.basis.text import Text
+from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.form.levers.accuracy import GAIN_ERROR
-from engine.form.levers.changes import LEVERS, Change, Lever, exposed
+from engine.form.levers.changes import LEVERS, Change, Lever
 from engine.form.levers.inputs import Inputs, as_run
 from engine.run.file import Run
-from engine.simulate.memory import fits, memory
-from engine.simulate.step_time import StepTime, step_time
+from engine.simulate.levers import gpus_per_sequence, run_fits, step_of
+from engine.simulate.step_time import StepTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,36 +50,37 @@ class Job:
     fits: bool
     gains: tuple[Gain, ...]
     idle: tuple[Lever, ...]
-
-    @property
-    def exposed_share(self) -> Share:
-        """The share of the step that waits for communication."""
-        return exposed(self.step) / self.step.total
+    step_time: Annotated[Seconds, Told("Step now")]
+    exposed: Seconds
+    exposed_share: Annotated[
+        Share,
+        Told(
+            "Waiting for communication",
+            "e",
+            "{exposed} of the step",
+            color="communication",
+            assumes=("Exposed communication over the step; the rest is hidden.",),
+        ),
+    ]
 
 
 def job(inputs: Inputs) -> Job:
     """Return the job and what each lever gains."""
     run, changes = as_run(inputs)
-    step = _step(run)
+    step = step_of(run)
     found = [(lever, _gain(lever, inputs, run, step)) for lever in LEVERS]
     gains = [gain for _, gain in found if gain]
     return Job(
         run=run,
         changes=changes,
         step=step,
-        fits=_fits(run),
+        fits=run_fits(run),
         gains=tuple(sorted(gains, key=lambda one: -one.gain)),
         idle=tuple(lever for lever, gain in found if not gain),
+        step_time=step.total,
+        exposed=step.exposed,
+        exposed_share=step.exposed / step.total,
     )
-
-
-def _step(run: Run) -> StepTime:
-    return step_time(run.model, run.cluster, run.plan, run.training)
-
-
-def _fits(run: Run) -> bool:
-    held = memory(run.model, run.plan, run.training)
-    return fits(held, run.training, run.cluster.gpu.memory)
 
 
 def _gain(lever: Lever, inputs: Inputs, run: Run, step: StepTime) -> Gain | None:
@@ -94,9 +97,9 @@ def _gain(lever: Lever, inputs: Inputs, run: Run, step: StepTime) -> Gain | None
         time = step.total - lever.removed(inputs, run, step)
         gain = step.total / time
     else:
-        time = _step(other).total
+        time = step_of(other).total
         # Runs of another batch or size compare by the GPU time of a sequence.
-        gain = step.total / time * _gpus_per_sequence(run) / _gpus_per_sequence(other)
+        gain = step.total / time * gpus_per_sequence(run) / gpus_per_sequence(other)
     # A change that was taken back because it does not divide is none; a micro-batch that needs a
     # larger batch is another lever.
     taken_back = other == run and not lever.removed
@@ -110,13 +113,9 @@ def _gain(lever: Lever, inputs: Inputs, run: Run, step: StepTime) -> Gain | None
         gain=gain,
         low=gain * exp(-GAIN_ERROR),
         high=gain * exp(GAIN_ERROR),
-        fits=_fits(other),
+        fits=run_fits(other),
     )
 
 
 def _size(run: Run) -> tuple[Count, Count]:
     return run.plan.world_size, run.training.global_batch_size
-
-
-def _gpus_per_sequence(run: Run) -> Ratio:
-    return run.plan.world_size / run.training.global_batch_size

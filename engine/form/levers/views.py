@@ -1,6 +1,7 @@
 """What the levers show: the tornado, the table behind it, and advice."""
 
 from engine.basis.text import Text, say
+from engine.basis.told import Teller
 from engine.basis.units import COUNT, RATIO, SECONDS, SHARE
 from engine.basis.views import (
     Advice,
@@ -17,7 +18,6 @@ from engine.basis.views import (
     Value,
 )
 from engine.form.levers.accuracy import GAIN_ERROR, PAIRS
-from engine.form.levers.changes import exposed
 from engine.form.levers.model import Gain, Job
 
 _FAMILIES = {
@@ -39,32 +39,10 @@ def band() -> Text:
     )
 
 
-def step_value(found: Job) -> Value:
+def step_value(tell: Teller, found: Job) -> Value:
     """Return the step as it is."""
-    return Value(
-        label="Step now",
-        value=found.step.total,
-        quantity=SECONDS,
-        receipt=Receipt(
-            assumptions=(
-                "The cost model, whose constants are fitted to published runs.",
-                *found.changes,
-                band(),
-            ),
-        ),
-    )
-
-
-def exposed_value(found: Job) -> Value:
-    """Return the share of the step that waits for communication."""
-    return Value(
-        label="Waiting for communication",
-        value=found.exposed_share,
-        quantity=SHARE,
-        receipt=Receipt(assumptions=("Exposed communication over the step; the rest is hidden.",)),
-        note=say("{t} of the step", t=(exposed(found.step), SECONDS)),
-        color="communication",
-    )
+    fitted = "The cost model, whose constants are fitted to published runs."
+    return tell.value("step_time", receipt=Receipt(assumptions=(fitted, *found.changes, band())))
 
 
 def tornado(found: Job) -> Bars:
@@ -167,7 +145,7 @@ def advice(found: Job) -> Advice:
             "{share} of the step waits for communication.", share=(found.exposed_share, SHARE)
         ),
         figure="step_time",
-        now=found.step.total,
+        now=found.step_time,
         quantity=SECONDS,
         remedies=tuple(
             Remedy(

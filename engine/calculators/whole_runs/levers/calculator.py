@@ -1,30 +1,92 @@
 """Levers: what each thing that could be changed would give, for the reader's own job."""
 
-from engine.basis.views import View
-from engine.calculators.whole_runs.levers import amdahl as waiting
-from engine.calculators.whole_runs.levers.challenge import challenge
-from engine.form.levers import views
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import SHARE, Ratio, Share
+from engine.basis.views import Lines, Point, Series
+from engine.calculators.whole_runs.levers.challenge import challenge, start_rate
+from engine.form.levers import views as shared
 from engine.form.levers.inputs import PRESETS as PRESETS
 from engine.form.levers.inputs import Inputs as Inputs
-from engine.form.levers.model import job
+from engine.form.levers.model import Job, job
+from engine.formulas.amdahl import AMDAHL, amdahl
 
 TITLE = "What to change first"
 QUESTION = "Which change would make my job faster, by how much, and how sure is that?"
-EQUATIONS = (waiting.AMDAHL,)
+EQUATIONS = (AMDAHL,)
+_SHARES = tuple(i / 50 for i in range(46))
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The job with all gains, and Amdahl's law beside it.
+
+    Attributes:
+        job: with its gains.
+        five, fifteen: by how much the step gets faster if so many percent of it wait.
+        here: speed with faster communication, as fast as now.
+        slow, fast: the same by the share that waits, 1.5 times as fast and as the reader says.
+        start_rate: sequences per second from which the challenge starts.
+    """
+
+    job: Job
+    five: Annotated[Share, Told("Step faster, if 5 % waits", "g")]
+    fifteen: Annotated[Share, Told("Step faster, if 15 % waits", "g")]
+    here: Ratio
+    slow: tuple[Ratio, ...]
+    fast: tuple[Ratio, ...]
+    start_rate: Ratio
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    found, gain = job(inputs), inputs.kernel_gain
+    return Result(
+        job=found,
+        five=amdahl(0.05, gain) - 1,
+        fifteen=amdahl(0.15, gain) - 1,
+        here=amdahl(found.exposed_share, gain),
+        slow=tuple(amdahl(share, 1.5) for share in _SHARES),
+        fast=tuple(amdahl(share, gain) for share in _SHARES),
+        start_rate=start_rate(),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    found = job(inputs)
+    found = result.job
+    tell = Teller(result, found, inputs, equations=EQUATIONS)
     return {
-        "step_time": views.step_value(found),
-        "first": views.first(found),
-        "tornado": views.tornado(found),
-        "exposed_share": views.exposed_value(found),
-        "advice": views.advice(found),
-        "amdahl": waiting.amdahl_curve(inputs, found),
-        "five": waiting.amdahl_value("Step faster, if 5 % waits", 0.05, inputs.kernel_gain),
-        "fifteen": waiting.amdahl_value("Step faster, if 15 % waits", 0.15, inputs.kernel_gain),
-        "levers": views.table(found),
-        "challenge": challenge(found),
+        "step_time": shared.step_value(tell, found),
+        "first": shared.first(found),
+        "tornado": partial(shared.tornado, found),
+        **tell.values("exposed_share"),
+        "advice": partial(shared.advice, found),
+        "amdahl": partial(_curve, tell, inputs, result),
+        "five": tell.value("five", symbols={"e": (0.05, SHARE), "k": "kernel_gain"}),
+        "fifteen": tell.value("fifteen", symbols={"e": (0.15, SHARE), "k": "kernel_gain"}),
+        "levers": partial(shared.table, found),
+        "challenge": partial(challenge, found, result.start_rate),
     }
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    """Return what faster communication gives, by the share of the step that waits for it."""
+    curves = ((1.5, result.slow, "muted"), (inputs.kernel_gain, result.fast, "communication"))
+    here = min(result.job.exposed_share, 0.9)
+    return Lines(
+        title="A faster part, a hardly faster step",
+        x=tell.axis("exposed_share", "share that gets faster", low=0.0, high=0.9),
+        y=tell.axis("here", "speed of the step", low=1.0, high=4.0),
+        series=tuple(
+            Series(
+                key=f"k{factor:g}", label=f"{factor:g} times as fast", x=_SHARES, y=y, color=color
+            )
+            for factor, y, color in curves
+        ),
+        points=(Point(key="you", label="your job", x=here, y=min(4.0, result.here)),),
+        caption="What does not get faster stays, however fast the rest becomes.",
+    )

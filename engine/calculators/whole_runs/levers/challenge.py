@@ -5,14 +5,14 @@ from functools import cache
 
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
-from engine.basis.units import RATIO, Gbit
+from engine.basis.units import RATIO, Gbit, Ratio
 from engine.basis.views import (
     Challenge,
     Condition,
 )
 from engine.form.levers.inputs import Inputs, as_run
 from engine.form.levers.model import Job
-from engine.simulate.step_time import step_time
+from engine.simulate.levers import step_of
 
 START: dict[str, Scalar] = {
     "model": "llama-3-70b",
@@ -34,9 +34,9 @@ START: dict[str, Scalar] = {
 }
 
 
-def challenge(found: Job) -> Challenge:
+def challenge(found: Job, start: Ratio) -> Challenge:
     """Return the goal: faster by half on the same GPUs, with the same batch, in memory."""
-    rate = found.run.training.global_batch_size / found.step.total
+    rate = found.run.training.global_batch_size / found.step_time
     return Challenge(
         title="Half as fast again",
         goal="Bring this 70B job on 256 H100 to one and a half times its speed with bf16, the same "
@@ -44,7 +44,7 @@ def challenge(found: Job) -> Challenge:
         conditions=(
             Condition(
                 text=say("at least {n} of the speed at the start", n=(1.5, RATIO)),
-                met=rate >= 1.5 * _start_rate(),
+                met=rate >= 1.5 * start,
             ),
             Condition(text="it fits", met=found.fits),
             Condition(
@@ -67,11 +67,10 @@ def challenge(found: Job) -> Challenge:
 
 
 @cache
-def _start_rate() -> float:
+def start_rate() -> Ratio:
     """Return the sequences per second that the challenge starts from."""
     run, _ = as_run(replace(Inputs(), **START))  # type: ignore[arg-type]
-    step = step_time(run.model, run.cluster, run.plan, run.training)
-    return run.training.global_batch_size / step.total
+    return run.training.global_batch_size / step_of(run).total
 
 
 def _same_job(found: Job) -> bool:

@@ -7,7 +7,6 @@ from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Axis, Bar, Bars, Cell, Code, Receipt, Segment, Table, Timeline, Value
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.model import Job
-from engine.form.levers.changes import exposed
 from engine.form.overlap import inputs as _overlap_inputs
 from engine.form.overlap.charts import chosen
 from engine.form.overlap.model import job as overlap_job
@@ -74,10 +73,9 @@ def overlaps(found: Job) -> Bars:
 
 
 def _bar(key: str, label: str, step: StepTime) -> Bar:
-    waits = exposed(step)
     values = {
         "compute": step.compute,
-        "exposed": waits,
+        "exposed": step.exposed,
         "bubble": step.bubble,
         "rest": step.optimizer + step.other,
     }

@@ -2,10 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.calculators.whole_runs.levers.amdahl import amdahl
-from engine.form.levers.changes import LEVERS, exposed, hidden
+from engine.form.levers.changes import LEVERS
 from engine.form.levers.inputs import PRESETS, Inputs, as_run
 from engine.form.levers.model import job
+from engine.formulas.amdahl import amdahl
+from engine.simulate.levers import hidden
 from engine.simulate.step_time import step_time
 from tests.validation import gains
 
@@ -77,7 +78,7 @@ def test_no_lever_of_waiting_takes_away_more_than_the_step():
 
 
 def test_what_is_exposed_is_part_of_the_step():
-    assert 0 < exposed(DEFAULT.step) < DEFAULT.step.total
+    assert 0 < DEFAULT.step.exposed < DEFAULT.step.total
 
 
 def test_the_error_of_gains_is_the_one_of_the_published_pairs():

@@ -1,0 +1,23 @@
+"""Amdahl's law: what a part's share of the time allows."""
+
+from engine.basis.equation import Equation
+from engine.basis.units import Ratio, Share
+
+AMDAHL = Equation(
+    name="amdahl",
+    tex=r"\v{g} = \frac{1}{1 - \v{e}\left(1 - \frac{1}{\v{k}}\right)} - 1",
+    symbols={
+        "g": ("g", "by how much the step gets faster"),
+        "e": ("e", "share of the step that gets faster"),
+        "k": ("k", "how many times as fast"),
+    },
+    sources=("amdahl1967",),
+)
+
+
+def amdahl(share: Share, factor: Ratio) -> Ratio:
+    """Return the speed-up of a step of which `share` gets `factor` times as fast.
+
+    Source: Amdahl 1967.
+    """
+    return 1 / (1 - share * (1 - 1 / factor))
