@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.calculators.whole_runs.published_runs.fields import SWITCHES
 from engine.calculators.whole_runs.published_runs.read import Published, published
 
-TARGET = Path(__file__).parents[2] / "engine" / "calculators" / "_levers_accuracy.py"
+TARGET = Path(__file__).parents[2] / "engine" / "form" / "levers" / "accuracy.py"
 _PLAN = (
     "tensor_parallel",
     "pipeline_parallel",

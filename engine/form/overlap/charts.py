@@ -6,8 +6,9 @@ from itertools import pairwise
 from engine.basis.text import say
 from engine.basis.units import COUNT, SECONDS
 from engine.basis.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
-from engine.form.overlap.inputs import SCHEDULES, Inputs
-from engine.form.overlap.model import Job, Outcome, streams
+from engine.form.overlap.inputs import SCHEDULES
+from engine.simulate.overlap_job import Job, streams
+from engine.simulate.overlap_step import Outcome
 from engine.simulate.stream_account import COMMUNICATION, cut
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP
 from engine.simulate.streams import Span as Ran
@@ -23,7 +24,7 @@ _RESIDUE = (
 )
 
 
-def stacked(inputs: Inputs, found: Mapping[str, Outcome]) -> Timeline:
+def stacked(found: Mapping[str, Outcome]) -> Timeline:
     """Return the first two micro-batches under all schedules, two lanes each, on one axis."""
     end = max(one.seen.length for one in found.values())
     spans = [span for name, one in found.items() for span in _merged(name, one)]
@@ -92,13 +93,13 @@ def joined(stretches: Iterable[tuple[float, float]]) -> list[tuple[float, float]
     return found
 
 
-def chosen(inputs: Inputs, work: Job, one: Outcome) -> Timeline:
+def chosen(schedule: str, work: Job, one: Outcome) -> Timeline:
     """Return the schedule that the reader chose, operation by operation."""
     lanes = streams(work)
     busy = joined((span.start, span.end) for span in one.spans if span.op.stream == COMPUTE)
     spans = [piece for ran in one.spans for piece in _pieces(ran, busy, work.layers)]
     return Timeline(
-        title=f"{SCHEDULES[inputs.schedule]}, operation by operation",
+        title=f"{SCHEDULES[schedule]}, operation by operation",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=one.seen.length * 1.02),
         lanes=tuple(Lane(key=name, label=_NAMES[name]) for name in lanes),
         spans=tuple(spans),

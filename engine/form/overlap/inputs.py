@@ -7,6 +7,7 @@ from engine.basis.inputs import GBITS, MEGABYTES, PERCENT, Choice, Number, Switc
 from engine.basis.units import MB, Gbit
 from engine.catalog.models import MODELS
 from engine.form.fields import LabGpu
+from engine.simulate.overlap_job import Setting
 
 DENSE = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
 SCHEDULES = {
@@ -147,3 +148,28 @@ class Inputs:
             advanced=True,
         ),
     ] = 0.01
+
+
+_SAME = (
+    "model",
+    "gpu",
+    "data_parallel",
+    "num_microbatches",
+    "tokens",
+    "port",
+    "slow_down",
+    "bucket",
+    "prefetch",
+    "reshard",
+    "deviation",
+)
+
+
+def setting_of(inputs: Inputs) -> Setting:
+    """Return the job of the inputs, whichever schedule is shown."""
+    return Setting(
+        **{name: getattr(inputs, name) for name in _SAME},
+        tensor_parallel=int(inputs.tensor_parallel),
+        pipeline_parallel=int(inputs.pipeline_parallel),
+        gradient=4.0 if inputs.fp32_gradients else 2.0,
+    )

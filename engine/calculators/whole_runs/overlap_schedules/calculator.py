@@ -1,21 +1,15 @@
 """Overlap schedules: one job under five schedules, what each hides, and what none does."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import lru_cache
+from functools import partial
 
+from engine.basis.told import Teller, Views
 from engine.basis.units import MiB
-from engine.basis.views import View
+from engine.calculators.whole_runs.overlap_schedules import views as tables
 from engine.calculators.whole_runs.overlap_schedules.challenge import challenge
-from engine.calculators.whole_runs.overlap_schedules.views import (
-    regime,
-    strip_table,
-    traffic,
-    values,
-)
+from engine.calculators.whole_runs.overlap_schedules.result import Result as Result
+from engine.calculators.whole_runs.overlap_schedules.result import solve as solve
 from engine.form.overlap.charts import chosen, comparison, residue, stacked
 from engine.form.overlap.inputs import Inputs as Inputs
-from engine.form.overlap.model import Job, Outcome, job, outcomes
 
 TITLE = "Five schedules"
 QUESTION = "How much communication can one job hide, and what is left in the end?"
@@ -39,25 +33,18 @@ PRESETS = {
 }
 
 
-# To look at another schedule of the same job takes no new simulation.
-@lru_cache(maxsize=4)
-def _simulated(inputs: Inputs) -> tuple[Job, Mapping[str, Outcome]]:
-    work = job(inputs)
-    return work, outcomes(inputs, work)
-
-
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    work, found = _simulated(replace(inputs, schedule="blocking"))
-    one = found[inputs.schedule]
+    tell = Teller(result, inputs)
+    one = result.outcomes[inputs.schedule]
     return {
-        **values(inputs, work, found),
-        "regime": regime(one),
-        "stacked": stacked(inputs, found),
-        "comparison": comparison(found),
-        "residue_bars": residue(found),
-        "timeline": chosen(inputs, work, one),
-        "figures": strip_table(inputs, work, found),
-        "traffic": traffic(inputs, work, found),
-        "challenge": challenge(inputs, one),
+        **tables.values(tell, inputs, result),
+        "regime": tables.regime(one),
+        "stacked": partial(stacked, result.outcomes),
+        "comparison": partial(comparison, result.outcomes),
+        "residue_bars": partial(residue, result.outcomes),
+        "timeline": partial(chosen, inputs.schedule, result.work, one),
+        "figures": partial(tables.strip_table, result),
+        "traffic": partial(tables.traffic, tell, inputs, result),
+        "challenge": partial(challenge, inputs, one),
     }

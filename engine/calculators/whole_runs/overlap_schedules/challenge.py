@@ -6,7 +6,7 @@ from engine.basis.text import say
 from engine.basis.units import LINK_SPEED, SHARE, Gbit
 from engine.basis.views import Challenge, Condition
 from engine.form.overlap.inputs import Inputs
-from engine.form.overlap.model import Outcome
+from engine.simulate.overlap_step import Outcome
 
 START: Mapping[str, float | int | str | bool] = {
     "schedule": "paired",

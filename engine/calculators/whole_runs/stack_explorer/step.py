@@ -7,11 +7,11 @@ from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Axis, Bar, Bars, Cell, Code, Receipt, Segment, Table, Timeline, Value
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.model import Job
-from engine.form.overlap import inputs as _overlap_inputs
 from engine.form.overlap.charts import chosen
-from engine.form.overlap.model import job as overlap_job
-from engine.form.overlap.model import outcome
 from engine.run.parallelism import data_parallel
+from engine.simulate.overlap_job import Setting
+from engine.simulate.overlap_job import job as overlap_job
+from engine.simulate.overlap_step import outcome
 from engine.simulate.step_time import StepTime
 
 _PARTS = (
@@ -114,25 +114,24 @@ def overlap_gain(found: Job) -> Value:
 
 def timeline(inputs: Inputs, found: Job) -> Timeline:
     """Return two micro-batches of a stage under the reader's schedule, simulated."""
-    return _timeline(_overlap_inputs_of(inputs, found))
+    return _timeline(inputs.schedule, _setting(inputs, found))
 
 
 @lru_cache(maxsize=4)
-def _timeline(asked: _overlap_inputs.Inputs) -> Timeline:
+def _timeline(schedule: str, asked: Setting) -> Timeline:
     work = overlap_job(asked)
-    return chosen(asked, work, outcome(asked, work, asked.schedule))
+    return chosen(schedule, work, outcome(asked, work, schedule))
 
 
-def _overlap_inputs_of(inputs: Inputs, found: Job) -> _overlap_inputs.Inputs:
+def _setting(inputs: Inputs, found: Job) -> Setting:
     run = found.run
     plan, training = run.plan, run.training
     tokens = training.micro_batch_size * training.sequence_length // plan.context_parallel
-    return _overlap_inputs.Inputs(
-        schedule=inputs.schedule,
+    return Setting(
         model=inputs.model,
         gpu=_GPUS[inputs.gpu],
-        tensor_parallel=str(plan.tensor_parallel),
-        pipeline_parallel=str(plan.pipeline_parallel),
+        tensor_parallel=plan.tensor_parallel,
+        pipeline_parallel=plan.pipeline_parallel,
         data_parallel=data_parallel(plan) * plan.context_parallel,
         num_microbatches=found.microbatches,
         tokens=max(1, tokens),

@@ -7,9 +7,11 @@ import pytest
 
 from engine.basis.discover import module
 from engine.basis.units import GB, MB, Gbit
-from engine.calculators.whole_runs.overlap_schedules.calculator import PRESETS, compute
-from engine.form.overlap.inputs import SCHEDULES, Inputs
-from engine.form.overlap.model import PROGRAMS, job, outcomes
+from engine.calculator import load
+from engine.calculators.whole_runs.overlap_schedules.calculator import PRESETS
+from engine.form.overlap.inputs import SCHEDULES, Inputs, setting_of
+from engine.simulate.overlap_job import job
+from engine.simulate.overlap_step import PROGRAMS, outcomes
 from engine.simulate.stream_account import account
 from engine.simulate.streams import run
 
@@ -18,12 +20,12 @@ ALL = pytest.mark.parametrize("name", SCHEDULES)
 
 
 def found(**changes):
-    inputs = replace(DEFAULT, **changes)
-    return outcomes(inputs, job(inputs))
+    setting = setting_of(replace(DEFAULT, **changes))
+    return outcomes(setting, job(setting))
 
 
 def text(view, key):
-    return compute(replace(DEFAULT, schedule=key))[view]
+    return load("overlap_schedules").compute(replace(DEFAULT, schedule=key), only=[view])[view]
 
 
 @ALL
@@ -35,12 +37,13 @@ def test_the_residue_never_reaches_zero(name, changes):
 @ALL
 def test_many_micro_batches_cost_what_their_simulation_does(name):
     inputs = replace(DEFAULT, num_microbatches=6, deviation=0.0, pipeline_parallel="1")
-    work = job(inputs)
+    setting = setting_of(inputs)
+    work = job(setting)
     pieces = 8 if name in ("async", "paired") else 1
     program = module("engine.simulate.programs", PROGRAMS[name]).program
     whole = replace(work.work, num_microbatches=6, tensor_chunks=pieces)
     simulated = account(run(program(whole))).length
-    assert outcomes(inputs, work)[name].step == pytest.approx(simulated, rel=1e-9)
+    assert outcomes(setting, work)[name].step == pytest.approx(simulated, rel=1e-9)
 
 
 def test_blocking_hides_nothing():

@@ -1,22 +1,16 @@
-"""One job under five schedules: a stage of the pipeline on its streams, and what surrounds it."""
+"""One job under five schedules: a whole step, from its first two micro-batches."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from engine.basis import discover
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds
-from engine.catalog.hardware import GPUS
-from engine.catalog.models import MODELS
-from engine.form.overlap.inputs import SCHEDULES, Inputs
-from engine.formulas.parameters import dense_layer_parameters
+from engine.basis.units import MB, Bytes, Count, Seconds
 from engine.formulas.stragglers import slowest_of
-from engine.formulas.transfer_time import scatter_or_gather_time
-from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes
-from engine.simulate.layer_time import LayerTime, layer_time
-from engine.simulate.rank import Rank, group_of, rank_of
+from engine.simulate.overlap_job import Job, Setting, job
 from engine.simulate.stream_account import Account, account
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Span, run
-from engine.simulate.workload import Workload, nccl_wire
 
 PROGRAMS = {
     "blocking": "flat_data_parallel",
@@ -26,7 +20,7 @@ PROGRAMS = {
     "paired": "paired_passes",
 }
 # What a micro-batch of a schedule does not depend on: it is played once for all values of these.
-_NEVER = ("schedule", "num_microbatches", "deviation")
+_NEVER = ("num_microbatches", "deviation")
 _UNUSED = {
     "blocking": (*_NEVER, "bucket", "prefetch", "reshard"),
     "buckets": (*_NEVER, "prefetch", "reshard"),
@@ -34,33 +28,14 @@ _UNUSED = {
     "async": (*_NEVER, "bucket"),
     "paired": (*_NEVER, "bucket"),
 }
-_DEFAULTS = Inputs()
-_BLOCKS = 8  # of a stage, at most: units that are simulated and drawn
-_MATRICES = 7  # of a layer
-_BF16, _FP32 = 2.0, 4.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """The job, whatever its schedule.
-
-    Attributes:
-        work: of one stage, in blocks of layers.
-        layers: of a block.
-        layer: times of one layer.
-        stages: of the pipeline.
-        world_size: GPUs.
-        stream: that carries data parallelism.
-        line_rate: of it.
-    """
-
-    work: Workload
-    layers: Count
-    layer: LayerTime
-    stages: Count
-    world_size: Count
-    stream: str
-    line_rate: Bandwidth
+# Whatever these are where they do not matter.
+_ANY: Mapping[str, Any] = {
+    "num_microbatches": 1,
+    "deviation": 0.0,
+    "bucket": 100 * MB,
+    "prefetch": 1,
+    "reshard": True,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,86 +88,24 @@ class Outcome:
         return self.compute + self.residue
 
 
-def job(inputs: Inputs) -> Job:
-    """Return the job that the inputs describe."""
-    model = MODELS[inputs.model]
-    tensor, stages = int(inputs.tensor_parallel), int(inputs.pipeline_parallel)
-    cluster = Cluster(
-        gpu=GPUS[inputs.gpu], gpus_per_node=8, nics_per_node=8, nic_bandwidth=inputs.port
-    )
-    plan = Plan(
-        world_size=tensor * stages * inputs.data_parallel,
-        tensor_parallel=tensor,
-        pipeline_parallel=stages,
-        sequence_parallel=tensor > 1,
-    )
-    training = Training(
-        micro_batch_size=1,
-        global_batch_size=inputs.data_parallel * inputs.num_microbatches,
-        sequence_length=inputs.tokens,
-    )
-    rank = rank_of(cluster, training)
-    times = layer_time(model, plan, training, rank, sparse=False)
-    layers = max(chunk_sizes(model.num_layers, stages))
-    count = max(number for number in range(1, _BLOCKS + 1) if layers % number == 0)
-    block = layers // count
-    group = group_of(rank, inputs.data_parallel, tensor)
-    gather, sent = _tensor(rank, tensor, block, _BF16 * inputs.tokens * model.hidden_size)
-    work = Workload(
-        layers=count,
-        forward=block * times.forward,
-        backward=block * times.backward,
-        parameters=block * dense_layer_parameters(model).matrices / tensor,
-        data=nccl_wire(group.ranks, group.nodes, group.bandwidth),
-        element=_BF16,
-        gradient=_FP32 if inputs.fp32_gradients else _BF16,
-        tensors=_MATRICES * block,
-        bucket=inputs.bucket,
-        prefetch=inputs.prefetch,
-        reshard=inputs.reshard,
-        slow_down=inputs.slow_down,
-        tensor_gather=gather,
-        tensor_size=sent,
-    )
-    return Job(
-        work=work,
-        layers=block,
-        layer=times,
-        stages=stages,
-        world_size=plan.world_size,
-        stream=work.data.stream,
-        line_rate=(cluster.gpu.scale_up or cluster.gpu.pcie)
-        if work.data.stream == SCALE_UP
-        else inputs.port,
-    )
-
-
-def _tensor(rank: Rank, tensor: Count, layers: Count, size: Bytes) -> tuple[Seconds, Bytes]:
-    """Return time and bytes of the gathers of one pass of a block: attention and MLP, one each."""
-    group = group_of(rank, tensor, 1)
-    one = scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth)
-    sent = (tensor - 1) / tensor * size
-    return 2 * layers * one, 2 * layers * sent
-
-
-def outcomes(inputs: Inputs, work: Job) -> dict[str, Outcome]:
+def outcomes(setting: Setting, work: Job) -> dict[str, Outcome]:
     """Return every schedule's step."""
-    return {name: outcome(inputs, work, name) for name in SCHEDULES}
+    return {name: outcome(setting, work, name) for name in PROGRAMS}
 
 
-def outcome(inputs: Inputs, work: Job, name: str) -> Outcome:
+def outcome(setting: Setting, work: Job, name: str) -> Outcome:
     """Count every micro-batch after the second as what the second added."""
-    late = slowest_of(work.world_size, inputs.deviation) - 1
-    key = replace(inputs, **{field: getattr(_DEFAULTS, field) for field in _UNUSED[name]})
-    _, first = _played(name, key, 1)
-    two, second = _played(name, key, min(inputs.num_microbatches, 2))
-    grown = Growth(first, second, max(0, inputs.num_microbatches - 2))
+    late = slowest_of(work.world_size, setting.deviation) - 1
+    alike = replace(setting, **{key: _ANY[key] for key in _UNUSED[name]})
+    _, first = _played(name, alike, 1)
+    two, second = _played(name, alike, min(setting.num_microbatches, 2))
+    grown = Growth(first, second, max(0, setting.num_microbatches - 2))
     started, ended = _ends(two)
     exposed = grown.of("exposed")
     # What is exposed while NVLink is busy too, tensor parallelism is to blame for.
     inside = grown.of_stream(SCALE_UP, "exposed") if work.stream == NETWORK else 0.0
     compute, contention = grown.of("compute"), grown.of("contention")
-    each = second.length - first.length if inputs.num_microbatches > 1 else first.length
+    each = second.length - first.length if setting.num_microbatches > 1 else first.length
     return Outcome(
         spans=two,
         seen=second,
@@ -211,10 +124,10 @@ def outcome(inputs: Inputs, work: Job, name: str) -> Outcome:
 
 
 @lru_cache(maxsize=64)
-def _played(name: str, inputs: Inputs, count: Count) -> tuple[tuple[Span, ...], Account]:
+def _played(name: str, setting: Setting, count: Count) -> tuple[tuple[Span, ...], Account]:
     """Return the run of so many micro-batches of a schedule, and its account."""
-    pieces = int(inputs.tensor_parallel) if name in ("async", "paired") else 1
-    work = replace(job(inputs).work, tensor_chunks=pieces, num_microbatches=count)
+    pieces = setting.tensor_parallel if name in ("async", "paired") else 1
+    work = replace(job(setting).work, tensor_chunks=pieces, num_microbatches=count)
     spans = run(discover.module("engine.simulate.programs", PROGRAMS[name]).program(work))
     return spans, account(spans)
 
@@ -261,11 +174,23 @@ def _bubble(work: Job, name: str, each: Seconds) -> Seconds:
     return max(0.0, work.stages / 2 - 1) * max(0.0, each + backward - 3 * weights)
 
 
-def streams(work: Job) -> tuple[str, ...]:
-    """Return the streams that a reader sees, from top to bottom."""
-    names = [COMPUTE]
-    if work.work.tensor_gather or work.stream == SCALE_UP:
-        names.append(SCALE_UP)
-    if work.stream == NETWORK:
-        names.append(NETWORK)
-    return tuple(names)
+def tensor_traffic(work: Job, num_microbatches: Count) -> tuple[Bytes, Count]:
+    """Return bytes and collectives of tensor parallelism of one GPU in a step."""
+    passes = work.work.layers * num_microbatches
+    sent = 4 * passes * work.work.tensor_size
+    return sent, 8 * passes * work.layers if sent else 0
+
+
+def data_messages(setting: Setting, work: Job, name: str) -> Count:
+    """Return the collectives of data parallelism that a schedule starts in a step."""
+    spans = outcome(setting, work, name).spans
+    ours = [
+        span
+        for span in spans
+        if span.op.stream == work.stream
+        and ":gather" not in span.op.key
+        and ":scatter" not in span.op.key
+    ]
+    if name in ("blocking", "buckets"):  # once, however many micro-batches
+        return len(ours)
+    return round(len(ours) / min(2, setting.num_microbatches) * setting.num_microbatches)
