@@ -1,13 +1,16 @@
 """Memory tiers: which tensor of a step lives where, and what the move to another memory costs."""
 
-from engine.basis.views import View
-from engine.calculators.reference.memory_tiers import tables, values, views
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.calculators.reference.memory_tiers import figures, tables, values
 from engine.calculators.reference.memory_tiers.inputs import Inputs as Inputs
-from engine.calculators.reference.memory_tiers.model import place
+from engine.calculators.reference.memory_tiers.values import EQUATIONS as EQUATIONS
+from engine.calculators.reference.memory_tiers.values import Result
+from engine.calculators.reference.memory_tiers.values import solve as solve
 
 TITLE = "Memory tiers"
 QUESTION = "Which tensor can live in a slower memory, and what does a step pay for it?"
-EQUATIONS = values.EQUATIONS
 _OFFLOAD = {"gradients_in": "host", "master_in": "host", "moments_in": "host"}
 PRESETS = {
     "Everything in HBM, 8 GPUs": {"ranks": 8},
@@ -31,20 +34,17 @@ PRESETS = {
 }
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    found = place(inputs)
+    tell, placed = Teller(inputs, result, equations=EQUATIONS), result.placed
     return {
-        "step": values.step(found),
-        "fits": views.fits(found),
-        "shelves": views.shelves(inputs, found),
-        "compute": values.compute(inputs, found),
-        "moving": values.moving(found),
-        "efficiency": values.efficiency(found),
-        "best": values.best(found),
-        "host_update": values.host_update(found),
-        "bound": views.bound(found),
-        "times": tables.times(found),
-        "tensors": tables.tensors(inputs, found),
-        "memories": tables.memories(found),
+        "step": tell.value("step"),
+        "fits": figures.fits(placed),
+        "shelves": partial(figures.shelves, result),
+        **values.computed(tell, result),
+        "host_update": values.host_update(tell, result),
+        "bound": figures.bound(placed),
+        "times": tables.times(placed),
+        "tensors": tables.tensors(result),
+        "memories": tables.memories(result),
     }

@@ -3,14 +3,14 @@
 from engine.basis.text import say
 from engine.basis.units import BANDWIDTH, BYTES, SECONDS, SHARE
 from engine.basis.views import Axis, Bar, Bars, Cell, Cite, Segment, Table
-from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS, Inputs, home
-from engine.calculators.reference.memory_tiers.model import Placement
-from engine.calculators.reference.memory_tiers.values import WIRES
-from engine.calculators.reference.memory_tiers.views import chip_of, shared_bandwidth
+from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS
+from engine.calculators.reference.memory_tiers.values import WIRES, Result
+from engine.simulate.memory_tiers import Placement, chip_of
 
 
-def tensors(inputs: Inputs, found: Placement) -> Table:
+def tensors(result: Result) -> Table:
     """Return where every tensor lives, and what that costs a step."""
+    found = result.placed
     rows: list[tuple[Cell, ...]] = []
     for key, (name, _) in TENSORS.items():
         moves = [move for move in found.moves if move.tensor == key]
@@ -18,7 +18,7 @@ def tensors(inputs: Inputs, found: Placement) -> Table:
         rows.append(
             (
                 name,
-                TIERS[home(inputs, key)],
+                TIERS[result.homes[key]],
                 say("{s}", s=(found.job.sizes[key], BYTES)),
                 say("{s}", s=(sum(move.size for move in moves), BYTES)),
                 ", ".join(dict.fromkeys(WIRES[move.wire] for move in moves)) or "the host itself",
@@ -86,9 +86,10 @@ def _bar(key: str, label: str, parts: list[tuple[str, float, tuple[str, ...]]]) 
     )
 
 
-def memories(found: Placement) -> Table:
+def memories(result: Result) -> Table:
     """Return every memory from the fastest to the slowest, with its sources."""
-    chip, shared = chip_of(found), shared_bandwidth(found)
+    found, shared = result.placed, result.shared_bandwidth
+    chip = chip_of(found.job)
     rows: list[tuple[Cell, ...]] = [
         (
             chip.sums,

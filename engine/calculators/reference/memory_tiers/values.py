@@ -1,11 +1,13 @@
 """The numbers of the memory tiers: what computes, what moves, and what can hide."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 from engine.basis.equation import Equation
-from engine.basis.text import Text, say
-from engine.basis.units import FLOP_RATE, PARAMETERS, SECONDS, SHARE, TOKENS, Seconds
-from engine.basis.views import Receipt, Value
-from engine.calculators.reference.memory_tiers.inputs import Inputs
-from engine.calculators.reference.memory_tiers.model import Placement
+from engine.basis.told import Symbol, Teller, Told
+from engine.basis.units import Bandwidth, Bytes, FlopRate, Parameters, Seconds, Share, Tokens
+from engine.basis.views import Value
+from engine.calculators.reference.memory_tiers.inputs import TENSORS, Inputs, home
 from engine.catalog.hosts import CPU_ADAM
 from engine.formulas.offload import (
     HOST_UPDATE,
@@ -16,6 +18,8 @@ from engine.formulas.offload import (
     offload_efficiency,
     overlapped_step_time,
 )
+from engine.simulate.memory_tiers import Placement, place, shared_bandwidth, tile_bytes
+from engine.simulate.tiered_job import Placed
 
 WIRES = {"hbm": "HBM", "peer": "NVLink", "host": "PCIe", "nvme": "NVMe"}
 MOVING = Equation(
@@ -42,145 +46,170 @@ EQUATIONS = (
 _LINE_RATES = "Line rates of the datasheets, and measured rates of the drives; no latency."
 
 
-def step(found: Placement) -> Value:
-    """Return the step in which nothing hides."""
-    return _seconds(
-        "Step, nothing hidden",
-        found.compute + found.moving,
-        SERIAL_STEP,
-        {"C": found.compute, "M": found.moving},
-        "Everything one after the other: computation, every move, and the update.",
-        _LINE_RATES,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The placement, and the numbers that are told of it.
 
+    Attributes:
+        placed: what is held and moved.
+        homes: tensor -> the memory that it lives in.
+        shared_bandwidth: of all shared memories of the GPU.
+        tile: bytes of the sums of a tile, and of the slices that are loaded for it.
+    """
 
-def best(found: Placement) -> Value:
-    """Return the step in which everything hides that can."""
-    return _seconds(
-        "Step, at best",
-        overlapped_step_time(found.compute, found.passes, found.update),
-        OVERLAPPED_STEP,
-        {"C": found.compute, "W": found.passes, "U": found.update},
-        "Each wire carries one thing at a time, all wires work at once, and what the passes need "
-        "is fetched in time.",
-        "The update waits for the last gradient and the next forward pass for the update, so that "
-        "it hides behind nothing; its own reads, writes and computation run as a pipeline.",
-        note="all that can hide does; the update cannot",
-    )
-
-
-def compute(inputs: Inputs, found: Placement) -> Value:
-    """Return the computation of a step."""
-    job = found.job
-    tokens = job.tokens * inputs.num_microbatches
-    return Value(
-        label="Computation",
-        value=found.compute,
-        quantity=SECONDS,
-        receipt=Receipt(
-            equation=RECOMPUTED_TIME,
-            symbols={
-                "C": (found.compute, SECONDS),
-                "P": (job.parameters, PARAMETERS),
-                "t": (tokens, TOKENS),
-                "u": (job.rate, SHARE),
-                "F": (job.peak, FLOP_RATE),
-            },
-            inputs={"P": "model", "F": "node"},
-            assumptions=(
+    placed: Placement
+    homes: dict[str, str]
+    shared_bandwidth: Bandwidth
+    tile: tuple[Bytes, Bytes]
+    step: Annotated[
+        Seconds,
+        Told(
+            "Step, nothing hidden",
+            "T",
+            assumes=(
+                "Everything one after the other: computation, every move, and the update.",
+                _LINE_RATES,
+            ),
+        ),
+    ]
+    best: Annotated[
+        Seconds,
+        Told(
+            "Step, at best",
+            note="all that can hide does; the update cannot",
+            assumes=(
+                "Each wire carries one thing at a time, all wires work at once, and what the "
+                "passes need is fetched in time.",
+                "The update waits for the last gradient and the next forward pass for the update, "
+                "so that it hides behind nothing; its own reads, writes and computation run as a "
+                "pipeline.",
+            ),
+        ),
+    ]
+    passes: Annotated[Seconds, Symbol("W")]
+    update: Annotated[Seconds, Symbol("U")]
+    compute: Annotated[
+        Seconds,
+        Told(
+            "Computation",
+            "C",
+            color="compute",
+            assumes=(
                 "Every layer is recomputed in the backward pass; attention scores are left out.",
                 "Large products reach a share of the peak that was fitted to published runs.",
             ),
-            sources=(job.gpu.source,),
         ),
-        color="compute",
-    )
-
-
-def moving(found: Placement) -> Value:
-    """Return everything that is not computation, in a row."""
-    busy = {wire: found.on(wire, update=False) + found.on(wire, update=True) for wire in WIRES}
-    return _seconds(
-        "Moving and updating",
-        found.moving,
-        MOVING,
-        dict(zip("hlpd", busy.values(), strict=True)) | {"A": found.host_update},
-        "Parameters are read three times per micro-batch and written once per step; a gradient "
-        "goes out once per micro-batch; checkpoints and logits go out and come back; the update "
-        "reads gradients, reads and writes master weights and moments.",
-        "Gathering and reducing shards over the links is left out: it is the same for all "
-        "placements.",
-        _LINE_RATES,
-        note=say("{r} of the computation", r=(found.moving / found.compute, SHARE)),
-    )
-
-
-def efficiency(found: Placement) -> Value:
-    """Return the share of the step that computes."""
-    value = offload_efficiency(found.compute, found.moving)
-    return Value(
-        label="Efficiency",
-        value=value,
-        quantity=SHARE,
-        receipt=Receipt(
-            equation=OFFLOAD_EFFICIENCY,
-            symbols={
-                "e": (value, SHARE),
-                "C": (found.compute, SECONDS),
-                "M": (found.moving, SECONDS),
-            },
-            assumptions=("Nothing hides behind the computation.",),
+    ]
+    parameters: Annotated[Parameters, Told(symbol="P", of="model")]
+    tokens: Annotated[Tokens, Symbol("t")]
+    rate: Annotated[Share, Symbol("u")]
+    peak: Annotated[FlopRate, Told(symbol="F", of="node")]
+    moving: Annotated[
+        Seconds,
+        Told(
+            "Moving and updating",
+            "M",
+            note="{moving_ratio} of the computation",
+            assumes=(
+                "Parameters are read three times per micro-batch and written once per step; a "
+                "gradient goes out once per micro-batch; checkpoints and logits go out and come "
+                "back; the update reads gradients, reads and writes master weights and moments.",
+                "Gathering and reducing shards over the links is left out: it is the same for all "
+                "placements.",
+                _LINE_RATES,
+            ),
         ),
-        note="if nothing hides",
-        color="compute",
-    )
-
-
-def host_update(found: Placement) -> Value:
-    """Return the update on the host's processors."""
-    note = "" if found.on_host else "the moments are with the GPU, and so is the update"
-    return Value(
-        label="Update on the host",
-        value=found.host_update,
-        quantity=SECONDS,
-        receipt=Receipt(
-            equation=HOST_UPDATE,
-            symbols={
-                "A": (found.host_update, SECONDS),
-                "P": (found.on_host, PARAMETERS),
-                "p": (CPU_ADAM.parameters, PARAMETERS),
-                "a": (CPU_ADAM.time, SECONDS),
-            },
-            inputs={"P": "ranks"},
-            assumptions=(
+    ]
+    moving_ratio: Share
+    on_hbm: Annotated[Seconds, Symbol("h")]
+    on_links: Annotated[Seconds, Symbol("l")]
+    on_pcie: Annotated[Seconds, Symbol("p")]
+    on_drives: Annotated[Seconds, Symbol("d")]
+    efficiency: Annotated[
+        Share,
+        Told(
+            "Efficiency",
+            "e",
+            note="if nothing hides",
+            color="compute",
+            assumes=("Nothing hides behind the computation.",),
+        ),
+    ]
+    host_update: Annotated[
+        Seconds,
+        Told(
+            "Update on the host",
+            "A",
+            note="at a measured rate",
+            color="optimizer",
+            assumes=(
                 "In proportion to a measurement of 2020; the processors of this node have "
                 "faster memory, so they should take less.",
                 "One host updates the shards of all GPUs of the job on its node.",
             ),
         ),
-        note=note or "at a measured rate",
-        color="optimizer",
+    ]
+    on_host: Annotated[Parameters, Told(of="ranks")]
+    measured_parameters: Parameters
+    measured_time: Annotated[Seconds, Symbol("a")]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    homes = {tensor: home(inputs, tensor) for tensor in TENSORS}
+    found = place(
+        Placed(
+            model=inputs.model,
+            node=inputs.node,
+            ranks=inputs.ranks,
+            sequence_length=inputs.sequence_length,
+            micro_batch_size=inputs.micro_batch_size,
+            num_microbatches=inputs.num_microbatches,
+            homes=homes,
+        )
+    )
+    job, busy = found.job, {wire: found.busy(wire) for wire in WIRES}
+    return Result(
+        placed=found,
+        homes=homes,
+        shared_bandwidth=shared_bandwidth(job),
+        tile=tile_bytes(),
+        step=found.compute + found.moving,
+        best=overlapped_step_time(found.compute, found.passes, found.update),
+        passes=found.passes,
+        update=found.update,
+        compute=found.compute,
+        parameters=job.parameters,
+        tokens=found.tokens,
+        rate=job.rate,
+        peak=job.peak,
+        moving=found.moving,
+        moving_ratio=found.moving / found.compute,
+        on_hbm=busy["hbm"],
+        on_links=busy["peer"],
+        on_pcie=busy["host"],
+        on_drives=busy["nvme"],
+        efficiency=offload_efficiency(found.compute, found.moving),
+        host_update=found.host_update,
+        on_host=found.on_host,
+        measured_parameters=CPU_ADAM.parameters,
+        measured_time=CPU_ADAM.time,
     )
 
 
-def _seconds(
-    label: str,
-    value: Seconds,
-    equation: Equation,
-    parts: dict[str, Seconds],
-    *assumptions: str,
-    note: Text = "",
-) -> Value:
-    left = equation.tex.partition("{")[2].partition("}")[0]
-    return Value(
-        label=label,
-        value=value,
-        quantity=SECONDS,
-        receipt=Receipt(
-            equation=equation,
-            symbols={left: (value, SECONDS)}
-            | {key: (part, SECONDS) for key, part in parts.items()},
-            assumptions=assumptions,
-        ),
-        note=note,
-    )
+def computed(tell: Teller, result: Result) -> dict[str, Value]:
+    """Return the computation, what moves, and the efficiency."""
+    return {
+        "compute": tell.value("compute", sources=(result.placed.job.gpu.source,)),
+        **tell.values("moving", "efficiency"),
+        "best": tell.value("best", equation=OVERLAPPED_STEP, symbols={"T": "best"}),
+    }
+
+
+def host_update(tell: Teller, result: Result) -> Value:
+    """Return the update on the host's processors."""
+    symbols = {"P": "on_host", "p": "measured_parameters"}
+    if result.on_host:
+        return tell.value("host_update", symbols=symbols)
+    near = "the moments are with the GPU, and so is the update"
+    return tell.value("host_update", symbols=symbols, note=near)

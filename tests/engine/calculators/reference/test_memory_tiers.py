@@ -6,7 +6,6 @@ from engine.answer import reply
 from engine.basis.units import GB, TB, TERA
 from engine.calculator import load, make
 from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS, Inputs
-from engine.calculators.reference.memory_tiers.model import place
 from engine.catalog.hosts import CPU_ADAM, HOSTS
 from engine.formulas.activations import HALF, SINGLE
 from engine.formulas.offload import (
@@ -32,6 +31,10 @@ def efficiency(tokens, size, times, bandwidth, parameters=1e9):
     """The efficiency of the paper, for one tensor of `size` bytes per parameter."""
     compute = recomputed_time(parameters, tokens, 1.0, RATE)
     return offload_efficiency(compute, moving_time(parameters * size, times, bandwidth))
+
+
+def place(inputs):
+    return load("memory_tiers").solve(inputs).placed
 
 
 def shown(**values):

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.basis.units import Bytes, Count, Seconds
-from engine.calculators.reference.memory_tiers.job import Job, Tier
 from engine.formulas.offload import (
     ACTIVATION_MOVES,
     GRADIENT_STORES,
@@ -12,6 +11,7 @@ from engine.formulas.offload import (
     PARAMETER_LOADS,
     moving_time,
 )
+from engine.simulate.tiered_job import Job, Tier
 
 ON_GPU = ("hbm", "peer")
 

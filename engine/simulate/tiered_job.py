@@ -1,10 +1,9 @@
-"""The job and the machine of the memory tiers, as one GPU sees them."""
+"""A job whose tensors live in several memories, and those memories, as one GPU sees them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.basis.units import Bandwidth, Bytes, Count, FlopRate, Parameters, Share, Tokens
-from engine.calculators.reference.memory_tiers.inputs import Inputs, home
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.constants import achieved
 from engine.catalog.hosts import HOSTS
@@ -14,6 +13,25 @@ from engine.formulas.activations import HALF, SINGLE, layer_memory, logits_memor
 from engine.formulas.parameters import dense_layer_parameters, total_parameters
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory import gathered, reserve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A job, and where its tensors live.
+
+    Attributes:
+        model, node: keys of the catalog.
+        ranks: GPUs that share the states (ZeRO-3).
+        homes: tensor -> "hbm", "peer" (idle GPUs), "host" or "nvme".
+    """
+
+    model: str
+    node: str
+    ranks: Count
+    sequence_length: Count
+    micro_batch_size: Count
+    num_microbatches: Count
+    homes: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,21 +75,21 @@ class Job:
     rate: Share
 
 
-def job_of(inputs: Inputs) -> Job:
-    """Return the job that the inputs describe, on its node."""
-    node, model = NODES[inputs.node], MODELS[inputs.model]
+def job_of(placed: Placed) -> Job:
+    """Return the job on its node."""
+    node, model = NODES[placed.node], MODELS[placed.model]
     gpu = ACCELERATORS[node.gpu]
-    plan = Plan(world_size=inputs.ranks, zero_stage=3)
+    plan = Plan(world_size=placed.ranks, zero_stage=3)
     training = Training(
-        micro_batch_size=inputs.micro_batch_size,
-        global_batch_size=inputs.micro_batch_size * inputs.num_microbatches * inputs.ranks,
-        sequence_length=inputs.sequence_length,
+        micro_batch_size=placed.micro_batch_size,
+        global_batch_size=placed.micro_batch_size * placed.num_microbatches * placed.ranks,
+        sequence_length=placed.sequence_length,
         recompute="full",
         framework="deepspeed",
     )
     layer, logits = layer_memory(model, plan, training), logits_memory(model, plan, training)
-    shard = total_parameters(model) / inputs.ranks
-    neighbors = min(inputs.ranks, node.gpus_per_node)
+    shard = total_parameters(model) / placed.ranks
+    neighbors = min(placed.ranks, node.gpus_per_node)
     sizes = {
         "parameters": HALF * shard,
         "gradients": HALF * shard,
@@ -82,15 +100,15 @@ def job_of(inputs: Inputs) -> Job:
     }
     # What is gathered or fetched for the passes, and the gradients of one layer on their way.
     working = max(layer.working, logits.working)
-    if inputs.ranks > 1 or home(inputs, "parameters") != "hbm":
+    if placed.ranks > 1 or placed.homes["parameters"] != "hbm":
         working += gathered(model, plan)
-    if inputs.ranks > 1 or home(inputs, "gradients") != "hbm":
+    if placed.ranks > 1 or placed.homes["gradients"] != "hbm":
         working += HALF * dense_layer_parameters(model).total
     return Job(
         gpu=gpu,
         model=model,
         parameters=total_parameters(model),
-        tokens=inputs.micro_batch_size * inputs.sequence_length,
+        tokens=placed.micro_batch_size * placed.sequence_length,
         neighbors=neighbors,
         idle=node.gpus_per_node - neighbors,
         sizes=sizes,
@@ -100,9 +118,9 @@ def job_of(inputs: Inputs) -> Job:
     )
 
 
-def tiers_of(inputs: Inputs, job: Job) -> dict[str, Tier]:
+def tiers_of(placed: Placed, job: Job) -> dict[str, Tier]:
     """Return the four memories; what a node has once is shared by the job's GPUs on it."""
-    gpu, ours, host = job.gpu, job.neighbors, HOSTS[inputs.node]
+    gpu, ours, host = job.gpu, job.neighbors, HOSTS[placed.node]
     return {
         "hbm": Tier(
             capacity=gpu.memory,

@@ -3,19 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes, Parameters, Seconds
-from engine.calculators.reference.memory_tiers.inputs import TENSORS, Inputs, home
-from engine.calculators.reference.memory_tiers.job import Job, Tier, job_of, tiers_of
-from engine.calculators.reference.memory_tiers.moves import ON_GPU, Move, moves_of
+from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds, Tokens
+from engine.catalog.hardware import ON_CHIP, SHARED_PER_CLOCK, OnChip
 from engine.catalog.hosts import CPU_ADAM
+from engine.formulas.activations import HALF, SINGLE
+from engine.formulas.compute import TILE_COLUMNS, TILE_ROWS
 from engine.formulas.offload import host_update_time, recomputed_time
+from engine.simulate.tier_moves import ON_GPU, Move, moves_of
+from engine.simulate.tiered_job import Job, Placed, Tier, job_of, tiers_of
+
+# Of the inner sum, a slice of so many elements is loaded at a time, and so many are on their way.
+_SLICE: Count = 64
+TILE_STAGES: Count = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Everything that the views show.
+    """What a placement holds, moves and takes.
 
     Attributes:
+        tokens: of one GPU in a step.
         held: by tier.
         compute: of all passes of a step.
         on_host: parameters that Adam updates on the host's processors; 0 where the GPU does.
@@ -23,6 +30,7 @@ class Placement:
     """
 
     job: Job
+    tokens: Tokens
     tiers: Mapping[str, Tier]
     held: Mapping[str, Bytes]
     moves: tuple[Move, ...]
@@ -49,6 +57,10 @@ class Placement:
         """Return how long a wire is busy, in the passes or in the update."""
         return sum(m.time for m in self.moves if m.wire == wire and m.update == update)
 
+    def busy(self, wire: str) -> Seconds:
+        """Return how long a wire is busy in a step."""
+        return self.on(wire, update=False) + self.on(wire, update=True)
+
     def of(self, tensor: str, wire: str) -> Seconds:
         """Return how long a wire is busy with a tensor."""
         return sum(m.time for m in self.moves if (m.tensor, m.wire) == (tensor, wire))
@@ -58,20 +70,20 @@ class Placement:
         return tuple(key for key, tier in self.tiers.items() if self.held[key] > tier.capacity)
 
 
-def place(inputs: Inputs) -> Placement:
-    """Return what the reader's placement holds and moves."""
-    job = job_of(inputs)
-    tiers = tiers_of(inputs, job)
-    homes = {tensor: home(inputs, tensor) for tensor in TENSORS}
+def place(placed: Placed) -> Placement:
+    """Return what a placement holds and moves, and how long its parts take."""
+    job = job_of(placed)
+    tiers, homes = tiers_of(placed, job), placed.homes
     held = dict.fromkeys(tiers, 0.0) | {"hbm": job.working}
     for tensor, tier in homes.items():
         held[tier] += job.sizes[tensor]
-    moves = tuple(moves_of(job, homes, tiers, inputs.num_microbatches))
-    tokens = job.tokens * inputs.num_microbatches
-    shards = job.parameters / inputs.ranks * job.neighbors
+    moves = tuple(moves_of(job, homes, tiers, placed.num_microbatches))
+    tokens = job.tokens * placed.num_microbatches
+    shards = job.parameters / placed.ranks * job.neighbors
     on_host = 0.0 if homes["moments"] in ON_GPU else shards
     return Placement(
         job=job,
+        tokens=tokens,
         tiers=tiers,
         held=held,
         moves=moves,
@@ -79,3 +91,19 @@ def place(inputs: Inputs) -> Placement:
         on_host=on_host,
         host_update=host_update_time(on_host, CPU_ADAM.parameters, CPU_ADAM.time),
     )
+
+
+def chip_of(job: Job) -> OnChip:
+    """Return what lies on the chip of the job's GPU."""
+    return ON_CHIP[job.gpu.name]
+
+
+def shared_bandwidth(job: Job) -> Bandwidth:
+    """Return that of all shared memories, at the clock that the peak stands for."""
+    return job.peak / chip_of(job).operations * SHARED_PER_CLOCK
+
+
+def tile_bytes() -> tuple[Bytes, Bytes]:
+    """Return the sums of a tile, and the slices of both factors that are loaded for it."""
+    slices = TILE_STAGES * (TILE_ROWS + TILE_COLUMNS) * _SLICE * HALF
+    return TILE_ROWS * TILE_COLUMNS * SINGLE, slices

@@ -1,28 +1,23 @@
 """The shelves of the memory tiers, whether everything fits, and what takes longest."""
 
 from engine.basis.text import Text, say, show
-from engine.basis.units import BANDWIDTH, BYTES, SECONDS, SHARE, Bandwidth, Bytes, Count
+from engine.basis.units import BANDWIDTH, BYTES, SECONDS, SHARE
 from engine.basis.views import Badge, Scene
-from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS, Inputs, home
-from engine.calculators.reference.memory_tiers.model import Placement
-from engine.calculators.reference.memory_tiers.values import WIRES
-from engine.catalog.hardware import ON_CHIP, SHARED_PER_CLOCK, OnChip
+from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS
+from engine.calculators.reference.memory_tiers.values import WIRES, Result
 from engine.draw.memory_shelves import shelves_scene
 from engine.draw.shelf_shapes import Chip, Fixed, Shelf
-from engine.formulas.activations import HALF, SINGLE
 from engine.formulas.compute import TILE_COLUMNS, TILE_ROWS
+from engine.simulate.memory_tiers import TILE_STAGES, Placement, chip_of
 
-# Of the inner sum, a slice of so many elements is loaded at a time, and so many are on their way.
-_SLICE: Count = 64
-_STAGES: Count = 4
 _NAMES = {"hbm": "HBM", "peer": "HBM of idle GPUs", "host": "host", "nvme": "drives"}
 
 
-def shelves(inputs: Inputs, found: Placement) -> Scene:
+def shelves(result: Result) -> Scene:
     """Return the memories with what lives in them."""
-    order = list(TIERS)
+    order, found = list(TIERS), result.placed
     return shelves_scene(
-        _fixed(found),
+        _fixed(result),
         [_shelf(found, key) for key in order],
         [
             Chip(
@@ -31,8 +26,8 @@ def shelves(inputs: Inputs, found: Placement) -> Scene:
                 name=name,
                 size=show(found.job.sizes[key], BYTES),
                 color=color,
-                shelf=order.index(home(inputs, key)),
-                caption=_of_tensor(inputs, found, key),
+                shelf=order.index(result.homes[key]),
+                caption=_of_tensor(result, key),
             )
             for key, (name, color) in TENSORS.items()
         ],
@@ -52,9 +47,10 @@ def _caption(found: Placement) -> Text:
     )
 
 
-def _of_tensor(inputs: Inputs, found: Placement, key: str) -> Text:
+def _of_tensor(result: Result, key: str) -> Text:
+    found = result.placed
     moves = [move for move in found.moves if move.tensor == key]
-    words = f"{TENSORS[key][0].capitalize()} ({TIERS[home(inputs, key)]}): {{s}}. "
+    words = f"{TENSORS[key][0].capitalize()} ({TIERS[result.homes[key]]}): {{s}}. "
     if not moves:
         return say(words + "They cross no wire.", s=(found.job.sizes[key], BYTES))
     over = " and ".join(dict.fromkeys(WIRES[move.wire] for move in moves))
@@ -83,38 +79,24 @@ def _shelf(found: Placement, key: str) -> Shelf:
     )
 
 
-def chip_of(found: Placement) -> OnChip:
-    """Return what lies on the chip of the job's GPU."""
-    return ON_CHIP[found.job.gpu.name]
-
-
-def shared_bandwidth(found: Placement) -> Bandwidth:
-    """Return that of all shared memories, at the clock that the peak stands for."""
-    clock = found.job.peak / chip_of(found).operations
-    return clock * SHARED_PER_CLOCK
-
-
-def tile_bytes() -> tuple[Bytes, Bytes]:
-    """Return the sums of a tile, and the slices of both factors that are loaded for it."""
-    return TILE_ROWS * TILE_COLUMNS * SINGLE, _STAGES * (TILE_ROWS + TILE_COLUMNS) * _SLICE * HALF
-
-
-def _fixed(found: Placement) -> list[Fixed]:
-    chip, (sums, slices) = chip_of(found), tile_bytes()
+def _fixed(result: Result) -> list[Fixed]:
+    job = result.placed.job
+    chip, (sums, slices) = chip_of(job), result.tile
+    shared = show(result.shared_bandwidth, BANDWIDTH)
     tile = f"{TILE_ROWS} × {TILE_COLUMNS}"
     return [
         Fixed(
             key="registers",
             name=chip.sums,
-            size=f"{show(chip.room, BYTES)} in each of {found.job.gpu.sms} SMs",
+            size=f"{show(chip.room, BYTES)} in each of {job.gpu.sms} SMs",
             inside=f"sums of a {tile} tile in fp32: {show(sums, BYTES)}",
             share=sums / chip.room,
         ),
         Fixed(
             key="shared",
             name="shared memory",
-            size=f"{show(chip.shared, BYTES)} per SM, {show(shared_bandwidth(found), BANDWIDTH)}",
-            inside=f"{_STAGES} slices of both its factors in bf16: {show(slices, BYTES)}",
+            size=f"{show(chip.shared, BYTES)} per SM, {shared}",
+            inside=f"{TILE_STAGES} slices of both its factors in bf16: {show(slices, BYTES)}",
             share=slices / chip.shared,
         ),
     ]
