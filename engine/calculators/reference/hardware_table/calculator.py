@@ -2,27 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, Choice, Number
 from engine.basis.text import say
-from engine.basis.units import (
-    BANDWIDTH,
-    BYTES,
-    PARAMETERS,
-    RATIO,
-    SECONDS,
-    Bandwidth,
-    Bytes,
-    Quantity,
-    Seconds,
-)
-from engine.basis.views import Axis, Bar, Bars, Receipt, Segment, Value, View
+from engine.basis.told import Symbol, Teller, Told, Views
+from engine.basis.units import BANDWIDTH, PARAMETERS, SECONDS, Bytes, Quantity, Ratio, Seconds
+from engine.basis.views import Axis, Bar, Bars, Receipt, Segment, Value
 from engine.calculators.reference.hardware_table import rows
-from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.nodes import NODES, Node
+from engine.catalog.nodes import NODES
 from engine.formulas.communication import POINT_TO_POINT, point_to_point_time
 from engine.formulas.overlap import GRADIENT_SIZE, gradient_size
+from engine.run.ladder import Rung, ladder
 
 TITLE = "Hardware table"
 QUESTION = "How fast is each rung between a GPU's memory and the network?"
@@ -40,6 +32,7 @@ class Inputs:
 
     parameters: Annotated[
         float,
+        PARAMETERS,
         Number(label="Parameters", unit=BILLIONS, low=1e6, high=1e13, scale="log", symbol="P"),
     ] = 7e9
     node: Annotated[
@@ -48,115 +41,79 @@ class Inputs:
     data_type: Annotated[str, Choice(label="Peak for", options=rows.TYPES)] = "bf16"
 
 
+# Rung -> (label, color, what its bandwidth is).
+_TOLD: Mapping[str, tuple[str, str, str]] = {
+    "memory": ("Its own memory (HBM)", "memory", "read once"),
+    "scale_up": ("Other GPUs of the node", "tensor", "all links of the GPU together"),
+    "host": ("The host (PCIe)", "pipeline", "one slot"),
+    "network": (
+        "Other nodes (network)",
+        "communication",
+        "the node's ports, shared by its GPUs",
+    ),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
-    """One way for bytes to leave a GPU's cores: `source` states its bandwidth, one way."""
+class Result:
+    """The gradients of the model, and the ladder of the node with the times to move them."""
 
-    key: str
-    label: str
-    bandwidth: Bandwidth
-    source: str
-    color: str
-    note: str
+    gradient: Annotated[
+        Bytes,
+        Told("Gradients", "S", color="gradients", assumes=("bf16, two bytes for each parameter.",)),
+    ]
+    element: Annotated[Bytes, Symbol("e")]
+    rungs: tuple[Rung, ...]
+    times: tuple[Seconds, ...]
+    span: Annotated[Ratio, Told("Memory over network", note="from the first rung to the last")]
 
 
-def ladder(node: Node) -> tuple[Rung, ...]:
-    """Return the rungs of a GPU of this node, the fastest first."""
-    gpu: Gpu = ACCELERATORS[node.gpu]
-    return (
-        Rung(
-            key="memory",
-            label="Its own memory (HBM)",
-            bandwidth=gpu.memory_bandwidth,
-            source=gpu.source,
-            color="memory",
-            note="read once",
-        ),
-        Rung(
-            key="scale_up",
-            label="Other GPUs of the node",
-            bandwidth=gpu.scale_up,
-            source=gpu.source,
-            color="tensor",
-            note="all links of the GPU together",
-        ),
-        Rung(
-            key="host",
-            label="The host (PCIe)",
-            bandwidth=gpu.pcie,
-            source=gpu.source,
-            color="pipeline",
-            note="one slot",
-        ),
-        Rung(
-            key="network",
-            label="Other nodes (network)",
-            bandwidth=rows.network_per_gpu(node),
-            source=node.source,
-            color="communication",
-            note="the node's ports, shared by its GPUs",
-        ),
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    size, rungs = gradient_size(inputs.parameters, ELEMENT), ladder(NODES[inputs.node])
+    return Result(
+        gradient=size,
+        element=ELEMENT,
+        rungs=rungs,
+        times=tuple(point_to_point_time(size, rung.bandwidth, 0.0) for rung in rungs),
+        span=rungs[0].bandwidth / rungs[-1].bandwidth,
     )
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    node, size = NODES[inputs.node], gradient_size(inputs.parameters, ELEMENT)
-    rungs = ladder(node)
-    times = {rung.key: _time(rung, size) for rung in rungs}
-    here = f"A GPU of {node.name}, by its datasheet."
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    name = NODES[inputs.node].name
+    here = f"A GPU of {name}, by its datasheet."
+    times = zip(result.rungs, result.times, strict=True)
     return {
-        "gradient": _gradient(inputs, size),
-        **{f"{rung.key}_time": _value(rung, size, times[rung.key]) for rung in rungs},
-        "span": _span(node, rungs),
+        "gradient": tell.value("gradient"),
+        **{f"{rung.key}_time": _time(tell, rung, time) for rung, time in times},
+        "span": _span(tell, name, result),
         "bandwidths": _bars(
             "Bandwidth of every rung for one GPU, one way",
             BANDWIDTH,
-            rungs,
-            {rung.key: rung.bandwidth for rung in rungs},
+            {rung.key: rung.bandwidth for rung in result.rungs},
             here,
         ),
         "times": _bars(
             "Time to move the gradients of one GPU, one way",
             SECONDS,
-            rungs,
-            times,
+            {rung.key: time for rung, time in zip(result.rungs, result.times, strict=True)},
             f"{here} The same rungs upside down: what is short above is long here.",
         ),
-        "accelerators": rows.accelerators(inputs.data_type),
-        "wires": rows.wires(),
-        "links": rows.links(),
-        "nodes": rows.nodes(),
-        "measured": rows.measured(),
+        "accelerators": partial(rows.accelerators, inputs.data_type),
+        "wires": rows.wires,
+        "links": rows.links,
+        "nodes": rows.nodes,
+        "measured": rows.measured,
     }
 
 
-def _time(rung: Rung, size: Bytes) -> Seconds:
-    return point_to_point_time(size, rung.bandwidth, 0.0)
-
-
-def _gradient(inputs: Inputs, size: Bytes) -> Value:
+def _time(tell: Teller, rung: Rung, time: Seconds) -> Value:
+    label, color, what = _TOLD[rung.key]
     return Value(
-        label="Gradients",
-        value=size,
-        quantity=BYTES,
-        receipt=Receipt(
-            equation=GRADIENT_SIZE,
-            symbols={
-                "S": (size, BYTES),
-                "P": (inputs.parameters, PARAMETERS),
-                "e": (ELEMENT, BYTES),
-            },
-            inputs={"P": "parameters"},
-            assumptions=("bf16, two bytes for each parameter.",),
-        ),
-        color="gradients",
-    )
-
-
-def _value(rung: Rung, size: Bytes, time: Seconds) -> Value:
-    return Value(
-        label=rung.label,
+        label=label,
         value=time,
         quantity=SECONDS,
         receipt=Receipt(
@@ -164,7 +121,7 @@ def _value(rung: Rung, size: Bytes, time: Seconds) -> Value:
             symbols={
                 "T": (time, SECONDS),
                 "a": (0.0, SECONDS),
-                "S": (size, BYTES),
+                "S": tell.number("gradient"),
                 "B": (rung.bandwidth, BANDWIDTH),
             },
             inputs={"S": "parameters", "B": "node"},
@@ -174,39 +131,23 @@ def _value(rung: Rung, size: Bytes, time: Seconds) -> Value:
             ),
             sources=(rung.source,),
         ),
-        note=say(f"at {{b}}, {rung.note}", b=(rung.bandwidth, BANDWIDTH)),
-        color=rung.color,
+        note=say(f"at {{b}}, {what}", b=(rung.bandwidth, BANDWIDTH)),
+        color=color,
     )
 
 
-def _span(node: Node, rungs: tuple[Rung, ...]) -> Value:
-    fastest, slowest = rungs[0], rungs[-1]
-    return Value(
-        label="Memory over network",
-        value=fastest.bandwidth / slowest.bandwidth,
-        quantity=RATIO,
-        receipt=Receipt(
-            basis="datasheet",
-            assumptions=(
-                say(
-                    f"{node.name}: {{m}} from its memory over {{n}} of network for each GPU.",
-                    m=(fastest.bandwidth, BANDWIDTH),
-                    n=(slowest.bandwidth, BANDWIDTH),
-                ),
-            ),
-            sources=(fastest.source, slowest.source),
-        ),
-        note="from the first rung to the last",
+def _span(tell: Teller, name: str, result: Result) -> Value:
+    fastest, slowest = result.rungs[0], result.rungs[-1]
+    over = say(
+        f"{name}: {{m}} from its memory over {{n}} of network for each GPU.",
+        m=(fastest.bandwidth, BANDWIDTH),
+        n=(slowest.bandwidth, BANDWIDTH),
     )
+    sources = fastest.source, slowest.source
+    return tell.value("span", basis="datasheet", assumes=(over,), sources=sources)
 
 
-def _bars(
-    title: str,
-    quantity: Quantity,
-    rungs: tuple[Rung, ...],
-    values: Mapping[str, float],
-    caption: str,
-) -> Bars:
+def _bars(title: str, quantity: Quantity, values: Mapping[str, float], caption: str) -> Bars:
     return Bars(
         title=title,
         axis=Axis(
@@ -215,20 +156,15 @@ def _bars(
             low=0.0,
             high=max(values.values()) * 1.02,
         ),
-        bars=tuple(
-            Bar(
-                key=rung.key,
-                label=rung.label,
-                segments=(
-                    Segment(
-                        key=rung.key,
-                        label=rung.label,
-                        value=values[rung.key],
-                        color=rung.color,
-                    ),
-                ),
-            )
-            for rung in rungs
-        ),
+        bars=tuple(_bar(key, value) for key, value in values.items()),
         caption=caption,
+    )
+
+
+def _bar(key: str, value: float) -> Bar:
+    label, color, _ = _TOLD[key]
+    return Bar(
+        key=key,
+        label=label,
+        segments=(Segment(key=key, label=label, value=value, color=color),),
     )

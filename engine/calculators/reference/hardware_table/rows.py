@@ -15,6 +15,7 @@ from engine.basis.views import Cell, Cite, Table
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.hardware import LINKS, MEASURED, Link, Measurement
 from engine.catalog.nodes import NODES, Node
+from engine.run.ladder import network_per_gpu
 
 TYPES = {"bf16": "bf16", "fp16": "fp16", "fp8": "fp8", "fp4": "fp4"}
 _NETWORKS = {
@@ -136,11 +137,6 @@ def _link(link: Link) -> tuple[Cell, ...]:
         Cite((link.source,)),
         Cite((link.latency_source,)),
     )
-
-
-def network_per_gpu(node: Node) -> Bandwidth:
-    """Return the network ports of a node, shared by its GPUs, one way."""
-    return node.nics_per_node * node.nic_bandwidth / node.gpus_per_node
 
 
 def nodes() -> Table:

@@ -11,13 +11,13 @@ from engine.basis.units import GB
 from engine.basis.views import Bars, Cite, Table, cell_words
 from engine.calculator import load, make
 from engine.calculators.reference.formula_sheet import calculator as formula_sheet
-from engine.calculators.reference.hardware_table import calculator as hardware_table
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import LINKS, MEASURED
 from engine.catalog.nodes import NODES
 from engine.formulas.communication import ring_all_reduce_time, ring_bytes_sent
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import gpt_parameters
+from engine.run.ladder import ladder
 from tests.engine.equation_reader import statements
 
 SHEET, HARDWARE = load("formula_sheet"), load("hardware_table")
@@ -165,11 +165,11 @@ def test_a_measurement_stands_in_no_table_of_datasheets():
 
 @pytest.mark.parametrize("node", NODES)
 def test_every_node_has_all_four_rungs(node):
-    assert all(rung.bandwidth > 0 for rung in hardware_table.ladder(NODES[node]))
+    assert all(rung.bandwidth > 0 for rung in ladder(NODES[node]))
 
 
 def test_ports_are_shared_by_the_gpus_of_a_node():
-    network = hardware_table.ladder(NODES["p4d"])[-1]
+    network = ladder(NODES["p4d"])[-1]
     assert network.bandwidth == 4 * 12.5 * GB / 8
 
 
@@ -190,5 +190,5 @@ def test_bars_start_at_zero():
 
 def test_every_time_of_the_ladder_cites_the_datasheet_of_its_bandwidth():
     views = hardware(node="p5")
-    rungs = hardware_table.ladder(NODES["p5"])
+    rungs = ladder(NODES["p5"])
     assert all(rung.source in views[f"{rung.key}_time"].receipt.sources for rung in rungs)

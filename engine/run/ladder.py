@@ -1,0 +1,38 @@
+"""The ladder of bandwidths between a GPU's memory and the network of its node."""
+
+from dataclasses import dataclass
+
+from engine.basis.units import Bandwidth
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.nodes import Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """One way for bytes to leave a GPU's cores.
+
+    Attributes:
+        key: "memory", "scale_up", "host" or "network".
+        bandwidth: of the datasheet, one way.
+        source: key of the bibliography for it.
+    """
+
+    key: str
+    bandwidth: Bandwidth
+    source: str
+
+
+def network_per_gpu(node: Node) -> Bandwidth:
+    """Return the network ports of a node, shared by its GPUs, one way."""
+    return node.nics_per_node * node.nic_bandwidth / node.gpus_per_node
+
+
+def ladder(node: Node) -> tuple[Rung, ...]:
+    """Return the rungs of a GPU of this node, from its memory to the network."""
+    gpu = ACCELERATORS[node.gpu]
+    return (
+        Rung(key="memory", bandwidth=gpu.memory_bandwidth, source=gpu.source),
+        Rung(key="scale_up", bandwidth=gpu.scale_up, source=gpu.source),
+        Rung(key="host", bandwidth=gpu.pcie, source=gpu.source),
+        Rung(key="network", bandwidth=network_per_gpu(node), source=node.source),
+    )

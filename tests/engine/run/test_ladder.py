@@ -1,0 +1,26 @@
+"""The ladder of a node: its rungs are the datasheet's, and the ports are shared."""
+
+import pytest
+
+from engine.basis.units import GB, TB, Gbit
+from engine.catalog.nodes import NODES
+from engine.run.ladder import ladder, network_per_gpu
+
+
+def test_the_rungs_of_a_dgx_h100_are_the_datasheets():
+    rungs = {rung.key: rung.bandwidth for rung in ladder(NODES["dgx-h100"])}
+    assert rungs == {
+        "memory": 3.35 * TB,
+        "scale_up": 450 * GB,
+        "host": 63 * GB,
+        "network": 400 * Gbit,
+    }
+
+
+def test_four_ports_serve_eight_gpus_of_a_p4d():
+    assert network_per_gpu(NODES["p4d"]) == 50 * Gbit
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_every_rung_has_a_bandwidth_and_a_source(node):
+    assert all(rung.bandwidth > 0 and rung.source for rung in ladder(NODES[node]))
