@@ -31,7 +31,7 @@ def bundle(engine: Path, cache: Path) -> Files:
     packages = node.ensure_packages() / "pyodide"
     folder = cache / "runtime"
     folder.mkdir(parents=True, exist_ok=True)
-    code, library = byte_code(_sources(engine), folder)
+    code, library = byte_code(engine_sources(engine), folder)
     # The large ones are compressed here and unpacked by the Worker, so that a host which
     # compresses nothing sends no more bytes; .bin, so that no host takes them for an encoding.
     parts = {
@@ -52,10 +52,20 @@ def manifest_name(files: Iterable[str]) -> str:
     return next(name for name in files if name.startswith("runtime-") and name.endswith(".json"))
 
 
-def _sources(engine: Path) -> dict[str, str]:
-    """Return the engine's source files: path such as "engine/answer.py" -> text, sorted."""
+def engine_sources(engine: Path) -> dict[str, str]:
+    """Return the engine's source files: path such as "engine/answer.py" -> text, sorted.
+
+    A module that reads a table beside it holds its text instead: there is no folder to read there.
+    """
     found = (path for path in sorted(engine.rglob("*.py")) if path.name != "__main__.py")
-    return {path.relative_to(engine.parent).as_posix(): path.read_text("utf-8") for path in found}
+    return {path.relative_to(engine.parent).as_posix(): _source(path) for path in found}
+
+
+def _source(path: Path) -> str:
+    table = path.with_suffix(".tsv")
+    if table.is_file():
+        return f"TEXT = {table.read_text('utf-8')!r}\n"
+    return path.read_text("utf-8")
 
 
 def _lock(packages: Path) -> str:

@@ -28,7 +28,7 @@ def dress(
     found = {**sheets, **code}
     runtime = bokeh = ""
     if live:
-        engine = digest((digest_of_files(folders.engine, "*.py"), services.typeset_version))
+        engine = digest((digest_of_files(folders.engine), services.typeset_version))
         with step(report, "making the runtime of the live pages"):
             files, manifest = memo.get("runtime", engine, services.runtime)
         found |= {f"{FOLDER}/runtime/{name}": content for name, content in files.items()}

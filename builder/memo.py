@@ -43,7 +43,7 @@ class Memo:
 
 def place(folders: Folders) -> Path:
     """Return where a build leaves its memory: one file for one state of all code of ours."""
-    code = digest(digest_of_files(folder, "*.py") for folder in folders.code)
+    code = digest(digest_of_files(folder) for folder in folders.code)
     return folders.cache / "pages" / f"{code}.pickle"
 
 

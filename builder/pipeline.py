@@ -54,7 +54,7 @@ def build(
 ) -> Built:
     """Return the whole output and all problems of the content."""
     texts = content.read(folders, drafts=options.drafts)
-    code = digest(digest_of_files(folder, "*.py") for folder in folders.code)
+    code = digest(digest_of_files(folder) for folder in folders.code)
     tools = toolbox.read(memo, code)
     templates = _templates(folders.theme / "templates")
     rendered = _render(folders, texts, tools, templates, memo, code)

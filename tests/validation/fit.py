@@ -20,10 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import ACHIEVED, COMMON, Achieved, Common
+from engine.run.published import Case
 from engine.simulate.step_time import step_time
-from tests.validation.rows import Case, cases
+from tests.validation.rows import cases
 
 FREE = ("matmul", "matmul_fp8", "attention_forward", "attention_backward", "fill")
 
@@ -66,16 +66,6 @@ COMMON_PRIOR: Mapping[str, tuple[float, float]] = {
     "unfused_copy": (8.0, 0.5),
 }
 COMMON_PULL = 0.001
-
-
-# Words in the flag of a row whose source doubts it; such rows are tested but not fitted.
-DOUBTS = ("known slow", "suspect", "outlier", "swapped", "does not match", "differ")
-
-
-def trusted(case: Case) -> bool:
-    """Whether the source stands by the row, and the GPU is that of the catalogue."""
-    doubted = any(word in case.row["flag"] for word in DOUBTS)
-    return not doubted and case.run.cluster.gpu in ACCELERATORS.values()
 
 
 def family(case: Case) -> str:
@@ -159,7 +149,7 @@ def fit_all(
     """The constants of each type."""
     result = {}
     for name in names:
-        chosen = [case for case in found if family(case) == name and trusted(case)]
+        chosen = [case for case in found if family(case) == name and case.trusted]
         start = next(ACHIEVED[key] for key in ACHIEVED if key.split()[0] == name)
         result[name] = fit(chosen, start, {**ATTENTION, **PRIOR[name]}, common) if chosen else start
     return result
@@ -181,7 +171,7 @@ def common_loss(chosen: Sequence[Case], shares: Sequence[float], common: Common)
 
 def fit_common(found: Sequence[Case]) -> Common:
     """The constants that all types share."""
-    chosen = [case for case in found if trusted(case)]
+    chosen = [case for case in found if case.trusted]
     shares = weights(chosen)
     middle = {name: assumed for name, (assumed, _) in COMMON_PRIOR.items()}
     start = replace(COMMON, **middle)

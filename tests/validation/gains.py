@@ -12,11 +12,23 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-from engine.calculators.whole_runs.published_runs.fields import SWITCHES
 from engine.calculators.whole_runs.published_runs.read import Published, published
 
 TARGET = Path(__file__).parents[2] / "engine" / "form" / "levers" / "accuracy.py"
-_PLAN = (
+_SETTINGS = (
+    "sequence_parallel",
+    "zero_stage",
+    "precision",
+    "recompute",
+    "flash_attention",
+    "schedule",
+    "overlap_gradient_reduce",
+    "overlap_tensor_parallel",
+    "framework",
+    "compiled",
+    "half_gradients",
+    "cuda_graphs",
+    "fused_experts",
     "tensor_parallel",
     "pipeline_parallel",
     "virtual_pipeline",
@@ -26,19 +38,37 @@ _PLAN = (
     "micro_batch_size",
 )
 
+# What two runs that are compared have in common, besides their source.
+_ALIKE = (
+    "model",
+    "num_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "ffn_hidden_size",
+    "vocab_size",
+    "mlp",
+    "tied_embeddings",
+    "gpu",
+    "gpus_per_node",
+    "nics_per_node",
+    "nic_bandwidth",
+    "world_size",
+    "sequence_length",
+)
+
 
 def settings(row: Published) -> dict[str, object]:
     """Return what a lever could change."""
-    return dict(zip(SWITCHES, row.switches, strict=True)) | {k: row.sizes[k] for k in _PLAN}
+    return {key: getattr(row.given, key) for key in _SETTINGS}
 
 
 def pairs() -> Iterator[tuple[Published, Published]]:
     """Yield runs of one source, model, machine, size and batch that differ in one setting."""
     alike: dict[tuple[object, ...], list[Published]] = defaultdict(list)
     for row in published():
-        if not row.doubted:
-            sizes = (row.sizes["world_size"], row.sizes["sequence_length"])
-            alike[(row.source, row.model, row.cluster, *sizes)].append(row)
+        if row.case.trusted:
+            alike[(row.source, *(getattr(row.given, key) for key in _ALIKE))].append(row)
     for rows in alike.values():
         for one, other in combinations(rows, 2):
             if _differing(one, other) == 1:
@@ -62,7 +92,7 @@ def errors() -> list[float]:
 
 
 def _speed(row: Published, which: str) -> float:
-    return row.sizes["global_batch_size"] / float(getattr(row, which))
+    return row.given.global_batch_size / float(getattr(row, which))
 
 
 def text() -> str:

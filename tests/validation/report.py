@@ -17,11 +17,12 @@ from pathlib import Path
 from engine.catalog.constants import COMMON, Achieved, Common
 from engine.estimate import estimate
 from engine.run.file import read
+from engine.run.published import Case
 from engine.simulate.step_time import step_time
 from tests.validation.any_run import any_document
 from tests.validation.fit import family, fit_all, fit_common
 from tests.validation.published import LEFT_OUT
-from tests.validation.rows import Case, cases
+from tests.validation.rows import cases
 
 Scored = tuple[Case, float]
 

@@ -13,13 +13,12 @@ from tests.validation.fit import (
     common_loss,
     family,
     loss,
-    trusted,
     weights,
 )
 from tests.validation.published import DATA
 from tests.validation.rows import cases
 
-RUNS = [case for case in cases(DATA)[0] if trusted(case)]
+RUNS = [case for case in cases(DATA)[0] if case.trusted]
 SHARES = weights(RUNS)
 BEST = common_loss(RUNS, SHARES, COMMON)
 # The first of each family, as in the fit.

@@ -10,21 +10,11 @@ from typing import Any
 
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, Count
-from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import MODELS
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
 from engine.run.file import Run, read
 
-# Clocks fall with the square root of the power limit, a middle between the cube root of ideal
-# voltage scaling and the proportion of a chip at its lowest voltage.
-_POWER = 500 / 700
-_FULL = ACCELERATORS["H100-SXM"]
-LIMITED_GPU = replace(
-    _FULL,
-    memory=96e9,
-    memory_bandwidth=2.4e12,
-    peak={precision: rate * _POWER**0.5 for precision, rate in _FULL.peak.items()},
-)
 _SHAPE = (
     "num_layers",
     "hidden_size",
@@ -35,7 +25,7 @@ _SHAPE = (
     "mlp",
     "tied_embeddings",
 )
-_EXPERTS = (
+EXPERTS = (
     "num_experts",
     "experts_per_token",
     "num_shared_experts",
@@ -117,7 +107,7 @@ def document(inputs: Inputs) -> dict[str, object]:
 
 
 def _shape(inputs: Inputs) -> dict[str, object]:
-    return _taken(inputs, _SHAPE + (_EXPERTS if inputs.num_experts else ()))
+    return _taken(inputs, _SHAPE + (EXPERTS if inputs.num_experts else ()))
 
 
 def _taken(inputs: Inputs, names: tuple[str, ...]) -> dict[str, Any]:

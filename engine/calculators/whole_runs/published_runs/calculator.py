@@ -1,22 +1,29 @@
 """Published runs: predicted against measured step times and memory, for any part of them."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Switch
-from engine.basis.views import View
-from engine.calculators.whole_runs.published_runs import errors, tables, views
-from engine.calculators.whole_runs.published_runs.read import Published, published, sources
+from engine.basis.told import Teller, Views
+from engine.basis.views import Value
+from engine.calculators.whole_runs.published_runs import tables
+from engine.calculators.whole_runs.published_runs import views as pictures
+from engine.calculators.whole_runs.published_runs.read import Published, named, published
+from engine.calculators.whole_runs.published_runs.result import ERROR, Result, result_of
+from engine.catalog.published_runs import SOURCES
 
 TITLE = "Published runs"
 QUESTION = "How far are predicted step times and memory from what others measured?"
-EQUATIONS = (errors.ERROR,)
+EQUATIONS = (ERROR,)
 PRESETS = {
     "Mixtures of experts, by GPU": {"kind": "mixture", "group": "gpu"},
     "From 256 GPUs on": {"gpus_from": 256, "group": "gpus"},
     "Only complete dense rows": {"kind": "dense", "complete": True},
 }
 ALL = "all"
+_ERRORS = ("rows", "mean", "median", "p90", "bias", "within")
+_PEAKS = ("memory_rows", "memory_mean", "memory_p90")
 _PAGES = -(-len(published()) // tables.PER_PAGE)
 
 
@@ -51,7 +58,7 @@ class Inputs:
         str,
         Choice(
             label="Source",
-            options={ALL: "all"} | {str(i): title for i, (_, title) in enumerate(sources())},
+            options={ALL: "all"} | {str(i): title for i, (_, title) in enumerate(SOURCES.values())},
         ),
     ] = ALL
     gpus_from: Annotated[
@@ -62,7 +69,7 @@ class Inputs:
         bool,
         Switch(label="Only complete rows", help="Nothing about the run had to be assumed."),
     ] = False
-    group: Annotated[str, Choice(label="Group by", options=views.GROUPS)] = "source"
+    group: Annotated[str, Choice(label="Group by", options=pictures.GROUPS)] = "source"
     order: Annotated[
         str,
         Choice(
@@ -73,34 +80,50 @@ class Inputs:
     page: Annotated[int, Number(label="Page", low=1, high=_PAGES, whole=True)] = 1
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
-    rows = [row for row in published() if _wanted(row, inputs)]
-    return {
-        **errors.summary(rows),
-        **errors.noise(rows),
-        "groups": views.groups(rows, inputs.group),
-        "scale_residuals": views.residuals(rows, "gpus"),
-        "gpu_residuals": views.residuals(rows, "board"),
-        "sequence_residuals": views.residuals(rows, "sequence"),
-        "plan_errors": views.plan_errors(rows),
-        "runs": tables.runs(rows, inputs.order, inputs.page),
-        **tables.memory_summary(rows),
-        "memory_groups": tables.memory_groups(rows),
-        **tables.left_out_summary(),
-        "left_out": tables.left_out(),
-        "constants": tables.constants(),
-    }
+def solve(inputs: Inputs) -> Result:
+    """Return the chosen runs and what their errors amount to."""
+    return result_of([row for row in published() if _wanted(row, inputs)])
 
 
 def _wanted(row: Published, inputs: Inputs) -> bool:
-    kind = "mixture" if row.mixture else "dense"
-    bits = "8" if row.precision == "fp8" else "16"
+    bits = "8" if row.given.precision == "fp8" else "16"
     return (
-        inputs.kind in (ALL, kind)
+        inputs.kind in (ALL, row.kind)
         and inputs.gpu in (ALL, row.family)
         and inputs.precision in (ALL, bits)
         and inputs.source in (ALL, str(row.source))
-        and inputs.gpus_from <= row.sizes["world_size"] <= inputs.gpus_to
-        and (row.complete or not inputs.complete)
+        and inputs.gpus_from <= row.world_size <= inputs.gpus_to
+        and (row.case.complete or not inputs.complete)
     )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result)
+    runs, held = result.runs, result.memory_runs
+    cited, peaks = named(runs), named(held)
+    return {
+        **{name: tell.value(name, sources=cited) for name in _ERRORS},
+        "worst": _worst(tell, result),
+        **{name: tell.value(name, sources=cited) for name in ("repeated", "noise")},
+        "groups": partial(pictures.groups, runs, inputs.group),
+        "scale_residuals": partial(pictures.residuals, runs, "gpus"),
+        "gpu_residuals": partial(pictures.residuals, runs, "board"),
+        "sequence_residuals": partial(pictures.residuals, runs, "sequence"),
+        "plan_errors": partial(pictures.plan_errors, runs),
+        "runs": partial(tables.runs, runs, inputs.order, inputs.page),
+        **{name: tell.value(name, sources=peaks) for name in _PEAKS},
+        "memory_groups": partial(tables.memory_groups, held),
+        **tell.values("left_out_dense", "left_out_mixture"),
+        "left_out": tables.left_out,
+        **tell.values("constants"),
+    }
+
+
+def _worst(tell: Teller, result: Result) -> Value:
+    """Return the largest error of either sign."""
+    run = result.worst_run
+    if run is None:
+        return tell.value("worst", assumes=("No run is left.",))
+    note = f"{run.name}, row {run.key}"
+    return tell.value("worst", equation=ERROR, sources=named([run]), note=note)

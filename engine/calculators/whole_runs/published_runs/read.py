@@ -1,132 +1,166 @@
-"""The published runs as records, read once from their compact texts."""
+"""The published runs as the page shows them: named, grouped, and as inputs of an estimate."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 
-from engine.basis.units import GB, Bytes, Count, Ratio, Seconds
-from engine.calculators.whole_runs.published_runs import rows as texts
-from engine.calculators.whole_runs.published_runs.fields import SIZES, SWITCHES
-from engine.form.run.inputs import CUSTOM, Inputs
+from engine.basis.text import plain
+from engine.basis.units import Bytes, Count, Ratio, Seconds
+from engine.catalog.published_runs import SOURCES
+from engine.form.run.given import inputs_of
+from engine.form.run.inputs import Inputs
+from engine.formulas.parameters import total_parameters
+from engine.run.published import Case
+from engine.simulate.published_runs import Predicted, predictions
 
-_SHAPE = (
-    "num_layers",
-    "hidden_size",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "ffn_hidden_size",
-    "vocab_size",
-)
-_WORDS = ("zero_stage", "precision", "recompute", "schedule", "framework")
 _FAMILIES = ("GB200", "GB300", "B200", "B300", "A100", "H100")
+_SIZE = {
+    "gpus": "world_size",
+    "tensor": "tensor_parallel",
+    "pipeline": "pipeline_parallel",
+    "sequence": "sequence_length",
+    "batch": "micro_batch_size",
+}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
     """One published run.
 
     Attributes:
-        key: of the row in `content/data/published_runs.csv`.
-        source: index of its source.
         name: of the model.
-        model: the six sizes and two choices of its shape, or the name of a preset.
-        cluster: GPU, GPUs and ports of a node, speed of a port.
-        switches: settings of the software.
-        complete: nothing had to be assumed.
-        doubted: the source itself doubts the row, or the GPU is of no catalogue; not fitted.
-        sizes: of the plan and the batch.
-        measured: seconds of a step.
-        predicted: likewise.
-        memory: measured and predicted peak; empty where none was published.
+        family: the type of GPU.
+        given: the inputs of `estimate_run` that give this run.
+        found: what was measured, and what is predicted.
     """
 
-    key: str
-    source: int
     name: str
-    model: tuple[str, ...]
-    cluster: tuple[str, ...]
-    switches: tuple[str, ...]
-    complete: bool
-    doubted: bool
-    sizes: Mapping[str, Count]
-    measured: Seconds
-    predicted: Seconds
-    memory: tuple[Bytes, ...]
+    family: str
+    given: Inputs
+    found: Predicted
+
+    @property
+    def case(self) -> Case:
+        """The run, and what was measured."""
+        return self.found.case
+
+    @property
+    def key(self) -> str:
+        """Of the row in the table of published runs."""
+        return self.case.row["row_id"]
+
+    @property
+    def source(self) -> int:
+        """Index of its source."""
+        return tuple(SOURCES).index(self.case.row["source_file"])
+
+    @property
+    def cited(self) -> tuple[str, str]:
+        """The key of the bibliography and the name of its source."""
+        return SOURCES[self.case.row["source_file"]]
+
+    @property
+    def measured(self) -> Seconds:
+        """Of a step."""
+        return self.case.time
+
+    @property
+    def predicted(self) -> Seconds:
+        """Of a step."""
+        return self.found.time
 
     @property
     def error(self) -> Ratio:
         """Predicted over measured, less one."""
-        return self.predicted / self.measured - 1
+        return self.found.error
 
     @property
-    def mixture(self) -> bool:
-        """The model has experts; no shape of a reader's own in these rows does."""
-        return len(self.model) == 1
+    def memory(self) -> tuple[Bytes, ...]:
+        """Measured and predicted peak; empty where none was published."""
+        held, predicted = self.case.held, self.found.memory
+        return () if held is None or predicted is None else (held, predicted)
 
     @property
-    def family(self) -> str:
-        """The type of GPU."""
-        return next(family for family in _FAMILIES if self.cluster[0].startswith(family))
+    def kind(self) -> str:
+        """Whether the model has experts."""
+        return "mixture" if self.case.moe else "dense"
 
     @property
-    def precision(self) -> str:
-        """Of the matrix products."""
-        return self.switches[SWITCHES.index("precision")]
-
-
-@cache
-def sources() -> tuple[tuple[str, str], ...]:
-    """Return the key of the bibliography and the name of every source."""
-    pairs = (line.partition("|") for line in texts.SOURCES.splitlines())
-    return tuple((key, title) for key, _, title in pairs)
+    def world_size(self) -> Count:
+        """All GPUs."""
+        return self.given.world_size
 
 
 @cache
 def published() -> tuple[Published, ...]:
     """Return all runs."""
-    names = texts.NAMES.splitlines()
-    models, clusters, switches = (
-        [tuple(line.split(",")) for line in text.splitlines()]
-        for text in (texts.MODELS, texts.CLUSTERS, texts.SWITCHES)
-    )
-    found = []
-    for line in texts.ROWS.splitlines():
-        key, source, name, model, cluster, switch, complete, doubt, *rest = line.split(",")
-        sizes, measured = rest[: len(SIZES)], rest[len(SIZES) :]
-        found.append(
-            Published(
-                key=key,
-                source=int(source),
-                name=names[int(name)],
-                model=models[int(model)],
-                cluster=clusters[int(cluster)],
-                switches=switches[int(switch)],
-                complete=complete == "A",
-                doubted=doubt == "d",
-                sizes=dict(zip(SIZES, map(int, sizes), strict=True)),
-                measured=float(measured[0]),
-                predicted=float(measured[1]),
-                memory=tuple(float(size) * GB for size in measured[2:]),
-            )
+    return tuple(
+        Published(
+            name=_name(found.case),
+            family=_family(found.case.run.cluster.gpu.name),
+            given=inputs_of(found.case.run),
+            found=found,
         )
-    return tuple(found)
+        for found in predictions()
+    )
 
 
-def inputs_of(row: Published) -> Inputs:
-    """Return the inputs of `estimate_run` that give this run."""
-    gpu, per_node, nics, bandwidth = row.cluster
-    given: dict[str, str | float | bool] = {
-        "gpu": gpu,
-        "gpus_per_node": int(per_node),
-        "nics_per_node": int(nics),
-        "nic_bandwidth": float(bandwidth),
-        **row.sizes,
-    }
-    for name, text in zip(SWITCHES, row.switches, strict=True):
-        given[name] = text if name in _WORDS else text == "1"
-    if row.mixture:
-        return Inputs(model=row.model[0], **given)  # type: ignore[arg-type]
-    for name, text in zip(_SHAPE, row.model, strict=False):
-        given[name] = int(text)
-    given["mlp"], given["tied_embeddings"] = row.model[6], row.model[7] == "1"
-    return Inputs(model=CUSTOM, **given)  # type: ignore[arg-type]
+def _name(case: Case) -> str:
+    """Return the model's name without remarks, one spelling for one model."""
+    name = re.sub(r"\s*\(.*\)", "", case.row["model"]).replace("GPT/BLOOM", "BLOOM-like")
+    name = re.sub(r"^(?:LLAMA|Llama-?|llama)\s?(\d)", r"Llama \1", name).replace("GPT3", "GPT-3")
+    name = re.sub(r"^(Llama [\d.]+)-(\d+[Bb])", r"\1 \2", name).replace("70b", "70B")
+    name = name.replace("mpt-", "MPT-").replace(" class", "")
+    if name == "GPT":
+        return f"GPT {total_parameters(case.run.model) / 1e9:.1f}B"
+    if name.startswith("MPT"):
+        return name[:-1] + name[-1].upper()
+    if name.startswith("Llama 3 70B "):
+        return name.replace("70B ", "70B, ")
+    return re.sub(r"^(GPT-3)-", r"\1 ", name)
+
+
+def _family(gpu: str) -> str:
+    return next(family for family in _FAMILIES if gpu.startswith(family))
+
+
+def group_of(row: Published, by: str) -> str:
+    """Return the group of a run: its source, GPU, precision, or a size down to a power of two."""
+    if by == "source":
+        return row.cited[1] + (" (mixtures)" if row.case.moe else "")
+    if by == "gpu":
+        return row.family
+    if by == "board":
+        return "B200/300" if row.family in ("B200", "B300") else row.family
+    if by == "precision":
+        return row.given.precision
+    return str(1 << (int(getattr(row.given, _SIZE[by])).bit_length() - 1))
+
+
+def split(rows: Sequence[Published], by: str) -> dict[str, list[Published]]:
+    """Return the runs of each group, groups in the order of their sizes or names."""
+    found: dict[str, list[Published]] = {}
+    for row in rows:
+        found.setdefault(group_of(row, by), []).append(row)
+    return {name: found[name] for name in sorted(found, key=_order)}
+
+
+def _order(name: str) -> tuple[int, str]:
+    return int(name) if name.isdigit() else 0, name.lower()
+
+
+def named(rows: Sequence[Published]) -> tuple[str, ...]:
+    """Return the bibliography's keys of the sources of the rows, each once."""
+    return tuple(dict.fromkeys(row.cited[0] for row in rows))
+
+
+def query_of(row: Published) -> str:
+    """Return the address that opens this run in `estimate_run`."""
+    usual = Inputs()
+    pairs = ((field.name, getattr(row.given, field.name)) for field in fields(Inputs))
+    return "&".join(
+        f"estimate_run.{name}={plain(value)}"
+        for name, value in pairs
+        if value != getattr(usual, name)
+    )

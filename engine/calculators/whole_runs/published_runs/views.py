@@ -6,14 +6,9 @@ from collections.abc import Mapping, Sequence
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, SHARE, Ratio
 from engine.basis.views import Cell, Cite, Heatmap, Table
-from engine.calculators.whole_runs.published_runs.errors import (
-    group_of,
-    named,
-    signed,
-    split,
-    statistics,
-)
-from engine.calculators.whole_runs.published_runs.read import Published
+from engine.calculators.whole_runs.published_runs.read import Published, group_of, named, split
+from engine.calculators.whole_runs.published_runs.tables import signed
+from engine.formulas.errors import spread
 
 GROUPS: Mapping[str, str] = {
     "source": "source",
@@ -47,13 +42,13 @@ def groups(rows: Sequence[Published], by: str) -> Table:
     """Return one row of errors per group."""
     body: list[tuple[Cell, ...]] = []
     for name, members in split(rows, by).items():
-        found = statistics([row.error for row in members])
+        found = spread([row.error for row in members])
         sizes: tuple[Cell, ...] = tuple(
-            say("{x}", x=(found[key], SHARE)) for key in ("median", "mean", "p90", "worst")
+            say("{x}", x=(x, SHARE)) for x in (found.median, found.mean, found.p90, found.worst)
         )
         cited: tuple[Cell, ...] = (Cite(named(members)),) if by == "source" else ()
         count: Text = say("{n}", n=(float(len(members)), COUNT))
-        body.append((name, count, *sizes, signed(found["bias"]), *cited))
+        body.append((name, count, *sizes, signed(found.bias), *cited))
     more = by not in ("source", "gpu", "precision")
     head = f"{GROUPS[by]}, from" if more else GROUPS[by]
     cite = ("cited",) if by == "source" else ()
@@ -110,7 +105,7 @@ def plan_errors(rows: Sequence[Published]) -> Heatmap:
         x=_PIPELINE,
         y=_TENSOR,
         values=tuple(
-            tuple(statistics(found.get((tensor, pipeline), []))["mean"] for pipeline in _PIPELINE)
+            tuple(spread(found.get((tensor, pipeline), [])).mean for pipeline in _PIPELINE)
             for tensor in _TENSOR
         ),
         quantity=SHARE,

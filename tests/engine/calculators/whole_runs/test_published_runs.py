@@ -10,43 +10,31 @@ import pytest
 from engine.answer import reply
 from engine.basis.text import DEFAULT
 from engine.basis.views import Open, Table, cell_words
-from engine.calculator import load
-from engine.calculators.whole_runs import estimate_run
-from engine.calculators.whole_runs.published_runs import calculator as published_runs
-from engine.calculators.whole_runs.published_runs.errors import statistics
-from engine.calculators.whole_runs.published_runs.read import inputs_of, published, sources
-from engine.calculators.whole_runs.published_runs.tables import query_of
+from engine.calculator import load, make
+from engine.calculators.whole_runs.published_runs.read import published, query_of
+from engine.catalog.published_runs import SOURCES
 from engine.draw.fragments import table_fragment
 from engine.estimate import estimate
 from engine.form.run.accuracy import ACCURACY
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.form.run.repair import repaired, run_of
 from engine.run.file import read
+from engine.simulate.published_runs import predictions
 from tests.validation import published as written
 from tests.validation.any_run import any_document
-from tests.validation.rows import cases
 
 RUN = Inputs()
 RUNS = published()
 STALE = "run `python -m tests.validation.published`"
 
 
-@pytest.fixture(scope="module")
-def found():
-    return cases(written.DATA)[0]
-
-
-@pytest.fixture(scope="module")
-def memory():
-    return written.measured_memory()
-
-
 def shown(**changes):
-    return estimate_run.compute(replace(RUN, **changes))
+    return load("estimate_run").compute(replace(RUN, **changes))
 
 
 def listed(**changes):
-    return published_runs.compute(replace(published_runs.Inputs(), **changes))
+    calculator = load("published_runs")
+    return calculator.compute(make(calculator, changes))
 
 
 def given(document):
@@ -59,30 +47,29 @@ def given(document):
     return Inputs(**taken)
 
 
-# The compact copies are what the engine predicts now.
+def test_the_accuracy_is_that_of_the_engine():
+    assert written.ACCURACY.read_text("utf-8") == written.accuracy_module(predictions()), STALE
 
 
-def test_the_rows_are_those_that_the_engine_predicts(found, memory):
-    assert written.ROWS.read_text("utf-8") == written.rows_module(found, memory), STALE
-
-
-def test_the_accuracy_is_that_of_the_engine(found, memory):
-    assert written.ACCURACY.read_text("utf-8") == written.accuracy_module(found, memory), STALE
-
-
-def test_a_row_gives_the_same_run_as_its_source(found):
-    runs = [run_of(inputs_of(row))[0] for row in RUNS]
-    names = {replace(run.model, name="") for run in runs}
-    assert names == {replace(case.run.model, name="") for case in found}
+def test_the_inputs_of_a_row_give_its_run():
+    for row in RUNS:
+        run, case = run_of(row.given)[0], row.case.run
+        assert replace(run, model=replace(run.model, name="")) == replace(
+            case, model=replace(case.model, name="")
+        )
 
 
 def test_the_estimate_of_every_row_is_its_prediction():
-    estimates = [estimate(run_of(inputs_of(row))[0])["step_time"] for row in RUNS]
-    assert estimates == pytest.approx([row.predicted for row in RUNS], rel=1e-4)
+    estimates = [estimate(run_of(row.given)[0]) for row in RUNS]
+    assert [found["step_time"] for found in estimates] == [row.predicted for row in RUNS]
+    held = [
+        (e["peak_memory"], r.memory[1]) for e, r in zip(estimates, RUNS, strict=True) if r.memory
+    ]
+    assert all(peak == predicted for peak, predicted in held)
 
 
 def test_no_published_run_needs_a_repair():
-    assert not [row.key for row in RUNS if repaired(inputs_of(row)) != inputs_of(row)]
+    assert not [row.key for row in RUNS if repaired(row.given) != row.given]
 
 
 @pytest.mark.parametrize("row", RUNS[:: len(RUNS) // 40], ids=lambda row: row.key)
@@ -150,7 +137,9 @@ def test_a_possible_run_file_is_not_repaired(seed):
 def test_the_calculator_and_the_terminal_agree(seed):
     document = any_document(random.Random(f"published {seed}"))
     expected = estimate(read(document))["step_time"]
-    assert estimate_run.compute(given(document))["step_time"].value == pytest.approx(expected)
+    assert load("estimate_run").compute(given(document))["step_time"].value == pytest.approx(
+        expected
+    )
 
 
 # The published runs.
@@ -205,12 +194,8 @@ def test_no_run_left_is_still_an_answer():
     assert json.dumps(answered, allow_nan=False)
 
 
-def test_the_ninetieth_percentile_is_that_of_the_report():
-    assert statistics([0.01 * n for n in range(1, 11)])["p90"] == pytest.approx(0.10)
-
-
 def test_every_source_has_a_run():
-    assert {row.source for row in RUNS} == set(range(len(sources())))
+    assert {row.source for row in RUNS} == set(range(len(SOURCES)))
 
 
 def test_a_cell_opens_a_calculator_with_the_inputs_of_its_row():

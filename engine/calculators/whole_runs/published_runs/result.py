@@ -1,0 +1,150 @@
+"""How far the chosen runs are off, together, and what the fit of the constants was."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated
+
+from engine.basis.equation import Equation
+from engine.basis.told import Told
+from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.calculators.whole_runs.published_runs.read import Published
+from engine.catalog.constants import Achieved, Common
+from engine.form.run import accuracy
+from engine.form.run.inputs import Inputs as RunInputs
+from engine.formulas.errors import from_median, spread
+
+ERROR = Equation(
+    name="relative_error",
+    tex=r"\v{e} = \frac{\v{P}}{\v{M}} - 1",
+    symbols={
+        "e": ("e", "error; above zero the prediction is too slow"),
+        "P": (r"T_{\mathrm{predicted}}", "predicted step"),
+        "M": (r"T_{\mathrm{measured}}", "measured step"),
+    },
+)
+# Constants of one type of GPU that are fitted, and the types that there are runs for.
+FREE = ("matmul", "matmul_fp8", "attention_forward", "attention_backward", "fill")
+FITTED = ("A100", "H100", "B200", "GB200", "B300", "GB300")
+_TOGETHER = (
+    "Error: predicted step time over the measured one, less one.",
+    "The constants were fitted to most of these runs; no row has a factor of its own.",
+)
+_TWINS = (
+    "Runs of which every input of ours is the same, in other releases or papers.",
+    "Distance from the median of their group, which no prediction can beat by much.",
+)
+_PEAKS = (
+    "Peaks of an allocator, or of nvidia-smi with the context that it counts.",
+    "No script fits anything to them; allowances for allocator and CUDA were read off such "
+    "measurements.",
+)
+_LEFT_OUT = (
+    "For each source in turn, the constants were fitted to all others and tried on it.",
+    f"Run once, on {accuracy.LEFT_OUT_DATE}; the filters do not apply.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The chosen runs, and what their errors amount to."""
+
+    runs: tuple[Published, ...]
+    rows: Annotated[
+        Count,
+        Told(
+            "Runs",
+            assumes=("Rows of engine/catalog/published_table.tsv with a step time.",),
+            basis="measured",
+        ),
+    ]
+    mean: Annotated[Share, Told("Mean error", assumes=_TOGETHER)]
+    median: Annotated[Share, Told("Median error", assumes=_TOGETHER)]
+    p90: Annotated[Share, Told("Nine in ten are within", assumes=_TOGETHER)]
+    bias: Annotated[Share, Told("Bias", assumes=_TOGETHER)]
+    within: Annotated[Share, Told("Within 10 %", assumes=_TOGETHER)]
+    worst: Annotated[
+        Share,
+        Told(
+            "Worst error", symbol="e", assumes=("The run with the largest error of either sign.",)
+        ),
+    ]
+    worst_run: Published | None
+    worst_predicted: Annotated[Seconds, Told(symbol="P")]
+    worst_measured: Annotated[Seconds, Told(symbol="M")]
+    repeated: Annotated[Count, Told("Runs with a twin", assumes=_TWINS, basis="measured")]
+    noise: Annotated[Share, Told("Mean distance of twins", assumes=_TWINS, basis="measured")]
+    memory_runs: tuple[Published, ...]
+    memory_rows: Annotated[Count, Told("Runs with a memory", assumes=_PEAKS)]
+    memory_mean: Annotated[Share, Told("Mean error of the peak", assumes=_PEAKS)]
+    memory_p90: Annotated[Share, Told("Peaks: nine in ten are within", assumes=_PEAKS)]
+    left_out_dense: Annotated[Share, Told("Left out, dense", assumes=_LEFT_OUT, basis="measured")]
+    left_out_mixture: Annotated[
+        Share, Told("Left out, mixtures", assumes=_LEFT_OUT, basis="measured")
+    ]
+    constants: Annotated[
+        Count,
+        Told(
+            "Fitted constants",
+            assumes=(
+                "{free} of {every} constants of each of {types} types of GPU; the others are read "
+                "off measured bandwidths. {shared} more are shared by all types.",
+            ),
+            basis="definition",
+        ),
+    ]
+    free: Count
+    every: Count
+    types: Count
+    shared: Count
+
+
+def result_of(runs: Sequence[Published]) -> Result:
+    """Return what the errors of these runs amount to."""
+    found = spread([row.error for row in runs])
+    held = tuple(row for row in runs if row.memory)
+    peaks = spread([memory_error(row) for row in held])
+    worst = max(runs, key=lambda row: abs(row.error), default=None)
+    twins = _twins(runs)
+    left_out = {kind: mean for name, kind, _, mean, _, _ in accuracy.LEFT_OUT if name == "all"}
+    # All but the gap between kernels are fitted.
+    shared = len(fields(Common)) - 1
+    return Result(
+        runs=tuple(runs),
+        rows=len(runs),
+        mean=found.mean,
+        median=found.median,
+        p90=found.p90,
+        bias=found.bias,
+        within=found.within,
+        worst=worst.error if worst else math.nan,
+        worst_run=worst,
+        worst_predicted=worst.predicted if worst else math.nan,
+        worst_measured=worst.measured if worst else math.nan,
+        repeated=len(twins),
+        noise=spread(twins).mean,
+        memory_runs=held,
+        memory_rows=len(held),
+        memory_mean=peaks.mean,
+        memory_p90=peaks.p90,
+        left_out_dense=left_out["dense"],
+        left_out_mixture=left_out["mixture"],
+        constants=len(FREE) * len(FITTED) + shared,
+        free=len(FREE),
+        every=len(fields(Achieved)),
+        types=len(FITTED),
+        shared=shared,
+    )
+
+
+def memory_error(row: Published) -> Ratio:
+    """Return the error of the peak of a run that has one."""
+    return row.memory[1] / row.memory[0] - 1
+
+
+def _twins(runs: Sequence[Published]) -> list[Ratio]:
+    """Return how far runs with the same inputs lie from their own median."""
+    alike: dict[RunInputs, list[Seconds]] = {}
+    for row in runs:
+        alike.setdefault(row.given, []).append(row.measured)
+    return from_median(alike.values())

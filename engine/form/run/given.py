@@ -1,0 +1,37 @@
+"""The inputs of `estimate_run` that give a run: the way back from a run to the form."""
+
+from dataclasses import fields
+
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.limited import LIMITED_GPU
+from engine.catalog.models import MODELS
+from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
+from engine.form.run.repair import EXPERTS
+from engine.run.file import Run
+from engine.run.parallelism import halves_gradients
+
+
+def inputs_of(run: Run) -> Inputs:
+    """Return the inputs that give this run."""
+    known = next((key for key, model in MODELS.items() if model == run.model), "")
+    given: dict[str, str | float | bool] = {
+        "model": known or CUSTOM,
+        "gpu": _gpu(run),
+        "zero_stage": str(run.plan.zero_stage),
+        "half_gradients": halves_gradients(run.training),
+    }
+    parts = (*(() if known else (run.model,)), run.cluster, run.plan, run.training)
+    # A model without experts leaves their fields as they are.
+    names = {field.name for field in fields(Inputs)} - set(() if run.model.num_experts else EXPERTS)
+    for name in names - set(given):
+        found = next((part for part in parts if hasattr(part, name)), None)
+        if found is not None:
+            given[name] = getattr(found, name)
+    return Inputs(**given)  # type: ignore[arg-type]
+
+
+def _gpu(run: Run) -> str:
+    gpu = run.cluster.gpu
+    if gpu == LIMITED_GPU:
+        return LIMITED
+    return next(key for key, one in ACCELERATORS.items() if one == gpu)

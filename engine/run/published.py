@@ -1,0 +1,214 @@
+"""The published runs as run files: what each source says of a run becomes what a user would write.
+
+What a table leaves out is taken from the source's documentation (`published_settings`); nothing
+depends on the measured time. Rows that a run file cannot express are skipped, with the reason.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.basis.units import GB, Bytes, GiB, Seconds
+from engine.catalog.limited import LIMITED_GPU
+from engine.catalog.published_runs import Row
+from engine.run.file import Run, read
+from engine.run.published_settings import SETTINGS, captured
+
+# GPU of the table -> (catalogue name, GPUs per node, ports per node, port speed).
+_CLUSTERS: Mapping[str, tuple[str, int, int, float]] = {
+    "DGX-GB300": ("GB300", 64, 64, 100e9),
+    "DGX-GB200": ("GB200", 64, 64, 50e9),
+    "DGX-B300": ("B300", 8, 8, 100e9),
+    "DGX-B200": ("B200", 8, 8, 50e9),
+    "B200-SXM": ("B200", 8, 8, 50e9),
+    "DGX-H100": ("H100-SXM", 8, 8, 50e9),
+    "H100": ("H100-SXM", 8, 8, 50e9),
+    "h100_80gb": ("H100-SXM", 8, 8, 50e9),
+    "a100_40gb": ("A100-SXM-40GB", 8, 8, 25e9),
+    "A": ("A100-SXM-80GB", 8, 8, 25e9),
+    "a": ("A100-SXM-80GB", 8, 8, 25e9),
+}
+# Ports of a node where they are not those of a DGX: (ports, speed).
+_PORTS: Mapping[str, tuple[int, float]] = {
+    "bloom176b_topology_sweep.csv": (4, 12.5e9),  # Jean Zay: four of Omni-Path 100
+    "fms_fsdp_llama.csv": (2, 25e9),  # 400 Gb/s per node, from the table
+    "zero_bubble_tables.csv": (4, 25e9),
+    "internevo_7b_scaling.csv": (4, 25e9),
+}
+
+
+# Words in the flag of a row whose source doubts it; such rows are tested but not fitted.
+_DOUBTS = ("known slow", "suspect", "outlier", "swapped", "does not match", "differ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One published run.
+
+    Attributes:
+        row: of the table.
+        run: what the engine reads.
+        document: of the run, for the terminal.
+        time: measured, of a step.
+    """
+
+    row: Row
+    run: Run
+    document: Mapping[str, Any]
+    time: Seconds
+
+    @property
+    def moe(self) -> bool:
+        """The model has experts."""
+        return self.run.model.num_experts > 0
+
+    @property
+    def complete(self) -> bool:
+        """Nothing about the run had to be assumed."""
+        return self.row["input_completeness"].startswith("A")
+
+    @property
+    def trusted(self) -> bool:
+        """The source stands by the row, and the GPU is that of the catalog."""
+        doubted = any(word in self.row["flag"] for word in _DOUBTS)
+        return not doubted and self.run.cluster.gpu != LIMITED_GPU
+
+    @property
+    def held(self) -> Bytes | None:
+        """The measured peak of memory, where one was published."""
+        unit = GiB if "GiB" in self.row["memory_unit"] else GB
+        return float(self.row["memory_value"]) * unit if self.row["memory_value"] else None
+
+
+def cases(rows: Iterable[Row]) -> tuple[list[Case], dict[str, str]]:
+    """Return the runs that a run file can express, and of the other rows why it cannot."""
+    found, skipped = [], {}
+    for row in rows:
+        if reason := _reason(row):
+            skipped[row["row_id"]] = reason
+            continue
+        document = _document(row)
+        run = _as_recipe(row, read(document))
+        found.append(Case(row=row, run=run, document=document, time=float(row["step_time_s"])))
+    return found, skipped
+
+
+def _as_recipe(row: Row, run: Run) -> Run:
+    """Return the run with what its source says and a run file has no key for."""
+    if "HBM2e" in row["gpu"]:
+        run = replace(run, cluster=replace(run.cluster, gpu=LIMITED_GPU))
+    if _halves_gradients(row):
+        run = replace(run, training=replace(run.training, gradient_precision="bf16"))
+    if captured(row):
+        run = replace(run, training=replace(run.training, cuda_graphs=True, fused_experts=True))
+    return run
+
+
+def _reason(row: Row) -> str:
+    if not row["step_time_s"]:
+        return "no step time"
+    if "FP4" in row["precision"]:
+        return "fp4 is no precision of the document"
+    if _sequences(row)[1]:
+        return "the batch does not divide over the ranks"
+    return ""
+
+
+def _int(text: str, default: int = 0) -> int:
+    return int(text) if text.strip().isdigit() else default
+
+
+def _sequences(row: Row) -> tuple[int, int]:
+    ranks = _int(row["n_gpus"]) // (_int(row["tp"], 1) * _int(row["pp"], 1) * _int(row["cp"], 1))
+    return divmod(_int(row["gbs"]), ranks * _int(row["mbs"], 1))
+
+
+def _halves_gradients(row: Row) -> bool:
+    """Whether gradients are reduced in bf16: `grad_reduce_in_fp32 = False`.
+
+    The performance recipes of NeMo 2 and Megatron-Bridge set it (scripts/performance); like their
+    recomputation, it is taken for the earlier recipes of the same table too.
+    """
+    return row["source_file"].startswith(("megatron_bridge", "dgxc"))
+
+
+def _cluster(row: Row) -> dict[str, Any]:
+    name = row["gpu"]
+    prefix = max((key for key in _CLUSTERS if name.startswith(key)), key=len)
+    gpu, gpus, nics, bandwidth = _CLUSTERS[prefix]
+    nics, bandwidth = _PORTS.get(row["source_file"], (nics, bandwidth))
+    return {
+        "gpu": gpu,
+        "gpus_per_node": gpus,
+        "nics_per_node": nics,
+        "nic_bandwidth": bandwidth,
+    }
+
+
+def _model(row: Row) -> str | dict[str, Any]:
+    name = row["model"]
+    if name == "DeepSeek-V3":
+        return "deepseek-v3"
+    if name == "Qwen3-30B-A3B":
+        return "qwen3-30b-a3b"
+    llama = "llama" in name.lower()
+    heads = _int(row["heads"], 64)  # "64 or 96 (not stated per table)"
+    model = {
+        "num_layers": _int(row["n_layers"]),
+        "hidden_size": _int(row["hidden"]),
+        "num_attention_heads": heads,
+        "num_key_value_heads": _int(row["kv_heads"], heads),
+        "ffn_hidden_size": _int(row["ffn"], 4 * _int(row["hidden"])),
+        "vocab_size": _int(row["vocab"], 50304),  # Zero Bubble: GPT-2's, padded
+        "mlp": "swiglu" if llama else "gelu",
+        "tied_embeddings": not llama,
+    }
+    if name.startswith("InternLM"):  # the shape of Llama-7B, with a vocabulary of its own
+        model |= {
+            "num_layers": 32,
+            "hidden_size": 4096,
+            "num_attention_heads": 32,
+            "num_key_value_heads": 32,
+            "ffn_hidden_size": 11008,
+            "vocab_size": 103168,
+            "mlp": "swiglu",
+            "tied_embeddings": False,
+        }
+    return model
+
+
+def _document(row: Row) -> dict[str, Any]:
+    plan: dict[str, Any] = {
+        "world_size": _int(row["n_gpus"]),
+        "tensor_parallel": _int(row["tp"], 1),
+        "pipeline_parallel": _int(row["pp"], 1),
+        "virtual_pipeline": _int(row["vpp"], 1),
+        "context_parallel": _int(row["cp"], 1),
+        "expert_parallel": _int(row["ep"], 1),
+    }
+    training: dict[str, Any] = {
+        "micro_batch_size": _int(row["mbs"], 1),
+        "global_batch_size": _int(row["gbs"]),
+        "precision": _precision(row),
+        "recompute": _recompute(row),
+    }
+    SETTINGS[row["source_file"]](row, plan, training)
+    return {
+        "model": _model(row),
+        "sequence_length": _int(row["seq_len"]),
+        "cluster": _cluster(row),
+        "parallelism": plan,
+        "training": training,
+    }
+
+
+def _precision(row: Row) -> str:
+    text = row["precision"].lower()
+    return next((name for name in ("fp8", "fp16") if name in text), "bf16")
+
+
+def _recompute(row: Row) -> str:
+    text = row["recompute"]
+    if text in ("full", "yes"):
+        return "full"
+    return "selective" if text.startswith("selective") else "none"

@@ -1,0 +1,130 @@
+"""How each source of published runs trained: its software, as its documentation says."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine.catalog.published_runs import Row
+
+Settings = dict[str, Any]
+
+
+def captured(row: Row) -> bool:
+    """Return whether whole iterations are replayed as CUDA graphs, with fused grouped products.
+
+    Those in MXFP8 do from 26.06 on: Qwen3 on all Blackwells, DeepSeek-V3 on all but the B200, with
+    tokens exchanged beside products (Megatron-Bridge, pull requests 3983, 4226, 4249 and 4606).
+    """
+    late = row["flag"].startswith(("26.06", "26.08")) and "MXFP8" in row["precision"]
+    mixture = row["model"].startswith("Qwen3") or row["model"] == "DeepSeek-V3"
+    return late and mixture and not (row["model"] == "DeepSeek-V3" and "DGX-B200" in row["gpu"])
+
+
+def _narayanan(row: Row, plan: Settings, training: Settings) -> None:
+    """Megatron-LM of 2021 with its fused kernels; ZeRO-3 by DeepSpeed (table 2)."""
+    training |= {"flash_attention": False, "overlap_gradient_reduce": False}
+    plan |= {"sequence_parallel": False, "zero_stage": 0}
+    if row["sharding"] == "ZeRO-3":
+        plan["zero_stage"] = 3
+        training |= {"framework": "deepspeed", "overlap_gradient_reduce": True}
+
+
+def _korthikanti(row: Row, plan: Settings, training: Settings) -> None:
+    """Megatron-LM of 2022; sequence parallelism goes with selective recomputation."""
+    training |= {"flash_attention": False, "overlap_gradient_reduce": False}
+    plan |= {"sequence_parallel": "SP" in row["recompute"], "zero_stage": 0}
+
+
+def _bloom(row: Row, plan: Settings, training: Settings) -> None:
+    """Megatron-DeepSpeed of 2022 before its kernels were fused, reductions after the step."""
+    training |= {
+        "framework": "deepspeed",
+        "flash_attention": False,
+        "compiled": False,
+        "overlap_gradient_reduce": False,
+    }
+    plan |= {"sequence_parallel": False, "zero_stage": 0 if row["sharding"] == "ZeRO-0" else 1}
+
+
+def _foundry(row: Row, plan: Settings, training: Settings) -> None:
+    """PyTorch FSDP, full shard, eager."""
+    training |= {"framework": "fsdp", "compiled": False}
+    plan["zero_stage"] = 3
+
+
+def _titan(row: Row, plan: Settings, training: Settings) -> None:
+    """Compiled or not, and asynchronous tensor parallelism, as the table says."""
+    _foundry(row, plan, training)
+    training["compiled"] = "compile=yes" in row["schedule"]
+    training["overlap_tensor_parallel"] = "asyncTP=yes" in row["schedule"]
+
+
+def _fms(row: Row, plan: Settings, training: Settings) -> None:
+    """PyTorch FSDP; HSDP shards inside a node."""
+    _foundry(row, plan, training)
+    training["compiled"] = "compile=yes" in row["precision"]
+    plan["shard_group"] = 8 if "HSDP" in row["sharding"] else 0
+
+
+def _zero_bubble(row: Row, plan: Settings, training: Settings) -> None:
+    """A fork of Megatron-LM; interleaved with one layer per piece, three pieces per rank."""
+    schedule = {"1F1B": "1f1b", "1F1B-I": "interleaved", "ZB-1p": "zb-1p", "ZB-2p": "zb-2p"}
+    training |= {
+        "schedule": schedule[row["schedule"]],
+        "flash_attention": False,
+        "overlap_gradient_reduce": False,
+    }
+    plan["zero_stage"] = 0
+    if row["schedule"] == "1F1B-I":
+        plan["virtual_pipeline"] = 3
+
+
+def _internevo(row: Row, plan: Settings, training: Settings) -> None:
+    """Its own ZeRO-1, eager; gradients reduced beside the backward pass, parameters gathered."""
+    training |= {"framework": "deepspeed", "compiled": False}
+    group = re.search(r"group (-?\d+)", row["sharding"])
+    plan |= {"sequence_parallel": False, "shard_group": max(0, int(group[1])) if group else 0}
+
+
+def _nemo(row: Row, plan: Settings, training: Settings) -> None:
+    """NeMo and Megatron-Bridge overlap tensor parallelism (user buffers) in these recipes."""
+    training["overlap_tensor_parallel"] = plan["tensor_parallel"] > 1
+
+
+def _bridge(row: Row, plan: Settings, training: Settings) -> None:
+    """As NeMo; some plans are Megatron-FSDP; some exchange tokens beside products.
+
+    The exchange is overlapped where iterations are captured, for DeepSeek-V3 also on B200 with 32
+    ranks of experts from 26.04.01 on, and on H100 (scripts/performance/configs/deepseek).
+    """
+    _nemo(row, plan, training)
+    if "FSDP" in row["sharding"]:
+        plan["zero_stage"] = 3
+    if captured(row):
+        training["overlap_tensor_parallel"] = True
+    elif row["model"] == "DeepSeek-V3":
+        wide = "DGX-B200" in row["gpu"] and row["ep"] == "32"
+        training["overlap_tensor_parallel"] = wide or "H100" in row["gpu"]
+
+
+def _simumax(row: Row, plan: Settings, training: Settings) -> None:
+    """Megatron with every overlap off."""
+    training["overlap_gradient_reduce"] = False
+
+
+SETTINGS: Mapping[str, Callable[[Row, Settings, Settings], None]] = {
+    "megatron_sc21_table1.csv": _narayanan,
+    "megatron_sc21_table2_zero3.csv": _narayanan,
+    "korthikanti_2022_table5.csv": _korthikanti,
+    "bloom176b_topology_sweep.csv": _bloom,
+    "llm_foundry_mpt_fsdp.csv": _foundry,
+    "torchtitan.csv": _titan,
+    "fms_fsdp_llama.csv": _fms,
+    "zero_bubble_tables.csv": _zero_bubble,
+    "internevo_7b_scaling.csv": _internevo,
+    "dgxc_recipes_step_time.csv": _nemo,
+    "nemo_2407_h100_fp8.csv": _nemo,
+    "megatron_bridge_performance.csv": _bridge,
+    "simumax_b200_measured.csv": _simumax,
+    "llama3_table4.csv": _titan,
+}
