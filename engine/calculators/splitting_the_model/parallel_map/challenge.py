@@ -6,8 +6,8 @@ from engine.basis.inputs import Scalar
 from engine.basis.text import say
 from engine.basis.units import COUNT, SHARE
 from engine.basis.views import Challenge, Condition
-from engine.calculators.splitting_the_model.parallel_map.model import Map
-from engine.form.map_inputs import Inputs
+from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs
+from engine.calculators.splitting_the_model.parallel_map.result import Result
 
 _GPUS, _PARTS, _WAITS = 64, 16, 0.1
 START: Mapping[str, Scalar] = {
@@ -29,10 +29,10 @@ SOLUTION: Mapping[str, Scalar] = {
 }
 
 
-def challenge(inputs: Inputs, found: Map) -> Challenge:
+def challenge(inputs: Inputs, found: Result) -> Challenge:
     """Return the challenge for the inputs."""
-    mesh, plan, step = found.mesh, found.run.plan, found.step
-    across = {axis: one.across for axis, one in found.traffic.items()}
+    mesh, plan, step = found.plan.mesh, found.plan.run.plan, found.plan.step
+    across = {axis: one.across for axis, one in found.plan.traffic.items()}
     waits = step.tensor_parallel + step.data_parallel + step.pipeline
     parts = plan.tensor_parallel * plan.pipeline_parallel
     model_fixed = (inputs.model, inputs.machine, inputs.sequence_length, inputs.gpus_per_node) == (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, Count
-from engine.form.map_inputs import MOST, Inputs
+from engine.calculators.splitting_the_model.parallel_map.inputs import MOST, Inputs
 from engine.run.file import Run
 from engine.run.parallelism import chunk_sizes, data_parallel
 from engine.run.problems import problems

@@ -1,45 +1,39 @@
 """The two drawings of the map: GPUs with their groups, and the matrix of traffic."""
 
-from collections.abc import Iterator
-
 from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Count
+from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Count
 from engine.basis.views import Scene
-from engine.calculators.splitting_the_model.parallel_map.model import (
-    Map,
-    all_links,
-    exposed,
-    leaving,
-    size,
-)
+from engine.calculators.splitting_the_model.parallel_map.inputs import order_of
+from engine.calculators.splitting_the_model.parallel_map.links import all_links
+from engine.calculators.splitting_the_model.parallel_map.result import Result
 from engine.draw.axis_order import Chip, order_scene
 from engine.draw.rank_map import Look, map_scene
 from engine.draw.traffic_matrix import Matrix, matrix_scene
-from engine.form.map_inputs import SHORT, order_of
-from engine.simulate.map_traffic import links
+from engine.form.axis_names import SHORT
+from engine.simulate.mapped_plan import exposed
+from engine.simulate.party_traffic import between_parties
 from engine.simulate.rank import Axis
 from engine.simulate.rank_map import Mesh, group, groups, node_of, nodes_spanned
 
 # A matrix has at most so many rows; more ranks are drawn as nodes, more nodes as blocks of them.
 _ROWS = 32
-Cells = dict[tuple[Count, Count], dict[str, Bytes]]
 
 
-def scene(found: Map) -> Scene:
+def scene(found: Result) -> Scene:
     """Return the map, one frame for the chosen GPU and one for each axis."""
-    mesh = found.mesh
-    names = all_links(found)
+    mesh = found.plan.mesh
+    names = all_links(found.plan)
     looks = [Look(axis=None, caption=_own(found))]
-    looks += [Look(axis=axis, caption=_of_axis(found, axis)) for axis in found.traffic]
-    legend = {axis: f"{SHORT[axis]} {size(mesh, axis)}" for axis in found.traffic}
+    looks += [Look(axis=axis, caption=_of_axis(found, axis)) for axis in found.plan.traffic]
+    legend = {axis: f"{SHORT[axis]} {found.plan.size(axis)}" for axis in found.plan.traffic}
     kind, nodes = _party(mesh)
     boxes = "" if kind == "rank" else kind
     return map_scene(mesh, found.rank, names, tuple(looks), legend, (boxes, nodes))
 
 
-def order_strip(found: Map) -> Scene:
+def order_strip(found: Result) -> Scene:
     """Return the axes in their order, each to be dragged to another place."""
-    axes = found.mesh.order
+    axes = found.plan.mesh.order
     orders = [
         order_of((*axes[:at], axes[at + 1], axes[at], *axes[at + 2 :]))
         for at in range(len(axes) - 1)
@@ -47,8 +41,8 @@ def order_strip(found: Map) -> Scene:
     return order_scene([_chip(found, axis) for axis in axes], orders)
 
 
-def _chip(found: Map, axis: Axis) -> Chip:
-    mesh = found.mesh
+def _chip(found: Result, axis: Axis) -> Chip:
+    mesh = found.plan.mesh
     ranks, apart = mesh.sizes[axis], mesh.strides[axis]
     numbers = {"n": (ranks, COUNT), "a": (apart, COUNT), "r": (found.rank, COUNT)}
     words = "one rank: nobody to talk to." if ranks == 1 else "{n} ranks, {a} apart."
@@ -60,11 +54,11 @@ def _chip(found: Map, axis: Axis) -> Chip:
     )
 
 
-def _own(found: Map) -> Text:
-    mesh, rank = found.mesh, found.rank
-    if not found.traffic:
+def _own(found: Result) -> Text:
+    mesh, rank = found.plan.mesh, found.rank
+    if not found.plan.traffic:
         return "One GPU: it talks to nobody."
-    peers = {other for axis in found.traffic for other in group(mesh, axis, rank)} - {rank}
+    peers = {other for axis in found.plan.traffic for other in group(mesh, axis, rank)} - {rank}
     inside = sum(node_of(mesh, other) == node_of(mesh, rank) for other in peers)
     nodes = "nodes" if mesh.num_nodes > 1 else "node"
     return say(
@@ -80,8 +74,8 @@ def _own(found: Map) -> Text:
     )
 
 
-def _of_axis(found: Map, axis: Axis) -> Text:
-    mesh, one = found.mesh, found.traffic[axis]
+def _of_axis(found: Result, axis: Axis) -> Text:
+    mesh, one = found.plan.mesh, found.plan.traffic[axis]
     spread = nodes_spanned(mesh, axis)
     where = "inside one node" if spread == 1 else "over up to {k} nodes"
     words = (
@@ -95,17 +89,17 @@ def _of_axis(found: Map, axis: Axis) -> Text:
         k=(spread, COUNT),
         b=(one.sent, BYTES),
         a=(one.across, SHARE),
-        t=(exposed(found.step, axis), SECONDS),
+        t=(exposed(found.plan.step, axis), SECONDS),
     )
 
 
-def matrix(found: Map) -> Scene:
+def matrix(found: Result) -> Scene:
     """Return who sends how much to whom: ranks, or nodes, or blocks of nodes."""
-    mesh = found.mesh
+    mesh = found.plan.mesh
     kind, party = _party(mesh)
     ranks_each = {"rank": 1, "node": mesh.gpus_per_node}.get(kind, mesh.gpus_per_node * party)
     count = -(-mesh.world_size // ranks_each)
-    cells = _cells(found, ranks_each)
+    cells = between_parties(mesh, found.plan.traffic, ranks_each)
     rows = {"rank": "GPUs", "node": "nodes", "block": f"blocks of {party} nodes"}[kind]
     return matrix_scene(
         Matrix(
@@ -117,7 +111,7 @@ def matrix(found: Map) -> Scene:
         title="Who sends to whom",
         looks=[
             ("", _summary(found, rows)),
-            *((axis, _shared(found, axis)) for axis in found.traffic),
+            *((axis, _shared(found, axis)) for axis in found.plan.traffic),
         ],
         chosen=found.rank // ranks_each,
     )
@@ -132,55 +126,22 @@ def _party(mesh: Mesh) -> tuple[str, Count]:
     return "block", -(-mesh.num_nodes // _ROWS)
 
 
-def _cells(found: Map, ranks_each: Count) -> Cells:
-    cells: Cells = {}
-    for axis, one in found.traffic.items():
-        for a, b, share in _between(found.mesh, axis, ranks_each):
-            cell = cells.setdefault((a, b), {})
-            cell[axis] = cell.get(axis, 0.0) + one.sent * share
-    return cells
-
-
-def _between(mesh: Mesh, axis: Axis, ranks_each: Count) -> Iterator[tuple[Count, Count, float]]:
-    """Yield (from, to, share of what one rank sends) between parties of so many ranks."""
-    if axis == "expert":
-        return iter(_blocks(mesh, ranks_each))
-    return ((a // ranks_each, b // ranks_each, share) for a, b, share in links(mesh, axis))
-
-
-def _blocks(mesh: Mesh, ranks_each: Count) -> list[tuple[Count, Count, float]]:
-    """Return the all-to-all between parties, counted by how many ranks of a group each has."""
-    found = []
-    for ranks in groups(mesh, "expert"):
-        counts: dict[Count, Count] = {}
-        for rank in ranks:
-            counts[rank // ranks_each] = counts.get(rank // ranks_each, 0) + 1
-        share = 1 / (len(ranks) - 1)
-        found += [
-            (a, b, share * n * (m - (a == b)))
-            for a, n in counts.items()
-            for b, m in counts.items()
-            if n * (m - (a == b))
-        ]
-    return found
-
-
-def _summary(found: Map, rows: str) -> Text:
-    total = sum(one.sent for one in found.traffic.values())
+def _summary(found: Result, rows: str) -> Text:
+    total = sum(one.sent for one in found.plan.traffic.values())
     if not total:
         return "Nobody sends anything."
     return say(
         f"Rows and columns are {rows}. A mean GPU sends {{all}} per step; {{out}} of it, "
         "{share}, leave its node.",
         all=(total, BYTES),
-        out=(leaving(found), BYTES),
-        share=(leaving(found) / total, SHARE),
+        out=(found.leaves, BYTES),
+        share=(found.leaves / total, SHARE),
     )
 
 
-def _shared(found: Map, axis: Axis) -> Text:
-    one = found.traffic[axis]
-    total = sum(other.sent for other in found.traffic.values())
+def _shared(found: Result, axis: Axis) -> Text:
+    one = found.plan.traffic[axis]
+    total = sum(other.sent for other in found.plan.traffic.values())
     return say(
         f"{axis.capitalize()} parallel: {{b}} per GPU, {{s}} of all bytes; {{a}} of it leave the "
         "node.",

@@ -6,16 +6,21 @@ from engine.basis.text import Text, plain, say
 from engine.basis.units import SECONDS, Seconds
 from engine.basis.views import Advice, Bar, Bars, Cell, Open, Remedy, Segment, Table
 from engine.basis.views import Axis as ChartAxis
-from engine.calculators.splitting_the_model.parallel_map.model import Map, exposed
-from engine.form.map_inputs import SHORT, Inputs
+from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs, order_of
+from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.form.axis_names import SHORT
+from engine.simulate.mapped_plan import exposed
 from engine.simulate.rank import Axis
 from engine.simulate.step_time import StepTime
 
 
-def orders(inputs: Inputs, found: Map) -> Bars:
+def orders(inputs: Inputs, found: Result) -> Bars:
     """Return the step as set and after each swap of two axes, by what it is spent on."""
-    rows: list[tuple[str, str, StepTime]] = [("now", _written(inputs.order), found.step)]
-    rows += [(swap.order, _written(swap.order), swap.step) for swap in found.swaps]
+    rows: list[tuple[str, str, StepTime]] = [("now", _written(inputs.order), found.plan.step)]
+    rows += [
+        (order_of(swap.order), _written(order_of(swap.order)), swap.step)
+        for swap in found.plan.swaps
+    ]
     longest = max(step.total for _, _, step in rows)
     return Bars(
         title="The step, and what it would be after each swap of two axes",
@@ -32,25 +37,25 @@ def _written(order: str) -> str:
     return order.replace("-", " · ").upper()
 
 
-def _segments(found: Map, step: StepTime) -> tuple[Segment, ...]:
+def _segments(found: Result, step: StepTime) -> tuple[Segment, ...]:
     parts = [Segment(key="compute", label="computation", value=step.compute, color="compute")]
     parts += [
         Segment(key=axis, label=f"{axis} parallel", value=exposed(step, axis), color=axis)
-        for axis in found.traffic
+        for axis in found.plan.traffic
     ]
     rest = step.total - sum(part.value for part in parts)
     parts.append(Segment(key="rest", label="bubble and rest", value=max(0.0, rest), color="muted"))
     return tuple(parts)
 
 
-def swaps(found: Map) -> Advice:
+def swaps(found: Result) -> Advice:
     """Return the swaps of two axes that shorten the step; applying one changes the order."""
-    better = [swap for swap in found.swaps if swap.step.total < 0.9995 * found.step.total]
+    better = [swap for swap in found.plan.swaps if swap.step.total < 0.9995 * found.plan.step.total]
     remedies = tuple(
         Remedy(
-            key=swap.order,
-            label=f"Swap {swap.first} and {swap.second}: {_written(swap.order)}",
-            change={"order": swap.order},
+            key=order_of(swap.order),
+            label=f"Swap {swap.first} and {swap.second}: {_written(order_of(swap.order))}",
+            change={"order": order_of(swap.order)},
             after=swap.step.total,
             side_effect=_because(found, swap.step),
         )
@@ -58,42 +63,42 @@ def swaps(found: Map) -> Advice:
     )
     verdict: Text = "No swap of two axes shortens the step."
     if remedies:
-        saved = found.step.total - remedies[0].after
+        saved = found.plan.step.total - remedies[0].after
         verdict = say("The best swap saves {t} per step.", t=(saved, SECONDS))
     return Advice(
         title="A better order",
         verdict=verdict,
         figure="step",
-        now=found.step.total,
+        now=found.plan.step.total,
         quantity=SECONDS,
         remedies=remedies,
     )
 
 
-def _because(found: Map, after: StepTime) -> Text:
+def _because(found: Result, after: StepTime) -> Text:
     """Return the axis whose wait changes most."""
     change: dict[Axis, Seconds] = {
-        axis: exposed(after, axis) - exposed(found.step, axis) for axis in found.traffic
+        axis: exposed(after, axis) - exposed(found.plan.step, axis) for axis in found.plan.traffic
     }
     most = max(change, key=lambda axis: abs(change[axis]))
-    if abs(change[most]) < 0.0005 * found.step.total:
+    if abs(change[most]) < 0.0005 * found.plan.step.total:
         return "no axis waits longer or shorter"
     more = "more" if change[most] > 0 else "less"
     return say(f"{SHORT[most]} waits {{t}} {more}", t=(abs(change[most]), SECONDS))
 
 
-def swap_table(inputs: Inputs, found: Map) -> Table:
+def swap_table(inputs: Inputs, found: Result) -> Table:
     """Return every swap of two axes: its step, what changes, and a link that makes it."""
     rows: list[tuple[Cell, ...]] = [
         (
             f"{swap.first} and {swap.second}",
-            _written(swap.order),
+            _written(order_of(swap.order)),
             say("{t}", t=(swap.step.total, SECONDS)),
-            _difference(found.step.total, swap.step.total),
+            _difference(found.plan.step.total, swap.step.total),
             _because(found, swap.step),
-            Open("swap", "parallel_map", _query(inputs, swap.order)),
+            Open("swap", "parallel_map", _query(inputs, order_of(swap.order))),
         )
-        for swap in found.swaps
+        for swap in found.plan.swaps
     ]
     return Table(
         title="What a swap of two axes costs",

@@ -3,9 +3,11 @@
 from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Count
 from engine.basis.views import Cell, Table
-from engine.calculators.splitting_the_model.parallel_map.model import Map, exposed, links_of, size
-from engine.form.map_inputs import SHORT
+from engine.calculators.splitting_the_model.parallel_map.links import links_of
+from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.form.axis_names import SHORT
 from engine.simulate.map_traffic import ends
+from engine.simulate.mapped_plan import exposed
 from engine.simulate.rank import Axis
 from engine.simulate.rank_map import Ranks, group, node_of, nodes_spanned
 
@@ -53,14 +55,14 @@ def link_words(nodes: Count, across: float) -> str:
     return "network" if across > 0.99 else "NVLink and network"
 
 
-def mesh_table(found: Map) -> Table:
+def mesh_table(found: Result) -> Table:
     """Return which axes multiply, how far apart their neighbors are, and where they run."""
-    mesh = found.mesh
+    mesh = found.plan.mesh
     rows: list[tuple[Cell, ...]] = []
     axes: tuple[Axis, ...] = (*mesh.order, "expert")
     for one in axes:
-        count, spread = size(mesh, one), nodes_spanned(mesh, one)
-        traffic = found.traffic.get(one)
+        count, spread = found.plan.size(one), nodes_spanned(mesh, one)
+        traffic = found.plan.traffic.get(one)
         across = traffic.across if traffic else 0.0
         apart: Text = "-" if count == 1 else say("{n}", n=(_apart(found, one), COUNT))
         rows.append(
@@ -73,7 +75,7 @@ def mesh_table(found: Map) -> Table:
                 link_words(spread, across) if count > 1 else "-",
             )
         )
-    on = "on" if found.run.plan.sequence_parallel else "off"
+    on = "on" if found.plan.run.plan.sequence_parallel else "off"
     tensor = say(f"{on}, {{n}}", n=(mesh.sizes["tensor"], COUNT))
     rows.append(("sequence (SP)", tensor, "no: reuses TP's ranks", "as TP", "as TP", "as TP"))
     return Table(
@@ -91,12 +93,12 @@ def mesh_table(found: Map) -> Table:
     )
 
 
-def _apart(found: Map, axis: Axis) -> Count:
-    ranks = group(found.mesh, axis, 0)
+def _apart(found: Result, axis: Axis) -> Count:
+    ranks = group(found.plan.mesh, axis, 0)
     return ranks[1] - ranks[0]
 
 
-def traffic_table(found: Map) -> Table:
+def traffic_table(found: Result) -> Table:
     """Return what each axis moves per step, and what of it the step waits for."""
     rows: list[tuple[Cell, ...]] = [
         (
@@ -104,10 +106,10 @@ def traffic_table(found: Map) -> Table:
             say("{b}", b=(one.sent, BYTES)),
             say("{n}", n=(round(one.messages), COUNT)),
             say("{a}", a=(one.across, SHARE)),
-            say("{t}", t=(one.sent / found.wires[axis].bandwidth, SECONDS)),
-            say("{t}", t=(exposed(found.step, axis), SECONDS)),
+            say("{t}", t=(found.plan.alone(axis), SECONDS)),
+            say("{t}", t=(exposed(found.plan.step, axis), SECONDS)),
         )
-        for axis, one in found.traffic.items()
+        for axis, one in found.plan.traffic.items()
     ]
     return Table(
         title="What each axis moves in a step",
@@ -118,12 +120,12 @@ def traffic_table(found: Map) -> Table:
     )
 
 
-def nature_table(found: Map) -> Table:
+def nature_table(found: Result) -> Table:
     """Return, of each axis, its operation, whether the step must wait, and what hides it."""
     rows: list[tuple[Cell, ...]] = []
-    for axis in found.traffic:
+    for axis in found.plan.traffic:
         operation, critical, hidden = _NATURE[axis]
-        if axis == "tensor" and not found.run.plan.sequence_parallel:
+        if axis == "tensor" and not found.plan.run.plan.sequence_parallel:
             operation = "all-reduce"
         rows.append((name(axis), critical, operation, hidden))
     return Table(
@@ -133,12 +135,12 @@ def nature_table(found: Map) -> Table:
     )
 
 
-def gpu_table(found: Map) -> Table:
+def gpu_table(found: Result) -> Table:
     """Return the groups of the chosen GPU: where it stands, its peers, bytes and links."""
-    mesh, rank = found.mesh, found.rank
-    own = links_of(found, rank)
+    mesh, rank = found.plan.mesh, found.rank
+    own = links_of(found.plan, rank)
     rows = []
-    for axis in found.traffic:
+    for axis in found.plan.traffic:
         ranks = group(mesh, axis, rank)
         rows.append(
             (
@@ -154,7 +156,7 @@ def gpu_table(found: Map) -> Table:
         columns=("Axis", "Place", "Talks with", "Sends per step", "Over"),
         rows=tuple(rows) or (("none", "-", "nobody", "-", "-"),),
         caption="Places count from 0. Type another GPU's number to see its groups.",
-        links=tuple((own[axis],) for axis in found.traffic) or ((),),
+        links=tuple((own[axis],) for axis in found.plan.traffic) or ((),),
     )
 
 
@@ -164,14 +166,14 @@ def _peers(ranks: Ranks, rank: Count) -> str:
     return ", ".join(others[:_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _sent(found: Map, axis: Axis) -> Bytes:
-    sent = found.traffic[axis].sent
-    return sent * ends(found.mesh, found.rank) / 2 if axis == "pipeline" else sent
+def _sent(found: Result, axis: Axis) -> Bytes:
+    sent = found.plan.traffic[axis].sent
+    return sent * ends(found.plan.mesh, found.rank) / 2 if axis == "pipeline" else sent
 
 
-def _path(found: Map, axis: Axis, ranks: Ranks) -> str:
+def _path(found: Result, axis: Axis, ranks: Ranks) -> str:
     """Return the links to those it sends to: all of its experts' ranks, its neighbors otherwise."""
-    mesh, rank = found.mesh, found.rank
+    mesh, rank = found.plan.mesh, found.rank
     at = ranks.index(rank)
     if axis == "expert":
         to = [other for other in ranks if other != rank]

@@ -24,7 +24,7 @@ from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.model import Job
 from engine.catalog.transports import INFINIBAND, LAUNCH
 from engine.draw.rank_map import Look, map_scene
-from engine.form.map_inputs import SHORT
+from engine.form.axis_names import SHORT
 from engine.formulas.transfer_time import send_time
 from engine.run.parallelism import data_parallel
 from engine.simulate.map_traffic import SHOWN, sent_per_step

@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 
 from engine.basis.text import show, words
-from engine.calculators.splitting_the_model.parallel_map import calculator as parallel_map
-from engine.calculators.splitting_the_model.parallel_map.model import model
-from engine.form.map_inputs import ORDERS, PRESETS
+from engine.calculator import load
+from engine.calculators.splitting_the_model.parallel_map.inputs import ORDERS, PRESETS, Inputs
 
-DEFAULT = parallel_map.Inputs()
+MAP = load("parallel_map")
+DEFAULT = Inputs()
 LLAMA = PRESETS["Llama 3 405B on 1,024 GPUs"]
 DEEPSEEK = PRESETS["DeepSeek-V3 on 1,024 GPUs"]
 
 
 def views(**changes):
-    return parallel_map.compute(replace(DEFAULT, **changes))
+    return MAP.compute(replace(DEFAULT, **changes))
 
 
 def shown(views, output):
@@ -80,8 +80,8 @@ def test_hidden_tensor_parallelism_waits_less_and_not_nothing():
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_order_moves_the_same_bytes(order):
-    here = [one.sent for one in model(replace(DEFAULT, order=order)).traffic.values()]
-    assert here == [one.sent for one in model(DEFAULT).traffic.values()]
+    here = [one.sent for one in MAP.solve(replace(DEFAULT, order=order)).plan.traffic.values()]
+    assert here == [one.sent for one in MAP.solve(DEFAULT).plan.traffic.values()]
 
 
 def test_more_than_1024_gpus_are_cut_and_said():

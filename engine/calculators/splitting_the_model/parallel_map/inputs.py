@@ -8,10 +8,10 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number, Scalar, Switch
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.form.axis_names import SHORT
 from engine.form.fields import GpusPerNode
 
 MOST = 1024
-SHORT = {"tensor": "TP", "context": "CP", "data": "DP", "pipeline": "PP", "expert": "EP"}
 _KEY = {"tp": "tensor", "cp": "context", "dp": "data", "pp": "pipeline"}
 # Megatron's order and the Llama 3 paper's come first.
 _FIRST = ("tp-cp-dp-pp", "tp-cp-pp-dp")

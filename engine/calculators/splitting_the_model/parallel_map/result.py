@@ -1,0 +1,164 @@
+"""What the map solves: the possible plan nearest to the inputs, laid on its machines."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated, cast
+
+from engine.basis.text import Text
+from engine.basis.told import Told
+from engine.basis.units import Bytes, Count, Seconds, Share
+from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs, axes_of
+from engine.calculators.splitting_the_model.parallel_map.notes import (
+    at_most,
+    others,
+    product,
+    refused,
+    uneven,
+)
+from engine.catalog.nodes import NODES
+from engine.form.run import inputs as run_inputs
+from engine.form.run.repair import run_of
+from engine.simulate.mapped_plan import MappedPlan, Order, mapped_plan
+
+_ORDER = "Links as the order of the ranks places them; each GPU has its share of the ports."
+_MODELLED = (_ORDER, "The cost model of the estimates, whose error other pages measure.")
+_SOURCES = ("narayanan2021", "korthikanti2022")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The map, and the numbers that are told of it.
+
+    Attributes:
+        plan: the possible plan nearest to the inputs, on its machines.
+        rank: the reader's GPU.
+        notes: what had to change, and what is unusual, in sentences.
+        refused: whether Megatron would refuse the order.
+    """
+
+    plan: MappedPlan
+    rank: Count
+    notes: tuple[Text, ...]
+    refused: bool
+    world_size: Annotated[
+        Count,
+        Told(
+            "GPUs",
+            "n",
+            note="on {num_nodes} nodes",
+            basis="definition",
+            assumes=("Sequence and expert parallelism reuse ranks and add none.",),
+        ),
+    ]
+    tensor: Annotated[Count, Told(symbol="t", of="tensor_parallel")]
+    context: Annotated[Count, Told(symbol="c", of="context_parallel")]
+    data: Annotated[Count, Told(symbol="d", of="data_parallel")]
+    pipeline: Annotated[Count, Told(symbol="p", of="pipeline_parallel")]
+    num_nodes: Count
+    step: Annotated[
+        Seconds,
+        Told("Step", "T", note="{waiting} of it waits for communication", assumes=(_ORDER,)),
+    ]
+    worst_swap: Annotated[Seconds, Told("Step after the worst swap of two axes", assumes=(_ORDER,))]
+    waits: Annotated[
+        Seconds,
+        Told(
+            "Exposed communication",
+            note="of all axes, per step",
+            color="communication",
+            assumes=_MODELLED,
+            sources=_SOURCES,
+        ),
+    ]
+    waiting: Share
+    tensor_waits: Annotated[
+        Seconds,
+        Told(
+            "Exposed tensor parallelism",
+            note="over {tensor_sent} per GPU",
+            color="tensor",
+            assumes=_MODELLED,
+            sources=_SOURCES,
+        ),
+    ]
+    tensor_sent: Bytes
+    tensor_leaves: Annotated[
+        Share,
+        Told(
+            "Tensor-parallel bytes that leave a node",
+            color="tensor",
+            basis="simulated",
+            assumes=("Counted link by link, rings in the order of the ranks.",),
+        ),
+    ]
+    leaves: Annotated[
+        Bytes,
+        Told(
+            "Leaves its node, per GPU",
+            note="per step, all axes",
+            basis="simulated",
+            assumes=(
+                "The sum over the axes of what a GPU sends, times the share of links that lead "
+                "to another node.",
+            ),
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    # Nothing but the chosen rank depends on the rank.
+    found = _first_rank(replace(inputs, rank=0))
+    return replace(found, rank=min(inputs.rank, found.world_size - 1))
+
+
+@lru_cache(maxsize=8)
+def _first_rank(inputs: Inputs) -> Result:
+    limited, cut = at_most(inputs)
+    run, changes = run_of(_run_inputs_of(limited))
+    plan = mapped_plan(run, cast("Order", axes_of(limited.order)))
+    against = refused(limited, run)
+    mesh, step, tensor = plan.mesh, plan.step, plan.traffic.get("tensor")
+    return Result(
+        plan=plan,
+        rank=0,
+        notes=(*cut, *changes, *uneven(run), *others(run), *against),
+        refused=bool(against),
+        world_size=mesh.world_size,
+        tensor=mesh.sizes["tensor"],
+        context=mesh.sizes["context"],
+        data=mesh.sizes["data"],
+        pipeline=mesh.sizes["pipeline"],
+        num_nodes=mesh.num_nodes,
+        step=step.total,
+        worst_swap=max((swap.step.total for swap in plan.swaps), default=step.total),
+        waits=plan.waits,
+        waiting=plan.waits / step.total,
+        tensor_waits=step.tensor_parallel,
+        tensor_sent=tensor.sent if tensor else 0.0,
+        tensor_leaves=tensor.across if tensor else 0.0,
+        leaves=plan.leaving,
+    )
+
+
+def _run_inputs_of(inputs: Inputs) -> run_inputs.Inputs:
+    node = NODES[inputs.machine]
+    return run_inputs.Inputs(
+        model=inputs.model,
+        sequence_length=inputs.sequence_length,
+        gpu=node.gpu,
+        world_size=product(inputs),
+        tensor_parallel=inputs.tensor_parallel,
+        pipeline_parallel=inputs.pipeline_parallel,
+        virtual_pipeline=1,
+        context_parallel=inputs.context_parallel,
+        expert_parallel=inputs.expert_parallel,
+        micro_batch_size=inputs.micro_batch_size,
+        global_batch_size=inputs.num_microbatches * inputs.micro_batch_size * inputs.data_parallel,
+        gpus_per_node=inputs.gpus_per_node,
+        nics_per_node=inputs.gpus_per_node,
+        nic_bandwidth=node.nic_bandwidth * node.nics_per_node / node.gpus_per_node,
+        schedule="1f1b",
+        sequence_parallel=inputs.sequence_parallel,
+        overlap_tensor_parallel=inputs.overlap_tensor_parallel,
+    )

@@ -1,0 +1,144 @@
+"""A plan on its machines: the mesh of ranks, what each axis moves, and the step in that order."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+
+from engine.basis.units import Bytes, Count, Seconds
+from engine.run.file import Run
+from engine.run.parallelism import Plan, data_parallel
+from engine.simulate.map_traffic import SHOWN, Traffic, traffic
+from engine.simulate.rank import Axis, Group, group_of, rank_of
+from engine.simulate.rank_map import AXES, Mesh, placed
+from engine.simulate.step_time import StepTime, step_time
+
+Order = tuple[Axis, ...]
+# The axes whose ranks share a model; the rest of the waiting is that of data parallelism.
+_MODEL: Order = ("tensor", "context", "expert", "pipeline")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap:
+    """The same plan with two axes of the order swapped.
+
+    Attributes:
+        first, second: the axes.
+        order: that results, innermost first.
+        step: its time.
+    """
+
+    first: Axis
+    second: Axis
+    order: Order
+    step: StepTime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappedPlan:
+    """A plan, laid on its machines.
+
+    Attributes:
+        run: model, cluster, plan and training.
+        mesh: the ranks.
+        traffic: by axis, of those with more than one rank.
+        wires: the link each axis uses, by axis.
+        step: with the ranks in this order.
+        swaps: of every two axes that have ranks, in the order of the axes.
+    """
+
+    run: Run
+    mesh: Mesh
+    traffic: Mapping[Axis, Traffic]
+    wires: Mapping[Axis, Group]
+    step: StepTime
+    swaps: tuple[Swap, ...]
+
+    @property
+    def waits(self) -> Seconds:
+        """What the step waits for communication, all axes."""
+        return self.step.data_parallel + sum(exposed(self.step, axis) for axis in _MODEL)
+
+    @property
+    def leaving(self) -> Bytes:
+        """The bytes that a mean GPU sends out of its node per step."""
+        return sum(one.sent * one.across for one in self.traffic.values())
+
+    def size(self, axis: Axis) -> Count:
+        """Return the ranks of an axis, experts included."""
+        return self.mesh.expert if axis == "expert" else self.mesh.sizes[axis]
+
+    def alone(self, axis: Axis) -> Seconds:
+        """Return the bytes of an axis over the bandwidth of its link."""
+        return self.traffic[axis].sent / self.wires[axis].bandwidth
+
+
+def exposed(step: StepTime, axis: Axis) -> Seconds:
+    """Return what a step waits for an axis."""
+    return {
+        "tensor": step.tensor_parallel,
+        "context": step.context_parallel,
+        "expert": step.expert_parallel,
+        "data": step.data_parallel,
+        "pipeline": step.pipeline,
+    }[axis]
+
+
+def mapped_plan(run: Run, order: Order) -> MappedPlan:
+    """Return the plan of a run with its ranks in an order, innermost axis first."""
+    mesh = _laid(run.plan, order, run.cluster.gpus_per_node)
+    found = traffic(run.model, run.plan, run.training, mesh)
+    where = placed(mesh)
+    ranks = {**mesh.sizes, "expert": mesh.expert}
+    return MappedPlan(
+        run=run,
+        mesh=mesh,
+        traffic={axis: one for axis, one in found.items() if ranks[axis] > 1},
+        wires={axis: _wire(run, where, axis) for axis in SHOWN},
+        step=_step(run, mesh),
+        swaps=_swaps(run, mesh),
+    )
+
+
+# The groups that a mesh has found are kept with it.
+@lru_cache(maxsize=32)
+def _laid(plan: Plan, order: Order, gpus_per_node: Count) -> Mesh:
+    return Mesh(
+        sizes={
+            "tensor": plan.tensor_parallel,
+            "context": plan.context_parallel,
+            "data": data_parallel(plan),
+            "pipeline": plan.pipeline_parallel,
+        },
+        order=order,
+        expert=plan.expert_parallel,
+        gpus_per_node=gpus_per_node,
+    )
+
+
+def _step(run: Run, mesh: Mesh) -> StepTime:
+    return step_time(run.model, run.cluster, run.plan, run.training, placed=placed(mesh))
+
+
+def _wire(run: Run, where: Mapping[Axis, Count], axis: Axis) -> Group:
+    rank = replace(rank_of(run.cluster, run.training), placed=where)
+    plan = run.plan
+    ranks = {
+        "tensor": plan.tensor_parallel,
+        "context": plan.context_parallel,
+        "expert": plan.expert_parallel,
+        "data": data_parallel(plan) * plan.context_parallel,
+        "pipeline": 2,
+    }[axis]
+    return group_of(rank, ranks, 1, axis)
+
+
+def _swaps(run: Run, mesh: Mesh) -> tuple[Swap, ...]:
+    active = [axis for axis in AXES if mesh.sizes[axis] > 1]
+    found = []
+    for first, second in combinations(active, 2):
+        change = {first: second, second: first}
+        order = tuple(change.get(axis, axis) for axis in mesh.order)
+        other = _laid(run.plan, order, mesh.gpus_per_node)
+        found.append(Swap(first=first, second=second, order=order, step=_step(run, other)))
+    return tuple(found)
