@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from engine.basis.equation import Equation
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas._symbols import symbols
-from engine.formulas.communication import tree_depth
+from engine.formulas.communication import point_to_point_time, tree_depth
 
 Operation = Literal[
     "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce"
@@ -58,6 +58,14 @@ def bus_bandwidth_factor(operation: Operation, world_size: Count) -> Ratio:
     if operation in ("broadcast", "reduce"):
         return 1.0
     raise ValueError(f"no operation '{operation}'; there are {', '.join(get_args(Operation))}")
+
+
+def largest_buffer(limit: Seconds, bandwidth: Bandwidth, world_size: Count) -> Bytes:
+    """Return the buffer whose ring all-reduce takes `limit`, latencies left out.
+
+    Source: as `bus_bandwidth`, solved for the buffer: a port carries factor times buffer.
+    """
+    return limit * bandwidth / bus_bandwidth_factor("all_reduce", world_size)
 
 
 CROSSOVER = Equation(
@@ -117,6 +125,10 @@ class Fit:
     latency: Seconds
     bandwidth: Bandwidth
     half_size: Bytes
+
+    def reached(self, size: Bytes) -> Bandwidth:
+        """Return size over time of one message on the fitted link."""
+        return algorithm_bandwidth(size, point_to_point_time(size, self.bandwidth, self.latency))
 
 
 def fit_two_points(

@@ -1,18 +1,31 @@
 """Data sampler: which GPU sees which samples of an epoch, and what happens to the rest."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from engine.basis.inputs import Choice, Number, Switch
 from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SHARE
-from engine.basis.views import Receipt, Table, Value, View
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, Count, Share
+from engine.basis.views import Table
+from engine.simulate.sampler import everything, shards
 
 TITLE = "The sampler"
 QUESTION = "Which GPU sees which samples, and are any seen twice or never?"
 PRESETS = {
     "Drop the rest": {"drop_last": True},
     "Forgot the sampler": {"sampler": "none"},
+}
+_COUNTED: Mapping[str, Any] = {
+    "assumes": (
+        "Counted in the lists of the table, which follow the documented rule of PyTorch's "
+        "DistributedSampler: every n-th index, filled up from the start or cut short.",
+        "Without shuffling; with it, the same rule runs over a permutation that all GPUs share "
+        "and that set_epoch changes.",
+    ),
+    "sources": ("pytorch_sampler",),
+    "basis": "definition",
 }
 
 
@@ -35,71 +48,58 @@ class Inputs:
     ] = "distributed"
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
-    shards = shards_of(inputs)
-    reads = sum(len(shard) for shard in shards)
-    seen = len({sample for shard in shards for sample in shard})
-    twice = reads - seen
-    receipt = Receipt(
-        basis="definition",
-        assumptions=(
-            "Counted in the lists of the table, which follow the documented rule of PyTorch's "
-            "DistributedSampler: every n-th index, filled up from the start or cut short.",
-            "Without shuffling; with it, the same rule runs over a permutation that all GPUs share "
-            "and that set_epoch changes.",
-        ),
-        sources=("pytorch_sampler",),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What each GPU reads, and how often that is something new."""
+
+    shards: tuple[tuple[int, ...], ...]
+    reads: Count
+    twice: Annotated[
+        Count, Told("Read more than once", "", "of {reads} reads in an epoch", **_COUNTED)
+    ]
+    never: Annotated[Count, Told("Never read", "", "of {dataset} samples", **_COUNTED)]
+    useful: Annotated[
+        Share,
+        Told("New samples per read", "", "what the epoch would be without repetition", **_COUNTED),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the epoch of every GPU."""
+    given = inputs.dataset, inputs.num_gpus
+    distributed = inputs.sampler == "distributed"
+    dealt = shards(*given, drop_last=inputs.drop_last) if distributed else everything(*given)
+    reads = sum(map(len, dealt))
+    seen = len({sample for shard in dealt for sample in shard})
+    return Result(
+        shards=dealt,
+        reads=reads,
+        twice=reads - seen,
+        never=inputs.dataset - seen,
+        useful=seen / reads if reads else 0.0,
     )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result)
     return {
-        "twice": Value(
-            label="Read more than once",
-            value=float(twice),
-            quantity=COUNT,
-            receipt=receipt,
-            note=say("of {r} reads in an epoch", r=(reads, COUNT)),
-        ),
-        "never": Value(
-            label="Never read",
-            value=float(inputs.dataset - seen),
-            quantity=COUNT,
-            receipt=receipt,
-            note=say("of {d} samples", d=(inputs.dataset, COUNT)),
-        ),
-        "useful": Value(
-            label="New samples per read",
-            value=seen / reads if reads else 0.0,
-            quantity=SHARE,
-            receipt=receipt,
-            note="what the epoch would be without repetition",
-        ),
+        "twice": tell.value("twice", value=float(result.twice)),
+        "never": tell.value("never", value=float(result.never)),
+        "useful": tell.value("useful"),
         "table": Table(
             title="The epoch of every GPU",
             columns=("GPU", "Samples, in order", "Count"),
             rows=tuple(
                 (f"GPU {rank}", _listed(shard), say("{n}", n=(len(shard), COUNT)))
-                for rank, shard in enumerate(shards)
+                for rank, shard in enumerate(result.shards)
             ),
-            links=tuple((f"rank:{rank}",) for rank in range(len(shards))),
+            links=tuple((f"rank:{rank}",) for rank in range(inputs.num_gpus)),
         ),
     }
 
 
-def shards_of(inputs: Inputs) -> list[list[int]]:
-    """Return the sample numbers that each GPU reads in an epoch, from 0."""
-    indices = list(range(inputs.dataset))
-    if inputs.sampler == "none":
-        return [indices for _ in range(inputs.num_gpus)]
-    each, rest = divmod(inputs.dataset, inputs.num_gpus)
-    if rest and not inputs.drop_last:
-        each += 1
-    total = each * inputs.num_gpus
-    # A dataset smaller than the padding is repeated as often as it takes.
-    filled = (indices * (total // inputs.dataset + 1))[:total]
-    return [filled[rank :: inputs.num_gpus] for rank in range(inputs.num_gpus)]
-
-
-def _listed(shard: list[int]) -> Text:
+def _listed(shard: tuple[int, ...]) -> Text:
     if not shard:
         return "nothing: fewer samples than GPUs"
     shown = ", ".join(str(sample) for sample in shard[:12])

@@ -1,24 +1,21 @@
 """Algorithm race: which all-reduce is fastest at which message size, and where they cross."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import GBYTES_PER_SECOND, MEGABYTES, MICROSECONDS, Number
-from engine.basis.text import Text, say
-from engine.basis.units import BANDWIDTH, BYTES, COUNT, GB, KB, MB, MICRO, SECONDS, Bytes, Seconds
-from engine.basis.views import Axis, Badge, Lines, Point, Receipt, Rule, Series, Value, View
+from engine.basis.text import say
+from engine.basis.told import Symbol, Teller, Told, Views
+from engine.basis.units import BANDWIDTH, BYTES, GB, KB, MB, MICRO, SECONDS, Bytes, Seconds
+from engine.basis.views import Badge, Lines, Point, Receipt, Rule, Series, Value
 from engine.catalog.hardware import MEASURED
 from engine.formulas.bandwidth import CROSSOVER, ring_tree_crossover_size
-from engine.formulas.communication import (
-    IN_NETWORK_ALL_REDUCE,
-    RING_ALL_REDUCE,
-    TREE_ALL_REDUCE,
-    in_network_all_reduce_time,
-    ring_all_reduce_time,
-    tree_all_reduce_time,
-)
-from engine.formulas.hierarchy import HIERARCHICAL_ALL_REDUCE, hierarchical_all_reduce_time
+from engine.formulas.communication import IN_NETWORK_ALL_REDUCE, RING_ALL_REDUCE, TREE_ALL_REDUCE
+from engine.formulas.hierarchy import HIERARCHICAL_ALL_REDUCE
+from engine.simulate.algorithm_race import Race, times
 
 TITLE = "Algorithm race"
 QUESTION = "Ring, tree, hierarchical or in the switch: which all-reduce wins at which size?"
@@ -76,6 +73,7 @@ class Inputs:
             scale="log",
             symbol="α",
         ),
+        Symbol("a"),
     ] = 5 * MICRO
     gpus_per_node: Annotated[
         int,
@@ -102,36 +100,55 @@ class Inputs:
     ] = 366 * GB
 
 
-def times(inputs: Inputs, size: Bytes) -> dict[str, Seconds]:
-    """Return the time of every algorithm that the inputs allow."""
-    wire = size, inputs.world_size, inputs.bandwidth, inputs.latency
-    found = {
-        "ring": ring_all_reduce_time(*wire),
-        "tree": tree_all_reduce_time(*wire),
-        "in_network": in_network_all_reduce_time(*wire),
-    }
-    nodes, rest = divmod(inputs.world_size, inputs.gpus_per_node)
-    if inputs.gpus_per_node > 1 and nodes > 1 and not rest:
-        found["hierarchical"] = hierarchical_all_reduce_time(
-            size,
-            inputs.gpus_per_node,
-            nodes,
-            inputs.scale_up,
-            inputs.latency,
-            inputs.bandwidth * inputs.gpus_per_node,
-            inputs.latency,
-        )
-    return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What every algorithm takes: for this message, and for all sizes of the chart."""
+
+    crossover: Annotated[
+        Bytes,
+        Told(
+            "Ring and tree cross at",
+            "Sc",
+            assumes=("Both on the same wires; both pipelines filled.",),
+        ),
+    ]
+    now: Mapping[str, Seconds]
+    columns: Mapping[str, tuple[Seconds, ...]]
+    best: str
+    time: Seconds
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def solve(inputs: Inputs) -> Result:
+    """Return the times of all algorithms, and where ring and tree cross."""
+    race = Race(
+        world_size=inputs.world_size,
+        gpus_per_node=inputs.gpus_per_node,
+        bandwidth=inputs.bandwidth,
+        scale_up=inputs.scale_up,
+        latency=inputs.latency,
+    )
+    now = times(race, inputs.message)
+    rows = [times(race, size) for size in _COLUMN]
+    best = min(("ring", "tree"), key=lambda name: now[name])
+    return Result(
+        crossover=ring_tree_crossover_size(inputs.world_size, inputs.bandwidth, inputs.latency),
+        now=now,
+        columns={name: tuple(row[name] for row in rows) for name in now},
+        best=best,
+        time=now[best],
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    now = times(inputs, inputs.message)
-    crossover = ring_tree_crossover_size(inputs.world_size, inputs.bandwidth, inputs.latency)
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    crossed = "below it the tree is faster, above it the ring"
+    if result.crossover <= 0:
+        crossed = "the ring is never slower: it takes no more steps than the tree"
     return {
-        "crossover": _crossover(inputs, crossover),
-        "winner": _winner(now),
-        "race": _race(inputs, now, crossover),
+        "crossover": tell.value("crossover", note=crossed),
+        "winner": _winner(result),
+        "race": partial(_race, tell, inputs, result),
         "measured_ring": _measured("h200_ring", "Measured, ring"),
         "measured_switch": _measured("h200_nvls", "Measured, in the switch"),
     }
@@ -154,79 +171,46 @@ def _measured(key: str, label: str) -> Value:
     )
 
 
-def _crossover(inputs: Inputs, size: Bytes) -> Value:
-    symbols = {
-        "Sc": (size, BYTES),
-        "n": (float(inputs.world_size), COUNT),
-        "a": (inputs.latency, SECONDS),
-        "B": (inputs.bandwidth, BANDWIDTH),
-    }
-    note: Text = "below it the tree is faster, above it the ring"
-    return Value(
-        label="Ring and tree cross at",
-        value=size,
-        quantity=BYTES,
-        receipt=Receipt(
-            equation=CROSSOVER,
-            symbols=symbols,
-            inputs={"n": "world_size", "a": "latency", "B": "bandwidth"},
-            assumptions=("Both on the same wires; both pipelines filled.",),
-        ),
-        note=note if size > 0 else "the ring is never slower: it takes no more steps than the tree",
-    )
-
-
-def _winner(now: dict[str, Seconds]) -> Badge:
-    best = min(("ring", "tree"), key=lambda name: now[name])
-    other = "tree" if best == "ring" else "ring"
+def _winner(result: Result) -> Badge:
+    best, other = result.best, "tree" if result.best == "ring" else "ring"
     return Badge(
         text=_NAMES[best][0].capitalize(),
         sentence=say(
             f"The {_NAMES[best][0]} takes {{a}}, the {_NAMES[other][0]} {{b}}.",
-            a=(now[best], SECONDS),
-            b=(now[other], SECONDS),
+            a=(result.time, SECONDS),
+            b=(result.now[other], SECONDS),
         ),
         color=_NAMES[best][1],
     )
 
 
-def _race(inputs: Inputs, now: dict[str, Seconds], crossover: Bytes) -> Lines:
-    columns = [times(inputs, size) for size in _COLUMN]
-    series = tuple(
-        Series(
-            key=name,
-            label=label,
-            x=_COLUMN,
-            y=tuple(row[name] for row in columns),
-            color=color,
-            dashed=name == "in_network",
-        )
-        for name, (label, color) in _NAMES.items()
-        if name in now
-    )
-    every = [y for line in series for y in line.y]
-    best = min(("ring", "tree"), key=lambda name: now[name])
-    rule = Rule(key="crossover", label=say("{s}", s=(crossover, BYTES)), axis="x", at=crossover)
+def _race(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    every = [y for column in result.columns.values() for y in column]
+    crossover = Rule(key="crossover", label=tell.say("{crossover}"), axis="x", at=result.crossover)
     return Lines(
         title="Time of one all-reduce against its size",
-        x=Axis(label="message", quantity=BYTES, low=LOW, high=HIGH, scale="log"),
-        y=Axis(
-            label="time",
-            quantity=SECONDS,
+        x=tell.axis("crossover", "message", low=LOW, high=HIGH, scale="log"),
+        y=tell.axis(
+            "time",
+            "time",
             low=10.0 ** math.floor(math.log10(min(every))),
             high=10.0 ** math.ceil(math.log10(max(every))),
             scale="log",
         ),
-        series=series,
-        points=(
-            Point(
-                key="now",
-                label=say("{t}", t=(now[best], SECONDS)),
-                x=inputs.message,
-                y=now[best],
-            ),
+        series=tuple(
+            Series(
+                key=name,
+                label=label,
+                x=_COLUMN,
+                y=result.columns[name],
+                color=color,
+                dashed=name == "in_network",
+            )
+            for name, (label, color) in _NAMES.items()
+            if name in result.columns
         ),
-        rules=(rule,) if LOW <= crossover <= HIGH else (),
+        points=(Point(key="now", label=tell.say("{time}"), x=inputs.message, y=result.time),),
+        rules=(crossover,) if LOW <= result.crossover <= HIGH else (),
         handle="message",
         caption="Both axes are logarithmic. Drag the message past the dashed line.",
     )

@@ -2,24 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import GBYTES_PER_SECOND, MEGABYTES, Number
-from engine.basis.text import Text, say
-from engine.basis.units import (
-    BANDWIDTH,
-    BYTES,
-    GB,
-    KB,
-    MB,
-    MICRO,
-    SECONDS,
-    SHARE,
-    Bandwidth,
-    Bytes,
-    Quantity,
-)
-from engine.basis.views import Axis, Badge, Lines, Point, Receipt, Rule, Series, Value, View
+from engine.basis.text import Text
+from engine.basis.told import Symbol, Teller, Told, Views
+from engine.basis.units import GB, KB, MB, MICRO, Bandwidth, Bytes, Seconds, Share
+from engine.basis.views import Badge, Lines, Point, Rule, Series
 from engine.formulas.bandwidth import FIT, HALF_SIZE, Fit, fit_two_points
 from engine.formulas.communication import point_to_point_time
 
@@ -36,6 +26,11 @@ PRESETS = {
 }
 LOW, HIGH = 1 * KB, 100 * GB
 _COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 64) for i in range(65))
+_DOUBTFUL: Seconds = 100 * MICRO
+_ASSUMES = (
+    "Two points always lie on a line: only a third tells whether the model holds.",
+    "Both bandwidths are size over time of one message between two GPUs.",
+)
 
 
 def _size(label: str) -> Number:
@@ -50,119 +45,96 @@ def _speed(label: str) -> Number:
 class Inputs:
     """Two rows of a benchmark's table: message size and the bandwidth it reached."""
 
-    first: Annotated[float, _size("Small message")] = 1 * MB
+    first: Annotated[float, _size("Small message"), Symbol("Sa")] = 1 * MB
     first_bandwidth: Annotated[float, _speed("Small message reached")] = 25 * GB
-    second: Annotated[float, _size("Large message")] = 256 * MB
+    second: Annotated[float, _size("Large message"), Symbol("S2")] = 256 * MB
     second_bandwidth: Annotated[float, _speed("Large message reached")] = 48 * GB
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page; without finite numbers where no link fits."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The link through both points; where there is none, no finite number and the reason."""
+
+    latency: Annotated[Seconds, Told("Latency", "a", "of an empty message", assumes=_ASSUMES)]
+    bandwidth: Annotated[
+        Bandwidth, Told("Bandwidth", "B", "of an endless message", assumes=_ASSUMES)
+    ]
+    half_size: Annotated[Bytes, Told("Half of it at", "Sh", "message size", assumes=_ASSUMES)]
+    first_time: Annotated[Seconds, Told(symbol="Ta")]
+    second_time: Annotated[Seconds, Told(symbol="T2")]
+    small: Bytes
+    waiting: Share
+    reached: Share
+    curve: tuple[Bandwidth, ...]
+    problem: str
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the fit, and what it says of both messages."""
+    times = inputs.first / inputs.first_bandwidth, inputs.second / inputs.second_bandwidth
+    problem = ""
     try:
-        fit = fit_two_points(
-            inputs.first,
-            inputs.first / inputs.first_bandwidth,
-            inputs.second,
-            inputs.second / inputs.second_bandwidth,
-        )
-        verdict = _consistent(inputs, fit)
+        fit = fit_two_points(inputs.first, times[0], inputs.second, times[1])
     except ValueError as error:
         fit = Fit(latency=math.nan, bandwidth=math.nan, half_size=math.nan)
-        verdict = Badge(
-            text="Inconsistent",
-            sentence=f"No link with one latency and one bandwidth gives both: {error}.",
-            color="communication",
-        )
-    return {
-        "latency": _value("Latency", fit.latency, SECONDS, "of an empty message", inputs, fit),
-        "verdict": verdict,
-        "bandwidth": _value(
-            "Bandwidth", fit.bandwidth, BANDWIDTH, "of an endless message", inputs, fit
-        ),
-        "half_size": _value("Half of it at", fit.half_size, BYTES, "message size", inputs, fit),
-        "curve": _curve(inputs, fit),
-    }
-
-
-def _value(
-    label: str, value: float, quantity: Quantity, note: str, inputs: Inputs, fit: Fit
-) -> Value:
-    symbols = {
-        "B": (fit.bandwidth, BANDWIDTH),
-        "a": (fit.latency, SECONDS),
-        "Sh": (fit.half_size, BYTES),
-        "Sa": (inputs.first, BYTES),
-        "S2": (inputs.second, BYTES),
-        "Ta": (inputs.first / inputs.first_bandwidth, SECONDS),
-        "T2": (inputs.second / inputs.second_bandwidth, SECONDS),
-    }
-    receipt = Receipt(
-        equation=FIT,
-        symbols=symbols,
-        inputs={"Sa": "first", "S2": "second"},
-        assumptions=(
-            "Two points always lie on a line: only a third tells whether the model holds.",
-            "Both bandwidths are size over time of one message between two GPUs.",
-        ),
-    )
-    return Value(label=label, value=value, quantity=quantity, receipt=receipt, note=note)
-
-
-def _consistent(inputs: Inputs, fit: Fit) -> Badge:
+        problem = str(error)
     small, large = sorted((inputs.first, inputs.second))
-    reached = _bandwidth(fit, large) / fit.bandwidth
-    if fit.latency > 100 * MICRO:
-        return Badge(
-            text="Doubtful",
-            sentence=say(
-                "A latency of {t} is far above what a network step costs: check the larger "
-                "message, or what else shared the wire.",
-                t=(fit.latency, SECONDS),
-            ),
-            color="communication",
+    return Result(
+        latency=fit.latency,
+        bandwidth=fit.bandwidth,
+        half_size=fit.half_size,
+        first_time=times[0],
+        second_time=times[1],
+        small=small,
+        waiting=fit.latency / point_to_point_time(small, fit.bandwidth, fit.latency),
+        reached=fit.reached(large) / fit.bandwidth,
+        curve=() if problem else tuple(map(fit.reached, _COLUMN)),
+        problem=problem,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page; without finite numbers where no link fits."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    shown = {name: tell.value(name, equation=FIT) for name in ("latency", "bandwidth", "half_size")}
+    return {
+        "latency": shown.pop("latency"),
+        "verdict": _verdict(tell, result),
+        **shown,
+        "curve": partial(_curve, tell, inputs, result),
+    }
+
+
+def _verdict(tell: Teller, result: Result) -> Badge:
+    if result.problem:
+        sentence: Text = f"No link with one latency and one bandwidth gives both: {result.problem}."
+        return Badge(text="Inconsistent", sentence=sentence, color="communication")
+    if result.latency > _DOUBTFUL:
+        sentence = tell.say(
+            "A latency of {latency} is far above what a network step costs: check the larger "
+            "message, or what else shared the wire."
         )
-    return Badge(
-        text="Consistent",
-        sentence=say(
-            "The small message of {s} spends {a} of its time on latency; the large one reaches "
-            "{b} of the wire.",
-            s=(small, BYTES),
-            a=(fit.latency / point_to_point_time(small, fit.bandwidth, fit.latency), SHARE),
-            b=(reached, SHARE),
-        ),
-        color="compute",
+        return Badge(text="Doubtful", sentence=sentence, color="communication")
+    sentence = tell.say(
+        "The small message of {small} spends {waiting} of its time on latency; the large one "
+        "reaches {reached} of the wire."
     )
+    return Badge(text="Consistent", sentence=sentence, color="compute")
 
 
-def _bandwidth(fit: Fit, size: Bytes) -> Bandwidth:
-    return size / point_to_point_time(size, fit.bandwidth, fit.latency)
-
-
-def _curve(inputs: Inputs, fit: Fit) -> Lines:
-    measured = (
-        Point(key="first", label="small", x=inputs.first, y=inputs.first_bandwidth),
-        Point(key="second", label="large", x=inputs.second, y=inputs.second_bandwidth),
-    )
-    fits = math.isfinite(fit.bandwidth)
-    high = max(inputs.first_bandwidth, inputs.second_bandwidth, fit.bandwidth if fits else 0.0)
-    label: Text = say("half at {s}", s=(fit.half_size, BYTES))
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    given = inputs.first_bandwidth, inputs.second_bandwidth
+    high = max(*given, 0.0 if result.problem else result.bandwidth)
+    fitted = Series(key="fit", label="fit", x=_COLUMN, y=result.curve, color="communication")
+    half = Rule(key="half", label=tell.say("half at {half_size}"), axis="x", at=result.half_size)
     return Lines(
         title="Bandwidth reached against message size",
-        x=Axis(label="message", quantity=BYTES, low=LOW, high=HIGH, scale="log"),
-        y=Axis(label="size over time", quantity=BANDWIDTH, low=0.0, high=high * 1.1),
-        series=(
-            Series(
-                key="fit",
-                label="fit",
-                x=_COLUMN,
-                y=tuple(_bandwidth(fit, size) for size in _COLUMN),
-                color="communication",
-            ),
-        )
-        if fits
-        else (),
-        points=measured,
-        rules=(Rule(key="half", label=label, axis="x", at=fit.half_size),)
-        if fits and LOW <= fit.half_size <= HIGH
-        else (),
+        x=tell.axis("half_size", "message", low=LOW, high=HIGH, scale="log"),
+        y=tell.axis("bandwidth", "size over time", low=0.0, high=high * 1.1),
+        series=(fitted,) if result.curve else (),
+        points=(
+            Point(key="first", label="small", x=inputs.first, y=given[0]),
+            Point(key="second", label="large", x=inputs.second, y=given[1]),
+        ),
+        rules=(half,) if LOW <= result.half_size <= HIGH else (),
     )

@@ -1,21 +1,23 @@
 """Collective steps: a collective on small numbers, round by round."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis import discover
 from engine.basis.inputs import Choice
-from engine.basis.text import say
-from engine.basis.units import COUNT, RATIO
-from engine.basis.views import Receipt, Scene, Value, View
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Count, Ratio
 from engine.draw.collective import collective_scene
 from engine.form.fields import FewGpus
 from engine.simulate.collective import run
-from engine.simulate.trace import port_bytes
+from engine.simulate.trace import Trace, port_bytes
 
 PACKAGE = "engine.collectives"
 TITLE = "An all-reduce, round by round"
 QUESTION = "How can every GPU get the sum without one of them doing all the work?"
+_COUNTED = ("Counted in the run that the scene shows; the tests hold it against the closed form.",)
+_SOURCES = ("patarasuk2009", "thakur2005", "sanders2009")
 _ORDER = ("ring_all_reduce", "star_all_reduce", "tree_all_reduce")
 
 
@@ -35,40 +37,66 @@ class Inputs:
     world_size: FewGpus = 8
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the scene and what its run counted."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the run counted; `trace` is the run, and `star` whether rank 0 stands in the middle."""
+
+    trace: Trace
+    star: bool
+    rounds: Annotated[
+        Count,
+        Told(
+            "Rounds",
+            "",
+            "each waits for the one before",
+            assumes=_COUNTED,
+            sources=_SOURCES,
+            basis="simulated",
+        ),
+    ]
+    busiest_port: Annotated[
+        Ratio,
+        Told(
+            "Busiest port sends",
+            "",
+            "the buffer",
+            assumes=_COUNTED,
+            sources=_SOURCES,
+            basis="simulated",
+        ),
+    ]
+    idlest_port: Annotated[
+        Ratio,
+        Told(
+            "Least busy port sends",
+            "",
+            "the buffer, of {world_size} ports",
+            assumes=_COUNTED,
+            sources=_SOURCES,
+            basis="simulated",
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the run of the collective on small numbers."""
     collective = discover.module(PACKAGE, inputs.algorithm)
     trace = run(collective, inputs.world_size)
     sent = [out for out, _ in port_bytes(trace, -1, 1.0)]
-    scene: Scene = collective_scene(trace, star=hasattr(collective, "ROOT"))
-    counted = Receipt(
-        basis="simulated",
-        assumptions=(
-            "Counted in the run that the scene shows; the tests hold it against the closed form.",
-        ),
-        sources=("patarasuk2009", "thakur2005", "sanders2009"),
+    return Result(
+        trace=trace,
+        star=hasattr(collective, "ROOT"),
+        rounds=len(trace.frames) - 1,
+        busiest_port=max(sent),
+        idlest_port=min(sent),
     )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the scene and what its run counted."""
+    tell = Teller(inputs, result)
     return {
-        "scene": scene,
-        "rounds": Value(
-            label="Rounds",
-            value=float(len(trace.frames) - 1),
-            quantity=COUNT,
-            receipt=counted,
-            note="each waits for the one before",
-        ),
-        "busiest_port": Value(
-            label="Busiest port sends",
-            value=max(sent),
-            quantity=RATIO,
-            receipt=counted,
-            note="the buffer",
-        ),
-        "idlest_port": Value(
-            label="Least busy port sends",
-            value=min(sent),
-            quantity=RATIO,
-            receipt=counted,
-            note=say("the buffer, of {n} ports", n=(inputs.world_size, COUNT)),
-        ),
+        "scene": partial(collective_scene, result.trace, star=result.star),
+        "rounds": tell.value("rounds", value=float(result.rounds)),
+        **tell.values("busiest_port", "idlest_port"),
     }

@@ -1,14 +1,15 @@
 """Rail claim: is a 70B gradient synchronized in under a second on 400 Gb/s ports?"""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, Number
-from engine.basis.text import say
-from engine.basis.units import BANDWIDTH, BYTES, COUNT, PARAMETERS, SECONDS, Seconds
-from engine.basis.views import Badge, Published, Receipt, Value, View
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds
+from engine.basis.views import Badge, Published
 from engine.catalog.hardware import LINKS, MEASURED
-from engine.formulas.communication import RING_ALL_REDUCE, ring_all_reduce_time, ring_bytes_sent
+from engine.formulas.bandwidth import largest_buffer
+from engine.formulas.communication import RING_ALL_REDUCE, ring_all_reduce_time
 from engine.formulas.hierarchy import flat_ring_bandwidth
 from engine.formulas.overlap import gradient_size
 
@@ -21,6 +22,17 @@ PORT = LINKS["infiniband_ndr"]
 NVLINK = MEASURED["h200_ring"]
 ELEMENT = 2.0
 LIMIT: Seconds = 1.0
+_ASSUMES = (
+    "bf16 gradients, one ring per port, latencies left out.",
+    "The ring is no faster than NVLink, measured at {nvlink} on 8 H200.",
+)
+_SOURCES = (PORT.source, NVLINK.source)
+_CLAIM = Published(
+    text="a published calculator promises less than a second for models up to 70B",
+    reason="That holds with eight ports per node, not with the one it computes with.",
+    source="pingdo_sync",
+    claim="E3.10",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,77 +51,65 @@ class Inputs:
     ] = 8
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The ring on these wires, and the model for which it takes just one second."""
+
+    size: Annotated[Bytes, Told(symbol="S", of="parameters")]
+    ranks: Annotated[Count, Told(symbol="n", of="num_nodes")]
+    wire: Annotated[Bandwidth, Told(symbol="B", of="ports_per_node")]
+    latency: Annotated[Seconds, Told(symbol="a")] = 0.0
+    nvlink: Bandwidth = NVLINK.bus_bandwidth
+    time: Annotated[
+        Seconds, Told("All-reduce", "T", "{ranks} GPUs, {size} of gradients", "communication")
+    ]
+    largest: Annotated[
+        Parameters, Told("Largest model in one second", "", "the same wires, latencies left out")
+    ]
+    largest_size: Annotated[Bytes, Told(of="parameters")]
+    limit: Seconds = LIMIT
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the time of the ring, and the largest model within a second."""
     size = gradient_size(inputs.parameters, ELEMENT)
     ranks = inputs.num_nodes * GPUS_PER_NODE
     wire = flat_ring_bandwidth(NVLINK.bus_bandwidth, PORT.bandwidth, inputs.ports_per_node)
-    time = ring_all_reduce_time(size, ranks, wire)
-    largest = LIMIT * wire / ring_bytes_sent(ELEMENT, ranks)
-    symbols = {
-        "T": (time, SECONDS),
-        "n": (float(ranks), COUNT),
-        "S": (size, BYTES),
-        "B": (wire, BANDWIDTH),
-        "a": (0.0, SECONDS),
-    }
-    receipt = Receipt(
-        equation=RING_ALL_REDUCE,
-        symbols=symbols,
-        inputs={"n": "num_nodes", "S": "parameters", "B": "ports_per_node"},
-        assumptions=(
-            "bf16 gradients, one ring per port, latencies left out.",
-            say(
-                "The ring is no faster than NVLink, measured at {b} on 8 H200.",
-                b=(NVLINK.bus_bandwidth, BANDWIDTH),
-            ),
-        ),
-        sources=(PORT.source, NVLINK.source),
-        published=Published(
-            text="a published calculator promises less than a second for models up to 70B",
-            reason="That holds with eight ports per node, not with the one it computes with.",
-            source="pingdo_sync",
-            claim="E3.10",
-        ),
+    largest = largest_buffer(LIMIT, wire, ranks)
+    return Result(
+        size=size,
+        ranks=ranks,
+        wire=wire,
+        time=ring_all_reduce_time(size, ranks, wire),
+        largest=largest / ELEMENT,
+        largest_size=largest,
     )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    one = inputs.ports_per_node == 1
+    ports = "One port of 400 Gb/s per node carries the ring"
+    if not one:
+        ports = "{ports_per_node} ports of 400 Gb/s per node carry the rings"
     return {
-        "time": Value(
-            label="All-reduce",
-            value=time,
-            quantity=SECONDS,
-            receipt=receipt,
-            note=say("{n} GPUs, {s} of gradients", n=(ranks, COUNT), s=(size, BYTES)),
-            color="communication",
-        ),
+        "time": tell.value("time", assumes=_ASSUMES, sources=_SOURCES, published=_CLAIM),
         "verdict": Badge(
-            text="True" if time < LIMIT else "False",
-            sentence=say(
-                "One port of 400 Gb/s per node carries the ring at {b}: {t}.",
-                b=(wire, BANDWIDTH),
-                t=(time, SECONDS),
-            )
-            if inputs.ports_per_node == 1
-            else say(
-                "{k} ports of 400 Gb/s per node carry the rings at {b}: {t}.",
-                k=(inputs.ports_per_node, COUNT),
-                b=(wire, BANDWIDTH),
-                t=(time, SECONDS),
-            ),
-            color="compute" if time < LIMIT else "communication",
+            text="True" if result.time < LIMIT else "False",
+            sentence=tell.say(ports + " at {wire}: {time}."),
+            color="compute" if result.time < LIMIT else "communication",
         ),
-        "largest": Value(
-            label="Largest model in one second",
-            value=largest,
-            quantity=PARAMETERS,
-            receipt=replace(
-                receipt,
-                symbols=symbols
-                | {"T": (LIMIT, SECONDS), "S": (gradient_size(largest, ELEMENT), BYTES)},
-                assumptions=(
-                    "Solved for the gradient that takes one second, two bytes per parameter.",
-                    *receipt.assumptions,
-                ),
+        "largest": tell.value(
+            "largest",
+            receipt=tell.receipt(
+                RING_ALL_REDUCE,
+                "Solved for the gradient that takes one second, two bytes per parameter.",
+                *_ASSUMES,
+                sources=_SOURCES,
+                published=_CLAIM,
+                T="limit",
+                S="largest_size",
             ),
-            note="the same wires, latencies left out",
         ),
     }

@@ -1,13 +1,19 @@
 """Collectives by hand: eight operations on small numbers, step by step, and a slow port."""
 
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from math import fsum
+from typing import Annotated
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE
-from engine.basis.views import Badge, Receipt, Value, View
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Bytes, Count, Ratio, Seconds
+from engine.basis.views import Badge, Scene
+from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs as Inputs
+from engine.calculators.moving_bytes.collectives_by_hand.inputs import setup_of
 from engine.calculators.moving_bytes.collectives_by_hand.views import meter, proof, sums
-from engine.form.hand_model import Hand, model, nearest, scene
-from engine.form.hand_model import Inputs as Inputs
+from engine.draw.collective import collective_scene
+from engine.form.collective_names import label
+from engine.simulate.by_hand import Hand, agreed, algorithms, play, traced
 from engine.simulate.collective import OPERATIONS
 from engine.simulate.topology import describe
 from engine.simulate.trace import port_bytes
@@ -21,119 +27,148 @@ PRESETS = {
     "One port at a quarter": {"slow_share": 0.25},
     "All-to-all on four": {"operation": "all_to_all", "algorithm": "direct", "world_size": 4},
 }
+_COUNTED = ("Counted in the run that the scene shows; the tests hold it against the closed form.",)
+_SOURCES = ("patarasuk2009", "thakur2005", "sanders2009")
+_WIRES = (
+    "One port of {port} per GPU, all on one switch that never blocks.",
+    "Messages of a round start together and share ports max-min fairly; a round starts when "
+    "the one before has ended.",
+)
+_FLUID = ("bertsekas1992", "hockney1994")
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the scene, what its run counted and proved, and its time on wires."""
-    hand = model(inputs)
-    return {
-        "scene": scene(hand),
-        "proof": proof(inputs, hand),
-        **_counts(inputs, hand),
-        "time": _time(inputs, hand),
-        "even_time": _even(hand),
-        "binding": _binding(inputs, hand),
-        "meter": meter(inputs, hand),
-        "sums": sums(inputs, hand),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the run counted and proved, and its time on wires; `hand` is the run."""
 
-
-def _counts(inputs: Inputs, hand: Hand) -> dict[str, View]:
-    sent = [out for out, _ in port_bytes(hand.trace, -1, 1.0)]
-    counted = Receipt(
-        basis="simulated",
-        assumptions=(
-            "Counted in the run that the scene shows; the tests hold it against the closed form.",
-        ),
-        sources=("patarasuk2009", "thakur2005", "sanders2009"),
-    )
-    return {
-        "rounds": Value(
-            label="Rounds",
-            value=float(len(hand.trace.frames) - 1),
-            quantity=COUNT,
-            receipt=counted,
-            note=nearest(inputs, hand) or "each waits for the one before",
-        ),
-        "busiest_port": Value(
-            label="Busiest port sends",
-            value=max(sent),
-            quantity=RATIO,
-            receipt=counted,
-            note="the buffer",
-            color="communication",
-        ),
-        "all_ports": Value(
-            label="All ports together send",
-            value=fsum(sent),
-            quantity=RATIO,
-            receipt=counted,
-            note=say("the buffer, from {n} GPUs", n=(inputs.world_size, COUNT)),
-        ),
-    }
-
-
-def _wires(inputs: Inputs) -> tuple[Text, ...]:
-    return (
-        say(
-            "One port of {b} per GPU, all on one switch that never blocks.",
-            b=(inputs.port, LINK_SPEED),
-        ),
-        "Messages of a round start together and share ports max-min fairly; a round starts when "
-        "the one before has ended.",
-    )
-
-
-def _time(inputs: Inputs, hand: Hand) -> Value:
-    return Value(
-        label=f"This {OPERATIONS[inputs.operation]}",
-        value=hand.timed.time,
-        quantity=SECONDS,
-        receipt=Receipt(
-            basis="simulated", assumptions=_wires(inputs), sources=("bertsekas1992", "hockney1994")
-        ),
-        note=say("{a} of it latency", a=(hand.timed.latency, SECONDS)),
-        color="communication",
-    )
-
-
-def _even(hand: Hand) -> Value:
-    return Value(
-        label="With equal ports",
-        value=hand.even.time,
-        quantity=SECONDS,
-        receipt=Receipt(
+    hand: Hand
+    rounds: Annotated[Count, Told("Rounds", assumes=_COUNTED, sources=_SOURCES, basis="simulated")]
+    busiest_port: Annotated[
+        Ratio,
+        Told(
+            "Busiest port sends",
+            "",
+            "the buffer",
+            "communication",
+            assumes=_COUNTED,
+            sources=_SOURCES,
             basis="simulated",
-            assumptions=("The same run with no slow port.",),
-            sources=("bertsekas1992", "hockney1994"),
         ),
-        note=say("{r} as long with the slow one", r=(hand.timed.time / hand.even.time, RATIO)),
+    ]
+    all_ports: Annotated[
+        Ratio,
+        Told(
+            "All ports together send",
+            "",
+            "the buffer, from {world_size} GPUs",
+            assumes=_COUNTED,
+            sources=_SOURCES,
+            basis="simulated",
+        ),
+    ]
+    time: Annotated[
+        Seconds,
+        Told(
+            "",
+            "",
+            "{latency_part} of it latency",
+            "communication",
+            assumes=_WIRES,
+            sources=_FLUID,
+            basis="simulated",
+        ),
+    ]
+    latency_part: Seconds
+    even_time: Annotated[
+        Seconds,
+        Told(
+            "With equal ports",
+            "",
+            "{slower} as long with the slow one",
+            assumes=("The same run with no slow port.",),
+            sources=_FLUID,
+            basis="simulated",
+        ),
+    ]
+    slower: Ratio
+    equal: tuple[bool, ...]
+    cells: Count
+    wrong: Count
+    ports: tuple[tuple[Bytes, Bytes], ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the run on numbers and on wires."""
+    hand = play(setup_of(inputs))
+    sent = [out for out, _ in port_bytes(hand.trace, -1, 1.0)]
+    equal = agreed(hand.trace)
+    return Result(
+        hand=hand,
+        rounds=len(hand.trace.frames) - 1,
+        busiest_port=max(sent),
+        all_ports=fsum(sent),
+        time=hand.timed.time,
+        latency_part=hand.timed.latency,
+        even_time=hand.even.time,
+        slower=hand.timed.time / hand.even.time,
+        equal=equal,
+        cells=len(equal),
+        wrong=equal.count(False),
+        ports=port_bytes(hand.trace, -1, inputs.size),
     )
 
 
-def _binding(inputs: Inputs, hand: Hand) -> Badge:
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the scene, what its run counted and proved, and its time on wires."""
+    tell, hand = Teller(inputs, result), result.hand
+    note = _nearest(inputs, hand) or "each waits for the one before"
+    return {
+        "scene": partial(_scene, hand),
+        "proof": proof(tell, inputs, all(result.equal)),
+        "rounds": tell.value("rounds", note=note, value=float(result.rounds)),
+        **tell.values("busiest_port", "all_ports"),
+        "time": tell.value("time", label=f"This {OPERATIONS[inputs.operation]}"),
+        **tell.values("even_time"),
+        "binding": _binding(tell, inputs, result),
+        "meter": partial(meter, tell, result.ports),
+        "sums": partial(sums, inputs, hand),
+    }
+
+
+def _scene(hand: Hand) -> Scene:
+    name = algorithms()[hand.trace.operation][hand.algorithm]
+    return _drawn(name, hand.trace.world_size, hand.trace.seed, hasattr(hand.module, "ROOT"))
+
+
+@lru_cache(maxsize=4)
+def _drawn(name: str, world_size: Count, seed: int, star: bool) -> Scene:
+    drawn = collective_scene(traced(name, world_size, seed), star=star)
+    # A page sets the title of a figure once; what the reader chose belongs into the caption.
+    return replace(drawn, title="Round by round", caption=f"{drawn.title}. {drawn.caption}")
+
+
+def _nearest(inputs: Inputs, hand: Hand) -> str:
+    """Return a sentence if another algorithm is shown than the one chosen, else an empty text."""
+    if hand.algorithm == inputs.algorithm:
+        return ""
+    operation, shown = OPERATIONS[inputs.operation], label(hand.algorithm).lower()
+    return f'There is no such {operation} here; shown is the algorithm "{shown}".'
+
+
+def _binding(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     """Return what the run waits for: latency, one port, or ports that are all alike."""
-    timed = hand.timed
+    timed, hand = result.hand.timed, result.hand
     if timed.latency > timed.time / 2:
-        return Badge(
-            text="Latency",
-            sentence=say(
-                "More than half of the time are latencies: {n} rounds, each waiting for a message.",
-                n=(len(hand.trace.frames) - 1, COUNT),
-            ),
+        sentence = tell.say(
+            "More than half of the time are latencies: {rounds} rounds, each waiting for a message."
         )
-    slow = ("port_out", hand.slow_gpu, 0)
-    if slow in timed.binding and inputs.slow_share < 1:
-        return Badge(
-            text=f"Port of GPU {hand.slow_gpu}",
-            sentence=say(
-                "Everybody waits for one port at {s} of its speed: {r} as long as with equal "
-                "ports.",
-                s=(inputs.slow_share, SHARE),
-                r=(timed.time / hand.even.time, RATIO),
-            ),
-            color="communication",
+        return Badge(text="Latency", sentence=sentence)
+    if hand.slow_port in timed.binding and inputs.slow_share < 1:
+        sentence = tell.say(
+            "Everybody waits for one port at {slow_share} of its speed: {slower} as long as with "
+            "equal ports."
         )
+        return Badge(text=f"Port of GPU {hand.slow_gpu}", sentence=sentence, color="communication")
     loads = [load for link, load in timed.loads.items() if link[0] in ("port_out", "port_in")]
     if max(loads) <= min(loads) * (1 + 1e-9) or len(timed.binding) == 0:
         return Badge(

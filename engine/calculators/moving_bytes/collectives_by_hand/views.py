@@ -1,42 +1,30 @@
 """Collectives by hand: the proof that the sums are right, and the meters of the ports."""
 
-from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT
+from engine.basis.text import Text
+from engine.basis.told import Teller
+from engine.basis.units import BYTES, Bytes
 from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
-from engine.form.hand_model import Hand, Inputs
+from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs
+from engine.simulate.by_hand import Hand
 from engine.simulate.collective import OPERATIONS, part, promise
-from engine.simulate.trace import port_bytes
 
 ADDING = ("all_reduce", "reduce_scatter", "reduce")
 
 
-def proof(inputs: Inputs, hand: Hand) -> Badge:
+def proof(tell: Teller, inputs: Inputs, equal: bool) -> Badge:
     """Return whether every GPU ended with what was computed directly, cell by cell."""
-    trace = hand.trace
-    final = trace.frames[-1].state
-    owed = [
-        final[rank][chunk] == cell
-        for rank in range(trace.world_size)
-        for chunk in range(trace.chunks)
-        if (cell := promise(trace, rank, chunk)) is not None
-    ]
     what = "sums added directly" if inputs.operation in ADDING else "numbers looked up directly"
-    if all(owed):
+    if equal:
         return Badge(
             text="Equal",
-            sentence=say(
-                f"Compared after the last round: all {{n}} cells equal the {what}.",
-                n=(len(owed), COUNT),
+            sentence=tell.say(
+                f"Compared after the last round: all {{cells}} cells equal the {what}."
             ),
             color="data",
         )
     return Badge(
         text="Not equal",
-        sentence=say(
-            f"{{k}} of {{n}} cells differ from the {what}.",
-            k=(owed.count(False), COUNT),
-            n=(len(owed), COUNT),
-        ),
+        sentence=tell.say(f"{{wrong}} of {{cells}} cells differ from the {what}."),
         color="communication",
     )
 
@@ -85,9 +73,8 @@ def _received(hand: Hand, rank: int) -> tuple[Text, ...]:
     return (str(rank), *(" ".join(map(str, numbers)) for numbers in (got, must, has)))
 
 
-def meter(inputs: Inputs, hand: Hand) -> Bars:
+def meter(tell: Teller, ports: tuple[tuple[Bytes, Bytes], ...]) -> Bars:
     """Return the bytes of every port, out and in."""
-    ports = port_bytes(hand.trace, -1, inputs.size)
     most = max(out + into for out, into in ports)
     return Bars(
         title="What every port has carried",
@@ -104,9 +91,8 @@ def meter(inputs: Inputs, hand: Hand) -> Bars:
             )
             for rank, (out, into) in enumerate(ports)
         ),
-        caption=say(
-            "For a buffer of {s}. A port works both ways at once, so the longer of its two parts "
-            "counts.",
-            s=(inputs.size, BYTES),
+        caption=tell.say(
+            "For a buffer of {size}. A port works both ways at once, so the longer of its two "
+            "parts counts."
         ),
     )

@@ -1,0 +1,18 @@
+"""What readers see for an algorithm of a collective."""
+
+_LABELS = {
+    "ring": "Ring",
+    "star": "Star",
+    "tree": "Double binary tree",
+    "hierarchical": "Hierarchical",
+    "halving_doubling": "Halving and doubling",
+    "in_network": "In the switch",
+    "binomial": "Binomial tree",
+    "direct": "Direct",
+    "two_level": "Two levels",
+}
+
+
+def label(algorithm: str) -> str:
+    """Return what the reader sees for an algorithm."""
+    return _LABELS.get(algorithm, algorithm.replace("_", " ").capitalize())
