@@ -6,12 +6,13 @@ import pytest
 
 from engine.basis.text import words
 from engine.basis.units import MILLI, Gbit, MiB
+from engine.calculator import load, make
 from engine.calculators.data_parallelism import data_parallel_steps as steps
-from engine.calculators.data_parallelism import data_sampler as sampler
 from engine.calculators.data_parallelism.data_parallel_scaling import calculator as scaling
 from engine.calculators.data_parallelism.data_parallel_scaling.model import point
 from engine.calculators.data_parallelism.data_parallel_variants import calculator as variants
 from engine.formulas.scaling import blocking_step, hiding_tokens, real_step, scaling_efficiency
+from engine.simulate import sampler
 from engine.simulate.replicas import RATE, SAMPLES, loss, one_step, shards, train
 
 GPUS = pytest.mark.parametrize("num_gpus", range(1, 9))
@@ -101,28 +102,25 @@ def test_a_tile_never_changes_its_size():
     assert len(sizes) == 1
 
 
-def dealt(**inputs):
-    return sampler.shards_of(replace(sampler.Inputs(), **inputs))
-
-
 def test_the_sampler_takes_every_nth_and_fills_up_from_the_start():
-    assert dealt(dataset=10, num_gpus=4)[3] == [3, 7, 1]
+    assert sampler.shards(10, 4, drop_last=False)[3] == (3, 7, 1)
 
 
 def test_drop_last_leaves_the_rest_unread():
-    assert dealt(dataset=10, num_gpus=4, drop_last=True) == [[0, 4], [1, 5], [2, 6], [3, 7]]
+    assert sampler.shards(10, 4, drop_last=True) == ((0, 4), (1, 5), (2, 6), (3, 7))
 
 
 def test_a_small_dataset_is_repeated_as_often_as_it_takes():
-    assert dealt(dataset=1, num_gpus=3) == [[0], [0], [0]]
+    assert sampler.shards(1, 3, drop_last=False) == ((0,), (0,), (0,))
 
 
 def test_a_small_dataset_dropped_leaves_nothing():
-    assert dealt(dataset=2, num_gpus=3, drop_last=True) == [[], [], []]
+    assert sampler.shards(2, 3, drop_last=True) == ((), (), ())
 
 
 def test_without_a_sampler_every_gpu_reads_everything():
-    views = sampler.compute(sampler.Inputs(sampler="none", dataset=10, num_gpus=4))
+    lab = load("data_sampler")
+    views = lab.compute(make(lab, {"sampler": "none", "dataset": 10, "num_gpus": 4}))
     assert views["useful"].value == pytest.approx(0.25)
 
 

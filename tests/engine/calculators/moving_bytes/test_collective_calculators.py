@@ -1,37 +1,31 @@
 """Collectives by hand, per port, with a slow port and on a cluster: numbers known beforehand."""
 
-from dataclasses import replace
-
 import pytest
 
 from engine.basis.text import show, words
 from engine.basis.views import Open
-from engine.calculators.moving_bytes import slow_port
-from engine.calculators.moving_bytes.collective_at_scale import calculator as collective_at_scale
-from engine.calculators.moving_bytes.collectives_by_hand import calculator as collectives_by_hand
-from engine.calculators.moving_bytes.port_traffic import calculator as port_traffic
-from engine.form.hand_model import algorithms
+from engine.calculator import load, make
+from engine.simulate.by_hand import algorithms
 
-HAND = collectives_by_hand.Inputs()
-PORT = port_traffic.Inputs()
-SLOW = slow_port.Inputs()
-SCALE = collective_at_scale.Inputs()
+
+def computed(name, changes):
+    return load(name).compute(make(load(name), changes))
 
 
 def hand(**changes):
-    return collectives_by_hand.compute(replace(HAND, **changes))
+    return computed("collectives_by_hand", changes)
 
 
 def port(**changes):
-    return port_traffic.compute(replace(PORT, **changes))
+    return computed("port_traffic", changes)
 
 
 def slow(**changes):
-    return slow_port.compute(replace(SLOW, **changes))
+    return computed("slow_port", changes)
 
 
 def scale(**changes):
-    return collective_at_scale.compute(replace(SCALE, **changes))
+    return computed("collective_at_scale", changes)
 
 
 def text(views, output):

@@ -1,17 +1,14 @@
 """Algorithm race, two-point fit and rail claim against published numbers and their own limits."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
 from engine.basis.text import show, words
 from engine.basis.units import GB, KB, MB, MICRO
-from engine.calculators.moving_bytes import algorithm_race, alpha_beta_fit, rail_claim
+from engine.calculator import load, make
 from engine.formulas.communication import point_to_point_time
 
-RACE = algorithm_race.Inputs()
-CLAIM = rail_claim.Inputs()
 ALPHA, WIRE = 7 * MICRO, 46 * GB
 
 
@@ -19,24 +16,27 @@ def text(views, output):
     return show(views[output].value, views[output].quantity)
 
 
+def computed(name, changes):
+    return load(name).compute(make(load(name), changes))
+
+
 def race(**changes):
-    return algorithm_race.compute(replace(RACE, **changes))
+    return computed("algorithm_race", changes)
 
 
 def fit(*points):
     (first, reached), (second, also_reached) = points
-    return alpha_beta_fit.compute(
-        alpha_beta_fit.Inputs(
-            first=first,
-            first_bandwidth=reached,
-            second=second,
-            second_bandwidth=also_reached,
-        )
-    )
+    changes = {
+        "first": first,
+        "first_bandwidth": reached,
+        "second": second,
+        "second_bandwidth": also_reached,
+    }
+    return computed("alpha_beta_fit", changes)
 
 
 def claim(**changes):
-    return rail_claim.compute(replace(CLAIM, **changes))
+    return computed("rail_claim", changes)
 
 
 def measured(size):
@@ -95,8 +95,8 @@ def test_every_curve_of_the_race_ascends():
 
 
 def test_the_readers_point_is_the_faster_of_ring_and_tree():
-    times = algorithm_race.times(RACE, RACE.message)
-    assert race()["race"].points[0].y == min(times["ring"], times["tree"])
+    solved = load("algorithm_race").solve(make(load("algorithm_race"), {}))
+    assert race()["race"].points[0].y == min(solved.now["ring"], solved.now["tree"])
 
 
 def test_the_fit_finds_the_latency_it_was_made_with():
@@ -129,8 +129,7 @@ def test_a_plausible_pair_is_consistent():
 
 
 def test_a_published_60_and_90_percent_of_300_gigabytes_is_doubtful():
-    change = next(iter(alpha_beta_fit.PRESETS.values()))
-    views = alpha_beta_fit.compute(alpha_beta_fit.Inputs(**change))
+    views = computed("alpha_beta_fit", next(iter(load("alpha_beta_fit").presets.values())))
     assert views["verdict"].text == "Doubtful"
 
 

@@ -1,0 +1,128 @@
+"""Collectives at scale: what the reader can change, and the cluster that it describes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
+from engine.basis.units import Gbit
+from engine.catalog.hardware import LINKS
+from engine.simulate.at_scale import full_nodes, with_slow_port
+from engine.simulate.cluster_collectives import Cluster
+from engine.simulate.topology import PCIE, Topology
+
+NVLINK, PORT = LINKS["nvlink4"], LINKS["infiniband_ndr"]
+NAMES: Mapping[str, str] = {
+    "ring": "ring, one per port",
+    "hierarchical": "hierarchical",
+    "halving_doubling": "halving and doubling",
+    "tree": "double binary tree",
+    "in_switch": "in the switches",
+    "star": "star",
+    "direct": "direct",
+    "two_level": "two levels",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    operation: Annotated[
+        str,
+        Choice(label="Operation", options={"all_reduce": "All-reduce", "all_to_all": "All-to-all"}),
+    ] = "all_reduce"
+    algorithm: Annotated[
+        str,
+        Choice(label="Look at", options=NAMES, help="Whose links the lower charts show."),
+    ] = "hierarchical"
+    world_size: Annotated[
+        int, Number(label="GPUs", low=2, high=1024, scale="log2", whole=True, symbol="n")
+    ] = 512
+    parameters: Annotated[
+        float,
+        Number(label="Parameters", unit=BILLIONS, low=1e6, high=1e12, scale="log", symbol="P"),
+    ] = 7e9
+    oversubscription: Annotated[
+        float,
+        Number(
+            label="Oversubscription above the leaf",
+            low=1.0,
+            high=16.0,
+            step=0.5,
+            help="Bandwidth of the ports under a leaf over that of its links to the spines.",
+        ),
+    ] = 1.0
+    scattered: Annotated[
+        bool,
+        Switch(label="Neighbors in other groups", help="The order of ranks jumps between leaves."),
+    ] = False
+    wrong_rail: Annotated[
+        bool,
+        Switch(label="Ranks one rail off", help="Messages arrive one port further than they left."),
+    ] = False
+    pxn: Annotated[
+        bool, Switch(label="PXN", help="Messages change rails over NVLink, before they leave.")
+    ] = True
+    slow_share: Annotated[
+        float,
+        Number(
+            label="Speed left of one port",
+            unit=PERCENT,
+            low=0.05,
+            high=1.0,
+            step=0.05,
+            help="Port 2 of node 1 sends at this share of its speed.",
+        ),
+    ] = 1.0
+    ports_per_node: Annotated[
+        int, Number(label="Ports per node of 8", low=1, high=8, scale="log2", whole=True)
+    ] = 8
+    port: Annotated[
+        float,
+        Number(
+            label="Port", unit=GBITS, low=25 * Gbit, high=1600 * Gbit, scale="log", advanced=True
+        ),
+    ] = PORT.bandwidth
+    nodes_per_group: Annotated[
+        int,
+        Number(
+            label="Nodes per leaf group", low=1, high=128, scale="log2", whole=True, advanced=True
+        ),
+    ] = 32
+    rails: Annotated[
+        bool,
+        Switch(label="Rails", help="Port k of every node is on leaf k.", advanced=True),
+    ] = True
+
+
+def cluster_of(inputs: Inputs) -> Cluster:
+    """Return the cluster as simulated: of full nodes only."""
+    asked = Topology(
+        world_size=inputs.world_size,
+        ports_per_node=inputs.ports_per_node,
+        nvlink=NVLINK.bandwidth,
+        port=inputs.port,
+        # A port on a faster bus: never slower than the port itself.
+        pcie=max(PCIE, inputs.port),
+        nodes_per_group=inputs.nodes_per_group,
+        oversubscription=inputs.oversubscription,
+        rails=inputs.rails,
+        pxn=inputs.pxn,
+        step_latency=NVLINK.latency,
+        network_latency=PORT.latency,
+    )
+    topology = with_slow_port(full_nodes(asked), inputs.slow_share)
+    shift = topology.gpus_per_node // topology.ports_per_node if inputs.wrong_rail else 0
+    return Cluster(topology=topology, scattered=inputs.scattered, rail_shift=shift)
+
+
+def repaired(inputs: Inputs, topology: Topology) -> str:
+    """Return what had to be changed for full nodes, in words, or an empty text."""
+    notes = []
+    world, ports = topology.world_size, topology.ports_per_node
+    if world != inputs.world_size:
+        notes.append(f"{inputs.world_size} GPUs do not fill nodes of 8; simulated are {world}.")
+    if ports != inputs.ports_per_node and world > 8:
+        notes.append(f"{inputs.ports_per_node} ports do not divide 8 GPUs; simulated are {ports}.")
+    return " ".join(notes)

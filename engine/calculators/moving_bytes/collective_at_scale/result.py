@@ -1,0 +1,101 @@
+"""Collectives at scale: what every algorithm takes on the cluster, and how it is told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.told import Told
+from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
+from engine.calculators.moving_bytes.collective_at_scale.inputs import (
+    NVLINK,
+    PORT,
+    Inputs,
+    cluster_of,
+    repaired,
+)
+from engine.formulas.overlap import gradient_size
+from engine.simulate.at_scale import Played, busy, play
+from engine.simulate.cluster_collectives import Cluster
+from engine.simulate.topology import CLIMB
+
+ELEMENT = 2.0
+_SOURCES = ("bertsekas1992", "nvidia_pxn", NVLINK.source, PORT.source, PORT.latency_source)
+ASSUMES = (
+    "{simulated} GPUs, {local} to a node, NVLink at {nvlink} and ports at {port_bandwidth}, each "
+    "one way, all at their line rate.",
+    "Messages of a round start together and share links max-min fairly; traffic of a leaf "
+    "spreads evenly over the spines.",
+    "Latencies that NCCL plans with: {node_latency} in the node, {network_latency} between nodes; "
+    "{climb} more by way of a spine is assumed.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What every algorithm of the operation takes on the cluster; `shown` is looked at."""
+
+    cluster: Cluster
+    played: Mapping[str, Played]
+    shown: str
+    best: str
+    repaired: str
+    size: Bytes
+    simulated: Count
+    local: Count
+    nvlink: Bandwidth
+    port_bandwidth: Bandwidth
+    node_latency: Seconds
+    network_latency: Seconds
+    climb: Seconds = CLIMB
+    time: Annotated[
+        Seconds,
+        Told(
+            "",
+            "",
+            "{size} on {simulated} GPUs",
+            "communication",
+            sources=_SOURCES,
+            basis="simulated",
+        ),
+    ]
+    latency: Annotated[
+        Seconds,
+        Told(
+            "Of it latency",
+            "",
+            "what an empty buffer would take",
+            sources=_SOURCES,
+            basis="simulated",
+        ),
+    ]
+    fastest: Annotated[Seconds, Told("Fastest here", sources=_SOURCES, basis="simulated")]
+    busy: Mapping[str, Share]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the simulation of every algorithm of the operation."""
+    cluster = cluster_of(inputs)
+    topology = cluster.topology
+    size = gradient_size(inputs.parameters, ELEMENT)
+    played = play(inputs.operation, cluster, size)
+    shown = inputs.algorithm if inputs.algorithm in played else next(iter(played))
+    best = min(played, key=lambda name: played[name].timed.time)
+    own = played[shown]
+    return Result(
+        cluster=cluster,
+        played=played,
+        shown=shown,
+        best=best,
+        repaired=repaired(inputs, topology),
+        size=size,
+        simulated=topology.world_size,
+        local=topology.gpus_per_node,
+        nvlink=topology.nvlink,
+        port_bandwidth=topology.port,
+        node_latency=topology.step_latency,
+        network_latency=topology.network_latency,
+        time=own.timed.time,
+        latency=own.timed.latency,
+        fastest=played[best].timed.time,
+        busy=busy(own, size),
+    )
