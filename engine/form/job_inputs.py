@@ -4,17 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.basis import units
 from engine.basis.inputs import BILLIONS, PERCENT, Choice, Number, Scalar, Unit
+from engine.basis.told import Symbol
 from engine.basis.units import DAY, HOUR
 from engine.catalog.accelerators import ACCELERATORS
 
-TRILLIONS = Unit("T", 1e12, {"B": 1e9, "M": 1e6, "billion": 1e9, "trillion": 1e12})
-SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR})
-MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": HOUR})
-HOURS = Unit(" h", HOUR, {"s": 1.0, "min": 60.0, "d": DAY, "days": DAY})
-PER_HOUR = Unit(" per hour", 1 / HOUR)
-PER_SECOND = Unit(" tokens/s", 1.0, {"k": 1e3})
-WATTS = Unit(" W", 1.0, {"kW": 1e3})
+TRILLIONS = Unit(
+    "T", 1e12, {"B": 1e9, "M": 1e6, "billion": 1e9, "trillion": 1e12}, quantity=units.TOKENS
+)
+SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR}, quantity=units.SECONDS)
+MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": HOUR}, quantity=units.SECONDS)
+HOURS = Unit(" h", HOUR, {"s": 1.0, "min": 60.0, "d": DAY, "days": DAY}, quantity=units.SECONDS)
+PER_HOUR = Unit(" per hour", 1 / HOUR, quantity=units.PRICE)
+PER_SECOND = Unit(" tokens/s", 1.0, {"k": 1e3}, quantity=units.TOKEN_RATE)
+WATTS = Unit(" W", 1.0, {"kW": 1e3}, quantity=units.POWER)
 
 # 419 unexpected interruptions in 54 days on 16,384 GPUs (Llama 3, section 3.3.4).
 LLAMA3_GPUS, LLAMA3_FAILURES, LLAMA3_WINDOW = 16_384, 419, 54 * DAY
@@ -95,6 +99,7 @@ class Inputs:
             scale="log",
             symbol="τ",
         ),
+        Symbol("t"),
     ] = HOUR
     checkpoint: Annotated[
         float,
@@ -107,6 +112,7 @@ class Inputs:
             symbol="δ",
             help="Only the part in which no step runs.",
         ),
+        Symbol("d"),
     ] = 60.0
     restart: Annotated[
         float,
@@ -130,6 +136,7 @@ class Inputs:
             scale="log",
             help="With its share of host, cables and software.",
         ),
+        Symbol("Mg"),
     ] = LLAMA3_MTBF
     deviation: Annotated[
         float,
@@ -142,6 +149,7 @@ class Inputs:
             symbol="\N{GREEK SMALL LETTER SIGMA}",
             help="Standard deviation from GPU to GPU. 0 if the speed was measured at this scale.",
         ),
+        Symbol("s"),
     ] = 0.01
     slower: Annotated[
         float,
@@ -153,6 +161,7 @@ class Inputs:
             step=0.01,
             symbol="s",
         ),
+        Symbol("l"),
     ] = 0.0
     price: Annotated[
         float,
@@ -189,6 +198,7 @@ class Inputs:
             advanced=True,
             help="What the building draws over what its servers draw.",
         ),
+        Symbol("x"),
     ] = 1.1
     speed_from: Annotated[
         str,

@@ -36,6 +36,15 @@ def slowest_share(ratio: Ratio, num_gpus: Count, deviation: Share) -> Share:
     return normal((ratio - 1) / deviation) ** num_gpus
 
 
+def all_done_share(ratio: Ratio, num_gpus: Count, deviation: Share, slower: Share) -> Share:
+    """Return the probability that all of n are done by then, one of which is a slow GPU.
+
+    The slow one's times are normal around 1/(1 - `slower`); at least one other GPU is there.
+    """
+    others = slowest_share(ratio, max(1, num_gpus - 1), deviation)
+    return others * slowest_share(1 + ratio - 1 / (1 - slower), 1, deviation)
+
+
 def slowest_of(num_gpus: Count, deviation: Share) -> Ratio:
     """Return the mean of the slowest of n normal step times, over the mean of one.
 

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 
-from engine.basis.units import Ratio, Share
+from engine.basis.units import Count, Ratio, Share
 
 
 def chances(seed: int) -> Iterator[Share]:
@@ -27,3 +28,14 @@ def normals(chance: Iterator[Share]) -> Iterator[Ratio]:
         angle = 2 * math.pi * next(chance)
         yield length * math.cos(angle)
         yield length * math.sin(angle)
+
+
+def jittered(count: Count, deviation: Share, slower: Share, seed: int) -> tuple[Ratio, ...]:
+    """Return one step of so many GPUs over an average step; the first GPU is the slow one.
+
+    Twelve even numbers add up to nearly a normal one, with a deviation of one.
+    """
+    chance = chances(seed)
+    times = [max(0.0, 1 + deviation * (sum(islice(chance, 12)) - 6)) for _ in range(count)]
+    times[0] += 1 / (1 - slower) - 1
+    return tuple(times)

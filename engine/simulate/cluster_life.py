@@ -94,3 +94,18 @@ def run_time(habits: Habits, work: Seconds, seed: int) -> Seconds:
         if done >= left:
             return clock + again + left * segment
         clock, left, again = clock + wait, left - done, habits.restart
+
+
+def life_line(
+    habits: Habits, num_failures: Count, seed: int
+) -> tuple[tuple[Seconds, Seconds], ...]:
+    """Return (time, work done by then): it rises to each failure, and falls to what was saved."""
+    points = [(0.0, 0.0)]
+    for stretch in life(habits, num_failures, seed):
+        kept = stretch.saved + stretch.gained
+        points += [
+            (stretch.start, stretch.saved),
+            (stretch.end, kept + stretch.unsaved),
+            (stretch.end, kept),
+        ]
+    return tuple(points)

@@ -6,6 +6,7 @@ import pytest
 
 from engine.formulas.stragglers import (
     all_below,
+    all_done_share,
     deviations_behind,
     largest_possible,
     lost_to_waiting,
@@ -101,3 +102,9 @@ def test_without_jitter_all_are_done_at_once(ratio, share):
 
 def test_half_the_speed_loses_half_of_the_hours():
     assert lost_to_waiting(100.0, 2.0) == 50
+
+
+def test_all_are_done_with_the_chance_of_each_multiplied():
+    # Each is done by its mean in half of the steps; at half the speed that is twice the time.
+    assert all_done_share(1.0, 3, 0.01, 0.5) == pytest.approx(0.0, abs=1e-12)
+    assert all_done_share(1.0, 3, 0.01, 0.0) == pytest.approx(0.5**3)

@@ -1,12 +1,14 @@
 """Job time: when a run will be done, really, and what it costs."""
 
 import math
+from functools import partial
 
-from engine.basis.text import say
-from engine.basis.units import SECONDS, SHARE
-from engine.basis.views import Badge, Formula, View
+from engine.basis.told import Teller, Views
+from engine.basis.units import SHARE
+from engine.basis.views import Badge
 from engine.calculators.whole_runs.job_time import charts, values
-from engine.calculators.whole_runs.job_time.model import Job, job
+from engine.calculators.whole_runs.job_time.result import Result as Result
+from engine.calculators.whole_runs.job_time.result import solve as solve
 from engine.form.job_inputs import PRESETS as PRESETS
 from engine.form.job_inputs import Inputs as Inputs
 from engine.formulas import goodput, run, stragglers
@@ -33,55 +35,49 @@ EQUATIONS = (
 )
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    found = job(inputs)
+    tell = Teller(result, inputs, equations=EQUATIONS)
     return {
-        **values.result(inputs, found),
-        "verdict": _verdict(found),
-        "formula": Formula(
-            title="All of it in one line",
-            equation=run.RUN_TIME,
-            symbols=values.symbols(inputs, found),
-            inputs=values.FROM,
-        ),
-        "waterfall": charts.waterfall(found),
-        **values.speed(inputs, found),
-        "goodput_curve": charts.goodput_curve(inputs, found),
-        **values.failing(inputs, found),
-        "life": charts.one_life(inputs, found),
-        "straggler_curve": charts.straggler_curve(inputs, found),
-        **values.slowest(inputs, found),
-        "waiting": charts.waiting(inputs),
-        "slowest_curve": charts.slowest_curve(inputs, found),
+        **values.outcome(tell, result),
+        "verdict": _verdict(tell, result),
+        "formula": tell.formula("All of it in one line", run.RUN_TIME),
+        "waterfall": partial(charts.waterfall, tell, result),
+        **values.speed(tell, inputs, result),
+        "goodput_curve": partial(charts.goodput_curve, tell, inputs, result),
+        **values.failing(tell, inputs, result),
+        "life": partial(charts.one_life, tell, result),
+        "straggler_curve": partial(charts.straggler_curve, tell, inputs, result),
+        **values.slowest(tell, inputs, result),
+        "waiting": partial(charts.waiting, tell, inputs, result),
+        "slowest_curve": partial(charts.slowest_curve, tell, result),
     }
 
 
-def _verdict(found: Job) -> Badge:
+def _verdict(tell: Teller, result: Result) -> Badge:
     """Return what takes most of the time beyond the steps themselves."""
-    if not math.isfinite(found.wall):
+    if not math.isfinite(result.wall_time):
         return Badge(
             text="Never done",
-            sentence=say(
-                "Something fails every {m}, before the next checkpoint is reached.",
-                m=(found.mtbf, SECONDS),
+            sentence=tell.say(
+                "Something fails every {mtbf}, before the next checkpoint is reached."
             ),
             color="ink",
         )
     parts = {
-        "Waiting": (found.steps - found.work, "waiting for the slowest GPU"),
-        "Checkpoints": (found.checkpoints, "writing checkpoints"),
-        "Lost work": (found.redone, "work done again after failures"),
-        "Restarts": (found.restarts, "restarts"),
+        "Waiting": ("waiting", "waiting for the slowest GPU"),
+        "Checkpoints": ("checkpoints", "writing checkpoints"),
+        "Lost work": ("redone", "work done again after failures"),
+        "Restarts": ("restarts", "restarts"),
     }
-    name = max(parts, key=lambda part: parts[part][0])
-    time, what = parts[name]
+    name = max(parts, key=lambda part: float(getattr(result, parts[part][0])))
+    field, what = parts[name]
     return Badge(
         text=name,
-        sentence=say(
+        sentence=tell.say(
             f"Beyond its steps the run spends most on {what}: {{t}}, {{s}} of the whole.",
-            t=(time, SECONDS),
-            s=(time / found.wall, SHARE),
+            t=field,
+            s=(getattr(result, field) / result.wall_time, SHARE),
         ),
         color="ink",
     )

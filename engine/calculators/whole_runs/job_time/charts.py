@@ -1,207 +1,113 @@
 """Pictures of a run: from ideal to real, goodput over the interval, the slowest of n, one life."""
 
 import math
-from itertools import islice
 
-from engine.basis.text import Text, say
-from engine.basis.units import COUNT, DAY, RATIO, SECONDS, SHARE
+from engine.basis.told import Teller
+from engine.basis.units import SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.calculators.whole_runs.job_time.model import Job
+from engine.calculators.whole_runs.job_time.curves import INTERVALS, LONGEST, SHORTEST, SIZES
+from engine.calculators.whole_runs.job_time.result import Result
 from engine.form.job_inputs import Inputs
-from engine.formulas.goodput import first_order_goodput, goodput
-from engine.formulas.stragglers import slowest_of, slowest_share, slowest_with_one_slow
-from engine.simulate.chance import chances
-from engine.simulate.cluster_life import Habits, life
 
-_LOW, _HIGH = 30.0, DAY
-_INTERVALS = tuple(_LOW * (_HIGH / _LOW) ** (i / 64) for i in range(65))
-_SIZES = tuple(2**i for i in range(18))
-_FAILURES, _LANES = 16, 8
-_STEPS = 121
+_ENDLESS = "The job fails before it gets anywhere: the last two parts have no end."
 
 
-def waterfall(job: Job) -> Bars:
+def waterfall(tell: Teller, result: Result) -> Bars:
     """Return the run's time, grown part by part; a part without end is left out."""
     parts = (
-        ("Waste below the peak", job.work - job.at_peak),
-        ("Waiting for the slowest GPU", job.steps - job.work),
-        ("Checkpoints", job.checkpoints),
-        ("Work done again", job.redone),
-        ("Restarts", job.restarts),
+        ("Waste below the peak", result.work_time - result.at_peak),
+        ("Waiting for the slowest GPU", result.waiting),
+        ("Checkpoints", result.checkpoints),
+        ("Work done again", result.redone),
+        ("Restarts", result.restarts),
     )
-    so_far = job.at_peak
-    bars = [
-        Bar(
-            key="peak",
-            label="At the peak of the GPUs",
-            segments=(Segment(key="peak", label="at the peak", value=so_far, color="compute"),),
-        )
-    ]
+    so_far = result.at_peak
+    peak = Segment(key="peak", label="at the peak", value=so_far, color="compute")
+    bars = [Bar(key="peak", label="At the peak of the GPUs", segments=(peak,))]
     for number, (label, added) in enumerate(parts):
         if not math.isfinite(added):
             continue
-        bars.append(
-            Bar(
-                key=f"part{number}",
-                label=label,
-                segments=(
-                    Segment(key="before", label="so far", value=so_far, color="muted"),
-                    Segment(key="added", label="added", value=added, color="accent"),
-                ),
-            )
-        )
+        before = Segment(key="before", label="so far", value=so_far, color="muted")
+        more = Segment(key="added", label="added", value=added, color="accent")
+        bars.append(Bar(key=f"part{number}", label=label, segments=(before, more)))
         so_far += added
-    endless: Text = "The job fails before it gets anywhere: the last two parts have no end."
-    real: Text = say(
-        "Of {wall}, the GPUs at their peak would need {peak}.",
-        wall=(job.wall, SECONDS),
-        peak=(job.at_peak, SECONDS),
-    )
+    real = tell.say("Of {wall_time}, the GPUs at their peak would need {at_peak}.")
     return Bars(
         title="From the ideal to the real run",
-        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=so_far * 1.02),
+        axis=tell.axis("wall_time", "time", low=0.0, high=so_far * 1.02),
         bars=tuple(bars),
-        caption=real if math.isfinite(job.wall) else endless,
+        caption=real if math.isfinite(result.wall_time) else _ENDLESS,
     )
 
 
-def goodput_curve(inputs: Inputs, job: Job) -> Lines:
+def goodput_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return goodput over the work between checkpoints, with the handle on it."""
-    habits = inputs.checkpoint, inputs.restart, job.mtbf
-    best = Rule(key="best", label=say("best: {t}", t=(job.daly, SECONDS)), axis="x", at=job.daly)
+    best = Rule(key="best", label=tell.say("best: {daly}"), axis="x", at=result.daly)
+    curves, now = result.curves, result.goodput
+    first = Series(
+        key="first", label="first order", x=INTERVALS, y=curves.first, color="muted", dashed=True
+    )
     return Lines(
         title="Goodput against the work between two checkpoints",
-        x=Axis(
-            label="work between checkpoints", quantity=SECONDS, low=_LOW, high=_HIGH, scale="log"
-        ),
-        y=Axis(label="goodput", quantity=SHARE, low=0.0, high=1.0),
+        x=tell.axis("daly", "work between checkpoints", low=SHORTEST, high=LONGEST, scale="log"),
+        y=tell.axis("goodput", "goodput", low=0.0, high=1.0),
         series=(
-            Series(
-                key="higher",
-                label="Daly's model",
-                x=_INTERVALS,
-                y=tuple(goodput(t, *habits) for t in _INTERVALS),
-                color="compute",
-            ),
-            Series(
-                key="first",
-                label="first order",
-                x=_INTERVALS,
-                y=tuple(first_order_goodput(t, *habits) for t in _INTERVALS),
-                color="muted",
-                dashed=True,
-            ),
+            Series(key="higher", label="Daly's model", x=INTERVALS, y=curves.daly, color="compute"),
+            first,
         ),
-        points=(
-            Point(
-                key="now",
-                label=say("{g}", g=(job.goodput, SHARE)),
-                x=inputs.interval,
-                y=job.goodput,
-            ),
-        ),
-        rules=(best,) if _LOW <= job.daly <= _HIGH else (),
+        points=(Point(key="now", label=tell.say("{goodput}"), x=inputs.interval, y=now),),
+        rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         handle="interval",
         caption="Left of the best the job saves too often, right of it too much is done again.",
     )
 
 
-def straggler_curve(inputs: Inputs, job: Job) -> Lines:
+def straggler_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return how much longer a step is than its mean, over the number of GPUs."""
-    alike = [slowest_of(n, inputs.deviation) - 1 for n in _SIZES]
-    # The one slow GPU counts only where it is slow: the curves would lie on each other.
-    slowed = (
-        [slowest_with_one_slow(n, inputs.deviation, inputs.slower) - 1 for n in _SIZES]
-        if inputs.slower
-        else alike
+    sizes = tuple(float(n) for n in SIZES)
+    alike, slowed = (
+        tuple(max(0.0, y) for y in column) for column in (result.curves.alike, result.curves.slowed)
     )
-    sizes = tuple(float(n) for n in _SIZES)
-    here = job.slow_down - 1
+    here = result.slow_down - 1
+    series = (
+        Series(key="slowed", label="with the slow GPU", x=sizes, y=slowed, color="accent"),
+        Series(key="alike", label="all alike", x=sizes, y=alike, color="compute", dashed=True),
+    )
+    high = max(*result.curves.slowed, here, 0.01) * 1.15
+    label = tell.say("{s}", s=(here, SHARE))
     return Lines(
         title="Time that everybody waits for the slowest, over an average step",
-        x=Axis(label="GPUs", quantity=COUNT, low=sizes[0], high=sizes[-1], scale="log"),
-        y=Axis(
-            label="added to a step", quantity=SHARE, low=0.0, high=max(*slowed, here, 0.01) * 1.15
-        ),
-        series=(
-            Series(
-                key="slowed",
-                label="with the slow GPU",
-                x=sizes,
-                y=tuple(max(0.0, y) for y in slowed),
-                color="accent",
-            ),
-            Series(
-                key="alike",
-                label="all alike",
-                x=sizes,
-                y=tuple(max(0.0, y) for y in alike),
-                color="compute",
-                dashed=True,
-            ),
-        )[0 if inputs.slower else 1 :],
-        points=(
-            Point(
-                key="now",
-                label=say("{s}", s=(here, SHARE)),
-                x=float(inputs.num_gpus),
-                y=max(0.0, here),
-            ),
-        ),
+        x=tell.axis("num_gpus", "GPUs", low=sizes[0], high=sizes[-1], scale="log"),
+        y=Axis(label="added to a step", quantity=SHARE, low=0.0, high=high),
+        series=series[0 if inputs.slower else 1 :],
+        points=(Point(key="now", label=label, x=float(inputs.num_gpus), y=max(0.0, here)),),
         handle="num_gpus",
         caption="The mean of the slowest of n: it grows without end, ever more slowly.",
     )
 
 
-def slowest_curve(inputs: Inputs, job: Job) -> Lines:
+def slowest_curve(tell: Teller, result: Result) -> Lines:
     """Return how often one GPU, and how often all of them, are done by a given time."""
-    wide = max(inputs.deviation, 0.002)
-    low, high = 1 - 4 * wide, max(1 + 7 * wide, job.slow_down + 4 * wide)
-    ratios = tuple(low + (high - low) * i / (_STEPS - 1) for i in range(_STEPS))
-    slow = 1 / (1 - inputs.slower)
-    others = max(1, inputs.num_gpus - 1)
+    curves = result.curves
+    mean = tell.say("their mean: {slow_down}")
     return Lines(
         title="Who is done by when",
-        x=Axis(label="time over an average step", quantity=RATIO, low=low, high=high),
+        x=tell.axis(
+            "slow_down", "time over an average step", low=curves.ratios[0], high=curves.ratios[-1]
+        ),
         y=Axis(label="share of the steps", quantity=SHARE, low=0.0, high=1.0),
         series=(
-            Series(
-                key="one",
-                label="one GPU",
-                x=ratios,
-                y=tuple(slowest_share(x, 1, inputs.deviation) for x in ratios),
-                color="compute",
-            ),
-            Series(
-                key="all",
-                label="all GPUs",
-                x=ratios,
-                y=tuple(
-                    slowest_share(x, others, inputs.deviation)
-                    * slowest_share(1 + x - slow, 1, inputs.deviation)
-                    for x in ratios
-                ),
-                color="accent",
-            ),
+            Series(key="one", label="one GPU", x=curves.ratios, y=curves.one, color="compute"),
+            Series(key="all", label="all GPUs", x=curves.ratios, y=curves.all, color="accent"),
         ),
-        rules=(
-            Rule(
-                key="mean",
-                label=say("their mean: {m}", m=(job.slow_down, RATIO)),
-                axis="x",
-                at=job.slow_down,
-            ),
-        ),
+        rules=(Rule(key="mean", label=mean, axis="x", at=result.slow_down),),
         caption="A step ends when the last GPU is done: the right curve, not the left one.",
     )
 
 
-def waiting(inputs: Inputs) -> Bars:
+def waiting(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     """Return one step of eight GPUs, the first of them the slow one: who computes, who waits."""
-    chance = chances(inputs.seed)
-    # Twelve even numbers add up to nearly a normal one, with a deviation of one.
-    times = [max(0.0, 1 + inputs.deviation * (sum(islice(chance, 12)) - 6)) for _ in range(_LANES)]
-    times[0] += 1 / (1 - inputs.slower) - 1
+    times = result.curves.waiting
     last = max(times)
     return Bars(
         title="One step of eight of the GPUs",
@@ -223,51 +129,22 @@ def waiting(inputs: Inputs) -> Bars:
     )
 
 
-def one_life(inputs: Inputs, job: Job) -> Lines:
+def one_life(tell: Teller, result: Result) -> Lines:
     """Return the work that one simulated job has done, over time, until its 16th failure."""
-    habits = Habits(
-        interval=inputs.interval,
-        checkpoint=inputs.checkpoint,
-        restart=inputs.restart,
-        mtbf=job.mtbf,
-    )
-    points = [(0.0, 0.0)]
-    for stretch in life(habits, _FAILURES, inputs.seed):
-        kept = stretch.saved + stretch.gained
-        points += [
-            (stretch.start, stretch.saved),
-            (stretch.end, kept + stretch.unsaved),
-            (stretch.end, kept),
-        ]
-    end = points[-1][0]
+    times, work = zip(*result.curves.life, strict=True)
+    end = times[-1]
+
+    def straight(key: str, label: str, last: float, color: str) -> Series:
+        return Series(key=key, label=label, x=(0.0, end), y=(0.0, last), color=color, dashed=True)
+
     return Lines(
         title="The life of a job: work done, and lost again with every failure",
-        x=Axis(label="time", quantity=SECONDS, low=0.0, high=end),
-        y=Axis(label="work", quantity=SECONDS, low=0.0, high=end),
+        x=tell.axis("wall_time", "time", low=0.0, high=end),
+        y=tell.axis("steps", "work", low=0.0, high=end),
         series=(
-            Series(
-                key="ideal",
-                label="nothing fails",
-                x=(0.0, end),
-                y=(0.0, end),
-                color="muted",
-                dashed=True,
-            ),
-            Series(
-                key="mean",
-                label="mean of all lives",
-                x=(0.0, end),
-                y=(0.0, end * job.goodput),
-                color="ink",
-                dashed=True,
-            ),
-            Series(
-                key="life",
-                label="this life",
-                x=tuple(x for x, _ in points),
-                y=tuple(y for _, y in points),
-                color="compute",
-            ),
+            straight("ideal", "nothing fails", end, "muted"),
+            straight("mean", "mean of all lives", end * result.goodput, "ink"),
+            Series(key="life", label="this life", x=times, y=work, color="compute"),
         ),
         caption="Failures by a seeded sequence; throw the dice again for another life.",
     )

@@ -7,11 +7,12 @@ import pytest
 from engine.basis.text import DEFAULT, show, words
 from engine.basis.ticks import ticks
 from engine.basis.units import DAY, HOUR
-from engine.calculators.whole_runs.job_time import calculator as job_time
-from engine.calculators.whole_runs.job_time.model import job
+from engine.calculator import load
+from engine.calculators.whole_runs.job_time.calculator import solve
 from engine.form.job_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_MTBF, LLAMA3_WINDOW
 
-START = job_time.Inputs()
+job_time = load("job_time")
+START = job_time.inputs()
 HOPELESS = replace(START, num_gpus=131_072, gpu_mtbf=1e3 * HOUR, interval=DAY)
 
 
@@ -40,9 +41,9 @@ def test_the_default_rate_of_failures_is_llama_3s():
     "changes", [{}, {"interval": 600.0}, {"slower": 0.3}, {"num_gpus": 8}, {"restart": 3 * HOUR}]
 )
 def test_the_parts_of_the_run_add_up(changes):
-    found = job(replace(START, **changes))
+    found = solve(replace(START, **changes))
     parts = found.steps + found.checkpoints + found.redone + found.restarts
-    assert parts == pytest.approx(found.wall)
+    assert parts == pytest.approx(found.wall_time)
 
 
 def test_the_waterfall_ends_with_the_run():
@@ -109,8 +110,8 @@ def test_too_many_gpus_finish_later():
     [("BLOOM 176B on 384 A100", 1_082_990), ("DeepSeek-V3 on 2,048 H800", 2_664_000)],
 )
 def test_the_work_of_a_preset_is_within_the_reported_gpu_hours(preset, reported):
-    found = job(job_time.Inputs(**job_time.PRESETS[preset]))
-    hours = found.work * job_time.Inputs(**job_time.PRESETS[preset]).num_gpus / HOUR
+    found = solve(job_time.inputs(**job_time.presets[preset]))
+    hours = found.work / HOUR
     assert 0.8 * reported < hours < 1.001 * reported
 
 
