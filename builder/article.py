@@ -23,6 +23,7 @@ KEYS: dict[str, type] = {
     "minutes": int,
     "draft": bool,
 }
+FOLDERS = {"guides": "guide", "tools": "tool", "explorer": "tab", "reference": "page"}
 NEEDED = ("title", "summary")
 NEEDED_IN_GUIDES = (*NEEDED, "question", "path", "order", "updated", "minutes")
 
@@ -35,8 +36,8 @@ class Article:
         source: its path from the project's folder, e.g. "content/guides/ring.md".
         slug: the file's name without ".md"; other articles name it so.
         url: its folder in the output, "" for the home page, else ending in "/".
-        kind: "guide", "tool" and "tab" (of the guide it requires) by folder, "home" for
-            content/index.md, else "page".
+        kind: by its folder "guide", "tool", "tab" (of the guide it requires) or "page"; "home"
+            for content/index.md.
         path: the learning path as letter and name, e.g. "B Communication".
         requires: slugs of the guides to read before.
         next: slugs of the guides that continue here.
@@ -85,6 +86,9 @@ def parse(source: str, text: str) -> tuple[Article | None, list[Problem]]:
         line = re.search(r"at line (\d+)", str(error))
         return None, [Problem(source, int(line[1]) if line else end + 1, f"front matter: {error}")]
     inner = PurePosixPath(source).relative_to("content")
+    if len(inner.parts) > 1 and inner.parts[0] not in FOLDERS:
+        message = f"there is no folder '{inner.parts[0]}' for articles; there are "
+        return None, [Problem(source, 1, message + ", ".join(FOLDERS))]
     kind = _kind(inner)
     problems = [Problem(source, line, text) for line, text in _wrong(matter, lines[:end], kind)]
     if problems:
@@ -102,7 +106,7 @@ def parse(source: str, text: str) -> tuple[Article | None, list[Problem]]:
 def _kind(inner: PurePosixPath) -> str:
     if str(inner) == "index.md":
         return "home"
-    return {"guides": "guide", "tools": "tool", "explorer": "tab"}.get(inner.parts[0], "page")
+    return FOLDERS.get(inner.parts[0], "page")
 
 
 def _url(inner: PurePosixPath) -> str:
@@ -118,6 +122,11 @@ def _wrong(matter: dict[str, object], lines: list[str], kind: str) -> list[tuple
             found.append((line, f"unknown front-matter key '{key}'; there are {', '.join(KEYS)}"))
         elif not _fits(value, KEYS[key]):
             found.append((line, f"front-matter key '{key}' is {value!r}; {_wanted(key)}"))
+        elif value == "":
+            found.append((line, f"front-matter key '{key}' is empty"))
+        elif key == "path" and not re.fullmatch(r"[A-Z] \S.*", str(value)):
+            message = f"the path '{value}' is not a letter and a name, such as 'B Moving bytes'"
+            found.append((line, message))
     needed = NEEDED_IN_GUIDES if kind == "guide" else NEEDED
     found += [(1, f"front-matter key '{key}' is missing") for key in needed if key not in matter]
     return found

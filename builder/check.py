@@ -7,17 +7,25 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
+from builder.markdown_links import is_internal
+
 _BY_ID = ("for", "aria-describedby", "aria-labelledby", "aria-controls", "popovertarget")
+
+_NEVER = ("iframe", "object", "embed", "style", "base")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a page has: ids, URLs it uses, ids it refers to, images without alt text."""
+    """What a page has: ids, URLs it uses, ids it refers to, images without alt text.
+
+    `forbidden` is what its policy refuses: (what it is about, message).
+    """
 
     ids: tuple[str, ...]
     urls: tuple[str, ...]
     referred: tuple[str, ...]
     silent_images: tuple[str, ...]
+    forbidden: tuple[tuple[str, str], ...]
 
 
 class _Reader(HTMLParser):
@@ -27,6 +35,7 @@ class _Reader(HTMLParser):
         self.urls: list[str] = []
         self.referred: list[str] = []
         self.silent: list[str] = []
+        self.forbidden: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -39,6 +48,21 @@ class _Reader(HTMLParser):
             self.referred += given.get(name, "").split()
         if tag == "img" and not given.get("alt", "").strip():
             self.silent.append(given.get("src", ""))
+        self.forbidden += _forbidden(tag, given)
+
+
+def _forbidden(tag: str, given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if tag in _NEVER or (
+        tag == "script" and "src" not in given and "json" not in given.get("type", "")
+    ):
+        yield f"<{tag}", f"the page has a <{tag}> of its own"
+    for name, value in given.items():
+        if name.startswith("on"):
+            yield name, f"the attribute '{name}' is a script, which the page's policy refuses"
+        if name in ("src", "srcset") and not is_internal(value):
+            yield value, f"'{value}' is not a file of the site; a page loads nothing else"
+        if name == "href" and tag == "a" and value.startswith(("data:", "blob:")):
+            yield value, f"external link '{value}' has to begin with https://"
 
 
 def facts(html: str) -> Facts:
@@ -51,6 +75,7 @@ def facts(html: str) -> Facts:
         urls=tuple(dict.fromkeys(reader.urls)),
         referred=tuple(dict.fromkeys(reader.referred)),
         silent_images=tuple(reader.silent),
+        forbidden=tuple(dict.fromkeys(reader.forbidden)),
     )
 
 
@@ -76,6 +101,7 @@ def _wrong_here(page: Facts) -> Iterator[tuple[str, str]]:
     for name in page.referred:
         if name not in page.ids:
             yield name, f"'{name}' is referred to by its id, but there is none"
+    yield from page.forbidden
     for source in page.silent_images:
         yield source, f"image '{source}' has no alt text"
 

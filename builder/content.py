@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from builder import article, library
+from builder import article, library, reading
 from builder.article import Article
 from builder.folders import Folders, digest, files
 from builder.library import Library
@@ -14,38 +14,36 @@ from builder.problem import Problem
 class Texts:
     """All articles, the library, and the digest of what the library's files hold.
 
-    `broken` are the sources whose front matter cannot be used; links to them are not judged.
+    With `problems` it is not whole: a file could not be read, and what links to it is not judged.
     """
 
     articles: tuple[Article, ...]
     library: Library
     library_digest: str
-    broken: tuple[str, ...]
     problems: tuple[Problem, ...]
 
 
 def read(folders: Folders, *, drafts: bool) -> Texts:
     """Return what the content folder holds; drafts only if asked for."""
-    problems: list[Problem] = []
+    problems = reading.wrong_names(folders)
     articles: list[Article] = []
-    broken: list[str] = []
     for path in files(folders.content, "*.md"):
         source = path.relative_to(folders.root).as_posix()
-        found, wrong = article.parse(source, path.read_text("utf-8"))
-        problems += wrong
-        broken += [source] if found is None else []
+        text, wrong = reading.text_of(path, source)
+        found, more = (None, wrong) if wrong else article.parse(source, text)
+        problems += more
         if found is not None and (drafts or not found.draft):
             articles.append(found)
-    shelf = [
-        path.read_text("utf-8") if path.is_file() else ""
-        for path in (folders.root / name for name in library.FILES)
-    ]
+    shelf: list[str] = []
+    for name in library.FILES:
+        text, wrong = reading.text_of(folders.root / name, name)
+        problems += wrong
+        shelf.append(text)
     known, wrong = library.parse(*shelf)
     return Texts(
         articles=tuple(_with_home(articles)),
         library=known,
         library_digest=digest(shelf),
-        broken=tuple(broken),
         problems=(*problems, *wrong),
     )
 

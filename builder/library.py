@@ -15,6 +15,12 @@ FILES = (REFERENCES, GLOSSARY, READERS)
 _REFERENCE_KEYS = ("authors", "year", "title", "where", "url", "used_for", "checked", "label")
 _TERM_KEYS = ("text", "also", "see")
 _READER_KEYS = ("title", "text")
+_LISTS = ("also", "authors")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "also": (),
+    "year": (int, str),
+    "checked": (bool,),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +90,7 @@ def parse(references: str, glossary: str, readers: str = "") -> tuple[Library, l
         readers=tuple(
             Reader(key=key, title=one["title"], text=one["text"]) for key, one in known.items()
         ),
-    ), [*problems, *more, *others]
+    ), [*problems, *more, *_ambiguous(glossary, entries), *others]
 
 
 def wrong_terms(library: Library, slugs: Iterable[str]) -> list[Problem]:
@@ -122,15 +128,48 @@ def _tables(
     return good, problems
 
 
+def _ambiguous(text: str, entries: Mapping[str, dict[str, Any]]) -> list[Problem]:
+    """Return the names that two terms go by; one of them would never be shown."""
+    owner: dict[str, str] = {}
+    found = []
+    for name, entry in entries.items():
+        for alias in {alias.lower(): alias for alias in (name, *entry.get("also", ()))}.values():
+            first = owner.setdefault(alias.lower(), name)
+            if first != name:
+                message = f"'{alias}' is a name of both '{first}' and '{name}'"
+                found.append(Problem(GLOSSARY, line_of_key(text, name), message))
+    return found
+
+
 def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str, ...]) -> list[str]:
     if not isinstance(entry, dict):
         return [f"'{key}' has to be a table [{key}]"]
     found = [f"'{key}' has no {name}" for name in needed if name not in entry]
     unknown = sorted(set(entry) - set(allowed))
+    found += [
+        f"'{key}' has the {name} {value!r}; it has to be {_wanted(name)}"
+        for name, value in entry.items()
+        if name in allowed and not _fits(name, value)
+    ]
     found += [f"'{key}' has an unknown key '{n}'; there are {', '.join(allowed)}" for n in unknown]
     if not str(entry.get("url", "https://")).startswith("https://"):
         found.append(f"'{key}' has the url '{entry['url']}'; external links begin with https://")
     return found
+
+
+def _fits(name: str, value: object) -> bool:
+    if name in _LISTS and isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return isinstance(value, _KINDS.get(name, str))
+
+
+def _wanted(name: str) -> str:
+    return {
+        "also": "a list of texts",
+        "authors": "a text or a list of texts",
+        "year": "a year or a text",
+        "checked": "true or false",
+    }.get(name, "a text")
 
 
 def _reference(key: str, entry: Mapping[str, Any]) -> Reference:

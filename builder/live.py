@@ -3,6 +3,7 @@
 `Live` is the `ctx` of the macros in theme/templates/calculator.html.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -185,11 +186,21 @@ def _field(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
     )
 
 
+def _is_finite(view: object) -> bool:
+    try:
+        json.dumps(view, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
 def _wrong(live: Live) -> list[str]:
     both = sorted(set(live.views) & {field.name for field in live.fields})
     found = [f"'{name}' is both an input and an output of {live.name}" for name in both]
     declared = {equation.name for equation in live.equations}
     for name, view in live.views.items():
+        if not _is_finite(live.outputs[name]):
+            found.append(f"output '{name}' holds a number that is not finite")
         shown = view.receipt.equation if isinstance(view, Value) else None
         shown = view.equation if isinstance(view, Formula) else shown
         if shown is not None and shown.name not in declared:

@@ -21,6 +21,13 @@ def is_internal(target: str) -> bool:
     return ":" not in path and not path.startswith("//")
 
 
+def wrong_address(target: str) -> str:
+    """Return what is wrong with a link to elsewhere, "" if nothing is."""
+    if target.startswith(("https://", "mailto:")):
+        return ""
+    return f"external link '{target}' has to begin with https://"
+
+
 class LinkMarks(Treeprocessor):  # type: ignore[misc]
     """Marks every link and image of the tree."""
 
@@ -34,9 +41,9 @@ class LinkMarks(Treeprocessor):  # type: ignore[misc]
             target = unescape(link.get("href", ""))
             if link.get("class") in _OURS or "data-cite" in link.attrib:
                 continue
-            if target.startswith("http://"):
-                message = f"external link '{target}' has to begin with https://"
-                self.findings.problems.append((target, message))
+            wrong = "" if is_internal(target) else wrong_address(target)
+            if wrong:
+                self.findings.problems.append((target, wrong))
             if is_internal(target):
                 self.findings.links.append(target)
                 link.set("href", page_mark(target))
@@ -47,6 +54,10 @@ class LinkMarks(Treeprocessor):  # type: ignore[misc]
             if not image.get("alt", "").strip():
                 message = f"image '{source}' has no alt text; write ![what it shows]({source})"
                 self.findings.problems.append((source, message))
+            if not is_internal(source):
+                message = f"image '{source}' is not a file of content/; a page loads nothing else"
+                self.findings.problems.append((source, message))
+                continue
             self.findings.images.append(source)
             image.set("src", image_mark(source))
 

@@ -59,7 +59,7 @@ def typeset(
         run: typesets a list in one call.
     """
     path = cache / f"math-{version}.json"
-    known: dict[str, str] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    known = _kept(path)
     wanted = list(dict.fromkeys(formulas))
     missing = [formula for formula in wanted if name_of(formula) not in known]
     wrong: dict[Formula, str] = {}
@@ -72,6 +72,16 @@ def typeset(
                 known[name_of(formula)] = answer["html"]
         write_whole(path, json.dumps(known, ensure_ascii=False, indent=0).encode())
     return {f: known[name_of(f)] for f in wanted if f not in wrong}, wrong
+
+
+def _kept(path: Path) -> dict[str, str]:
+    """Return what the cache holds; a damaged one is empty."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    sound = isinstance(found, dict) and all(isinstance(text, str) for text in found.values())
+    return found if sound else {}
 
 
 def formulas_of(equation: Equation) -> dict[str, Formula]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
 from builder.article import Article
 from builder.library import READERS, Reader
@@ -184,16 +183,10 @@ def unknown_readers(articles: Iterable[Article], readers: Iterable[Reader]) -> l
     ]
 
 
-def problems(articles: Iterable[Article], broken: Iterable[str]) -> list[Problem]:
-    """Return what is wrong between articles: unknown guides, two of one name.
-
-    Args:
-        articles: all of them.
-        broken: sources of those that could not be read; who names them is not wrong.
-    """
+def problems(articles: Iterable[Article]) -> list[Problem]:
+    """Return what is wrong between articles: unknown guides, two of one name."""
     found = tuple(articles)
     slugs = {article.slug for article in found if article.kind == "guide"}
-    unread = {PurePosixPath(source).stem for source in broken}
     wrong: list[Problem] = []
     seen: dict[str, str] = {}
     for article in found:
@@ -203,7 +196,7 @@ def problems(articles: Iterable[Article], broken: Iterable[str]) -> list[Problem
         seen[article.slug] = article.source
         for key in ("requires", "next"):
             for slug in getattr(article, key):
-                if slug not in {*slugs, *unread, *article.planned}:
+                if slug not in {*slugs, *article.planned}:
                     message = f"{key} names the guide '{slug}', which does not exist"
                     hint = f"; there are {', '.join(sorted(slugs))}; 'planned' lists future ones"
                     wrong += located(article.source, article.text, f'"{slug}"', message + hint)

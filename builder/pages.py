@@ -84,8 +84,7 @@ def make(parts: Parts, memo: Memo) -> Made:
 
 
 def _index(parts: Parts) -> Index:
-    unread = {source: Target(url="", title="", anchors=None) for source in parts.texts.broken}
-    read = {
+    return {
         article.source: Target(
             url=article.url,
             title=article.title,
@@ -93,7 +92,6 @@ def _index(parts: Parts) -> Index:
         )
         for article in parts.texts.articles
     }
-    return {**unread, **read}
 
 
 def _is_used(address: str, output: Mapping[str, bytes]) -> bool:

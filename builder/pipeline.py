@@ -1,6 +1,6 @@
 """content + engine + theme -> the output folder's files, or the problems that prevent it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -8,7 +8,20 @@ from typing import Any
 
 import jinja2
 
-from builder import content, library, navigation, pages, prose, publish, slim, toolbox
+from builder import (
+    between,
+    content,
+    engine_check,
+    faults,
+    library,
+    navigation,
+    pages,
+    prose,
+    publish,
+    slim,
+    theme_check,
+    toolbox,
+)
 from builder.content import Texts
 from builder.dress import dress
 from builder.findings import Surroundings
@@ -54,8 +67,49 @@ def build(
 ) -> Built:
     """Return the whole output and all problems of the content."""
     texts = content.read(folders, drafts=options.drafts)
+    # What cannot be read at all is told alone: all else would follow from it.
+    unread = [*texts.problems, *_unread(folders, services, memo)]
+    if unread:
+        return _refused(unread)
+    try:
+        return _built(texts, folders, options, services, memo, report)
+    except Exception as error:
+        wrong = faults.in_template(folders.root, folders.theme / "templates", error)
+        if wrong is None:
+            raise
+        return _refused([wrong])
+
+
+def _refused(problems: Iterable[Problem]) -> Built:
+    return Built(output={}, problems=tuple(sorted(set(problems))))
+
+
+def _unread(folders: Folders, services: Services, memo: Memo) -> list[Problem]:
+    """Return what no browser could read of the theme and the engine."""
+    theme = folders.theme
+    looks = digest(digest_of_files(theme / name) for name in ("styles", "fonts", "runtime"))
+    return [
+        *engine_check.problems(folders, memo),
+        *memo.get(
+            "theme problems",
+            looks,
+            lambda: theme_check.problems(folders.root, theme, services.check_modules),
+        ),
+    ]
+
+
+def _built(
+    texts: Texts,
+    folders: Folders,
+    options: Options,
+    services: Services,
+    memo: Memo,
+    report: Report,
+) -> Built:
     code = digest(digest_of_files(folder) for folder in folders.code)
     tools = toolbox.read(memo, code)
+    if tools.broken:
+        return _refused(tools.problems)
     templates = _templates(folders.theme / "templates")
     rendered = _render(folders, texts, tools, templates, memo, code)
     placed = dict.fromkeys(name for made in rendered.values() for name in made.calculators)
@@ -92,17 +146,15 @@ def build(
     others = assets | publish.extras(
         texts.articles, shell, options.base_url, templates, slim.script(folders.keeper())
     )
-    problems: list[Problem] = [*texts.problems, *tools.problems, *done.problems, *made.problems]
-    problems += navigation.problems(texts.articles, texts.broken)
+    problems: list[Problem] = [*tools.problems, *done.problems, *made.problems]
+    problems += [*navigation.problems(texts.articles), *between.problems(texts.articles)]
     problems += navigation.unknown_readers(texts.articles, texts.library.readers)
-    if not texts.broken:
-        slugs = (article.slug for article in texts.articles)
-        problems += library.wrong_terms(texts.library, slugs)
+    slugs = (article.slug for article in texts.articles)
+    problems += library.wrong_terms(texts.library, slugs)
     problems += [*toolbox.unplaced(placed), *toolbox.wrong_sources(tools, texts.library)]
     output = {**others, **made.output}
-    if not texts.broken:
-        known = {problem.path for problem in problems}
-        problems += pages.check_all(output, parts, made.written, memo, known)
+    known = {problem.path for problem in problems}
+    problems += pages.check_all(output, parts, made.written, memo, known)
     return Built(output=output, problems=tuple(sorted(set(problems))))
 
 

@@ -5,6 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
+# As pymdownx.arithmatex reads them: `$$` on lines of its own, `$` within a paragraph.
+_MATH = re.compile(
+    r"^[ \t]*\$\$(?:\\.|[^\\])+?\$\$[ \t]*$"
+    r"|(?<!\\)\$(?!\s)(?:\\.|(?!\n[ \t]*\n)[^\\$])+?(?<!\s)\$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -24,17 +30,41 @@ class ContentError(Exception):
     """Something an author wrote cannot be used; whoever knows the file and line adds them."""
 
 
-def prose_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line) of the lines outside fenced code; code spans are blanked."""
+def fenced(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield (line number from 1, line, the fence it belongs to or "") of every line.
+
+    The line that closes a fence is its last and belongs to none.
+    """
     fence = ""
     for number, line in enumerate(text.splitlines(), 1):
         mark = _FENCE.match(line)
         if fence:
-            fence = "" if mark and mark[1].startswith(fence) else fence
+            closes = mark and mark[1].startswith(fence) and not line.strip().strip(fence[0])
+            fence = "" if closes else fence
         elif mark:
             fence = mark[1]
-        else:
+        yield number, line, fence
+
+
+def prose_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (line number from 1, line) of the lines outside fenced code; code spans are blanked."""
+    before = ""
+    for number, line, fence in fenced(text):
+        if not fence and not before:
             yield number, re.sub(r"(`+).+?\1", lambda span: " " * len(span[0]), line)
+        before = fence
+
+
+def prose_only(text: str) -> str:
+    """Return the text with code and formulas blanked; lines stay where they are."""
+    found = dict(prose_lines(text))
+    lines = (found.get(number, "") for number in range(1, len(text.splitlines()) + 1))
+    return without_math("\n".join(lines))
+
+
+def without_math(text: str) -> str:
+    """Return the text with its formulas blanked; lines stay where they are."""
+    return _MATH.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def lines_of(text: str, needle: str) -> list[int]:

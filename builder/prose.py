@@ -8,7 +8,7 @@ from typing import Any
 
 from markdown import Markdown  # type: ignore[import-untyped]
 
-from builder import line_ends, lists, maths, reference
+from builder import line_ends, lists, maths, raw_html, reference, unclosed
 from builder.article import Article
 from builder.findings import Findings, Surroundings
 from builder.markdown_blocks import OwnBlocksExtension
@@ -85,6 +85,8 @@ def render(article: Article, around: Surroundings) -> Prose:
     ]
     problems += _wrong_headings(article) + _given_away(article, html, findings.answers)
     problems += _unread_blocks(article, html)
+    problems += raw_html.problems(article.source, article.body)
+    problems += unclosed.problems(article.source, article.body)
     return Prose(
         html=html,
         headings=tuple(heading for heading in headings if heading.level in (2, 3)),

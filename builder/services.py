@@ -7,6 +7,7 @@ from typing import Any
 
 from builder.folders import digest
 from builder.maths import Typesetter
+from builder.theme_check import CheckModules, Faults
 
 
 class ServiceError(Exception):
@@ -23,6 +24,8 @@ class Services:
         runtime: () -> (files of the live runtime by name, name of the one the page asks for).
         figure: (name, view JSON) -> Bokeh document as JSON data.
         bokeh: () -> BokehJS.
+        check_modules: name -> text of all JavaScript modules in, (name, line, message) of those
+            that no browser could read out.
     """
 
     typeset: Typesetter
@@ -30,6 +33,7 @@ class Services:
     runtime: Callable[[], tuple[Mapping[str, bytes], str]]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
     bokeh: Callable[[], bytes]
+    check_modules: CheckModules = lambda _: []
 
 
 def real(engine: Path, theme: Path, cache: Path) -> Services:
@@ -45,6 +49,15 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
         except node.NodeError as error:
             raise ServiceError(str(error)) from error
         return list(answer)
+
+    def check_modules(texts: Mapping[str, str]) -> Faults:
+        from builder import node
+
+        try:
+            answer: Any = node.run(Path(__file__).with_name("modules.mjs"), texts)
+        except node.NodeError as error:
+            raise ServiceError(str(error)) from error
+        return [(one["name"], one["line"], one["message"]) for one in answer]
 
     def runtime() -> tuple[Mapping[str, bytes], str]:
         from builder import bundle, node
@@ -68,5 +81,10 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
         return figures.bokeh_js()
 
     return Services(
-        typeset=typeset, typeset_version=version, runtime=runtime, figure=figure, bokeh=bokeh
+        typeset=typeset,
+        typeset_version=version,
+        runtime=runtime,
+        figure=figure,
+        bokeh=bokeh,
+        check_modules=check_modules,
     )

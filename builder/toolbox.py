@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from builder import live, maths
+from builder import faults, live, maths
 from builder.library import REFERENCES, Library
 from builder.live import Live
 from builder.memo import Memo
@@ -12,10 +12,11 @@ from builder.problem import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolbox:
-    """The calculators by name."""
+    """The calculators by name; with `broken`, `problems` names those that raise and no others."""
 
     calculators: Mapping[str, Live]
     problems: tuple[Problem, ...]
+    broken: bool = False
 
     def load(self, name: str) -> Live:
         """Return the calculator `name`, which exists."""
@@ -26,13 +27,20 @@ def read(memo: Memo, code: str) -> Toolbox:
     """Return all calculators; `code` is the digest of what their results depend on."""
     found: dict[str, Live] = {}
     problems: list[Problem] = []
+    broken: list[Problem] = []
     for name in live.names():
-        found[name], wrong = memo.get(f"calculator {name}", code, _reader(name))
+        try:
+            found[name], wrong = memo.get(f"calculator {name}", code, _reader(name))
+        except Exception as error:  # whatever an author's code may raise
+            broken.append(faults.in_calculator(name, live.source(name), error))
+            continue
         problems += wrong
         for equation in found[name].equations:
             for key in maths.unknown_symbols(equation):
                 message = f"equation '{equation.name}' uses \\v{{{key}}}, not among its symbols"
                 problems.append(Problem(live.source(name), 1, message))
+    if broken:
+        return Toolbox(calculators={}, problems=tuple(broken), broken=True)
     return Toolbox(calculators=found, problems=tuple(problems))
 
 

@@ -1,0 +1,49 @@
+"""What is wrong in the engine's files before any is imported: syntax, foreign imports."""
+
+import ast
+import sys
+from functools import partial
+
+from builder.folders import Folders, digest, files
+from builder.memo import Memo
+from builder.problem import Problem
+from builder.reading import text_of
+
+_OURS = ("__future__", *sys.stdlib_module_names)
+
+
+def problems(folders: Folders, memo: Memo) -> list[Problem]:
+    """Return the files of the engine that cannot be read, or not in a reader's browser."""
+    found: list[Problem] = []
+    for path in files(folders.engine, "*.py"):
+        source = path.relative_to(folders.root).as_posix()
+        text, unread = text_of(path, source)
+        reader = partial(_faults, text, folders.engine.name)
+        faults = [] if unread else memo.get(f"source {source}", digest((text,)), reader)
+        found += unread + [Problem(source, *fault) for fault in faults]
+    return found
+
+
+def _faults(text: str, package: str) -> list[tuple[int, str]]:
+    """Return (line, message) of what is wrong; the package imports itself and the library."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        return [(error.lineno or 1, f"{type(error).__name__}: {error.msg}")]
+    return [
+        (
+            getattr(node, "lineno", 1),
+            f"imports '{name}'; a reader's browser has only the standard library",
+        )
+        for node in ast.walk(tree)
+        for name in _imported(node)
+        if name.partition(".")[0] not in (*_OURS, package, "engine")
+    ]
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        return [node.module or ""]
+    return []

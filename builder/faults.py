@@ -1,0 +1,69 @@
+"""An exception of what an author wrote, as a problem: one sentence with its file and line."""
+
+import traceback
+from importlib import import_module
+from pathlib import Path
+
+import jinja2
+
+from builder.problem import Problem
+from engine import calculator
+
+NEEDED = ("TITLE", "QUESTION", "Inputs")
+
+
+def in_calculator(name: str, source: str, error: Exception) -> Problem:
+    """Return the problem of a calculator that fails at its defaults, options or presets.
+
+    Args:
+        name: of the calculator.
+        source: the file that declares it, from the project's folder.
+        error: what it raised.
+    """
+    lacking = _lacking(name) if isinstance(error, AttributeError) else ""
+    if lacking:
+        return Problem(source, 1, f"calculator '{name}' declares no {lacking}")
+    folder = calculator.PACKAGE.replace(".", "/") + "/"
+    path, line = source, 1
+    for frame in traceback.extract_tb(error.__traceback__):
+        written = Path(frame.filename).as_posix()
+        if f"/{folder}" in written:
+            path, line = folder + written.rpartition(f"/{folder}")[2], frame.lineno or 1
+    return Problem(path, line, f"calculator '{name}' raises {_told(error)}")
+
+
+def _lacking(name: str) -> str:
+    module = import_module(calculator.module_of(name))
+    missing = [part for part in NEEDED if not hasattr(module, part)]
+    if not hasattr(module, "compute") and not hasattr(module, "solve"):
+        missing.append("solve")
+    elif hasattr(module, "solve") and not hasattr(module, "views"):
+        missing.append("views")
+    return " and no ".join(missing)
+
+
+def in_template(root: Path, templates: Path, error: Exception) -> Problem | None:
+    """Return the problem of a template that raised; None if none of ours did.
+
+    Args:
+        root: the project's folder.
+        templates: the folder of the templates.
+        error: what was raised.
+    """
+    if isinstance(error, jinja2.TemplateSyntaxError) and error.filename:
+        where, line = error.filename, error.lineno
+    else:
+        inside = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if Path(frame.filename).is_relative_to(templates)
+        ]
+        if not inside:
+            return None
+        where, line = inside[-1].filename, inside[-1].lineno or 1
+    return Problem(Path(where).relative_to(root).as_posix(), line, _told(error))
+
+
+def _told(error: Exception) -> str:
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

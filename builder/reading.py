@@ -1,0 +1,50 @@
+"""Read what authors wrote: UTF-8 texts under names that make sound addresses."""
+
+import re
+from pathlib import Path, PurePosixPath
+
+from builder.folders import Folders, files
+from builder.problem import Problem
+
+_MARKDOWN = (".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def text_of(path: Path, source: str) -> tuple[str, list[Problem]]:
+    """Return (text of a file, problems); the text is "" if there are any, or no such file."""
+    if not path.is_file():
+        return "", []
+    data = path.read_bytes()
+    if data.startswith(b"\xef\xbb\xbf"):
+        return "", [Problem(source, 1, "begins with a byte-order mark; save it without")]
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return "", [Problem(source, line, f"byte 0x{data[error.start]:02x} is not UTF-8")]
+    found = _CONTROL.search(text)
+    if found:
+        line = text.count("\n", 0, found.start()) + 1
+        message = f"holds the control character U+{ord(found[0]):04X}"
+        return "", [Problem(source, line, message)]
+    return text.replace("\r\n", "\n").replace("\r", "\n"), []
+
+
+def wrong_names(folders: Folders) -> list[Problem]:
+    """Return the files of the content folder whose names cannot be addresses or are not read."""
+    found: list[Problem] = []
+    seen: dict[str, str] = {}
+    for path in files(folders.content):
+        source = path.relative_to(folders.root).as_posix()
+        inner = PurePosixPath(path.relative_to(folders.content).as_posix())
+        odd = [part for part in inner.parts if not _NAME.fullmatch(part)]
+        if odd:
+            message = f"'{odd[0]}' is no address; use letters, digits, '-', '_' and '.'"
+            found.append(Problem(source, 1, message))
+        if path.suffix.lower() in (*_MARKDOWN, ".md") and path.suffix != ".md":
+            found.append(Problem(source, 1, f"is not read; call it {path.stem}.md"))
+        alike = seen.setdefault(source.lower(), source)
+        if alike != source:
+            found.append(Problem(source, 1, f"differs from {alike} only in capitals"))
+    return found
