@@ -10,6 +10,9 @@ from builder import environment
 
 if __name__ == "__main__":
     environment.ensure(sys.argv[1:])
-    from builder import commands
+    try:
+        from builder import commands
+    except SyntaxError as error:
+        raise SystemExit(f"{error.filename}:{error.lineno}: {error.msg}") from None
 
     sys.exit(commands.main(sys.argv[1:]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from builder.problem import Problem
+from builder.problem import Problem, line_of_toml
 
 KEYS: dict[str, type] = {
     "title": str,
@@ -81,10 +81,11 @@ def parse(source: str, text: str) -> tuple[Article | None, list[Problem]]:
         return None, [Problem(source, 1, message)]
     end = [line.strip() for line in lines].index("+++", 1)
     try:
-        matter = tomllib.loads("\n".join(["", *lines[1:end]]))
+        text_of_matter = "\n".join(["", *lines[1:end]])
+        matter = tomllib.loads(text_of_matter)
     except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        return None, [Problem(source, int(line[1]) if line else end + 1, f"front matter: {error}")]
+        line = line_of_toml(error, text_of_matter)
+        return None, [Problem(source, line, f"front matter: {error}")]
     inner = PurePosixPath(source).relative_to("content")
     if len(inner.parts) > 1 and inner.parts[0] not in FOLDERS:
         message = f"there is no folder '{inner.parts[0]}' for articles; there are "

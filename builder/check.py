@@ -52,9 +52,8 @@ class _Reader(HTMLParser):
 
 
 def _forbidden(tag: str, given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    if tag in _NEVER or (
-        tag == "script" and "src" not in given and "json" not in given.get("type", "")
-    ):
+    inline = tag == "script" and "src" not in given and "json" not in given.get("type", "")
+    if inline or tag in _NEVER:
         yield f"<{tag}", f"the page has a <{tag}> of its own"
     for name, value in given.items():
         if name.startswith("on"):

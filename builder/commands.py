@@ -29,6 +29,10 @@ def main(arguments: list[str]) -> int:
     except services.ServiceError as error:
         say(str(error))
         return WRONG_CONTENT
+    except OSError as error:  # a full disk, a folder that cannot be written
+        where = f"{error.filename}: " if error.filename else ""
+        say(f"{where}{error.strerror or error}; nothing was written")
+        return WRONG_CONTENT
 
 
 def once(places: Folders, options: Options) -> Built:

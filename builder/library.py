@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from builder.problem import Problem
+from builder.problem import Problem, line_of_toml
 
 REFERENCES = "content/references.toml"
 GLOSSARY = "content/glossary.toml"
@@ -117,8 +117,7 @@ def _tables(
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        return {}, [Problem(path, int(line[1]) if line else 1, str(error))]
+        return {}, [Problem(path, line_of_toml(error, text), str(error))]
     problems, good = [], {}
     for key, entry in tables.items():
         wrong = _wrong(key, entry, allowed, needed)

@@ -3,9 +3,9 @@
 `Live` is the `ctx` of the macros in theme/templates/calculator.html.
 """
 
-import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from builder.problem import ContentError, Problem
@@ -186,12 +186,15 @@ def _field(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
     )
 
 
-def _is_finite(view: object) -> bool:
-    try:
-        json.dumps(view, allow_nan=False)
-    except ValueError:
-        return False
-    return True
+def _is_nan(part: object) -> bool:
+    """Say whether a view holds what is no number; a gap in a curve is infinite."""
+    if isinstance(part, float):
+        return math.isnan(part)
+    if isinstance(part, Mapping):
+        return any(map(_is_nan, part.values()))
+    if isinstance(part, (tuple, list)):
+        return any(map(_is_nan, part))
+    return is_dataclass(part) and any(_is_nan(getattr(part, one.name)) for one in fields(part))
 
 
 def _wrong(live: Live) -> list[str]:
@@ -199,8 +202,8 @@ def _wrong(live: Live) -> list[str]:
     found = [f"'{name}' is both an input and an output of {live.name}" for name in both]
     declared = {equation.name for equation in live.equations}
     for name, view in live.views.items():
-        if not _is_finite(live.outputs[name]):
-            found.append(f"output '{name}' holds a number that is not finite")
+        if _is_nan(view):
+            found.append(f"output '{name}' holds NaN, which is no number")
         shown = view.receipt.equation if isinstance(view, Value) else None
         shown = view.equation if isinstance(view, Formula) else shown
         if shown is not None and shown.name not in declared:

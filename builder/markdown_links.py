@@ -50,16 +50,18 @@ class LinkMarks(Treeprocessor):  # type: ignore[misc]
                 if not (link.text or "").strip() and not len(link):
                     link.text = title_mark(target)
         for image in root.iter("img"):
-            source = image.get("src", "")
-            if not image.get("alt", "").strip():
-                message = f"image '{source}' has no alt text; write ![what it shows]({source})"
-                self.findings.problems.append((source, message))
-            if not is_internal(source):
-                message = f"image '{source}' is not a file of content/; a page loads nothing else"
-                self.findings.problems.append((source, message))
-                continue
-            self.findings.images.append(source)
-            image.set("src", image_mark(source))
+            self._image(image, image.get("src", ""))
+
+    def _image(self, image: etree.Element, source: str) -> None:
+        if not image.get("alt", "").strip():
+            message = f"image '{source}' has no alt text; write ![what it shows]({source})"
+            self.findings.problems.append((source, message))
+        if not is_internal(source):
+            message = f"image '{source}' is not a file of content/; a page loads nothing else"
+            self.findings.problems.append((source, message))
+            return
+        self.findings.images.append(source)
+        image.set("src", image_mark(source))
 
 
 class LinkExtension(Extension):  # type: ignore[misc]

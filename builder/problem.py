@@ -1,6 +1,7 @@
 """What is wrong in the content, and where: every problem names a file and a line."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,6 +29,12 @@ class Problem:
 
 class ContentError(Exception):
     """Something an author wrote cannot be used; whoever knows the file and line adds them."""
+
+
+def line_of_toml(error: tomllib.TOMLDecodeError, text: str) -> int:
+    """Return the line (from 1) of a TOML text that an error is about."""
+    line = re.search(r"at line (\d+)", str(error))
+    return int(line[1]) if line else text.count("\n") + 1
 
 
 def fenced(text: str) -> Iterator[tuple[int, str, str]]:

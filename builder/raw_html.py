@@ -9,83 +9,17 @@ from html.parser import HTMLParser
 from builder.markdown_links import is_internal, wrong_address
 from builder.problem import Problem, prose_only
 
-TAGS = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "br",
-        "caption",
-        "cite",
-        "code",
-        "dd",
-        "del",
-        "details",
-        "dfn",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "figcaption",
-        "figure",
-        "h2",
-        "h3",
-        "h4",
-        "hr",
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "li",
-        "mark",
-        "ol",
-        "p",
-        "pre",
-        "q",
-        "s",
-        "samp",
-        "section",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "summary",
-        "sup",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "u",
-        "ul",
-        "var",
-        "wbr",
-    ]
+_TAGS = (
+    "a abbr b br caption cite code dd del details dfn div dl dt em figcaption figure h2 h3 h4 hr "
+    "i img ins kbd li mark ol p pre q s samp section small span strong sub summary sup table "
+    "tbody td tfoot th thead tr u ul var wbr"
 )
-ATTRIBUTES = frozenset(
-    [
-        "alt",
-        "class",
-        "colspan",
-        "dir",
-        "headers",
-        "height",
-        "href",
-        "id",
-        "lang",
-        "open",
-        "role",
-        "rowspan",
-        "scope",
-        "src",
-        "start",
-        "title",
-        "width",
-    ]
+_ATTRIBUTES = (
+    "alt class colspan dir headers height href id lang open role rowspan scope src start title "
+    "width"
 )
-VOID = frozenset(["br", "hr", "img", "wbr"])
+TAGS, ATTRIBUTES = frozenset(_TAGS.split()), frozenset(_ATTRIBUTES.split())
+VOID = frozenset(("br", "hr", "img", "wbr"))
 
 
 def _wrong_address(name: str, value: str) -> str:

@@ -50,15 +50,6 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
             raise ServiceError(str(error)) from error
         return list(answer)
 
-    def check_modules(texts: Mapping[str, str]) -> Faults:
-        from builder import node
-
-        try:
-            answer: Any = node.run(Path(__file__).with_name("modules.mjs"), texts)
-        except node.NodeError as error:
-            raise ServiceError(str(error)) from error
-        return [(one["name"], one["line"], one["message"]) for one in answer]
-
     def runtime() -> tuple[Mapping[str, bytes], str]:
         from builder import bundle, node
 
@@ -86,5 +77,15 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
         runtime=runtime,
         figure=figure,
         bokeh=bokeh,
-        check_modules=check_modules,
+        check_modules=_wrong_modules,
     )
+
+
+def _wrong_modules(texts: Mapping[str, str]) -> Faults:
+    from builder import node
+
+    try:
+        answer: Any = node.run(Path(__file__).with_name("modules.mjs"), texts)
+    except node.NodeError as error:
+        raise ServiceError(str(error)) from error
+    return [(one["name"], one["line"], one["message"]) for one in answer]

@@ -70,8 +70,8 @@ def _wrong_piece(kind: str, said: str, address: str, fonts: set[str]) -> str:
         return "this text is never closed"
     if kind == "import":
         return "@import is not followed; every file of theme/styles is in the style sheet"
-    if kind in ("url", "address") and not address.startswith(("data:", "#")):
-        if address.rpartition("/")[2] not in fonts or ":" in address or address.startswith("//"):
-            there = ", ".join(sorted(fonts)) or "none"
-            return f"'{address}' is not a font of theme/fonts; there are {there}"
-    return ""
+    if kind != "url" or address.startswith(("data:", "#")):
+        return ""
+    if address.rpartition("/")[2] in fonts and ":" not in address and address[:2] != "//":
+        return ""
+    return f"'{address}' is not a font of theme/fonts; there are {', '.join(sorted(fonts))}"
