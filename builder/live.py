@@ -202,7 +202,7 @@ def _wrong(live: Live) -> list[str]:
     found = [f"'{name}' is both an input and an output of {live.name}" for name in both]
     declared = {equation.name for equation in live.equations}
     for name, view in live.views.items():
-        if _is_nan(view):
+        if _is_nan(view) and not isinstance(view, Heatmap):  # a cell may be empty
             found.append(f"output '{name}' holds NaN, which is no number")
         shown = view.receipt.equation if isinstance(view, Value) else None
         shown = view.equation if isinstance(view, Formula) else shown

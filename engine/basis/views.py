@@ -244,7 +244,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heatmap:
-    """A grid of values: values[row][column], rows labelled by y, columns by x."""
+    """A grid of values: values[row][column], NaN where there is none; rows by y, columns by x."""
 
     title: str
     x_label: str
