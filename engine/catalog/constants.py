@@ -172,3 +172,10 @@ class Allowances:
 ALLOWANCES = Allowances(
     fragments=0.08, workspace=0.1 * GiB, context=1573 * MiB, channels=0.75 * GiB
 )
+
+
+# A load from a GPU's memory takes 690 cycles on a GH200 at 1.98 GHz, 460 on a V100 at 1.53, 860 on
+# a B200 at 1.965; the cycles are measured (dewing), the clocks those of the datasheets.
+LOAD: Seconds = 690 / 1.98e9
+LOAD_LOW: Seconds = 460 / 1.53e9
+LOAD_HIGH: Seconds = 860 / 1.965e9

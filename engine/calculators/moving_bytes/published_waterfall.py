@@ -1,22 +1,38 @@
 """A published waterfall: its own midpoints added up, and what becomes of them with bytes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import GBITS, Number
 from engine.basis.text import say
-from engine.basis.units import BYTES, KB, LINK_SPEED, SECONDS, SHARE, Bandwidth, Gbit
-from engine.basis.views import Published, Receipt, Value, View
-from engine.form.message.inputs import HIGH, LOW, MESSAGE, published
-from engine.form.message.model import PCIE_STAGES, Way, at, way
-from engine.form.message.tables import claims
-from engine.form.message.values import LARGE, pcie_share, published_share, symbols
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import (
+    BANDWIDTH,
+    KB,
+    SECONDS,
+    SHARE,
+    Bandwidth,
+    Bytes,
+    Count,
+    Gbit,
+    Seconds,
+    Share,
+)
+from engine.basis.views import Cite, Published, Table
+from engine.catalog.constants import LOAD
+from engine.catalog.hardware import LINKS
+from engine.form.message.inputs import HIGH, LARGE, LOW, MESSAGE, PUBLISHED, at, published
+from engine.form.message.inputs import PRESETS as WATERFALLS
+from engine.form.message.inputs import Inputs as Waterfall
 from engine.formulas.message import MESSAGE_TIME
+from engine.simulate.message_path import SYNC
 
 TITLE = "A published waterfall"
 QUESTION = "What becomes of 46 percent when the message has bytes?"
 EQUATIONS = (MESSAGE_TIME,)
 PRESETS = {"64 MiB": {"message": LARGE}, "64 MiB, 1,600 Gb/s": {"message": LARGE, "link": 2e11}}
+_FROM = ("day1inference",)
+_AS = "{pcie} of {time}: its latencies as they are, and the bytes at the port's line rate."
 _CLAIM = Published(
     text="PCIe traversal dominates total latency (40-50%)",
     reason="True of its own midpoints, and only for a message without bytes.",
@@ -46,85 +62,148 @@ class Inputs:
     ] = 400 * Gbit
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Its stages without a byte, with the reader's message, and with 64 MiB."""
+
+    share: Annotated[
+        Share, Told("Latency of PCIe", "", "{pcie} of {time}", assumes=(_AS,), sources=_FROM)
+    ]
+    time: Annotated[
+        Seconds,
+        Told(
+            "One way",
+            "T",
+            "",
+            "communication",
+            assumes=("The published latencies, and packets of 4 KiB in a pipeline.",),
+            sources=_FROM,
+        ),
+    ]
+    pcie: Seconds
+    all_latencies: Annotated[Seconds, Told(symbol="A")]
+    passing: Annotated[Seconds, Told(symbol="D")]
+    pieces: Annotated[Count, Told(symbol="N")]
+    wire: Annotated[Bytes, Told(symbol="S", of="message")]
+    slowest: Annotated[Bandwidth, Told(symbol="B", of="link")]
+    latency: Annotated[
+        Seconds,
+        Told(
+            "Its eight stages",
+            "",
+            "no byte",
+            assumes=("Middles of the eight ranges that the page gives, added.",),
+            sources=_FROM,
+        ),
+    ]
+    bare_share: Annotated[
+        Share,
+        Told(
+            "PCIe, without a byte",
+            "",
+            "what the page prints",
+            assumes=("Two of its eight stages, over their sum.",),
+            sources=_FROM,
+        ),
+    ]
+    large_share: Annotated[
+        Share,
+        Told(
+            "PCIe, with 64 MiB",
+            "",
+            "{pcie} of {large_time}",
+            assumes=(_AS.replace("{time}", "{large_time}"),),
+            sources=_FROM,
+        ),
+    ]
+    large_time: Seconds
+    large: Bytes = LARGE
+    large_wire: Annotated[
+        Seconds,
+        Told("The wire, 64 MiB", "", "", "communication", assumes=("{large} at {link}.",)),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the published stages with messages of three sizes."""
+    bare = at(published())
+    one = at(published(message=inputs.message, link=inputs.link))
+    large = at(published(message=LARGE, link=inputs.link))
+    return Result(
+        share=one.pcie_share,
+        time=one.time,
+        pcie=one.pcie,
+        all_latencies=one.latency,
+        passing=one.passing,
+        pieces=one.pieces,
+        wire=one.wire,
+        slowest=one.slowest,
+        latency=bare.latency,
+        bare_share=bare.bare_pcie_share,
+        large_share=large.pcie_share,
+        large_time=large.time,
+        large_wire=LARGE / inputs.link,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    bare = way(published())
-    one = at(published(), message=inputs.message, link=inputs.link)
-    large = at(published(), message=LARGE, link=inputs.link)
+    tell = Teller(result, inputs, equations=EQUATIONS)
     return {
-        "share": _share(one),
-        "time": _time(one),
-        "latency": Value(
-            label="Its eight stages",
-            value=bare.latency,
-            quantity=SECONDS,
-            receipt=Receipt(
-                assumptions=("Middles of the eight ranges that the page gives, added.",),
-                sources=("day1inference",),
-            ),
-            note="no byte",
-        ),
-        "bare_share": Value(
-            label="PCIe, without a byte",
-            value=published_share(),
-            quantity=SHARE,
-            receipt=Receipt(
-                assumptions=("Two of its eight stages, over their sum.",),
-                sources=("day1inference",),
-                published=_CLAIM,
-            ),
-            note="what the page prints",
-        ),
-        "large_share": replace(_share(large), label="PCIe, with 64 MiB"),
-        "large_wire": _wire(inputs.link),
-        "claims": claims(),
+        "share": tell.value("share", published=_CLAIM),
+        **tell.values("time", "latency"),
+        "bare_share": tell.value("bare_share", published=_CLAIM),
+        "large_share": tell.value("large_share", published=_CLAIM),
+        "large_wire": tell.value("large_wire"),
+        "claims": _claims,
     }
 
 
-def _share(one: Way) -> Value:
-    part = one.part(PCIE_STAGES)
-    return Value(
-        label="Latency of PCIe",
-        value=pcie_share(one),
-        quantity=SHARE,
-        receipt=Receipt(
-            assumptions=(
-                say(
-                    "{p} of {t}: its latencies as they are, and the bytes at the port's line rate.",
-                    p=(part, SECONDS),
-                    t=(one.time, SECONDS),
-                ),
+def _claims() -> Table:
+    """Return four published statements beside what they leave out."""
+    small, large, ours = at(published()), at(published(message=LARGE)), Waterfall()
+    efa = WATERFALLS["EFA, one card of 100 Gb/s"]
+    rows = (
+        (
+            "PCIe dominates total latency (40-50%)",
+            say("{s}", s=(small.bare_pcie_share, SHARE)),
+            say("{s} of 64 MiB", s=(large.pcie_share, SHARE)),
+            "midpoints of guessed ranges, and no bytes",
+            Cite(("day1inference",)),
+        ),
+        (
+            "InfiniBand or EFA matters less for that reason",
+            "the same 46 %",
+            say(
+                "64 MiB: {a} or {b}",
+                a=(at(ours, message=LARGE).time, SECONDS),
+                b=(at(ours, **{**efa, "message": LARGE}).time, SECONDS),
             ),
-            sources=("day1inference",),
-            published=_CLAIM,
+            "one card of 400 or 100 Gb/s: bandwidth decides, and tails, which no latency shows",
+            Cite(("day1inference",)),
         ),
-        note=say("{p} of {t}", p=(part, SECONDS), t=(one.time, SECONDS)),
+        (
+            "HBM read",
+            say("{t}", t=(PUBLISHED["read"], SECONDS)),
+            say("{t}", t=(LOAD, SECONDS)),
+            "690 cycles measured on a GH200, at 1.98 GHz",
+            Cite(("dewing",)),
+        ),
+        (
+            "NVLink: under a microsecond, 900 GB/s",
+            "< 1 µs, 900 GB/s",
+            say(
+                "{a} to {b} a hop, {r} one way",
+                a=(SYNC["ll"], SECONDS),
+                b=(SYNC["simple"], SECONDS),
+                r=(LINKS["nvlink4"].bandwidth, BANDWIDTH),
+            ),
+            "900 counts both directions; a hop of NCCL is more than its wire",
+            Cite(("hu2025", "nvidia_h100")),
+        ),
     )
-
-
-def _time(one: Way) -> Value:
-    return Value(
-        label="One way",
-        value=one.time,
-        quantity=SECONDS,
-        receipt=Receipt(
-            equation=MESSAGE_TIME,
-            symbols=symbols(one),
-            inputs={"S": "message", "B": "link"},
-            assumptions=("The published latencies, and packets of 4 KiB in a pipeline.",),
-            sources=("day1inference",),
-        ),
-        color="communication",
-    )
-
-
-def _wire(link: Bandwidth) -> Value:
-    return Value(
-        label="The wire, 64 MiB",
-        value=LARGE / link,
-        quantity=SECONDS,
-        receipt=Receipt(
-            assumptions=(say("{s} at {b}.", s=(LARGE, BYTES), b=(link, LINK_SPEED)),),
-        ),
-        color="communication",
+    return Table(
+        title="Four published statements",
+        columns=("Statement", "It prints", "Right", "Why", "From"),
+        rows=rows,
     )

@@ -1,7 +1,7 @@
-"""What the reader of the message's waterfall can change, and the presets."""
+"""What the reader of the message's waterfall can change, its presets, and the path it means."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.basis.inputs import (
@@ -14,15 +14,19 @@ from engine.basis.inputs import (
     Switch,
     Unit,
 )
-from engine.basis.units import GB, KB, MICRO, MILLI, Gbit, KiB, MiB
+from engine.basis.told import Symbol
+from engine.basis.units import BYTES, GB, KB, MICRO, MILLI, Gbit, KiB, MiB
+from engine.simulate.message_path import Path, Way, way
 
 MESSAGE = Unit(
     " kB",
     KB,
     {"B": 1, "kB": KB, "MB": 1e6, "GB": 1e9, "KiB": KiB, "MiB": MiB},
     shown=("B", "kB", "MB", "GB"),
+    quantity=BYTES,
 )
 LOW, HIGH = 1.0, 1 * GB
+LARGE = 64 * MiB
 PLACEMENTS = {
     "pix": "PIX: one PCIe switch",
     "pxb": "PXB: several PCIe switches",
@@ -34,7 +38,6 @@ FORWARDING = {
     "chunks": "chunks of 512 KiB",
     "whole": "the whole message",
 }
-PIECE = {"packets": 4 * KiB, "chunks": 512 * KiB, "whole": HIGH * KB}
 
 
 def _latency(label: str, text: str, *, advanced: bool = True) -> Number:
@@ -170,6 +173,7 @@ class Inputs:
             help="The all-reduces start one by one while it runs.",
             advanced=True,
         ),
+        Symbol("Tb"),
     ] = 100 * MILLI
 
 
@@ -188,9 +192,20 @@ PUBLISHED: Mapping[str, float] = {
 }
 
 
-def published() -> Inputs:
-    """Return the published waterfall, over a port of 400 Gb/s."""
-    return Inputs(**PUBLISHED, hops=1)  # type: ignore[arg-type]
+def published(**changes: float) -> Inputs:
+    """Return the published waterfall, over a port of 400 Gb/s unless changed."""
+    return Inputs(**{**PUBLISHED, "hops": 1, **changes})  # type: ignore[arg-type]
+
+
+def path_of(inputs: Inputs) -> Path:
+    """Return the path that the inputs describe."""
+    return Path(**{name: getattr(inputs, name) for name in Path.__slots__})
+
+
+def at(inputs: Inputs, **changes: float | str | bool) -> Way:
+    """Return the message on its path, with some inputs changed."""
+    now = replace(inputs, **changes)  # type: ignore[arg-type]
+    return way(path_of(now), now.message)
 
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {

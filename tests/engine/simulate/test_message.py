@@ -8,14 +8,13 @@ import pytest
 from engine.basis.text import show, words
 from engine.basis.units import GB, MICRO, MILLI, KiB, MiB
 from engine.basis.views import cell_words
-from engine.calculators.moving_bytes import published_waterfall
-from engine.calculators.moving_bytes.message_waterfall import calculator as message_waterfall
-from engine.form.message.inputs import PRESETS
-from engine.form.message.model import at, sized, stages, way
+from engine.calculator import load, make
+from engine.form.message.inputs import PRESETS, Inputs, at, path_of
 from engine.formulas.message import break_even_size, message_time
 from engine.simulate.message import Stage, passages
+from engine.simulate.message_path import ways
 
-BASE = message_waterfall.Inputs()
+BASE = Inputs()
 PATHS = [
     {},
     {"direct": False, "placement": "sys"},
@@ -26,7 +25,7 @@ PATHS = [
 
 
 def views(**changes):
-    return message_waterfall.compute(replace(BASE, **changes))
+    return load("message_waterfall").compute(replace(BASE, **changes))
 
 
 def text(output, **changes):
@@ -68,8 +67,12 @@ def test_one_piece_waits_in_every_stage():
     assert one.time == pytest.approx(one.latency + one.passing, rel=1e-12)
 
 
+def published_views(**changes):
+    return load("published_waterfall").compute(make(load("published_waterfall"), changes))
+
+
 def published(output, **changes):
-    value = published_waterfall.compute(published_waterfall.Inputs(**changes))[output]
+    value = published_views(**changes)[output]
     return show(value.value, value.quantity)
 
 
@@ -82,7 +85,7 @@ def test_the_published_waterfall_adds_up_as_published(output, expected):
 
 
 def test_of_64_mebibytes_its_pcie_is_under_one_percent():
-    found = published_waterfall.compute(published_waterfall.Inputs())
+    found = published_views()
     assert found["large_share"].value < 0.01
 
 
@@ -91,7 +94,7 @@ def test_at_one_kilobyte_the_preset_still_shows_the_published_share():
 
 
 def test_at_the_break_even_size_bytes_take_as_long_as_latencies():
-    one = way(BASE)
+    one = at(BASE)
     size = break_even_size(one.latency, one.slowest, 1.0)
     assert size / one.slowest == pytest.approx(one.latency, rel=1e-12)
 
@@ -132,7 +135,7 @@ def test_ll_wins_for_small_messages_and_loses_for_large_ones():
 def test_efa_between_hosts_is_within_the_measured_14_to_20_microseconds():
     efa = replace(BASE, **PRESETS["EFA, one card of 100 Gb/s"], message=8.0)
     # Measured from the posted request on, between the memories of hosts.
-    time = way(efa).time - efa.launch - efa.read - efa.write
+    time = at(efa).time - efa.launch - efa.read - efa.write
     assert 14 * MICRO < time < 20 * MICRO
 
 
@@ -166,18 +169,18 @@ def test_the_default_latencies_lie_in_their_published_ranges():
 
 def test_the_parts_of_a_bar_are_the_whole_time():
     bar = views()["stacked"].bars[0]
-    assert sum(part.value for part in bar.segments) == pytest.approx(way(BASE).time)
+    assert sum(part.value for part in bar.segments) == pytest.approx(at(BASE).time)
 
 
 def test_the_caption_names_the_end_that_is_drawn_and_the_one_as_chosen():
     caption = words(views()["pipeline"].caption)
-    assert show(way(BASE).time, views()["one_way"].quantity) in caption
+    assert show(at(BASE).time, views()["one_way"].quantity) in caption
 
 
 def test_the_statement_on_hbm_stands_beside_the_measured_latency():
-    row = published_waterfall.compute(published_waterfall.Inputs())["claims"].rows[2]
+    row = published_views()["claims"].rows[2]
     assert [cell_words(cell) for cell in row[1:3]] == ["120.0 ns", "348.5 ns"]
 
 
 def test_a_curve_is_the_same_path_at_other_sizes():
-    assert sized(BASE, stages(BASE), 5e6) == at(BASE, message=5e6)
+    assert ways(path_of(BASE), (1e3, 5e6))[1] == at(BASE, message=5e6)

@@ -1,19 +1,21 @@
 """Message waterfall: where the microseconds of one message between two GPUs go, by its size."""
 
-from engine.basis.views import View
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.basis.views import Published
 from engine.calculators.moving_bytes.message_waterfall.charts import (
     pipeline,
     shares,
     stacked,
     waterfall,
 )
-from engine.calculators.moving_bytes.message_waterfall.strip import strip
+from engine.calculators.moving_bytes.message_waterfall.layers import layers
+from engine.calculators.moving_bytes.message_waterfall.result import Result
+from engine.calculators.moving_bytes.message_waterfall.result import solve as solve
+from engine.calculators.moving_bytes.message_waterfall.tables import challenge, protocols, regime
 from engine.form.message.inputs import PRESETS as PRESETS
 from engine.form.message.inputs import Inputs as Inputs
-from engine.form.message.layers import layers
-from engine.form.message.model import way
-from engine.form.message.tables import challenge, protocols, regime
-from engine.form.message.values import values
 from engine.formulas.message import (
     BREAK_EVEN_SIZE,
     EFFECTIVE,
@@ -35,18 +37,31 @@ EQUATIONS = (
 )
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    one = way(inputs)
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    crossings = f"{'two' if inputs.direct else 'four'} crossings, both nodes together"
+    published = Published(
+        text=tell.say("a published page prints {published_share}"),
+        reason="It adds the middles of guessed ranges, for a message without bytes.",
+        source="day1inference",
+        claim="E0.1",
+    )
     return {
-        **values(inputs, one),
-        "regime": regime(inputs, one),
-        "waterfall": waterfall(inputs, one),
-        "stacked": stacked(inputs, one),
-        "shares": shares(inputs, one),
-        "pipeline": pipeline(inputs, one),
-        "protocols": protocols(inputs),
-        "layers": layers(inputs, one),
-        **strip(inputs),
-        "challenge": challenge(inputs, one),
+        "one_way": tell.value("one_way"),
+        "pcie_share": tell.value("pcie_share", published=published),
+        "break_even": tell.value("break_even"),
+        "effective": tell.value("effective", symbols={"M": "message"}),
+        "crossed": tell.value("crossed", symbols={"S": "sent"}, note=crossings),
+        "saved": tell.value("saved"),
+        "regime": regime(tell, inputs, result),
+        "waterfall": partial(waterfall, tell, inputs, result.one),
+        "stacked": partial(stacked, tell, inputs, result),
+        "shares": partial(shares, tell, inputs, result),
+        "pipeline": partial(pipeline, tell, result.one),
+        "protocols": partial(protocols, tell, inputs),
+        "layers": partial(layers, inputs, result.one),
+        **tell.values("wire_minimum", "isolated"),
+        "exposed": tell.value("exposed", symbols={"N": "num_buckets"}),
+        "challenge": partial(challenge, tell, inputs, result),
     }

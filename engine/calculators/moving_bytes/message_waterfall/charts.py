@@ -1,12 +1,11 @@
 """Pictures of one message: stages with their ranges, groups, shares against size, the pipeline."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
+from engine.basis.told import Teller
+from engine.basis.units import COUNT, SECONDS
 from engine.basis.views import (
-    Axis,
     Bar,
     Bars,
     Lane,
@@ -18,24 +17,24 @@ from engine.basis.views import (
     Span,
     Timeline,
 )
-from engine.form.message.inputs import HIGH, LOW, Inputs, published
-from engine.form.message.layers import span_of
-from engine.form.message.model import COLORS, GROUPS, NAMES, Way, at, sized, stages, way
-from engine.form.message.values import pcie_share
-from engine.formulas.message import break_even_size
+from engine.calculators.moving_bytes.message_waterfall.layers import span_of
+from engine.calculators.moving_bytes.message_waterfall.names import COLORS, GROUPS, NAMES
+from engine.calculators.moving_bytes.message_waterfall.result import Result
+from engine.form.message.inputs import HIGH, LOW, Inputs, path_of, published
 from engine.simulate.message import passages
+from engine.simulate.message_path import Way, ways
 
 COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 45) for i in range(46))
 DRAWN = 8  # pieces at most in the picture of the pipeline
 
 
-def waterfall(inputs: Inputs, one: Way) -> Bars:
+def waterfall(tell: Teller, inputs: Inputs, one: Way) -> Bars:
     """Return the latency of every stage, with the range that is published for it."""
     ranges = {stage.key: span_of(stage.key, inputs) for stage in one.stages}
     high = max(*(stage.latency for stage in one.stages), *(end for _, end in ranges.values()), 1e-7)
     return Bars(
         title="Latency of every stage, and its published range",
-        axis=Axis(label="latency", quantity=SECONDS, low=0.0, high=high * 1.02),
+        axis=tell.axis("latency", "latency", low=0.0, high=high * 1.02),
         bars=tuple(
             Bar(
                 key=stage.key,
@@ -59,19 +58,17 @@ def waterfall(inputs: Inputs, one: Way) -> Bars:
     )
 
 
-def stacked(inputs: Inputs, one: Way) -> Bars:
+def stacked(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     """Return what the time is made of, beside the other way past the host, and a published one."""
-    other = at(inputs, direct=not inputs.direct)
-    theirs = way(replace(published(), message=inputs.message, link=inputs.link))
     rows = (
-        ("yours", "Yours", one),
-        ("other", "Without GPUDirect" if inputs.direct else "With GPUDirect", other),
-        ("published", "A published waterfall, with its bytes", theirs),
+        ("yours", "Yours", result.one),
+        ("other", "Without GPUDirect" if inputs.direct else "With GPUDirect", result.other),
+        ("published", "A published waterfall, with its bytes", result.theirs),
     )
     high = max(row.time for _, _, row in rows)
     return Bars(
         title="What the time is made of",
-        axis=Axis(label="one way", quantity=SECONDS, low=0.0, high=high * 1.02),
+        axis=tell.axis("one_way", "one way", low=0.0, high=high * 1.02),
         bars=tuple(
             Bar(key=key, label=label, segments=tuple(_segments(row))) for key, label, row in rows
         ),
@@ -81,60 +78,36 @@ def stacked(inputs: Inputs, one: Way) -> Bars:
 def _segments(one: Way) -> Iterator[Segment]:
     for key, (label, color, keys) in GROUPS.items():
         yield Segment(key=key, label=label, value=one.part(keys), color=color)
-    yield Segment(key="bytes", label="bytes", value=one.time - one.latency, color="muted")
+    yield Segment(key="bytes", label="bytes", value=one.moving, color="muted")
 
 
-def shares(inputs: Inputs, one: Way) -> Lines:
+def shares(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the shares of the time that are latency, against the size of the message."""
-    other = replace(published(), link=inputs.link)
-    path = stages(other)
-    ours = [sized(inputs, one.stages, size) for size in COLUMN]
-    theirs = [sized(other, path, size) for size in COLUMN]
-    even = break_even_size(one.latency, one.slowest, inputs.message / one.wire)
-    rule = Rule(key="even", label=say("{s}", s=(even, BYTES)), axis="x", at=even, color="muted")
+    ours = ways(path_of(inputs), COLUMN)
+    theirs = ways(path_of(published(link=inputs.link)), COLUMN)
+    even, now = result.break_even, result.pcie_share
+    rule = Rule(key="even", label=tell.say("{break_even}"), axis="x", at=even, color="muted")
+    columns = (
+        ("all", "all latencies", "compute", tuple(one.latency / one.time for one in ours)),
+        ("pcie", "PCIe", "accent", tuple(one.pcie_share for one in ours)),
+        ("published", "PCIe, published", "accent", tuple(one.pcie_share for one in theirs)),
+    )
     return Lines(
         title="How much of the time is latency",
-        x=Axis(label="message", quantity=BYTES, low=LOW, high=HIGH, scale="log"),
-        y=Axis(label="share of the time", quantity=SHARE, low=0.0, high=1.02),
-        series=(
-            Series(
-                key="all",
-                label="all latencies",
-                x=COLUMN,
-                y=tuple(row.latency / row.time for row in ours),
-                color="compute",
-            ),
-            Series(
-                key="pcie",
-                label="PCIe",
-                x=COLUMN,
-                y=tuple(map(pcie_share, ours)),
-                color="accent",
-            ),
-            Series(
-                key="published",
-                label="PCIe, published",
-                x=COLUMN,
-                y=tuple(map(pcie_share, theirs)),
-                color="accent",
-                dashed=True,
-            ),
+        x=tell.axis("break_even", "message", low=LOW, high=HIGH, scale="log"),
+        y=tell.axis("pcie_share", "share of the time", low=0.0, high=1.02),
+        series=tuple(
+            Series(key=key, label=label, x=COLUMN, y=y, color=color, dashed=key == "published")
+            for key, label, color, y in columns
         ),
-        points=(
-            Point(
-                key="now",
-                label=say("{s}", s=(pcie_share(one), SHARE)),
-                x=inputs.message,
-                y=pcie_share(one),
-            ),
-        ),
+        points=(Point(key="now", label=tell.say("{pcie_share}"), x=inputs.message, y=now),),
         rules=(rule,) if LOW <= even <= HIGH else (),
         handle="message",
         caption="At the dashed upright line latencies and bytes take equally long.",
     )
 
 
-def pipeline(inputs: Inputs, one: Way) -> Timeline:
+def pipeline(tell: Teller, one: Way) -> Timeline:
     """Return the message on its way: a lane for every stage, a span for every piece."""
     pieces = min(one.pieces, DRAWN)
     ran = passages(one.stages, one.wire, pieces)
@@ -158,7 +131,7 @@ def pipeline(inputs: Inputs, one: Way) -> Timeline:
             before[passage.piece] = key
     return Timeline(
         title="The message on its way",
-        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.02),
+        axis=tell.axis("one_way", "time", low=0.0, high=end * 1.02),
         lanes=tuple(
             Lane(key=stage.key, label=NAMES[stage.key], links=(f"stage:{stage.key}",))
             for stage in one.stages

@@ -9,12 +9,11 @@ from typing import Any
 from engine.basis.text import Text
 from engine.basis.units import Bytes, Count, Money, Seconds, Share, TokenRate
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs, shared
-from engine.catalog.constants import COMMON
+from engine.catalog.constants import COMMON, LOAD
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK
 from engine.estimate import estimate
 from engine.form.levers import inputs as _levers_inputs
 from engine.form.levers import model as _levers_model
-from engine.form.message.layers import LOAD
 from engine.formulas.goodput import daly_interval, job_mtbf
 from engine.formulas.operations import layer_gemms, local_tokens
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time

@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from engine.basis.text import Text, say
 from engine.basis.units import MICRO, SECONDS, Seconds
 from engine.basis.views import Cite, Table
+from engine.calculators.moving_bytes.message_waterfall.names import NAMES
+from engine.catalog.constants import LOAD_HIGH, LOAD_LOW
 from engine.form.message.inputs import Inputs
-from engine.form.message.model import NAMES, SYNC, Way
-
-# A load from memory takes 690 cycles on a GH200 at 1.98 GHz, 460 on a V100 at 1.53, 860 on a B200
-# at 1.965; the cycles are measured, the clocks those of the datasheets.
-LOAD: Seconds = 690 / 1.98e9
-LOAD_LOW: Seconds = 460 / 1.53e9
-LOAD_HIGH: Seconds = 860 / 1.965e9
+from engine.simulate.message_path import SYNC, Way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

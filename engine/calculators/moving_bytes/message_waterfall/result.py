@@ -1,0 +1,187 @@
+"""What the waterfall of a message shows: every number, with its label, symbol and note."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.told import Told
+from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
+from engine.catalog.constants import ACHIEVED
+from engine.catalog.transports import INFINIBAND
+from engine.form.message.inputs import LARGE, Inputs, at, published
+from engine.formulas.communication import ring_bytes_sent
+from engine.formulas.message import break_even_size, effective_bandwidth, pcie_bytes
+from engine.formulas.overlap import exposed_time
+from engine.formulas.transfer_time import all_reduce_time
+from engine.simulate.message_path import SENT, Way
+
+_SOURCES = ("kentino", "dewing", "p2pmark", "nccl_topo", "hu2025")
+_ABOUT = "{num_buckets} all-reduces of {message} over {world_size} GPUs, one per node."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Every number of the message; `one` is its way, `other` that with copies (or without)."""
+
+    one: Way
+    other: Way
+    theirs: Way
+    one_way: Annotated[
+        Seconds,
+        Told(
+            "One way",
+            "T",
+            "{latency} of latencies, {moving} of bytes",
+            "communication",
+            assumes=("Stages without traffic of others; their latencies are those of the inputs.",),
+            sources=_SOURCES,
+        ),
+    ]
+    latency: Annotated[Seconds, Told(symbol="A")]
+    moving: Seconds
+    passing: Annotated[Seconds, Told(symbol="D")]
+    pieces: Annotated[Count, Told(symbol="N", of="forwarding")]
+    wire: Annotated[Bytes, Told(symbol="S", of="message")]
+    slowest: Annotated[Bandwidth, Told(symbol="B", of="link")]
+    pcie_share: Annotated[
+        Share,
+        Told(
+            "Latency of PCIe",
+            "q",
+            "{pcie} of {one_way}",
+            assumes=("Both crossings; their bytes flow while those of the wire do.",),
+            sources=_SOURCES,
+        ),
+    ]
+    pcie: Annotated[Seconds, Told(symbol="p", of="pcie_out")]
+    published_share: Share
+    break_even: Annotated[
+        Bytes,
+        Told(
+            "Break-even size",
+            "M",
+            "below it latency decides, above it the slowest stage",
+            assumes=(
+                "From here on the bytes take longer at the slowest stage than all latencies.",
+            ),
+        ),
+    ]
+    data: Annotated[Share, Told(symbol="e", of="protocol")]
+    effective: Annotated[
+        Bandwidth,
+        Told(
+            "Effective bandwidth",
+            "B",
+            "{effective_share} of the port's line rate",
+            assumes=("One message at a time; several in flight share the latencies.",),
+        ),
+    ]
+    effective_share: Share
+    large_rate: Bandwidth
+    large_share: Share
+    crossed: Annotated[
+        Bytes,
+        Told(
+            "Bytes over PCIe",
+            "V",
+            assumes=("Data and flags; headers of packets are left out.",),
+        ),
+    ]
+    crossings: Annotated[Count, Told(symbol="x", of="direct")]
+    sent: Annotated[Bytes, Told(of="message")]
+    saved: Annotated[
+        Seconds,
+        Told(
+            "GPUDirect saves",
+            "",
+            "{saved_share} of the time without it",
+            assumes=("{through} through the memory of the hosts, {past} past it.",),
+            sources=("rocm3809", "p2pmark", "perftest241"),
+        ),
+    ]
+    saved_share: Share
+    through: Seconds
+    past: Seconds
+    wire_minimum: Annotated[
+        Seconds,
+        Told(
+            "Wire minimum",
+            "",
+            "bytes over line rate",
+            "communication",
+            assumes=(_ABOUT, "What a ring sends, at the line rate, and nothing else."),
+        ),
+    ]
+    isolated: Annotated[
+        Seconds,
+        Told(
+            "Collectives alone",
+            "Tm",
+            "what a benchmark shows",
+            "communication",
+            assumes=(
+                _ABOUT,
+                "NCCL's latencies and protocols over InfiniBand, one after the other.",
+            ),
+            sources=("nccl_tuning",),
+        ),
+    ]
+    exposed: Annotated[
+        Seconds,
+        Told(
+            "Exposed in the step",
+            "Te",
+            "what the step waits for",
+            "communication",
+            assumes=(_ABOUT, "They start at even intervals of the backward pass."),
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the message on its way, and a collective of its size on the wire and in the step."""
+    one, other = at(inputs), at(inputs, direct=not inputs.direct)
+    through, past = (other.time, one.time) if inputs.direct else (one.time, other.time)
+    crossings = 2 if inputs.direct else 4
+    sent = inputs.message * SENT[inputs.protocol]
+    data = inputs.message / one.wire
+    rate = effective_bandwidth(inputs.message, one.time)
+    large = effective_bandwidth(LARGE, at(inputs, message=LARGE).time)
+    count, alone = inputs.num_buckets, _alone(inputs)
+    return Result(
+        one=one,
+        other=other,
+        theirs=at(published(message=inputs.message, link=inputs.link)),
+        one_way=one.time,
+        latency=one.latency,
+        moving=one.moving,
+        passing=one.passing,
+        pieces=one.pieces,
+        wire=one.wire,
+        slowest=one.slowest,
+        pcie_share=one.pcie_share,
+        pcie=one.pcie,
+        published_share=at(published()).bare_pcie_share,
+        break_even=break_even_size(one.latency, one.slowest, data),
+        data=data,
+        effective=rate,
+        effective_share=rate / inputs.link,
+        large_rate=large,
+        large_share=large / inputs.link,
+        crossed=pcie_bytes(sent, crossings),
+        crossings=crossings,
+        sent=sent,
+        saved=through - past,
+        saved_share=(through - past) / through,
+        through=through,
+        past=past,
+        wire_minimum=count * ring_bytes_sent(inputs.message, inputs.world_size) / inputs.link,
+        isolated=alone,
+        exposed=exposed_time(alone, inputs.backward, count),
+    )
+
+
+def _alone(inputs: Inputs) -> Seconds:
+    """Return all-reduces of the message's size, one after the other, one GPU per node."""
+    n, reached = inputs.world_size, ACHIEVED["H100 SXM"].network * inputs.link
+    one = all_reduce_time(inputs.message, n, n, reached, network=INFINIBAND)
+    return inputs.num_buckets * one

@@ -1,0 +1,108 @@
+"""The regime, protocols compared, and a challenge."""
+
+from collections.abc import Mapping
+
+from engine.basis.inputs import Scalar
+from engine.basis.text import say
+from engine.basis.told import Teller
+from engine.basis.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit
+from engine.basis.views import Badge, Challenge, Condition, Table
+from engine.calculators.moving_bytes.message_waterfall.result import Result
+from engine.form.message.inputs import LARGE, PROTOCOLS, PUBLISHED, Inputs, at
+from engine.simulate.message_path import DATA, SYNC
+
+
+def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    """Return what decides: latencies, or the slowest stage that the bytes cross."""
+    if result.latency >= result.moving:
+        name, color = "Latency", "compute"
+        text = "{latency} of latencies, {moving} of bytes: a faster port would hardly help."
+    elif result.pieces == 1:
+        name, color = "Not pipelined", "memory"
+        text = "{moving} of bytes, {latency} of latencies: each stage waits for the whole message."
+    elif result.slowest == inputs.link:
+        name, color = "Wire", "communication"
+        text = "{moving} of bytes, {latency} of latencies: only fewer bytes or a faster port help."
+    else:
+        name, color = "PCIe", "accent"
+        text = (
+            "{moving} of bytes, {latency} of latencies: the way between GPU and card is slower "
+            "than it."
+        )
+    return Badge(text=name, sentence=tell.say(text), color=color)
+
+
+def protocols(tell: Teller, inputs: Inputs) -> Table:
+    """Return what each protocol costs a hop, what it leaves of the wire, and two messages."""
+    rows = tuple(
+        (
+            name,
+            say("{t}", t=(SYNC[key], SECONDS)) if SYNC[key] else "none",
+            say("{s}", s=(DATA[key], SHARE)),
+            say("{t}", t=(at(inputs, protocol=key).time, SECONDS)),
+            say("{t}", t=(at(inputs, protocol=key, message=LARGE).time, SECONDS)),
+        )
+        for key, name in PROTOCOLS.items()
+    )
+    return Table(
+        title="Protocols on this path",
+        columns=("Protocol", "Cost of a hop", "Bandwidth left", "This message", "64 MiB"),
+        rows=rows,
+        caption=say("This message: {s}.", s=(inputs.message, BYTES)),
+    )
+
+
+START: Mapping[str, Scalar] = {
+    "message": 8 * KB,
+    "protocol": "simple",
+    "direct": False,
+    "placement": "sys",
+    "forwarding": "whole",
+}
+SOLUTION: Mapping[str, Scalar] = {
+    "message": 8 * KB,
+    "protocol": "ll128",
+    "direct": True,
+    "placement": "pix",
+    "forwarding": "packets",
+}
+_LIMIT, _LEAST = 12 * MICRO, 0.9
+_STAGES = (*PUBLISHED, "hops", "copy")
+
+
+def challenge(tell: Teller, inputs: Inputs, result: Result) -> Challenge:
+    """Return the challenge: one setting that serves small and large messages."""
+    base = Inputs()
+    conditions = (
+        Condition(
+            text="a protocol of NCCL, and the latencies of the stages as at the start",
+            met=inputs.protocol != "raw"
+            and all(getattr(inputs, key) == getattr(base, key) for key in _STAGES),
+        ),
+        Condition(
+            text=say("a port of {r}", r=(400 * Gbit, LINK_SPEED)),
+            met=inputs.link == 400 * Gbit,
+        ),
+        Condition(
+            text=say("a message of {m}, under {t}", m=(8 * KB, BYTES), t=(_LIMIT, SECONDS)),
+            met=inputs.message == 8 * KB and result.one_way < _LIMIT,
+        ),
+        Condition(
+            text=tell.say(
+                "64 MiB with the same settings at {s} of the line rate (now {large_share})",
+                s=(_LEAST, SHARE),
+            ),
+            met=result.large_rate >= _LEAST * inputs.link,
+        ),
+    )
+    return Challenge(
+        title="Challenge: fast at both ends",
+        goal="Serve 8 kB and 64 MiB with one and the same setting.",
+        conditions=conditions,
+        hints=(
+            "Look at the tallest bars first: which of them is not on every path?",
+            "LL is quickest, but what share of its bytes is data?",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )
