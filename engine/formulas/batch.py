@@ -64,6 +64,6 @@ MEMORY_LINE = Equation(
 )
 
 
-def memory_of_batch(batch: Count, fixed: Bytes, per_sequence: Bytes) -> Bytes:
-    """Return the memory of the fullest GPU with so many sequences in a micro-batch."""
+def memory_of_batch(batch: Ratio, fixed: Bytes, per_sequence: Bytes) -> Bytes:
+    """Return the memory of the fullest GPU with so many sequences, whole or not."""
     return fixed + batch * per_sequence

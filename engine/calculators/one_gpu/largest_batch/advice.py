@@ -5,19 +5,19 @@ from dataclasses import replace
 
 from engine.basis.inputs import Number
 from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SHARE, TOKENS
+from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, TokenRate
 from engine.basis.views import Advice, Challenge, Condition, Remedy
-from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs
-from engine.calculators.one_gpu.largest_batch.model import Fit, fit, speed
+from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, fit
 from engine.run.parallelism import data_parallel
+from engine.simulate.largest_batch import Fit, speed
 
 Change = Mapping[str, float | int | str | bool]
 _FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
 
 
-def advice(inputs: Inputs, found: Fit) -> Advice:
+def advice(inputs: Inputs, found: Fit, before: TokenRate) -> Advice:
     """Return the knobs by what they free at the reader's micro-batch."""
-    now, before = found.held.total, speed(found.run, inputs.micro_batch_size)
+    now = found.held.total
     remedies = [
         _remedy(inputs, key, label, change, before)
         for key, label, change in _candidates(inputs)
@@ -117,9 +117,8 @@ SOLUTION: Change = {
 _PACE = 800.0
 
 
-def challenge(inputs: Inputs, found: Fit) -> Challenge:
+def challenge(inputs: Inputs, found: Fit, pace: TokenRate) -> Challenge:
     """Return the challenge: a 70B model on 64 GPUs, nothing recomputed, and fast."""
-    pace = speed(found.run, inputs.micro_batch_size)
     wanted = ("llama-3-70b", "H100-SXM", 64, 8192, "fsdp")
     given = (
         inputs.model,

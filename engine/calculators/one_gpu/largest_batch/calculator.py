@@ -1,6 +1,8 @@
 """The largest micro-batch: what fills the memory of a GPU, and what makes room."""
 
-from engine.basis.views import View
+from functools import partial
+
+from engine.basis.told import Teller, Views
 from engine.calculators.one_gpu.largest_batch import values
 from engine.calculators.one_gpu.largest_batch.advice import advice, challenge
 from engine.calculators.one_gpu.largest_batch.charts import (
@@ -11,11 +13,14 @@ from engine.calculators.one_gpu.largest_batch.charts import (
     speed_bars,
 )
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs as Inputs
-from engine.calculators.one_gpu.largest_batch.model import fit
+from engine.calculators.one_gpu.largest_batch.result import Result as Result
+from engine.calculators.one_gpu.largest_batch.result import solve as solve
+from engine.form.run.views import PEAK
+from engine.formulas.batch import LARGEST_BATCH, MEMORY_LINE, USABLE_MEMORY
 
 TITLE = "The largest batch that fits"
 QUESTION = "How many sequences can a GPU work on at once, and what would make room for more?"
-EQUATIONS = values.EQUATIONS
+EQUATIONS = (LARGEST_BATCH, PEAK, MEMORY_LINE, USABLE_MEMORY)
 PRESETS = {
     "Llama 3 8B, 8,192 tokens, 8 H100": {"model": "llama-3-8b", "sequence_length": 8192},
     "The same 7B model, states replicated": {"zero_stage": "0"},
@@ -45,24 +50,21 @@ PRESETS = {
 }
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    found = fit(inputs)
+    tell, found = Teller(result, inputs, equations=EQUATIONS), result.found
+    told = values.values(tell, result)
     return {
-        "largest": values.largest(inputs, found),
-        "fits": values.fits(inputs, found),
-        "memory_line": memory_line(inputs, found),
-        "memory_bars": memory_bars(inputs, found),
-        "total": values.total(inputs, found),
-        "fixed": values.fixed(found),
-        "per_sequence": values.per_sequence(found),
-        "usable": values.usable(inputs, found),
-        "token_rate": values.token_rate(inputs, found),
-        "possible": values.possible(found),
-        "search": played_search(found),
-        "advice": advice(inputs, found),
-        "formula": values.formula(inputs, found),
-        "speed_bars": speed_bars(inputs, found),
-        "lengths": lengths(inputs),
-        "challenge": challenge(inputs, found),
+        "largest": values.largest(tell, result),
+        "fits": values.fits(tell, result),
+        "memory_line": partial(memory_line, inputs, found),
+        "memory_bars": partial(memory_bars, inputs, found),
+        **told,
+        "possible": values.possible(result),
+        "search": partial(played_search, found),
+        "advice": partial(advice, inputs, found, result.token_rate),
+        "formula": tell.formula("The closed form, with your numbers", LARGEST_BATCH),
+        "speed_bars": partial(speed_bars, inputs, found),
+        "lengths": partial(lengths, inputs),
+        "challenge": challenge(inputs, found, result.token_rate),
     }

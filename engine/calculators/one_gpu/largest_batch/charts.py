@@ -1,16 +1,17 @@
 """The pictures of the largest batch: the line, the bars, the search, the speed, the lengths."""
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, TOKEN_RATE, TOKENS, Count
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Scene, Segment, Series, Table
-from engine.calculators.one_gpu.largest_batch.inputs import HIGHEST, RECOMPUTE, Inputs
-from engine.calculators.one_gpu.largest_batch.model import Fit, fit, memory_of, speed
+from engine.calculators.one_gpu.largest_batch.inputs import HIGHEST, RECOMPUTE, Inputs, fit
 from engine.draw.batch_search import search_scene
 from engine.form.memory_bar import parts_of
+from engine.formulas.batch import memory_of_batch
 from engine.simulate.batch_search import search
+from engine.simulate.largest_batch import Fit, memory_of, speed
 
 # No search of the page tries more.
 LIMIT = 4096
@@ -26,9 +27,7 @@ def memory_line(inputs: Inputs, found: Fit) -> Lines:
     """Return memory over the micro-batch: what fits, what does not, and what never changes."""
     top = 1.5 * found.usable
     line = found.line
-
-    def at(batch: float) -> float:
-        return line.fixed + batch * line.per_sequence
+    at = partial(memory_of_batch, fixed=line.fixed, per_sequence=line.per_sequence)
 
     inside = [b for b in _column() if at(b) <= found.usable]
     outside = [b for b in _column() if found.usable < at(b) <= top]

@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 from engine.basis.inputs import PERCENT, Choice, Number, Switch
+from engine.basis.text import Text
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.form.run.inputs import Inputs as RunInputs
+from engine.form.run.repair import run_of
+from engine.simulate.largest_batch import Fit, fit_of
 
 HIGHEST = 64
 RECOMPUTE: Mapping[str, str] = {
@@ -127,3 +131,18 @@ def run_inputs(inputs: Inputs, batch: int) -> RunInputs:
         overlap_tensor_parallel=False,
         schedule="1f1b",
     )
+
+
+@lru_cache(maxsize=256)
+def fitted(inputs: Inputs) -> tuple[Fit, tuple[Text, ...]]:
+    """Return what fits of the run nearest to the inputs, and what differs from them in sentences.
+
+    Every figure of the page asks for it.
+    """
+    run, changes = run_of(run_inputs(inputs, inputs.micro_batch_size))
+    return fit_of(run, inputs.margin), changes
+
+
+def fit(inputs: Inputs) -> Fit:
+    """Return what fits of the run nearest to the inputs."""
+    return fitted(inputs)[0]

@@ -8,26 +8,22 @@ import pytest
 
 from engine.basis.text import show, words
 from engine.basis.units import GB
-from engine.calculators.one_gpu import layer_ledger, state_ladder
-from engine.calculators.one_gpu.largest_batch import calculator as largest_batch
-from engine.calculators.one_gpu.largest_batch.inputs import Inputs
-from engine.calculators.one_gpu.largest_batch.model import (
-    SEQUENCES,
-    fit,
-    memory_of,
-    speed,
-    with_batch,
-)
+from engine.calculator import load
+from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit
 from engine.catalog.models import MODELS, Model
 from engine.formulas.activations import korthikanti_activations, layer_memory
 from engine.formulas.batch import batch_room, memory_of_batch, usable_memory
 from engine.run.parallelism import Plan, Training
 from engine.simulate.batch_search import search
+from engine.simulate.largest_batch import SEQUENCES, memory_of, speed, with_batch
 from engine.simulate.memory import fits
 
+layer_ledger, state_ladder = load("layer_ledger"), load("state_ladder")
+largest_batch = load("largest_batch")
+
 INPUTS = Inputs()
-LEDGER = layer_ledger.Inputs()
-LADDER = state_ladder.Inputs()
+LEDGER = layer_ledger.inputs()
+LADDER = state_ladder.inputs()
 LIMIT = 4096
 
 
@@ -150,12 +146,12 @@ def test_the_ledger_sums_to_the_published_formula(changes):
     published = korthikanti_activations(
         tokens, shape.hidden_size, shape.num_attention_heads, shape.sequence_length, 1
     )
-    assert sum(entry.size for entry in layer_ledger.entries(shape)) == published
+    assert layer_ledger.solve(shape).total == published
 
 
 def test_the_formula_is_bytes_so_doubling_it_doubles_the_ledger():
     views = layer_ledger.compute(LEDGER)
-    assert views["doubled"].value == 2 * sum(entry.size for entry in layer_ledger.entries(LEDGER))
+    assert views["doubled"].value == 2 * layer_ledger.solve(LEDGER).total
 
 
 @pytest.mark.parametrize("changes", [{}, {"micro_batch_size": 4, "sequence_length": 64}])

@@ -1,13 +1,9 @@
-"""What the largest batch is computed from: memory as a straight line, and the speed of a batch."""
+"""The largest micro-batch of a run: memory as a straight line, and the speed of a batch."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import ceil
 
-from engine.basis.text import Text
-from engine.basis.units import Bytes, Count, Ratio, TokenRate
-from engine.calculators.one_gpu.largest_batch.inputs import Inputs, run_inputs
-from engine.form.run.repair import run_of
+from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate
 from engine.formulas.batch import batch_room, largest_batch, usable_memory
 from engine.run.file import Run
 from engine.run.parallelism import Training, data_parallel
@@ -44,12 +40,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Everything that follows from the inputs.
+    """How much of a run's memory its micro-batches may take.
 
     Attributes:
-        run: the run nearest to the inputs.
-        changes: what differs from them, in sentences.
-        held: memory of the fullest GPU at the reader's micro-batch.
+        run: with the micro-batch asked for.
+        held: memory of its fullest GPU.
         line: of the stage that runs out of memory first.
         largest: micro-batch that fits.
         context: memory outside of the framework's tensors.
@@ -57,28 +52,29 @@ class Fit:
     """
 
     run: Run
-    changes: tuple[Text, ...]
     held: Memory
     line: Line
     largest: Count
     context: Bytes
     usable: Bytes
 
+    @property
+    def fits(self) -> bool:
+        """Whether the micro-batch asked for does."""
+        return self.held.total <= self.usable
 
-@lru_cache(maxsize=256)
-def fit(inputs: Inputs) -> Fit:
-    """Return what follows from the inputs; every figure of the page asks for it."""
-    run, changes = run_of(run_inputs(inputs, inputs.micro_batch_size))
+
+def fit_of(run: Run, margin: Share) -> Fit:
+    """Return what fits with a share of the memory left free."""
     capacity, outside = run.cluster.gpu.memory, context(run.training)
-    line = min(_lines(run, capacity, inputs.margin), key=lambda one: one.room)
+    line = min(_lines(run, capacity, margin), key=lambda one: one.room)
     return Fit(
         run=run,
-        changes=changes,
         held=memory(run.model, run.plan, run.training),
         line=line,
         largest=largest_batch(line.room),
         context=outside,
-        usable=usable_memory(capacity, inputs.margin, outside),
+        usable=usable_memory(capacity, margin, outside),
     )
 
 
