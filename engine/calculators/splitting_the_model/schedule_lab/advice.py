@@ -6,18 +6,18 @@ from dataclasses import replace
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, MILLI, SHARE
 from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
-from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs
-from engine.calculators.splitting_the_model.schedule_lab.model import Played, cost, played
-from engine.formulas.pipeline import one_f_one_b_peak
+from engine.calculators.splitting_the_model.schedule_lab.result import Result
+from engine.simulate.schedule_bench import Played, cost, played
+from engine.simulate.schedule_case import Case
 
 Change = Mapping[str, float | int | str | bool]
 _SCHEDULES = ("interleaved", "zb_h1", "zb_v", "dualpipe_v")
 _LARGEST = 3_000  # operations of a run that is only there for a remedy
 
 
-def regime(inputs: Inputs, own: Played) -> Badge:
+def regime(case: Case, own: Played) -> Badge:
     """Return why stages idle: slow stage, messages, a common pause, or filling and draining."""
-    badge, setting = _regime(inputs, own), own.setting
+    badge, setting = _regime(case, own), own.setting
     if not setting.reason:
         return badge
     words = "Played with {p} stages and {m} micro-batches: "
@@ -32,11 +32,11 @@ def regime(inputs: Inputs, own: Played) -> Badge:
     )
 
 
-def _regime(inputs: Inputs, own: Played) -> Badge:
+def _regime(case: Case, own: Played) -> Badge:
     if own.share < 0.01:
         return Badge(text="Compute", sentence="The stages hardly ever wait.", color="compute")
-    for name, text, change in _causes(inputs):
-        without = _play(inputs, own, change)
+    for name, text, change in _causes(case):
+        without = _play(case, own, change)
         if without is not None and without.share < own.share / 2:
             return Badge(
                 text=name,
@@ -57,31 +57,31 @@ def _regime(inputs: Inputs, own: Played) -> Badge:
     )
 
 
-def _causes(inputs: Inputs) -> list[tuple[str, str, Change]]:
+def _causes(case: Case) -> list[tuple[str, str, Change]]:
     """Return what could be at fault, and the change that takes it away."""
     found: list[tuple[str, str, Change]] = []
-    if inputs.slowness:
+    if case.slowness:
         text = "{q} of the step is idle; with stages alike it would be {r}."
         found.append(("Straggler", text, {"slowness": 0.0}))
-    if inputs.message:
+    if case.message:
         text = "{q} of the step is idle; with free messages it would be {r}."
         found.append(("Messages", text, {"message": 0.0}))
-    if inputs.synchronized:
+    if case.synchronized:
         text = "{q} of the step is idle; without the common pause it would be {r}."
         found.append(("Common pause", text, {"synchronized": False}))
     return found
 
 
-def _play(inputs: Inputs, own: Played, change: Change) -> Played | None:
+def _play(case: Case, own: Played, change: Change) -> Played | None:
     """Return the figures after a change; None if it would take too long, or cannot run."""
-    changed = replace(inputs, **change)  # type: ignore[arg-type]
+    changed = replace(case, **change)  # type: ignore[arg-type]
     if cost(changed.pipeline_parallel, changed.num_microbatches, 1) > _LARGEST:
         return None
     found = played(changed)
     return None if found.setting.reason and not own.setting.reason else found
 
 
-def advice(inputs: Inputs, own: Played, others: Mapping[str, Played | str]) -> Advice:
+def advice(case: Case, own: Played, others: Mapping[str, Played | str]) -> Advice:
     """Return every remedy that is within range, with the bubble that it leaves.
 
     `others` are the schedules with the reader's numbers; those drawn out from shorter runs are
@@ -91,8 +91,8 @@ def advice(inputs: Inputs, own: Played, others: Mapping[str, Played | str]) -> A
         *_of_schedules(own, others),
         *(
             _remedy(own, after, key, label, change, side)
-            for key, label, change, side in _candidates(inputs)
-            if (after := _play(inputs, own, change)) is not None
+            for key, label, change, side in _candidates(case)
+            if (after := _play(case, own, change)) is not None
         ),
     ]
     useful = [one for one in found if one.after < own.share * 0.9995 - 1e-9]
@@ -139,16 +139,16 @@ def _memory(own: Played, after: Played) -> Text:
     )
 
 
-def _candidates(inputs: Inputs) -> list[tuple[str, Text, Change, Text]]:
+def _candidates(case: Case) -> list[tuple[str, Text, Change, Text]]:
     found: list[tuple[str, Text, Change, Text]] = []
-    if 2 * inputs.num_microbatches <= 256:
-        label = say("{m} micro-batches", m=(2 * inputs.num_microbatches, COUNT))
+    if 2 * case.num_microbatches <= 256:
+        label = say("{m} micro-batches", m=(2 * case.num_microbatches, COUNT))
         side = "doubles the global batch, or halves the micro-batch"
-        found.append(("more", label, {"num_microbatches": 2 * inputs.num_microbatches}, side))
-    if inputs.slowness:
+        found.append(("more", label, {"num_microbatches": 2 * case.num_microbatches}, side))
+    if case.slowness:
         side = "move layers off the slow stage"
         found.append(("balance", "Stages alike", {"slowness": 0.0}, side))
-    if inputs.synchronized:
+    if case.synchronized:
         side = "check the gradient norm after the update, and roll back if need be"
         found.append(("free", "No common pause between steps", {"synchronized": False}, side))
     return found
@@ -158,10 +158,10 @@ START: Change = {"schedule": "one_f_one_b", "pipeline_parallel": 8, "num_microba
 SOLUTION: Change = {**START, "schedule": "zb_v"}
 
 
-def challenge(inputs: Inputs, own: Played) -> Challenge:
+def challenge(result: Result) -> Challenge:
     """Return the challenge: under 5 percent of bubble in the memory of 1F1B."""
+    own, case = result.own, result.case
     p, m = own.setting.pipeline_parallel, own.setting.num_microbatches
-    most = one_f_one_b_peak(0, p, m) * inputs.activation_size / p + inputs.weight_size / p
     conditions = (
         Condition(
             text=say("{p} stages and at most {m} micro-batches", p=(8, COUNT), m=(32, COUNT)),
@@ -169,14 +169,13 @@ def challenge(inputs: Inputs, own: Played) -> Challenge:
         ),
         Condition(
             text="all three passes of 1 ms, messages free, all stages alike, nothing recomputed",
-            met=(inputs.forward, inputs.backward_input, inputs.backward_weight)
-            == (MILLI, MILLI, MILLI)
-            and not (inputs.message or inputs.slowness or inputs.recompute),
+            met=(case.forward, case.backward_input, case.backward_weight) == (MILLI, MILLI, MILLI)
+            and not (case.message or case.slowness or case.recompute),
         ),
-        Condition(text="F&B as long as F + B + W", met=inputs.overlapped == 1.0),
+        Condition(text="F&B as long as F + B + W", met=case.overlapped == 1.0),
         Condition(
             text="no more memory than 1F1B, weights and activations",
-            met=own.memory <= most * (1 + 1e-9),
+            met=own.memory <= result.usual_memory * (1 + 1e-9),
         ),
         Condition(text=say("a bubble below {q}", q=(0.05, SHARE)), met=own.share < 0.05),
     )

@@ -1,20 +1,14 @@
 """Schedule lab: where the bubble of a pipeline is, and what removing it costs."""
 
+from functools import partial
+
+from engine.basis.told import Teller, Views
 from engine.basis.units import MILLI
-from engine.basis.views import View
+from engine.calculators.splitting_the_model.schedule_lab import charts
 from engine.calculators.splitting_the_model.schedule_lab.advice import advice, challenge, regime
-from engine.calculators.splitting_the_model.schedule_lab.charts import (
-    over_microbatches,
-    pareto,
-    staircase,
-)
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs as Inputs
-from engine.calculators.splitting_the_model.schedule_lab.model import (
-    beside,
-    measured,
-    play,
-    setting_of,
-)
+from engine.calculators.splitting_the_model.schedule_lab.result import Result
+from engine.calculators.splitting_the_model.schedule_lab.result import solve as solve
 from engine.calculators.splitting_the_model.schedule_lab.table import comparison
 from engine.calculators.splitting_the_model.schedule_lab.timeline import timeline
 from engine.calculators.splitting_the_model.schedule_lab.values import EQUATIONS as EQUATIONS
@@ -41,21 +35,19 @@ PRESETS = {
 }
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views of the lab, in the order of the page."""
-    setting = setting_of(inputs)
-    run = play(inputs, setting)
-    own = measured(inputs, setting, run)
-    found = beside(inputs, own)
+    tell = Teller(result, inputs, equations=EQUATIONS[:1])
+    case, own, others = result.case, result.own, result.others
     return {
-        "timeline": timeline(own, run),
-        "regime": regime(inputs, own),
-        **values(inputs, own),
-        "staircase": staircase(run),
-        "formula": formula(inputs, own),
-        "comparison": comparison(found, own),
-        "pareto": pareto(inputs, found, own),
-        "over_microbatches": over_microbatches(inputs, own),
-        "advice": advice(inputs, own, found),
-        "challenge": challenge(inputs, own),
+        "timeline": partial(timeline, own, result.run),
+        "regime": partial(regime, case, own),
+        **values(tell, result),
+        "staircase": charts.staircase(result.run),
+        "formula": formula(tell, result),
+        "comparison": comparison(others, own),
+        "pareto": charts.pareto(result),
+        "over_microbatches": partial(charts.bubble_curve, result),
+        "advice": partial(advice, case, own, others),
+        "challenge": challenge(result),
     }

@@ -1,27 +1,17 @@
 """The charts of the schedule lab: held activations, bubble against memory, bubble over m."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from engine.basis import discover
 from engine.basis.text import say
 from engine.basis.units import BYTES, COUNT, SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs
-from engine.calculators.splitting_the_model.schedule_lab.model import (
-    Played,
-    measured,
-    play,
-    setting_of,
-)
-from engine.formulas.pipeline import bubble_share
-from engine.simulate.pipeline import PACKAGE, Run
+from engine.calculators.splitting_the_model.schedule_lab.result import Result
+from engine.simulate.pipeline import Run
 from engine.simulate.pipeline_measures import peak_activations
+from engine.simulate.schedule_bench import LONGEST, Played, over_microbatches
+from engine.simulate.schedule_frontier import frontier
 
 _BARS = 8
-# Operations that the curve over the micro-batches may take to play.
-_BUDGET = 2500
-_LONGEST = 256
 
 
 def staircase(run: Run) -> Bars:
@@ -52,8 +42,9 @@ def _spread(count: int) -> Sequence[int]:
     return [round(place * (count - 1) / (_BARS - 1)) for place in range(_BARS)]
 
 
-def pareto(inputs: Inputs, found: Mapping[str, Played | str], own: Played) -> Lines:
+def pareto(result: Result) -> Lines:
     """Return the bubble of every schedule over its memory, and who is beaten by none."""
+    own, found = result.own, result.others
     # One micro-batch at a time is out of every scale, unless it is what the reader looks at.
     shown = [
         one
@@ -105,30 +96,19 @@ def pareto(inputs: Inputs, found: Mapping[str, Played | str], own: Played) -> Li
     )
 
 
-def frontier(found: Sequence[Played]) -> list[Played]:
-    """Return those that no other beats in memory and in bubble, by memory."""
-    best: list[Played] = []
-    for one in sorted(found, key=lambda played: (played.memory, played.share)):
-        if not best or one.share < best[-1].share - 1e-12:
-            best.append(one)
-    return best
-
-
-def over_microbatches(inputs: Inputs, own: Played) -> Lines:
+def bubble_curve(result: Result) -> Lines:
     """Return the bubble over the micro-batches: played, and 1F1B's closed form beside it."""
-    p = own.setting.pipeline_parallel
-    points = _points(inputs, own)
-    column = sorted({round(2 ** (exponent / 4)) for exponent in range(33)})
+    own, points = result.own, over_microbatches(result.case, result.own)
     return Lines(
         title="Bubble over micro-batches",
-        x=Axis(label="micro-batches", quantity=COUNT, low=1, high=_LONGEST, scale="log"),
+        x=Axis(label="micro-batches", quantity=COUNT, low=1, high=LONGEST, scale="log"),
         y=Axis(label="share of the step", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(
                 key="closed",
                 label="GPipe and 1F1B",
-                x=tuple(column),
-                y=tuple(bubble_share(p, m) for m in column),
+                x=result.column,
+                y=result.closed_column,
                 color="muted",
                 dashed=True,
             ),
@@ -151,26 +131,3 @@ def over_microbatches(inputs: Inputs, own: Played) -> Lines:
         handle="num_microbatches",
         caption="Played at the corners of the line; dashed the closed form.",
     )
-
-
-def _points(inputs: Inputs, own: Played) -> list[tuple[float, float]]:
-    """Return (micro-batches, bubble) of played steps, as many as there is time for.
-
-    They end where the next is too far to draw a line to it.
-    """
-    p, v = own.setting.pipeline_parallel, own.setting.num_chunks
-    schedule = discover.module(PACKAGE, own.name)
-    left = _BUDGET
-    found = {own.setting.num_microbatches: own.share}
-    for m in sorted({2**exponent for exponent in range(9)} | {p, 2 * p, 4 * p}):
-        if m in found or m > _LONGEST or schedule.obstacle(p, m):
-            continue
-        left -= 2 * p * m * v
-        if left < 0:
-            break
-        theirs = replace(inputs, num_microbatches=m, pipeline_parallel=p)
-        setting = setting_of(theirs)
-        found[m] = measured(theirs, setting, play(theirs, setting)).share
-    points = [(float(m), found[m]) for m in sorted(found)]
-    far = [i for i in range(1, len(points)) if points[i][0] > 2.5 * points[i - 1][0]]
-    return points[: far[0]] if far else points

@@ -1,34 +1,13 @@
 """What the reader of the schedule lab can change, and the schedules to choose from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
-from engine.basis import discover
 from engine.basis.inputs import MEBIBYTES, MILLISECONDS, PERCENT, Choice, Number, Switch, Unit
 from engine.basis.units import GB, MILLI, GiB, MiB
-from engine.simulate.pipeline import PACKAGE
+from engine.simulate.schedule_case import Case, schedules
 
-_ORDER = (
-    "naive",
-    "gpipe",
-    "one_f_one_b",
-    "interleaved",
-    "breadth_first",
-    "zb_h1",
-    "zb_h2",
-    "zb_v",
-    "dualpipe",
-    "dualpipe_v",
-)
 _GIGABYTES = Unit(" GB", GB, {"MB": 1e6, "TB": 1e12, "GiB": GiB})
-
-
-def schedules() -> dict[str, str]:
-    """Return every schedule in the folder with its title, those that are known in reading order."""
-    found = discover.names(PACKAGE)
-    ordered = [name for name in _ORDER if name in found]
-    ordered += [name for name in found if name not in ordered]
-    return {name: discover.module(PACKAGE, name).TITLE for name in ordered}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,3 +154,8 @@ class Inputs:
             advanced=True,
         ),
     ] = 64 * MiB
+
+
+def case_of(inputs: Inputs) -> Case:
+    """Return what is to be played."""
+    return Case(**{field.name: getattr(inputs, field.name) for field in fields(Case)})

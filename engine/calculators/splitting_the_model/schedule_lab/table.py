@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
 from engine.basis.views import Table
-from engine.calculators.splitting_the_model.schedule_lab.inputs import schedules
-from engine.calculators.splitting_the_model.schedule_lab.model import Played
+from engine.simulate.schedule_bench import Played
+from engine.simulate.schedule_case import schedules
 
 _COLUMNS = (
     "Schedule",

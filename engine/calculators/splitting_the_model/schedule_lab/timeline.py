@@ -7,9 +7,9 @@ from engine.basis.pipeline_op import BACKWARD, FORWARD, INPUT, PAIR, WEIGHT, Op,
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, SECONDS, Seconds
 from engine.basis.views import Axis, Lane, Rule, Series, Span, Timeline
-from engine.calculators.splitting_the_model.schedule_lab.model import Played
 from engine.simulate.pipeline import PACKAGE, Run
 from engine.simulate.pipeline_measures import activations
+from engine.simulate.schedule_bench import Played
 
 # What a page can draw and a reader can follow.
 _SPANS, _LANES = 640, 8

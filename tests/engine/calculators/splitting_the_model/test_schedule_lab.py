@@ -9,23 +9,20 @@ from engine.basis.text import show, words
 from engine.basis.views import cell_words
 from engine.calculator import load
 from engine.calculators.splitting_the_model import bubble_conventions
-from engine.calculators.splitting_the_model.schedule_lab import calculator as schedule_lab
-from engine.calculators.splitting_the_model.schedule_lab.charts import frontier
-from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, schedules
-from engine.calculators.splitting_the_model.schedule_lab.model import (
-    Played,
-    beside,
-    played,
-    setting_of,
-)
+from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
 from engine.formulas import pipeline
 from engine.simulate.pipeline import PACKAGE
+from engine.simulate.schedule_bench import Played, beside, played, setting_of
+from engine.simulate.schedule_case import schedules
+from engine.simulate.schedule_frontier import frontier
 
+LAB = load("schedule_lab")
 DEFAULTS = Inputs()
+CASE = case_of(DEFAULTS)
 
 
 def lab(**changes):
-    return schedule_lab.compute(replace(DEFAULTS, **changes))
+    return LAB.compute(replace(DEFAULTS, **changes))
 
 
 def text(views, output):
@@ -74,12 +71,12 @@ def test_a_schedule_that_cannot_run_says_why_in_its_row():
 
 
 def test_the_readers_schedule_is_played_with_the_nearest_numbers_that_it_allows():
-    setting = setting_of(replace(DEFAULTS, schedule="dualpipe", pipeline_parallel=5))
+    setting = setting_of(replace(CASE, schedule="dualpipe", pipeline_parallel=5))
     assert (setting.pipeline_parallel, setting.num_microbatches) == (4, 8)
 
 
 def test_more_micro_batches_come_before_fewer_stages():
-    setting = setting_of(replace(DEFAULTS, schedule="dualpipe", num_microbatches=3))
+    setting = setting_of(replace(CASE, schedule="dualpipe", num_microbatches=3))
     assert (setting.pipeline_parallel, setting.num_microbatches) == (4, 8)
 
 
@@ -90,7 +87,7 @@ def test_the_badge_says_with_which_numbers_it_was_played():
 
 @pytest.mark.parametrize("change", [{}, {"message": 0.4e-3}, {"slowness": 0.3, "slow_stage": 2}])
 def test_a_long_run_drawn_out_from_two_shorter_ones_is_the_played_one(change):
-    inputs = replace(DEFAULTS, pipeline_parallel=8, num_microbatches=232, **change)
+    inputs = replace(CASE, pipeline_parallel=8, num_microbatches=232, **change)
     drawn = beside(inputs, played(inputs))
     long = [one for one in drawn.values() if isinstance(one, Played) and one.continued]
     assert len(long) >= 5
@@ -140,7 +137,7 @@ def test_a_long_step_is_drawn_in_part_and_says_so():
 
 
 def test_nobody_on_the_frontier_is_beaten_in_both():
-    found = [one for one in beside(DEFAULTS, played(DEFAULTS)).values() if isinstance(one, Played)]
+    found = [one for one in beside(CASE, played(CASE)).values() if isinstance(one, Played)]
     for one in frontier(found):
         assert not any(o.memory < one.memory and o.share < one.share for o in found)
 

@@ -1,18 +1,19 @@
-"""The model behind the schedule lab: the reader's schedule played, and all others beside it."""
+"""Schedules on a bench: one played with given times, and all others beside it."""
 
 from dataclasses import dataclass, replace
 from types import ModuleType
 
 from engine.basis import discover
 from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
-from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, schedules
-from engine.simulate.pipeline import PACKAGE, Run, Times, simulate
+from engine.simulate.pipeline import PACKAGE, Run, simulate
 from engine.simulate.pipeline_measures import idle_over_ideal, idle_share, peak_activations
+from engine.simulate.schedule_case import Case, schedules, times_of
 
-# More operations than these would take seconds in a browser: of the reader's own schedule, of each
+# More operations than these would take seconds in a browser: of the wanted ones schedule, of each
 # that stands beside it, and of the longer of two runs that one of those is drawn out from.
 _LARGEST, _LARGEST_BESIDE, _LARGEST_DRAWN = 70_000, 3_000, 13_000
-_LONGEST = 256  # micro-batches
+_LARGEST_CURVE = 2_500  # all steps of the curve over the micro-batches together
+LONGEST = 256  # micro-batches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class Setting:
     """With which numbers a schedule is played.
 
     Attributes:
-        reason: why not with the reader's own, if so.
+        reason: why not with the wanted ones, if so.
         refused: whether the schedule itself cannot run with those.
     """
 
@@ -62,41 +63,23 @@ class Played:
         return self.activations + self.weights
 
 
-def times_of(inputs: Inputs, stages: Count) -> Times:
-    """Return the times of the inputs for so many stages."""
-    whole = inputs.forward + inputs.backward_input + inputs.backward_weight
-    slow = min(inputs.slow_stage, stages - 1)
-    return Times(
-        forward=inputs.forward,
-        backward_input=inputs.backward_input,
-        backward_weight=inputs.backward_weight,
-        pair=whole * inputs.overlapped,
-        recompute=inputs.recompute,
-        message=inputs.message_size,
-        bandwidth=inputs.message_size / inputs.message if inputs.message else 0.0,
-        slowness=tuple(1 + inputs.slowness * (rank == slow) for rank in range(stages))
-        if inputs.slowness
-        else (),
-    )
-
-
-def setting_of(inputs: Inputs) -> Setting:
-    """Return with which numbers the reader's schedule can be played: theirs, or the nearest."""
-    schedule = discover.module(PACKAGE, inputs.schedule)
-    v = _chunks(schedule, inputs.num_chunks)
-    stages = (inputs.pipeline_parallel, inputs.pipeline_parallel - 1)
+def setting_of(case: Case) -> Setting:
+    """Return with which numbers the schedule can be played: theirs, or the nearest."""
+    schedule = discover.module(PACKAGE, case.schedule)
+    v = _chunks(schedule, case.num_chunks)
+    stages = (case.pipeline_parallel, case.pipeline_parallel - 1)
     for p in (one for one in stages if one >= 2):
-        limit = min(_LONGEST, _LARGEST // (p * v * 2))
-        first = min(inputs.num_microbatches, limit)
+        limit = min(LONGEST, _LARGEST // (p * v * 2))
+        first = min(case.num_microbatches, limit)
         for m in (*range(first, limit + 1), *range(first - 1, 0, -1)):
             if not schedule.obstacle(p, m):
-                return _setting(schedule, inputs, p, m, v)
-    raise ValueError(f"{schedule.TITLE} cannot be played with {inputs.pipeline_parallel} stages")
+                return _setting(schedule, case, p, m, v)
+    raise ValueError(f"{schedule.TITLE} cannot be played with {case.pipeline_parallel} stages")
 
 
-def _setting(schedule: ModuleType, inputs: Inputs, p: Count, m: Count, v: Count) -> Setting:
-    why = schedule.obstacle(inputs.pipeline_parallel, inputs.num_microbatches)
-    same = (p, m) == (inputs.pipeline_parallel, inputs.num_microbatches)
+def _setting(schedule: ModuleType, case: Case, p: Count, m: Count, v: Count) -> Setting:
+    why = schedule.obstacle(case.pipeline_parallel, case.num_microbatches)
+    same = (p, m) == (case.pipeline_parallel, case.num_microbatches)
     return Setting(
         pipeline_parallel=p,
         num_microbatches=m,
@@ -110,28 +93,28 @@ def _chunks(schedule: ModuleType, wanted: Count) -> Count:
     return int(min(max(wanted, schedule.CHUNKS[0]), schedule.CHUNKS[-1]))
 
 
-def play(inputs: Inputs, setting: Setting) -> Run:
-    """Return the step of the reader's schedule."""
+def play(case: Case, setting: Setting) -> Run:
+    """Return the step of the schedule."""
     p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
-    return simulate(inputs.schedule, p, m, v, times_of(inputs, p))
+    return simulate(case.schedule, p, m, v, times_of(case, p))
 
 
-def measured(inputs: Inputs, setting: Setting, run: Run) -> Played:
+def measured(case: Case, setting: Setting, run: Run) -> Played:
     """Return the figures of a step."""
-    schedule = discover.module(PACKAGE, inputs.schedule)
-    step = run.length if inputs.synchronized else run.period
+    schedule = discover.module(PACKAGE, case.schedule)
+    step = run.length if case.synchronized else run.period
     peak = max(peak_activations(run))
     p = setting.pipeline_parallel
     return Played(
-        name=inputs.schedule,
+        name=case.schedule,
         title=schedule.TITLE,
         setting=setting,
         step=step,
         share=_clean(idle_share(run, step)),
         over=_clean(idle_over_ideal(run, step)),
         peak=peak,
-        activations=peak * inputs.activation_size / p,
-        weights=schedule.COPIES * inputs.weight_size / p,
+        activations=peak * case.activation_size / p,
+        weights=schedule.COPIES * case.weight_size / p,
         messages=run.program.num_messages,
     )
 
@@ -141,26 +124,26 @@ def _clean(share: float) -> float:
     return share if share > 1e-9 else 0.0
 
 
-def played(inputs: Inputs) -> Played:
-    """Return the figures of the reader's schedule."""
-    setting = setting_of(inputs)
-    return measured(inputs, setting, play(inputs, setting))
+def played(case: Case) -> Played:
+    """Return the figures of the schedule."""
+    setting = setting_of(case)
+    return measured(case, setting, play(case, setting))
 
 
-def beside(inputs: Inputs, own: Played) -> dict[str, Played | str]:
-    """Return the figures of every schedule with the reader's numbers, or why there are none."""
-    return {name: _one(inputs, name, own) for name in schedules()}
+def beside(case: Case, own: Played) -> dict[str, Played | str]:
+    """Return the figures of every schedule with the same numbers, or why there are none."""
+    return {name: _one(case, name, own) for name in schedules()}
 
 
-def _one(inputs: Inputs, name: str, own: Played) -> Played | str:
+def _one(case: Case, name: str, own: Played) -> Played | str:
     schedule = discover.module(PACKAGE, name)
-    p, m = inputs.pipeline_parallel, inputs.num_microbatches
+    p, m = case.pipeline_parallel, case.num_microbatches
     if why := schedule.obstacle(p, m):
         return str(why)
     if name == own.name:
         return own
-    v = _chunks(schedule, inputs.num_chunks)
-    theirs = replace(inputs, schedule=name)
+    v = _chunks(schedule, case.num_chunks)
+    theirs = replace(case, schedule=name)
     if cost(p, m, v) <= _LARGEST_BESIDE:
         setting = Setting(pipeline_parallel=p, num_microbatches=m, num_chunks=v)
         return measured(theirs, setting, play(theirs, setting))
@@ -172,19 +155,19 @@ def cost(p: Count, m: Count, v: Count) -> Count:
     return 2 * p * m * v
 
 
-def _continued(inputs: Inputs, schedule: ModuleType, v: Count) -> Played | str:
+def _continued(case: Case, schedule: ModuleType, v: Count) -> Played | str:
     """Return the figures of a long run from two shorter ones.
 
     Once a pipeline is full, p more micro-batches add the same to every figure, so all of them lie
     on a straight line over the micro-batches.
     """
-    p, m = inputs.pipeline_parallel, inputs.num_microbatches
+    p, m = case.pipeline_parallel, case.num_microbatches
     first = 2 * p + m % p
     second = first + p
     if schedule.obstacle(p, first) or m <= second or cost(p, second, v) > _LARGEST_DRAWN:
         return "too long to play beside; choose it"
     low, high = (
-        measured(inputs, setting, play(inputs, setting))
+        measured(case, setting, play(case, setting))
         for setting in (
             Setting(pipeline_parallel=p, num_microbatches=n, num_chunks=v) for n in (first, second)
         )
@@ -207,3 +190,26 @@ def _continued(inputs: Inputs, schedule: ModuleType, v: Count) -> Played | str:
         messages=round(at(low.messages, high.messages)),
         continued=True,
     )
+
+
+def over_microbatches(case: Case, own: Played) -> list[tuple[float, float]]:
+    """Return (micro-batches, bubble) of played steps, as many as there is time for.
+
+    They end where the next is too far to draw a line to it.
+    """
+    p, v = own.setting.pipeline_parallel, own.setting.num_chunks
+    schedule = discover.module(PACKAGE, own.name)
+    left = _LARGEST_CURVE
+    found = {own.setting.num_microbatches: own.share}
+    for m in sorted({2**exponent for exponent in range(9)} | {p, 2 * p, 4 * p}):
+        if m in found or m > LONGEST or schedule.obstacle(p, m):
+            continue
+        left -= 2 * p * m * v
+        if left < 0:
+            break
+        theirs = replace(case, num_microbatches=m, pipeline_parallel=p)
+        setting = setting_of(theirs)
+        found[m] = measured(theirs, setting, play(theirs, setting)).share
+    points = [(float(m), found[m]) for m in sorted(found)]
+    far = [i for i in range(1, len(points)) if points[i][0] > 2.5 * points[i - 1][0]]
+    return points[: far[0]] if far else points

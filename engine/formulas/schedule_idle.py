@@ -1,0 +1,45 @@
+"""The published closed form of a schedule's idle time, by the name of the schedule."""
+
+from collections.abc import Mapping
+
+from engine.basis.equation import Equation
+from engine.basis.units import Count, Seconds
+from engine.formulas import pipeline
+
+# Their idle time has this closed form; what it holds for is in its docstring.
+IDLE: Mapping[str, Equation] = {
+    "gpipe": pipeline.ONE_F_ONE_B_IDLE,
+    "one_f_one_b": pipeline.ONE_F_ONE_B_IDLE,
+    "interleaved": pipeline.ONE_F_ONE_B_IDLE,
+    "breadth_first": pipeline.ONE_F_ONE_B_IDLE,
+    "zb_h1": pipeline.ZB_H1_IDLE,
+    "zb_h2": pipeline.ZB_H2_IDLE,
+    "dualpipe": pipeline.DUALPIPE_IDLE,
+    "dualpipe_v": pipeline.DUALPIPE_V_IDLE,
+}
+
+
+def closed_idle(
+    schedule: str,
+    sizes: tuple[Count, Count],
+    passes: tuple[Seconds, Seconds, Seconds],
+    pair: Seconds,
+) -> Seconds | None:
+    """Return the idle time of a rank in a step; None for a schedule without a published form.
+
+    Args:
+        schedule: name of its module.
+        sizes: stages, and chunks of a rank.
+        passes: forward, backward for the inputs, backward for the weights.
+        pair: a forward and a whole backward, overlapped.
+    """
+    (p, v), (forward, back, weight) = sizes, passes
+    if schedule == "dualpipe":
+        return pipeline.dualpipe_idle(p, pair, back + weight, weight)
+    if schedule == "dualpipe_v":
+        return pipeline.dualpipe_v_idle(p, pair, back + weight, weight)
+    if schedule == "zb_h1":
+        return pipeline.zb_h1_idle(p, forward, back, weight)
+    if schedule == "zb_h2":
+        return pipeline.zb_h2_idle(p, forward, back, weight)
+    return pipeline.one_f_one_b_idle(p, forward, back, weight, v) if schedule in IDLE else None

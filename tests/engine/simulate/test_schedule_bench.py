@@ -1,0 +1,80 @@
+"""Schedules on a bench: DualPipe's published table, and what long runs are drawn out from."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.formulas.schedule_idle import IDLE, closed_idle
+from engine.simulate.schedule_bench import Played, beside, over_microbatches, played, setting_of
+from engine.simulate.schedule_case import Case
+from engine.simulate.schedule_frontier import frontier
+
+# The units of DualPipe's own table: F = 1, B = 2 of which W = 1, F&B = 3.
+TABLE = Case(
+    schedule="one_f_one_b",
+    pipeline_parallel=8,
+    num_microbatches=20,
+    num_chunks=2,
+    forward=1.0,
+    backward_input=1.0,
+    backward_weight=1.0,
+    message=0.0,
+    overlapped=1.0,
+    slow_stage=0,
+    slowness=0.0,
+    recompute=False,
+    synchronized=False,
+    activation_size=8.0,
+    weight_size=8.0,
+    message_size=1.0,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "idle"), [("one_f_one_b", 21.0), ("zb_h1", 7.0), ("dualpipe", 6.0)]
+)
+def test_the_idle_times_of_dualpipes_table_are_played(name, idle):
+    one = played(replace(TABLE, schedule=name))
+    assert one.share * one.step == pytest.approx(idle)
+
+
+@pytest.mark.parametrize("name", IDLE)
+def test_the_closed_form_is_the_played_idle_time(name):
+    case = replace(TABLE, schedule=name, num_microbatches=24)
+    one = played(case)
+    chunks = one.setting.num_chunks
+    passes = case.forward, case.backward, case.backward_weight
+    closed = closed_idle(name, (8, chunks), passes, case.pair)
+    assert one.share * one.step == pytest.approx(closed, abs=1e-9)
+
+
+def test_there_is_no_closed_form_for_one_micro_batch_at_a_time():
+    assert closed_idle("naive", (8, 1), (1.0, 1.0, 1.0), 3.0) is None
+
+
+def test_recomputation_lengthens_the_backward_pass_by_a_forward_pass():
+    again = replace(TABLE, recompute=True)
+    assert (again.backward, again.pair) == (2.0, 4.0)
+
+
+def test_the_curve_goes_through_the_readers_own_point():
+    case = replace(TABLE, pipeline_parallel=4)
+    own = played(case)
+    assert (20.0, own.share) in over_microbatches(case, own)
+
+
+def test_nobody_on_the_frontier_is_beaten():
+    found = [one for one in beside(TABLE, played(TABLE)).values() if isinstance(one, Played)]
+    best = frontier(found)
+    assert not [
+        (a.name, b.name)
+        for a in best
+        for b in found
+        if b.memory < a.memory * (1 - 1e-9) and b.share < a.share - 1e-9
+    ]
+
+
+def test_too_many_operations_are_played_with_fewer_micro_batches():
+    setting = setting_of(replace(TABLE, pipeline_parallel=64, num_microbatches=10_000))
+    assert setting.num_microbatches == 256
+    assert not setting.refused
