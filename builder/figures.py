@@ -1,8 +1,8 @@
 """The Bokeh document of a chart: empty columns under names, which the page's chart.js fills.
 
 One document serves every kind of chart, because all kinds are drawn from the same marks (see
-engine/draw/frame.py): x is a share of the frame's width, y is pixels down from its top. Colors and
-the font are the page's own, so they too are set in the browser.
+theme/runtime/charts/frame.js): x is a share of the frame's width, y is pixels down from its top.
+The frame's size, the colors and the font are set in the browser.
 """
 
 import re
@@ -28,9 +28,7 @@ from bokeh.models import (
 from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
-from engine.draw import bars, heatmap, lanes, lines
-from engine.draw.frame import STRIPES, Frame
-
+STRIPES = (2, 4)  # drawn and left out, in pixels along a hatched bar
 CURVE_WIDTH, HALO_WIDTH, RING_WIDTH, RING_SIZE = 2.25, 4.0, 2.5, 11
 
 Renderer: TypeAlias = "GlyphRenderer[Glyph]"
@@ -58,7 +56,7 @@ def json_item(name: str, view: dict[str, Any]) -> dict[str, Any]:
         name: "calculator.output", which names the models so that no two figures share an id.
         view: a chart as `engine.wire.view_json` gives it.
     """
-    item: dict[str, Any] = dict(bokeh_json_item(_plot(frame_of(view), view["kind"])))
+    item: dict[str, Any] = dict(bokeh_json_item(_plot(view["kind"])))
     return {"item": _own_ids(item, name), "view": view}
 
 
@@ -68,24 +66,7 @@ def bokeh_js() -> bytes:
     return (folder / "bokeh.min.js").read_bytes()
 
 
-def frame_of(view: dict[str, Any]) -> Frame:
-    """Return the frame in which the engine draws this view."""
-    kind = view["kind"]
-    if kind == "lines":
-        return lines.frame_of([series["label"] for series in view["series"]])
-    if kind == "heatmap":
-        return heatmap.frame_of(len(view["y"]))
-    axis = view["axis"]
-    num_rules = sum(axis["low"] <= rule["at"] <= axis["high"] for rule in view["rules"])
-    if kind == "timeline":
-        names = [lane["label"] for lane in view["lanes"]]
-        texts = [text for _, text in view["curve_axis"]["ticks"]] if view["curve_axis"] else []
-        return lanes.frame_of(names, num_rules=num_rules, curve_ticks=texts)
-    parts = [label for label, _ in view["keys"]]
-    return bars.frame_of(len(view["bars"]), parts=parts, num_rules=num_rules)
-
-
-def _plot(frame: Frame, kind: str) -> Plot:
+def _plot(kind: str) -> Plot:
     sources = {
         key: ColumnDataSource(data={column: [] for column in columns}, name=key)
         for key, columns in _COLUMNS.items()
@@ -105,16 +86,11 @@ def _plot(frame: Frame, kind: str) -> Plot:
         name="plot",
         renderers=list(renderers),
         x_range=Range1d(start=0, end=1),
-        y_range=Range1d(start=frame.height, end=0),
+        y_range=Range1d(start=1, end=0),
         x_scale=LinearScale(),
         y_scale=LinearScale(),
         toolbar=Toolbar(tools=[_hover(kind, renderers)], logo=None),
         toolbar_location=None,
-        min_border_left=int(frame.left),
-        min_border_right=int(frame.right),
-        min_border_top=int(frame.top),
-        min_border_bottom=int(frame.bottom),
-        height=int(frame.total),
         sizing_mode="stretch_width",
         background_fill_color=None,
         border_fill_color=None,

@@ -145,7 +145,6 @@ def drawings(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     charts = [name for name, view in outputs.items() if view["kind"] in CHARTS]
     timelines = [name for name, view in outputs.items() if view["kind"] == "timeline"]
     yield {"want": {"receipts": values}}
-    yield {"want": {"svg": charts}}
     yield {"want": {"csv": charts}}
     yield {"want": {"trace": timelines}}
 

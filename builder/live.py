@@ -14,7 +14,7 @@ from engine.answer import reply
 from engine.basis.equation import Equation
 from engine.basis.inputs import Choice, Number, Scalar, Switch
 from engine.basis.inputs import Field as Declaration
-from engine.basis.text import DEFAULT, plain
+from engine.basis.text import plain
 from engine.basis.views import (
     Bars,
     Cite,
@@ -22,14 +22,12 @@ from engine.basis.views import (
     Heatmap,
     Lines,
     Receipt,
-    Scene,
     Table,
     Timeline,
     Value,
     View,
 )
 from engine.calculator import Calculator, make
-from engine.draw.svg import svg_text
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
@@ -58,7 +56,8 @@ class Live:
     Attributes:
         outputs: name -> view JSON.
         presets: {"title", "values": {input: SI text}} each.
-        reply: the engine's reply for the defaults; extra holds receipts, svg and table by output.
+        reply: the engine's reply for the defaults; extra holds receipts, charts as tables and in
+            words by output; the toolbox adds their pictures, svg.
         views: name -> the view itself.
         sources: output -> keys of the bibliography that its receipt or its cells can name,
             whatever is chosen.
@@ -92,8 +91,9 @@ def read(name: str) -> tuple[Live, list[Problem]]:
     views = calculator.compute(make(calculator, calculator.defaults))
     values = [name for name, view in views.items() if isinstance(view, Value)]
     charts = [n for n, view in views.items() if isinstance(view, Lines | Bars | Timeline | Heatmap)]
-    result = reply({"calculator": name, "want": {"receipts": values, "table": charts}})
-    extra = {"receipts": {}, "table": {}, **result["extra"], "svg": _pictures(views)}
+    want = {"receipts": values, "table": charts, "spoken": charts}
+    result = reply({"calculator": name, "want": want})
+    extra = {"receipts": {}, "table": {}, "spoken": {}, **result["extra"]}
     live = Live(
         name=name,
         title=calculator.title,
@@ -131,11 +131,6 @@ def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, 
     if wrong:
         raise ContentError(wrong[0])
     return result["outputs"][output], result["extra"]["receipts"][output]
-
-
-def _pictures(views: Mapping[str, View]) -> dict[str, str]:
-    drawn = (Lines, Bars, Timeline, Heatmap, Scene)
-    return {n: svg_text(v, DEFAULT) for n, v in views.items() if isinstance(v, drawn)}
 
 
 def _sources(calculator: Calculator) -> dict[str, tuple[str, ...]]:

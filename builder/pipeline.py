@@ -11,6 +11,7 @@ import jinja2
 from builder import (
     between,
     content,
+    drawing,
     engine_check,
     faults,
     library,
@@ -107,11 +108,12 @@ def _built(
     report: Report,
 ) -> Built:
     code = digest(digest_of_files(folder) for folder in folders.code)
-    tools = toolbox.read(memo, code)
+    layout = drawing.layout(folders.theme)
+    tools = toolbox.read(memo, code, services.draw, layout)
     if tools.broken:
         return _refused(tools.problems)
     templates = _templates(folders.theme / "templates")
-    rendered = _render(folders, texts, tools, templates, memo, code)
+    rendered = _render(folders, texts, tools, templates, memo, digest((code, layout)))
     placed = dict.fromkeys(name for made in rendered.values() for name in made.calculators)
     articles = [(article, rendered[article.source]) for article in texts.articles]
     calculators = [tools.calculators[name] for name in placed]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from builder.folders import digest
 from builder.maths import Typesetter
@@ -24,6 +24,7 @@ class Services:
         runtime: () -> (files of the live runtime by name, name of the one the page asks for).
         figure: (name, view JSON) -> Bokeh document as JSON data.
         bokeh: () -> BokehJS.
+        draw: name -> {"view", "spoken"} of charts to name -> SVG, in one call.
         check_modules: name -> text of all JavaScript modules in, (name, line, message) of those
             that no browser could read out.
     """
@@ -33,7 +34,21 @@ class Services:
     runtime: Callable[[], tuple[Mapping[str, bytes], str]]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
     bokeh: Callable[[], bytes]
+    draw: Callable[[Mapping[str, Any]], Mapping[str, str]]
     check_modules: CheckModules = lambda _: []
+
+
+Made = TypeVar("Made")
+
+
+def _with_node(make: Callable[[], Made]) -> Made:
+    """Return what `make` makes with Node's help."""
+    from builder import node
+
+    try:
+        return make()
+    except node.NodeError as error:
+        raise ServiceError(str(error)) from error
 
 
 def real(engine: Path, theme: Path, cache: Path) -> Services:
@@ -44,19 +59,13 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
     def typeset(formulas: list[dict[str, object]]) -> list[dict[str, str]]:
         from builder import node
 
-        try:
-            answer: Any = node.run(script, formulas)
-        except node.NodeError as error:
-            raise ServiceError(str(error)) from error
+        answer: Any = _with_node(lambda: node.run(script, formulas))
         return list(answer)
 
     def runtime() -> tuple[Mapping[str, bytes], str]:
-        from builder import bundle, node
+        from builder import bundle
 
-        try:
-            files = bundle.bundle(engine, cache)
-        except node.NodeError as error:
-            raise ServiceError(str(error)) from error
+        files = _with_node(lambda: bundle.bundle(engine, cache))
         return files, bundle.manifest_name(files)
 
     def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:
@@ -71,6 +80,11 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
 
         return figures.bokeh_js()
 
+    def draw(charts: Mapping[str, Any]) -> Mapping[str, str]:
+        from builder import drawing
+
+        return _with_node(lambda: drawing.draw(theme, charts))
+
     return Services(
         typeset=typeset,
         typeset_version=version,
@@ -78,14 +92,13 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
         figure=figure,
         bokeh=bokeh,
         check_modules=_wrong_modules,
+        draw=draw,
     )
 
 
 def _wrong_modules(texts: Mapping[str, str]) -> Faults:
     from builder import node
 
-    try:
-        answer: Any = node.run(Path(__file__).with_name("modules.mjs"), texts)
-    except node.NodeError as error:
-        raise ServiceError(str(error)) from error
+    script = Path(__file__).with_name("modules.mjs")
+    answer: Any = _with_node(lambda: node.run(script, texts))
     return [(one["name"], one["line"], one["message"]) for one in answer]

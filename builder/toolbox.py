@@ -1,13 +1,18 @@
 """All calculators with their default results, and what is wrong with them as a whole."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 from builder import faults, live, maths
+from builder.folders import digest
 from builder.library import REFERENCES, Library
 from builder.live import Live
 from builder.memo import Memo
 from builder.problem import Problem
+
+Draw = Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +28,15 @@ class Toolbox:
         return self.calculators[name]
 
 
-def read(memo: Memo, code: str) -> Toolbox:
-    """Return all calculators; `code` is the digest of what their results depend on."""
+def read(memo: Memo, code: str, draw: Draw, layout: str) -> Toolbox:
+    """Return all calculators, their charts drawn.
+
+    Args:
+        memo: what earlier builds made.
+        code: the digest of what their results depend on.
+        draw: draws charts, many in one call.
+        layout: the digest of what draws.
+    """
     found: dict[str, Live] = {}
     problems: list[Problem] = []
     broken: list[Problem] = []
@@ -41,7 +53,34 @@ def read(memo: Memo, code: str) -> Toolbox:
                 problems.append(Problem(live.source(name), 1, message))
     if broken:
         return Toolbox(calculators={}, problems=tuple(broken), broken=True)
-    return Toolbox(calculators=found, problems=tuple(problems))
+    return Toolbox(
+        calculators=_drawn(found, memo, digest((code, layout)), draw), problems=tuple(problems)
+    )
+
+
+def _drawn(found: Mapping[str, Live], memo: Memo, key: str, draw: Draw) -> dict[str, Live]:
+    """Return the calculators with the pictures of their charts; one call draws all of them."""
+
+    @cache
+    def pictures() -> Mapping[str, str]:
+        return draw(
+            {
+                f"{name}.{output}": {"view": one.outputs[output], "spoken": words}
+                for name, one in found.items()
+                for output, words in one.reply["extra"]["spoken"].items()
+            }
+        )
+
+    def drawn(name: str, one: Live) -> Live:
+        extra = one.reply["extra"]
+        svg = memo.get(
+            f"pictures {name}",
+            key,
+            lambda: {output: pictures()[f"{name}.{output}"] for output in extra["spoken"]},
+        )
+        return replace(one, reply={**one.reply, "extra": {**extra, "svg": svg}})
+
+    return {name: drawn(name, one) for name, one in found.items()}
 
 
 def _reader(name: str) -> Callable[[], tuple[Live, list[Problem]]]:

@@ -7,9 +7,8 @@ Request: {"calculator": name,
   "nudge":  {input: steps}  small steps from the value given above
   "fallback": true          use the default for a bad value instead of stopping
   "display": {"binary": bool, "both_ways": bool}
-  "want": {"receipts": [output], "svg": [output], "file": [output], "table": [output],
-           "csv": [output], "trace": [output]}}   svg is for the page, file an SVG document of its
-           own, trace a timeline for Perfetto
+  "want": {"receipts": [output], "spoken": [output], "table": [output], "csv": [output],
+           "trace": [output]}}   spoken is a chart in words, trace a timeline for Perfetto
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...}}
 """

@@ -6,7 +6,6 @@ from typing import Any
 from engine.basis.text import Display, show, words
 from engine.basis.ticks import ticks
 from engine.basis.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
-from engine.draw.bars import keys_of
 
 
 def tidy(value: float) -> float | None:
@@ -121,9 +120,19 @@ def bars_json(view: Bars, display: Display) -> dict[str, Any]:
         "caption": words(view.caption, display),
         "axis": axis_json(view.axis, display),
         "bars": [_bar(bar, view, display) for bar in view.bars],
-        "keys": list(keys_of(view).items()),
+        "keys": list(_keys_of(view).items()),
         "rules": rules_json(view.rules, display),
     }
+
+
+def _keys_of(view: Bars) -> dict[str, str]:
+    """Return the color of every part's name, if colors say what the bars' own names do not."""
+    parts = [(bar, part) for bar in view.bars for part in bar.segments]
+    parted = any(len(bar.segments) > 1 for bar in view.bars)
+    grouped = any(part.label != bar.label for bar, part in parts)
+    if parted or (grouped and len({part.color for _, part in parts}) > 1):
+        return {part.label: part.color for _, part in parts}
+    return {}
 
 
 def heatmap_json(view: Heatmap, display: Display) -> dict[str, Any]:

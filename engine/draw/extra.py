@@ -1,14 +1,14 @@
-"""What a page asks for besides the views: receipts, pictures, tables, files."""
+"""What a page asks for besides the views: receipts, charts in words and as tables, files."""
 
 from collections.abc import Mapping
 
 from engine.basis.inputs import Scalar
 from engine.basis.text import Display
-from engine.basis.views import Chart, Scene, Timeline, Value, View
+from engine.basis.views import Chart, Timeline, Value, View
 from engine.calculator import Calculator
 from engine.draw.csv import csv_text
 from engine.draw.receipt import receipt_fragment
-from engine.draw.svg import svg_file, svg_text
+from engine.draw.spoken import spoken
 from engine.draw.table_of_chart import table_text
 from engine.draw.trace import trace_text
 
@@ -22,8 +22,7 @@ def extra(
 ) -> dict[str, dict[str, str]]:
     """Return kind -> output -> text for what `want` names; unknown outputs are left out.
 
-    Kinds: "receipts", "svg" for the page, "file" (an SVG document), "table", "csv" and "trace" (of
-    a timeline).
+    Kinds: "receipts", "spoken" and "table" (of a chart), "csv" and "trace" (of a timeline).
     """
     found: dict[str, dict[str, str]] = {}
     for kind, names in want.items():
@@ -34,19 +33,17 @@ def extra(
             if kind == "receipts" and isinstance(view, Value):
                 text = receipt_fragment(calculator, name, view, values, display)
             else:
-                text = _drawn(kind, view, display)
+                text = _written(kind, view, display)
             found.setdefault(kind, {})[name] = text
     return found
 
 
-def _drawn(kind: str, view: View, display: Display) -> str:
-    """Return a view as "svg" for the page, "file" (an SVG document), "table", "csv" or "trace"."""
+def _written(kind: str, view: View, display: Display) -> str:
+    """Return a view as "csv"; a chart's "table" or "spoken" words; a timeline's "trace"."""
     if kind == "csv":
         return csv_text(view)
     if kind == "trace":
         return trace_text(view) if isinstance(view, Timeline) else ""
-    if kind == "table":
-        return table_text(view, display) if isinstance(view, Chart) else ""
-    if not isinstance(view, Chart | Scene):
+    if not isinstance(view, Chart):
         return ""
-    return svg_file(view, display) if kind == "file" else svg_text(view, display)
+    return table_text(view, display) if kind == "table" else spoken(view, display)

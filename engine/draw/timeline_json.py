@@ -7,8 +7,8 @@ from engine.basis.text import Display, show, words
 from engine.basis.units import Quantity
 from engine.basis.views import Series, Span, Timeline
 from engine.draw.chart_json import axis_json, links_json, rules_json, tidy
-from engine.draw.lanes import CURVE_TICKS
 
+_CURVE_TICKS = 4  # of the axis of the curves under the lanes, which is low
 _FINE_TICKS = 48  # for a part of the axis, drawn large
 _TOUCH = 1e-9  # of the axis: spans closer than this touch
 
@@ -29,7 +29,7 @@ def timeline_json(view: Timeline, display: Display) -> dict[str, Any]:
         "spans": [_span(span, write) for span in view.spans],
         "rules": rules_json(view.rules, display),
         "curves": [_curve(series) for series in view.curves] if has_curves else [],
-        "curve_axis": axis_json(view.curve_axis, display, CURVE_TICKS)
+        "curve_axis": axis_json(view.curve_axis, display, _CURVE_TICKS)
         if view.curve_axis is not None and has_curves
         else None,
         "keys": view.keys,

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import jinja2
 
-from builder import figures
+from builder import drawing, figures
 from engine.basis.text import DEFAULT
 from engine.basis.units import BYTES, COUNT, SECONDS
 from engine.basis.views import (
@@ -31,7 +31,7 @@ from engine.basis.views import (
     Table,
     Timeline,
 )
-from engine.draw.svg import svg_text
+from engine.draw.spoken import spoken
 from engine.draw.table_of_chart import table_text
 from engine.draw.wire import view_json
 
@@ -155,8 +155,12 @@ def views(stages=4, micro_batches=6, **times):
 def write_page(folder: Path, made, other=None) -> None:
     """Write the page and all it needs; `other.json` holds the views of another run."""
     sent = {name: view_json(view, DEFAULT) for name, view in made.items()}
-    drawn = {n: svg_text(v, DEFAULT) for n, v in made.items() if isinstance(v, Chart)}
-    tables = {n: table_text(v, DEFAULT) for n, v in made.items() if isinstance(v, Chart)}
+    charts = {n: v for n, v in made.items() if isinstance(v, Chart)}
+    drawn = drawing.draw(
+        THEME,
+        {n: {"view": sent[n], "spoken": spoken(v, DEFAULT)} for n, v in charts.items()},
+    )
+    tables = {n: table_text(v, DEFAULT) for n, v in charts.items()}
     extra = SimpleNamespace(svg=drawn, table=tables)
     ctx = SimpleNamespace(name="made", outputs=sent, fields=(), reply=SimpleNamespace(extra=extra))
     loader = jinja2.FileSystemLoader(THEME / "templates")

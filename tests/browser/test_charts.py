@@ -23,8 +23,7 @@ SHIFT = """() => {
 
 
 def ask(**values):
-    request = {"calculator": "gradient_sync", "values": values, "want": {"svg": list(NAMES)}}
-    return reply(request)
+    return reply({"calculator": "gradient_sync", "values": values})
 
 
 @pytest.fixture(scope="module")
@@ -212,11 +211,6 @@ def test_an_update_before_the_figure_is_live_is_not_lost(open_page, address):
     assert expected in words(page, NAMES[0])[1]
 
 
-def test_a_live_figure_needs_no_svg(live):
-    needs = "() => [...document.querySelectorAll('.chart')].some((one) => chart.needsSvg(one))"
-    assert not live.evaluate(needs)
-
-
 def test_without_the_library_the_static_picture_stays(open_page, address):
     page = open_page(blocked=True)
     page.goto(address)
@@ -224,12 +218,15 @@ def test_without_the_library_the_static_picture_stays(open_page, address):
     assert page.locator(".chart-svg").first.evaluate("one => getComputedStyle(one).opacity") == "1"
 
 
-def test_without_the_library_the_engine_must_draw(open_page, address):
+def test_without_the_library_the_static_picture_follows(open_page, address):
     page = open_page(blocked=True)
     page.goto(address)
     wait(page, "() => document.querySelectorAll('[data-chart=static]').length === 3")
-    needs = "() => [...document.querySelectorAll('.chart')].every((one) => chart.needsSvg(one))"
-    assert page.evaluate(needs)
+    expected = next(p["label"] for p in ask(tokens_per_gpu="20000")["outputs"][NAMES[0]]["points"])
+    texts = page.locator(f"[data-output={NAMES[0]}] .chart-svg text")
+    assert expected not in texts.all_text_contents()
+    show_other(page)
+    assert expected in texts.all_text_contents()
 
 
 def test_the_pointer_over_a_curve_gets_its_numbers(live):

@@ -49,10 +49,10 @@ def requests(name: str) -> list[str]:
     """Return requests for the defaults, every end of every input, the presets and random values."""
     declared = calculators.load(name)
     outputs = json.loads(answer(json.dumps({"calculator": name})))["outputs"]
-    everything = {kind: list(outputs) for kind in ("receipts", "svg", "file", "table", "csv")}
+    everything = {kind: list(outputs) for kind in ("receipts", "spoken", "table", "csv")}
     charts = ("lines", "bars", "timeline", "heatmap")
     everything["receipts"] = [key for key, view in outputs.items() if view["kind"] == "value"]
-    for kind in ("svg", "file", "table", "csv"):
+    for kind in ("spoken", "table", "csv"):
         everything[kind] = [key for key, view in outputs.items() if view["kind"] in charts]
     cases: list[dict[str, object]] = [{}]
     cases += [{key: end} for key, field in declared.fields.items() for end in extremes(field)]

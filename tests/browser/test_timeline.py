@@ -271,6 +271,14 @@ def test_without_the_chart_library_it_plays_all_the_same(opened):
     assert caption(page).startswith("25.00 ms")
 
 
+def test_without_the_chart_library_a_part_is_drawn_large_all_the_same(opened):
+    page = opened(blocked=True)
+    texts = page.locator(f"{FIGURE} .chart-svg text.tick, {FIGURE} .chart-svg .tick text")
+    before = texts.all_text_contents()
+    part(page, "[data-zoom]").click()
+    assert texts.all_text_contents() != before
+
+
 def test_nothing_went_wrong(page):
     part(page, "[data-zoom]").click()
     step(page, -1, 3)

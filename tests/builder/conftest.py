@@ -40,6 +40,7 @@ SERVICES = Services(
     runtime=lambda: ({"runtime-1.json": b"{}"}, "runtime-1.json"),
     figure=lambda name, view: {"root": name, "kind": view["kind"]},
     bokeh=lambda: b"bokeh",
+    draw=lambda charts: {name: f"<svg><title>{name}</title></svg>" for name in charts},
 )
 
 

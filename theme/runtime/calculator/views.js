@@ -22,9 +22,8 @@ export function showViews(calculator, reply, everywhere) {
   for (const place of partsOf(calculator, "[data-output]")) {
     const name = place.dataset.output ?? "";
     const view = reply.outputs[name];
-    const svg = reply.extra.svg?.[name];
     if (!view) continue;
-    const text = JSON.stringify(view) + (svg ?? "");
+    const text = JSON.stringify(view);
     if (shown.get(place) === text) continue;
     if (!everywhere && !isNear(place)) {
       behind.add(place);
@@ -33,7 +32,7 @@ export function showViews(calculator, reply, everywhere) {
     behind.delete(place);
     shown.set(place, text);
     showTitle(place, view);
-    (KINDS[view.kind] ?? showFragment)(place, view, svg);
+    (KINDS[view.kind] ?? showFragment)(place, view);
   }
   for (const place of partsOf(calculator, "[data-also]")) {
     write(place, "textContent", reply.outputs[place.dataset.also ?? ""]?.also ?? "");
@@ -54,23 +53,18 @@ export function isBehind(calculator) {
 }
 
 /**
- * The charts whose picture the engine must draw, and the tables that lie open.
+ * The tables that lie open.
  *
  * @param {string} calculator
  * @param {boolean} everywhere
  */
 export function wantedExtras(calculator, everywhere) {
   const charts = partsOf(calculator, "figure.chart").filter((one) => everywhere || isNear(one));
-  const names = (/** @type {HTMLElement[]} */ found) => [
-    ...new Set(found.map((place) => place.dataset.output ?? "")),
-  ];
-  return {
-    svg: names(charts.filter((figure) => chart.needsSvg(figure))),
-    table: names(charts.filter((figure) => figure.querySelector("details.data[open]"))),
-  };
+  const open = charts.filter((figure) => figure.querySelector("details.data[open]"));
+  return { table: [...new Set(open.map((figure) => figure.dataset.output ?? ""))] };
 }
 
-/** @type {Record<string, (place: HTMLElement, view: any, svg?: string) => void>} */
+/** @type {Record<string, (place: HTMLElement, view: any) => void>} */
 const KINDS = {
   value: showValue,
   formula: showFormula,
@@ -116,17 +110,7 @@ function showCode(place, view) {
   for (const code of all("code", place)) write(code, "textContent", view.text);
 }
 
-function showChart(place, view, svg) {
+function showChart(place, view) {
   for (const caption of all("[data-caption]", place)) write(caption, "textContent", view.caption);
-  if (svg !== undefined && chart.needsSvg(place)) drawn(place, svg);
   chart.update(place, view);
-}
-
-/** Without the chart library the engine draws every picture anew. */
-function drawn(place, svg) {
-  const old = place.querySelector("[data-plot] svg");
-  if (!old) return;
-  const template = document.createElement("template");
-  template.innerHTML = svg;
-  old.replaceWith(template.content);
 }

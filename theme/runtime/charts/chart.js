@@ -1,10 +1,12 @@
 /**
  * Live charts: a Bokeh figure over each static SVG, showing the same picture; it answers the
- * pointer and follows the reader's inputs. Without BokehJS the SVG stays, drawn by the engine.
+ * pointer and follows the reader's inputs. Without BokehJS the SVG stays and follows them.
  */
 
-import { columns, forgetColors, picture, tooltip } from "./columns.js";
+import { columns, forgetColors, tooltip } from "./columns.js";
 import { WIDE } from "./frame.js";
+import { picture } from "./picture.js";
+import { svgText } from "./svg.js";
 
 /** @typedef {{item: any, view: any}} Item what builder/figures.py makes */
 /** @typedef {{view: any, plot: any, sources: Map<string, any>, family: string,
@@ -24,11 +26,6 @@ let library;
 /** Bokeh moves all it draws by half a pixel, right and down; the ranges move it back. */
 const HALF = 0.5;
 
-/** Whether the engine has to draw this figure's picture. @param {HTMLElement} figure */
-export function needsSvg(figure) {
-  return !live.has(figure);
-}
-
 /**
  * Puts a live figure over the static one, and shows it when it is painted.
  * @param {HTMLElement} figure
@@ -41,6 +38,7 @@ export async function upgrade(figure, item) {
   const target = document.createElement("div");
   target.className = "live";
   holder.append(target);
+  Object.assign(item.item.doc.roots[0].attributes, sizes(picture(waiting.get(figure) ?? item.view).frame));
   try {
     const [view] = await bokeh.embed.embed_item(item.item, target);
     adopt(figure, view.model, item.view, target);
@@ -98,7 +96,7 @@ async function painted(view) {
 }
 
 /**
- * Shows another view in a figure; a figure that is not live yet keeps it for later.
+ * Shows another view in a figure; one that is not live yet keeps it, and is drawn anew as it is.
  * @param {HTMLElement} figure
  * @param {any} view
  * @param {import("./frame.js").Picture} [drawn] its marks
@@ -107,6 +105,7 @@ export function update(figure, view, drawn = undefined) {
   const shown = live.get(figure);
   if (!shown) {
     waiting.set(figure, view);
+    drawStill(figure, view, drawn);
     return;
   }
   drawn ??= picture(view);
@@ -116,9 +115,18 @@ export function update(figure, view, drawn = undefined) {
   const release = held(shown.plot);
   fit(figure, shown.plot, drawn.frame);
   for (const [name, source] of shown.sources) fill(source, data[name], shown.texts);
-  describe(figure, view);
+  figure.querySelector(".chart-svg")?.setAttribute("aria-label", inWords(view));
   name(shown, view);
   release();
+}
+
+/** Draws the static picture anew. */
+function drawStill(figure, view, drawn) {
+  const old = figure.querySelector(".chart-svg");
+  if (!old) return;
+  const template = document.createElement("template");
+  template.innerHTML = svgText(view, inWords(view), drawn);
+  if (old.outerHTML !== template.innerHTML) old.replaceWith(template.content);
 }
 
 /** Gives a source its columns, unless it has the same already. */
@@ -139,13 +147,10 @@ function held(plot) {
 
 /** Gives the figure and the static picture under it the height that the rows need. */
 function fit(figure, plot, frame) {
-  const { left, right, top, bottom, height } = frame;
+  const { left, right, top, height } = frame;
   const moved = plot.y_range.start !== height + HALF || plot.min_border_top !== top;
   if (moved || plot.min_border_left !== left) {
-    plot.setv({
-      min_border_left: left, min_border_right: right, min_border_top: top,
-      min_border_bottom: bottom, height: top + height + bottom,
-    });
+    plot.setv(sizes(frame));
     plot.y_range.setv({ start: height + HALF, end: HALF });
   }
   const still = figure.querySelector(".chart-svg");
@@ -154,12 +159,19 @@ function fit(figure, plot, frame) {
   if (still) Object.assign(still.style, { ...margins, width, height: `${height}px` });
 }
 
+/** A frame as the plot's attributes. @param {import("./frame.js").Frame} frame */
+function sizes({ left, right, top, bottom, height }) {
+  return {
+    min_border_left: left, min_border_right: right, min_border_top: top,
+    min_border_bottom: bottom, height: top + height + bottom,
+  };
+}
+
 /** The picture in words: its title and everything marked in it. */
-function describe(figure, view) {
+function inWords(view) {
   const marked = [...(view.points ?? []), ...(view.rules ?? [])].map((one) => one.label);
   const rows = (view.bars ?? []).map((bar) => `${bar.label}: ${bar.text}`);
-  const words = [view.title, ...rows, ...marked].join(". ");
-  figure.querySelector(".chart-svg")?.setAttribute("aria-label", words);
+  return [view.title, ...rows, ...marked].join(". ");
 }
 
 /** The rows of the tooltip, when they are others than before. */

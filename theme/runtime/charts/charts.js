@@ -11,9 +11,9 @@ const newest = new Map();
 /** What gets the views of a chart in its place. @type {Map<HTMLElement, Follower>} */
 const followers = new Map();
 
-/** Whether the engine has to draw this figure's picture. @param {HTMLElement} figure */
-export function needsSvg(figure) {
-  return drawing?.needsSvg(figure) ?? true;
+/** What a chart shows now. @param {HTMLElement} figure */
+export async function viewOf(figure) {
+  return newest.get(figure) ?? (await dataOf(figure)).view;
 }
 
 /** @param {HTMLElement} figure @param {any} view */
@@ -21,7 +21,8 @@ export function update(figure, view) {
   newest.set(figure, view);
   const follower = followers.get(figure);
   if (follower) follower.take(view);
-  else drawing?.update(figure, view);
+  else if (drawing) drawing.update(figure, view);
+  else load();
 }
 
 /** @returns {Promise<typeof import("./chart.js")>} */
@@ -52,12 +53,11 @@ export function startCharts() {
 async function follow(figure, chart, first) {
   const view = newest.get(figure) ?? first;
   const draw = (now, drawn) => chart.update(figure, now, drawn);
-  const parts = { draw, isLive: () => !chart.needsSvg(figure) };
   if (view.player) {
     const { createTimelinePlayer } = await import("../timeline/player.js");
-    followers.set(figure, createTimelinePlayer(figure, newest.get(figure) ?? first, parts));
+    followers.set(figure, createTimelinePlayer(figure, newest.get(figure) ?? first, { draw }));
   } else if (JSON.stringify(view).includes('"links":')) {
     const { createLinked } = await import("./linked.js");
-    followers.set(figure, createLinked(figure, newest.get(figure) ?? first, parts));
+    followers.set(figure, createLinked(figure, newest.get(figure) ?? first, { draw }));
   }
 }

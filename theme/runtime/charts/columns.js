@@ -1,16 +1,6 @@
 // A picture's marks as the columns of the Bokeh document's sources, in the page's colors.
 
 import { WIDE } from "./frame.js";
-import { lines } from "./lines.js";
-import { bars, heatmap } from "./rows.js";
-import { timeline } from "./timeline.js";
-
-const PICTURES = { lines, bars, timeline, heatmap };
-
-/** The marks of a chart. @returns {import("./frame.js").Picture} */
-export function picture(view) {
-  return PICTURES[view.kind](view);
-}
 
 // Width and dash of a line by its look, as in styles/40-charts.css.
 const LOOKS = {

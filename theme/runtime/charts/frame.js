@@ -1,5 +1,6 @@
-// The marks of a chart in the browser, the same as engine/draw draws them in the static SVG: x is
-// a share of the frame's width, y is pixels down from its top. A test compares both.
+// The frame of a chart and what is drawn in it: marks in one coordinate system for every kind. A
+// mark lies at x, a share of the frame's width, and y, pixels down from its top: the width follows
+// the page, the height is fixed. Static picture, live figure and file draw these same marks.
 
 /** @typedef {{left: number, right: number, top: number, bottom: number, height: number}} Frame */
 /** @typedef {{points: number[][], color: string, look: string, width: number}} Line */
@@ -10,9 +11,14 @@
 /** @typedef {{frame: Frame, back: Line[], boxes: Box[], curves: Line[], front: Line[],
  *   rings: {x: number, y: number, color: string}[], words: Words[]}} Picture */
 
+/** Mean width of a character at 13 and 12 pixels, for what is decided without a page. */
 export const CHAR = 7.2;
-export const TYPICAL = 256, WIDE = 690, TICK_CHAR = 6.3;
-const PHONE = 350;
+/** A frame's width on a phone: what fits there fits everywhere. */
+export const TYPICAL = 256;
+/** A chart's width from which on there is room for more texts. */
+export const WIDE = 690;
+export const TICK_CHAR = 6.3;
+const PHONE = 350; // a chart's width on a phone: texts that do not meet there meet nowhere
 /** The share of a text left of its x. */
 export const BEFORE = { start: 0, middle: 0.5, end: 1 };
 

@@ -1,4 +1,4 @@
-// Keys above a chart, in columns that fit a phone: the same as engine/draw/keys.py draws.
+// Keys above a chart: what its colors mean, in columns that fit a phone.
 
 import { CHAR, line, words } from "./frame.js";
 

@@ -1,4 +1,4 @@
-// Curves over a common axis, as marks: the same as engine/draw/lines.py draws.
+// Curves over a common axis, as marks.
 
 import {
   axisName, baseLine, inside, line, longest, othersOf, share, TYPICAL, words, xAxis,

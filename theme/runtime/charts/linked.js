@@ -1,6 +1,6 @@
 /** A chart whose marks name objects: pointing at one marks it in all views of the page. */
 
-import { picture } from "./columns.js";
+import { picture } from "./picture.js";
 import { attachPointing } from "./pointing.js";
 
 /**

@@ -1,4 +1,4 @@
-// Where the texts inside a chart go: the same choice as engine/draw/place.py makes.
+// Where the texts inside a chart go: beside what they name, off the curves and off one another.
 
 import { BEFORE, CHAR, TYPICAL, words } from "./frame.js";
 

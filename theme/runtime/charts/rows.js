@@ -1,4 +1,4 @@
-// Bars and heatmaps as marks: the same as engine/draw/{bars,heatmap}.py draw.
+// Bars and heatmaps as marks.
 
 import {
   CHAR, TYPICAL, clamp, inside, line, rowsFrame, rulesAbove, share, words, xAxis, xGrid,

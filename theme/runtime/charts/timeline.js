@@ -1,4 +1,4 @@
-// Spans on lanes over time, as marks: the same as engine/draw/{timeline,lanes,step_curves}.py draw.
+// Spans on lanes over time, as marks: a few high lanes with names above, many thin ones beside names.
 
 import {
   CHAR, TICK_CHAR, WIDE, axisName, baseLine, clamp, inside, line, longest, othersOf, rowsFrame,

@@ -1,5 +1,7 @@
 /** Links, citations, reports and pictures to take away. Nothing is sent by itself. */
 
+import { viewOf } from "../charts/charts.js";
+import { chartFile, sceneFile } from "../charts/file.js";
 import { copy } from "./clipboard.js";
 import { words } from "./dom.js";
 import { savePicture, saveText } from "./save.js";
@@ -48,25 +50,33 @@ async function report(button, link) {
   }
 }
 
-/** What the engine is asked for, how the file's name ends, its type. */
+/** How the file's name ends, its type. */
 const FILES = {
-  svg: ["file", "svg", "image/svg+xml"],
-  png: ["file", "png", "image/png"],
-  csv: ["csv", "csv", "text/csv"],
-  trace: ["trace", "trace.json", "application/json"],
+  svg: ["svg", "image/svg+xml"],
+  png: ["png", "image/png"],
+  csv: ["csv", "text/csv"],
+  trace: ["trace.json", "application/json"],
 };
 
 /** @param {HTMLElement} button */
 async function save(button, find) {
   const figure = /** @type {HTMLElement} */ (button.closest("[data-output]"));
   const { of, output = "" } = figure.dataset, kind = button.dataset.download ?? "";
-  const [wanted, ending, type] = FILES[kind], file = `${of}-${output}.${ending}`;
-  const text = await find(of)?.extra(wanted, output);
+  const [ending, type] = FILES[kind], file = `${of}-${output}.${ending}`;
   try {
+    const drawn = kind === "svg" || kind === "png";
+    const text = await (drawn ? pictureOf(figure) : find(of)?.extra(kind, output));
     if (!text) throw new Error(output);
     if (kind === "png") await savePicture(file, text);
     else saveText(file, text, type);
   } catch {
     notice(words("unsaved"));
   }
+}
+
+/** The figure as an SVG document, as it stands. @param {HTMLElement} figure */
+async function pictureOf(figure) {
+  const drawing = /** @type {SVGSVGElement | null} */ (figure.querySelector("[data-stage] > svg"));
+  if (drawing) return sceneFile(drawing);
+  return chartFile(await viewOf(figure), figure.querySelector(".chart-svg")?.getAttribute("aria-label") ?? "");
 }

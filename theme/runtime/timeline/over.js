@@ -1,8 +1,8 @@
 /** What a player draws over a timeline: what is still to come pale, a pinned run, what waits. */
 
-import { picture } from "../charts/columns.js";
 import { share } from "../charts/frame.js";
 import { outline, through } from "../charts/layer.js";
+import { picture } from "../charts/picture.js";
 import { CURVE, rowsOf } from "../charts/timeline.js";
 
 export const PATHS = [

@@ -3,8 +3,8 @@
  * comparison. All that is drawn follows from the view, the part looked at and one time.
  */
 
-import { picture } from "../charts/columns.js";
 import { share } from "../charts/frame.js";
+import { picture } from "../charts/picture.js";
 import { attachPointing } from "../charts/pointing.js";
 import { attribute, write } from "../page/dom.js";
 import { listenToPlayer, playButton } from "../player/controls.js";
@@ -18,9 +18,9 @@ const STOPS = 10_000; // of the grip on the axis
 /**
  * @param {HTMLElement} figure
  * @param {any} first the view to begin with
- * @param {{draw: (view: any, drawn: any) => void, isLive: () => boolean}} chart under the player
+ * @param {{draw: (view: any, drawn: any) => void}} chart under the player
  */
-export function createTimelinePlayer(figure, first, { draw, isLive }) {
+export function createTimelinePlayer(figure, first, { draw }) {
   const part = (/** @type {string} */ name) => /** @type {any} */ (figure.querySelector(name));
   const [caption, told, pinButton] = ["[data-frame-caption]", "[data-told]", "[data-pin]"].map(part);
   const [hint, pinText] = [caption.textContent, pinButton.textContent];
@@ -58,12 +58,11 @@ export function createTimelinePlayer(figure, first, { draw, isLive }) {
     over.chain(chosenChain(), drawn);
     drawTime(clock.now);
     attribute(part("[data-whole]"), "aria-disabled", String(!range));
-    attribute(part("[data-zoom]"), "aria-disabled", String(!isLive()));
   }
 
-  /** Of this run and the pinned one, the one whose axis holds both; a still picture cannot change. */
+  /** Of this run and the pinned one, the one whose axis holds both. */
   function longer() {
-    return pinned && isLive() && pinned.axis.high > base.axis.high ? pinned : base;
+    return pinned && pinned.axis.high > base.axis.high ? pinned : base;
   }
 
   function drawTime(time) {
@@ -143,7 +142,6 @@ export function createTimelinePlayer(figure, first, { draw, isLive }) {
   listenToZoom(figure, {
     axis: () => shown.axis,
     frame: () => drawn.frame,
-    allowed: isLive,
     brush: (from, to) => over.brush(from, to, drawn),
     look,
     zoom,

@@ -22,19 +22,19 @@ function thinned(ticks, all) {
 /**
  * Buttons, plus and minus, and a mouse dragged across the picture.
  * @param {HTMLElement} figure
- * @param {{axis: () => any, frame: () => import("../charts/frame.js").Frame, allowed: () => boolean,
+ * @param {{axis: () => any, frame: () => import("../charts/frame.js").Frame,
  *   brush: (from: number, to: number) => void, look: (range: [number, number] | null) => void,
  *   zoom: (times: number) => void}} parts  `brush` is told shares of the width
  */
-export function listenToZoom(figure, { axis, frame, allowed, brush, look, zoom }) {
+export function listenToZoom(figure, { axis, frame, brush, look, zoom }) {
   const plot = /** @type {HTMLElement} */ (figure.querySelector("[data-plot]"));
   for (const button of all("[data-zoom]", figure)) {
-    button.addEventListener("click", () => allowed() && zoom(TIMES));
+    button.addEventListener("click", () => zoom(TIMES));
   }
   for (const button of all("[data-whole]", figure)) button.addEventListener("click", () => look(null));
   plot.addEventListener("keydown", ({ key }) => {
     const times = { "+": TIMES, "=": TIMES, "-": 1 / TIMES }[key];
-    if (times && allowed()) zoom(times);
+    if (times) zoom(times);
   });
 
   const place = ({ clientX }) => {
@@ -46,7 +46,7 @@ export function listenToZoom(figure, { axis, frame, allowed, brush, look, zoom }
   plot.addEventListener("pointerdown", (event) => {
     dragged = false;
     const on = /** @type {Element} */ (event.target);
-    if (event.pointerType === "mouse" && event.button === 0 && !on.matches("input") && allowed()) from = event;
+    if (event.pointerType === "mouse" && event.button === 0 && !on.matches("input")) from = event;
   });
   addEventListener("pointermove", (event) => {
     if (!from) return;

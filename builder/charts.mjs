@@ -1,0 +1,11 @@
+// Draws charts with the layout that the page itself uses: JSON on stdin, JSON on stdout.
+//
+// In:  {"module": path of the runtime's charts/svg.js, "charts": {name: {"view", "spoken"}}}
+// Out: {name: SVG text}
+import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+
+const { module, charts } = JSON.parse(await text(process.stdin));
+const { svgText } = await import(pathToFileURL(module));
+const drawn = Object.entries(charts).map(([name, { view, spoken }]) => [name, svgText(view, spoken)]);
+process.stdout.write(JSON.stringify(Object.fromEntries(drawn)));

@@ -1,0 +1,356 @@
+"""Drawn charts: well formed, inside their frames, and true to the view, for any input."""
+
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from builder import node
+from builder.figures import STRIPES
+from engine.basis.text import DEFAULT, Display, show
+from engine.basis.ticks import ticks
+from engine.basis.units import BYTES, SECONDS, SHARE, TOKENS
+from engine.basis.views import (
+    Axis,
+    Bar,
+    Bars,
+    Heatmap,
+    Lane,
+    Lines,
+    Point,
+    Rule,
+    Segment,
+    Series,
+    Span,
+    Timeline,
+)
+from engine.draw.spoken import spoken
+from engine.draw.table_of_chart import table_text
+from engine.draw.wire import view_json
+
+THEME = Path(__file__).parents[2] / "theme"
+STYLES = THEME / "styles"
+CHARTS_ROOM = THEME / "runtime" / "charts"
+HEIGHT = 250  # of the frame of curves, pixels
+
+# Everything that the modules make of a view: marks, the page's SVG, a file.
+SCRIPT = """
+import { text } from "node:stream/consumers";
+const { room, charts } = JSON.parse(await text(process.stdin));
+const { picture } = await import(`${room}/picture.js`);
+const { svgText } = await import(`${room}/svg.js`);
+const { chartFile } = await import(`${room}/file.js`);
+const made = Object.entries(charts).map(([name, { view, spoken }]) => [name, {
+  marks: picture(view), svg: svgText(view, spoken), file: chartFile(view, spoken),
+}]);
+process.stdout.write(JSON.stringify(Object.fromEntries(made)));
+"""
+
+
+def axis(low=0.0, high=10.0, scale="linear", quantity=SECONDS):
+    return Axis(label="time", quantity=quantity, low=low, high=high, scale=scale)
+
+
+def curves(x=(1.0, 2.0, 4.0), y=(1.0, 5.0, 9.0), **change):
+    one = Series(key="one", label="the <first>", x=x, y=y, color="compute")
+    two = Series(key="two", label="second", x=x, y=y[::-1], color="communication", dashed=True)
+    view = Lines(
+        title="A & B",
+        x=axis(1.0, 4.0, quantity=TOKENS),
+        y=axis(),
+        series=(one, two),
+        points=(Point(key="now", label="here", x=2.0, y=5.0),),
+        rules=(Rule(key="limit", label="limit", axis="y", at=8.0),),
+        handle="tokens",
+    )
+    return replace(view, **change)
+
+
+def bars():
+    parts = (("weights", 3.0, "parameters"), ("gradients", 4.0, "gradients"))
+    segments = tuple(Segment(key=k, label=k, value=v, color=c) for k, v, c in parts)
+    return Bars(
+        title="Memory",
+        axis=axis(quantity=BYTES),
+        bars=(Bar(key="a", label="plain", segments=segments),),
+        rules=(Rule(key="card", label="one card", axis="x", at=8.0),),
+    )
+
+
+def timeline():
+    def span(lane, start, end, *, exposed=False):
+        return Span(
+            key=lane, lane=lane, start=start, end=end, label=lane, color=lane, exposed=exposed
+        )
+
+    return Timeline(
+        title="A step",
+        axis=axis(),
+        lanes=tuple(Lane(key=key, label=key) for key in ("compute", "communication")),
+        spans=(
+            span("compute", 0.0, 6.0),
+            span("communication", 2.0, 6.0),
+            span("communication", 6.0, 9.0, exposed=True),
+        ),
+    )
+
+
+def heatmap():
+    return Heatmap(
+        title="Bubble",
+        x_label="micro-batches",
+        y_label="stages",
+        x=("1", "2"),
+        y=("2", "4"),
+        values=((0.5, 0.25), (0.75, math.nan)),
+        quantity=SHARE,
+    )
+
+
+CHARTS = {"lines": curves(), "bars": bars(), "timeline": timeline(), "heatmap": heatmap()}
+every_chart = pytest.mark.parametrize("name", CHARTS)
+
+
+def extreme(x, y, scale):
+    return replace(
+        curves(x=x, y=y),
+        x=axis(min(x), max(x), scale),
+        y=axis(1e-9, 1e12, scale),
+        points=(Point(key="now", label="here", x=x[0], y=y[0]),),
+        rules=(),
+    )
+
+
+EXTREMES = {
+    f"{name} {scale}": extreme(x, y, scale)
+    for scale in ("linear", "log")
+    for name, x, y in (
+        ("wide", (1e-9, 1.0, 1e12), (1e-9, 1.0, 1e12)),
+        ("one value", (5.0, 5.0), (7.0, 7.0)),
+        ("a single point", (5.0,), (7.0,)),
+        ("far outside", (1e-9, 1e12), (1e-300, 1e300)),
+        ("not finite", (1.0, 2.0, 3.0), (math.inf, 5.0, math.nan)),
+    )
+}
+every_extreme = pytest.mark.parametrize("name", EXTREMES)
+
+
+def flat_curves(count):
+    series = tuple(
+        Series(key=str(i), label=f"curve {i}", x=(1.0, 4.0), y=(5.0, 5.0), color="compute")
+        for i in range(count)
+    )
+    return curves(series=series, rules=(), points=())
+
+
+def one_curve(*points, **change):
+    x, y = zip(*points, strict=True)
+    one = Series(key="one", label="one", x=x, y=y, color="compute")
+    return replace(curves(series=(one,), rules=(), points=()), x=axis(), **change)
+
+
+OTHERS = {
+    "point outside": curves(points=(Point(key="now", label="here", x=2.0, y=11.0),)),
+    "two alike": flat_curves(2),
+    "four": flat_curves(4),
+    "five": flat_curves(5),
+    "log": replace(curves(), x=axis(1.0, 1000.0, "log")),
+    "below zero": one_curve((0.0, -5.0), (2.0, 5.0), (4.0, 5.0), y=axis(1.0, 10.0, "log")),
+    "leaves": one_curve((0.0, 5.0), (10.0, 15.0)),
+    "comes back": one_curve((0.0, 5.0), (5.0, 15.0), (10.0, 5.0)),
+    "interrupted": one_curve((0.0, 1.0), (2.0, 2.0), (4.0, math.nan), (6.0, 3.0), (8.0, 4.0)),
+    "straight": one_curve(*((float(i), i / 2) for i in range(11))),
+    "corner": one_curve((0.0, 0.0), (5.0, 5.0), (10.0, 0.0)),
+}
+BINARY = Display(binary=True)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Everything above, drawn in one run of Node: name -> {"marks", "svg", "file"}."""
+    script = tmp_path_factory.mktemp("node") / "draw.mjs"
+    script.write_text(SCRIPT, encoding="utf-8")
+    charts = {
+        name: {"view": view_json(view, DEFAULT), "spoken": spoken(view, DEFAULT)}
+        for name, view in (CHARTS | EXTREMES | OTHERS).items()
+    }
+    charts["binary"] = {"view": view_json(bars(), BINARY), "spoken": ""}
+    return node.run(script, {"room": CHARTS_ROOM.as_uri(), "charts": charts})
+
+
+def numbers_of_paths(svg):
+    paths = re.findall(r'<path class="line (?:curve|dashed) [^>]*d="M([^"]*)"', svg)
+    return [tuple(map(float, pair.split())) for path in paths for pair in path.split("L")]
+
+
+def pieces(drawing):
+    return [curve["points"] for curve in drawing["marks"]["curves"]]
+
+
+def texts(drawing, *looks):
+    return {w["text"] for w in drawing["marks"]["words"] if not looks or w["look"] in looks}
+
+
+@every_chart
+def test_the_page_s_svg_is_well_formed(name, drawn):
+    assert ElementTree.fromstring(drawn[name]["svg"]).tag.endswith("svg")
+
+
+@every_chart
+def test_the_file_s_svg_is_well_formed_and_has_a_size(name, drawn):
+    root = ElementTree.fromstring(drawn[name]["file"])
+    assert float(root.attrib["width"]) > 0
+    assert float(root.attrib["height"]) > 0
+
+
+@every_chart
+def test_colors_are_named_never_given(name, drawn):
+    assert not re.search(r"#[0-9a-f]{6}", drawn[name]["svg"])
+
+
+@every_chart
+def test_the_picture_is_told_in_words(name, drawn):
+    root = ElementTree.fromstring(drawn[name]["svg"])
+    assert root.attrib["aria-label"] == spoken(CHARTS[name], DEFAULT)
+    assert root.attrib["aria-label"].startswith(CHARTS[name].title)
+
+
+@every_chart
+def test_every_mark_of_a_box_lies_in_the_frame(name, drawn):
+    marks = drawn[name]["marks"]
+    for box in marks["boxes"]:
+        assert 0 <= box["x0"] <= box["x1"] <= 1
+        assert 0 <= box["y0"] < box["y1"] <= marks["frame"]["height"]
+
+
+@every_extreme
+def test_curves_stay_in_their_view_box(name, drawn):
+    for x, y in numbers_of_paths(drawn[name]["svg"]):
+        assert 0 <= x <= 1000
+        assert 0 <= y <= HEIGHT
+
+
+@every_extreme
+def test_extreme_numbers_give_well_formed_svg(name, drawn):
+    svg = drawn[name]["svg"]
+    ElementTree.fromstring(svg)
+    assert not [word for word in ("NaN", "Infinity", "undefined", "null") if word in svg]
+
+
+@every_extreme
+def test_ticks_lie_in_the_frame(name, drawn):
+    ticks_of = [w for w in drawn[name]["marks"]["words"] if w["look"] == "tick"]
+    assert all(0 <= words["x"] <= 1 for words in ticks_of)
+
+
+def test_a_tick_text_stands_where_its_value_lies(drawn):
+    found = drawn["lines"]["marks"]["words"]
+    heights = {w["text"]: w["y"] for w in found if w["look"] == "tick" and w["x"] == 0}
+    for value, text in ticks(CHARTS["lines"].y, DEFAULT):
+        assert heights[text] - 4.5 == pytest.approx(HEIGHT * (1 - value / 10))
+
+
+def test_the_reader_s_point_is_ringed_where_it_lies(drawn):
+    (ring,) = drawn["lines"]["marks"]["rings"]
+    assert (ring["x"], ring["y"]) == (pytest.approx(1 / 3), pytest.approx(HEIGHT / 2))
+
+
+def test_a_point_outside_the_axes_is_not_drawn(drawn):
+    assert not drawn["point outside"]["marks"]["rings"]
+
+
+def test_a_rule_and_a_curve_carry_their_names(drawn):
+    assert {"limit", "here", "the <first>", "second"} <= texts(drawn["lines"])
+
+
+def test_names_of_curves_do_not_cover_one_another(drawn):
+    one, two = (w for w in drawn["two alike"]["marks"]["words"] if w["look"] == "strong")
+    assert abs(one["y"] - two["y"]) >= 15 or one["x"] != two["x"] or one["align"] != two["align"]
+
+
+def test_a_log_axis_says_so(drawn):
+    assert "time (log)" in texts(drawn["log"])
+
+
+def test_a_curve_that_leaves_the_frame_is_cut_at_its_edge(drawn):
+    assert pieces(drawn["leaves"]) == [[[0, HEIGHT / 2], [0.5, 0]]]
+
+
+def test_a_curve_that_comes_back_is_two_pieces(drawn):
+    assert len(pieces(drawn["comes back"])) == 2
+
+
+def test_a_missing_value_interrupts_a_curve(drawn):
+    assert [len(piece) for piece in pieces(drawn["interrupted"])] == [2, 2]
+
+
+def test_a_straight_line_keeps_only_its_ends(drawn):
+    assert numbers_of_paths(drawn["straight"]["svg"]) == [(0, HEIGHT), (1000, HEIGHT / 2)]
+
+
+def test_a_corner_is_never_dropped(drawn):
+    assert (500, HEIGHT / 2) in numbers_of_paths(drawn["corner"]["svg"])
+
+
+def test_a_value_below_zero_has_no_place_on_a_log_axis(drawn):
+    assert [len(piece) for piece in pieces(drawn["below zero"])] == [2]
+
+
+def test_parts_of_a_bar_lie_end_to_end(drawn):
+    first, second = drawn["bars"]["marks"]["boxes"]
+    assert first["x1"] == second["x0"]
+
+
+def test_only_the_exposed_span_is_hatched(drawn):
+    assert [box["hatched"] for box in drawn["timeline"]["marks"]["boxes"]] == [False, False, True]
+
+
+def test_an_idle_lane_is_hatched_grey(drawn):
+    assert [line["look"] for line in drawn["timeline"]["marks"]["back"]].count("idle") == 2
+
+
+def test_a_missing_cell_of_a_heatmap_is_left_empty(drawn):
+    assert len(drawn["heatmap"]["marks"]["boxes"]) == 3
+
+
+def test_binary_units_reach_the_axis(drawn):
+    assert show(7.0, BYTES, BINARY) in texts(drawn["binary"])
+
+
+@every_chart
+def test_the_table_of_a_chart_is_well_formed_and_short(name):
+    root = ElementTree.fromstring(table_text(CHARTS[name], DEFAULT))
+    assert 1 <= len(root.findall(".//tbody/tr")) <= 12
+
+
+def test_the_file_s_palette_is_the_page_s_light_one():
+    css = (STYLES / "10-colors.css").read_text(encoding="utf-8").partition("@media")[0]
+    page = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6});", css))
+    script = (CHARTS_ROOM / "file.js").read_text(encoding="utf-8")
+    file = dict(re.findall(r"\b([a-z]+): \"(#[0-9a-f]{6})\"", script))
+    assert len(file) == 19
+    assert {name: page[name] for name in file} == file
+
+
+def test_a_file_is_striped_like_the_live_figure():
+    drawn, left_out = STRIPES
+    assert f"stroke-dasharray:{drawn} {left_out}" in (CHARTS_ROOM / "file.js").read_text("utf-8")
+
+
+def test_the_handle_s_margins_are_the_frame_s(drawn):
+    css = (STYLES / "40-charts.css").read_text(encoding="utf-8")
+    margins = {side: float(px) for side, px in re.findall(r"--(left|right|bottom): (\d+)px", css)}
+    frame = drawn["lines"]["marks"]["frame"]
+    assert margins == {side: frame[side] for side in margins}
+    assert len(margins) == 3
+
+
+def test_many_curves_are_named_in_keys_above_the_frame(drawn):
+    few, many = drawn["four"]["marks"], drawn["five"]["marks"]
+    named = {one["text"]: one["y"] for one in many["words"] if one["text"].startswith("curve")}
+    assert len(named) == 5
+    assert all(-many["frame"]["top"] <= y < -few["frame"]["top"] for y in named.values())
+    assert few["frame"]["height"] == many["frame"]["height"] == HEIGHT

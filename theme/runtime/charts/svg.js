@@ -1,0 +1,111 @@
+/**
+ * A chart as SVG: the static picture of a page, drawn at build and wherever BokehJS is missing, and
+ * the marks of a file. Few elements, because a page carries them all: what is stretched with the
+ * page's width lies in one inner drawing, as one path for all marks of a group that look the same;
+ * texts and rings, which keep their shape, lie beside it.
+ */
+
+import { picture } from "./picture.js";
+import { simplified } from "./simplify.js";
+
+/** @typedef {import("./frame.js").Line} Line */
+/** @typedef {import("./frame.js").Box} Box */
+/** @typedef {import("./frame.js").Words} Words */
+
+const SCALE = 1000; // units of the inner drawing across the frame
+
+/**
+ * For a page, which gives it colors and a width.
+ * @param {any} view
+ * @param {string} label the picture in words
+ * @param {import("./frame.js").Picture} [drawn] its marks
+ */
+export function svgText(view, label, drawn = picture(view)) {
+  const { left, right, top, bottom, height } = drawn.frame;
+  const margins = `margin:${top}px ${right}px ${bottom}px ${left}px;width:calc(100% - ${left + right}px)`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" class="chart-svg" role="img" `
+    + `style="${margins};height:${height}px" aria-label="${safe(label)}">${marks(drawn)}</svg>`;
+}
+
+/** All marks, each group over the one before. @param {import("./frame.js").Picture} drawn */
+export function marks({ frame: { height }, back, boxes, curves, front, rings, words }) {
+  const paths = straight(back) + filled(boxes) + curves.map(curve).join("") + straight(front);
+  return `<svg viewBox="0 0 ${SCALE} ${height}" preserveAspectRatio="none" overflow="visible" `
+    + `width="100%" height="${height}">${paths}</svg>${rings.map(ring).join("")}${texts(words)}`;
+}
+
+/** A text with nothing in it that means something in markup. @param {string} text */
+export function safe(text) {
+  return text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
+}
+
+/** A coordinate with at most two decimals. @param {number} value */
+function number(value) {
+  return String(Number(value.toFixed(2)) || 0);
+}
+
+function across(share) {
+  return number(share * SCALE);
+}
+
+/** One path for all marks with the same attributes, in the order of the first ones. */
+function paths(all, look, path) {
+  const found = new Map();
+  for (const one of all) {
+    const attributes = look(one);
+    found.set(attributes, (found.get(attributes) ?? "") + path(one));
+  }
+  return [...found].map(([attributes, d]) => `<path ${attributes} d="${d}"/>`).join("");
+}
+
+/** @param {Line[]} lines */
+function straight(lines) {
+  const look = ({ look: name, color, width }) =>
+    `class="line ${name} c-${color}"${width ? ` style="stroke-width:${number(width)}px"` : ""}`;
+  return paths(lines, look, ({ points: [[x1, y1], [x2, y2]] }) => {
+    const start = `M${across(x1)} ${number(y1)}`;
+    if (x1 === x2) return `${start}V${number(y2)}`;
+    return y1 === y2 ? `${start}H${across(x2)}` : `${start}L${across(x2)} ${number(y2)}`;
+  });
+}
+
+/** @param {Line} line */
+function curve({ points, look, color }) {
+  const kept = simplified(points.map(([x, y]) => [x * SCALE, y]));
+  const path = kept.map(([x, y]) => `${number(x)} ${number(y)}`).join("L");
+  return `<path class="line ${look} c-${color}" d="M${path}"/>`;
+}
+
+/** Filled boxes, and stripes of paper over the hatched ones. @param {Box[]} boxes */
+function filled(boxes) {
+  const fill = ({ color, strength }) =>
+    `class="c-${color}"${strength < 1 ? ` fill-opacity="${number(strength)}"` : ""}`;
+  const outline = ({ x0, x1, y0, y1 }) =>
+    `M${across(x0)} ${number(y0)}H${across(x1)}V${number(y1)}H${across(x0)}`;
+  const height = ({ y0, y1 }) => `class="stripes" stroke-width="${number(y1 - y0)}"`;
+  const middle = ({ x0, x1, y0, y1 }) =>
+    `M${across(x0)} ${number((y0 + y1) / 2)}H${across(x1)}`;
+  return paths(boxes, fill, outline) + paths(boxes.filter((one) => one.hatched), height, middle);
+}
+
+function ring({ x, y, color }) {
+  return `<circle class="ring c-${color}" cx="${percent(x)}" cy="${number(y)}" r="5.5"/>`;
+}
+
+function percent(share) {
+  return `${number(100 * share)}%`;
+}
+
+/** Neighbors that look the same share a group. @param {Words[]} words */
+function texts(words) {
+  let before = "", found = "";
+  for (const { x, y, text, align, dx, color, look, wide } of words) {
+    const classes = `${look}${look === "label" || look === "strong" ? " halo" : ""}${wide ? " wide" : ""}`;
+    const attributes = `class="${classes} c-${color}"${align === "start" ? "" : ` text-anchor="${align}"`}`;
+    if (attributes !== before) found += `${before && "</g>"}<g ${attributes}>`;
+    before = attributes;
+    const shift = dx ? ` dx="${number(dx)}"` : "";
+    found += `<text x="${percent(x)}" y="${number(y)}"${shift}>${safe(text)}</text>`;
+  }
+  return before ? `${found}</g>` : "";
+}
