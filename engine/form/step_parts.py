@@ -7,7 +7,7 @@ from engine.simulate.step_time import StepTime
 
 
 def step_symbols(step: StepTime) -> dict[str, Figure]:
-    """Return the numbers of `engine.form.run.views.STEP`."""
+    """Return the numbers of `engine.form.run.equations.STEP`."""
     exchange = step.tensor_parallel + step.context_parallel + step.expert_parallel + step.pipeline
     parts = {
         "T": step.total,
@@ -22,7 +22,7 @@ def step_symbols(step: StepTime) -> dict[str, Figure]:
 
 
 def peak_symbols(memory: Memory) -> dict[str, Figure]:
-    """Return the numbers of `engine.form.run.views.PEAK`."""
+    """Return the numbers of `engine.form.run.equations.PEAK`."""
     parts = {
         "M": memory.total,
         "P": memory.parameters,

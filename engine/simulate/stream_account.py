@@ -97,6 +97,17 @@ def exposed_pieces(span: Span, spans: Iterable[Span]) -> list[tuple[Seconds, Sec
     return cut((span.start, span.end), computing)
 
 
+def joined(stretches: Iterable[Stretch]) -> list[Stretch]:
+    """Return stretches in order, those that touch as one; none is without length."""
+    found: list[Stretch] = []
+    for start, end in sorted(stretches):
+        if found and start - found[-1][1] < 1e-9:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        elif end > start:
+            found.append((start, end))
+    return found
+
+
 def cut(stretch: Stretch, computing: list[Stretch]) -> list[tuple[Seconds, Seconds, bool]]:
     """Return the stretch in pieces (start, end, exposed), `computing` in order and apart."""
     at, end = stretch

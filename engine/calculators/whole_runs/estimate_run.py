@@ -1,16 +1,22 @@
 """Estimate a run: step time, memory and what they consist of, for any parallel plan."""
 
-from engine.basis.views import View
-from engine.estimate import estimate
-from engine.form.run import charts, verdicts, views
-from engine.form.run.inputs import LIMITED, Inputs
-from engine.form.run.repair import run_of
+from dataclasses import dataclass
+from functools import partial
 
-__all__ = ["EQUATIONS", "PRESETS", "QUESTION", "TITLE", "Inputs", "compute"]
+from engine.basis.text import Text
+from engine.basis.told import Views
+from engine.estimate import estimate
+from engine.form.run import charts, verdicts
+from engine.form.run.inputs import LIMITED
+from engine.form.run.inputs import Inputs as Inputs
+from engine.form.run.repair import run_of
+from engine.form.run.result import Estimate
+from engine.form.run.views import EQUATIONS as EQUATIONS
+from engine.form.run.views import peak, values
+from engine.run.file import Run
 
 TITLE = "Estimate a run"
 QUESTION = "How long does one training step take, where does the time go, and does it fit?"
-EQUATIONS = (views.STEP, views.TOKENS_PER_SECOND, views.MFU, views.HFU, views.PEAK)
 PRESETS = {
     "Megatron, 2021: GPT 1T on 3,072 A100": {
         "model": "gpt-1t",
@@ -66,20 +72,31 @@ PRESETS = {
 }
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The run nearest to the inputs, what had to change for it, and its estimate."""
+
+    run: Run
+    changes: tuple[Text, ...]
+    found: Estimate
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the estimate of the run nearest to the inputs."""
     run, changes = run_of(inputs)
-    found = estimate(run)
+    return Result(run=run, changes=changes, found=estimate(run))
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    run, found = result.run, result.found
+    numbers = values(run, found)
     return {
-        "step_time": views.step_value(run, found),
-        "possible": verdicts.possible(run, changes),
-        "token_rate": views.token_rate(run, found),
-        "mfu": views.utilization(run, found, "mfu"),
-        "hfu": views.utilization(run, found, "hfu"),
-        "flops_rate": views.flops_rate(run, found),
-        "parameters": views.parameters(found),
-        "time_parts": charts.time_parts(run, found),
+        "step_time": numbers.pop("step_time"),
+        "possible": verdicts.possible(run, result.changes),
+        **numbers,
+        "time_parts": partial(charts.time_parts, run, found),
         "fits": verdicts.fit(run, found),
-        "peak_memory": views.peak(run, found),
-        "memory_parts": charts.memory_parts(run, found),
+        "peak_memory": peak(run, found),
+        "memory_parts": partial(charts.memory_parts, run, found),
     }

@@ -9,7 +9,7 @@ from engine.basis.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.form.overlap.inputs import SCHEDULES
 from engine.simulate.overlap_job import Job, streams
 from engine.simulate.overlap_step import Outcome
-from engine.simulate.stream_account import COMMUNICATION, cut
+from engine.simulate.stream_account import COMMUNICATION, cut, joined
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP
 from engine.simulate.streams import Span as Ran
 
@@ -79,17 +79,6 @@ def _passes(computing: list[Ran]) -> list[tuple[float, float, str]]:
             found[-1] = found[-1][0], span.end, label
         else:
             found.append((span.start, span.end, label))
-    return found
-
-
-def joined(stretches: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return stretches in order, those that touch as one; none is without length."""
-    found: list[tuple[float, float]] = []
-    for start, end in sorted(stretches):
-        if found and start - found[-1][1] < 1e-9:
-            found[-1] = found[-1][0], max(found[-1][1], end)
-        elif end > start:
-            found.append((start, end))
     return found
 
 

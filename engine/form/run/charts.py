@@ -6,7 +6,7 @@ from engine.basis.units import (
     SECONDS,
 )
 from engine.basis.views import Axis, Bar, Bars, Rule, Segment
-from engine.form.run.views import Estimate
+from engine.form.run.result import Estimate
 from engine.run.file import Run
 
 _TIMES = (

@@ -6,7 +6,7 @@ from engine.basis.units import (
     Quantity,
 )
 from engine.basis.views import Badge
-from engine.form.run.views import Estimate
+from engine.form.run.result import Estimate
 from engine.run.file import Run
 from engine.run.problems import problems
 

@@ -15,7 +15,7 @@ from engine.calculators.one_gpu.largest_batch.charts import (
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.largest_batch.result import Result as Result
 from engine.calculators.one_gpu.largest_batch.result import solve as solve
-from engine.form.run.views import PEAK
+from engine.form.run.equations import PEAK
 from engine.formulas.batch import LARGEST_BATCH, MEMORY_LINE, USABLE_MEMORY
 
 TITLE = "The largest batch that fits"

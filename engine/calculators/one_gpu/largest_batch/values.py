@@ -3,7 +3,7 @@
 from engine.basis.told import Teller
 from engine.basis.views import Badge, Value
 from engine.calculators.one_gpu.largest_batch.result import Result
-from engine.form.run.views import band
+from engine.form.run.result import band
 from engine.simulate.largest_batch import SEQUENCES
 
 _PAPERS = ("korthikanti2022", "rajbhandari2020")

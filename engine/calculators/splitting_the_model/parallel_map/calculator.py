@@ -12,7 +12,7 @@ from engine.calculators.splitting_the_model.parallel_map.result import solve as 
 from engine.calculators.splitting_the_model.parallel_map.scenes import matrix, order_strip, scene
 from engine.calculators.splitting_the_model.parallel_map.swaps import orders, swap_table, swaps
 from engine.calculators.splitting_the_model.parallel_map.values import WORLD, legal, regime, values
-from engine.form.run.views import STEP
+from engine.form.run.equations import STEP
 
 TITLE = "The map"
 QUESTION = "Which GPU talks to which, how much, and over which link?"

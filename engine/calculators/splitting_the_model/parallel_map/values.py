@@ -8,7 +8,7 @@ from engine.basis.told import Teller
 from engine.basis.units import SECONDS, SHARE, Seconds
 from engine.basis.views import Badge, Value
 from engine.calculators.splitting_the_model.parallel_map.result import Result
-from engine.form.run.views import STEP
+from engine.form.run.equations import STEP
 from engine.form.step_parts import step_symbols
 from engine.simulate.mapped_plan import exposed
 from engine.simulate.rank import Axis

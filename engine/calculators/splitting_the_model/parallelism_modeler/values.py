@@ -8,7 +8,8 @@ from engine.basis.views import Formula, Published, Value
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.published import SOURCE, note
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
-from engine.form.run.views import PEAK, STEP, band
+from engine.form.run.equations import PEAK, STEP
+from engine.form.run.result import band
 from engine.form.step_parts import peak_symbols, step_symbols
 from engine.formulas.axes import EXPOSED_RATIO, LEAST_BANDWIDTH, STAGE_MESSAGE
 from engine.formulas.overlap import COMPUTE_TIME

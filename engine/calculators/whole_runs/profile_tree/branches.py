@@ -3,7 +3,7 @@
 from engine.basis.text import say
 from engine.basis.units import SHARE
 from engine.basis.views import Cell, Cite, Open, Table
-from engine.calculators.whole_runs.profile_tree.model import Measures
+from engine.simulate.peak_account import Measures
 from engine.calculators.whole_runs.profile_tree.rules import RULES, Rule
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS

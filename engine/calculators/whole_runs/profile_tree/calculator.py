@@ -7,7 +7,7 @@ from engine.basis.inputs import GBYTES_PER_SECOND, PERCENT, Number, Switch
 from engine.basis.units import GB
 from engine.basis.views import View
 from engine.calculators.whole_runs.profile_tree.branches import causes, tree
-from engine.calculators.whole_runs.profile_tree.model import Measures
+from engine.simulate.peak_account import Measures
 from engine.calculators.whole_runs.profile_tree.views import following, values, waterfall
 
 TITLE = "From MFU to the port"

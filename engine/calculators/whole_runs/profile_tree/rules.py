@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.basis.units import BANDWIDTH, COUNT, SHARE, Quantity, Ratio, Share
-from engine.calculators.whole_runs.profile_tree.model import Measures
+from engine.simulate.peak_account import Measures
 
 # Of the ports' bandwidth that a large all-reduce reaches between healthy nodes.
 _REACHED: Share = 0.8

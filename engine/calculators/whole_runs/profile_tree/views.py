@@ -12,7 +12,7 @@ from engine.basis.views import (
     Value,
 )
 from engine.calculators.whole_runs.profile_tree.branches import guilty, top
-from engine.calculators.whole_runs.profile_tree.model import Measures, healthy
+from engine.simulate.peak_account import Measures, healthy
 from engine.calculators.whole_runs.profile_tree.rules import RULES
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS

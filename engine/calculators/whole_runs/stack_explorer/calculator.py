@@ -25,6 +25,7 @@ from engine.form.levers import views as _levers_views
 from engine.form.run import charts as _run_charts
 from engine.form.run import verdicts as _run_verdicts
 from engine.form.run import views as _run_views
+from engine.form.run.equations import MFU, STEP
 
 TITLE = "The job"
 QUESTION = "Where does every microsecond of one job go?"
@@ -49,7 +50,7 @@ COST = Equation(
         "R": ("R", "tokens per second of all GPUs"),
     },
 )
-EQUATIONS = (RATE, COST, _run_views.MFU, _run_views.STEP)
+EQUATIONS = (RATE, COST, MFU, STEP)
 
 
 def compute(inputs: Inputs) -> dict[str, View]:
@@ -91,7 +92,7 @@ def _header(inputs: Inputs, found: Job) -> dict[str, Value]:
     training = run.training
     price = cost(inputs, found)
     return {
-        "mfu": _run_views.utilization(run, found.found, "mfu"),
+        "mfu": _run_views.values(run, found.found)["mfu"],
         "token_rate": Value(
             label="Tokens per second",
             value=found.rate,
@@ -138,7 +139,7 @@ def _header(inputs: Inputs, found: Job) -> dict[str, Value]:
             ),
             note="in your currency",
         ),
-        "step_time": _run_views.step_value(run, found.found),
+        "step_time": _run_views.values(run, found.found)["step_time"],
     }
 
 

@@ -1,19 +1,26 @@
 """Trace hunt: simulated traces with a planted fault; the reader says which, and sees the cost."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Switch
-from engine.basis.text import Text, say
-from engine.basis.units import SECONDS, SHARE
-from engine.basis.views import Badge, Challenge, Condition, Receipt, Value, View
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import SHARE, Seconds, Share
+from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.trace_hunt.signs import SIGNS, signs
-from engine.form.hunt.model import CASES, FAULTS, Played, play
-from engine.form.hunt.timeline import exposed, ranks, timeline, utilization
+from engine.calculators.whole_runs.trace_hunt.timeline import ranks, timeline
+from engine.simulate.trace_hunt import CASES, FAULTS, Played, play
 
 TITLE = "Trace hunt"
 QUESTION = "Which fault is in this trace, and what does it cost?"
-_TARGET = 0.5
+_TARGET: Share = 0.5
+_JOB = (
+    "1.5 billion parameters, 16,384 tokens per GPU, 128 H100; four ranks are played, each "
+    "collective is timed as a ring of 128 over one 400 Gb/s port each.",
+    "Matrix kernels reach 60 % of the peak (assumed); recomputing nothing.",
+)
 _OPEN = {"none": "I do not know yet", **FAULTS}
 
 
@@ -38,96 +45,113 @@ class Inputs:
     ] = True
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
+def _told(label: str, meaning: str, *, note: str = "", color: str = "ink") -> Told:
+    return Told(
+        label,
+        note=note,
+        color=color,
+        assumes=(meaning, *_JOB),
+        sources=("hta", "li2020"),
+        basis="simulated",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The step with its faults, without those that the reader named, and without any."""
+
+    named: frozenset[str]
+    guilty: frozenset[str]
+    seen: Played
+    sick: Annotated[Seconds, Told()]
+    without: Annotated[Seconds, Told()]
+    healthy: Annotated[Seconds, Told()]
+    step: Annotated[Seconds, _told("Step", "Until the last rank has ended.")]
+    mfu: Annotated[
+        Share,
+        _told(
+            "MFU",
+            "Six operations per parameter and token, over peak and step.",
+            color="compute",
+        ),
+    ]
+    cost: Annotated[
+        Seconds,
+        _told(
+            "Cost of what you named",
+            "The step with all faults minus the step without the named ones.",
+        ),
+    ]
+    exposed: Annotated[
+        Seconds,
+        _told(
+            "Exposed on rank 0",
+            "A collective runs or spins on rank 0 and nothing is computed there.",
+            color="communication",
+        ),
+    ]
+    utilization: Annotated[
+        Share,
+        _told(
+            "Any kernel on rank 0", "What nvidia-smi would call GPU utilization, over this step."
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the case as it is, and as the reader repairs it."""
     named = frozenset({inputs.diagnosis, inputs.second} - {"none"})
+    guilty = frozenset(CASES[inputs.case])
     sick, without = play(inputs.case), play(inputs.case, named)
-    healthy = play(inputs.case, frozenset(CASES[inputs.case]))
     seen = without if inputs.repair else sick
+    return Result(
+        named=named,
+        guilty=guilty,
+        seen=seen,
+        sick=sick.step,
+        without=without.step,
+        healthy=play(inputs.case, guilty).step,
+        step=seen.step,
+        mfu=seen.mfu,
+        cost=sick.step - without.step,
+        exposed=seen.ranks[0].exposed,
+        utilization=seen.ranks[0].utilization,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result)
+    seen, everyone = result.seen, inputs.everyone
+    note = "of every step" if result.named else "nothing named yet"
     return {
-        "timeline": timeline(seen, everyone=inputs.everyone, high=sick.step),
-        "verdict": _verdict(inputs, named, sick, without, healthy),
-        **_values(seen, sick, without, named),
-        "ranks": ranks(seen, everyone=inputs.everyone),
-        "signs": signs(),
+        "timeline": partial(timeline, seen, everyone=everyone, high=result.sick),
+        "verdict": _verdict(tell, result),
+        **tell.values("step", "mfu"),
+        "cost": tell.value("cost", note=note),
+        **tell.values("exposed", "utilization"),
+        "ranks": partial(ranks, seen, everyone=everyone),
+        "signs": signs,
         "challenge": _challenge(inputs, seen),
     }
 
 
-def _verdict(
-    inputs: Inputs, named: frozenset[str], sick: Played, without: Played, healthy: Played
-) -> Badge:
-    guilty = frozenset(CASES[inputs.case])
-    numbers = {
-        "a": (sick.step, SECONDS),
-        "b": (without.step, SECONDS),
-        "h": (healthy.step, SECONDS),
-    }
+def _verdict(tell: Teller, result: Result) -> Badge:
+    named, guilty = result.named, result.guilty
     if not named:
-        words = "This step takes {a}. The same job without a fault takes {h}."
-        return Badge(text="Unsolved", sentence=say(words, **numbers))
+        words = "This step takes {sick}. The same job without a fault takes {healthy}."
+        return Badge(text="Unsolved", sentence=tell.say(words))
     names = " and ".join(FAULTS[key].lower() for key in FAULTS if key in named)
     if not named & guilty:
         looks = " ".join(SIGNS[key].looks for key in FAULTS if key in named)
-        words = f"Without {names} the step still takes {{b}}. That would look different: {looks}"
-        return Badge(text="Not guilty", sentence=say(words, **numbers))
-    change = f"Without {names} the step takes {{b}} instead of {{a}}."
+        words = f"Without {names} the step still takes {{without}}. That would look different: "
+        return Badge(text="Not guilty", sentence=tell.say(words + looks))
+    change = f"Without {names} the step takes {{without}} instead of {{sick}}."
     if guilty - named:
-        words = f"{change} A healthy one takes {{h}}: another fault is left."
-        return Badge(text="Half of it", sentence=say(words, **numbers), color="communication")
+        words = f"{change} A healthy one takes {{healthy}}: another fault is left."
+        return Badge(text="Half of it", sentence=tell.say(words), color="communication")
     extra = " One of them was not there." if named - guilty else ""
-    return Badge(text="Right", sentence=say(change + extra, **numbers), color="compute")
-
-
-def _receipt(*assumptions: Text) -> Receipt:
-    return Receipt(
-        basis="simulated",
-        assumptions=(
-            *assumptions,
-            "1.5 billion parameters, 16,384 tokens per GPU, 128 H100; four ranks are played, each "
-            "collective is timed as a ring of 128 over one 400 Gb/s port each.",
-            "Matrix kernels reach 60 % of the peak (assumed); recomputing nothing.",
-        ),
-        sources=("hta", "li2020"),
-    )
-
-
-def _values(seen: Played, sick: Played, without: Played, named: frozenset[str]) -> dict[str, View]:
-    return {
-        "step": Value(
-            label="Step",
-            value=seen.step,
-            quantity=SECONDS,
-            receipt=_receipt("Until the last rank has ended."),
-        ),
-        "mfu": Value(
-            label="MFU",
-            value=seen.mfu,
-            quantity=SHARE,
-            receipt=_receipt("Six operations per parameter and token, over peak and step."),
-            color="compute",
-        ),
-        "cost": Value(
-            label="Cost of what you named",
-            value=sick.step - without.step,
-            quantity=SECONDS,
-            receipt=_receipt("The step with all faults minus the step without the named ones."),
-            note="of every step" if named else "nothing named yet",
-        ),
-        "exposed": Value(
-            label="Exposed on rank 0",
-            value=exposed(seen, 0),
-            quantity=SECONDS,
-            receipt=_receipt("A collective runs or spins on rank 0 and nothing is computed there."),
-            color="communication",
-        ),
-        "utilization": Value(
-            label="Any kernel on rank 0",
-            value=utilization(seen, 0),
-            quantity=SHARE,
-            receipt=_receipt("What nvidia-smi would call GPU utilization, over this step."),
-        ),
-    }
+    return Badge(text="Right", sentence=tell.say(change + extra), color="compute")
 
 
 def _challenge(inputs: Inputs, seen: Played) -> Challenge:

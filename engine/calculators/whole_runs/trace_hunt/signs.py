@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.basis.views import Cell, Cite, Table
-from engine.form.hunt.model import FAULTS
+from engine.simulate.trace_hunt import FAULTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

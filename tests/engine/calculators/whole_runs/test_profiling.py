@@ -16,10 +16,10 @@ from engine.calculators.whole_runs.profile_tree.rules import RULES
 from engine.calculators.whole_runs.trace_hunt import calculator as trace_hunt
 from engine.calculators.whole_runs.trace_hunt.signs import SIGNS
 from engine.form.commands.command import LAYERS
-from engine.form.hunt.model import CASES, FAULTS, SLOW_RANK, play
-from engine.form.hunt.timeline import exposed, utilization
 from engine.simulate.on_ranks import kernels, on_ranks
+from engine.simulate.peak_account import Measures
 from engine.simulate.streams import COMPUTE, NETWORK, Op, run
+from engine.simulate.trace_hunt import CASES, FAULTS, SLOW_RANK, play
 
 PLACE = re.compile("<([a-z_]+)>")
 TREE = profile_tree.Inputs()
@@ -43,15 +43,15 @@ SICK = {
 
 def readings(**changes):
     values = {key: getattr(TREE, key) for key in TREE.__dataclass_fields__ if key != "everything"}
-    return profile_tree.Measures(**{**values, **changes})
+    return Measures(**{**values, **changes})
 
 
 def tree(**changes):
-    return profile_tree.compute(replace(TREE, **changes))
+    return load("profile_tree").compute(replace(TREE, **changes))
 
 
 def hunt(**changes):
-    return trace_hunt.compute(replace(trace_hunt.Inputs(), **changes))
+    return load("trace_hunt").compute(replace(trace_hunt.Inputs(), **changes))
 
 
 def meters(**changes):
@@ -162,12 +162,12 @@ def test_every_fault_is_planted_somewhere():
 
 def test_the_slow_rank_is_the_one_that_waits_least():
     played = play("3")
-    waits = [exposed(played, rank) for rank in range(4)]
+    waits = [rank.exposed for rank in played.ranks]
     assert min(waits) == waits[SLOW_RANK] < 0.2 * waits[0]
 
 
 def test_a_slow_link_leaves_utilization_full():
-    assert utilization(play("2"), 0) > 0.99
+    assert play("2").ranks[0].utilization > 0.99
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
-"""What was measured on a job, what follows from it, and the same of a healthy simulated job."""
+"""Where the peak goes: what readings of a job leave of it, and a healthy job that was simulated."""
 
 from dataclasses import dataclass
 
 from engine.basis.units import Bandwidth, Ratio, Share
-from engine.form.hunt.model import CASES, play
-from engine.form.hunt.timeline import computing, exposed, total
+from engine.simulate.trace_hunt import CASES, play
 
 # Repeating the whole forward pass adds a third to the six operations per parameter and token.
 _FORWARD: Ratio = 1 / 3
@@ -91,8 +90,8 @@ class Healthy:
 def healthy() -> Healthy:
     """Return the job of the trace hunt without its fault: simulated, on 128 H100."""
     played = play("1", frozenset(CASES["1"]))
-    busy = total(computing(played, 0)) / played.step
-    waiting = exposed(played, 0) / played.step
+    busy = played.ranks[0].computing / played.step
+    waiting = played.ranks[0].exposed / played.step
     return Healthy(
         mfu=played.mfu,
         kernels=busy - played.mfu,

@@ -14,6 +14,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.simulate.launch import launched
 from engine.simulate.on_ranks import Kernel, kernels, on_ranks
 from engine.simulate.programs import bucketed_data_parallel, flat_data_parallel, fully_sharded
+from engine.simulate.rank_account import RankAccount, rank_account
 from engine.simulate.streams import COMPUTE, COPY, Op, run
 from engine.simulate.workload import Workload, ring_wire
 
@@ -48,11 +49,12 @@ CASES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """A step as its trace shows it."""
+    """A step as its trace shows it; `ranks` holds what the trace of each rank adds up to."""
 
     kernels: tuple[Kernel, ...]
     step: Seconds
     mfu: Share
+    ranks: tuple[RankAccount, ...]
 
 
 def peak() -> FlopRate:
@@ -76,7 +78,12 @@ def play(case: str, repaired: frozenset[str] = frozenset()) -> Played:
         paces[SLOW_RANK] = 1.35
     found = kernels(run(on_ranks(loaded, paces)))
     step = max(kernel.end for kernel in found)
-    return Played(kernels=found, step=step, mfu=6 * PARAMETERS * TOKENS / peak() / step)
+    return Played(
+        kernels=found,
+        step=step,
+        mfu=6 * PARAMETERS * TOKENS / peak() / step,
+        ranks=tuple(rank_account(found, rank, step) for rank in range(SHOWN)),
+    )
 
 
 def _program(faults: Collection[str], *, shards: bool) -> tuple[Op, ...]:

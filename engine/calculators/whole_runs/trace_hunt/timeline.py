@@ -1,20 +1,18 @@
 """The trace of a step, as a profiler would show it, and what each rank's part adds up to."""
 
 from collections.abc import Iterable
-from math import fsum
 
 from engine.basis.text import say
 from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Axis, Lane, Span, Table, Timeline
-from engine.form.hunt.model import SHOWN, Played
-from engine.form.overlap.charts import joined
 from engine.simulate.on_ranks import Kernel
+from engine.simulate.rank_account import computing
 from engine.simulate.stream_account import cut
 from engine.simulate.streams import COMPUTE, COPY, LAUNCH, NETWORK
+from engine.simulate.trace_hunt import SHOWN, Played
 
 _COLORS = {COMPUTE: "compute", NETWORK: "communication", COPY: "memory", LAUNCH: "muted"}
 _NAMES = {COMPUTE: "compute", NETWORK: "network", COPY: "copies", LAUNCH: "launches"}
-Stretch = tuple[float, float]
 
 
 def timeline(played: Played, *, everyone: bool, high: float) -> Timeline:
@@ -38,7 +36,7 @@ def timeline(played: Played, *, everyone: bool, high: float) -> Timeline:
 def _spans(played: Played, lanes: set[tuple[int, str]]) -> Iterable[Span]:
     seen = [one for one in played.kernels if (one.rank, one.op.stream) in lanes]
     drawn = {_key(one) for one in seen}
-    busy = {rank: computing(played, rank) for rank in range(SHOWN)}
+    busy = {rank: computing(played.kernels, rank) for rank in range(SHOWN)}
     for one in seen:
         pieces = [(one.begin, one.end, False)]
         if one.op.stream == NETWORK:
@@ -66,61 +64,19 @@ def _key(one: Kernel) -> str:
     return one.op.key if "@" in one.op.key else f"{one.op.key}@{one.rank}"
 
 
-def computing(played: Played, rank: int) -> list[Stretch]:
-    """Return when the rank computes, in order and apart."""
-    return joined(
-        (one.begin, one.end)
-        for one in played.kernels
-        if one.rank == rank and one.op.stream == COMPUTE
-    )
-
-
-def communicating(played: Played, rank: int) -> list[Stretch]:
-    """Return when a collective runs or spins on the rank."""
-    return joined(
-        (one.begin, one.end)
-        for one in played.kernels
-        if one.rank == rank and one.op.stream == NETWORK
-    )
-
-
-def exposed(played: Played, rank: int) -> float:
-    """Return how long a collective runs or spins on the rank beside no computation."""
-    busy = computing(played, rank)
-    pieces = [piece for stretch in communicating(played, rank) for piece in cut(stretch, busy)]
-    return fsum(end - start for start, end, alone in pieces if alone)
-
-
-def utilization(played: Played, rank: int) -> float:
-    """Return the share of the step in which any kernel runs on the rank."""
-    return total(joined([*computing(played, rank), *communicating(played, rank)])) / played.step
-
-
-def total(stretches: Iterable[Stretch]) -> float:
-    """Return their length."""
-    return fsum(end - start for start, end in stretches)
-
-
 def ranks(played: Played, *, everyone: bool) -> Table:
     """Return what the trace of each rank adds up to."""
-    shown = range(SHOWN) if everyone else range(1)
+    shown = played.ranks if everyone else played.ranks[:1]
     rows = []
-    for rank in shown:
-        spun = fsum(one.moved - one.begin for one in played.kernels if one.rank == rank)
-        row = (
-            f"rank {rank}",
-            say("{t}", t=(total(computing(played, rank)), SECONDS)),
-            say("{t}", t=(total(communicating(played, rank)), SECONDS)),
-            say("{t}", t=(spun, SECONDS)),
-            say("{t}", t=(exposed(played, rank), SECONDS)),
-            say("{s}", s=(utilization(played, rank), SHARE)),
-        )
-        rows.append(row)
+    for rank, one in enumerate(shown):
+        times = (one.computing, one.communicating, one.spun, one.exposed)
+        share = say("{s}", s=(one.utilization, SHARE))
+        rows.append((f"rank {rank}", *(say("{t}", t=(t, SECONDS)) for t in times), share))
     return Table(
         title="What each trace adds up to",
         columns=("Rank", "Computing", "Collectives", "Spinning", "Exposed", "Any kernel"),
         rows=tuple(rows),
         caption="Spinning: inside a collective, until the last rank has come. No profiler shows it "
         "apart; the ranks have to be compared.",
-        links=tuple((f"rank:{rank}",) for rank in shown),
+        links=tuple((f"rank:{rank}",) for rank in range(len(shown))),
     )

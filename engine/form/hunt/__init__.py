@@ -1,1 +1,0 @@
-"""What calculators share of the hunt."""
