@@ -98,3 +98,13 @@ def healthy() -> Healthy:
         exposed=waiting,
         gaps=1 - busy - waiting,
     )
+
+
+def repaired(measures: Measures, loss: Share, *, of_time: bool) -> Share:
+    """Return the MFU without a loss: of time, the step gets shorter; else it comes back achieved.
+
+    At most 1, for readings that clash may promise more.
+    """
+    if of_time:
+        return min(1.0, measures.mfu / max(1 - loss, measures.mfu))
+    return min(1.0, measures.mfu + loss)

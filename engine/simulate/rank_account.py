@@ -1,4 +1,4 @@
-"""What the trace of one rank adds up to: computing, collectives, and which of them nothing hides."""
+"""What the trace of one rank adds up to: computing, collectives, and what nothing hides."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Annotated, get_type_hints
 
 from engine.basis.inputs import MEBIBYTES, MILLISECONDS, Choice, Number, Unit
+from engine.basis.told import Views
 from engine.basis.units import MILLI, GiB, MiB
-from engine.basis.views import Badge, Cell, Cite, Code, Open, Table, View
+from engine.basis.views import Badge, Cell, Cite, Code, Open, Table
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS, Command
 
@@ -83,11 +84,24 @@ _LABELS = {
 }
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The tool that is asked for, and its command with the reader's values in it."""
+
+    chosen: Command
+    text: str
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the command of the tool, filled in."""
+    return Result(chosen=COMMANDS[inputs.tool], text=filled(inputs))
+
+
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    chosen = COMMANDS[inputs.tool]
+    chosen = result.chosen
     return {
-        "command": Code(title="The command", language=chosen.language, text=filled(inputs)),
+        "command": Code(title="The command", language=chosen.language, text=result.text),
         "about": Badge(
             text=f"{LAYERS[chosen.layer]}: {chosen.name}",
             sentence=f"{chosen.relation} For {chosen.version}.",
@@ -109,7 +123,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
             rows=chosen.sample,
             caption="Lines in the form of the tool, made up to show what to look for.",
         ),
-        "layers": _layers(inputs),
+        "layers": _layers,
     }
 
 
@@ -145,7 +159,7 @@ def filled(inputs: Inputs) -> str:
     return text
 
 
-def _layers(inputs: Inputs) -> Table:
+def _layers() -> Table:
     """Return all tools from the job down to the port, each with a link to itself."""
     rows: list[tuple[Cell, ...]] = [
         (

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import Choice
-from engine.basis.units import COUNT
-from engine.basis.views import Cell, Cite, Receipt, Table, Value, View
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Count
+from engine.basis.views import Cell, Cite, Table
 from engine.calculators.reference.claims_checked import axes as _claims_axes
 from engine.calculators.reference.claims_checked import memory as _claims_memory
 from engine.calculators.reference.claims_checked import network as _claims_network
@@ -42,23 +43,44 @@ def all_claims() -> dict[str, tuple[Claim, ...]]:
     return {topic: make() for topic, (_, make) in TOPICS.items()}
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return how many claims there are by verdict, and those asked for."""
-    known = [claim for claims in all_claims().values() for claim in claims]
-    shown = [
-        claim
-        for topic, claims in all_claims().items()
-        for claim in claims
-        if inputs.topic in ("all", topic) and inputs.verdict in ("all", claim.verdict)
-    ]
+_COUNTED = ("Counted in the table of this page.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How many claims there are by verdict, and those asked for."""
+
+    checked: Annotated[Count, Told("Checked", assumes=_COUNTED, basis="definition")]
+    wrong: Annotated[Count, Told("Wrong", assumes=_COUNTED, basis="definition")]
+    hold: Annotated[Count, Told("Right", assumes=_COUNTED, basis="definition")]
+    shown: tuple[Claim, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the claims asked for, and how many there are in all."""
+    known = all_claims()
+    verdicts = [claim.verdict for claims in known.values() for claim in claims]
+    return Result(
+        checked=len(verdicts),
+        wrong=verdicts.count("wrong"),
+        hold=verdicts.count("right"),
+        shown=tuple(
+            claim
+            for topic, claims in known.items()
+            for claim in claims
+            if inputs.topic in ("all", topic) and inputs.verdict in ("all", claim.verdict)
+        ),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
     return {
-        "checked": _count("Checked", known),
-        "wrong": _count("Wrong", [c for c in known if c.verdict == "wrong"]),
-        "hold": _count("Right", [c for c in known if c.verdict == "right"]),
+        **Teller(result).values("checked", "wrong", "hold"),
         "claims": Table(
             title="What is printed, and what is right",
             columns=("Claim", "Printed", "Right", "Verdict", "Why", "Sources"),
-            rows=tuple(_row(claim) for claim in shown),
+            rows=tuple(_row(claim) for claim in result.shown),
             caption="Printed digits are computed by the published arithmetic, right ones by the "
             "formulas of this project.",
         ),
@@ -74,8 +96,3 @@ def _row(claim: Claim) -> tuple[Cell, ...]:
         claim.why,
         Cite(claim.sources),
     )
-
-
-def _count(label: str, claims: list[Claim]) -> Value:
-    receipt = Receipt(basis="definition", assumptions=("Counted in the table of this page.",))
-    return Value(label=label, value=len(claims), quantity=COUNT, receipt=receipt)

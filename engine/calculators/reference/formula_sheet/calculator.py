@@ -1,17 +1,20 @@
 """Formula sheet: every equation of the model with the numbers of one training job in it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 
 from engine.basis import discover
 from engine.basis.equation import Equation
+from engine.basis.told import Views
 from engine.basis.units import MiB
-from engine.basis.views import Formula, View
+from engine.basis.views import Formula
 from engine.calculators.reference.formula_sheet import model as _sheet_model
 from engine.calculators.reference.formula_sheet import network as _sheet_network
 from engine.calculators.reference.formula_sheet import pipeline as _sheet_pipeline
 from engine.calculators.reference.formula_sheet import run as _sheet_run
-from engine.calculators.reference.formula_sheet.example import Example
+from engine.calculators.reference.formula_sheet.example import Example, Shown
 from engine.calculators.reference.formula_sheet.inputs import Inputs as Inputs
 
 TITLE = "Formula sheet"
@@ -76,14 +79,29 @@ EQUATIONS = tuple(
 )
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The number behind every symbol of every equation, by the equation's name."""
+
+    numbers: Mapping[str, Shown]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the numbers of every equation that has an example."""
+    names = [equation.name for equation in EQUATIONS]
+    return Result(numbers={name: EXAMPLES[name].symbols(inputs) for name in names})
+
+
+def views(inputs: Inputs, result: Result) -> Views:
     """Return every equation that has an example, by its name, in the order of the page."""
-    return {equation.name: _formula(equation, inputs) for equation in EQUATIONS}
+    return {
+        equation.name: partial(_formula, equation, result.numbers[equation.name])
+        for equation in EQUATIONS
+    }
 
 
-def _formula(equation: Equation, inputs: Inputs) -> Formula:
+def _formula(equation: Equation, numbers: Shown) -> Formula:
     example = EXAMPLES[equation.name]
-    numbers = example.symbols(inputs)
     return Formula(
         title=example.title,
         equation=equation,

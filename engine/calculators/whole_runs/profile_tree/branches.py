@@ -1,12 +1,14 @@
 """The tree of causes: which nodes are guilty, in what order, and which branches are open."""
 
+from collections.abc import Sequence
+
 from engine.basis.text import say
 from engine.basis.units import SHARE
 from engine.basis.views import Cell, Cite, Open, Table
-from engine.simulate.peak_account import Measures
 from engine.calculators.whole_runs.profile_tree.rules import RULES, Rule
 from engine.form.commands.all import COMMANDS
 from engine.form.commands.command import LAYERS
+from engine.simulate.peak_account import Measures
 
 
 def guilty(m: Measures) -> list[str]:
@@ -29,7 +31,7 @@ def top(key: str) -> str:
     return key
 
 
-def causes(m: Measures) -> Table:
+def causes(m: Measures, found: Sequence[str]) -> Table:
     """Return the probable causes in order."""
     rows: list[tuple[Cell, ...]] = [
         (
@@ -38,13 +40,13 @@ def causes(m: Measures) -> Table:
             RULES[key].cause,
             _link(RULES[key]),
         )
-        for key in guilty(m)
+        for key in found
     ]
     return Table(
         title="Probable causes",
         columns=("Takes", "Layer", "Cause", "Measure next"),
         rows=tuple(rows) or (("nothing", "none", "No limit is broken.", ""),),
-        links=tuple((f"tool:{RULES[key].tool}",) for key in guilty(m)) or ((),),
+        links=tuple((f"tool:{RULES[key].tool}",) for key in found) or ((),),
     )
 
 

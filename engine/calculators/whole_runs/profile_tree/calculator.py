@@ -1,17 +1,20 @@
 """The tree from MFU to link counters: readings in, losses by name out, and what to measure next."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import GBYTES_PER_SECOND, PERCENT, Number, Switch
-from engine.basis.units import GB
-from engine.basis.views import View
-from engine.calculators.whole_runs.profile_tree.branches import causes, tree
-from engine.simulate.peak_account import Measures
-from engine.calculators.whole_runs.profile_tree.views import following, values, waterfall
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import GB, Share
+from engine.calculators.whole_runs.profile_tree.branches import causes, guilty, top, tree
+from engine.calculators.whole_runs.profile_tree.rules import RULES
+from engine.calculators.whole_runs.profile_tree.views import following, waterfall
+from engine.simulate.peak_account import Healthy, Measures, healthy, repaired
 
 TITLE = "From MFU to the port"
 QUESTION = "Which layer is guilty?"
+_ALIKE = "All readings are of the same steps."
 _WELL = {"busbw": 350 * GB, "link_errors": 0}
 PRESETS = {
     "A slow link": {"mfu": 0.22, "exposed": 0.5, "busbw": 90 * GB, "link_errors": 40},
@@ -110,15 +113,86 @@ class Inputs:
     ] = False
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What follows from the readings: the causes in order, and the loss of the first.
+
+    Attributes:
+        causes: keys of the rules that are broken, what explains most first.
+    """
+
+    measures: Measures
+    well: Healthy
+    causes: tuple[str, ...]
+    computing: Annotated[
+        Share,
+        Told(
+            "Computing",
+            note="of the step",
+            color="compute",
+            assumes=("The step less waiting, gaps, bubble and exposed communication.", _ALIKE),
+        ),
+    ]
+    efficiency: Annotated[
+        Share,
+        Told(
+            "Of the peak while computing",
+            assumes=(
+                "MFU and what is computed twice, over the computing share and the clock. "
+                "Repeating the whole forward pass adds a third.",
+                _ALIKE,
+            ),
+        ),
+    ]
+    repaired: Annotated[
+        Share,
+        Told(
+            "MFU without the first cause",
+            assumes=(
+                "The step shorter by what the first cause takes; of slow kernels or a low clock, "
+                "the loss comes back as achieved. At most 100 %.",
+                _ALIKE,
+            ),
+        ),
+    ]
+    loss: Share
+    lost: Share
+    mfu: Share
+    clock: Share
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return what follows from the readings."""
     readings = asdict(inputs)
-    everything = bool(readings.pop("everything"))
+    readings.pop("everything")
     m = Measures(**readings)
+    causes = tuple(guilty(m))
+    loss = RULES[causes[0]].loss(m) if causes else 0.0
+    of_time = not causes or top(causes[0]) not in ("efficiency", "clock")
+    return Result(
+        measures=m,
+        well=healthy(),
+        causes=causes,
+        computing=m.computing,
+        efficiency=m.efficiency,
+        repaired=repaired(m, loss, of_time=of_time),
+        loss=loss,
+        lost=1 - m.mfu,
+        mfu=m.mfu,
+        clock=m.clock,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result)
+    m, first = result.measures, next(iter(result.causes), "")
+    note = "it takes {loss}" if first else "nothing found"
     return {
-        "next": following(m),
-        "waterfall": waterfall(m),
-        **values(m),
-        "causes": causes(m),
-        "tree": tree(m, everything=everything),
+        "next": following(tell, first, clash=m.clashes),
+        "waterfall": partial(waterfall, m, result.well),
+        **tell.values("computing", "efficiency"),
+        "repaired": tell.value("repaired", note=note),
+        "causes": partial(causes, m, result.causes),
+        "tree": partial(tree, m, everything=inputs.everything),
     }

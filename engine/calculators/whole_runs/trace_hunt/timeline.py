@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from engine.basis.text import say
 from engine.basis.units import SECONDS, SHARE
-from engine.basis.views import Axis, Lane, Span, Table, Timeline
+from engine.basis.views import Axis, Cell, Lane, Span, Table, Timeline
 from engine.simulate.on_ranks import Kernel
 from engine.simulate.rank_account import computing
 from engine.simulate.stream_account import cut
@@ -67,7 +67,7 @@ def _key(one: Kernel) -> str:
 def ranks(played: Played, *, everyone: bool) -> Table:
     """Return what the trace of each rank adds up to."""
     shown = played.ranks if everyone else played.ranks[:1]
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for rank, one in enumerate(shown):
         times = (one.computing, one.communicating, one.spun, one.exposed)
         share = say("{s}", s=(one.utilization, SHARE))
