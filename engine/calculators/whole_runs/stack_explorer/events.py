@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 from engine.basis.text import Text, say
 from engine.basis.units import SECONDS, Seconds
-from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
-from engine.calculators.whole_runs.stack_explorer.model import Job, times
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES
-from engine.simulate.layer_time import kernels_per_layer
+from engine.calculators.whole_runs.stack_explorer.result import Result
 
 Kind = tuple[str, str, str, str, Text, tuple[str, ...]]
 _MODEL = "modelled"
@@ -176,8 +174,6 @@ _ABOUT: Mapping[str, Kind] = {
         (),
     ),
 }
-# How often each happens in a step on one GPU; what is not here does not belong to a step.
-_ONCE = ("optimizer", "gradients", "bubble", "step")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,20 +202,20 @@ class Event:
     sources: tuple[str, ...]
 
 
-def events(inputs: Inputs, found: Job) -> tuple[Event, ...]:
+def events(result: Result) -> tuple[Event, ...]:
     """Return the events of the job, the shortest first; those it does not have come last."""
-    taken = times(inputs, found)
-    made = [_event(key, taken[key], found) for key in EVENT_NAMES]
+    made = [_event(key, result) for key in EVENT_NAMES]
     return tuple(sorted(made, key=lambda one: (one.time <= 0, one.time)))
 
 
-def _event(key: str, time: Seconds, found: Job) -> Event:
+def _event(key: str, result: Result) -> Event:
     layer, tab, what, sets, basis, sources = _ABOUT[key]
+    time = result.times[key]
     return Event(
         key=key,
         name=EVENT_NAMES[key],
         time=time,
-        count=_count(key, found) if time > 0 else 0.0,
+        count=result.counts.get(key, 0.0) if time > 0 else 0.0,
         layer=layer,
         tab=tab,
         what=what,
@@ -227,20 +223,6 @@ def _event(key: str, time: Seconds, found: Job) -> Event:
         basis=basis,
         sources=sources,
     )
-
-
-def _count(key: str, found: Job) -> float:
-    rounds = float(found.microbatches)
-    kernels = kernels_per_layer(found.run.model, found.run.training, found.rank)
-    each = {
-        "gap": rounds * found.layers * kernels,
-        "layer": rounds * found.layers,
-        "gemm": rounds * found.layers,
-        "bucket": float(found.layers),
-        "microbatch": rounds,
-        "send": 2 * rounds,
-    }
-    return 1.0 if key in _ONCE else each.get(key, 0.0)
 
 
 def in_words(event: Event) -> Text:

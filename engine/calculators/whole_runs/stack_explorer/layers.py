@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from engine.basis.text import Text, say
+from engine.basis.text import Text
+from engine.basis.told import Teller
 from engine.basis.units import BANDWIDTH, LINK_SPEED, SHARE
 from engine.basis.views import Cell, Open, Table
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
-from engine.calculators.whole_runs.stack_explorer.model import Job
 from engine.calculators.whole_runs.stack_explorer.names import LAYER_NAMES
-from engine.catalog.constants import achieved
+from engine.calculators.whole_runs.stack_explorer.result import Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,21 +29,19 @@ class Layer:
     relation: Text
 
 
-def layers(found: Job) -> tuple[Layer, ...]:
+def layers(tell: Teller, found: Job) -> tuple[Layer, ...]:
     """Return the layers for this job, the links first."""
-    gpu, cluster = found.run.cluster.gpu, found.run.cluster
-    reached = achieved(gpu)
-    line = cluster.nic_bandwidth
+    cluster = found.run.cluster
     return (
         Layer(
             key="link",
             what="NVLink, PCIe, network adapters, cables and switches.",
             tool="nvidia-smi nvlink, perfquery, ethtool -S",
             metric="error counters; speed and width of each link",
-            healthy=say(
+            healthy=tell.say(
                 "no errors that grow; ports of {p}, NVLink of {v} one way",
-                p=(line, LINK_SPEED),
-                v=(gpu.scale_up, BANDWIDTH),
+                p=(cluster.nic_bandwidth, LINK_SPEED),
+                v=(cluster.gpu.scale_up, BANDWIDTH),
             ),
             relation="One slow link holds up every ring through it, and so every step.",
         ),
@@ -52,7 +50,7 @@ def layers(found: Job) -> tuple[Layer, ...]:
             what="Multiprocessors, matrix units, memory and clocks of one GPU.",
             tool="dcgmi dmon, ncu",
             metric="share of the time in which the matrix units are busy; clocks",
-            healthy=say(
+            healthy=tell.say(
                 "about {h} of the time at full clocks, the HFU of this job",
                 h=(float(found.found["hfu"]), SHARE),
             ),
@@ -63,24 +61,15 @@ def layers(found: Job) -> tuple[Layer, ...]:
             what="NCCL: rings, trees, protocols, channels.",
             tool="nccl-tests, NCCL_DEBUG=INFO",
             metric="bus bandwidth of large messages",
-            healthy=say(
-                "{n} in the node, {p} per port",
-                n=(reached.scale_up * gpu.scale_up, BANDWIDTH),
-                p=(reached.network * line, BANDWIDTH),
-            ),
-            relation=say(
-                "Only what is not hidden counts: {x} of this step.", x=(found.exposed, SHARE)
-            ),
+            healthy=tell.say("{node_rate} in the node, {port_rate} per port"),
+            relation=tell.say("Only what is not hidden counts: {exposed_share} of this step."),
         ),
         Layer(
             key="step",
             what="Kernels and collectives of one step on their streams.",
             tool="torch.profiler, nsys",
             metric="share of the step in which nothing is computed",
-            healthy=say(
-                "computing during {c} of it, as the model says",
-                c=(float(found.found["time"]["compute"]) / found.step, SHARE),
-            ),
+            healthy=tell.say("computing during {computing} of it, as the model says"),
             relation="It is the step. What a trace shows as a gap is a wait for a layer below.",
         ),
         Layer(
@@ -88,7 +77,7 @@ def layers(found: Job) -> tuple[Layer, ...]:
             what="Thousands of steps, with checkpoints, failures and restarts.",
             tool="the log of the run",
             metric="MFU, tokens per second, goodput",
-            healthy=say(
+            healthy=tell.say(
                 "MFU near {m}, and the same in every hour", m=(float(found.found["mfu"]), SHARE)
             ),
             relation="A step that is a tenth shorter ends the run a tenth earlier.",
@@ -96,7 +85,7 @@ def layers(found: Job) -> tuple[Layer, ...]:
     )
 
 
-def table(found: Job) -> Table:
+def table(tell: Teller, found: Job) -> Table:
     """Return all layers; the name of each opens its panel."""
     rows: list[tuple[Cell, ...]] = [
         (
@@ -109,19 +98,19 @@ def table(found: Job) -> Table:
             layer.what,
             layer.tool,
         )
-        for layer in layers(found)
+        for layer in layers(tell, found)
     ]
     return Table(
         title="The layers, the links first",
         columns=("Layer", "What it is", "Tool"),
         rows=tuple(rows),
-        links=tuple((f"layer:{layer.key}",) for layer in layers(found)),
+        links=tuple((f"layer:{layer.key}",) for layer in layers(tell, found)),
     )
 
 
-def panel(inputs: Inputs, found: Job) -> Table:
+def panel(tell: Teller, inputs: Inputs, found: Job) -> Table:
     """Return the reader's layer."""
-    layer = next(one for one in layers(found) if one.key == inputs.layer)
+    layer = next(one for one in layers(tell, found) if one.key == inputs.layer)
     rows: list[tuple[Cell, ...]] = [
         ("What it is", layer.what),
         ("Tool", layer.tool),

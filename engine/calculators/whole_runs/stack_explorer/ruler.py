@@ -3,12 +3,13 @@
 from math import log10
 
 from engine.basis.text import say, words
-from engine.basis.units import COUNT, DAY, HOUR, RATIO, SECONDS, SHARE, Seconds
+from engine.basis.told import Teller
+from engine.basis.units import COUNT, DAY, HOUR, SECONDS, SHARE, Seconds
 from engine.basis.views import Cell, Cite, Frame, Open, Receipt, Scene, Shape, Table, Value
 from engine.calculators.whole_runs.stack_explorer.events import Event, in_words
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
-from engine.calculators.whole_runs.stack_explorer.model import decades
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
+from engine.simulate.job_events import decades
 
 _WIDTH, _TOP, _LENGTH, _BOTTOM = 430.0, 26.0, 520.0, 40.0
 _AXIS, _TEXT, _GAP = 92.0, 142.0, 23.0
@@ -246,33 +247,8 @@ def _against(event: Event, step: Seconds) -> Cell:
     return say("{n} of them would fill a step", n=(step / event.time, COUNT))
 
 
-def time_value(inputs: Inputs, found: tuple[Event, ...]) -> Value:
+def time_value(tell: Teller, inputs: Inputs, found: tuple[Event, ...]) -> Value:
     """Return the time of the chosen event."""
     event = next(one for one in found if one.key == inputs.event)
-    return Value(
-        label="The event takes",
-        value=event.time,
-        quantity=SECONDS,
-        receipt=Receipt(assumptions=(event.what, event.basis), sources=event.sources),
-        note=event.name,
-        color="accent",
-    )
-
-
-def decades_value(found: tuple[Event, ...]) -> Value:
-    """Return the orders of magnitude from an access of the memory to a failure."""
-    times = {event.key: event.time for event in found}
-    low, high = times["memory"], times["mtbf"]
-    return Value(
-        label="Orders of magnitude from an HBM access to a failure",
-        value=decades(low, high),
-        quantity=COUNT,
-        receipt=Receipt(
-            assumptions=(
-                say("From {a} to {b}.", a=(low, SECONDS), b=(high, SECONDS)),
-                "The power of ten of their ratio.",
-            ),
-            sources=("dubey2024",),
-        ),
-        note=say("a factor of {r}", r=(high / low, RATIO)),
-    )
+    receipt = Receipt(assumptions=(event.what, event.basis), sources=event.sources)
+    return tell.value("event_time", note=event.name, receipt=receipt)

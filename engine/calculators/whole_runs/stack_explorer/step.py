@@ -4,9 +4,9 @@ from functools import lru_cache
 
 from engine.basis.text import say
 from engine.basis.units import SECONDS, SHARE
-from engine.basis.views import Axis, Bar, Bars, Cell, Code, Receipt, Segment, Table, Timeline, Value
+from engine.basis.views import Axis, Bar, Bars, Cell, Code, Segment, Table, Timeline
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
-from engine.calculators.whole_runs.stack_explorer.model import Job
+from engine.calculators.whole_runs.stack_explorer.result import Job
 from engine.form.overlap.charts import chosen
 from engine.run.parallelism import data_parallel
 from engine.simulate.overlap_job import Setting
@@ -89,29 +89,6 @@ def _bar(key: str, label: str, step: StepTime) -> Bar:
     )
 
 
-def overlap_gain(found: Job) -> Value:
-    """Return how much shorter the step gets when all that can be overlapped is."""
-    steps = found.variants
-    first, last = steps[0][2].total, steps[-1][2].total
-    return Value(
-        label="Shorter by overlap",
-        value=1 - last / first,
-        quantity=SHARE,
-        receipt=Receipt(
-            assumptions=(
-                say(
-                    "From {a} with nothing overlapped to {b}.",
-                    a=(first, SECONDS),
-                    b=(last, SECONDS),
-                ),
-                "The cost model, with its switches for gradients and tensor parallelism.",
-            ),
-            sources=("async_tp2024",),
-        ),
-        note="of the step",
-    )
-
-
 def timeline(inputs: Inputs, found: Job) -> Timeline:
     """Return two micro-batches of a stage under the reader's schedule, simulated."""
     return _timeline(inputs.schedule, _setting(inputs, found))
@@ -146,7 +123,7 @@ def look(found: Job) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             _NAMES[key],
-            say("{s}", s=(float(parts[key]) / found.step, SHARE)),
+            say("{s}", s=(float(parts[key]) / found.step.total, SHARE)),
             say("{t}", t=(float(parts[key]), SECONDS)),
             *_SEEN[key],
         )

@@ -4,27 +4,34 @@ from itertools import pairwise
 import pytest
 
 from engine.basis.units import HOUR
-from engine.calculators.whole_runs.stack_explorer.calculator import SOLUTION, compute
+from engine.calculator import load
+from engine.calculators.whole_runs.stack_explorer.calculator import solve
+from engine.calculators.whole_runs.stack_explorer.challenge import SOLUTION
 from engine.calculators.whole_runs.stack_explorer.events import events
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
-from engine.calculators.whole_runs.stack_explorer.model import cost, job
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
+from engine.calculators.whole_runs.stack_explorer.result import job
 from engine.calculators.whole_runs.stack_explorer.ruler import _spread, scene
 
 PLAIN = Inputs()
+compute = load("stack_explorer").compute
 
 
 def times(inputs):
-    return {event.key: event.time for event in events(inputs, job(inputs))}
+    return solve(inputs).times
+
+
+def cost(inputs):
+    return solve(inputs).cost_of_tokens
 
 
 def heights(inputs):
-    shapes = scene(inputs, events(inputs, job(inputs))).frames[0].shapes
+    shapes = scene(inputs, events(solve(inputs))).frames[0].shapes
     return {shape.key: float(shape.attributes["cy"]) for shape in shapes if shape.tag == "circle"}
 
 
 def labels(inputs):
-    shapes = scene(inputs, events(inputs, job(inputs))).frames[0].shapes
+    shapes = scene(inputs, events(solve(inputs))).frames[0].shapes
     return [
         float(shape.attributes["y"]) for shape in shapes if shape.key.startswith("n") and shape.text
     ]
@@ -45,8 +52,8 @@ def test_the_run_is_tokens_over_tokens_per_second():
 
 def test_a_billion_tokens_cost_what_the_gpus_of_their_time_do():
     found = job(PLAIN)
-    seconds = 1e9 / (2048 * 8192 / found.step)
-    assert cost(PLAIN, found) == pytest.approx(seconds * 16_384 * 2 / 3600)
+    seconds = 1e9 / (2048 * 8192 / found.step.total)
+    assert cost(PLAIN) == pytest.approx(seconds * 16_384 * 2 / 3600)
 
 
 def test_the_step_is_the_one_of_the_estimate():
@@ -70,7 +77,7 @@ def test_one_stage_sends_no_message_to_the_next():
 def test_events_lie_on_the_ruler_in_the_order_of_their_times(preset):
     inputs = replace(PLAIN, **PRESETS.get(preset, {}))
     at = heights(inputs)
-    placed = [at[f"o{event.key}"] for event in events(inputs, job(inputs)) if event.time > 0]
+    placed = [at[f"o{event.key}"] for event in events(solve(inputs)) if event.time > 0]
     assert placed == sorted(placed)
 
 
@@ -86,12 +93,12 @@ def test_names_that_do_not_touch_stay_where_they_belong():
 
 def test_an_event_beyond_the_ruler_says_so():
     inputs = replace(PLAIN, ruler_to=10 * HOUR)
-    shapes = scene(inputs, events(inputs, job(inputs))).frames[0].shapes
+    shapes = scene(inputs, events(solve(inputs))).frames[0].shapes
     assert next(s.text for s in shapes if s.key == "nrun").endswith("beyond the ruler")
 
 
 def test_every_layer_has_an_event():
-    assert {event.layer for event in events(PLAIN, job(PLAIN))} == set(LAYER_NAMES)
+    assert {event.layer for event in events(solve(PLAIN))} == set(LAYER_NAMES)
 
 
 @pytest.mark.parametrize("event", EVENT_NAMES)
@@ -102,12 +109,12 @@ def test_every_event_can_be_explained(event):
 def test_a_pipeline_across_nodes_costs_less_than_a_quarter_of_sharding_across_them():
     start = replace(PLAIN, **PRESETS["13B on eight nodes with one port of 100 Gb/s"])
     other = replace(PLAIN, **SOLUTION)
-    assert cost(other, job(other)) < cost(start, job(start)) / 4
+    assert cost(other) < cost(start) / 4
 
 
 def test_the_levers_of_the_frontier_are_those_of_the_same_job():
-    found = job(PLAIN)
-    assert found.levers.step.total == pytest.approx(found.step)
+    found = solve(PLAIN).job
+    assert found.levers.step.total == pytest.approx(found.step.total)
 
 
 def test_overlapping_more_never_makes_the_step_longer():

@@ -1,0 +1,277 @@
+"""What the explorer shows: the job, its numbers, its events, its wires."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Annotated, Any
+
+from engine.basis.text import Text
+from engine.basis.told import Told
+from engine.basis.units import (
+    COUNT,
+    TOKENS,
+    Bandwidth,
+    Count,
+    Money,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+)
+from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs, shared
+from engine.catalog.constants import achieved
+from engine.estimate import estimate
+from engine.form.levers.inputs import Inputs as JobInputs
+from engine.form.levers.model import Job as Levers
+from engine.form.levers.model import job as levers_of
+from engine.formulas.job import cost_of_tokens, token_rate
+from engine.formulas.transfer_time import send_time
+from engine.run.file import Run
+from engine.run.parallelism import num_microbatches
+from engine.simulate.axis_wires import AxisWire, axis_wires
+from engine.simulate.job_events import Length, decades, event_counts, event_times
+from engine.simulate.node_message import NodeMessage, node_message
+from engine.simulate.rank import Rank, rank_of
+from engine.simulate.step_time import StepTime, step_time
+
+BILLION = 1e9
+START = PRESETS["13B on eight nodes with one port of 100 Gb/s"]
+Variant = tuple[str, str, StepTime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The job, whatever the reader looks at.
+
+    Attributes:
+        run: model, cluster, plan and training.
+        changes: what had to change for the plan to be possible.
+        found: its estimate.
+        step: its parts.
+        rank: rates of a GPU.
+        levers: what each change would give.
+        variants: (key, name, step) with nothing overlapped, gradients, tensor parallelism too.
+        wires: of its axes.
+        rate: tokens per second of all GPUs.
+    """
+
+    run: Run
+    changes: tuple[Text, ...]
+    found: Mapping[str, Any]
+    step: StepTime
+    rank: Rank
+    levers: Levers
+    variants: tuple[Variant, ...]
+    wires: tuple[AxisWire, ...]
+    rate: TokenRate
+
+    @property
+    def microbatches(self) -> Count:
+        """Micro-batches of a pipeline in a step."""
+        return num_microbatches(self.run.plan, self.run.training)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether some stages have more layers than others."""
+        return self.run.model.num_layers % self.run.plan.pipeline_parallel > 0
+
+    def cost(self, price: float) -> Money:
+        """Return what a billion tokens cost while steps run."""
+        return cost_of_tokens(BILLION, self.run.plan.world_size, price, self.rate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The numbers of the job.
+
+    Attributes:
+        job: all of it.
+        times, counts: of its events, by key; how often each happens in a step on one GPU.
+        step_time: one step.
+        billion: tokens that are priced.
+        fastest, slowest: steps with all that can be overlapped, and with nothing.
+        factor: of the longest time over the shortest.
+        shortest, longest: an access to memory, and the time until something fails.
+        messages: by their names, the reader's last.
+        port: reached by large messages, of one GPU.
+        node_rate, port_rate: bus bandwidth in the node, and of one port.
+        computing: share of the step.
+        start_price: of a billion tokens, where the challenge starts.
+    """
+
+    token_rate: Annotated[
+        TokenRate,
+        Told("Tokens per second", "R", assumes=("While steps run: no failure, no checkpoint.",)),
+    ]
+    exposed_share: Annotated[
+        Share,
+        Told(
+            "Exposed communication",
+            note="of the step",
+            color="communication",
+            assumes=("Communication that no computation hides, over the step; all axes together.",),
+        ),
+    ]
+    cost_of_tokens: Annotated[
+        Money,
+        Told(
+            "Cost of a billion tokens",
+            "K",
+            "in your currency",
+            assumes=("While steps run; in the currency of the price.",),
+        ),
+    ]
+    event_time: Annotated[Seconds, Told("The event takes", color="accent")]
+    decades: Annotated[
+        float,
+        COUNT,
+        Told(
+            "Orders of magnitude from an HBM access to a failure",
+            note="a factor of {factor}",
+            assumes=("From {shortest} to {longest}.", "The power of ten of their ratio."),
+            sources=("dubey2024",),
+        ),
+    ]
+    message_time: Annotated[
+        Seconds,
+        Told(
+            "The message takes",
+            note="{on_wire} of it on the wire",
+            color="communication",
+            assumes=(
+                "Launch {launch}, one step from node to node {hop}, bytes at {port}.",
+                "As fitted to measured all-reduces over InfiniBand; large-message protocol.",
+            ),
+            sources=("nccl_tuning", "nccl_tests"),
+        ),
+    ]
+    overlap_gain: Annotated[
+        Share,
+        Told(
+            "Shorter by overlap",
+            note="of the step",
+            assumes=(
+                "From {slowest} with nothing overlapped to {fastest}.",
+                "The cost model, with its switches for gradients and tensor parallelism.",
+            ),
+            sources=("async_tp2024",),
+        ),
+    ]
+    step_time: Annotated[Seconds, Told(symbol="T")]
+    billion: Annotated[float, TOKENS, Told(symbol="D")]
+    world_size: Annotated[int, COUNT, Told(symbol="n", of="world_size")]
+    factor: Ratio
+    shortest: Seconds
+    longest: Seconds
+    on_wire: Share
+    launch: Seconds
+    hop: Seconds
+    port: Bandwidth
+    fastest: Seconds
+    slowest: Seconds
+    node_rate: Bandwidth
+    port_rate: Bandwidth
+    computing: Share
+    start_price: Money
+    messages: Mapping[str, NodeMessage]
+    times: Mapping[str, Seconds]
+    counts: Mapping[str, Ratio]
+    job: Job
+
+
+def job(inputs: Inputs) -> Job:
+    """Return the job; moving along the ruler does not compute it again."""
+    return _job(shared(inputs))
+
+
+@lru_cache(maxsize=8)
+def _job(inputs: JobInputs) -> Job:
+    levers = levers_of(inputs)
+    run, step = levers.run, levers.step
+    training = run.training
+    return Job(
+        run=run,
+        changes=levers.changes,
+        found=estimate(run),
+        step=step,
+        rank=rank_of(run.cluster, training),
+        levers=levers,
+        variants=_variants(run),
+        wires=axis_wires(run, step),
+        rate=token_rate(training.global_batch_size, training.sequence_length, step.total),
+    )
+
+
+def _variants(run: Run) -> tuple[Variant, ...]:
+    settings = (
+        ("nothing", "nothing overlapped", False, False),
+        ("gradients", "gradients overlapped (the job)", True, False),
+        ("both", "tensor parallelism overlapped too", True, True),
+    )
+    found = []
+    for key, label, gradients, tensor in settings:
+        training = replace(
+            run.training, overlap_gradient_reduce=gradients, overlap_tensor_parallel=tensor
+        )
+        found.append((key, label, step_time(run.model, run.cluster, run.plan, training)))
+    return tuple(found)
+
+
+@cache
+def start() -> Inputs:
+    """Return where the challenge starts."""
+    return replace(Inputs(), **START)  # type: ignore[arg-type]
+
+
+_SIZES: Mapping[str, float] = {
+    "8 B": 8.0,
+    "4 kB": 4e3,
+    "64 kB": 64e3,
+    "1 MB": 1e6,
+    "64 MB": 64e6,
+}
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    found, length = job(inputs), _length(inputs)
+    run, cluster, rank = found.run, found.run.cluster, found.rank
+    times = event_times(run, found.step, length)
+    sizes = {**_SIZES, "yours": inputs.message}
+    messages = {name: node_message(cluster, rank, size) for name, size in sizes.items()}
+    message_time = send_time(inputs.message, rank.port, 2)
+    slowest, fastest = found.variants[0][2].total, found.variants[-1][2].total
+    reached = achieved(cluster.gpu)
+    return Result(
+        token_rate=found.rate,
+        exposed_share=found.levers.exposed_share,
+        cost_of_tokens=found.cost(inputs.price),
+        event_time=times[inputs.event],
+        decades=decades(times["memory"], times["mtbf"]),
+        message_time=message_time,
+        overlap_gain=1 - fastest / slowest,
+        step_time=found.step.total,
+        billion=BILLION,
+        world_size=run.plan.world_size,
+        factor=times["mtbf"] / times["memory"],
+        shortest=times["memory"],
+        longest=times["mtbf"],
+        on_wire=messages["yours"].wire / message_time,
+        launch=messages["yours"].launch,
+        hop=messages["yours"].hop,
+        port=rank.port,
+        fastest=fastest,
+        slowest=slowest,
+        node_rate=reached.scale_up * cluster.gpu.scale_up,
+        port_rate=reached.network * cluster.nic_bandwidth,
+        computing=found.step.compute / found.step.total,
+        start_price=job(start()).cost(start().price),
+        messages=messages,
+        times=times,
+        counts=event_counts(run),
+        job=found,
+    )
+
+
+def _length(inputs: Inputs) -> Length:
+    return Length(tokens=inputs.tokens, checkpoint=inputs.checkpoint, gpu_mtbf=inputs.gpu_mtbf)
