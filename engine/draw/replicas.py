@@ -1,12 +1,12 @@
 """A data-parallel step as a scene: samples as tiles, one lane per GPU, five phases."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, SECONDS, Count, Seconds
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
+from engine.simulate.replica_clock import Clock
 from engine.simulate.replicas import SAMPLES, Line, Step
 
 _WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
@@ -19,25 +19,6 @@ _GRIPS = tuple(
     Grip(name="extra", key=f"{sample}", notch=0.6 * _ROW, steps=1, up=True).attributes()
     for sample in range(len(SAMPLES))
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clock:
-    """When the phases of a step end.
-
-    Attributes:
-        forward: of each GPU.
-        backward: of each GPU.
-        ready: when the last GPU has its gradient.
-        reduced: when all have the average.
-        end: of the step.
-    """
-
-    forward: tuple[Seconds, ...]
-    backward: tuple[Seconds, ...]
-    ready: Seconds
-    reduced: Seconds
-    end: Seconds
 
 
 def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:

@@ -29,6 +29,11 @@ class StateBytes:
     gradient: Bytes
     optimizer: Bytes
 
+    @property
+    def total(self) -> Bytes:
+        """All of them, for one parameter."""
+        return self.parameter + self.gradient + self.optimizer
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States:

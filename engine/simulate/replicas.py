@@ -146,3 +146,13 @@ def _average(gradients: Sequence[Line], weights: Sequence[Count]) -> Line:
         slope += weight * gradient[0]
         offset += weight * gradient[1]
     return slope / sum(weights), offset / sum(weights)
+
+
+def distance(one: Step, other: Step) -> float:
+    """Return the largest difference of a parameter after two steps, between any of their GPUs."""
+    return max(
+        abs(mine - theirs)
+        for first in one.replicas
+        for second in other.replicas
+        for mine, theirs in zip(first.after, second.after, strict=True)
+    )

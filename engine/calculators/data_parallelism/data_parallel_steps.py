@@ -1,15 +1,17 @@
 """Data-parallel steps: five phases on real numbers, sixteen samples, one to eight GPUs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 from engine.basis.inputs import MILLISECONDS, Choice, Number
-from engine.basis.text import say
-from engine.basis.units import COUNT, MILLI, SECONDS
-from engine.basis.views import Badge, Receipt, Value, View
-from engine.draw.replicas import Clock, replicas_scene
-from engine.simulate.replicas import SAMPLES, Step, shards, train
-from engine.simulate.streams import COMPUTE, NETWORK, Op, run
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, MILLI, Seconds
+from engine.basis.views import Badge
+from engine.draw.replicas import replicas_scene
+from engine.simulate.replica_clock import BACKWARD, FORWARD, UPDATE, Clock, clock
+from engine.simulate.replicas import SAMPLES, Step, distance, shards, train
 
 TITLE = "Five phases"
 QUESTION = "What do four GPUs do with one batch, and do they stay identical?"
@@ -18,7 +20,23 @@ PRESETS = {
     "Uneven shards": {"extra": 3},
     "Uneven, weighted by samples": {"extra": 3, "average": "samples"},
 }
-_FORWARD, _BACKWARD, _UPDATE = 1 * MILLI, 2 * MILLI, 1 * MILLI
+_ROUNDING = 1e-12
+Plain = Annotated[float, COUNT]
+_RUN: Mapping[str, Any] = {
+    "assumes": (
+        "Computed in the run that the scene shows, sample by sample, GPU by GPU.",
+        "The model is a line, its loss half the squared error, the learning rate 0.1.",
+    ),
+    "sources": ("li2020",),
+    "basis": "simulated",
+}
+_TIMED: Mapping[str, Any] = {
+    "assumes": (
+        "Each sample takes {forward} forward and {backward} backward, the update {update}.",
+        "No overlap: the all-reduce starts when the last GPU is done.",
+    ),
+    "basis": "simulated",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,129 +69,71 @@ class Inputs:
     ] = 4 * MILLI
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the views, in the order of the page."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One step on all GPUs, beside the same on one; `clock` is when its phases end."""
+
+    step: Step
+    clock: Clock
+    step_time: Annotated[
+        Seconds, Told("Step", "", "made-up times, the same for every sample", **_TIMED)
+    ]
+    forward: Seconds = FORWARD
+    backward: Seconds = BACKWARD
+    update: Seconds = UPDATE
+    apart: Annotated[
+        Plain,
+        Told("Copies differ by", "", "largest difference of a parameter between two GPUs", **_RUN),
+    ]
+    off: Annotated[
+        Plain,
+        Told(
+            "From one GPU with the whole batch",
+            "",
+            "largest difference of a parameter, rounding aside",
+            **_RUN,
+        ),
+    ]
+    loss: Annotated[Plain, Told("Loss before the step", "", "{loss_after} after it", **_RUN)]
+    loss_after: Plain
+    waiting: Annotated[
+        Seconds, Told("Fastest GPU waits", "", "for the slowest, before the all-reduce", **_TIMED)
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the step, computed sample by sample, GPU by GPU."""
     parts = shards(inputs.num_gpus, inputs.extra)
     step = train(parts, inputs.step, weighted=inputs.average == "samples")
     alone = train(shards(1, 0), inputs.step, weighted=True)
-    clock = _clock(inputs, [len(part) for part in parts])
-    first = step.replicas[0].after
-    apart = max(
-        abs(one - other)
-        for replica in step.replicas
-        for one, other in zip(first, replica.after, strict=True)
+    timed = clock([len(part) for part in parts], inputs.all_reduce)
+    off = distance(step, alone)
+    return Result(
+        step=step,
+        clock=timed,
+        step_time=timed.end,
+        apart=distance(step, step),
+        off=off if off > _ROUNDING else 0.0,
+        loss=step.loss,
+        loss_after=step.loss_after,
+        waiting=timed.waiting,
     )
-    off = max(abs(a - b) for a, b in zip(first, alone.replicas[0].after, strict=True))
-    receipt = Receipt(
-        basis="simulated",
-        assumptions=(
-            "Computed in the run that the scene shows, sample by sample, GPU by GPU.",
-            "The model is a line, its loss half the squared error, the learning rate 0.1.",
-        ),
-        sources=("li2020",),
-    )
-    timed = Receipt(
-        basis="simulated",
-        assumptions=(
-            say(
-                "Each sample takes {f} forward and {b} backward, the update {u}.",
-                f=(_FORWARD, SECONDS),
-                b=(_BACKWARD, SECONDS),
-                u=(_UPDATE, SECONDS),
-            ),
-            "No overlap: the all-reduce starts when the last GPU is done.",
-        ),
-    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result)
     return {
-        "step_time": Value(
-            label="Step",
-            value=clock.end,
-            quantity=SECONDS,
-            receipt=timed,
-            note="made-up times, the same for every sample",
-        ),
-        "scene": replicas_scene(step, clock, inputs.step),
-        "apart": Value(
-            label="Copies differ by",
-            value=apart,
-            quantity=COUNT,
-            receipt=receipt,
-            note="largest difference of a parameter between two GPUs",
-        ),
-        "off": Value(
-            label="From one GPU with the whole batch",
-            value=off if off > 1e-12 else 0.0,
-            quantity=COUNT,
-            receipt=receipt,
-            note="largest difference of a parameter, rounding aside",
-        ),
-        "loss": Value(
-            label="Loss before the step",
-            value=step.loss,
-            quantity=COUNT,
-            receipt=receipt,
-            note=say("{l} after it", l=(step.loss_after, COUNT)),
-        ),
-        "waiting": Value(
-            label="Fastest GPU waits",
-            value=clock.ready - min(clock.backward),
-            quantity=SECONDS,
-            receipt=timed,
-            note="for the slowest, before the all-reduce",
-        ),
-        "verdict": _verdict(inputs, step, off),
+        "step_time": tell.value("step_time"),
+        "scene": partial(replicas_scene, result.step, result.clock, inputs.step),
+        **tell.values("apart", "off", "loss", "waiting"),
+        "verdict": _verdict(result),
     }
 
 
-def _clock(inputs: Inputs, sizes: list[int]) -> Clock:
-    """Run the step on the streams of all GPUs."""
-    ranks = range(len(sizes))
-    everyone = tuple(ranks)
-    ops = [
-        Op(
-            key=f"{way}{rank}",
-            stream=COMPUTE,
-            time=each * size,
-            ranks=(rank,),
-            label=f"{way} {rank}",
-        )
-        for rank, size in enumerate(sizes)
-        for way, each in (("F", _FORWARD), ("B", _BACKWARD))
-    ]
-    ops.append(
-        Op(
-            key="sum",
-            stream=NETWORK,
-            time=inputs.all_reduce if len(sizes) > 1 else 0.0,
-            after=tuple(f"B{rank}" for rank in ranks),
-            ranks=everyone,
-            label="all-reduce",
-        )
-    )
-    ops += [
-        Op(
-            key=f"U{rank}",
-            stream=COMPUTE,
-            time=_UPDATE,
-            after=("sum",),
-            ranks=(rank,),
-            label="update",
-        )
-        for rank in ranks
-    ]
-    spans = {span.op.key: span for span in run(ops)}
-    return Clock(
-        forward=tuple(spans[f"F{rank}"].end for rank in ranks),
-        backward=tuple(spans[f"B{rank}"].end for rank in ranks),
-        ready=spans["sum"].start,
-        reduced=spans["sum"].end,
-        end=spans["U0"].end,
-    )
-
-
-def _verdict(inputs: Inputs, step: Step, off: float) -> Badge:
-    sizes = {len(replica.samples) for replica in step.replicas}
-    if off < 1e-12:
+def _verdict(result: Result) -> Badge:
+    sizes = {len(replica.samples) for replica in result.step.replicas}
+    if not result.off:
         text = "Same as one GPU"
         sentence = (
             "All copies are identical, and equal to those of one GPU with the whole batch of "

@@ -14,8 +14,10 @@ from engine.basis.inputs import (
     Number,
     Switch,
 )
-from engine.basis.units import GB, Gbit, MiB
+from engine.basis.units import GB, Gbit, MiB, Tokens
+from engine.catalog.hardware import GPUS
 from engine.form.fields import LabGpu, PortsPerEight
+from engine.simulate.scaling import Job
 
 LARGEST = 16_384
 
@@ -140,3 +142,25 @@ class Inputs:
             label="Bucket", unit=MEBIBYTES, low=1 * MiB, high=4096 * MiB, scale="log", advanced=True
         ),
     ] = 512 * MiB
+
+
+def job_of(inputs: Inputs) -> Job:
+    """Return what is scaled."""
+    return Job(
+        parameters=inputs.parameters,
+        peak=GPUS[inputs.gpu].peak["bf16"],
+        utilization=inputs.utilization,
+        micro_batch=inputs.micro_batch,
+        overlap=inputs.overlap,
+        bucket=inputs.bucket,
+        port=inputs.port,
+        ports_per_node=inputs.ports_per_node,
+        scale_up=inputs.scale_up,
+        deviation=inputs.deviation,
+        slower=inputs.slower,
+    )
+
+
+def tokens_of(inputs: Inputs, mode: str, num_gpus: int) -> Tokens:
+    """Return the tokens of each of n GPUs: they stay, or the batch does."""
+    return float(inputs.tokens) if mode == "weak" else inputs.batch / num_gpus

@@ -2,49 +2,41 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
-from engine.basis import discover
 from engine.basis.inputs import GBITS, MEBIBYTES, MICROSECONDS, MILLISECONDS, Choice, Number, Unit
-from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, MICRO, MILLI, SECONDS, SHARE, Gbit, MiB
-from engine.basis.views import (
-    Axis,
-    Bar,
-    Bars,
-    Code,
-    Lane,
-    Receipt,
-    Segment,
-    Table,
-    Timeline,
-    Value,
-    View,
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import MICRO, MILLI, Count, Gbit, MiB, Seconds, Share
+from engine.basis.views import Code
+from engine.calculators.data_parallelism.data_parallel_variants.charts import (
+    NAMES,
+    bars,
+    table,
+    timeline,
 )
-from engine.basis.views import Span as Drawn
 from engine.calculators.data_parallelism.data_parallel_variants.code import CODE
-from engine.formulas.overlap import EFFICIENCY, efficiency
-from engine.simulate.stream_account import Account, account, cut
-from engine.simulate.streams import COMPUTE, Op, Span, run
-from engine.simulate.workload import Workload, ring_wire, star_wire
+from engine.formulas.overlap import EFFICIENCY
+from engine.simulate.loops import TENSORS, Job, Loop, play
 
 TITLE = "Four ways to write the loop"
 QUESTION = "Which of four training loops is fastest, and why?"
 EQUATIONS = (EFFICIENCY,)
-VARIANTS = {
-    "star": ("Naive: through rank 0", "naive_data_parallel"),
-    "ring": ("One ring, blocking", "flat_data_parallel"),
-    "interleaved": ("Interleaved, per tensor", "interleaved_data_parallel"),
-    "buckets": ("DDP, buckets", "bucketed_data_parallel"),
-}
 PRESETS = {
     "Slow network": {"port": 25 * Gbit},
     "Many small layers": {"layers": 80, "parameters": 2e6, "forward": 2e-4, "backward": 4e-4},
     "64 GPUs": {"world_size": 64},
 }
 _MILLIONS = Unit("M", 1e6, {"K": 1e3, "B": 1e9})
-_PACKAGE = "engine.simulate.programs"
-_TENSORS, _ELEMENT = 7, 2.0
+_RUN: Mapping[str, Any] = {
+    "assumes": (
+        "bf16 gradients in {tensors} equal tensors per layer; a star or a ring over {world_size} "
+        "equal links, no contention.",
+        "Optimizer, data loading and launches are left out.",
+    ),
+    "sources": ("li2020",),
+    "basis": "simulated",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +45,7 @@ class Inputs:
 
     variant: Annotated[
         str,
-        Choice(label="Code shown", options={key: name for key, (name, _) in VARIANTS.items()}),
+        Choice(label="Code shown", options=NAMES),
     ] = "buckets"
     world_size: Annotated[
         int, Number(label="GPUs", low=2, high=64, scale="log2", whole=True, symbol="n")
@@ -113,186 +105,60 @@ class Inputs:
     ] = 25 * MiB
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One step of every loop; `step_time` is of the loop whose code is shown."""
+
+    loops: Mapping[str, Loop]
+    fastest: str
+    tensors: Count = TENSORS
+    step_time: Annotated[Seconds, Told("Step", "", "forward, backward, what sticks out", **_RUN)]
+    best: Annotated[Seconds, Told("Fastest", **_RUN)]
+    naive: Annotated[Seconds, Told("Through rank 0", "", "the slowest way that works", **_RUN)]
+    efficiency: Annotated[Share, Told("Efficiency", "q", assumes=("Times of both are simulated.",))]
+    compute: Annotated[Seconds, Told(symbol="Tc")]
+    exposed: Annotated[Seconds, Told(symbol="Te")]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return one step of every loop."""
+    loops = play(
+        Job(
+            world_size=inputs.world_size,
+            layers=inputs.layers,
+            forward=inputs.forward,
+            backward=inputs.backward,
+            port=inputs.port,
+            parameters=inputs.parameters,
+            latency=inputs.latency,
+            bucket=inputs.bucket,
+        )
+    )
+    own = loops[inputs.variant]
+    fastest = min(loops, key=lambda name: loops[name].account.length)
+    return Result(
+        loops=loops,
+        fastest=fastest,
+        step_time=own.account.length,
+        best=loops[fastest].account.length,
+        naive=loops["star"].account.length,
+        efficiency=own.efficiency,
+        compute=own.account.compute,
+        exposed=own.account.exposed,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    spans = {name: run(_program(inputs, name)) for name in VARIANTS}
-    found = {name: account(one) for name, one in spans.items()}
-    own, star = found[inputs.variant], found["star"]
-    speed = efficiency(own.compute, own.exposed)
-    best = min(found, key=lambda name: found[name].length)
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    shown = NAMES[inputs.variant]
     return {
-        "step_time": _value(inputs, "Step", own.length, "forward, backward, what sticks out"),
-        "best": _value(inputs, "Fastest", found[best].length, VARIANTS[best][0]),
-        "naive": _value(inputs, "Through rank 0", star.length, "the slowest way that works"),
-        "efficiency": Value(
-            label="Efficiency",
-            value=speed,
-            quantity=SHARE,
-            receipt=Receipt(
-                equation=EFFICIENCY,
-                symbols={
-                    "q": (speed, SHARE),
-                    "Tc": (own.compute, SECONDS),
-                    "Te": (own.exposed, SECONDS),
-                },
-                assumptions=("Times of both are simulated.",),
-            ),
-            note=f"of {VARIANTS[inputs.variant][0]}",
-        ),
-        "bars": _bars(found),
-        "timeline": _timeline(spans),
-        "table": _table(inputs, spans, found),
-        "code": Code(
-            title=VARIANTS[inputs.variant][0], language="python", text=CODE[inputs.variant]
-        ),
+        "step_time": tell.value("step_time"),
+        "best": tell.value("best", note=NAMES[result.fastest]),
+        "naive": tell.value("naive"),
+        "efficiency": tell.value("efficiency", note=f"of {shown}"),
+        "bars": partial(bars, tell, result.loops),
+        "timeline": partial(timeline, tell, result.loops),
+        "table": partial(table, result.loops),
+        "code": Code(title=shown, language="python", text=CODE[inputs.variant]),
     }
-
-
-def _program(inputs: Inputs, name: str) -> tuple[Op, ...]:
-    wire = star_wire if name == "star" else ring_wire
-    work = Workload(
-        layers=inputs.layers,
-        forward=inputs.forward,
-        backward=inputs.backward,
-        parameters=inputs.parameters,
-        data=wire(inputs.world_size, inputs.port, inputs.latency),
-        gradient=_ELEMENT,
-        tensors=_TENSORS,
-        bucket=inputs.bucket,
-    )
-    ops: tuple[Op, ...] = discover.module(_PACKAGE, VARIANTS[name][1]).program(work)
-    return ops
-
-
-def _value(inputs: Inputs, label: str, value: float, note: str) -> Value:
-    return Value(
-        label=label,
-        value=value,
-        quantity=SECONDS,
-        receipt=Receipt(
-            basis="simulated",
-            assumptions=(
-                say(
-                    "bf16 gradients in {k} equal tensors per layer; a star or a ring over {n} "
-                    "equal links, no contention.",
-                    k=(_TENSORS, COUNT),
-                    n=(inputs.world_size, COUNT),
-                ),
-                "Optimizer, data loading and launches are left out.",
-            ),
-            sources=("li2020",),
-        ),
-        note=note,
-    )
-
-
-def _bars(found: Mapping[str, Account]) -> Bars:
-    high = max(one.length for one in found.values())
-    return Bars(
-        title="One step of each",
-        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high * 1.05),
-        bars=tuple(
-            Bar(
-                key=name,
-                label=VARIANTS[name][0],
-                segments=(
-                    Segment(key="compute", label="compute", value=one.compute, color="compute"),
-                    Segment(
-                        key="exposed", label="exposed", value=one.exposed, color="communication"
-                    ),
-                ),
-            )
-            for name, one in found.items()
-        ),
-    )
-
-
-def _timeline(spans: Mapping[str, tuple[Span, ...]]) -> Timeline:
-    """Return the three rings; the star would leave them no room."""
-    shown = [name for name in VARIANTS if name != "star"]
-    drawn = [one for name in shown for one in _drawn(name, spans[name])]
-    end = max(one.end for one in drawn)
-    return Timeline(
-        title="The three rings in time",
-        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.02),
-        lanes=tuple(
-            Lane(key=f"{name}:{kind}", label=f"{VARIANTS[name][0]}: {kind}")
-            for name in shown
-            for kind in ("compute", "network")
-        ),
-        spans=tuple(drawn),
-        caption="Hatched is what the step waits for. The star is left out: it would not fit.",
-        player=True,
-    )
-
-
-def _drawn(name: str, spans: tuple[Span, ...]) -> list[Drawn]:
-    """Return the passes, and stretches of the network without a pause."""
-    ends = [max(span.end for span in spans if span.op.key.startswith(way)) for way in ("F", "B")]
-    found = [
-        Drawn(
-            key=f"{name} {label}",
-            lane=f"{name}:compute",
-            start=start,
-            end=end,
-            label=label,
-            color="compute",
-        )
-        for label, start, end in (("forward", 0.0, ends[0]), ("backward", ends[0], ends[1]))
-    ]
-    network: list[tuple[float, float, str]] = []
-    for span in spans:
-        if span.op.stream == COMPUTE:
-            continue
-        if network and span.start - network[-1][1] < 1e-9 and len(spans) > 300:
-            network[-1] = network[-1][0], span.end, network[-1][2]
-        else:
-            network.append((span.start, span.end, span.op.key))
-    for start, end, key in _few(network):
-        found += [
-            Drawn(
-                key=f"{name} {key}{'!' if exposed else ''}",
-                lane=f"{name}:network",
-                start=at,
-                end=stop,
-                label="all-reduce",
-                color="communication",
-                exposed=exposed,
-            )
-            for at, stop, exposed in cut((start, end), [(0.0, ends[1])])
-        ]
-    return found
-
-
-def _few(found: list[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
-    """Return at most about a hundred stretches, neighbors joined where there are more."""
-    each = -(-len(found) // 100)
-    return [
-        (found[first][0], found[min(first + each, len(found)) - 1][1], found[first][2])
-        for first in range(0, len(found), each)
-    ]
-
-
-def _table(
-    inputs: Inputs, spans: Mapping[str, tuple[Span, ...]], found: Mapping[str, Account]
-) -> Table:
-    rows = []
-    for name, one in found.items():
-        messages = [span for span in spans[name] if span.op.stream != COMPUTE]
-        sent = 0.0
-        for span in messages:
-            sent += span.op.size
-        rows.append(
-            (
-                VARIANTS[name][0],
-                say("{t}", t=(one.length, SECONDS)),
-                say("{e}", e=(efficiency(one.compute, one.exposed), SHARE)),
-                say("{n}", n=(len(messages), COUNT)),
-                say("{b}", b=(sent, BYTES)),
-            )
-        )
-    return Table(
-        title="Four loops in figures",
-        columns=("Loop", "Step", "Efficiency", "Collectives", "Busiest GPU sends"),
-        rows=tuple(rows),
-    )

@@ -1,0 +1,202 @@
+"""What the scaling curves show: every number, with its label, symbol and note."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from engine.basis.told import Told
+from engine.basis.units import COUNT, Bandwidth, Bytes, FlopRate, Ratio, Seconds, Share, Tokens
+from engine.calculators.data_parallelism.data_parallel_scaling.inputs import (
+    LARGEST,
+    Inputs,
+    job_of,
+    tokens_of,
+)
+from engine.catalog.scaling_runs import SCALED
+from engine.formulas.scaling import hiding_tokens
+from engine.formulas.states import MIXED_PRECISION
+from engine.formulas.stragglers import all_below
+from engine.simulate.scaling import point
+
+QUANTILE, _GOODPUT, _SEEN = 0.99, 0.95, 1e12
+SIZES = tuple(2**i for i in range(15))
+_MODEL = (
+    "Computation as 6 operations per parameter and token; an all-reduce in buckets as NCCL runs "
+    "it; all wait for the slowest GPU."
+)
+_STEP: Mapping[str, Any] = {"assumes": (_MODEL,), "sources": ("li2020",)}
+
+
+def _measured(label: str, setting: str) -> Told:
+    return Told(
+        f"Measured at {label} GPUs",
+        "",
+        setting,
+        assumes=(
+            "InternEvo, 7B, A100 80 GB, four ports of 100 Gb/s per node of 8: tokens per GPU "
+            "and second over those on one node.",
+            f"Setting: {setting}.",
+        ),
+        sources=("internevo",),
+        basis="measured",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What n GPUs give, why no more, and how it goes on."""
+
+    speedup: Annotated[
+        Ratio,
+        Told(
+            "Speed-up",
+            "",
+            "of {num_gpus} GPUs against one",
+            assumes=("The number of GPUs times their efficiency.", _MODEL),
+            sources=("li2020",),
+        ),
+    ]
+    efficiency: Annotated[
+        Share,
+        Told(
+            "Efficiency",
+            "",
+            "of its speed alone that each GPU keeps",
+            assumes=("Computing time of one GPU alone over the step of all.", _MODEL),
+        ),
+    ]
+    tokens_per_gpu: Annotated[
+        Tokens,
+        Told(
+            "Tokens per GPU",
+            "",
+            "a pass of {micro_batch_tokens} at a time",
+            assumes=("Weak: as set. Strong: the batch over the number of GPUs.",),
+            basis="definition",
+        ),
+    ]
+    micro_batch_tokens: Tokens
+    pass_tokens: Tokens
+    hiding_tokens: Annotated[
+        Tokens,
+        Told(
+            "Tokens that hide the all-reduce",
+            "t",
+            "in one backward pass: F/W, whatever the model",
+            assumes=("bf16 gradients, many GPUs, no latency, one backward pass.",),
+        ),
+    ]
+    rate: Annotated[FlopRate, Told(symbol="F")]
+    widest: Annotated[Bandwidth, Told(symbol="W", of="port")]
+    step_time: Annotated[Seconds, Told("Step", "", "of the slowest GPU", **_STEP)]
+    compute: Annotated[Seconds, Told(symbol="Tc")]
+    communication: Annotated[Seconds, Told(symbol="Tm")]
+    exposed: Annotated[
+        Seconds, Told("Exposed communication", "Te", "what the step waits for", **_STEP)
+    ]
+    waiting: Annotated[
+        Seconds, Told("Waiting for the slowest", "", "mean over many steps", **_STEP)
+    ]
+    slowest: Annotated[Ratio, Told(symbol="m")]
+    goodput: Annotated[Share, Told(symbol="g")] = _GOODPUT
+    without_overlap: Annotated[Seconds, Told(symbol="Ts")]
+    with_overlap: Seconds
+    on_the_wall: Annotated[Seconds, Told(symbol="Tr")]
+    all_below: Annotated[
+        Share,
+        Told(
+            "No GPU has its slowest percent",
+            "A",
+            "of one GPU's own times, in a step",
+            assumes=("GPUs are independent; holds for every distribution.",),
+        ),
+    ]
+    quantile: Annotated[Share, Told(symbol="q")] = QUANTILE
+    one_in: Annotated[
+        float,
+        COUNT,
+        Told(
+            "Steps until that happens",
+            "",
+            "the mean wait for a step without a slowest percent",
+            assumes=("One over the probability; beyond a million million steps it is cut short.",),
+            sources=("david2003",),
+        ),
+    ]
+    states: Annotated[
+        Bytes,
+        Told(
+            "States on every GPU",
+            "",
+            "the same with one GPU and with thousands",
+            "parameters",
+            assumes=(
+                "2 bytes of parameter, 2 of gradient, 12 of Adam per parameter.",
+                "Replicas hold all of it, however many they are.",
+            ),
+            sources=("rajbhandari2020",),
+        ),
+    ]
+    link: Annotated[
+        Bandwidth,
+        Told(
+            "All-reduce runs at",
+            "",
+            "bus bandwidth of large messages",
+            assumes=("The slower of NVLink and all ports of a node, one way.",),
+        ),
+    ]
+    limit: Ratio
+    curves: Mapping[str, tuple[Share, ...]]
+    measured_weak: Annotated[Share, _measured("1,024", "16,384 tokens per GPU and step")]
+    measured_sharded: Annotated[
+        Share, _measured("1,024", "the same, optimizer states sharded over all GPUs")
+    ]
+    measured_strong: Annotated[
+        Share, _measured("1,024", "4,096 tokens per GPU and step, 4M in all")
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the step on n GPUs, and the curves over all of them."""
+    job, n = job_of(inputs), inputs.num_gpus
+    now = point(job, n, tokens_of(inputs, inputs.mode, n))
+    widest = job.bandwidth(LARGEST)
+    enough = hiding_tokens(job.rate, widest)
+    lucky = all_below(QUANTILE, n)
+    slowest = [job.slowest(size) for size in SIZES]
+    curves = {
+        mode: tuple(
+            point(job, size, tokens_of(inputs, mode, size), late).efficiency
+            for size, late in zip(SIZES, slowest, strict=True)
+        )
+        for mode in ("weak", "strong")
+    }
+    return Result(
+        speedup=n * now.efficiency,
+        efficiency=now.efficiency,
+        tokens_per_gpu=now.tokens,
+        micro_batch_tokens=inputs.micro_batch,
+        pass_tokens=min(now.tokens, inputs.micro_batch),
+        hiding_tokens=enough,
+        rate=job.rate,
+        widest=widest,
+        step_time=now.step,
+        compute=now.compute,
+        communication=now.communication,
+        exposed=now.exposed,
+        waiting=now.late,
+        slowest=now.slowest,
+        without_overlap=now.blocking,
+        with_overlap=now.compute + now.exposed,
+        on_the_wall=now.on_the_wall(_GOODPUT),
+        all_below=lucky,
+        one_in=min(1 / lucky, _SEEN) if lucky > 0 else _SEEN,
+        states=MIXED_PRECISION.total * inputs.parameters,
+        link=job.bandwidth(max(n, 16)),
+        limit=inputs.batch / enough,
+        curves=curves,
+        measured_weak=SCALED["node"].efficiencies[-1],
+        measured_sharded=SCALED["all"].efficiencies[-1],
+        measured_strong=SCALED["strong"].efficiencies[-1],
+    )
