@@ -1,9 +1,10 @@
 """What training keeps for every parameter, and how ZeRO splits it over data-parallel ranks."""
 
+import math
 from dataclasses import dataclass
 
 from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Parameters, Share
+from engine.basis.units import Bytes, Count, Parameters, Ratio, Share
 from engine.catalog.models import Model, num_sparse_in
 from engine.formulas.parameters import (
     dense_layer_parameters,
@@ -122,6 +123,28 @@ def sharded_states(
         gradients=parameters * types.gradient / (ranks if zero_stage >= 2 else 1),
         optimizer=parameters * types.optimizer / (ranks if zero_stage >= 1 else 1),
     )
+
+
+def replicated_bytes(types: StateBytes, zero_stage: Count) -> Bytes:
+    """Return the bytes per parameter that every rank keeps whole, whatever the number of ranks.
+
+    Source: Rajbhandari et al. 2020, figure 1, with endless ranks.
+    """
+    return (
+        (types.parameter if zero_stage < 3 else 0.0)
+        + (types.gradient if zero_stage < 2 else 0.0)
+        + (types.optimizer if zero_stage < 1 else 0.0)
+    )
+
+
+def break_even_ranks(types: StateBytes, zero_stage: Count) -> Ratio:
+    """Return the ranks at which a rank's share weighs as much as what it keeps whole.
+
+    Of mixed precision 3 at stage 1 (12 sharded bytes against 4) and 7 at stage 2 (14 against 2);
+    infinite where nothing is kept whole. Derived from Rajbhandari et al. 2020, figure 1.
+    """
+    kept = replicated_bytes(types, zero_stage)
+    return (types.total - kept) / kept if kept else math.inf
 
 
 ZERO_SAVING = Equation(

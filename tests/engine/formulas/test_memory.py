@@ -1,5 +1,6 @@
 """Against the tables of ZeRO, Korthikanti and Zero Bubble; measured runs: tests/validation."""
 
+import math
 import random
 from dataclasses import replace
 
@@ -21,8 +22,10 @@ from engine.formulas.activations import (
 from engine.formulas.states import (
     MIXED_PRECISION,
     StateBytes,
+    break_even_ranks,
     largest_model,
     rank_parameters,
+    replicated_bytes,
     sharded_states,
     state_bytes,
 )
@@ -471,3 +474,10 @@ def test_states_of_any_run_are_no_larger_when_more_is_sharded():
         return model, replace(plan, zero_stage=min(3, plan.zero_stage + 1)), run
 
     assert all(states(*sharded(*run)) <= states(*run) for run in RUNS)
+
+
+@pytest.mark.parametrize(("stage", "kept", "even"), [(1, 4, 3), (2, 2, 7), (3, 0, math.inf)])
+def test_what_a_stage_keeps_whole_and_when_its_share_weighs_as_much(stage, kept, even):
+    # 2 + 2 + 12 bytes: 12 sharded against 4, 14 against 2, all against nothing.
+    types = MIXED_PRECISION
+    assert (replicated_bytes(types, stage), break_even_ranks(types, stage)) == (kept, even)

@@ -1,22 +1,17 @@
 """ZeRO saving: what sharding the states takes off every GPU, and what it adds to the wire."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from engine.basis.text import say
+from engine.basis.told import Teller, Views
 from engine.basis.units import BYTES, COUNT, GB
-from engine.basis.views import Challenge, Condition, View
+from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.zero_saving.charts import bars, curve, volume
 from engine.calculators.data_parallelism.zero_saving.inputs import Inputs as Inputs
-from engine.calculators.data_parallelism.zero_saving.inputs import sharding
-from engine.calculators.data_parallelism.zero_saving.values import (
-    extra,
-    held,
-    per_parameter,
-    published,
-    regime,
-    saved,
-    sent_value,
-)
+from engine.calculators.data_parallelism.zero_saving.result import Result
+from engine.calculators.data_parallelism.zero_saving.result import solve as solve
+from engine.calculators.data_parallelism.zero_saving.values import published, regime, values
 from engine.formulas.states import ZERO_MEMORY, ZERO_SAVING
 from engine.formulas.volumes import ZERO_BYTES
 
@@ -39,27 +34,26 @@ START: Mapping[str, int | str] = {
 }
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    stage = int(inputs.zero_stage)
-    found = sharding(inputs, stage)
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    told = values(tell, inputs, result)
     return {
-        "saving": saved(inputs, stage, found),
-        "bytes_per_parameter": per_parameter(inputs, stage, found),
-        "held": held(inputs, stage, found),
-        "regime": regime(inputs, stage),
-        "curve": curve(inputs, stage),
-        "bars": bars(inputs),
-        "sent": sent_value(inputs, stage, found),
-        "extra": extra(inputs, found),
-        "volume": volume(inputs, stage),
-        "published": published(inputs),
-        "challenge": _challenge(inputs),
+        "saving": told["saving"],
+        "bytes_per_parameter": told["bytes_per_parameter"],
+        "held": told["held"],
+        "regime": regime(inputs, result),
+        "curve": partial(curve, inputs, result),
+        "bars": partial(bars, inputs, result),
+        "sent": told["sent"],
+        "extra": told["extra"],
+        "volume": partial(volume, inputs, result),
+        "published": partial(published, inputs, result),
+        "challenge": partial(_challenge, inputs, result),
     }
 
 
-def _challenge(inputs: Inputs) -> Challenge:
-    found = sharding(inputs, int(inputs.zero_stage))
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
     micro = int(START["num_microbatches"])
     types = (inputs.parameter_bytes, inputs.gradient_bytes, inputs.optimizer_bytes)
     return Challenge(
@@ -81,11 +75,11 @@ def _challenge(inputs: Inputs) -> Challenge:
             ),
             Condition(
                 text=say("at most {m} of states on each GPU", m=(MOST, BYTES)),
-                met=found.held <= MOST,
+                met=result.held <= MOST,
             ),
             Condition(
                 text="no more bytes sent than by plain data parallelism",
-                met=found.extra <= 1 + 1e-9,
+                met=result.extra <= 1 + 1e-9,
             ),
         ),
         hints=(

@@ -3,15 +3,10 @@
 from engine.basis.text import say
 from engine.basis.units import BYTES, COUNT, SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.calculators.data_parallelism.zero_saving.inputs import (
-    STAGES,
-    Inputs,
-    break_even_ranks,
-    sent,
-    sharding,
-    types_of,
-)
+from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
+from engine.calculators.data_parallelism.zero_saving.result import Result
 from engine.formulas.states import MIXED_PRECISION, zero_saving
+from engine.simulate.zero_saving import sent
 
 RANKS = tuple(sorted({round(2 ** (i / 4)) for i in range(41)}))
 BATCHES = tuple(2**i for i in range(7))
@@ -20,9 +15,9 @@ COLORS = {0: "ink", 1: "optimizer", 2: "gradients", 3: "parameters"}
 NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2", 3: "ZeRO-3"}
 
 
-def curve(inputs: Inputs, stage: int) -> Lines:
+def curve(inputs: Inputs, result: Result) -> Lines:
     """Return the saving of every stage against the number of GPUs."""
-    types = types_of(inputs)
+    types, stage = result.job.types, result.stage
     series = tuple(
         Series(
             key=f"stage{one}",
@@ -40,11 +35,11 @@ def curve(inputs: Inputs, stage: int) -> Lines:
         )
     ]
     if stage:
-        now = zero_saving(types, stage, inputs.ranks)
+        now = result.saving
         points.append(
             Point(key="now", label=say("{s}", s=(now, SHARE)), x=float(inputs.ranks), y=now)
         )
-    even = break_even_ranks(types, stage) if stage else 0.0
+    even = result.even if stage else 0.0
     rule = Rule(key="even", label=say("equal"), axis="x", at=even, color="muted")
     return Lines(
         title="States saved on each GPU",
@@ -59,10 +54,9 @@ def curve(inputs: Inputs, stage: int) -> Lines:
     )
 
 
-def bars(inputs: Inputs) -> Bars:
+def bars(inputs: Inputs, result: Result) -> Bars:
     """Return the states on one GPU for every stage, against its memory."""
-    found = [sharding(inputs, stage) for stage in STAGES]
-    high = max(inputs.capacity, *(one.held for one in found)) * 1.1
+    high = max(inputs.capacity, *(one.states.total for one in result.stages)) * 1.1
     return Bars(
         title="States on each GPU",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
@@ -75,7 +69,7 @@ def bars(inputs: Inputs) -> Bars:
                     for name in ("parameters", "gradients", "optimizer")
                 ),
             )
-            for stage, one in zip(STAGES, found, strict=True)
+            for stage, one in zip(STAGES, result.stages, strict=True)
         ),
         rules=(
             Rule(
@@ -89,9 +83,9 @@ def bars(inputs: Inputs) -> Bars:
     )
 
 
-def volume(inputs: Inputs, stage: int) -> Lines:
+def volume(inputs: Inputs, result: Result) -> Lines:
     """Return the bytes sent in a step against the micro-batches that it accumulates."""
-    columns = {one: tuple(sent(inputs, one, count) for count in BATCHES) for one in STAGES}
+    columns = {one: tuple(sent(result.job, one, count) for count in BATCHES) for one in STAGES}
     # ZeRO-1 lies on plain data parallelism where gradients and parameters have as many bytes.
     series = tuple(
         Series(
@@ -106,7 +100,7 @@ def volume(inputs: Inputs, stage: int) -> Lines:
     )
     high = max(*(max(column) for column in columns.values()), 1.0)
     low = min((y for column in columns.values() for y in column if y > 0), default=high / 10)
-    now = sent(inputs, stage, inputs.num_microbatches)
+    now = result.sent
     return Lines(
         title="Bytes that each GPU sends in a step",
         x=Axis(label="micro-batches per step", quantity=COUNT, low=1.0, high=64.0, scale="log"),
@@ -125,7 +119,7 @@ def volume(inputs: Inputs, stage: int) -> Lines:
             "ZeRO-3 {three}: stages 2 and 3 keep no place for a sum that is not their own.",
             n=(inputs.num_microbatches, COUNT),
             **{
-                key: (sent(inputs, one, inputs.num_microbatches), BYTES)
+                key: (result.stages[one].sent, BYTES)
                 for one, key in ((1, "one"), (2, "two"), (3, "three"))
             },
         ),

@@ -5,17 +5,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, Choice, Number, Unit
-from engine.basis.units import GB, Bytes, Count, Parameters, Ratio, Share
+from engine.basis.told import Symbol
+from engine.basis.units import BYTES, GB, Count
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import total_parameters
-from engine.formulas.states import (
-    MIXED_PRECISION,
-    StateBytes,
-    States,
-    sharded_states,
-    zero_saving,
-)
-from engine.formulas.volumes import zero_bytes_sent
+from engine.formulas.states import MIXED_PRECISION, StateBytes
+from engine.simulate.zero_saving import Job
 
 CUSTOM = "custom"
 STAGES: tuple[Count, ...] = (0, 1, 2, 3)
@@ -86,6 +81,7 @@ class Inputs:
             symbol="g",
             help="Gradients are accumulated over them.",
         ),
+        Symbol("micro"),  # in the equations g is a gradient's bytes
     ] = 1
     capacity: Annotated[
         float,
@@ -106,33 +102,17 @@ class Inputs:
         ),
     ] = 7e9
     parameter_bytes: Annotated[
-        float, _bytes("Bytes of a parameter", "βp", "2 in bf16, 4 in fp32.")
+        float, _bytes("Bytes of a parameter", "βp", "2 in bf16, 4 in fp32."), BYTES, Symbol("p")
     ] = MIXED_PRECISION.parameter
     gradient_bytes: Annotated[
-        float, _bytes("Bytes of a gradient", "βg", "Megatron sums in fp32: 4.")
+        float, _bytes("Bytes of a gradient", "βg", "Megatron sums in fp32: 4."), BYTES, Symbol("g")
     ] = MIXED_PRECISION.gradient
     optimizer_bytes: Annotated[
-        float, _bytes("Bytes of the optimizer", "βo", "Copy and two moments in fp32: 12.")
+        float,
+        _bytes("Bytes of the optimizer", "βo", "Copy and two moments in fp32: 12."),
+        BYTES,
+        Symbol("o"),
     ] = MIXED_PRECISION.optimizer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sharding:
-    """The states of one stage on one GPU, and what it sends in a step.
-
-    Attributes:
-        states: in bytes.
-        held: all of them together.
-        saving: of what plain data parallelism holds.
-        sent: in a step.
-        extra: over what plain data parallelism sends; 1 if that is nothing.
-    """
-
-    states: States
-    held: Bytes
-    saving: Share
-    sent: Bytes
-    extra: Ratio
 
 
 def types_of(inputs: Inputs) -> StateBytes:
@@ -144,55 +124,12 @@ def types_of(inputs: Inputs) -> StateBytes:
     )
 
 
-def size_of(inputs: Inputs) -> Parameters:
-    """Return the parameters of the chosen model."""
-    if inputs.model == CUSTOM:
-        return inputs.parameters
-    return total_parameters(MODELS[inputs.model])
-
-
-def total(states: States) -> Bytes:
-    """Return all states together."""
-    return states.parameters + states.gradients + states.optimizer
-
-
-def sent(inputs: Inputs, stage: Count, num_microbatches: Count) -> Bytes:
-    """Return what a rank sends in a step."""
-    size = size_of(inputs)
-    return zero_bytes_sent(
-        size * inputs.gradient_bytes,
-        size * inputs.parameter_bytes,
-        stage,
-        inputs.ranks,
-        num_microbatches,
+def job_of(inputs: Inputs) -> Job:
+    """Return whose states are sharded."""
+    own = inputs.model == CUSTOM
+    return Job(
+        parameters=inputs.parameters if own else total_parameters(MODELS[inputs.model]),
+        types=types_of(inputs),
+        ranks=inputs.ranks,
+        num_microbatches=inputs.num_microbatches,
     )
-
-
-def sharding(inputs: Inputs, stage: Count) -> Sharding:
-    """Return everything about one stage."""
-    states = sharded_states(size_of(inputs), types_of(inputs), stage, inputs.ranks)
-    own = sent(inputs, stage, inputs.num_microbatches)
-    plain = sent(inputs, 0, inputs.num_microbatches)
-    return Sharding(
-        states=states,
-        held=total(states),
-        saving=zero_saving(types_of(inputs), stage, inputs.ranks),
-        sent=own,
-        extra=own / plain if plain else 1.0,
-    )
-
-
-def replicated_bytes(types: StateBytes, stage: Count) -> Bytes:
-    """Return the bytes per parameter that every rank keeps whatever their number."""
-    return (
-        (types.parameter if stage < 3 else 0.0)
-        + (types.gradient if stage < 2 else 0.0)
-        + (types.optimizer if stage < 1 else 0.0)
-    )
-
-
-def break_even_ranks(types: StateBytes, stage: Count) -> float:
-    """Return the ranks at which a rank's share weighs as much as what it keeps whole."""
-    whole = types.parameter + types.gradient + types.optimizer
-    kept = replicated_bytes(types, stage)
-    return (whole - kept) / kept if kept else float("inf")

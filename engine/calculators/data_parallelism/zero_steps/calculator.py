@@ -1,18 +1,18 @@
 """ZeRO-1, step by step: a model of 260 parameters on up to eight GPUs, every number computed."""
 
-import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
-from engine.basis.text import say, significant, typeset
-from engine.basis.units import BYTES, COUNT, PARAMETERS
-from engine.basis.views import Badge, Receipt, Table, Value, View
-from engine.calculators.data_parallelism.zero_steps.record import Record, record
+from engine.basis.text import significant, typeset
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, Bytes, Count, Parameters
+from engine.basis.views import Badge, Table
 from engine.draw.sharded_step import sharded_scene
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, sharded_states
 from engine.formulas.volumes import ZERO_BYTES, gradient_passes, parameter_passes, zero_bytes_sent
-from engine.tiny.result import difference
+from engine.tiny.zero_record import LEAST, Record, record
 
 TITLE = "One step of ZeRO-1, every number computed"
 QUESTION = "Who needs to own the optimizer?"
@@ -24,8 +24,7 @@ PRESETS = {
 SIZE = 260
 # In mixed precision, gradients and parameters travel in two bytes.
 HALF = 2.0
-# The last digits depend on the order of a sum, and on the machine's exponential function.
-LEAST = 1e-14
+_EQUAL = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,163 +55,154 @@ class Inputs:
     ] = 0.01
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
-    """Return the scene, the comparison with one GPU, and what was held and sent."""
-    stage = int(inputs.zero_stage)
-    found = record(inputs.ranks, stage, inputs.steps, inputs.learning_rate)
-    off = difference(found.run, found.alone)
-    return {
-        "scene": sharded_scene(
-            found.trace, found.alone.parameters, inputs.place - 1, sharded=stage == 1
-        ),
-        "equal": _equal(off),
-        "digits": _digits(off),
-        "held": _held(inputs, found),
-        "held_formula": _held_formula(inputs, stage),
-        "sent": _sent(inputs, found),
-        "sent_formula": _sent_formula(inputs, stage),
-        "follow": _follow(inputs, found),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The run beside that of one GPU, and what was held and sent, counted and by the formulas."""
 
-
-def _equal(off: float) -> Badge:
-    least = max(off, LEAST)
-    bound = "less than" if off < LEAST else "up to"
-    how = f"by {bound} {typeset(significant(least, 2))} of the largest"
-    same = off <= 1e-12
-    return Badge(
-        text="Equal to one GPU" if same else "Not equal",
-        sentence=say(
-            f"After the last step the {{n}} parameters differ {how} from those of one GPU that "
-            "was given the whole batch.",
-            n=(SIZE, COUNT),
-        ),
-        color="parameters" if same else "communication",
-    )
-
-
-def _digits(off: float) -> Value:
-    return Value(
-        label="Digits that agree",
-        value=14.0 if off < LEAST else round(-math.log10(off), 1),
-        quantity=COUNT,
-        receipt=Receipt(
-            basis="simulated",
-            assumptions=(
+    found: Record
+    size: Count = SIZE
+    digits: Annotated[
+        float,
+        COUNT,
+        Told(
+            "Digits that agree",
+            "",
+            "of fourteen that are compared",
+            "parameters",
+            assumes=(
                 "Both runs in double precision, which has not quite sixteen digits. Sums over the "
                 "GPUs are formed in the order of the ring, so that the last digits may differ.",
                 "On a real GPU, in bf16, the order of the sums changes more digits; the method is "
                 "as exact.",
             ),
             sources=("rajbhandari2020",),
-        ),
-        note="of fourteen that are compared",
-        color="parameters",
-    )
-
-
-def _held(inputs: Inputs, found: Record) -> Value:
-    held = max(own.size(MIXED_PRECISION) for own in found.run.held)
-    numbers = found.run.held[0]
-    return Value(
-        label="Held by each GPU",
-        value=held,
-        quantity=BYTES,
-        receipt=Receipt(
             basis="simulated",
-            assumptions=(
-                say(
-                    "Counted in the run: {p} parameters and {g} gradients of 2 bytes, {o} numbers "
-                    "of the optimizer (copy, first and second moment) of 4 bytes.",
-                    p=(numbers.parameters, COUNT),
-                    g=(numbers.gradients, COUNT),
-                    o=(numbers.optimizer, COUNT),
-                ),
+        ),
+    ]
+    held: Annotated[
+        Bytes,
+        Told(
+            "Held by each GPU",
+            "",
+            "{held_optimizer} numbers of the optimizer among them",
+            "optimizer",
+            assumes=(
+                "Counted in the run: {held_parameters} parameters and {held_gradients} gradients "
+                "of 2 bytes, {held_optimizer} numbers of the optimizer (copy, first and second "
+                "moment) of 4 bytes.",
                 "Activations and buffers are left out.",
             ),
             sources=("rajbhandari2020",),
-        ),
-        note=say("{o} numbers of the optimizer among them", o=(numbers.optimizer, COUNT)),
-        color="optimizer",
-    )
-
-
-def _held_formula(inputs: Inputs, stage: int) -> Value:
-    states = sharded_states(SIZE, MIXED_PRECISION, stage, inputs.ranks)
-    total = states.parameters + states.gradients + states.optimizer
-    return Value(
-        label="By the formula",
-        value=total,
-        quantity=BYTES,
-        receipt=Receipt(
-            equation=ZERO_MEMORY,
-            symbols={
-                "M": (total, BYTES),
-                "P": (float(SIZE), PARAMETERS),
-                "p": (MIXED_PRECISION.parameter, BYTES),
-                "g": (MIXED_PRECISION.gradient, BYTES),
-                "o": (MIXED_PRECISION.optimizer, BYTES),
-                "a": (1, COUNT),
-                "b": (1, COUNT),
-                "c": (inputs.ranks if stage else 1, COUNT),
-            },
-            inputs={"c": "ranks"},
-            assumptions=("No padding.",),
-        ),
-        note=_padding_words(inputs, stage),
-        color="optimizer",
-    )
-
-
-def _padding_words(inputs: Inputs, stage: int) -> str:
-    rest = -SIZE % inputs.ranks
-    if not stage or not rest:
-        return "the same as counted"
-    return f"without the {rest} zeros that fill up the last share"
-
-
-def _sent(inputs: Inputs, found: Record) -> Value:
-    numbers = max(sum(own[rank] for own in found.run.sent.values()) for rank in range(inputs.ranks))
-    return Value(
-        label="Sent by each GPU in a step",
-        value=numbers * HALF / inputs.steps,
-        quantity=BYTES,
-        receipt=Receipt(
             basis="simulated",
-            assumptions=(
+        ),
+    ]
+    held_parameters: Count
+    held_gradients: Count
+    held_optimizer: Count
+    held_formula: Annotated[
+        Bytes, Told("By the formula", "M", "", "optimizer", assumes=("No padding.",))
+    ]
+    parameters: Annotated[Parameters, Told(symbol="P")] = float(SIZE)
+    parameter: Annotated[Bytes, Told(symbol="p")] = MIXED_PRECISION.parameter
+    gradient: Annotated[Bytes, Told(symbol="g")] = MIXED_PRECISION.gradient
+    optimizer: Annotated[Bytes, Told(symbol="o")] = MIXED_PRECISION.optimizer
+    one: Annotated[Count, Told(symbol="a")] = 1
+    shares: Annotated[Count, Told(symbol="c", of="ranks")]
+    sent: Annotated[
+        Bytes,
+        Told(
+            "Sent by each GPU in a step",
+            "",
+            "{sent_numbers} numbers",
+            "communication",
+            assumes=(
                 "Every message of the run was counted, at two bytes a number, as in bf16.",
                 "The collectives run as rings.",
             ),
             sources=("patarasuk2009",),
+            basis="simulated",
         ),
-        note=say("{n} numbers", n=(numbers // inputs.steps, COUNT)),
-        color="communication",
+    ]
+    sent_numbers: Count
+    sent_formula: Annotated[
+        Bytes,
+        Told(
+            "By the formula",
+            "V",
+            "the same for ZeRO-1 as for plain data parallelism",
+            "communication",
+            assumes=("Two bytes a number, zeros that fill up the last share included.",),
+        ),
+    ]
+    gradient_passes: Annotated[Count, Told(symbol="r")]
+    parameter_passes: Count
+    padded: Annotated[Bytes, Told(symbol="G")]
+    padding: Count
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the run, and what the formulas say of it."""
+    stage, ranks = int(inputs.zero_stage), inputs.ranks
+    found = record(ranks, stage, inputs.steps, inputs.learning_rate)
+    padding = -SIZE % ranks
+    # The buffer is filled up to equal shares, in the all-reduce too.
+    padded = (SIZE + padding) * HALF
+    first = found.run.held[0]
+    return Result(
+        found=found,
+        digits=found.digits,
+        held=found.held,
+        held_parameters=first.parameters,
+        held_gradients=first.gradients,
+        held_optimizer=first.optimizer,
+        held_formula=sharded_states(SIZE, MIXED_PRECISION, stage, ranks).total,
+        shares=ranks if stage else 1,
+        sent=found.sent * HALF / inputs.steps,
+        sent_numbers=found.sent // inputs.steps,
+        sent_formula=zero_bytes_sent(padded, padded, stage, ranks),
+        gradient_passes=gradient_passes(stage),
+        parameter_passes=parameter_passes(stage),
+        padded=padded,
+        padding=padding if stage else 0,
     )
 
 
-def _sent_formula(inputs: Inputs, stage: int) -> Value:
-    # The buffer is filled up to equal shares, in the all-reduce too.
-    size = (SIZE + -SIZE % inputs.ranks) * HALF
-    sent = zero_bytes_sent(size, size, stage, inputs.ranks)
-    return Value(
-        label="By the formula",
-        value=sent,
-        quantity=BYTES,
-        receipt=Receipt(
-            equation=ZERO_BYTES,
-            symbols={
-                "V": (sent, BYTES),
-                "n": (inputs.ranks, COUNT),
-                "r": (gradient_passes(stage), COUNT),
-                "G": (size, BYTES),
-                "a": (parameter_passes(stage), COUNT),
-                "P": (size, BYTES),
-            },
-            inputs={"n": "ranks"},
-            assumptions=("Two bytes a number, zeros that fill up the last share included.",),
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the scene, the comparison with one GPU, and what was held and sent."""
+    tell, found = Teller(result, inputs, equations=EQUATIONS), result.found
+    same = "the same as counted"
+    if result.padding:
+        same = f"without the {result.padding} zeros that fill up the last share"
+    return {
+        "scene": partial(
+            sharded_scene,
+            found.trace,
+            found.alone.parameters,
+            inputs.place - 1,
+            sharded=inputs.zero_stage == "1",
         ),
-        note="the same for ZeRO-1 as for plain data parallelism",
-        color="communication",
+        "equal": _equal(tell, found.off),
+        **tell.values("digits", "held"),
+        "held_formula": tell.value("held_formula", note=same, symbols={"b": "one"}),
+        "sent": tell.value("sent"),
+        "sent_formula": tell.value(
+            "sent_formula", symbols={"n": "ranks", "a": "parameter_passes", "P": "padded"}
+        ),
+        "follow": partial(_follow, inputs, found),
+    }
+
+
+def _equal(tell: Teller, off: float) -> Badge:
+    bound = "less than" if off < LEAST else "up to"
+    how = f"by {bound} {typeset(significant(max(off, LEAST), 2))} of the largest"
+    same = off <= _EQUAL
+    return Badge(
+        text="Equal to one GPU" if same else "Not equal",
+        sentence=tell.say(
+            f"After the last step the {{size}} parameters differ {how} from those of one GPU that "
+            "was given the whole batch."
+        ),
+        color="parameters" if same else "communication",
     )
 
 

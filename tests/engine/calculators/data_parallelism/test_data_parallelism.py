@@ -7,13 +7,19 @@ import pytest
 from engine.basis.text import words
 from engine.basis.units import MILLI, Gbit, MiB
 from engine.calculator import load, make
-from engine.calculators.data_parallelism import data_parallel_steps as steps
-from engine.calculators.data_parallelism.data_parallel_scaling import calculator as scaling
-from engine.calculators.data_parallelism.data_parallel_scaling.model import point
-from engine.calculators.data_parallelism.data_parallel_variants import calculator as variants
+from engine.catalog.scaling_runs import SCALED
 from engine.formulas.scaling import blocking_step, hiding_tokens, real_step, scaling_efficiency
 from engine.simulate import sampler
+from engine.simulate.loops import Job as Loops
+from engine.simulate.loops import play
+from engine.simulate.replica_clock import clock
 from engine.simulate.replicas import RATE, SAMPLES, loss, one_step, shards, train
+from engine.simulate.scaling import Job, point
+
+
+def computed(name, **changes):
+    return load(name).compute(make(load(name), changes))
+
 
 GPUS = pytest.mark.parametrize("num_gpus", range(1, 9))
 EXTRA = pytest.mark.parametrize("extra", [0, 1, 3, 8])
@@ -81,18 +87,18 @@ def test_training_finds_the_line_behind_the_points():
 
 def test_an_uneven_gpu_makes_the_fastest_wait():
     # Seven samples against one, three milliseconds each.
-    views = steps.compute(steps.Inputs(extra=3))
+    views = computed("data_parallel_steps", extra=3)
     assert views["waiting"].value == pytest.approx(18 * MILLI)
 
 
 def test_the_scene_shows_five_phases():
-    frames = steps.compute(steps.Inputs())["scene"].frames
+    frames = computed("data_parallel_steps")["scene"].frames
     phases = {words(frame.caption).split(",")[0] for frame in frames}
     assert {f"Phase {number} of 5" for number in range(1, 6)} <= phases
 
 
 def test_a_tile_never_changes_its_size():
-    frames = steps.compute(steps.Inputs())["scene"].frames
+    frames = computed("data_parallel_steps")["scene"].frames
     sizes = {
         shape.attributes["width"]
         for frame in frames
@@ -119,13 +125,12 @@ def test_a_small_dataset_dropped_leaves_nothing():
 
 
 def test_without_a_sampler_every_gpu_reads_everything():
-    lab = load("data_sampler")
-    views = lab.compute(make(lab, {"sampler": "none", "dataset": 10, "num_gpus": 4}))
+    views = computed("data_sampler", sampler="none", dataset=10, num_gpus=4)
     assert views["useful"].value == pytest.approx(0.25)
 
 
 def loops(**inputs):
-    bars = variants.compute(replace(variants.Inputs(), **inputs))["bars"].bars
+    bars = computed("data_parallel_variants", **inputs)["bars"].bars
     return {bar.key: sum(segment.value for segment in bar.segments) for bar in bars}
 
 
@@ -172,49 +177,101 @@ def test_efficiency_is_the_time_alone_over_that_together():
     assert scaling_efficiency(1.0, 1.25) == 0.8
 
 
-DEFAULT = scaling.Inputs()
+# InternEvo's 7B on nodes of 8 A100 with four ports of 100 Gb/s.
+JOB = Job(
+    parameters=7e9,
+    peak=312e12,
+    utilization=0.55,
+    micro_batch=4096,
+    overlap=True,
+    bucket=512 * MiB,
+    port=100 * Gbit,
+    ports_per_node=4,
+    scale_up=235e9,
+    deviation=0.01,
+    slower=0.0,
+)
+EVEN = replace(JOB, deviation=0.0)
+
+
+def weak(job, num_gpus):
+    return point(job, num_gpus, 16_384)
+
+
+def strong(job, num_gpus):
+    return point(job, num_gpus, 4_194_304 / num_gpus)
 
 
 def test_one_gpu_has_no_loss():
-    alone = point(replace(DEFAULT, deviation=0.0), 1, "weak")
-    assert alone.efficiency == 1
+    assert weak(EVEN, 1).efficiency == 1
 
 
-@pytest.mark.parametrize("mode", ["weak", "strong"])
+@pytest.mark.parametrize("mode", [weak, strong])
 def test_more_gpus_are_never_more_efficient_between_nodes(mode):
     sizes = [16 * 2**i for i in range(11)]
-    found = [point(replace(DEFAULT, deviation=0.0), n, mode).efficiency for n in sizes]
+    found = [mode(EVEN, n).efficiency for n in sizes]
     assert found == sorted(found, reverse=True)
 
 
 def test_strong_scaling_ends_before_weak_scaling_does():
-    ends = {mode: point(DEFAULT, 16_384, mode).efficiency for mode in ("weak", "strong")}
-    assert ends["strong"] < 0.5 * ends["weak"]
+    assert strong(JOB, 16_384).efficiency < 0.5 * weak(JOB, 16_384).efficiency
 
 
 def test_a_slow_gpu_slows_everybody():
-    slow = point(replace(DEFAULT, deviation=0.0, slower=0.2), 64, "weak")
+    slow = weak(replace(EVEN, slower=0.2), 64)
     assert slow.slowest == pytest.approx(1.25)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_without_overlap_strong_scaling_comes_near_to_what_was_measured(place):
     # The published runs behave as if little were hidden: the model is within a sixth.
-    _, counts, rates, _ = scaling.MEASURED["strong"]
-    found = point(replace(DEFAULT, overlap=False), counts[place], "strong").efficiency
-    assert found == pytest.approx(rates[place] / 4103, rel=1 / 6)
+    run = SCALED["strong"]
+    found = strong(replace(JOB, overlap=False), run.gpus[place]).efficiency
+    assert found == pytest.approx(run.efficiencies[place], rel=1 / 6)
 
 
 def test_replicas_hold_the_same_states_however_many_they_are():
-    held = [scaling.compute(replace(DEFAULT, num_gpus=n))["states"].value for n in (1, 64, 16_384)]
+    held = [computed("data_parallel_scaling", num_gpus=n)["states"].value for n in (1, 64, 16_384)]
     assert held == [7e9 * 16] * 3
 
 
 def test_all_of_1024_below_their_99th_percentile_once_in_29_thousand_steps():
-    views = scaling.compute(replace(DEFAULT, num_gpus=1024))
+    views = computed("data_parallel_scaling", num_gpus=1024)
     assert f"{views['all_below'].value:.0e}" == "3e-05"
 
 
 def test_crossing_f_over_w_flips_the_regime():
-    few = scaling.compute(replace(DEFAULT, micro_batch=1024, tokens=1024, port=100 * Gbit))
+    few = computed("data_parallel_scaling", micro_batch=1024, tokens=1024, port=100 * Gbit)
     assert few["regime"].text == "Tokens per GPU"
+
+
+def test_the_curve_and_the_step_are_one():
+    lab = load("data_parallel_scaling")
+    found = lab.solve(make(lab, {}))
+    assert (found.efficiency, found.curves["strong"][-1]) == (
+        weak(JOB, 256).efficiency,
+        strong(JOB, 16_384).efficiency,
+    )
+
+
+def test_the_clock_of_a_step_by_hand():
+    # Three samples against one: 3 ms a sample, then 4 ms for the sum and 1 ms for the update.
+    found = clock([3, 1], 4 * MILLI)
+    assert (found.ready, found.end, found.waiting) == pytest.approx((0.009, 0.014, 0.006))
+
+
+def test_a_blocking_ring_by_hand():
+    # Two layers of 7 tensors on 2 GPUs: 4 MB at 1 GB/s once around after 6 ms, no latency.
+    job = Loops(
+        world_size=2,
+        layers=2,
+        forward=1 * MILLI,
+        backward=2 * MILLI,
+        port=1e9,
+        parameters=1e6,
+        latency=0.0,
+        bucket=25 * MiB,
+    )
+    ring = play(job)["ring"]
+    assert (ring.account.length, ring.sent) == pytest.approx((0.010, 4e6))
+    assert (ring.collectives, ring.efficiency) == (1, pytest.approx(0.6))

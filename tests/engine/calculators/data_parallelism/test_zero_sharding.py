@@ -5,25 +5,22 @@ from dataclasses import replace
 import pytest
 
 from engine.basis.text import read, show, words
-from engine.calculators.data_parallelism.zero_saving import calculator as zero_saving
-from engine.calculators.data_parallelism.zero_steps import calculator as zero_steps
-from engine.calculators.data_parallelism.zero_steps.record import record
+from engine.calculator import load, make
 from engine.draw.sharded_step import sharded_scene
 from engine.tiny.job import Job, example_batch
 from engine.tiny.schemes import zero_2
 from engine.tiny.trace import RankNumbers
+from engine.tiny.zero_record import record
 
-STEPS = zero_steps.Inputs()
-SAVING = zero_saving.Inputs()
 PHASES = ["start", "backward", "reduce_scatter", "adam", "all_gather"]
 
 
 def steps(**changes):
-    return zero_steps.compute(replace(STEPS, **changes))
+    return load("zero_steps").compute(make(load("zero_steps"), changes))
 
 
 def saving(**changes):
-    return zero_saving.compute(replace(SAVING, **changes))
+    return load("zero_saving").compute(make(load("zero_saving"), changes))
 
 
 def text(views, output):
@@ -276,12 +273,12 @@ def test_the_published_share_of_two_gpus_stands_in_its_column():
 
 
 def test_the_challenge_is_not_won_at_its_start():
-    views = saving(**zero_saving.START)
+    views = saving(**saving()["challenge"].start)
     assert not all(condition.met for condition in views["challenge"].conditions)
 
 
 def test_stage_2_does_not_win_the_challenge():
-    views = saving(**{**zero_saving.START, "ranks": 1024})
+    views = saving(**{**saving()["challenge"].start, "ranks": 1024})
     assert not views["challenge"].conditions[-1].met
 
 

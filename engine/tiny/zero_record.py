@@ -1,17 +1,21 @@
 """One run of the tiny model on several ranks: its outcome, and the phases of the last step."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.units import Count
+from engine.basis.units import Bytes, Count
+from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import single
 from engine.tiny.job import Job, example_batch
-from engine.tiny.result import Run
+from engine.tiny.result import Run, difference
 from engine.tiny.schemes import data_parallel, zero_1
 from engine.tiny.trace import Snapshot
 
 # Eight sequences, so that every one of eight ranks has one; two predicted tokens in each.
 BATCH = example_batch(8, 2)
+# The last digits depend on the order of a sum, and on the machine's exponential function.
+LEAST = 1e-14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +31,27 @@ class Record:
     run: Run
     alone: Run
     trace: tuple[Snapshot, ...]
+
+    @property
+    def off(self) -> float:
+        """The largest difference of a parameter, of the largest parameter."""
+        return difference(self.run, self.alone)
+
+    @property
+    def digits(self) -> float:
+        """The digits that agree with a single GPU, of fourteen that are compared."""
+        return 14.0 if self.off < LEAST else round(-math.log10(self.off), 1)
+
+    @property
+    def held(self) -> Bytes:
+        """What the fullest rank holds, in mixed precision."""
+        return max(own.size(MIXED_PRECISION) for own in self.run.held)
+
+    @property
+    def sent(self) -> Count:
+        """Numbers that the busiest rank sends in all steps."""
+        ranks = range(len(self.run.held))
+        return max(sum(own[rank] for own in self.run.sent.values()) for rank in ranks)
 
 
 @lru_cache(maxsize=64)
