@@ -1,4 +1,8 @@
-"""The runtime a reader's browser loads: Pyodide, a trimmed compiled standard library, the engine.
+"""The runtime a reader's browser loads: Pyodide, a trimmed compiled library, the engine in parts.
+
+One part answers requests, whatever they are about; each calculator has a part with all else that it
+needs, which a page fetches when the calculator is first used. A module that several calculators
+import is in the part of each: so no part depends on which other calculators there are.
 
 Pyodide's own archive of the standard library holds source only. Compiled by the same Python and
 cut down to what the engine loads, it starts in less than half of the time.
@@ -6,24 +10,40 @@ cut down to what the engine loads, it starts in less than half of the time.
 
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from builder import node
 from builder.bytecode import Files, byte_code, key
 from builder.folders import write_whole
+from builder.imports import Imports
+
+ROOMS, LEAF = "engine/calculators/", "calculator"
 
 
-def bundle(engine: Path, cache: Path) -> Files:
-    """Return the files of the live runtime, by names that carry a hash of their content.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """The live runtime; names carry a hash of the content.
+
+    Attributes:
+        files: file name -> content.
+        manifest: the file that names the parts that every page loads.
+        calculators: calculator -> the file that holds what only it needs.
+    """
+
+    files: Files
+    manifest: str
+    calculators: Mapping[str, str]
+
+
+def bundle(engine: Path, cache: Path) -> Runtime:
+    """Return the live runtime.
 
     Args:
         engine: the package folder `engine`.
         cache: a folder for what is expensive to make again (Pyodide takes seconds, an unchanged
             engine nothing).
-
-    Returns:
-        File name -> bytes. One is the manifest (`manifest_name`), which names the others.
 
     Raises:
         node.NodeError: the engine fails inside Pyodide, or Node is not usable.
@@ -31,25 +51,39 @@ def bundle(engine: Path, cache: Path) -> Files:
     packages = node.ensure_packages() / "pyodide"
     folder = cache / "runtime"
     folder.mkdir(parents=True, exist_ok=True)
-    code, library = byte_code(engine_sources(engine), folder)
+    sources = Imports(engine_sources(engine))
+    made = byte_code(sources, _calculators(sources.sources), folder)
     # The large ones are compressed here and unpacked by the Worker, so that a host which
     # compresses nothing sends no more bytes; .bin, so that no host takes them for an encoding.
     parts = {
         "loader": ("pyodide", ".js", (packages / "pyodide.mjs").read_bytes()),
         "module": ("pyodide.asm", ".js", (packages / "pyodide.asm.mjs").read_bytes()),
         "wasm": ("python", ".bin", _packed((packages / "pyodide.asm.wasm").read_bytes(), folder)),
-        "library": ("library", ".bin", _packed(library, folder)),
-        "engine": ("engine", ".bin", _packed(code, folder)),
+        "library": ("library", ".bin", _packed(made.library, folder)),
+        "engine": ("engine", ".bin", _packed(made.shared, folder)),
     }
     names = {part: _hashed(*named) for part, named in parts.items()}
+    own = {name: _packed(data, folder) for name, data in made.calculators.items()}
+    own_names = {name: _hashed(name, ".bin", data) for name, data in own.items()}
     manifest = json.dumps({**names, "lock": _lock(packages)}, sort_keys=True).encode()
+    manifest_name = _hashed("runtime", ".json", manifest)
     files = {names[part]: content for part, (_, _, content) in parts.items()}
-    return {**files, _hashed("runtime", ".json", manifest): manifest}
+    files |= {own_names[name]: content for name, content in own.items()}
+    return Runtime(
+        files={**files, manifest_name: manifest}, manifest=manifest_name, calculators=own_names
+    )
 
 
-def manifest_name(files: Iterable[str]) -> str:
-    """Return which of a bundle's file names is the manifest, the one the page asks for."""
-    return next(name for name in files if name.startswith("runtime-") and name.endswith(".json"))
+def _calculators(sources: Mapping[str, str]) -> dict[str, str]:
+    """Return name -> path of every calculator, NAME.py or NAME/calculator.py in a room."""
+    found = {}
+    for path in sources:
+        folder, _, name = path.removesuffix(".py").rpartition("/")
+        if name == LEAF and path.startswith(ROOMS):
+            found[folder.rpartition("/")[2]] = path
+        elif path.startswith(ROOMS) and f"{folder}/{LEAF}.py" not in sources and name[0] != "_":
+            found[name] = path
+    return found
 
 
 def engine_sources(engine: Path) -> dict[str, str]:

@@ -1,97 +1,179 @@
 """Byte code for the browser: made by Pyodide itself, under Node, and kept between builds."""
 
-import ast
 import base64
 import hashlib
 import io
+import json
 import zipfile
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from builder import node
 from builder.folders import write_whole
+from builder.imports import Imports
 
 HERE = Path(__file__).resolve().parent
 INSIDE = HERE / "inside.py"
 SCRIPT = HERE / "bundle.mjs"
+ANSWER = "engine/answer.py"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 Files = Mapping[str, bytes]
 
 
-def byte_code(sources: Mapping[str, str], folder: Path) -> tuple[bytes, bytes]:
-    """Return two zip archives: the engine, and the standard library modules that it loads.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """Archives of byte code.
 
-    The trimmed library of an earlier run is used again while the engine imports the same names;
-    should the engine miss a module in it all the same, the library is traced anew.
+    Attributes:
+        library: a zip of the standard library modules that every page loads.
+        shared: what answers any request, whatever calculators there are.
+        calculators: name -> what that calculator needs besides.
+    """
+
+    library: bytes
+    shared: bytes
+    calculators: Files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Which modules go where, and the files of the cache that hold the archives, or will.
+
+    What is shared does not depend on which calculators there are: one more of them changes
+    nothing that a page without it loads.
+    """
+
+    shared: frozenset[str]
+    own: Mapping[str, frozenset[str]]
+    library_file: Path
+    shared_file: Path
+    own_files: Mapping[str, Path]
+
+
+def byte_code(sources: Imports, calculators: Mapping[str, str], folder: Path) -> Compiled:
+    """Return the archives, each made again only when a module in it changed.
+
+    Every new one is tried in Pyodide: with nothing but it and what is shared, its calculator has
+    to answer. The trimmed library of an earlier run is used again while the shared modules import
+    the same names; should a module be missing in it all the same, all is traced anew.
 
     Args:
-        sources: path such as "engine/answer.py" -> text.
+        sources: the engine.
+        calculators: name -> path of the module that declares it.
         folder: the cache.
 
     Raises:
         node.NodeError: the engine fails inside Pyodide.
     """
-    tools = [path.read_bytes() for path in (node.LOCK, INSIDE, SCRIPT, Path(__file__))]
-    library = folder / f"library-{key(*tools, *sorted(_imports(sources.values())))}.zip"
-    engine = folder / f"engine-{key(*tools, *(part for item in sources.items() for part in item))}"
-    if library.is_file() and engine.is_file():
-        return engine.read_bytes(), library.read_bytes()
-    kept = {path: folder / f"{key(*tools, path, text)}.pyc" for path, text in sources.items()}
-    reply = _inside(sources, kept, library if library.is_file() else None)
-    if reply["missing"] is not None and library.is_file():
-        reply = _inside(sources, kept, None)
-    if reply["missing"] is not None:
-        raise node.NodeError(f"the engine imports {reply['missing']}, which Pyodide does not have")
+    where = plan(sources, calculators, folder)
+    todo = [name for name, file in where.own_files.items() if not file.is_file()]
+    if todo or not (where.library_file.is_file() and where.shared_file.is_file()):
+        trimmed = where.library_file.is_file()
+        reply = _inside(sources, where, todo, folder, trace=not trimmed)
+        if reply["missing"] and trimmed:
+            reply = _inside(sources, where, todo, folder, trace=True)
+        for where, name in reply["missing"].items():
+            raise node.NodeError(f"{where} imports {name}, which Pyodide does not have")
+        _keep(where, todo, reply)
+    return Compiled(
+        library=where.library_file.read_bytes(),
+        shared=where.shared_file.read_bytes(),
+        calculators={name: file.read_bytes() for name, file in where.own_files.items()},
+    )
+
+
+def plan(sources: Imports, calculators: Mapping[str, str], folder: Path) -> Plan:
+    """Return what goes into which archive; arguments as in `byte_code`."""
+    shared = sources.needed(ANSWER)
+    own = {name: sources.needed(path) - shared for name, path in calculators.items()}
+
+    def texts(paths: Iterable[str]) -> Iterable[str]:
+        return (part for path in sorted(paths) for part in (path, sources.bare(path)))
+
+    below = key(*_tools(), *texts(shared))
+    return Plan(
+        shared=shared,
+        own=own,
+        library_file=folder / f"library-{key(*_tools(), *sorted(sources.outside(shared)))}.zip",
+        shared_file=folder / f"shared-{below}",
+        own_files={
+            name: folder / f"{name}-{key(below, *texts(paths))}" for name, paths in own.items()
+        },
+    )
+
+
+def _keep(plan: Plan, todo: Iterable[str], reply: Mapping[str, Any]) -> None:
     if reply["library"]:
-        write_whole(library, archive(reply["library"]))
-    write_whole(engine, archive(reply["compiled"]))
-    return engine.read_bytes(), library.read_bytes()
+        write_whole(plan.library_file, archive(reply["library"]))
+    made = reply["compiled"]
+    write_whole(plan.shared_file, bundled({f"{path}c": made[path] for path in plan.shared}))
+    for name in todo:
+        own = {f"{path}c": made[path] for path in plan.own[name]}
+        write_whole(plan.own_files[name], bundled(own | reply["besides"][name]))
 
 
 def _inside(
-    sources: Mapping[str, str], kept: Mapping[str, Path], library: Path | None
+    sources: Imports, plan: Plan, todo: list[str], folder: Path, *, trace: bool
 ) -> dict[str, Any]:
     """Run inside.py in Pyodide on the engine; what was compiled before is not compiled again.
 
-    Args:
-        sources: the engine.
-        kept: path -> the file that holds its byte code, or will.
-        library: a trimmed standard library, or None to trace which modules are needed.
+    `trace` takes Pyodide's own standard library and says which of its modules are needed.
     """
-    known = {path: file.read_bytes() for path, file in kept.items() if file.is_file()}
+    used = plan.shared.union(*(plan.own[name] for name in todo))
+    files = {path: folder / f"{key(*_tools(), path, sources.bare(path))}.pyc" for path in used}
+    known = {path: file.read_bytes() for path, file in files.items() if file.is_file()}
     request = {
-        "sources": {path: text for path, text in sources.items() if path not in known},
+        "sources": {path: sources.sources[path] for path in sorted(used - set(known))},
         "compiled": {path: base64.b64encode(data).decode() for path, data in known.items()},
-        "trace": library is None,
+        "shared": sorted(plan.shared),
+        "calculators": {name: sorted(plan.own[name]) for name in todo},
+        "trace": trace,
     }
     start = {
-        "library": None if library is None else str(library.resolve()),
+        "library": None if trace else str(plan.library_file.resolve()),
         "python": INSIDE.read_text("utf-8"),
         "request": request,
     }
     reply = node.run(SCRIPT, start)
     assert isinstance(reply, dict)
-    fresh = {path: base64.b64decode(data) for path, data in reply["compiled"].items()}
+    fresh = _decoded(reply["compiled"])
     for path, data in fresh.items():
-        write_whole(kept[path], data)
+        write_whole(files[path], data)
+    besides = {name: _byte_files(_decoded(more)) for name, more in reply["besides"].items()}
     return {
-        "compiled": {f"{path}c": data for path, data in {**known, **fresh}.items()},
-        "library": {f"{p}c": base64.b64decode(data) for p, data in reply["library"].items()},
+        "compiled": {**known, **fresh},
+        "library": _byte_files(_decoded(reply["library"])),
+        "besides": besides,
         "missing": reply["missing"],
     }
 
 
-def _imports(texts: Iterable[str]) -> set[str]:
-    """Return every module name that the sources import, the engine's own left out."""
-    found: set[str] = set()
-    for part in (part for text in texts for part in ast.walk(ast.parse(text))):
-        if isinstance(part, ast.Import):
-            found.update(alias.name for alias in part.names)
-        elif isinstance(part, ast.ImportFrom):
-            found.add(part.module or "")
-    return {name for name in found if name.split(".")[0] != "engine"}
+def _decoded(files: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: base64.b64decode(data) for path, data in files.items()}
+
+
+def _byte_files(files: Files) -> dict[str, bytes]:
+    return {f"{path}c": data for path, data in files.items()}
+
+
+@cache
+def _tools() -> tuple[bytes, ...]:
+    return tuple(path.read_bytes() for path in (node.LOCK, INSIDE, SCRIPT, Path(__file__)))
+
+
+def bundled(files: Files) -> bytes:
+    """Return the files as one: the length of a JSON list of [path, size], the list, the contents.
+
+    The Worker unpacks it with a few lines of its own into folders, where archives of several
+    calculators meet in one package.
+    """
+    listed = json.dumps([[path, len(files[path])] for path in sorted(files)]).encode()
+    contents = b"".join(files[path] for path in sorted(files))
+    return len(listed).to_bytes(4, "little") + listed + contents
 
 
 def archive(files: Files) -> bytes:

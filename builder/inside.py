@@ -11,15 +11,13 @@ import json
 import marshal
 import sys
 from _frozen_importlib_external import MAGIC_NUMBER
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import CodeType
-from typing import Any
 
 LIBRARY = next(path for path in sys.path if path.endswith(".zip"))
 ROOT = "/wallclock"
-CHARTS = ("lines", "bars", "timeline", "heatmap")
 UNCHECKED = (1).to_bytes(4, "little")  # a hash-based .pyc that nobody compares with its source
 
 
@@ -27,20 +25,32 @@ def run(request: str) -> str:
     """Compile, try and list; all data is JSON text.
 
     Args:
-        request: {"sources": {path: text}, "compiled": {path: base64}, "trace": bool}, paths
-            such as "engine/answer.py".
+        request: {"sources": {path: text}, "compiled": {path: base64}, "shared": [path],
+            "calculators": {name: [path]}, "trace": bool}, paths such as "engine/answer.py".
 
     Returns:
         {"compiled": {path: base64} for the sources given, "library": {path: base64} of the
-        standard library's loaded modules when tracing, "missing": module name or null}.
+        standard library's loaded modules when tracing, "besides": {name: {path: base64}} of those
+        that only a calculator loads, "missing": {calculator or "the engine": module}}.
     """
     given = json.loads(request)
     compiled = {path: byte_code(text, path, 2) for path, text in given["sources"].items()}
-    packed = {path: base64.b64decode(text) for path, text in given["compiled"].items()}
-    missing = try_out({**packed, **compiled}, thoroughly=given["trace"])
+    known = {path: base64.b64decode(text) for path, text in given["compiled"].items()}
+    files = {**known, **compiled}
+    besides: dict[str, dict[str, str]] = {}
+    missing = {"the engine": shared({path: files[path] for path in given["shared"]})}
     library = dict(loaded()) if given["trace"] else {}
+    for name, paths in given["calculators"].items():
+        if missing["the engine"] is None:
+            here = {path: files[path] for path in paths}
+            besides[name], missing[name] = tried(name, here, trace=given["trace"])
     return json.dumps(
-        {"compiled": encoded(compiled), "library": encoded(library), "missing": missing}
+        {
+            "compiled": encoded(compiled),
+            "library": encoded(library),
+            "besides": besides,
+            "missing": {name: lacks for name, lacks in missing.items() if lacks},
+        }
     )
 
 
@@ -89,76 +99,84 @@ def encoded(files: Mapping[str, bytes]) -> dict[str, str]:
     return {path: base64.b64encode(data).decode() for path, data in files.items()}
 
 
-def try_out(files: Mapping[str, bytes], *, thoroughly: bool) -> str | None:
-    """Import the engine's byte code; return the name of a module it lacks, if any.
-
-    `thoroughly` also uses it: the standard library imports some of its modules only when called.
-    """
-    for path, data in files.items():
-        target = Path(ROOT, path).with_suffix(".pyc")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+def shared(files: Mapping[str, bytes]) -> str | None:
+    """Import what every page loads; return the name of a module it lacks, if any."""
+    write(files)
     sys.path.insert(0, ROOT)
     try:
         for path in files:
             importlib.import_module(
                 path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
             )
-        if thoroughly:
-            exercise()
     except ModuleNotFoundError as error:
         return error.name or str(error)
     return None
 
 
-def exercise() -> None:
-    """Ask every calculator for its defaults, the ends of its inputs, and all it can draw."""
-    answer = importlib.import_module("engine.answer").answer
-    for name in importlib.import_module("engine.calculator").names():
-        reply = json.loads(answer(json.dumps({"calculator": name})))
-        for request in (*changes(reply), *drawings(reply)):
-            # Not every view has every form: a number has no CSV, a formula no picture.
-            with suppress(LookupError, NotImplementedError):
-                answer(json.dumps({"calculator": name, **request}))
+def tried(
+    name: str, files: Mapping[str, bytes], *, trace: bool
+) -> tuple[dict[str, str], str | None]:
+    """Ask a calculator for its defaults with its own files and the shared ones, no others.
+
+    Returns:
+        (its modules of the standard library as base64 by path, a module that it lacks or None).
+    """
+    before = set(sys.modules)
+    known = {path for path, _ in listed()}
+    written = write(files)
+    anew()
+    lacks = None
+    try:
+        importlib.import_module("engine.answer").answer(json.dumps({"calculator": name}))
+    except ModuleNotFoundError as error:
+        lacks = error.name or str(error)
+    fresh = [(path, source) for path, source in listed() if path not in known] if trace else []
+    besides = {path: byte_code(get(), path, 2) for path, get in fresh}
+    for module in sorted(set(sys.modules) - before):
+        del sys.modules[module]
+        package, _, last = module.rpartition(".")
+        # An attribute that stays would hide from the next calculator that it lacks the module.
+        if last in vars(sys.modules.get(package, sys)):
+            delattr(sys.modules[package], last)
+    for path in written:
+        path.unlink()
+    anew()
+    importlib.import_module("engine.calculator").load.cache_clear()
+    return encoded(besides), lacks
 
 
-def changes(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what a reader can do to the inputs: a bad value, a step, all at either end."""
-    yield {"display": {"binary": True, "both_ways": True}}
-    yield {"typed": {"no such input": "1"}}
-    names = [
-        name
-        for name, state in reply["inputs"].items()
-        if isinstance(state, dict) and state.get("position") is not None
-    ]
-    if names:
-        yield {"typed": {names[0]: "not a value"}}
-        yield {"nudge": {names[0]: 1}}
-    for end in (0, 1):
-        yield {"slide": dict.fromkeys(names, end)}
+def write(files: Mapping[str, bytes]) -> list[Path]:
+    """Write byte code where it is imported from; return the paths."""
+    targets = {Path(ROOT, path).with_suffix(".pyc"): data for path, data in files.items()}
+    for target, data in targets.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+    return list(targets)
 
 
-def drawings(reply: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a request for every form of the outputs that have it."""
-    outputs = reply["outputs"] or {}
-    values = [name for name, view in outputs.items() if view["kind"] == "value"]
-    charts = [name for name, view in outputs.items() if view["kind"] in CHARTS]
-    timelines = [name for name, view in outputs.items() if view["kind"] == "timeline"]
-    yield {"want": {"receipts": values}}
-    yield {"want": {"csv": charts}}
-    yield {"want": {"trace": timelines}}
+def anew() -> None:
+    """Look at the folders again, as the Worker does when an archive has arrived."""
+    importlib.import_module("engine.basis.discover").look_again()
+
+
+def listed() -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield (path, how to get its source) of every module loaded from the library's archive."""
+    paths = sorted(
+        {
+            file.removeprefix(LIBRARY + "/")
+            for file in (getattr(one, "__file__", None) for one in list(sys.modules.values()))
+            if file and file.startswith(LIBRARY + "/")
+        }
+    )
+    importer = importlib.import_module("zipimport").zipimporter(LIBRARY)
+    for path in paths:
+        yield path, partial(importer.get_data, f"{LIBRARY}/{path}")
 
 
 def loaded() -> Iterator[tuple[str, bytes]]:
     """Yield (path, byte code) of every module loaded from the standard library's archive."""
-    paths = sorted(
-        file.removeprefix(LIBRARY + "/")
-        for file in (getattr(module, "__file__", None) for module in list(sys.modules.values()))
-        if file and file.startswith(LIBRARY + "/")
-    )
-    importer = importlib.import_module("zipimport").zipimporter(LIBRARY)
-    for path in paths:
-        yield path, byte_code(importer.get_data(f"{LIBRARY}/{path}"), path, 2)
+    for path, source in listed():
+        yield path, byte_code(source(), path, 2)
 
 
 def without_lines(code: CodeType) -> CodeType:

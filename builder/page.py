@@ -53,7 +53,10 @@ class Surface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """Everything the template of one page gets: equal contents give equal pages."""
+    """Everything the template of one page gets: equal contents give equal pages.
+
+    `archives` gives, for each calculator of the page, the address of what only it needs to run.
+    """
 
     article: Article
     place: Place
@@ -65,6 +68,7 @@ class Content:
     equations: tuple[maths.Template, ...]
     figures: str
     live: bool
+    archives: Mapping[str, str]
     surface: Surface
 
 

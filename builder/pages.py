@@ -33,6 +33,7 @@ class Parts:
         look: digest of the templates.
         images: path from the project's folder -> content.
         figure: (name, view JSON) -> Bokeh document.
+        archives: calculator -> the file of the runtime with what only it needs.
     """
 
     texts: Texts
@@ -45,6 +46,7 @@ class Parts:
     look: str
     images: Mapping[str, bytes]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
+    archives: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +122,11 @@ def _content(article: Article, html: str, parts: Parts, place: Place, figures: s
         equations=tuple(templates[name] for name in dict.fromkeys(shown)),
         figures=figures,
         live=bool(prose.calculators),
+        archives={
+            name: page.root_of(article.url) + parts.archives[name]
+            for name in prose.calculators
+            if name in parts.archives
+        },
         surface=parts.surface,
     )
 

@@ -118,9 +118,9 @@ def _built(
     articles = [(article, rendered[article.source]) for article in texts.articles]
     calculators = [tools.calculators[name] for name in placed]
     done = typeset(articles, calculators, services, folders.cache, report)
-    assets, shell = dress(folders, services, memo, report, live=bool(placed))
+    dressed = dress(folders, services, memo, report, live=bool(placed))
     surface = Surface(
-        shell=shell,
+        shell=dressed.shell,
         paths=navigation.learning_paths(texts.articles),
         readers=navigation.reader_paths(texts.articles, texts.library.readers),
         references=navigation.reference_pages(texts.articles),
@@ -143,11 +143,19 @@ def _built(
         look=digest_of_files(folders.theme / "templates"),
         images=content.images(folders),
         figure=services.figure,
+        archives=dressed.calculators,
     )
     made = pages.make(parts, memo)
-    others = assets | publish.extras(
-        texts.articles, shell, options.base_url, templates, slim.script(folders.keeper())
-    )
+    others = {
+        **dressed.files,
+        **publish.extras(
+            texts.articles,
+            dressed.shell,
+            options.base_url,
+            templates,
+            slim.script(folders.keeper()),
+        ),
+    }
     problems: list[Problem] = [*tools.problems, *done.problems, *made.problems]
     problems += [*navigation.problems(texts.articles), *between.problems(texts.articles)]
     problems += navigation.unknown_readers(texts.articles, texts.library.readers)

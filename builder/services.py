@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from builder.bundle import Runtime
 from builder.folders import digest
 from builder.maths import Typesetter
 from builder.theme_check import CheckModules, Faults
@@ -21,7 +22,7 @@ class Services:
     Attributes:
         typeset: TeX -> MathML for a list, in one call.
         typeset_version: digest of what typesets; another one empties the cache.
-        runtime: () -> (files of the live runtime by name, name of the one the page asks for).
+        runtime: () -> the live runtime.
         figure: (name, view JSON) -> Bokeh document as JSON data.
         bokeh: () -> BokehJS.
         draw: name -> {"view", "spoken"} of charts to name -> SVG, in one call.
@@ -31,7 +32,7 @@ class Services:
 
     typeset: Typesetter
     typeset_version: str
-    runtime: Callable[[], tuple[Mapping[str, bytes], str]]
+    runtime: Callable[[], Runtime]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
     bokeh: Callable[[], bytes]
     draw: Callable[[Mapping[str, Any]], Mapping[str, str]]
@@ -62,11 +63,10 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
         answer: Any = _with_node(lambda: node.run(script, formulas))
         return list(answer)
 
-    def runtime() -> tuple[Mapping[str, bytes], str]:
+    def runtime() -> Runtime:
         from builder import bundle
 
-        files = _with_node(lambda: bundle.bundle(engine, cache))
-        return files, bundle.manifest_name(files)
+        return _with_node(lambda: bundle.bundle(engine, cache))
 
     def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:
         from builder import figures

@@ -2,8 +2,10 @@
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib.machinery import FileFinder
 from types import ModuleType
 
 
@@ -57,6 +59,15 @@ def _walk(package: str, leaf: str) -> Iterator[tuple[str, str]]:
             yield found.name, f"{path}.{leaf}"
         else:
             yield from _walk(path, leaf)
+
+
+def look_again() -> None:
+    """Forget what the folders held: a page adds the modules of a calculator when it is used."""
+    for finder in sys.path_importer_cache.values():  # importlib's own way needs its metadata too
+        if isinstance(finder, FileFinder):
+            finder.invalidate_caches()
+    names.cache_clear()
+    tree.cache_clear()
 
 
 def unknown(package: str, name: str, there: tuple[str, ...]) -> LookupError:

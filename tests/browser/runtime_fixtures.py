@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder.bundle import bundle, manifest_name
+from builder.bundle import bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ("engine.js", "worker.js", "parts.js", "snapshot.js")
@@ -16,7 +16,12 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Runtime</t
 <link rel="icon" href="data:,"><script type="module" src="page.js"></script></html>"""
 SCRIPT = """import {{ createEngine }} from "./engine.js";
 const states = [];
+const archives = Object.entries({archives}).map(([name, file]) => [
+  name,
+  new URL(file, import.meta.url).href,
+]);
 const engine = createEngine({{
+  archives: Object.fromEntries(archives),
   workerUrl: new URL("worker.js", import.meta.url).href,
   runtimeUrl: new URL("{manifest}", import.meta.url).href,
   patience: 4000,
@@ -36,15 +41,16 @@ class Host:
 
 def write_page(folder: Path, engine: Path, cache: Path) -> str:
     """Write the runtime and a page for it; return the manifest's name."""
-    files = bundle(engine, cache)
-    for name, content in files.items():
+    runtime = bundle(engine, cache)
+    for name, content in runtime.files.items():
         (folder / name).write_bytes(content)
     for name in SCRIPTS:
         shutil.copy(ROOT / "theme" / "runtime" / "engine" / name, folder)
-    manifest = manifest_name(files)
     (folder / "index.html").write_text(PAGE.format(policy=POLICY))
-    (folder / "page.js").write_text(SCRIPT.format(manifest=manifest))
-    return manifest
+    archives = json.dumps(dict(runtime.calculators))
+    script = SCRIPT.format(manifest=runtime.manifest, archives=archives)
+    (folder / "page.js").write_text(script)
+    return runtime.manifest
 
 
 def request(**values: str) -> str:

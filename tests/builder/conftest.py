@@ -10,6 +10,7 @@ import pytest
 import engine.basis.discover
 import engine.calculator
 from builder import memo, pipeline
+from builder.bundle import Runtime
 from builder.folders import Folders
 from builder.services import Services
 
@@ -37,7 +38,9 @@ def _texts(tex: str) -> str:
 SERVICES = Services(
     typeset=typeset,
     typeset_version="1",
-    runtime=lambda: ({"runtime-1.json": b"{}"}, "runtime-1.json"),
+    runtime=lambda: Runtime(
+        files={"runtime-1.json": b"{}"}, manifest="runtime-1.json", calculators={}
+    ),
     figure=lambda name, view: {"root": name, "kind": view["kind"]},
     bokeh=lambda: b"bokeh",
     draw=lambda charts: {name: f"<svg><title>{name}</title></svg>" for name in charts},

@@ -1,6 +1,12 @@
 """Folder in, folder out: what a reader finds on the pages of two tiny sites."""
 
+import json
 import re
+from dataclasses import replace
+
+from builder import memo, pipeline
+from builder.bundle import Runtime
+from tests.builder.conftest import SERVICES, silent
 
 FIRST = "guides/first/index.html"
 
@@ -176,3 +182,25 @@ def test_a_draft_is_left_out(live):
 
 def test_an_image_keeps_its_place_before_it_is_loaded(finished):
     assert re.search(r'<img width="2" height="2"[^>]*dot-', finished.page(FIRST))
+
+
+def with_archive(site, name):
+    """The services of a site whose runtime has a file for each of these calculators."""
+    runtime = Runtime(
+        files={"runtime-1.json": b"{}", f"{name}-1.bin": b"1", "speed-1.bin": b"1"},
+        manifest="runtime-1.json",
+        calculators={"speed": "speed-1.bin", name: f"{name}-1.bin"},
+    )
+    services = replace(SERVICES, runtime=lambda: runtime)
+    return pipeline.build(site.folders, pipeline.Options(), services, memo.Memo(), silent).output
+
+
+def test_a_page_names_the_files_of_its_own_calculators(live):
+    page = with_archive(live, "other")["guides/first/index.html"].decode()
+    archives = re.search(r"data-archives='([^']*)'", page)[1]
+    assert json.loads(archives) == {"speed": "../../assets/runtime/speed-1.bin"}
+
+
+def test_a_calculator_that_a_page_does_not_use_changes_no_byte_of_it(live):
+    name = "guides/first/index.html"
+    assert with_archive(live, "one")[name] == with_archive(live, "another")[name]

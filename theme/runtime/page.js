@@ -7,8 +7,9 @@ import { openReceipts, showReceipts } from "./calculator/receipts.js";
 import { isBehind, showViews, wantedExtras } from "./calculator/views.js";
 import { createEngine } from "./engine/engine.js";
 import { announce } from "./page/announce.js";
-import { partsOf, target } from "./page/dom.js";
+import { all, partsOf, target } from "./page/dom.js";
 import { keepEngine } from "./page/offline.js";
+import { whenNear } from "./page/start.js";
 import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
 
 const PAUSE = 400;
@@ -22,7 +23,12 @@ const LONG = 300; // milliseconds that nobody needs to be told about
 export function createPage(names, address, settings) {
   const { worker = "", runtime = "" } = document.body.dataset;
   const at = (/** @type {string} */ path) => new URL(path, document.baseURI).href;
-  const engine = createEngine({ workerUrl: at(worker), runtimeUrl: at(runtime), onState });
+  const archives = Object.fromEntries(
+    Object.entries(JSON.parse(document.body.dataset.archives ?? "{}")).map(
+      ([name, path]) => [name, at(path)],
+    ),
+  );
+  const engine = createEngine({ workerUrl: at(worker), runtimeUrl: at(runtime), archives, onState });
   const calculators = new Map(names.map((name) => [name, create(name)]));
   /** @type {Map<string, {reply: import("./calculator/calculator.js").Reply, since: number}>} */
   const fresh = new Map();
@@ -100,7 +106,7 @@ export function createPage(names, address, settings) {
     } else if (now === "live") {
       for (const name of names) say(name, problemsOf(name));
       for (const calculator of calculators.values()) calculator.send();
-      keepEngine();
+      keepEngine(Object.values(archives));
     }
   }
 
@@ -129,9 +135,15 @@ export function createPage(names, address, settings) {
   return {
     /** @param {string | undefined} name */
     find: (name) => calculators.get(name ?? ""),
+    /** Each calculator gets its first reply when it is near; all at once where units are others. */
     start() {
       engine.start();
-      for (const calculator of calculators.values()) if (!calculator.state.busy) calculator.refresh();
+      const ask = (/** @type {string} */ name) => {
+        const calculator = calculators.get(name);
+        if (calculator && !calculator.state.busy && !calculator.state.reply) calculator.refresh();
+      };
+      if (settings.anyOn) names.forEach(ask);
+      else for (const place of all("[data-of]")) whenNear([place], () => ask(place.dataset.of ?? ""));
     },
     refresh() {
       for (const calculator of calculators.values()) calculator.refresh();

@@ -4,16 +4,18 @@ const RESTARTS = 2; // in a row, without an answer in between
 
 /**
  * @typedef {"idle" | "loading" | "live" | "failed"} State
- * @typedef {{id: number, request: string, resolve: (reply: string | null) => void,
+ * @typedef {{id: number, request: string, archive: string | undefined, resolve: (reply: string | null) => void,
  *   reject: (error: Error) => void}} Job
  */
 
 /**
- * @param {{workerUrl: string, runtimeUrl: string, patience?: number,
- *   onState?: (state: State, sentence?: string) => void}} options  absolute URLs of worker.js and
- *   of the bundle's manifest; how long (milliseconds) a running Worker may take for one answer.
+ * @param {{workerUrl: string, runtimeUrl: string, archives?: Record<string, string>,
+ *   patience?: number, onState?: (state: State, sentence?: string) => void}} options  absolute URLs
+ *   of worker.js, of the bundle's manifest and, by calculator, of what only that one needs; how long
+ *   (milliseconds) a running Worker may take for one answer.
  */
-export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState = () => {} }) {
+export function createEngine(options) {
+  const { workerUrl, runtimeUrl, archives = {}, patience = 20000, onState = () => {} } = options;
   /** @type {Map<string, {running: Job | null, waiting: Job | null}>} */
   const slots = new Map();
   let state = /** @type {State} */ ("idle");
@@ -39,6 +41,7 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
       (start) => worker === mine && mine.postMessage({ start, base: runtimeUrl, plain }),
       (error) => worker === mine && fail(error.message),
     );
+    for (const { running } of slots.values()) if (running) fetchAhead(running);
     mine.onmessage = ({ data }) => worker === mine && receive(data);
     mine.onmessageerror = () => worker === mine && died();
     mine.onerror = (event) => {
@@ -91,9 +94,14 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
     for (const { running } of slots.values()) if (running) send(running);
   }
 
-  function send({ id, request }) {
-    worker.postMessage({ id, request });
+  function send({ id, request, archive }) {
+    worker.postMessage({ id, request, archive });
     guard();
+  }
+
+  /** What a calculator needs is fetched beside Python, not after it. @param {Job} job */
+  function fetchAhead({ archive }) {
+    if (archive) worker?.postMessage({ ahead: archive });
   }
 
   /** Give a Worker that owes an answer some time; whoever does not come back is dead. */
@@ -145,7 +153,8 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
       this.start();
       return new Promise((resolve, reject) => {
         const slot = slots.get(calculator) ?? { running: null, waiting: null };
-        const job = { id: (lastId += 1), request, resolve, reject };
+        const archive = archives[calculator];
+        const job = { id: (lastId += 1), request, archive, resolve, reject };
         slots.set(calculator, slot);
         if (slot.running) {
           slot.waiting?.resolve(null);
@@ -153,6 +162,7 @@ export function createEngine({ workerUrl, runtimeUrl, patience = 20000, onState 
         } else {
           slot.running = job;
           if (state === "live") send(job);
+          else fetchAhead(job);
         }
       });
     },

@@ -18,6 +18,26 @@ export async function unpacked(url, type) {
   return new Response(body, { headers: { "content-type": type } });
 }
 
+/** Return a file's content unpacked. @param {string} url @returns {Promise<Uint8Array>} */
+export async function bytesOf(url) {
+  const response = await unpacked(url, "application/octet-stream");
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/**
+ * Write an archive's files below a folder of Python's file system: the archive begins with the length
+ * of a JSON list of [path, size], the list and then the contents.
+ */
+export function unpack(python, archive, root) {
+  const from = 4 + new DataView(archive.buffer, archive.byteOffset).getUint32(0, true);
+  let at = from;
+  for (const [path, size] of JSON.parse(new TextDecoder().decode(archive.subarray(4, from)))) {
+    const target = `${root}/${path}`;
+    python.FS.mkdirTree(target.slice(0, target.lastIndexOf("/")));
+    python.FS.writeFile(target, archive.subarray(at, (at += size)));
+  }
+}
+
 /** Return the parts as promises; none is waited for here, so that they load side by side. */
 export function load(manifest, base) {
   const file = (name) => new URL(manifest[name], base).href;
@@ -26,7 +46,7 @@ export function load(manifest, base) {
     module: imported(file("module")),
     wasm: compiled(file("wasm")),
     library: unpacked(file("library"), "application/zip"),
-    engine: unpacked(file("engine"), "application/zip").then(bytes),
+    engine: bytesOf(file("engine")),
   };
 }
 
@@ -77,10 +97,6 @@ async function compiled(url) {
   } catch (error) {
     throw new Error(`The program ${name(url)} could not be compiled: ${error.message}`);
   }
-}
-
-async function bytes(response) {
-  return new Uint8Array(await response.arrayBuffer());
 }
 
 function name(url) {

@@ -17,11 +17,15 @@ export async function kept(base, manifest) {
   }
 }
 
-/** Keep the memory of this Python; drop what was kept for other versions. */
-export async function keep(base, manifest, python) {
+/** Return the memory of this Python, before any calculator is in it, or null. */
+export function memoryOf(python) {
+  return python._module.HEAPU8.byteLength === HEAP ? python.makeMemorySnapshot() : null;
+}
+
+/** Keep the memory; drop what was kept for other versions. */
+export async function keep(base, manifest, found) {
   try {
-    if (python._module.HEAPU8.byteLength !== HEAP) return;
-    const memory = packed(python.makeMemorySnapshot());
+    const memory = packed(found);
     const cache = await caches.open(CACHE);
     const mine = key(base, manifest);
     await forget(base);

@@ -1,23 +1,33 @@
 // The Worker: starts Python with the engine in it and answers requests, JSON text in and out.
 //
 // In:  {start: Manifest, base: URL of its folder, plain: true to ignore and drop the snapshot},
-//      then {id, request}
+//      then {ahead: URL} to fetch what a calculator will need, and {id, request, archive: URL of it}
 // Out: {restoring: true} (all is there, only the snapshot can still hang), then {ready: true,
 //      timings}, {failed: sentence} or {again: true} (a bad snapshot: start plain), then
 //      {id, reply} or {id, failure: words}
-import { failure, hand, load } from "./parts.js";
-import { forget, keep, kept } from "./snapshot.js";
+import { bytesOf, failure, hand, load, unpack } from "./parts.js";
+import { forget, keep, kept, memoryOf } from "./snapshot.js";
 
-const ENGINE = "/wallclock.zip";
+const ROOT = "/wallclock";
 const IDLE = 1500; // milliseconds without a request before the snapshot is made
 
 /** @type {(request: string) => string} */
 let answer;
+/** @type {(archive: Uint8Array) => void} */
+let add;
+/** What calculators need, by address. @type {Map<string, Promise<Uint8Array>>} */
+const archives = new Map();
+/** The addresses whose modules Python can import. @type {Set<string>} */
+const added = new Set();
 /** @type {() => void} */
 let rested = () => {};
 let resting = 0;
 
-self.onmessage = ({ data }) => ("start" in data ? begin(data) : respond(data));
+self.onmessage = ({ data }) => {
+  if ("start" in data) begin(data);
+  else if ("ahead" in data) fetched(data.ahead).catch(() => {}); // said when it is needed
+  else respond(data);
+};
 
 async function begin({ start: manifest, base, plain }) {
   const began = performance.now();
@@ -27,9 +37,15 @@ async function begin({ start: manifest, base, plain }) {
   try {
     const python = await Promise.race([boot(manifest, base, parts, snapshot), failed]);
     answer = python.pyimport("engine.answer").answer;
+    const memory = snapshot === null ? memoryOf(python) : null;
+    const lookAgain = python.pyimport("engine.basis.discover").look_again;
+    add = (archive) => {
+      unpack(python, archive, ROOT);
+      lookAgain();
+    };
     const milliseconds = performance.now() - began;
     self.postMessage({ ready: true, timings: { milliseconds, snapshot: Boolean(snapshot) } });
-    if (snapshot === null) rested = once(() => keep(base, manifest, python));
+    if (memory) rested = once(() => keep(base, manifest, memory));
   } catch (error) {
     if (snapshot) await forget(base);
     self.postMessage(snapshot ? { again: true } : { failed: sentence(error) });
@@ -51,19 +67,43 @@ async function boot(manifest, base, parts, snapshot) {
   };
   const { loadPyodide } = await parts.loader;
   const python = await loadPyodide(options);
-  // Files are not part of the memory: the archive is written on every start.
-  python.FS.writeFile(ENGINE, await parts.engine);
+  // Files are not part of the memory: they are written on every start.
+  unpack(python, await parts.engine, ROOT);
   if (snapshot) python.pyimport("random").seed();
-  else python.pyimport("sys").path.insert(0, ENGINE);
+  else python.pyimport("sys").path.insert(0, ROOT);
   return python;
 }
 
-function respond({ id, request }) {
+function fetched(url) {
+  if (!archives.has(url)) {
+    const archive = bytesOf(url);
+    archives.set(url, archive);
+    archive.catch(() => archives.delete(url)); // the next request tries again
+  }
+  return archives.get(url);
+}
+
+/** Give Python the modules of a calculator, once. */
+async function mount(url) {
+  if (!url || added.has(url)) return;
+  const archive = await fetched(url);
+  if (!added.has(url)) add(archive);
+  added.add(url);
+}
+
+async function respond({ id, request, archive }) {
   clearTimeout(resting);
   try {
+    await mount(archive);
     self.postMessage({ id, reply: answer(request) });
   } catch (error) {
-    if (error.pyodide_fatal_error) throw error; // Python is dead: the page sees it and restarts
+    if (error.pyodide_fatal_error) {
+      // Python is dead: an error outside of any promise tells the page, which restarts it.
+      setTimeout(() => {
+        throw error;
+      });
+      return;
+    }
     self.postMessage({ id, failure: sentence(error) });
   }
   resting = setTimeout(() => rested(), IDLE);

@@ -28,11 +28,14 @@ export function keepVisited() {
   }));
 }
 
-/** Keeps the engine's files, which the page's own records do not show: its Worker fetched them. */
-export async function keepEngine() {
+/**
+ * Keeps the engine's files, which the page's own records do not show: its Worker fetched them.
+ * @param {string[]} archives what the page's calculators need besides
+ */
+export async function keepEngine(archives) {
   const { runtime = "" } = document.body.dataset;
   const manifest = new URL(runtime, location.href).href;
   const files = await fetch(manifest).then((reply) => reply.json()).catch(() => ({}));
   const names = Object.values(files).filter((name) => /^[\w.-]+$/.test(name));
-  keep([manifest, ...names.map((name) => new URL(name, manifest).href)]);
+  keep([manifest, ...archives, ...names.map((name) => new URL(name, manifest).href)]);
 }

@@ -46,8 +46,8 @@ export function whenIdle(next) {
   else setTimeout(next, 200);
 }
 
-/** @param {Element[]} places @param {() => void} next @param {AbortSignal} signal */
-function whenNear(places, next, signal) {
+/** @param {Element[]} places @param {() => void} next @param {AbortSignal} [signal] */
+export function whenNear(places, next, signal) {
   const observer = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
@@ -57,5 +57,5 @@ function whenNear(places, next, signal) {
     { rootMargin: "100% 0px" },
   );
   for (const place of places) observer.observe(place);
-  signal.addEventListener("abort", () => observer.disconnect());
+  signal?.addEventListener("abort", () => observer.disconnect());
 }

@@ -1,0 +1,96 @@
+"""What a module of the engine needs: read from the imports in its source, followed to the end.
+
+The engine also finds modules by looking into a package (`engine.basis.discover`); a text that is
+the name of a package, such as "engine.schedules", therefore stands for all its modules. Only the
+calculators, which nobody but the page names, are not followed so.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from builder.folders import digest
+
+CALCULATORS = "engine.calculators"
+Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
+
+
+class Imports:
+    """The imports of a package's modules; a module is named by its path."""
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._modules = {_dotted(path): path for path in sources}
+        self._closures: dict[str, frozenset[str]] = {}
+
+    def needed(self, path: str) -> frozenset[str]:
+        """Return the module and all that it imports, directly or not, with their packages."""
+        if path not in self._closures:
+            found, waiting = {path}, [path]
+            while waiting:
+                fresh = set(self._direct(waiting.pop())) - found
+                found |= fresh
+                waiting += fresh
+            self._closures[path] = frozenset(found)
+        return self._closures[path]
+
+    def digest(self, path: str) -> str:
+        """Return the digest of what the module does: comments and line ends change nothing."""
+        return digest(part for one in sorted(self.needed(path)) for part in (one, self.bare(one)))
+
+    def outside(self, paths: Iterable[str]) -> frozenset[str]:
+        """Return the modules that these import from elsewhere: the standard library."""
+        tops = {name.partition(".")[0] for name in self._modules}
+        names = {name for path in paths for name in _named(self.sources[path])[0]}
+        return frozenset(n for n in names if n and n.partition(".")[0] not in tops)
+
+    def _direct(self, path: str) -> list[str]:
+        imported, texts = _named(self.sources[path])
+        names = [*imported]
+        for package in texts:
+            inside = f"{package}."
+            if package in self._modules and not inside.startswith(f"{CALCULATORS}."):
+                names += [name for name in self._modules if name.startswith(inside)]
+        own = _dotted(path)
+        every = {part for name in (*names, own) for part in _with_packages(name)}
+        return [self._modules[name] for name in sorted(every) if name in self._modules]
+
+    def bare(self, path: str) -> str:
+        """Return a text of the module that is the same whenever it does the same."""
+        return without_comments(self.sources[path])
+
+
+@cache
+def without_comments(source: str) -> str:
+    """Return a text of the module that is the same whenever it does the same."""
+    return ast.dump(ast.parse(source))
+
+
+@cache
+def _named(source: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return (names that the source imports, its texts that could name a package)."""
+    names: dict[str, None] = {}
+    texts: dict[str, None] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= dict.fromkeys(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            # `from a import b` imports a, and a.b where that is a module.
+            names |= dict.fromkeys((module, *(f"{module}.{one.name}" for one in node.names)))
+        elif isinstance(node, ast.Constant) and _may_name(node.value):
+            texts[str(node.value)] = None
+    return tuple(names), tuple(texts)
+
+
+def _may_name(value: object) -> bool:
+    return isinstance(value, str) and "." in value and value.replace(".", "_").isidentifier()
+
+
+def _with_packages(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

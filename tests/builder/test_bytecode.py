@@ -1,0 +1,51 @@
+import json
+
+from builder.bytecode import bundled, plan
+from builder.imports import Imports
+
+SOURCES = {
+    "engine/__init__.py": "",
+    "engine/answer.py": "import json",
+    "engine/formulas/__init__.py": "",
+    "engine/formulas/ring.py": "x = 1",
+    "engine/calculators/__init__.py": "",
+    "engine/calculators/lab.py": "from engine.formulas import ring",
+}
+LAB = {"lab": "engine/calculators/lab.py"}
+# A calculator of a page yet to come, which shares a formula and brings a module of its own.
+MORE = {
+    "engine/formulas/tree.py": "import fractions",
+    "engine/calculators/other.py": "from engine.formulas import ring, tree",
+}
+
+
+def test_another_calculator_changes_no_file_of_a_page_without_it(tmp_path):
+    before = plan(Imports(SOURCES), LAB, tmp_path)
+    both = {**LAB, "other": "engine/calculators/other.py"}
+    after = plan(Imports({**SOURCES, **MORE}), both, tmp_path)
+    assert (after.library_file, after.shared_file, after.own_files["lab"]) == (
+        before.library_file,
+        before.shared_file,
+        before.own_files["lab"],
+    )
+
+
+def test_an_edit_of_a_calculator_changes_only_its_own_file(tmp_path):
+    before = plan(Imports(SOURCES), LAB, tmp_path)
+    edited = {**SOURCES, "engine/calculators/lab.py": "from engine.formulas import ring\ny = 2"}
+    after = plan(Imports(edited), LAB, tmp_path)
+    assert after.shared_file == before.shared_file
+    assert after.own_files["lab"] != before.own_files["lab"]
+
+
+def test_a_calculators_part_holds_what_answering_does_not_need_anyway(tmp_path):
+    found = plan(Imports(SOURCES), LAB, tmp_path)
+    assert "engine/formulas/ring.py" in found.own["lab"]
+    assert "engine/answer.py" not in found.own["lab"]
+
+
+def test_files_bundled_as_one_can_be_told_apart():
+    data = bundled({"a/b.pyc": b"12", "a.pyc": b"345"})
+    end = 4 + int.from_bytes(data[:4], "little")
+    assert json.loads(data[4:end]) == [["a.pyc", 3], ["a/b.pyc", 2]]
+    assert data[end:] == b"34512"

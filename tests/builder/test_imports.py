@@ -1,0 +1,64 @@
+import pytest
+
+from builder.imports import Imports
+
+SOURCES = {
+    "engine/__init__.py": '"""A."""',
+    "engine/answer.py": "from engine.draw import wire\nimport json",
+    "engine/draw/__init__.py": "",
+    "engine/draw/wire.py": "def late():\n    from engine.draw.extra import extra\n",
+    "engine/draw/extra.py": "",
+    "engine/draw/unused.py": "",
+    "engine/schedules/__init__.py": "",
+    "engine/schedules/gpipe.py": "from fractions import Fraction",
+    "engine/schedules/naive.py": "",
+    "engine/lab.py": 'import engine.draw.wire\nPACKAGE = "engine.schedules"\n',
+}
+
+
+@pytest.fixture
+def sources():
+    return Imports(SOURCES)
+
+
+def test_a_module_needs_what_it_imports_and_their_packages(sources):
+    assert sources.needed("engine/draw/wire.py") == {
+        "engine/__init__.py",
+        "engine/draw/__init__.py",
+        "engine/draw/wire.py",
+        "engine/draw/extra.py",
+    }
+
+
+def test_a_module_needs_what_its_imports_need(sources):
+    assert "engine/draw/extra.py" in sources.needed("engine/answer.py")
+
+
+def test_what_nobody_imports_is_not_needed(sources):
+    assert "engine/draw/unused.py" not in sources.needed("engine/answer.py")
+
+
+def test_a_package_that_is_named_is_needed_with_all_its_modules(sources):
+    needed = sources.needed("engine/lab.py")
+    assert {"engine/schedules/gpipe.py", "engine/schedules/naive.py"} <= needed
+
+
+def test_the_standard_library_is_outside(sources):
+    assert sources.outside(sources.needed("engine/answer.py")) == {"json"}
+
+
+def changed(path, text):
+    return Imports({**SOURCES, path: text}).digest("engine/answer.py")
+
+
+def test_a_comment_changes_no_digest(sources):
+    text = SOURCES["engine/draw/wire.py"] + "    # why\n\n"
+    assert changed("engine/draw/wire.py", text) == sources.digest("engine/answer.py")
+
+
+def test_an_edit_of_what_is_needed_changes_the_digest(sources):
+    assert changed("engine/draw/extra.py", "x = 1") != sources.digest("engine/answer.py")
+
+
+def test_an_edit_of_anything_else_does_not(sources):
+    assert changed("engine/draw/unused.py", "x = 1") == sources.digest("engine/answer.py")
