@@ -19,7 +19,7 @@ from engine.formulas.volumes import (
 from engine.run.file import Run
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.simulate.layer_exchange import exchange_time
-from engine.simulate.rank import Group, Rank, group_of
+from engine.simulate.rank import Group, Rank, group_of, stage_hops
 from engine.simulate.sharding_time import rank_weights
 from engine.simulate.step_time import StepTime
 
@@ -212,14 +212,13 @@ def _pipeline(run: Run, rank: Rank) -> _Load:
     model, plan, training = run.model, run.plan, run.training
     many = 2 * num_microbatches(plan, training) * plan.virtual_pipeline
     size = stage_message(local_tokens(plan, training), model.hidden_size) / plan.tensor_parallel
-    pair = group_of(rank, 2, plan.world_size // plan.pipeline_parallel)
-    hop = rank.scale_up if pair.nodes == 1 else rank.port
+    hop = stage_hops(rank, plan).slowest
     return _Load(
         sent=many * size,
         messages=many,
         # The pipeline also fills and drains.
-        alone=(many + 2 * (plan.pipeline_parallel - 1)) * send_time(size, hop, pair.nodes),
-        group=Group(ranks=2, nodes=pair.nodes, bandwidth=hop),
+        alone=(many + 2 * (plan.pipeline_parallel - 1)) * send_time(size, hop.bandwidth, hop.nodes),
+        group=hop,
     )
 
 

@@ -6,7 +6,7 @@ from engine.basis.units import Bytes, Count, Seconds, Share
 from engine.formulas.pipeline import bubble_share
 from engine.formulas.transfer_time import send_time
 from engine.run.file import Run
-from engine.simulate.rank import group_of, rank_of
+from engine.simulate.rank import rank_of, stage_hops
 
 _MOST = 6
 
@@ -36,17 +36,15 @@ def batch_cuts(run: Run, sequences: Count, size: Bytes) -> tuple[BatchCut, ...]:
     The ranks of tensor and context parallelism send one share each.
     """
     plan = run.plan
-    rank = rank_of(run.cluster, run.training)
-    pair = group_of(rank, 2, plan.world_size // plan.pipeline_parallel)
-    hop = rank.scale_up if pair.nodes == 1 else rank.port
+    hop = stage_hops(rank_of(run.cluster, run.training), plan).slowest
     share = plan.tensor_parallel * plan.context_parallel
     counts = [count for count in range(1, sequences + 1) if sequences % count == 0]
     return tuple(
         BatchCut(
             num_microbatches=count,
             sequences=sequences // count,
-            latencies=2 * count * send_time(0.0, hop, pair.nodes),
-            time=2 * count * send_time(size / count / share, hop, pair.nodes),
+            latencies=2 * count * send_time(0.0, hop.bandwidth, hop.nodes),
+            time=2 * count * send_time(size / count / share, hop.bandwidth, hop.nodes),
             bubble=bubble_share(plan.pipeline_parallel, count),
         )
         for count in counts[:: -(-len(counts) // _MOST)]

@@ -9,7 +9,7 @@ from engine.basis.units import Bytes, Count, Seconds
 from engine.run.file import Run
 from engine.run.parallelism import Plan, data_parallel
 from engine.simulate.map_traffic import SHOWN, Traffic, traffic
-from engine.simulate.rank import Axis, Group, group_of, rank_of
+from engine.simulate.rank import Axis, Group, group_of, rank_of, stage_hops
 from engine.simulate.rank_map import AXES, Mesh, placed
 from engine.simulate.step_time import StepTime, step_time
 
@@ -123,12 +123,13 @@ def _step(run: Run, mesh: Mesh) -> StepTime:
 def _wire(run: Run, where: Mapping[Axis, Count], axis: Axis) -> Group:
     rank = replace(rank_of(run.cluster, run.training), placed=where)
     plan = run.plan
+    if axis == "pipeline":
+        return stage_hops(rank, plan).slowest
     ranks = {
         "tensor": plan.tensor_parallel,
         "context": plan.context_parallel,
         "expert": plan.expert_parallel,
         "data": data_parallel(plan) * plan.context_parallel,
-        "pipeline": 2,
     }[axis]
     return group_of(rank, ranks, 1, axis)
 

@@ -7,7 +7,7 @@ from typing import Literal
 from engine.basis.units import Bandwidth, Count, FlopRate, Seconds, Share
 from engine.catalog.accelerators import Gpu
 from engine.catalog.constants import COMMON, Achieved, Common, achieved
-from engine.run.parallelism import Cluster, Training
+from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.software import SOFTWARE, Software
 
 # The groups that a rank belongs to. Of the states of data parallelism: those outside the experts
@@ -132,3 +132,30 @@ def group_of(rank: Rank, ranks: Count, stride: Count, axis: Axis | None = None) 
         return Group(ranks=ranks, nodes=1, bandwidth=rank.scale_up)
     bandwidth = min(rank.scale_up, per_node * rank.port)
     return Group(ranks=ranks, nodes=nodes, bandwidth=bandwidth)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hops:
+    """The hops between neighboring stages of a pipeline.
+
+    Attributes:
+        slowest: over a node's edge, if any hop leads there.
+        crossing: share of the hops that do.
+    """
+
+    slowest: Group
+    crossing: Share
+
+
+def stage_hops(rank: Rank, plan: Plan) -> Hops:
+    """Return the hops between neighboring stages, the ranks in their usual order or as placed."""
+    stages = plan.pipeline_parallel
+    if "pipeline" in rank.placed:
+        crossing = float(rank.placed["pipeline"] == 1)
+    else:
+        per_node = group_of(rank, stages, plan.world_size // stages)
+        crossing = (per_node.nodes - 1) / max(1, stages - 1)
+    if not crossing:
+        inside = Group(ranks=2, nodes=1, bandwidth=rank.scale_up)
+        return Hops(slowest=inside, crossing=0.0)
+    return Hops(slowest=Group(ranks=2, nodes=2, bandwidth=rank.port), crossing=crossing)

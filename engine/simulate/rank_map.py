@@ -170,7 +170,8 @@ def placed(mesh: Mesh) -> Mapping[Axis, Count]:
     """Return how many GPUs of a node belong to the same group, by axis, where they are fewest.
 
     A group enters a node through the ports of its own GPUs there, so the fewest set its pace. Of
-    the pipeline what counts is a pair of neighbors: 2 if all pairs share a node, else 1.
+    the pipeline what counts is a pair of neighbors: 2 if all pairs share a node, else 1; outermost,
+    as usual, it is left to `stage_hops`.
     """
     found: dict[Axis, Count] = {}
     for axis in ("tensor", "context", "data", "expert", "expert_data"):
@@ -179,6 +180,8 @@ def placed(mesh: Mesh) -> Mapping[Axis, Count]:
             continue
         counts = (_on_nodes(mesh, one).values() for one in _unlike(mesh, axis))
         found[axis] = min(min(count) for count in counts)
+    if mesh.order[-1] == "pipeline":
+        return found
     stride = mesh.strides["pipeline"]
     apart = any(
         node_of(mesh, rank) != node_of(mesh, rank + stride)

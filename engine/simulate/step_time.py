@@ -13,7 +13,7 @@ from engine.formulas.transfer_time import scatter_or_gather_time, send_time
 from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes, num_microbatches
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
-from engine.simulate.rank import Axis, Rank, group_of, rank_of
+from engine.simulate.rank import Axis, Rank, group_of, rank_of, stage_hops
 from engine.simulate.sharding_time import data_parallel_time, optimizer_time, rank_weights
 
 NO_BUBBLE = ("zb-2p", "zbv")
@@ -219,12 +219,15 @@ def _messages(
         return 0.0
     tensor = plan.tensor_parallel
     size = HALF * local_tokens(plan, training) * model.hidden_size
-    pair = group_of(rank, 2, plan.world_size // ranks, "pipeline")
-    bandwidth = rank.scale_up if pair.nodes == 1 else rank.port
-    one = send_time(size / tensor, bandwidth, pair.nodes)
+    hops = stage_hops(rank, plan)
+    across = send_time(size / tensor, hops.slowest.bandwidth, hops.slowest.nodes)
+    inside = send_time(size / tensor, rank.scale_up, 1)
+    # Few hops over a node's edge cost little more than none: sends run ahead. The mean comes
+    # closer to measured steps than the slowest hop does.
+    one = hops.crossing * across + (1 - hops.crossing) * inside
     if tensor > 1 and not plan.sequence_parallel:
-        inside = group_of(rank, tensor, 1, "tensor")
-        one += scatter_or_gather_time(size, tensor, inside.nodes, inside.bandwidth)
+        shared = group_of(rank, tensor, 1, "tensor")
+        one += scatter_or_gather_time(size, tensor, shared.nodes, shared.bandwidth)
     fill = 2 * (ranks - 1) * one
     pieces = plan.virtual_pipeline
     if pieces > 1:

@@ -60,3 +60,16 @@ def test_smaller_micro_batches_cost_latencies_and_save_bubble():
 def test_a_gpu_alone_moves_nothing():
     one = replace(Inputs(), tensor_parallel=1, pipeline_parallel=1, data_parallel=1)
     assert model_of(run_of(run_inputs(one))[0], 0.5).axes == ()
+
+
+def test_stages_that_cross_nodes_talk_over_the_network():
+    # TP 1, DP 4, PP 4 on nodes of eight: stages 0 and 1 share a node, 1 and 2 do not.
+    plan = replace(Inputs(), tensor_parallel=1, pipeline_parallel=4, data_parallel=4)
+    found = {axis.key: axis for axis in model_of(run_of(run_inputs(plan))[0], 0.5).axes}
+    assert (found["pipeline"].wire, found["data"].wire) == ("network", "NVLink")
+
+
+def test_stages_of_one_node_talk_over_nvlink():
+    plan = replace(Inputs(), tensor_parallel=1, pipeline_parallel=4, data_parallel=2)
+    found = {axis.key: axis for axis in model_of(run_of(run_inputs(plan))[0], 0.5).axes}
+    assert found["pipeline"].wire == "NVLink"

@@ -104,8 +104,12 @@ def test_placed_counts_the_gpus_of_a_group_in_a_node():
         "data": 2,
         "expert": 1,
         "expert_data": 8,
-        "pipeline": 1,
     }
+
+
+def test_placed_counts_the_pipeline_only_where_it_is_not_outermost():
+    assert placed(mesh((4, 1, 2, 3), LLAMA))["pipeline"] == 1
+    assert placed(mesh((2, 1, 2, 2), LLAMA))["pipeline"] == 2
 
 
 PLAN = Plan(
