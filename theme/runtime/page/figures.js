@@ -10,7 +10,18 @@ export async function dataOf(figure) {
 }
 
 /**
- * Calls `start` once: when the figure is near and the page is idle, or when the reader touches it.
+ * The reader has moved, scrolled or pressed something. What draws live charts takes a slow phone
+ * more than a second; whoever only reads the first screen never pays for it.
+ */
+const arrived = new Promise((resolve) => {
+  for (const sign of ["pointermove", "pointerdown", "touchstart", "wheel", "scroll", "keydown"]) {
+    addEventListener(sign, resolve, { once: true, passive: true });
+  }
+});
+
+/**
+ * Calls `start` once: when the figure is near, the reader has moved and the page is idle, or when
+ * the reader touches it.
  * @param {HTMLElement} figure
  * @param {() => Promise<void>} start
  */
@@ -24,7 +35,7 @@ export function whenWanted(figure, start) {
   const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then));
   const watcher = new IntersectionObserver(
     (entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) idle(go);
+      if (entries.some((entry) => entry.isIntersecting)) arrived.then(() => idle(go));
     },
     { rootMargin: "100% 0px" },
   );
