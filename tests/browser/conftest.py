@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from builder import commands
+from tests.browser.reading import arrive
 
 SUB_PATH = "/wallclock/"
 LAB = "guides/gradient-sync-lab/"
@@ -114,12 +115,16 @@ def reader(browser: Browser) -> Iterator[BrowserContext]:
 def visit(
     browser: Browser, reader: BrowserContext, base: str, watch: Watch
 ) -> Iterator[Callable[..., Page]]:
-    """Open a page of the site: visit(path, prepare=..., **options of a context of its own)."""
+    """Open a page of the site: visit(path, prepare=..., moved=..., **options of a context)."""
     contexts: list[BrowserContext] = []
     pages: list[Page] = []
 
     def open_page(
-        path: str = LAB, *, prepare: Callable[[Page], None] | None = None, **options: Any
+        path: str = LAB,
+        *,
+        prepare: Callable[[Page], None] | None = None,
+        moved: bool = True,
+        **options: Any,
     ) -> Page:
         if options:
             contexts.append(
@@ -134,6 +139,8 @@ def visit(
         if prepare:
             prepare(page)
         page.goto(base + path)
+        if moved:
+            arrive(page)
         return page
 
     yield open_page

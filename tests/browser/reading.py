@@ -10,6 +10,12 @@ from engine.answer import reply
 CALCULATOR = "gradient_sync"
 
 
+def arrive(page: Page) -> None:
+    """Move the mouse a little, as a reader does: live charts wait for that."""
+    page.mouse.move(2, 2)
+    page.mouse.move(3, 3)
+
+
 def live(page: Page, name: str = CALCULATOR) -> None:
     """Wait until the calculator follows its inputs."""
     page.wait_for_selector(f'[data-calculator="{name}"][data-state="live"]', state="attached")

@@ -11,6 +11,7 @@ from PIL import Image, ImageChops
 from engine.answer import reply
 from engine.calculator import load, make
 from tests.browser.made import hosted, write_page
+from tests.browser.reading import arrive
 
 NAMES = ("efficiency_curve", "timeline", "algorithms")
 ALL_LIVE = "() => document.querySelectorAll('[data-chart=live]').length === 3"
@@ -65,6 +66,7 @@ def open_page(browser, address):
 def live(open_page, address):
     page = open_page()
     page.goto(address)
+    arrive(page)
     wait(page, ALL_LIVE)
     return page
 
@@ -127,9 +129,11 @@ def test_live_and_static_carry_the_same_texts(live, name):
 def test_the_swap_cannot_be_seen(open_page, address, width):
     page = open_page(blocked=True, width=width)
     page.goto(address)
+    arrive(page)
     before = Image.open(io.BytesIO(page.screenshot())).convert("L")
     page.unroute("**/bokeh.js")
     page.reload()
+    arrive(page)
     wait(page, ALL_LIVE)
     after = Image.open(io.BytesIO(page.screenshot())).convert("L")
     counts = ImageChops.difference(before, after).histogram()
@@ -204,6 +208,7 @@ def test_an_update_tells_the_picture_s_words_anew(live):
 def test_an_update_before_the_figure_is_live_is_not_lost(open_page, address):
     page = open_page()
     page.goto(address)
+    arrive(page)
     wait(page, "() => Boolean(window.chart)")
     show_other(page)
     wait(page, ALL_LIVE)
@@ -214,6 +219,7 @@ def test_an_update_before_the_figure_is_live_is_not_lost(open_page, address):
 def test_without_the_library_the_static_picture_stays(open_page, address):
     page = open_page(blocked=True)
     page.goto(address)
+    arrive(page)
     wait(page, "() => document.querySelectorAll('[data-chart=static]').length === 3")
     assert page.locator(".chart-svg").first.evaluate("one => getComputedStyle(one).opacity") == "1"
 
@@ -221,6 +227,7 @@ def test_without_the_library_the_static_picture_stays(open_page, address):
 def test_without_the_library_the_static_picture_follows(open_page, address):
     page = open_page(blocked=True)
     page.goto(address)
+    arrive(page)
     wait(page, "() => document.querySelectorAll('[data-chart=static]').length === 3")
     expected = next(p["label"] for p in ask(tokens_per_gpu="20000")["outputs"][NAMES[0]]["points"])
     texts = page.locator(f"[data-output={NAMES[0]}] .chart-svg text")

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
 
+from tests.browser.reading import arrive
+
 pytestmark = pytest.mark.browser
 CONTENT = Path(__file__).resolve().parents[2] / "content"
 # All that a calculator shows, in words; a chart's still picture, which gives way, is none of it.
@@ -49,6 +51,7 @@ def page(reader: BrowserContext, base: str, request: pytest.FixtureRequest) -> I
     page = reader.new_page()
     page.set_default_timeout(20_000)
     page.goto(base + request.param)
+    arrive(page)
     if page.locator("[data-calculator]").count():
         page.wait_for_selector("[data-calculator][data-state=live]", state="attached")
         page.wait_for_selector("[data-reset][aria-disabled]", state="attached")

@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, TimeoutError
 
+from tests.browser.reading import arrive
+
 pytestmark = pytest.mark.browser
 Row = dict[str, Any]
 ROWS: list[Row] = tomllib.loads(
@@ -53,6 +55,7 @@ def test_every_feature_reacts_to_its_inputs(visit, base, path):
     still: list[str] = []
     for inputs, together in states(rows):
         page.goto(f"{base}{path}?{urlencode(inputs)}")
+        arrive(page)
         for row in together:
             try:
                 arg = [row["changes"], before[row["changes"]]]

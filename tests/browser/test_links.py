@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser.made import hosted, views, write_page
+from tests.browser.reading import arrive
 
 pytestmark = pytest.mark.browser
 # The names of the views that mark something.
@@ -25,6 +26,7 @@ def page(browser, address):
     context = browser.new_context(viewport={"width": 1000, "height": 2200})
     page = context.new_page()
     page.goto(address)
+    arrive(page)
     for name in ("run", "memory"):
         page.locator(f"[data-output={name}][data-chart=live]").wait_for()
         page.locator(f"[data-output={name}] .layer").wait_for(state="attached")

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser.made import hosted, views, write_page
+from tests.browser.reading import arrive
 
 pytestmark = pytest.mark.browser
 FIGURE = "figure[data-output=run]"
@@ -34,6 +35,7 @@ def opened(browser, address):
         if blocked:
             page.route("**/bokeh.js", lambda route: route.abort())
         page.goto(address)
+        arrive(page)
         state = "static" if blocked else "live"
         page.locator(f"{FIGURE}[data-chart={state}]").wait_for()
         page.locator(f"{FIGURE} [data-scrub]").wait_for()
