@@ -1,7 +1,21 @@
-"""A cut by hand: layers moved off the ends of a pipeline."""
+"""How a pipeline cuts the layers: in pieces that may differ, or by hand."""
 
 from engine.basis.units import Count
-from engine.run.parallelism import chunk_sizes
+from engine.catalog.models import Model
+from engine.run.parallelism import V_SHAPED, Plan, Schedule, chunk_sizes
+
+
+def uneven_pieces(model: Model, plan: Plan, schedule: Schedule = "1f1b") -> tuple[Count, ...]:
+    """Return the layers of each piece of the pipeline where they differ; empty where they divide.
+
+    A cut by hand (`Plan.stage_layers`) is meant as it is. Interleaved, every rank has
+    `virtual_pipeline` pieces; in a V it has two.
+    """
+    if plan.pipeline_parallel == 1 or plan.stage_layers:
+        return ()
+    pieces = plan.pipeline_parallel * (2 if schedule in V_SHAPED else plan.virtual_pipeline)
+    sizes = chunk_sizes(model.num_layers, pieces)
+    return sizes if len(set(sizes)) > 1 else ()
 
 
 def moved_layers(

@@ -248,7 +248,15 @@ def reserve(training: Training, used: Bytes) -> Bytes:
 
 def fits(memory: Memory, training: Training, capacity: Bytes) -> bool:
     """Return whether the fullest rank fits into `capacity`, with the CUDA context and NCCL."""
-    return memory.total + context(training) <= capacity
+    return memory.total <= usable(capacity, training)
+
+
+def usable(capacity: Bytes, training: Training) -> Bytes:
+    """Return what of a GPU's memory `Memory` may fill; `capacity` is the memory as it is sold.
+
+    80 GB on the label are 80 GiB, 85.90 GB; the CUDA context and NCCL take theirs first.
+    """
+    return capacity - context(training)
 
 
 def context(training: Training) -> Bytes:

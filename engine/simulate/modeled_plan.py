@@ -14,6 +14,7 @@ from engine.basis.units import (
     Tokens,
 )
 from engine.catalog.models import num_sparse_in
+from engine.formulas.axes import exposed_ratio
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
 from engine.run.file import Run
@@ -24,7 +25,7 @@ from engine.run.parallelism import (
 )
 from engine.simulate.axis_loads import AxisLoad, axis_loads
 from engine.simulate.layer_time import embedding_time, layer_time, output_time
-from engine.simulate.memory import Memory, context, in_flight, kinds_of_layer, stage_memory
+from engine.simulate.memory import Memory, in_flight, kinds_of_layer, stage_memory, usable
 from engine.simulate.rank import Rank, rank_of
 from engine.simulate.step_time import StepTime, step_time
 
@@ -92,8 +93,23 @@ class Modeled:
 
     @property
     def usable(self) -> Bytes:
-        """Memory of a GPU, less what its context takes."""
-        return self.run.cluster.gpu.memory - context(self.run.training)
+        """Memory of a GPU that its tensors may fill."""
+        return usable(self.run.cluster.gpu.memory, self.run.training)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the fullest GPU holds its part."""
+        return self.stages[self.fullest].memory.total <= self.usable
+
+    @property
+    def tensor_over_computation(self) -> Ratio:
+        """All collectives of tensor parallelism, nothing hidden, over the computation of a GPU.
+
+        Forward and backward pass, bandwidths as large messages were measured to reach them, the
+        computation at the given kernel efficiency; 0 without tensor parallelism.
+        """
+        alone = {axis.key: axis.alone for axis in self.axes}.get("tensor", 0.0)
+        return exposed_ratio(alone, self.computation)
 
     @property
     def token_time(self) -> GpuTime:

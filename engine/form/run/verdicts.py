@@ -9,6 +9,8 @@ from engine.basis.views import Badge
 from engine.form.run.result import Estimate
 from engine.run.file import Run
 from engine.run.problems import problems
+from engine.run.stage_cut import uneven_pieces
+from engine.simulate.memory import usable
 
 
 def possible(run: Run, changes: tuple[Text, ...]) -> Badge:
@@ -22,7 +24,20 @@ def possible(run: Run, changes: tuple[Text, ...]) -> Badge:
         return Badge(text="Changed", sentence=_joined(changes, said), color="communication")
     if said:
         return Badge(text="Doubtful", sentence=" ".join(said), color="communication")
+    if sentence := uneven(run):
+        return Badge(text="Uneven", sentence=sentence, color="communication")
     return Badge(text="Possible", sentence="Every size divides.", color="compute")
+
+
+def uneven(run: Run) -> str:
+    """Return in words how layers that do not divide are spread; nothing where they do."""
+    layers = run.model.num_layers
+    sizes = uneven_pieces(run.model, run.plan, run.training.schedule)
+    if not sizes:
+        return ""
+    words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else "")
+    kind = "stages" if len(sizes) == run.plan.pipeline_parallel else "pieces"
+    return f"{layers} layers do not divide by {len(sizes)} {kind}; they hold {words}."
 
 
 def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:
@@ -44,9 +59,10 @@ def fit(run: Run, found: Estimate) -> Badge:
     return Badge(
         text="Fits" if found["fits"] else "Does not fit",
         sentence=say(
-            "The fullest GPU needs {need} of its {have}.",
+            "The fullest GPU needs {need}. Of its {have} as sold, tensors may fill {room}.",
             need=(found["peak_memory"], BYTES),
             have=(capacity, BYTES),
+            room=(usable(capacity, run.training), BYTES),
         ),
         color="compute" if found["fits"] else "communication",
     )

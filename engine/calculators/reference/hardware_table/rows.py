@@ -13,6 +13,7 @@ from engine.basis.units import (
 )
 from engine.basis.views import Cell, Cite, Table
 from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.catalog.constants import ALLOWANCES
 from engine.catalog.hardware import LINKS, MEASURED, Link, Measurement
 from engine.catalog.nodes import NODES, Node
 from engine.run.ladder import network_per_gpu
@@ -45,10 +46,13 @@ def accelerators(data_type: str) -> Table:
             "datasheet",
         ),
         rows=tuple(_accelerator(gpu, data_type) for gpu in ACCELERATORS.values()),
-        caption=(
-            "Datasheets. Peaks without structured sparsity; memory bandwidth is reads and writes "
-            "together; “per byte” is the operations that the GPU can do while one byte comes from "
-            "its memory. The power is the limit of the whole board."
+        caption=say(
+            "Datasheets. Memory is as sold: 80 GB on the label of an A100 or H100 are 80 GiB. What "
+            "the tensors of a job may fill is less: the CUDA context and NCCL take {c}. Peaks "
+            "without structured sparsity; memory bandwidth is reads and writes together; “per "
+            "byte” is the operations that the GPU can do while one byte comes from its memory. The "
+            "power is the limit of the whole board.",
+            c=(ALLOWANCES.context + ALLOWANCES.channels, BYTES),
         ),
     )
 
@@ -101,8 +105,9 @@ def wires() -> Table:
             for gpu in ACCELERATORS.values()
         ),
         caption=(
-            "Datasheets. Scale-up is NVLink or Infinity Fabric, all links of a GPU together. A "
-            "dash means that there is only PCIe, or a bridge between two cards."
+            "Datasheets, not what a collective reaches: that is in the table of measurements. "
+            "Scale-up is NVLink or Infinity Fabric, all links of a GPU together. A dash means that "
+            "there is only PCIe, or a bridge between two cards."
         ),
     )
 

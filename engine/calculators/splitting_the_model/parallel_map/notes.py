@@ -6,8 +6,9 @@ from engine.basis.text import Text, say
 from engine.basis.units import COUNT, Count
 from engine.calculators.splitting_the_model.parallel_map.inputs import MOST, Inputs
 from engine.run.file import Run
-from engine.run.parallelism import chunk_sizes, data_parallel
+from engine.run.parallelism import data_parallel
 from engine.run.problems import problems
+from engine.run.stage_cut import uneven_pieces
 
 
 def at_most(inputs: Inputs) -> tuple[Inputs, tuple[Text, ...]]:
@@ -43,9 +44,9 @@ def product(inputs: Inputs) -> Count:
 def uneven(run: Run) -> tuple[Text, ...]:
     """Return how layers that do not divide are spread over the stages."""
     layers, stages = run.model.num_layers, run.plan.pipeline_parallel
-    if layers % stages == 0:
+    sizes = uneven_pieces(run.model, run.plan)
+    if not sizes:
         return ()
-    sizes = chunk_sizes(layers, stages)
     return (
         say(
             "{n} layers do not divide into {p} stages: they get {low} to {high} layers, embedding "

@@ -10,6 +10,7 @@ from engine.basis.views import Advice, Challenge, Condition, Remedy
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result, plan_of
 from engine.run.problems import problems
+from engine.run.stage_cut import uneven_pieces
 from engine.simulate.modeled_plan import Modeled
 
 Change = Mapping[str, float | int | str | bool]
@@ -81,7 +82,7 @@ def _side(before: Modeled, after: Modeled) -> Sentence:
         if abs(new - old) > 1e-3 * old:
             words.append(phrase)
             numbers[key] = (float(new), quantity)
-    if after.stages[after.fullest].memory.total > after.usable:
+    if not after.fits:
         words.append("which does not fit")
     words += _uneven(after)
     return say(", ".join(words) or "nothing else changes", **numbers)
@@ -89,9 +90,9 @@ def _side(before: Modeled, after: Modeled) -> Sentence:
 
 def _uneven(found: Modeled) -> list[str]:
     run = found.run
-    layers, pieces = run.model.num_layers, run.plan.pipeline_parallel * run.plan.virtual_pipeline
-    if layers % pieces:
-        return [f"{layers} layers do not divide by {pieces}"]
+    sizes = uneven_pieces(run.model, run.plan, run.training.schedule)
+    if sizes:
+        return [f"{run.model.num_layers} layers do not divide by {len(sizes)}"]
     said = problems(run.model, run.cluster, run.plan, run.training)
     return ["but " + note.replace("_", " ").rstrip(".") for note in said[:1]]
 
@@ -193,7 +194,6 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
     found = result.plan
     run, step = found.run, found.step
     given = all(getattr(inputs, name) == value for name, value in _GIVEN.items())
-    fits = found.stages[found.fullest].memory.total <= found.usable
     conditions = (
         Condition(
             text="Llama 3 70B on 128 H100 with their network as at the start, sequences of 4,096",
@@ -202,7 +202,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         Condition(
             text="at most 256 sequences in a step", met=run.training.global_batch_size <= 256
         ),
-        Condition(text="every GPU holds its part", met=fits),
+        Condition(text="every GPU holds its part", met=found.fits),
         Condition(
             text=say("a bubble of at most {b} of the step", b=(0.05, SHARE)),
             met=step.bubble <= 0.05 * step.total,

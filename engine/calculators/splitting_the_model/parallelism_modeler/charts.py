@@ -33,10 +33,11 @@ def bandwidths(found: Modeled) -> Bars:
         bars = [_bar("none", "one GPU sends nothing", 0.0, "muted")]
     most = max(part.value for bar in bars for part in bar.segments) or 1.0
     return Bars(
-        title="Bandwidth of a GPU, needed and there",
+        title="Bandwidth of a GPU, needed and available",
         axis=Axis(label="per GPU, one way", quantity=LINK_SPEED, low=0.0, high=1.02 * most),
         bars=tuple(bars),
-        caption="Needed: what lets sending take no longer than computing.",
+        caption="Needed: what lets sending take no longer than computing. Available: what large "
+        "messages were measured to reach on that link, less than its datasheet says.",
     )
 
 

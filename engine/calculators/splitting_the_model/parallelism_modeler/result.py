@@ -191,6 +191,7 @@ class Result:
         Told("Fullest GPU", "M", color="optimizer", sources=("korthikanti2022", "rajbhandari2020")),
     ]
     usable: Bytes
+    sold: Bytes
     column: tuple[Count, ...]
     closed: tuple[Share, ...]
     printed: Mapping[str, str]
@@ -256,13 +257,14 @@ def solve(inputs: Inputs) -> Result:
         all_pieces=pieces,
         needed_pipeline=least_bandwidth(sent, plan.computation),
         sent_on=sent,
-        tensor_alone=exposed_ratio(alone, plan.computation),
+        tensor_alone=plan.tensor_over_computation,
         tensor_time=alone,
         activation=first.memory.activations,
         first_layers=first.layers,
         first_held=first.held,
         peak_memory=plan.stages[plan.fullest].memory.total,
         usable=plan.usable,
+        sold=run.cluster.gpu.memory,
         column=_COLUMN,
         closed=tuple(1 - bubble_share(sizes[0], m, sizes[2]) for m in _COLUMN),
         printed=printed(

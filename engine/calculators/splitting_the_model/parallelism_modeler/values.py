@@ -133,6 +133,6 @@ def of_memory(tell: Teller, result: Result) -> dict[str, Value]:
             "peak_memory",
             symbols=peak_symbols(fullest.memory),
             assumes=(band("memory"),),
-            note=f"stage {result.plan.fullest}; {{usable}} may be filled",
+            note=f"stage {result.plan.fullest}; of {{sold}} as sold {{usable}} may be filled",
         ),
     }

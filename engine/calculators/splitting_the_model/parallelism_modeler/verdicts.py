@@ -9,7 +9,7 @@ from engine.basis.units import (
 from engine.basis.views import Badge
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
-from engine.run.parallelism import chunk_sizes
+from engine.form.run.verdicts import uneven
 from engine.run.problems import problems
 from engine.simulate.modeled_plan import Modeled
 
@@ -43,12 +43,14 @@ def goal(inputs: Inputs, result: Result) -> Badge:
 def regime(found: Modeled) -> Badge:
     """Return what costs most beside the computation, or that the plan does not fit."""
     fullest = found.stages[found.fullest].memory.total
-    if fullest > found.usable:
+    if not found.fits:
         return Badge(
             text="Capacity",
             sentence=say(
-                f"Stage {found.fullest} needs {{m}}, a GPU has {{u}}: the plan does not run.",
+                f"Stage {found.fullest} needs {{m}}. Of the {{s}} of a GPU tensors may fill {{u}}: "
+                "the plan does not run.",
                 m=(fullest, BYTES),
+                s=(found.run.cluster.gpu.memory, BYTES),
                 u=(found.usable, BYTES),
             ),
             color="buffers",
@@ -73,18 +75,9 @@ def possible(inputs: Inputs, result: Result) -> Badge:
     """Return whether every size divides, in words."""
     if result.changes:
         return Badge(text="Changed", sentence=result.changes[0], color="communication")
-    run, stages = result.plan.run, inputs.pipeline_parallel
-    layers = run.model.num_layers
-    pieces = stages * run.plan.virtual_pipeline
-    if layers % pieces and not run.plan.stage_layers:
-        sizes = chunk_sizes(layers, pieces)
-        words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else "")
-        kind = "stages" if pieces == stages else "pieces"
-        return Badge(
-            text="Uneven",
-            sentence=f"{layers} layers do not divide by {pieces} {kind}; they hold {words}.",
-            color="communication",
-        )
+    run = result.plan.run
+    if sentence := uneven(run):
+        return Badge(text="Uneven", sentence=sentence, color="communication")
     if run.plan.virtual_pipeline > 1 and (inputs.off_first or inputs.off_last):
         sentence = "The pieces of an interleaved pipeline stay as they are; no layer was moved."
         return Badge(text="Not moved", sentence=sentence, color="communication")
