@@ -1,13 +1,13 @@
 """The numbers of a receipt, put into its equation, give the number that the receipt is for."""
 
 import math
-import random
+from functools import cache
 
 import pytest
 
-from engine.basis.inputs import Choice, Number, Order
 from engine.basis.views import Value
-from engine.calculator import load, make, names
+from engine.calculator import names
+from tests.engine.calculators.tried import computed, default_views
 from tests.engine.equation_reader import evaluated, is_arithmetic, statements
 
 # Not the left side: a part of the sum on the right, or what the equation was solved for.
@@ -16,40 +16,30 @@ OTHER_SIDE = {"bandwidth_part", "latency_part", "largest"}
 MANY = {"fit_two_points"}
 
 
-def drawn(name, count=30):
-    """The views of seeded combinations of inputs, the defaults first."""
-    chance, calculator = random.Random(name), load(name)
-    yield calculator.compute(make(calculator, {}))
-    for _ in range(count):
-        values = {
-            key: field.at(chance.random())
-            if isinstance(field, Number)
-            else chance.choice(options(field))
-            for key, field in calculator.fields.items()
-        }
-        yield calculator.compute(make(calculator, values))
-
-
-def options(field):
-    if isinstance(field, Order):
-        return ["-".join(field.items)]
-    return list(field.options) if isinstance(field, Choice) else [True, False]
-
-
+@cache
 def results(name):
     """(output, value or None, right side evaluated, left side) of every equation shown."""
-    for views in drawn(name) if load(name).equations else ():
-        for key, view in views.items():
-            shown = view.receipt if isinstance(view, Value) else view
-            equation = getattr(shown, "equation", None)
-            if equation is None or equation.name in MANY or not is_arithmetic(equation.tex):
-                continue
-            symbols = {symbol: value for symbol, (value, _) in shown.symbols.items()}
-            left, right = next(statements(equation.tex, symbols))
-            yield key, getattr(view, "value", None), right, symbols[left]
+    return [found for views in computed(name) for found in _results(views)]
 
 
-SHOWN = {name: found for name in names() if (found := list(results(name)))}
+def _results(views):
+    for key, view in views.items():
+        shown = view.receipt if isinstance(view, Value) else view
+        equation = getattr(shown, "equation", None)
+        if equation is None or not is_held(equation):
+            continue
+        symbols = {symbol: value for symbol, (value, _) in shown.symbols.items()}
+        left, right = next(statements(equation.tex, symbols))
+        yield key, getattr(view, "value", None), right, symbols[left]
+
+
+def is_held(equation):
+    return equation.name not in MANY and is_arithmetic(equation.tex)
+
+
+SHOWN = pytest.mark.parametrize(
+    "name", [name for name in names() if list(_results(default_views(name)))]
+)
 
 
 @pytest.mark.parametrize(
@@ -68,21 +58,21 @@ def test_an_equation_is_computed_as_it_is_written(tex, expected):
     assert evaluated(tex, {"n": 4, "S": 10.0, "B": 2.0, "a": 1.0}) == expected
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@SHOWN
 def test_the_numbers_of_a_receipt_give_its_result(name):
     wrong = [
         (key, right, left)
-        for key, _, right, left in SHOWN[name]
+        for key, _, right, left in results(name)
         if not math.isclose(right, left, rel_tol=1e-9, abs_tol=1e-15) and math.isfinite(left)
     ]
     assert not wrong
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@SHOWN
 def test_the_result_of_a_receipt_is_the_number_it_is_for(name):
     wrong = [
         (key, value, left)
-        for key, value, _, left in SHOWN[name]
+        for key, value, _, left in results(name)
         if value not in (None, left)
         and key not in OTHER_SIDE
         and not math.isclose(value, left, rel_tol=1e-12)

@@ -1,0 +1,111 @@
+"""Every calculator tried with seeded inputs, once a session: what its views and its replies were.
+
+The tests of all calculators look at the same results, so that none is computed twice.
+"""
+
+import random
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from unittest.mock import patch
+
+import engine.answer
+from engine.basis.inputs import Choice, Number, Order
+from engine.basis.text import plain
+from engine.basis.views import Value
+from engine.calculator import load, make
+
+
+def spread(field):
+    """The values of a field that matter alone: its bounds, all of its options, odd orders."""
+    if isinstance(field, Number):
+        return [field.low, field.high]
+    if isinstance(field, Order):
+        return ["-".join(field.items), "-".join(reversed(field.items))]
+    return list(field.options) if isinstance(field, Choice) else [True, False]
+
+
+def chosen(field, chance):
+    if isinstance(field, Order):
+        return "-".join(chance.sample(field.items, len(field.items)))
+    if not isinstance(field, Number):
+        return chance.choice(spread(field))
+    if chance.random() < 0.2:
+        return chance.choice(spread(field))
+    if field.low <= 0 or chance.random() < 0.3:
+        return field.at(chance.random())
+    value = min(field.low * (field.high / field.low) ** chance.random(), field.high)
+    return round(value) if field.whole else max(value, field.low)
+
+
+@cache
+def combinations(name, count=200):
+    """`count` seeded combinations of inputs, less those that are alike."""
+    chance = random.Random(f"combinations of {name}")
+    fields = load(name).fields
+    found = [{key: chosen(field, chance) for key, field in fields.items()} for _ in range(count)]
+    return tuple(values for index, values in enumerate(found) if values not in found[:index])
+
+
+def for_a_while(work: Iterable, seconds, least):
+    """The first results of `work`: all, but of slow work after `least` no more than time allows.
+
+    A calculator that answers in a few milliseconds is tried with everything there is.
+    """
+    found, end = [], time.process_time() + seconds
+    for one in work:
+        found.append(one)
+        if len(found) >= least and time.process_time() > end:
+            break
+    return tuple(found)
+
+
+@cache
+def remembering(name):
+    """The calculator `name`, which computes the views of equal inputs once."""
+    calculator = load(name)
+    compute = cache(calculator.compute)
+    return replace(calculator, solve=lambda inputs: inputs, views=lambda _, inputs: compute(inputs))
+
+
+def reply(request):
+    """The reply to a request, from remembered views."""
+    with patch.object(engine.answer, "load", remembering):
+        return engine.answer.reply(request)
+
+
+def views_at(name, values):
+    """The views for `values` in place of the defaults."""
+    calculator = remembering(name)
+    return calculator.compute(make(calculator, values))
+
+
+@cache
+def default_views(name):
+    return views_at(name, {})
+
+
+@cache
+def replies(name):
+    """The reply to the combinations, with all receipts, in every unit system in turn."""
+    receipts = [key for key, view in default_views(name).items() if isinstance(view, Value)]
+    answered = (
+        reply(
+            {
+                "calculator": name,
+                "values": {key: plain(value) for key, value in values.items()},
+                "display": {"binary": bool(index & 1), "both_ways": bool(index & 2)},
+                "want": {"receipts": receipts},
+            }
+        )
+        for index, values in enumerate(combinations(name))
+    )
+    return for_a_while(answered, 1.0, 24)
+
+
+@cache
+def computed(name):
+    """The views of the defaults and of the first combinations: those that were replied to."""
+    count = min(len(replies(name)), 40)
+    return (default_views(name), *(views_at(name, v) for v in combinations(name)[:count]))

@@ -1,0 +1,157 @@
+"""`python -m tests.mutants [--count 200] [--seed 1] [--room run] [--workers 2]`.
+
+Seeds mutants drawn at random in copies of the tree, one at a time, runs for each the tests of its
+room and name, and prints those that survive and the share that is noticed. Nothing in the tree
+itself is touched.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Queue
+
+from tests.mutants.faults import Fault, faults, seeded
+from tests.mutants.rooms import EVERY, ROOMS, ROOT, sources, tests_of
+
+PATIENCE = 240.0
+COPIED = ("builder", "content", "engine", "tests", "theme", "build.py", "pyproject.toml")
+KILLED, SURVIVED, SLOW = "killed", "survived", "killed (time)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A fault in a module of a room."""
+
+    room: str
+    source: str
+    fault: Fault
+
+    def __str__(self) -> str:
+        """Return it as editors and terminals expect a place: path:line: what is changed."""
+        before = " ".join(self.fault.before.split())[:60]
+        after = " ".join(self.fault.after.split())[:60]
+        return f"{self.source}:{self.fault.line}: {before} -> {after}"
+
+
+def drawn(rooms: list[str], count: int, seed: int) -> list[Mutant]:
+    """Return as many mutants of each room, drawn at random among all faults of the room."""
+    chance = random.Random(seed)
+    shares = [count // len(rooms) + (index < count % len(rooms)) for index in range(len(rooms))]
+    found = []
+    for room, share in zip(rooms, shares, strict=True):
+        there = [
+            Mutant(room=room, source=source, fault=fault)
+            for source in sources(room)
+            for fault in faults((ROOT / source).read_text("utf-8"))
+        ]
+        found += chance.sample(there, min(share, len(there)))
+    return found
+
+
+def outcome(mutant: Mutant, tree: Path) -> str:
+    """Return what became of a mutant in a copy of the tree."""
+    path = tree / mutant.source
+    text = path.read_text("utf-8")
+    path.write_text(seeded(text, mutant.fault), "utf-8")
+    end = time.monotonic() + PATIENCE
+    try:
+        for arguments in _runs(mutant.source):
+            if not _passes(arguments, tree, end - time.monotonic()):
+                return KILLED
+    except subprocess.TimeoutExpired:
+        return SLOW
+    finally:
+        path.write_text(text, "utf-8")
+    return SURVIVED
+
+
+def _runs(source: str) -> Iterator[list[str]]:
+    """Yield the arguments of each run of pytest, the quickest to notice first."""
+    tests = tests_of(source)
+    every = [path for path in EVERY if (ROOT / path).is_file()]
+    if tests.calculators:
+        chosen = " or ".join(f"[{name}]" for name in tests.calculators)
+        yield [*reversed(every), "-k", chosen]
+    if tests.files:
+        yield list(tests.files)
+
+
+def _passes(arguments: list[str], tree: Path, patience: float) -> bool:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(
+        command,
+        cwd=tree,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        timeout=max(patience, 1.0),
+        check=False,
+    )
+    return done.returncode in (0, 5)  # 5: none of the tests is about it
+
+
+def copied(folder: Path) -> Path:
+    """Return a copy of the tree in a folder."""
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "node_modules")
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    packages = ROOT / "theme" / "node_modules"
+    if packages.exists():
+        (folder / "theme" / "node_modules").symlink_to(packages.resolve())
+    return folder
+
+
+def report(found: list[tuple[Mutant, str]]) -> None:
+    """Print the share that was noticed, by room and together."""
+    total, killed = Counter[str](), Counter[str]()
+    for mutant, became in found:
+        for room in (mutant.room, "all rooms"):
+            total[room] += 1
+            killed[room] += became != SURVIVED
+    for room in total:
+        share = 100 * killed[room] / total[room]
+        print(f"{room}: {killed[room]} of {total[room]} noticed, {share:.0f} %")
+
+
+def main(arguments: list[str]) -> None:
+    """Draw, seed, run and report."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--room", choices=ROOMS, action="append", help="default: all")
+    parser.add_argument("--workers", type=int, default=2, choices=(1, 2))
+    given = parser.parse_args(arguments)
+    mutants = drawn(given.room or list(ROOMS), given.count, given.seed)
+    with tempfile.TemporaryDirectory() as scratch:
+        trees: Queue[Path] = Queue()
+        for index in range(given.workers):
+            trees.put(copied(Path(scratch) / str(index)))
+
+        def tried(mutant: Mutant) -> tuple[Mutant, str]:
+            tree = trees.get()
+            try:
+                became = outcome(mutant, tree)
+            finally:
+                trees.put(tree)
+            print(f"{became}: {mutant}", flush=True)
+            return mutant, became
+
+        with ThreadPoolExecutor(given.workers) as pool:
+            found = list(pool.map(tried, mutants))
+    report(found)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
