@@ -56,7 +56,7 @@ PRESETS = {
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(inputs, result, result.asked, equations=values.EQUATIONS)
+    tell = Teller(result, inputs, result.asked, equations=values.EQUATIONS)
     plan = result.plan
     of_step, of_memory = values.of_step(tell, result), values.of_memory(tell, result)
     return {

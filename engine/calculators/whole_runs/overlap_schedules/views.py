@@ -42,9 +42,7 @@ def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
 
     Data parallelism comes in three numbers that are often taken for one another.
     """
-    per_node = max(1, 8 // int(inputs.tensor_parallel))
-    ports = "the port" if per_node == 1 else f"the {per_node} ports of a node that its ranks have"
-    wire = "NVLink" if wire_of(result) == "NVLink" else ports
+    wire = "NVLink" if wire_of(result) == "NVLink" else "the port"
     _, *rest = tell.value("wire_minimum").receipt.assumptions
     line = f"{{sent}} at the line rate of {wire}, {{line_rate}}, and nothing else."
     return {
