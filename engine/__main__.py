@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from engine import estimate
@@ -211,5 +212,18 @@ def _data(view: View, display: Display) -> Iterator[str]:
         yield view.text
 
 
+def piped(arguments: Sequence[str]) -> int:
+    """Run one command whose reader may stop reading, as `| head` does; that is no error."""
+    try:
+        status = main(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Closed here, or Python would try to write the rest once more when it ends.
+        with suppress(BrokenPipeError):
+            sys.stdout.close()
+        return 0
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(piped(sys.argv[1:]))

@@ -81,10 +81,11 @@ def main(arguments: Sequence[str]) -> int:
             with open(name, encoding="utf-8") as file:  # noqa: PTH123 (pathlib costs start-up time)
                 text = file.read()
         document = json.loads(text)
+        run = read(document)
+    except RecursionError:
+        return _fail([f"{name}: nested too deeply; allowed: a file with one JSON object"])
     except (OSError, ValueError) as error:
         return _fail([f"{name}: {error}; allowed: a file with one JSON object"])
-    try:
-        run = read(document)
     except InputError as error:
         return _fail(error.problems)
     result = estimate(run)

@@ -41,6 +41,13 @@ class Gpu:
     power: Power = 0.0
     switch_adds: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse a row that calculators would stumble over elsewhere; the error names it."""
+        if self.pcie <= 0:
+            raise ValueError(f"GPU '{self.name}' has no pcie; allowed: a bandwidth above 0")
+        if self.peak.get("fp16", 0.0) <= 0:
+            raise ValueError(f"GPU '{self.name}' has no peak for fp16; allowed: a rate above 0")
+
 
 _PCIE3, _PCIE4, _PCIE5 = 15.75 * GB, 31.5 * GB, 63 * GB
 

@@ -160,3 +160,19 @@ def test_the_module_runs_as_a_command():
     command = [sys.executable, "-m", "engine", "gradient_sync", "port=many"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_reader_who_stops_reading_is_no_error():
+    # The whole list is longer than a pipe holds, so that writing goes on after the reader has left.
+    command = f"{sys.executable} -m engine published_runs --json | head -c 10"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (len(done.stdout), done.stderr) == (10, "")
+
+
+def test_a_run_file_of_nothing_but_brackets_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text("[" * 100_000 + "]" * 100_000, encoding="utf-8")
+    command = [sys.executable, "-m", "engine", "estimate", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "nested too deeply" in done.stderr

@@ -1,6 +1,6 @@
 import re
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -139,3 +139,9 @@ def test_an_entry_of_the_bibliography_says_all_a_reader_needs(key):
 @pytest.mark.parametrize("key", BIBLIOGRAPHY)
 def test_an_entry_of_the_bibliography_links_safely(key):
     assert BIBLIOGRAPHY[key]["url"].startswith("https://")
+
+
+@pytest.mark.parametrize("lacking", [{"pcie": 0.0}, {"peak": {"bf16": 1e15}}])
+def test_a_gpu_that_lacks_a_number_is_refused_by_its_name(lacking):
+    with pytest.raises(ValueError, match="B200 SXM"):
+        replace(ACCELERATORS["B200"], **lacking)
