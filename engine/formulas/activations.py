@@ -206,6 +206,29 @@ def selective_kept(model: Model, plan: Plan, training: Training, *, sparse: bool
     )
 
 
+def modules_repeated(
+    model: Model, plan: Plan, training: Training, *, sparse: bool = False
+) -> Bytes:
+    """Return what a layer need not keep per token if norms, activations and up-projections repeat.
+
+    The inputs of all three are kept anyway; those of a gated activation in fp8 where products are.
+    DeepSeek-V3 report, sections 3.2.3 and 3.3.3; Megatron-Core calls it --recompute-modules
+    layernorm mla_up_proj moe_act.
+    """
+    share, stored = replicated_share(plan), linear_input(training)
+    repeated = 2 * model.hidden_size * stored * share
+    if model.attention == "mla":
+        latent = model.query_latent_size + model.key_value_latent_size + model.rotary_head_size
+        repeated += attention_inputs(model, plan) - HALF * latent * share
+    rows = model.ffn_hidden_size / plan.tensor_parallel
+    if sparse:
+        shared = model.num_shared_experts / plan.tensor_parallel
+        routed = expert_rows(model, plan) / plan.expert_tensor_parallel
+        rows = (shared + routed) * model.expert_ffn_hidden_size
+    gates = 2 if model.mlp == "swiglu" else 1
+    return repeated + rows * (stored + (gates * (HALF - stored) if gates == 2 else 0.0))
+
+
 def layer_memory(
     model: Model, plan: Plan, training: Training, *, sparse: bool = False
 ) -> LayerMemory:
@@ -222,6 +245,8 @@ def layer_memory(
         kept = HALF * model.hidden_size * replicated_share(plan)
     elif training.recompute == "selective":
         kept = selective_kept(model, plan, training, sparse=sparse)
+    elif training.recompute == "modules":
+        kept = everything - modules_repeated(model, plan, training, sparse=sparse)
     again = 0.0 if training.recompute == "none" else everything - kept
     gradients = gradients_of_layer(model, plan, sparse=sparse)
     return LayerMemory(kept=tokens * kept, working=tokens * (max(0.0, again) + gradients))

@@ -272,6 +272,15 @@ def model_operations(model: Model, training: Training, visible: Share = 1.0) -> 
     return FORWARDS_PER_STEP * tokens * (products + attention)
 
 
+def up_projections(model: Model) -> Parameters:
+    """Return the elements of the matrices of a layer that latent attention goes up by; else 0."""
+    if model.attention != "mla":
+        return 0.0
+    heads, head = model.num_attention_heads, head_size(model)
+    keys = head - model.rotary_head_size + value_head_size(model)
+    return heads * (model.query_latent_size * head + model.key_value_latent_size * keys)
+
+
 def hardware_operations(model: Model, training: Training, visible: Share = 1.0) -> Operations:
     """Return the operations of one step, recomputation counted."""
     tokens = training.global_batch_size * training.sequence_length
@@ -282,6 +291,8 @@ def hardware_operations(model: Model, training: Training, visible: Share = 1.0) 
         again = MULTIPLY_ADD * matrix_parameters(model) - output + attention
     elif training.recompute == "selective":
         again = attention
+    elif training.recompute == "modules":
+        again = model.num_layers * MULTIPLY_ADD * up_projections(model)
     return model_operations(model, training, visible) + tokens * again
 
 

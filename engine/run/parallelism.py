@@ -9,7 +9,7 @@ from engine.catalog.accelerators import Gpu
 from engine.catalog.models import Model
 
 Precision = Literal["bf16", "fp16", "fp8", "fp4"]
-Recompute = Literal["none", "selective", "full"]
+Recompute = Literal["none", "selective", "modules", "full"]
 Schedule = Literal[
     "gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "dualpipe"
 ]
@@ -79,7 +79,9 @@ class Training:
         global_batch_size: sequences of one step.
         sequence_length: tokens of a sequence.
         precision: of the matrix products; fp8 and fp4 only in linear layers.
-        recompute: "selective" repeats the attention, "full" all of a layer, in the backward pass.
+        recompute: what the backward pass repeats: "selective" the attention, "modules" what is
+            cheap to make again (norms, activation functions, up-projections of latent attention),
+            "full" all of a layer.
         flash_attention: the score matrix never reaches memory.
         schedule: order of the micro-batches in the pipeline.
         overlap_gradient_reduce: gradients are reduced while the backward pass runs.

@@ -76,7 +76,7 @@ def context_parallel_time(
     each = MERGED[training.compiled]
     forward = max(0.0, ring - core[0] * hidden) + merged * each[0] / rank.memory
     backward = max(0.0, 2 * ring - core[1] * hidden) + merged * each[1] / rank.memory
-    return forward * (1 if training.recompute == "none" else 2) + backward
+    return forward * (1 if training.recompute in ("none", "modules") else 2) + backward
 
 
 def _hop(rank: Rank, group: Group) -> Bandwidth:

@@ -43,6 +43,10 @@ LAST_PRODUCTS = ("mlp_down", "shared_down", "experts_down")
 EARLY_SHARE: Share = 0.75
 
 
+# Products that "modules" repeats.
+UP_PROJECTIONS = ("query_up", "key_value_up")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerTime:
     """Seconds of one layer and one micro-batch; communication is what the products do not hide.
@@ -76,11 +80,13 @@ class LayerTime:
 class _Products:
     """All products of a layer: times, and elements that go in, come out and are weights.
 
-    `last` is that part of `forward` whose result only the residual addition needs.
+    `last` is that part of `forward` whose result only the residual addition needs, `up` that of
+    the up-projections of latent attention.
     """
 
     forward: Seconds
     last: Seconds
+    up: Seconds
     input_gradient: Seconds
     weight_gradient: Seconds
     read: Ratio
@@ -160,18 +166,21 @@ def product_times(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Secon
 def _products(
     model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
 ) -> _Products:
-    forward = last = inputs = weights = read = written = parameters = 0.0
+    forward = last = up = inputs = weights = read = written = parameters = 0.0
     for gemm in _as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
         times = product_times(gemm, rank, linear=gemm.name != "router")
         forward, inputs, weights = forward + times[0], inputs + times[1], weights + times[2]
         if gemm.name in LAST_PRODUCTS:
             last += times[0]
+        if gemm.name in UP_PROJECTIONS:
+            up += times[0]
         read += gemm.m * gemm.k * gemm.count
         written += gemm.m * gemm.n * gemm.count
         parameters += gemm.n * gemm.k * gemm.count
     return _Products(
         forward=forward,
         last=last,
+        up=up,
         input_gradient=inputs,
         weight_gradient=weights,
         read=read,
@@ -269,7 +278,7 @@ def _repeated_share(training: Training, rank: Rank) -> Share:
     """Return the share of the forward pass's collectives that recomputation repeats."""
     if training.recompute == "selective":
         return 0.5 if rank.software.selective_repeats_products else 0.0
-    if training.recompute == "none":
+    if training.recompute in ("none", "modules"):
         return 0.0
     return EARLY_SHARE if rank.software.stops_early else 1.0
 
@@ -287,6 +296,8 @@ def _repeated(
         return forward - (products.last if rank.software.stops_early else 0.0)
     if training.recompute == "none":
         return 0.0
+    if training.recompute == "modules":
+        return products.up + swept / rank.memory
     if rank.software.selective_repeats_products:
         return products.forward / 2 + swept / rank.memory
     return attention

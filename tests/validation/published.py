@@ -16,6 +16,7 @@ from pathlib import Path
 
 from engine.catalog.published_runs import SOURCES
 from engine.simulate.published_runs import Predicted, predictions
+from tests.validation.fit import family
 from tests.validation.rows import cases
 
 ROOT = Path(__file__).parents[2]
@@ -95,7 +96,15 @@ def accuracy_module(found: Sequence[Predicted]) -> str:
         + f'LEFT_OUT_DATE = "{LEFT_OUT_DATE}"\nLEFT_OUT = (\n'
         + "\n".join(left)
         + "\n)\n"
+        + f"# GPUs of the largest run of the fit, and the types of GPU that runs were fitted on.\n"
+        f"LARGEST = {max(one.case.run.plan.world_size for one in found if one.case.trusted)}\n"
+        f"FITTED = {families(found)}\n"
     )
+
+
+def families(found: Sequence[Predicted]) -> str:
+    names = dict.fromkeys(family(one.case) for one in found if one.case.trusted)
+    return "(" + ", ".join(f'"{name}"' for name in names) + ")"
 
 
 def main() -> None:

@@ -26,3 +26,6 @@ LEFT_OUT = (
     ("torchtitan", "dense", 31, 0.077, 0.242, -0.057),
     ("Zero bubble, tables 3 to 5", "dense", 24, 0.052, 0.105, 0.041),
 )
+# GPUs of the largest run of the fit, and the types of GPU that runs were fitted on.
+LARGEST = 3072
+FITTED = ("A100", "H100", "GB300", "GB200", "B300", "B200")

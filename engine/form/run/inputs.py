@@ -68,7 +68,12 @@ class Inputs:
         str,
         Choice(
             label="Recompute",
-            options={"none": "nothing", "selective": "attention only", "full": "every layer"},
+            options={
+                "none": "nothing",
+                "selective": "attention only",
+                "modules": "norms, activation functions, up-projections",
+                "full": "every layer",
+            },
         ),
     ] = "none"
     zero_stage: Annotated[

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from engine.basis.text import Text, say
+from engine.basis.text import Sentence, say
 from engine.basis.told import Told
 from engine.basis.units import (
     COUNT,
@@ -19,7 +19,7 @@ from engine.basis.units import (
     TokenRate,
     Tokens,
 )
-from engine.form.run.accuracy import ACCURACY
+from engine.form.run.accuracy import ACCURACY, FITTED, LARGEST, LEFT_OUT
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.file import Run
 
@@ -30,20 +30,42 @@ _COUNTED = (
 )
 
 
-def band(kind: str) -> Text:
-    """Return how far such predictions are from published runs."""
-    rows, mean, tail = ACCURACY[kind]
-    what = {
-        "dense": "published step times of dense models",
-        "mixture": "published step times of mixtures of experts",
-        "memory": "published peaks of memory",
-    }
-    return say(
-        f"On {{rows}} {what[kind]} the mean error is {{mean}}; nine in ten are within {{tail}}.",
-        rows=(rows, COUNT),
-        mean=(mean, SHARE),
-        tail=(tail, SHARE),
-    )
+def band(kind: str) -> Sentence:
+    """Return how far such predictions are from published runs that the fit did not see."""
+    if kind == "memory":
+        numbers = ACCURACY["memory"]
+        words = "On {rows} published peaks of memory the mean error is {mean}; nine in ten are "
+        words += "within {tail}."
+    else:
+        left_out = {of: (rows, mean, tail) for _, of, rows, mean, tail, _ in LEFT_OUT[:2]}
+        numbers = left_out[kind]
+        what = {"dense": "dense models", "mixture": "two mixtures of experts"}[kind]
+        words = f"Fitted without their source, {{rows}} published steps of {what} come out "
+        words += "{mean} off in the mean, nine in ten within {tail}."
+    rows, mean, tail = numbers
+    return say(words, rows=(rows, COUNT), mean=(mean, SHARE), tail=(tail, SHARE))
+
+
+def extrapolated(run: Run) -> Sentence | None:
+    """Return in what a run lies beyond the runs of the fit, if in anything."""
+    found = []
+    if run.plan.world_size > LARGEST:
+        found.append("The largest run of the fit has {largest} GPUs: this one extrapolates.")
+    gpu = run.cluster.gpu.name
+    if gpu.split()[0] not in FITTED:
+        found.append(
+            f"No run on {gpu} was fitted: its constants are another's, or read off benchmarks."
+        )
+    return say(" ".join(found), largest=(LARGEST, COUNT)) if found else None
+
+
+def near(run: Run) -> Sentence:
+    """Return how far predictions of such a step are from published runs, and whether it is one."""
+    one = band("mixture" if run.model.num_experts else "dense")
+    beyond = extrapolated(run)
+    if beyond is None:
+        return one
+    return Sentence(f"{one.template} {beyond.template}", {**one.numbers, **beyond.numbers})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

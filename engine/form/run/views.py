@@ -4,7 +4,7 @@ from engine.basis.text import Text
 from engine.basis.told import Teller
 from engine.basis.views import Value
 from engine.form.run.equations import HFU, MFU, PEAK, STEP, TOKENS_PER_SECOND
-from engine.form.run.result import Estimate, band, estimated, held
+from engine.form.run.result import Estimate, band, estimated, held, near
 from engine.run.file import Run
 
 EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)
@@ -13,11 +13,11 @@ EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)
 def values(run: Run, found: Estimate) -> dict[str, Value]:
     """Return the numbers of an estimate by name."""
     tell = Teller(estimated(run, found), equations=EQUATIONS)
-    near, gpu = error_band(run), (run.cluster.gpu.source,)
-    counted = ("Attention is counted in full, as if nothing were masked.", near)
+    error, gpu = near(run), (run.cluster.gpu.source,)
+    counted = ("Attention is counted in full, as if nothing were masked.", error)
     return {
-        "step_time": tell.value("step_time", assumes=_assumptions(run), note=near),
-        "token_rate": tell.value("token_rate", assumes=(near,)),
+        "step_time": tell.value("step_time", assumes=_assumptions(run), note=error),
+        "token_rate": tell.value("token_rate", assumes=(error,)),
         "mfu": tell.value("mfu", assumes=counted, sources=gpu),
         "hfu": tell.value(
             "hfu",
@@ -32,23 +32,17 @@ def values(run: Run, found: Estimate) -> dict[str, Value]:
 
 def peak(run: Run, found: Estimate) -> Value:
     """Return the memory of the fullest GPU."""
-    near = band("memory")
+    error = band("memory")
     return Teller(held(found), equations=(PEAK,)).value(
         "peak_memory",
-        assumes=(near, "An allocator's peak; nvidia-smi adds the context of CUDA and NCCL."),
+        assumes=(error, "An allocator's peak; nvidia-smi adds the context of CUDA and NCCL."),
         sources=(run.cluster.gpu.source,),
-        note=near,
+        note=error,
     )
-
-
-def error_band(run: Run) -> Text:
-    """Return how far predictions of such a step are from published runs."""
-    return band("mixture" if run.model.num_experts else "dense")
 
 
 def _assumptions(run: Run) -> tuple[Text, ...]:
     return (
-        error_band(run),
-        "The constants of the GPU were fitted to such runs; another type rests on benchmarks.",
+        near(run),
         "The slowest rank sets the step; experts are loaded evenly; no failure, no checkpoint.",
     )

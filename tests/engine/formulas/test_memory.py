@@ -18,6 +18,7 @@ from engine.formulas.activations import (
     layer_memory,
     linear_input,
     logits_memory,
+    modules_repeated,
 )
 from engine.formulas.states import (
     MIXED_PRECISION,
@@ -481,3 +482,37 @@ def test_what_a_stage_keeps_whole_and_when_its_share_weighs_as_much(stage, kept,
     # 2 + 2 + 12 bytes: 12 sharded against 4, 14 against 2, all against nothing.
     types = MIXED_PRECISION
     assert (replicated_bytes(types, stage), break_even_ranks(types, stage)) == (kept, even)
+
+
+def test_what_repeating_modules_saves_of_a_layer_of_deepseek_v3_worked_by_hand():
+    # In fp8, per token: two norms' outputs of 7,168 bytes; the latents' norms, 2,048 halves;
+    # queries, keys (also joined with their position) and values of 128 heads, 640 halves each; nine
+    # experts of 2,048: the output in fp8, and the gate's two inputs kept in 1 byte instead of 2.
+    model, plan = MODELS["deepseek-v3"], Plan(world_size=1)
+    training = Training(
+        micro_batch_size=1, global_batch_size=1, sequence_length=4096, precision="fp8"
+    )
+    norms, latents, heads, experts = 2 * 7168, 2 * 2048, 2 * 128 * 640, 9 * 2048 * 3
+    saved = modules_repeated(model, plan, training, sparse=True)
+    assert saved == norms + latents + heads + experts
+
+
+def test_repeating_modules_keeps_less_than_repeating_nothing_and_more_than_repeating_all():
+    model, plan = MODELS["deepseek-v3"], Plan(world_size=1)
+    kept = [
+        layer_memory(
+            model,
+            plan,
+            Training(
+                micro_batch_size=1,
+                global_batch_size=1,
+                sequence_length=4096,
+                precision="fp8",
+                recompute=recompute,
+            ),
+            sparse=True,
+        ).kept
+        for recompute in ("none", "modules", "full")
+    ]
+    assert kept == sorted(kept, reverse=True)
+    assert kept[1] < 0.6 * kept[0]

@@ -16,6 +16,7 @@ from engine.formulas.operations import (
     output_gemm,
     palm_operations,
     sparse_share,
+    up_projections,
 )
 from engine.formulas.parameters import active_parameters, embedding_parameters
 from engine.run.parallelism import Plan, Training
@@ -165,3 +166,17 @@ def test_expert_parallelism_leaves_the_work_of_a_rank_as_it_is():
 def test_a_rank_sees_its_part_of_the_tokens_of_a_micro_batch():
     run = Training(micro_batch_size=2, global_batch_size=2, sequence_length=8192)
     assert local_tokens(Plan(world_size=4, context_parallel=4), run) == 4096
+
+
+def test_the_up_projections_of_deepseek_v3_worked_by_hand():
+    # 128 heads of 192 from a latent of 1,536; keys of 128 and values of 128 from one of 512.
+    expected = 128 * (1536 * 192 + 512 * 256)
+    assert up_projections(MODELS["deepseek-v3"]) == expected
+    assert up_projections(GPT) == 0
+
+
+def test_repeating_modules_costs_the_up_projections_again():
+    plain, again = (training(recompute=recompute) for recompute in ("none", "modules"))
+    model = MODELS["deepseek-v3"]
+    more = hardware_operations(model, again) - hardware_operations(model, plain)
+    assert more == pytest.approx(2048 * 61 * 2 * up_projections(model))

@@ -12,7 +12,7 @@ from engine.calculators.whole_runs.published_runs.read import Published
 from engine.catalog.constants import Achieved, Common
 from engine.form.run import accuracy
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.formulas.errors import from_median, spread
+from engine.simulate.errors import from_median, spread
 
 ERROR = Equation(
     name="relative_error",

@@ -8,7 +8,7 @@ from engine.basis.views import Cell, Cite, Open, Table
 from engine.calculators.whole_runs.published_runs.read import Published, query_of, split
 from engine.calculators.whole_runs.published_runs.result import memory_error
 from engine.form.run import accuracy
-from engine.formulas.errors import spread
+from engine.simulate.errors import spread
 
 PER_PAGE = 20
 

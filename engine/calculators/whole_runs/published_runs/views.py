@@ -8,7 +8,7 @@ from engine.basis.units import COUNT, SHARE, Ratio
 from engine.basis.views import Cell, Cite, Heatmap, Table
 from engine.calculators.whole_runs.published_runs.read import Published, group_of, named, split
 from engine.calculators.whole_runs.published_runs.tables import signed
-from engine.formulas.errors import spread
+from engine.simulate.errors import spread
 
 GROUPS: Mapping[str, str] = {
     "source": "source",

@@ -8,14 +8,15 @@ from dataclasses import fields, replace
 import pytest
 
 from engine.answer import reply
-from engine.basis.text import DEFAULT
+from engine.basis.text import DEFAULT, words
 from engine.basis.views import Open, Table, cell_words
 from engine.calculator import load, make
 from engine.calculators.whole_runs.published_runs.read import published, query_of
 from engine.catalog.published_runs import SOURCES
+from engine.catalog.reported import REPORTED
 from engine.draw.fragments import table_fragment
 from engine.estimate import estimate
-from engine.form.run.accuracy import ACCURACY
+from engine.form.run.accuracy import ACCURACY, LEFT_OUT
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.form.run.repair import repaired, run_of
 from engine.run.file import read
@@ -140,6 +141,50 @@ def test_the_calculator_and_the_terminal_agree(seed):
     assert load("estimate_run").compute(given(document))["step_time"].value == pytest.approx(
         expected
     )
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_a_run_that_a_preset_is_named_after_fits_and_stands_beside_its_publication(name):
+    views = shown(**REPORTED[name].settings)
+    assert views["fits"].text == "Fits"
+    assert views["possible"].text == "Possible"
+    assert views["published"].rows[0][-1].keys == (REPORTED[name].source,)
+
+
+def test_a_run_that_nobody_published_has_nothing_beside_it():
+    preset = REPORTED["Llama 3 405B on 16,384 H100"].settings
+    assert not shown(**preset | {"world_size": 8192})["published"].rows
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("Megatron, 2021: GPT 1T on 3,072 A100", "sc21-t1-1008.0"),
+        ("torchtitan: Llama 3 8B, FSDP on 8 H100", "titan-02"),
+    ],
+)
+def test_what_stands_beside_a_preset_is_its_row_of_the_table(name, key):
+    row = next(row for row in RUNS if row.key == key)
+    assert REPORTED[name].value == row.measured
+    found = estimate(run_of(Inputs(**REPORTED[name].settings))[0])["step_time"]
+    assert found == pytest.approx(row.predicted, rel=0.02)
+
+
+def test_a_larger_run_than_any_of_the_fit_is_said_to_extrapolate():
+    preset = REPORTED["Llama 3 405B on 16,384 H100"].settings
+    assert "3,072 GPUs" in words(shown(**preset)["step_time"].note)
+    assert "extrapolates" not in words(shown()["step_time"].note)
+
+
+def test_a_gpu_without_a_fitted_run_is_said_to_be_assumed():
+    assert "No run on Instinct MI300X was fitted" in words(shown(gpu="MI300X")["step_time"].note)
+
+
+def test_the_accuracy_that_is_told_is_that_of_sources_left_out_of_the_fit():
+    _, _, rows, mean, *_ = next(row for row in LEFT_OUT if row[:2] == ("all", "dense"))
+    numbers = shown()["step_time"].note.numbers
+    assert (numbers["rows"][0], numbers["mean"][0]) == (rows, mean)
+    assert mean > ACCURACY["dense"][1]
 
 
 # The published runs.

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from engine.formulas.errors import from_median, spread
+from engine.simulate.errors import from_median, spread
 
 
 def test_the_ninetieth_percentile_is_that_of_the_report():
