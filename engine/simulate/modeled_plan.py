@@ -11,15 +11,19 @@ from engine.basis.units import (
     Ratio,
     Seconds,
     Share,
+    TokenRate,
     Tokens,
 )
 from engine.catalog.models import num_sparse_in
 from engine.formulas.axes import exposed_ratio
+from engine.formulas.operations import model_operations
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
 from engine.run.file import Run
 from engine.run.parallelism import (
     data_parallel,
+    first_piece,
+    last_piece,
     layers_of_stage,
     num_microbatches,
 )
@@ -112,6 +116,19 @@ class Modeled:
         return exposed_ratio(alone, self.computation)
 
     @property
+    def token_rate(self) -> TokenRate:
+        """Tokens per second and GPU."""
+        return 1e6 / self.token_time
+
+    @property
+    def mfu(self) -> Share:
+        """Share of the dense peak in the run's precision that the model uses (PaLM's MFU)."""
+        run, peaks = self.run, self.run.cluster.gpu.peak
+        peak = peaks.get(run.training.precision) or peaks["fp16"]
+        done = model_operations(run.model, run.training)
+        return done / (self.step.total * run.plan.world_size * peak)
+
+    @property
     def token_time(self) -> GpuTime:
         """GPU time for a million tokens."""
         training = self.run.training
@@ -182,19 +199,22 @@ def _stages(
     dense = layer
     if model.num_dense_layers and model.num_experts:
         dense = layer_time(model, plan, training, rank, sparse=False).total
-    last = plan.pipeline_parallel - 1
+    # A micro-batch passes one of the two copies of a layer that a rank of DualPipe holds.
+    copies = 2 if training.schedule == "dualpipe" else 1
     found = []
-    for stage in range(last + 1):
+    for stage in range(plan.pipeline_parallel):
         pieces = layers_of_stage(model, plan, stage, training.schedule)
         count = sum(len(piece) for piece in pieces)
         sparse = sum(num_sparse_in(model, piece) for piece in pieces) if model.num_experts else 0
         time = sparse * layer + (count - sparse) * dense
+        time += embedding * first_piece(plan, stage, training.schedule)
+        time += output * last_piece(plan, stage, training.schedule)
         found.append(
             Stage(
                 layers=count,
                 held=_held(run, stage),
                 memory=stage_memory(model, plan, training, stage, kinds),
-                time=time + embedding * (stage == 0) + output * (stage == last),
+                time=time / copies,
             )
         )
     return tuple(found)

@@ -1,13 +1,14 @@
 """The inputs of the parallelism modeler, and the run that they describe."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Switch
+from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar, Switch
 from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.training_reports import REPORTS, TrainingReport
 from engine.form.fields import FusedAttention, GpusPerNode
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as RunInputs
@@ -18,7 +19,53 @@ SCHEDULES: Mapping[str, str] = {
     "gpipe": "GPipe",
     "interleaved": "interleaved 1F1B",
     "zb-1p": "zero bubble, ZB-1p",
+    "dualpipe": "DualPipe",
 }
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "A published calculator's inputs": {
+        "tensor_parallel": 1,
+        "data_parallel": 1,
+        "published": True,
+    },
+    "Llama 3 405B on 16,384 H100": {
+        "model": "llama-3-405b",
+        "sequence_length": 8192,
+        "tensor_parallel": 8,
+        "pipeline_parallel": 16,
+        "data_parallel": 128,
+        "num_microbatches": 16,
+        "schedule": "interleaved",
+        "virtual_pipeline": 8,
+        # Gradients are sharded too, parameters are not: section 3.3.2 of the paper.
+        "zero_stage": "2",
+    },
+    "Llama 3 8B, 131,072 tokens": {
+        "model": "llama-3-8b",
+        "sequence_length": 131_072,
+        "tensor_parallel": 8,
+        "pipeline_parallel": 1,
+        "context_parallel": 4,
+        "data_parallel": 2,
+    },
+    "DeepSeek-V3 on 2,048 H800": {
+        "model": "deepseek-v3",
+        "gpu": "H800-SXM",
+        "tensor_parallel": 1,
+        "pipeline_parallel": 16,
+        "expert_parallel": 64,
+        "data_parallel": 128,
+        "num_microbatches": 120,
+        "precision": "fp8",
+        "schedule": "dualpipe",
+    },
+}
+# Preset -> key of its published figure.
+REPORTED = {
+    "Llama 3 405B on 16,384 H100": "llama-3-405b",
+    "DeepSeek-V3 on 2,048 H800": "deepseek-v3",
+}
+# Inputs that change what is shown, and nothing of the plan.
+_SHOWN = ("target", "convention", "published", "utilization")
 
 
 def _degree(label: str, high: int, symbol: str = "", *, advanced: bool = False) -> Number:
@@ -240,3 +287,12 @@ def run_inputs(inputs: Inputs) -> RunInputs:
             "overlap_tensor_parallel": inputs.overlap,
         }
     )
+
+
+def report_of(inputs: Inputs) -> TrainingReport | None:
+    """Return the published figure of just this plan, if there is one."""
+    plain = replace(inputs, **{name: getattr(Inputs(), name) for name in _SHOWN})
+    for preset, key in REPORTED.items():
+        if plain == Inputs(**PRESETS[preset]):  # type: ignore[arg-type]
+            return REPORTS[key]
+    return None

@@ -17,13 +17,16 @@ from engine.basis.units import (
     Ratio,
     Seconds,
     Share,
+    TokenRate,
     Tokens,
 )
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     MOST_MICROBATCHES,
     Inputs,
+    report_of,
     run_inputs,
 )
+from engine.catalog.training_reports import TrainingReport
 from engine.form.run.repair import run_of
 from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
@@ -94,6 +97,11 @@ class Result:
         GpuTime,
         Told("GPU time for a million tokens", note="what plans of different size are compared by"),
     ]
+    token_rate: Annotated[TokenRate, Told("Tokens per second and GPU")]
+    mfu: Annotated[Share, Told("MFU", color="compute", sources=("chowdhery2022",))]
+    report: TrainingReport | None
+    reported_mfu: Share
+    reported_rate: TokenRate
     computation: Annotated[
         Seconds,
         Told(
@@ -226,6 +234,7 @@ def solve(inputs: Inputs) -> Result:
     whole = stage_message(tokens, run.model.hidden_size)
     sent = {axis.key: axis.sent for axis in plan.axes}.get("pipeline", 0.0)
     alone = {axis.key: axis.alone for axis in plan.axes}.get("tensor", 0.0)
+    report = report_of(inputs)
     first, pieces = plan.stages[0], inputs.pipeline_parallel * sizes[2]
     return Result(
         plan=plan,
@@ -237,6 +246,11 @@ def solve(inputs: Inputs) -> Result:
         tokens=run.training.global_batch_size * run.training.sequence_length,
         gpus=run.plan.world_size,
         token_time=plan.token_time,
+        token_rate=plan.token_rate,
+        mfu=plan.mfu,
+        report=report,
+        reported_mfu=report.mfu if report else 0.0,
+        reported_rate=report.token_rate if report else 0.0,
         computation=plan.computation,
         parameters_at_work=share_at_work(run),
         tokens_at_work=tokens_of_replica(run),

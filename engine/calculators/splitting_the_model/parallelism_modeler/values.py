@@ -44,6 +44,8 @@ def of_step(tell: Teller, result: Result) -> dict[str, Value]:
         "token_time": tell.value(
             "token_time", assumes=("The step times the GPUs, over the tokens of the step.", mean)
         ),
+        "token_rate": _beside(tell, result, "token_rate", "reported_rate"),
+        "mfu": _beside(tell, result, "mfu", "reported_mfu"),
         "computation": tell.value(
             "computation",
             symbols={"u": "utilization", "t": "tokens_at_work"},
@@ -51,6 +53,30 @@ def of_step(tell: Teller, result: Result) -> dict[str, Value]:
             published=note("compute", result),
         ),
     }
+
+
+def _beside(tell: Teller, result: Result, name: str, reported: str) -> Value:
+    """Return a figure of the plan; where one was published of just this plan, beside it."""
+    report = result.report
+    if report is None or not getattr(result, reported):
+        return tell.value(name, note="a prediction", assumes=_more(tell, name, result))
+    return tell.value(
+        name,
+        note=f"predicted; published: {{{reported}}}",
+        assumes=(*_more(tell, name, result), f"{report.name}: {report.where} of the report."),
+        sources=(report.source,),
+        published=Published(
+            text=tell.say(f"{report.name} reached {{{reported}}}"),
+            reason=report.missing
+            or "Restarts and slow GPUs are not in the prediction; its error is given above.",
+            source=report.source,
+        ),
+    )
+
+
+def _more(tell: Teller, name: str, result: Result) -> tuple[Text, ...]:
+    counted = ("Attention is counted in full, as if nothing were masked.",) if name == "mfu" else ()
+    return (_band(result), *counted)
 
 
 def ratio(tell: Teller, result: Result) -> Value:
@@ -79,6 +105,8 @@ def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Value:
     assumption = "All stages alike, messages free."
     if result.plan.run.training.schedule == "zb-1p":
         assumption = "That of 1F1B; ZB-1p fills part of it with weight gradients."
+    elif result.plan.run.training.schedule == "dualpipe":
+        assumption = "That of 1F1B; DualPipe feeds both ends and waits for about half of it."
     name = "bubble_share" if inputs.convention == "share" else "bubble_over_ideal"
     return tell.value(name, assumes=(assumption,), published=note("bubble", result))
 

@@ -11,7 +11,6 @@ from engine.calculators.splitting_the_model.parallelism_modeler.inputs import In
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.run.verdicts import uneven
 from engine.run.problems import problems
-from engine.simulate.modeled_plan import Modeled
 
 
 def goal(inputs: Inputs, result: Result) -> Badge:
@@ -40,15 +39,17 @@ def goal(inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def regime(found: Modeled) -> Badge:
+def regime(result: Result) -> Badge:
     """Return what costs most beside the computation, or that the plan does not fit."""
+    found = result.plan
     fullest = found.stages[found.fullest].memory.total
+    missing = f" {result.report.missing}" if result.report else ""
     if not found.fits:
         return Badge(
             text="Capacity",
             sentence=say(
                 f"Stage {found.fullest} needs {{m}}. Of the {{s}} of a GPU tensors may fill {{u}}: "
-                "the plan does not run.",
+                f"the plan does not run.{missing}",
                 m=(fullest, BYTES),
                 s=(found.run.cluster.gpu.memory, BYTES),
                 u=(found.usable, BYTES),

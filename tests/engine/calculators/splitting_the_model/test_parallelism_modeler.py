@@ -7,7 +7,7 @@ import pytest
 
 from engine.basis.text import show, words
 from engine.basis.units import BYTES, MILLI, Gbit
-from engine.calculator import load
+from engine.calculator import load, make
 from engine.calculators.splitting_the_model import axis_bytes
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import SCHEDULES, Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import plan_of
@@ -249,3 +249,45 @@ def test_the_memory_of_a_stage_is_lit_with_its_box():
     boxes = [s.attributes.get("data-links") for s in found["strip"].frames[0].shapes]
     bars = [bar.links for bar in found["stage_memory"].bars]
     assert bars == [(link,) for link in boxes if link]
+
+
+def preset(name, **changes):
+    return make(MODELER, {**MODELER.presets[name], **changes})
+
+
+LLAMA_RUN, DEEPSEEK_RUN = "Llama 3 405B on 16,384 H100", "DeepSeek-V3 on 2,048 H800"
+
+
+def test_the_plan_of_llama_3_fits_with_the_stage_of_zero_that_meta_used():
+    assert MODELER.solve(preset(LLAMA_RUN)).plan.fits
+    assert not MODELER.solve(preset(LLAMA_RUN, zero_stage="1")).plan.fits
+
+
+def test_the_mfu_of_llama_3_stands_beside_the_published_one():
+    mfu = MODELER.compute(preset(LLAMA_RUN))["mfu"]
+    assert words(mfu.note) == "predicted; published: 41.0 %"
+    assert "dubey2024" in mfu.receipt.sources
+    assert 0.41 < mfu.value < 0.41 * 1.15
+
+
+def test_the_tokens_of_deepseek_v3_stand_beside_the_published_ones():
+    rate = MODELER.compute(preset(DEEPSEEK_RUN))["token_rate"]
+    assert words(rate.note) == "predicted; published: 1,543 tokens/s"
+    assert "deepseek2024" in rate.receipt.sources
+
+
+def test_a_published_plan_that_does_not_fit_says_what_is_missing():
+    badge = MODELER.compute(preset(DEEPSEEK_RUN))["regime"]
+    assert badge.text == "Capacity"
+    assert "A plan here can say none of this" in words(badge.sentence)
+
+
+def test_another_plan_has_no_published_figure():
+    changed = MODELER.compute(preset(LLAMA_RUN, micro_batch_size=2))
+    assert words(changed["mfu"].note) == "a prediction"
+    assert MODELER.solve(preset(LLAMA_RUN, target=0.2)).report
+
+
+def test_what_is_bound_by_capacity_is_said_with_the_memory_as_sold():
+    sentence = words(MODELER.compute(PUBLISHED)["regime"].sentence)
+    assert "Of the 85.90 GB of a GPU tensors may fill 83.44 GB" in sentence
