@@ -11,6 +11,7 @@ from engine.basis.views import Badge, Bar, Bars, Segment
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES, as_run
 from engine.form.levers.inputs import Inputs as Job
 from engine.simulate.elasticity import PARTS, gain_of, gain_of_gpus
+from engine.simulate.levers import run_fits
 
 TITLE = "Which part matters most"
 QUESTION = "What does a little more of each part of the machine give?"
@@ -51,8 +52,12 @@ def _told(part: str) -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How much faster the step gets with more of each part, and with more GPUs."""
+    """How much faster the step gets with more of each part, and with more GPUs.
 
+    All are zero where the job does not fit.
+    """
+
+    fits: bool
     gpus: Annotated[
         Share,
         Told(
@@ -90,9 +95,11 @@ def solve(inputs: Inputs) -> Result:
     )
     run, _ = as_run(job)
     twice, _ = as_run(replace(job, world_size=2 * run.plan.world_size))
+    if not run_fits(run):
+        return Result(fits=False, gpus=0.0, cost=0.0, peak=0.0, memory=0.0, links=0.0, network=0.0)
     gpus = gain_of_gpus(run, twice, inputs.more)
     gains = {part: gain_of(run, change, inputs.more) for part, change in PARTS.items()}
-    return Result(gpus=gpus, cost=(1 + inputs.more) / (1 + gpus) - 1, **gains)
+    return Result(fits=True, gpus=gpus, cost=(1 + inputs.more) / (1 + gpus) - 1, **gains)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -106,6 +113,9 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _verdict(tell: Teller, result: Result) -> Badge:
+    if not result.fits:
+        crowded = "The job does not fit on these GPUs, so no part makes it faster."
+        return Badge(text="Does not fit", sentence=crowded, color="communication")
     label, color = _NAMES[result.best]
     sentence = "With {more} more of it the step is {gain} faster, the largest gain of the four."
     return Badge(

@@ -4,4 +4,4 @@
 # the ratio of their speeds.
 PAIRS = 347
 GAIN_MEDIAN = 0.034
-GAIN_ERROR = 0.075
+GAIN_ERROR = 0.074

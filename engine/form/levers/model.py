@@ -7,12 +7,13 @@ from typing import Annotated
 
 from engine.basis.text import Text
 from engine.basis.told import Told
-from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
 from engine.form.levers.accuracy import GAIN_ERROR
 from engine.form.levers.changes import LEVERS, Change, Lever
 from engine.form.levers.inputs import Inputs, as_run
 from engine.run.file import Run
 from engine.simulate.levers import gpus_per_sequence, run_fits, step_of
+from engine.simulate.memory import memory, usable
 from engine.simulate.step_time import StepTime
 
 
@@ -42,13 +43,31 @@ class Gain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The job as it is, and all gains, the largest first; `idle` are levers that do not apply."""
+    """The job as it is, and what each lever does to it.
+
+    A gain is what a change makes of a job that runs: none is counted where the job does not fit,
+    before the change or after it.
+
+    Attributes:
+        run: it.
+        changes: what had to change for it to be possible.
+        step: its parts.
+        fits: whether the memory suffices; `held` is needed on the fullest GPU, of `usable`.
+        gains: of levers that fit, the largest first; none if the job does not.
+        mends: levers that make a job fit that does not.
+        unfit: levers with which it does not fit.
+        idle: levers that do not apply.
+    """
 
     run: Run
     changes: tuple[Text, ...]
     step: StepTime
     fits: bool
+    held: Bytes
+    usable: Bytes
     gains: tuple[Gain, ...]
+    mends: tuple[Gain, ...]
+    unfit: tuple[Gain, ...]
     idle: tuple[Lever, ...]
     step_time: Annotated[Seconds, Told("Step now")]
     exposed: Seconds
@@ -69,13 +88,18 @@ def job(inputs: Inputs) -> Job:
     run, changes = as_run(inputs)
     step = step_of(run)
     found = [(lever, _gain(lever, inputs, run, step)) for lever in LEVERS]
-    gains = [gain for _, gain in found if gain]
+    able = tuple(gain for _, gain in found if gain and gain.fits)
+    fits = run_fits(run)
     return Job(
         run=run,
         changes=changes,
         step=step,
-        fits=run_fits(run),
-        gains=tuple(sorted(gains, key=lambda one: -one.gain)),
+        fits=fits,
+        held=memory(run.model, run.plan, run.training).total,
+        usable=usable(run.cluster.gpu.memory, run.training),
+        gains=tuple(sorted(able, key=lambda one: -one.gain)) if fits else (),
+        mends=() if fits else able,
+        unfit=tuple(gain for _, gain in found if gain and not gain.fits),
         idle=tuple(lever for lever, gain in found if not gain),
         step_time=step.total,
         exposed=step.exposed,

@@ -2,7 +2,7 @@
 
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
-from engine.basis.units import COUNT, RATIO, SECONDS, SHARE
+from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, SHARE
 from engine.basis.views import (
     Advice,
     Axis,
@@ -18,6 +18,7 @@ from engine.basis.views import (
     Value,
 )
 from engine.form.levers.accuracy import GAIN_ERROR, PAIRS
+from engine.form.levers.changes import Lever
 from engine.form.levers.model import Gain, Job
 
 _FAMILIES = {
@@ -42,21 +43,26 @@ def band() -> Text:
 def step_value(tell: Teller, found: Job) -> Value:
     """Return the step as it is."""
     fitted = "The cost model, whose constants are fitted to published runs."
-    return tell.value("step_time", receipt=Receipt(assumptions=(fitted, *found.changes, band())))
+    return tell.value(
+        "step_time",
+        receipt=Receipt(assumptions=(fitted, *found.changes, band())),
+        note="" if found.fits else "the job does not fit: this step cannot run",
+    )
 
 
 def tornado(found: Job) -> Bars:
     """Return the levers as bars, the largest gain first, with the model's error."""
     shown = [gain for gain in found.gains if gain.gain > 1][:_SHOWN] or list(found.gains[:1])
+    nothing = "no lever applies" if found.fits else "none: the job does not fit"
     return Bars(
         title="What each lever gives",
         axis=Axis(
             label="faster by",
             quantity=SHARE,
             low=0.0,
-            high=max(0.1, 1.05 * max(gain.high - 1 for gain in shown)),
+            high=max(0.1, 1.05 * max((gain.high - 1 for gain in shown), default=0.0)),
         ),
-        bars=tuple(_bar(gain) for gain in shown),
+        bars=tuple(_bar(gain) for gain in shown) or (_no_bar(nothing),),
         caption="One lever at a time. A color says what changes; waiting alone is a bound. The "
         "thin line spans the error of such predictions.",
     )
@@ -64,10 +70,9 @@ def tornado(found: Job) -> Bars:
 
 def _bar(gain: Gain) -> Bar:
     label, color = _FAMILIES[gain.lever.family]
-    name = gain.lever.label if gain.fits else f"{gain.lever.label} (does not fit)"
     return Bar(
         key=gain.lever.key,
-        label=name,
+        label=gain.lever.label,
         segments=(
             Segment(key=gain.lever.key, label=label, value=max(0.0, gain.gain - 1), color=color),
         ),
@@ -77,50 +82,54 @@ def _bar(gain: Gain) -> Bar:
     )
 
 
+def _no_bar(words: str) -> Bar:
+    nothing = Segment(key="none", label="nothing", value=0.0, color="muted")
+    return Bar(key="none", label=words, segments=(nothing,))
+
+
 def table(found: Job) -> Table:
     """Return every lever with its gain, its price and the evidence."""
-    rows: list[tuple[Cell, ...]] = [
+    told: list[tuple[Lever, tuple[Cell, Cell, Cell]]] = [
         (
-            gain.lever.label,
-            _FAMILIES[gain.lever.family][0],
-            say("{g}", g=(gain.gain, RATIO)),
-            say("{low} to {high}", low=(gain.low, RATIO), high=(gain.high, RATIO)),
-            "yes" if gain.fits else "no",
-            gain.lever.side,
-            gain.lever.evidence or "modelled",
-            Cite(gain.lever.sources),
+            gain.lever,
+            (
+                say("{g}", g=(gain.gain, RATIO)),
+                say("{low} to {high}", low=(gain.low, RATIO), high=(gain.high, RATIO)),
+                "yes",
+            ),
         )
         for gain in found.gains
     ]
-    rows += [
+    told += [(gain.lever, ("makes it fit", "", "yes")) for gain in found.mends]
+    told += [(gain.lever, ("does not fit", "", "no")) for gain in found.unfit]
+    told += [(lever, ("does not apply", "", "")) for lever in found.idle]
+    rows: list[tuple[Cell, ...]] = [
         (
             lever.label,
             _FAMILIES[lever.family][0],
-            "does not apply",
-            "",
-            "",
+            *cells,
             lever.side,
             lever.evidence or "modelled",
             Cite(lever.sources),
         )
-        for lever in found.idle
+        for lever, cells in told
     ]
     return Table(
         title="All levers",
         columns=("Lever", "What changes", "Speed", "Range", "Fits", "Price", "Evidence", "Sources"),
         rows=tuple(rows),
         caption=band(),
-        links=tuple(
-            (f"lever:{lever.key}",)
-            for lever in (*(gain.lever for gain in found.gains), *found.idle)
-        ),
+        links=tuple((f"lever:{lever.key}",) for lever, _ in told),
     )
 
 
 def first(found: Job) -> Badge:
     """Return the lever that comes first, and whether it stands out of the error."""
-    usable = [gain for gain in found.gains if gain.fits] or list(found.gains)
-    best, second = usable[0], usable[min(1, len(usable) - 1)]
+    if not found.fits:
+        return _unfit(found)
+    if not found.gains:
+        return Badge(text="Nothing", sentence="No lever applies to this job.", color="muted")
+    best, second = found.gains[0], found.gains[min(1, len(found.gains) - 1)]
     clear = best.low > second.gain
     more = (
         "ahead of everything else by more than the error of the model."
@@ -134,16 +143,32 @@ def first(found: Job) -> Badge:
     )
 
 
+def _unfit(found: Job) -> Badge:
+    """Return that the job does not run, and which single changes would make it fit."""
+    names = ", ".join(gain.lever.label for gain in found.mends)
+    way = f"One change is enough: {names}." if names else "No single change here makes it fit."
+    return Badge(
+        text="Does not fit",
+        sentence=say(
+            f"The fullest GPU needs {{need}}, and {{have}} may be filled, so there is nothing to "
+            f"make faster yet. {way}",
+            need=(found.held, BYTES),
+            have=(found.usable, BYTES),
+        ),
+        color="communication",
+    )
+
+
 def advice(found: Job) -> Advice:
     """Return the three best levers that a change of inputs pulls, to apply and to undo."""
-    usable = [
-        gain for gain in found.gains if gain.change and gain.alike and gain.fits and gain.gain > 1
-    ]
+    usable = [gain for gain in found.gains if gain.change and gain.alike and gain.gain > 1]
     return Advice(
         title="Pull one",
         verdict=say(
             "{share} of the step waits for communication.", share=(found.exposed_share, SHARE)
-        ),
+        )
+        if found.fits
+        else "The job does not fit: nothing is recommended until it does.",
         figure="step_time",
         now=found.step_time,
         quantity=SECONDS,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from engine.basis.inputs import Number
 from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, TokenRate
+from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, Count, Share, TokenRate
 from engine.basis.views import Advice, Challenge, Condition, Remedy
 from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, fit
 from engine.run.parallelism import data_parallel
@@ -41,25 +41,38 @@ def advice(inputs: Inputs, found: Fit, before: TokenRate) -> Advice:
     )
 
 
-def _remedy(inputs: Inputs, key: str, label: Text, change: Change, before: float) -> Remedy:
+def _remedy(inputs: Inputs, key: str, label: Text, change: Change, before: TokenRate) -> Remedy:
     changed = replace(inputs, **change)  # type: ignore[arg-type]
     after = fit(changed)
-    slower = 1 - speed(after.run, changed.micro_batch_size) / before
-    pace = "{p} slower per token" if slower > 0.0005 else "{p} faster per token"
-    if abs(slower) <= 0.0005:
-        pace = "no slower"
     return Remedy(
         key=key,
         label=label,
         change=change,
         after=after.held.total,
         side_effect=say(
-            f"{pace}; largest micro-batch {{b}}, on {{d}} data-parallel ranks",
-            p=(abs(slower), SHARE),
+            f"{_pace(after, changed.micro_batch_size, before)}; largest micro-batch {{b}}, on "
+            "{d} data-parallel ranks",
+            p=(abs(_slower(after, changed.micro_batch_size, before)), SHARE),
             b=(after.largest, COUNT),
             d=(data_parallel(after.run.plan), COUNT),
         ),
     )
+
+
+def _slower(after: Fit, batch: Count, before: TokenRate) -> Share:
+    """Return how much slower a token gets; nothing where there is no speed to compare."""
+    return 1 - speed(after.run, batch) / before if before and after.fits else 0.0
+
+
+def _pace(after: Fit, batch: Count, before: TokenRate) -> str:
+    if not after.fits:
+        return "still does not fit"
+    if not before:
+        return "then it fits"
+    slower = _slower(after, batch, before)
+    if abs(slower) <= 0.0005:
+        return "no slower"
+    return "{p} slower per token" if slower > 0 else "{p} faster per token"
 
 
 def _in_range(change: Change) -> bool:

@@ -16,6 +16,7 @@ from engine.calculators.one_gpu.largest_batch.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.largest_batch.result import Result as Result
 from engine.calculators.one_gpu.largest_batch.result import solve as solve
 from engine.form.run.equations import PEAK
+from engine.form.run.verdicts import possible
 from engine.formulas.batch import LARGEST_BATCH, MEMORY_LINE, USABLE_MEMORY
 
 TITLE = "The largest batch that fits"
@@ -60,7 +61,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "memory_line": partial(memory_line, inputs, found),
         "memory_bars": partial(memory_bars, inputs, found),
         **told,
-        "possible": values.possible(result),
+        "possible": possible(found.run, result.changes),
         "search": partial(played_search, found),
         "advice": partial(advice, inputs, found, result.token_rate),
         "formula": tell.formula("The closed form, with your numbers", LARGEST_BATCH),

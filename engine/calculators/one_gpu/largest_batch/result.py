@@ -9,7 +9,6 @@ from engine.basis.units import Bytes, Count, Ratio, TokenRate
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fitted
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.parallelism import data_parallel
-from engine.run.problems import problems
 from engine.simulate.largest_batch import Fit, speed
 
 
@@ -24,7 +23,7 @@ class Result:
         ranks: of data parallelism.
         again: operations computed over those that the model needs.
         found: all of it.
-        changes, doubts: what differs from the inputs, and what speaks against the plan.
+        changes: what differs from the inputs.
     """
 
     largest: Annotated[
@@ -87,7 +86,6 @@ class Result:
     again: Ratio
     found: Fit
     changes: tuple[Text, ...]
-    doubts: tuple[str, ...]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -100,7 +98,8 @@ def solve(inputs: Inputs) -> Result:
         fixed=found.line.fixed,
         per_sequence=found.line.per_sequence,
         usable=found.usable,
-        token_rate=speed(run, inputs.micro_batch_size),
+        # What does not fit has no speed.
+        token_rate=speed(run, inputs.micro_batch_size) if found.fits else 0.0,
         context=found.context,
         capacity=run.cluster.gpu.memory,
         parameters=held.parameters,
@@ -114,5 +113,4 @@ def solve(inputs: Inputs) -> Result:
         / model_operations(run.model, run.training),
         found=found,
         changes=changes,
-        doubts=problems(run.model, run.cluster, run.plan, run.training),
     )

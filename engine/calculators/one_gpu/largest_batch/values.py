@@ -25,11 +25,15 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
                 "Nodes of 8 GPUs with one port of 400 Gb/s for each.",
             ),
             sources=("korthikanti2022",),
-            note="computing {again} of what the model needs"
-            if result.again > 1.001
-            else "whether it fits or not",
+            note=_pace(result),
         ),
     }
+
+
+def _pace(result: Result) -> str:
+    if not result.found.fits:
+        return "it does not fit: no step runs"
+    return "computing {again} of what the model needs" if result.again > 1.001 else ""
 
 
 def largest(tell: Teller, result: Result) -> Value:
@@ -60,13 +64,3 @@ def fits(tell: Teller, result: Result) -> Badge:
             "A micro-batch of {micro_batch_size} needs {total} of the {usable} that may be filled."
         )
     return Badge(text=text, sentence=tell.say(words), color=color)
-
-
-def possible(result: Result) -> Badge:
-    """Return whether the plan divides, in words."""
-    if result.changes:
-        return Badge(text="Changed", sentence=result.changes[0], color="communication")
-    if result.doubts:
-        first = result.doubts[0].replace("_", " ")
-        return Badge(text="Doubtful", sentence=first, color="communication")
-    return Badge(text="Possible", sentence="Every size divides.", color="compute")

@@ -209,3 +209,20 @@ def test_the_search_scene_says_the_closed_form():
 def test_the_room_is_finite_for_a_batch_far_beyond_the_axis():
     views = largest_batch.compute(replace(INPUTS, sequence_length=128))
     assert math.isfinite(views["largest"].value)
+
+
+def test_what_does_not_fit_has_no_speed():
+    crowded = replace(INPUTS, zero_stage="0", framework="megatron")
+    assert largest_batch.solve(crowded).token_rate == 0
+
+
+def test_no_remedy_of_what_does_not_fit_is_slower_or_faster():
+    crowded = replace(INPUTS, model="llama-3-8b", sequence_length=8192)
+    remedies = largest_batch.compute(crowded)["advice"].remedies
+    assert [one.key for one in remedies if "per token" in words(one.side_effect)] == []
+
+
+def test_a_remedy_says_whether_it_fits_then():
+    remedies = largest_batch.compute(replace(INPUTS, micro_batch_size=12))["advice"].remedies
+    fits = {one.key: words(one.side_effect).partition(";")[0] for one in remedies}
+    assert (fits["batch"], fits["world_size"]) == ("then it fits", "still does not fit")

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.calculator import load
 from engine.form.levers.changes import LEVERS
 from engine.form.levers.inputs import PRESETS, Inputs, as_run
 from engine.form.levers.model import job
@@ -32,7 +33,7 @@ def test_a_lever_has_one_way_to_be_computed(lever):
 
 
 def test_every_lever_is_a_gain_or_does_not_apply():
-    assert len(DEFAULT.gains) + len(DEFAULT.idle) == len(LEVERS)
+    assert len(DEFAULT.gains) + len(DEFAULT.unfit) + len(DEFAULT.idle) == len(LEVERS)
 
 
 def test_a_setting_gains_what_the_cost_model_says():
@@ -83,3 +84,31 @@ def test_what_is_exposed_is_part_of_the_step():
 
 def test_the_error_of_gains_is_the_one_of_the_published_pairs():
     assert gains.TARGET.read_text("utf-8") == gains.text()
+
+
+CROWDED = replace(Inputs(), world_size=8, pipeline_parallel=1, recompute="full")
+
+
+def test_a_job_that_does_not_fit_says_so_first():
+    shown = load("levers").compute(CROWDED)["first"]
+    assert shown.text == "Does not fit"
+
+
+def test_a_job_that_does_not_fit_gains_nothing():
+    assert job(CROWDED).gains == ()
+
+
+def test_a_job_that_does_not_fit_gets_no_advice():
+    assert load("levers").compute(CROWDED)["advice"].remedies == ()
+
+
+def test_a_lever_that_does_not_fit_has_no_speed():
+    found = job(replace(Inputs(), **PRESETS["The network last: 8B on one node"]))
+    rows = (
+        load("levers")
+        .compute(replace(Inputs(), **PRESETS["The network last: 8B on one node"]))["levers"]
+        .rows
+    )
+    unfit = {gain.lever.label for gain in found.unfit}
+    assert unfit
+    assert {row[2] for row in rows if row[0] in unfit} == {"does not fit"}
