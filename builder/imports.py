@@ -6,22 +6,33 @@ calculators, which nobody but the page names, are not followed so.
 """
 
 import ast
+import json
 from collections.abc import Iterable, Mapping
-from functools import cache
+from pathlib import Path
 
-from builder.folders import digest
+from builder.folders import digest, write_whole
 
 CALCULATORS = "engine.calculators"
 Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
+# Digest of a text -> [names that it imports, its texts that could name a package, digest of what it
+# does]. Reading five hundred files takes seconds, so it is kept between builds.
+Facts = dict[str, list[list[str] | str]]
 
 
 class Imports:
     """The imports of a package's modules; a module is named by its path."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, kept: Path | None = None) -> None:
+        """Take the modules; `kept` is a file of the cache."""
         self.sources = sources
         self._modules = {_dotted(path): path for path in sources}
         self._closures: dict[str, frozenset[str]] = {}
+        known = _kept(kept)
+        marks = {path: digest((text,)) for path, text in sources.items()}
+        facts = {marks[path]: known.get(marks[path]) or _facts(sources[path]) for path in sources}
+        if kept and facts.keys() - known.keys():
+            write_whole(kept, json.dumps(facts).encode())
+        self._facts = {path: facts[mark] for path, mark in marks.items()}
 
     def needed(self, path: str) -> frozenset[str]:
         """Return the module and all that it imports, directly or not, with their packages."""
@@ -35,43 +46,43 @@ class Imports:
         return self._closures[path]
 
     def digest(self, path: str) -> str:
-        """Return the digest of what the module does: comments and line ends change nothing."""
+        """Return the digest of what the module does, with all that it needs."""
         return digest(part for one in sorted(self.needed(path)) for part in (one, self.bare(one)))
 
     def outside(self, paths: Iterable[str]) -> frozenset[str]:
         """Return the modules that these import from elsewhere: the standard library."""
         tops = {name.partition(".")[0] for name in self._modules}
-        names = {name for path in paths for name in _named(self.sources[path])[0]}
+        names = {name for path in paths for name in self._facts[path][0]}
         return frozenset(n for n in names if n and n.partition(".")[0] not in tops)
 
+    def bare(self, path: str) -> str:
+        """Return the digest of what the module does: comments and line ends change nothing."""
+        return str(self._facts[path][2])
+
     def _direct(self, path: str) -> list[str]:
-        imported, texts = _named(self.sources[path])
+        imported, texts, _ = self._facts[path]
         names = [*imported]
         for package in texts:
             inside = f"{package}."
             if package in self._modules and not inside.startswith(f"{CALCULATORS}."):
                 names += [name for name in self._modules if name.startswith(inside)]
-        own = _dotted(path)
-        every = {part for name in (*names, own) for part in _with_packages(name)}
+        every = {part for name in (*names, _dotted(path)) for part in _with_packages(name)}
         return [self._modules[name] for name in sorted(every) if name in self._modules]
 
-    def bare(self, path: str) -> str:
-        """Return a text of the module that is the same whenever it does the same."""
-        return without_comments(self.sources[path])
+
+def _kept(path: Path | None) -> Facts:
+    try:
+        found = json.loads(path.read_text("utf-8")) if path else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
-@cache
-def without_comments(source: str) -> str:
-    """Return a text of the module that is the same whenever it does the same."""
-    return ast.dump(ast.parse(source))
-
-
-@cache
-def _named(source: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (names that the source imports, its texts that could name a package)."""
+def _facts(source: str) -> list[list[str] | str]:
     names: dict[str, None] = {}
     texts: dict[str, None] = {}
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= dict.fromkeys(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -80,7 +91,7 @@ def _named(source: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             names |= dict.fromkeys((module, *(f"{module}.{one.name}" for one in node.names)))
         elif isinstance(node, ast.Constant) and _may_name(node.value):
             texts[str(node.value)] = None
-    return tuple(names), tuple(texts)
+    return [[*names], [*texts], digest((ast.dump(tree),))]
 
 
 def _may_name(value: object) -> bool:

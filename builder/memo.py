@@ -1,20 +1,35 @@
 """A memory of what was made, so that a build makes again only what changed."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from builder.folders import Folders, digest, digest_of_files, write_whole
+from builder.folders import Folders, write_whole
 
 Made = TypeVar("Made")
+UNREADABLE = (
+    pickle.UnpicklingError,
+    EOFError,
+    AttributeError,
+    ImportError,
+    IndexError,
+    KeyError,
+    TypeError,
+    ValueError,
+)
 
 
 class Memo:
-    """Name -> (key, value): the value is made again when its key, a digest, is another."""
+    """Name -> (key, value): the value is made again when its key, a digest, is another.
 
-    def __init__(self, kept: dict[str, tuple[str, Any]] | None = None) -> None:
+    Values are kept as bytes and read when they are asked for: what another state of our code made
+    is never read by this one.
+    """
+
+    def __init__(self, kept: Mapping[str, tuple[str, bytes]] | None = None) -> None:
         self._kept = dict(kept or {})
+        self._values: dict[str, Any] = {}
         self._used: set[str] = set()
         self.made: list[str] = []
 
@@ -23,33 +38,47 @@ class Memo:
         self._used.add(name)
         known = self._kept.get(name)
         if known is not None and known[0] == key:
-            value: Made = known[1]
-            return value
+            try:
+                if name not in self._values:
+                    self._values[name] = pickle.loads(known[1])
+                value: Made = self._values[name]
+                return value
+            except UNREADABLE:
+                pass  # damaged: made again
         value = make()
-        self._kept[name] = (key, value)
+        self._kept[name] = (key, pickle.dumps(value))
+        self._values[name] = value
         self.made.append(name)
         return value
 
+    def has(self, name: str, key: str) -> bool:
+        """Say whether the value of `name` is known for this key."""
+        return name in self._kept and self._kept[name][0] == key
+
     def next(self) -> "Memo":
         """Return the memory for the next build: what this one used."""
-        return Memo({name: self._kept[name] for name in self._used})
+        after = Memo(self.kept())
+        after._values = {name: self._values[name] for name in self._used & set(self._values)}
+        return after
+
+    def kept(self) -> dict[str, tuple[str, bytes]]:
+        """Return what this build used, as it outlives the code that made it."""
+        return {name: self._kept[name] for name in self._used}
 
     def save(self, path: Path) -> None:
-        """Keep what this build used; other files of the same folder are forgotten."""
-        for other in path.parent.glob("*.pickle"):
-            other.unlink(missing_ok=True)
-        write_whole(path, pickle.dumps({name: self._kept[name] for name in self._used}))
+        """Keep what this build used."""
+        write_whole(path, pickle.dumps(self.kept()))
 
 
 def place(folders: Folders) -> Path:
-    """Return where a build leaves its memory: one file for one state of all code of ours."""
-    code = digest(digest_of_files(folder) for folder in folders.code)
-    return folders.cache / "pages" / f"{code}.pickle"
+    """Return where a build leaves its memory."""
+    return folders.cache / "memory.pickle"
 
 
 def load(path: Path) -> Memo:
     """Return the memory kept in a file, an empty one if there is none or it cannot be read."""
     try:
-        return Memo(pickle.loads(path.read_bytes()))
-    except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
+        found = pickle.loads(path.read_bytes())
+    except (OSError, *UNREADABLE):
         return Memo()
+    return Memo(found) if isinstance(found, dict) else Memo()

@@ -195,6 +195,12 @@ def terms(names: tuple[str, ...], library: Library, urls: Mapping[str, str], her
     )
 
 
-def figures_text(items: Mapping[str, object]) -> bytes:
-    """Return the page's Bokeh documents as one JSON file."""
-    return json.dumps(items, separators=(",", ":"), sort_keys=True, ensure_ascii=False).encode()
+def figures_text(items: Mapping[str, str]) -> bytes:
+    """Return the page's Bokeh documents, name -> JSON text, as one JSON file."""
+    inside = ",".join(f"{one_line(name)}:{items[name]}" for name in sorted(items))
+    return f"{{{inside}}}".encode()
+
+
+def one_line(value: object) -> str:
+    """Return a value as JSON, the same text for the same value."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)

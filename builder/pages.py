@@ -13,6 +13,7 @@ from builder.assets import hashed
 from builder.content import Texts
 from builder.folders import digest
 from builder.index import Index, Target
+from builder.keys import Keys
 from builder.memo import Memo
 from builder.navigation import Place
 from builder.page import Content, Surface
@@ -29,7 +30,7 @@ class Parts:
 
     Attributes:
         rendered: source of an article -> its prose.
-        code: digest of all Python of ours.
+        keys: digests of our code.
         look: digest of the templates.
         images: path from the project's folder -> content.
         figure: (name, view JSON) -> Bokeh document.
@@ -42,7 +43,7 @@ class Parts:
     typeset: Typeset
     surface: Surface
     templates: jinja2.Environment
-    code: str
+    keys: Keys
     look: str
     images: Mapping[str, bytes]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
@@ -151,7 +152,7 @@ def _finished(html: str, parts: Parts) -> str:
 
 def _page(content: Content, parts: Parts, memo: Memo) -> bytes:
     # Equal contents give equal pages: what the template gets is all that a page depends on.
-    key = digest((parts.look, parts.code, repr(content)))
+    key = digest((parts.look, parts.keys.of("builder/page.py"), repr(content)))
     name = f"page {content.article.source}"
     blocks = parts.templates.get_template("blocks.html").module
     return memo.get(name, key, lambda: page.render(content, parts.templates, blocks).encode())
@@ -163,12 +164,22 @@ def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:
         return {}
     views = {f"{name}.{out}": parts.tools.calculators[name].outputs[out] for name, out in placed}
 
-    def draw() -> bytes:
-        return page.figures_text({name: parts.figure(name, view) for name, view in views.items()})
-
-    key = digest((parts.code, repr(views)))
-    text = memo.get(f"figures {article.source}", key, draw)
+    key = parts.keys.of("builder/figures.py")
+    # A figure is one wherever it stands: several articles may show it.
+    drawn = {
+        name: memo.get(
+            f"figure {name}",
+            digest((key, parts.tools.keys[name.partition(".")[0]])),
+            partial(_drawn, parts, name, view),
+        )
+        for name, view in views.items()
+    }
+    text = page.figures_text(drawn)
     return {hashed(f"figures-{article.slug}.json", text): text}
+
+
+def _drawn(parts: Parts, name: str, view: dict[str, Any]) -> str:
+    return page.one_line(parts.figure(name, view))
 
 
 def _facts(html: bytes) -> check.Facts:

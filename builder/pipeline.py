@@ -27,6 +27,7 @@ from builder.content import Texts
 from builder.dress import dress
 from builder.findings import Surroundings
 from builder.folders import Folders, digest, digest_of_files
+from builder.keys import Keys
 from builder.memo import Memo
 from builder.page import Surface
 from builder.pages import Parts
@@ -107,13 +108,13 @@ def _built(
     memo: Memo,
     report: Report,
 ) -> Built:
-    code = digest(digest_of_files(folder) for folder in folders.code)
+    keys = Keys(folders)
     layout = drawing.layout(folders.theme)
-    tools = toolbox.read(memo, code, services.draw, layout)
+    tools = toolbox.read(memo, keys.calculator, services.draw, layout)
     if tools.broken:
         return _refused(tools.problems)
     templates = _templates(folders.theme / "templates")
-    rendered = _render(folders, texts, tools, templates, memo, digest((code, layout)))
+    rendered = _render(folders, texts, tools, templates, memo, keys, layout)
     placed = dict.fromkeys(name for made in rendered.values() for name in made.calculators)
     articles = [(article, rendered[article.source]) for article in texts.articles]
     calculators = [tools.calculators[name] for name in placed]
@@ -139,7 +140,7 @@ def _built(
         typeset=done,
         surface=surface,
         templates=templates,
-        code=code,
+        keys=keys,
         look=digest_of_files(folders.theme / "templates"),
         images=content.images(folders),
         figure=services.figure,
@@ -188,11 +189,13 @@ def _render(
     tools: Toolbox,
     templates: jinja2.Environment,
     memo: Memo,
-    code: str,
+    keys: Keys,
+    layout: str,
 ) -> dict[str, Prose]:
     names = ("calculator.html", "blocks.html")
     macros = [(folders.theme / "templates" / name).read_bytes() for name in names]
-    shared = digest([code, texts.library_digest, *macros])
+    code = keys.of("builder/prose.py", "builder/marks.py")
+    shared = digest([code, layout, texts.library_digest, *macros, *tools.calculators])
     modules: list[Any] = [templates.get_template(name).module for name in names]
     around = Surroundings(
         library=texts.library, load=tools.load, macros=modules[0], blocks=modules[1]
@@ -200,7 +203,14 @@ def _render(
     return {
         article.source: memo.get(
             f"prose {article.source}",
-            digest((shared, article.source, article.text)),
+            digest(
+                (
+                    shared,
+                    article.source,
+                    article.text,
+                    keys.named(article.text, tools.calculators),
+                )
+            ),
             partial(prose.render, article, around),
         )
         for article in texts.articles

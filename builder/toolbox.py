@@ -17,10 +17,14 @@ Draw = Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolbox:
-    """The calculators by name; with `broken`, `problems` names those that raise and no others."""
+    """The calculators by name; with `broken`, `problems` names those that raise and no others.
+
+    `keys` gives the digest of what made a calculator's results.
+    """
 
     calculators: Mapping[str, Live]
     problems: tuple[Problem, ...]
+    keys: Mapping[str, str]
     broken: bool = False
 
     def load(self, name: str) -> Live:
@@ -28,12 +32,12 @@ class Toolbox:
         return self.calculators[name]
 
 
-def read(memo: Memo, code: str, draw: Draw, layout: str) -> Toolbox:
+def read(memo: Memo, key: Callable[[str], str], draw: Draw, layout: str) -> Toolbox:
     """Return all calculators, their charts drawn.
 
     Args:
         memo: what earlier builds made.
-        code: the digest of what their results depend on.
+        key: gives the digest of what the results of one depend on.
         draw: draws charts, many in one call.
         layout: the digest of what draws.
     """
@@ -42,31 +46,35 @@ def read(memo: Memo, code: str, draw: Draw, layout: str) -> Toolbox:
     broken: list[Problem] = []
     for name in live.names():
         try:
-            found[name], wrong = memo.get(f"calculator {name}", code, _reader(name))
+            found[name], wrong = memo.get(f"calculator {name}", key(name), _reader(name))
         except Exception as error:  # whatever an author's code may raise
             broken.append(faults.in_calculator(name, live.source(name), error))
             continue
         problems += wrong
         for equation in found[name].equations:
-            for key in maths.unknown_symbols(equation):
-                message = f"equation '{equation.name}' uses \\v{{{key}}}, not among its symbols"
+            for symbol in maths.unknown_symbols(equation):
+                message = f"equation '{equation.name}' uses \\v{{{symbol}}}, not among its symbols"
                 problems.append(Problem(live.source(name), 1, message))
     if broken:
-        return Toolbox(calculators={}, problems=tuple(broken), broken=True)
+        return Toolbox(calculators={}, keys={}, problems=tuple(broken), broken=True)
+    drawn_by = {name: digest((key(name), layout)) for name in found}
     return Toolbox(
-        calculators=_drawn(found, memo, digest((code, layout)), draw), problems=tuple(problems)
+        calculators=_drawn(found, memo, drawn_by, draw), keys=drawn_by, problems=tuple(problems)
     )
 
 
-def _drawn(found: Mapping[str, Live], memo: Memo, key: str, draw: Draw) -> dict[str, Live]:
-    """Return the calculators with the pictures of their charts; one call draws all of them."""
+def _drawn(
+    found: Mapping[str, Live], memo: Memo, keys: Mapping[str, str], draw: Draw
+) -> dict[str, Live]:
+    """Return the calculators with the pictures of their charts; one call draws all that are new."""
+    fresh = {n: one for n, one in found.items() if not memo.has(f"pictures {n}", keys[n])}
 
     @cache
     def pictures() -> Mapping[str, str]:
         return draw(
             {
                 f"{name}.{output}": {"view": one.outputs[output], "spoken": words}
-                for name, one in found.items()
+                for name, one in fresh.items()
                 for output, words in one.reply["extra"]["spoken"].items()
             }
         )
@@ -75,7 +83,7 @@ def _drawn(found: Mapping[str, Live], memo: Memo, key: str, draw: Draw) -> dict[
         extra = one.reply["extra"]
         svg = memo.get(
             f"pictures {name}",
-            key,
+            keys[name],
             lambda: {output: pictures()[f"{name}.{output}"] for output in extra["spoken"]},
         )
         return replace(one, reply={**one.reply, "extra": {**extra, "svg": svg}})

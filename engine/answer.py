@@ -7,6 +7,7 @@ Request: {"calculator": name,
   "nudge":  {input: steps}  small steps from the value given above
   "fallback": true          use the default for a bad value instead of stopping
   "display": {"binary": bool, "both_ways": bool}
+  "only": [output]          the outputs that somebody looks at; all, if it is not there
   "want": {"receipts": [output], "spoken": [output], "table": [output], "csv": [output],
            "trace": [output]}}   spoken is a chart in words, trace a timeline for Perfetto
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
@@ -14,13 +15,14 @@ Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from engine.basis.inputs import Choice, InputError, Number, Order, Scalar, Switch
 from engine.basis.text import Display, plain
 from engine.basis.views import View
-from engine.calculator import Calculator, changed, field_of, load, make
+from engine.calculator import Calculator, Lazy, changed, field_of, load, make
 from engine.draw.wire import view_json
 
 
@@ -40,15 +42,36 @@ def reply(request: Mapping[str, Any]) -> dict[str, Any]:
     display = Display(**request.get("display", {}))
     values, errors, problems = read_inputs(calculator, request)
     stop = errors and not request.get("fallback")
-    views = None if stop else calculator.compute(make(calculator, values))
+    want = request.get("want", {})
+    views = None if stop else _views(calculator, values, request.get("only"), want)
     return {
         "calculator": calculator.name,
         "inputs": {name: _input(calculator, name, values, errors) for name in calculator.fields},
         "problems": problems,
         "query": [[f"{calculator.name}.{k}", v] for k, v in changed(calculator, values).items()],
         "outputs": None if views is None else _outputs(views, display),
-        "extra": _extra(calculator, views or {}, values, display, request.get("want", {})),
+        "extra": _extra(calculator, views or {}, values, display, want),
     }
+
+
+def _views(
+    calculator: Calculator,
+    values: Mapping[str, Scalar],
+    only: Iterable[str] | None,
+    want: Mapping[str, list[str]],
+) -> dict[str, View]:
+    """Return the views that somebody looks at or has opened."""
+    lazy = _solved(calculator.name, make(calculator, values))
+    looked_at = (
+        None if only is None else {*only, *(name for names in want.values() for name in names)}
+    )
+    return lazy.made(looked_at)
+
+
+@lru_cache(maxsize=8)
+def _solved(name: str, inputs: Hashable) -> Lazy:
+    """Return the views of these inputs, solved once: a receipt opened later computes nothing."""
+    return load(name).lazy(inputs)
 
 
 def read_inputs(

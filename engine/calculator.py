@@ -39,14 +39,29 @@ class Calculator:
 
     def compute(self, inputs: Any, only: Iterable[str] | None = None) -> dict[str, View]:  # noqa: ANN401
         """Return the views of its Inputs by name; `only` those named, if given."""
-        made = self.views(inputs, self.solve(inputs))
-        chosen = made if only is None else [name for name in made if name in set(only)]
-        return {name: _made(made[name]) for name in chosen}
+        return self.lazy(inputs).made(only)
+
+    def lazy(self, inputs: Any) -> "Lazy":  # noqa: ANN401
+        """Return the views of its Inputs, solved but not yet made."""
+        return Lazy(self.views(inputs, self.solve(inputs)))
 
 
-def _made(view: View | Callable[[], View]) -> View:
-    """Return a view; one that nobody looks at is never made."""
-    return view() if callable(view) else view
+class Lazy:
+    """Views of solved inputs, each made when it is first looked at, and then kept."""
+
+    def __init__(self, views: Views) -> None:
+        self._views = dict(views)
+
+    def made(self, only: Iterable[str] | None = None) -> dict[str, View]:
+        """Return the views by name; `only` those named, if given."""
+        wanted = self._views if only is None else set(only)
+        return {name: self._made(name) for name in self._views if name in wanted}
+
+    def _made(self, name: str) -> View:
+        view = self._views[name]
+        if callable(view):
+            view = self._views[name] = view()
+        return view
 
 
 def names() -> tuple[str, ...]:

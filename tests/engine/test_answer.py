@@ -1,10 +1,12 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from engine.answer import answer, dump, reply
+from engine.calculator import load
 
 # Asked in a fresh interpreter, for the test's own has imported everything.
 HEAVY = {"argparse", "html.parser", "random", "pathlib", "subprocess", "decimal", "datetime"}
@@ -154,6 +156,39 @@ def test_wanted_data_is_csv():
 
 def test_an_unknown_output_is_not_in_the_extra():
     assert ask(want={"csv": ["nothing"]})["extra"] == {}
+
+
+def test_only_what_is_looked_at_is_made():
+    asked = {"calculator": "bubble_conventions", "only": ["share", "no such output"]}
+    assert list(reply(asked)["outputs"]) == ["share"]
+
+
+def test_what_is_looked_at_is_the_same_as_in_a_whole_reply():
+    whole = reply({"calculator": "bubble_conventions"})["outputs"]
+    part = reply({"calculator": "bubble_conventions", "only": ["step"]})["outputs"]
+    assert part["step"] == whole["step"]
+
+
+def test_what_is_opened_is_made_though_nobody_looks_at_it():
+    want = {"receipts": ["share"]}
+    found = reply({"calculator": "bubble_conventions", "only": ["step"], "want": want})
+    assert set(found["extra"]["receipts"]) == {"share"}
+
+
+def test_a_receipt_that_is_opened_later_computes_nothing_again(monkeypatch):
+    solved = []
+    calculator = load("bubble_conventions")
+
+    def solve(inputs):
+        solved.append(inputs)
+        return calculator.solve(inputs)
+
+    counting = replace(calculator, solve=solve)
+    monkeypatch.setattr("engine.answer.load", lambda _: counting)
+    asked = {"calculator": "bubble_conventions", "values": {"num_microbatches": "77"}}
+    reply(asked)
+    reply({**asked, "want": {"receipts": ["share"]}})
+    assert len(solved) == 1
 
 
 def test_nothing_extra_comes_with_a_bad_value():

@@ -4,7 +4,7 @@ import { offerActions } from "./calculator/actions.js";
 import { createCalculator } from "./calculator/calculator.js";
 import { showField } from "./calculator/fields.js";
 import { openReceipts, showReceipts } from "./calculator/receipts.js";
-import { isBehind, showViews, wantedExtras } from "./calculator/views.js";
+import { isBehind, showViews, wantedExtras, wantedViews } from "./calculator/views.js";
 import { createEngine } from "./engine/engine.js";
 import { announce } from "./page/announce.js";
 import { all, partsOf, target } from "./page/dom.js";
@@ -47,6 +47,7 @@ export function createPage(names, address, settings) {
       name,
       display: settings.display,
       wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name, pause) }),
+      only: () => (pause ? undefined : wantedViews(name)),
       ask(calculator, request) {
         engine.start();
         return engine.ask(calculator, request).finally(() => {
@@ -119,7 +120,7 @@ export function createPage(names, address, settings) {
     for (const [input, found] of Object.entries(reply.inputs)) {
       showField(name, input, found, input in calculator.state.bad);
     }
-    showViews(name, reply, pause);
+    showViews(name, reply, pause, reply.query.length === 0 && !settings.anyOn);
     showReceipts(name, reply.extra.receipts ?? {});
     stale(name, reply.outputs === null);
     say(name, reply.problems.join(" "));

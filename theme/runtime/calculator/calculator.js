@@ -21,12 +21,14 @@ import { createHistory } from "./history.js";
  *   ask: (calculator: string, request: string) => Promise<string | null>,
  *   display: () => Record<string, boolean>,
  *   wanted: () => Record<string, string[]>,
+ *   only: () => string[] | undefined,
  *   onWait: () => void,
  *   onReply: (reply: Reply, since: number) => void,
  *   onFailure: (error: Error) => void,
- * }} parts `wanted` lists the extras to renew with every reply; `since` is when the change began
+ * }} parts `wanted` lists the extras to renew with every reply,
+ *   `only` the views that are looked at, if not all; `since` is when the change began
  */
-export function createCalculator({ name, ask, display, wanted, onWait, onReply, onFailure }) {
+export function createCalculator({ name, ask, display, wanted, only, onWait, onReply, onFailure }) {
   const history = createHistory();
   /** What differs from the defaults. @type {Values} */
   let base = {};
@@ -63,6 +65,7 @@ export function createCalculator({ name, ask, display, wanted, onWait, onReply, 
       nudge: change.nudge,
       display: display(),
       want,
+      only: only(),
       ...(fallback ? { fallback } : {}),
     };
   }

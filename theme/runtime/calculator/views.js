@@ -16,13 +16,20 @@ const behind = new Set();
  * @param {import("./calculator.js").Reply} reply
  * @param {string} calculator
  * @param {boolean} everywhere also in figures far from the window
+ * @param {boolean} asBuilt the reply is what the page was built with
  */
-export function showViews(calculator, reply, everywhere) {
+export function showViews(calculator, reply, everywhere, asBuilt) {
   if (!reply.outputs) return;
   for (const place of partsOf(calculator, "[data-output]")) {
     const name = place.dataset.output ?? "";
     const view = reply.outputs[name];
-    if (!view) continue;
+    if (!view) {
+      // Nobody asked for it, or there is none for these inputs.
+      const right = everywhere || isNear(place) || (asBuilt && !shown.has(place));
+      if (right) behind.delete(place);
+      else behind.add(place);
+      continue;
+    }
     const text = JSON.stringify(view);
     if (shown.get(place) === text) continue;
     if (!everywhere && !isNear(place)) {
@@ -50,6 +57,18 @@ export function showViews(calculator, reply, everywhere) {
 /** @param {string} calculator @returns {boolean} whether a figure of it shows an older result */
 export function isBehind(calculator) {
   return [...behind].some((place) => place.dataset.of === calculator);
+}
+
+/**
+ * What the reader can see; a figure far from the window is not made until the reader pauses.
+ *
+ * @param {string} calculator
+ * @returns {string[]}
+ */
+export function wantedViews(calculator) {
+  const places = partsOf(calculator, ":is([data-output], [data-also], [data-note])").filter(isNear);
+  const names = places.map(({ dataset }) => dataset.output ?? dataset.also ?? dataset.note ?? "");
+  return [...new Set(names)];
 }
 
 /**

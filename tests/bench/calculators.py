@@ -1,0 +1,102 @@
+"""How long each calculator takes to answer a change, in Pyodide under Node: p50 and p95.
+
+`python -m tests.bench.calculators [NAME ...]` prints one table: at its defaults with the first
+number stepped, and at the slowest inputs found among the ends of every input and all high or low.
+The replies hold every view, while a page asks only for those near its window.
+"""
+
+import sys
+from typing import Any
+
+from builder import node
+from builder.bundle import engine_sources
+from builder.bytecode import SCRIPT
+from engine import calculator as calculators
+from engine.basis.inputs import Choice, Field, Number, Switch
+from engine.basis.text import plain
+from tests.bench.estimate import ROOT
+
+ROUNDS = 20
+GOALS = {"defaults": 50.0, "worst": 150.0}  # milliseconds, p95
+INSIDE = """
+import json, sys, time
+from pathlib import Path
+
+def run(text):
+    request = json.loads(text)
+    for path, source in request["sources"].items():
+        target = Path("/wallclock", path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(source)
+    sys.path.insert(0, "/wallclock")
+    from engine.answer import answer
+
+    def seconds(asked):
+        began = time.perf_counter()
+        answer(json.dumps(asked))
+        return time.perf_counter() - began
+
+    found = {}
+    for name, cases in request["cases"].items():
+        stepped = cases["stepped"]
+        steps = [{stepped: step} if stepped else {} for step in range(1, request["rounds"] + 1)]
+        seconds({"calculator": name})
+        taken = [seconds({"calculator": name, "nudge": step}) for step in steps]
+        slowest = max(
+            cases["ends"], key=lambda case: seconds({"calculator": name, "values": case})
+        )
+        worst = [seconds({"calculator": name, "values": slowest})]
+        back = [{stepped: -step} if stepped else {} for step in range(1, request["rounds"])]
+        worst += [seconds({"calculator": name, "values": slowest, "nudge": step}) for step in back]
+        found[name] = {"defaults": taken, "worst": worst, "case": slowest}
+    return json.dumps(found)
+"""
+
+
+def cases(name: str) -> dict[str, Any]:
+    """Return the number to step, and inputs at their ends: one at a time, all high, all low."""
+    fields = calculators.load(name).fields
+    numbers = {key: field for key, field in fields.items() if isinstance(field, Number)}
+    single = [{key: plain(end)} for key, field in fields.items() for end in ends(field)]
+    both = [{key: plain(field.low) for key, field in numbers.items()}]
+    both += [{key: plain(field.high) for key, field in numbers.items()}]
+    return {"stepped": next(iter(numbers), ""), "ends": [{}, *single, *both]}
+
+
+def ends(field: Field) -> list[Any]:
+    """Return the ends of an input, or all its options."""
+    if isinstance(field, Number):
+        return [field.low, field.high]
+    if isinstance(field, Choice):
+        return list(field.options)
+    return [True, False] if isinstance(field, Switch) else []
+
+
+def share(taken: list[float], part: float) -> float:
+    """Return the milliseconds that this part of the runs stays below."""
+    ordered = sorted(taken)
+    return round(1e3 * ordered[min(len(ordered) - 1, int(part * len(ordered)))], 1)
+
+
+def run(names: tuple[str, ...] = ()) -> dict[str, object]:
+    """Measure, print a table, return calculator -> milliseconds."""
+    chosen = {name: cases(name) for name in names or calculators.names()}
+    sources = engine_sources(ROOT / "engine")
+    request = {"sources": sources, "cases": chosen, "rounds": ROUNDS}
+    answer = node.run(SCRIPT, {"library": None, "python": INSIDE, "request": request})
+    assert isinstance(answer, dict)
+    print(f"{'milliseconds in Pyodide':28}{'defaults':>16}{'worst':>18}")
+    print(f"{'':28}{'p50':>8}{'p95':>8}{'p50':>10}{'p95':>8}")
+    found: dict[str, object] = {}
+    for name, taken in answer.items():
+        row = {kind: [share(taken[kind], part) for part in (0.5, 0.95)] for kind in GOALS}
+        missed = [kind for kind, goal in GOALS.items() if row[kind][1] > goal]
+        numbers = "{:8.1f}{:8.1f}{:10.1f}{:8.1f}".format(*row["defaults"], *row["worst"])
+        told = f"   missed at {' and '.join(missed)}" if missed else ""
+        print(f"{name:28}{numbers}{told}", flush=True)
+        found[name] = {**row, "worst at": taken["case"]}
+    return found
+
+
+if __name__ == "__main__":
+    run(tuple(sys.argv[1:]))
