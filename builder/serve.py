@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,10 @@ RELOAD = "/_reload.js"
 THEME = ("templates", "styles", "runtime", "fonts")
 # Folder by folder, since the packages installed beside them are too many to watch.
 WATCHED = ("content", "engine", "builder", *(f"theme/{n}" for n in THEME))
+# Files of folders that are not watched; an editor replaces them, which ends a watch of the file.
+LONE = ("theme/package.json", "theme/package-lock.json", "theme/offline.js", "pyproject.toml")
+GLANCE = 700  # milliseconds between two looks at them
+CODE = (".py", ".tsv")
 
 
 def run(root: Path, given: argparse.Namespace, report: Report) -> int:
@@ -36,17 +40,42 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
     report(f"serving http://127.0.0.1:{server.server_address[1]}/ (Ctrl+C ends it)")
     stop = threading.Event()
     try:
-        watched = [root / name for name in WATCHED if (root / name).is_dir()]
-        for changes in watchfiles.watch(
-            *watched, watch_filter=wanted, debounce=80, step=20, stop_event=stop
-        ):
-            builder.build(host, {path for _, path in changes})
+        for changed in changes(root, stop):
+            if "pyproject.toml" in {Path(path).name for path in changed}:
+                report("pyproject.toml changed: start this again to install what it asks for now")
+            builder.build(host, changed)
     except KeyboardInterrupt:
         report("stopped")
     finally:
         stop.set()
         server.shutdown()
     return 0
+
+
+def changes(root: Path, stop: threading.Event) -> Iterator[set[str]]:
+    """Yield the paths of files that changed, whenever some did."""
+    watched = [root / name for name in WATCHED if (root / name).is_dir()]
+    before = lone(root)
+    for found in watchfiles.watch(
+        *watched,
+        watch_filter=wanted,
+        debounce=80,
+        step=20,
+        stop_event=stop,
+        rust_timeout=GLANCE,
+        yield_on_timeout=True,
+    ):
+        now = lone(root)
+        changed = {path for _, path in found} | {path for path, _ in before ^ now}
+        before = now
+        if changed:
+            yield changed
+
+
+def lone(root: Path) -> set[tuple[str, bytes]]:
+    """Return (path, content) of the files whose folders are not watched."""
+    paths = (root / name for name in LONE)
+    return {(str(path), path.read_bytes()) for path in paths if path.is_file()}
 
 
 def wanted(_: watchfiles.Change, path: str) -> bool:
@@ -56,7 +85,10 @@ def wanted(_: watchfiles.Change, path: str) -> bool:
 
 
 class Rebuilder:
-    """Holds what earlier builds made; forgets all code of ours when any of it changes."""
+    """Holds what earlier builds made; reads all code of ours again when any of it changes.
+
+    What was made is remembered by the code that made it, so an edit remakes only what it concerns.
+    """
 
     def __init__(self, root: Path, repository: str, report: Report) -> None:
         self.root, self.repository, self.report = root, repository, report
@@ -85,7 +117,8 @@ class Rebuilder:
         self.report(f"rebuilt {shown}, {len(pages)} files in all, {took:.2f} s")
 
     def _built(self, changed: set[str]) -> tuple[Mapping[str, bytes], list[Any]]:
-        if any(Path(path).suffix == ".py" for path in changed):
+        kept = self.memo.kept() if self.memo else None
+        if any(Path(path).suffix in CODE for path in changed):
             forget(("engine", "builder"))
             self.memo = None
         folders, memo, pipeline, services = (
@@ -95,9 +128,12 @@ class Rebuilder:
         places: Folders = folders.project(self.root)
         makers = services.real(places.engine, places.theme, places.cache)
         options = pipeline.Options(repository=self.repository, drafts=True, reload=RELOAD)
-        memory = self.memo.next() if self.memo else memo.load(memo.place(places))
+        if self.memo:
+            memory = self.memo.next()
+        else:
+            memory = memo.load(memo.place(places)) if kept is None else memo.Memo(kept)
         built = pipeline.build(places, options, makers, memory, self.report)
-        if self.memo is None:
+        if kept is None:
             memory.save(memo.place(places))
         self.memo = memory
         return built.output, list(built.problems)
