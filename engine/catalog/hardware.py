@@ -20,6 +20,7 @@ from engine.basis.units import (
     Seconds,
 )
 from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.catalog.constants import achieved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +140,25 @@ MEASURED: Mapping[str, Measurement] = {
     "b200_ring": _measured("8 x B200", "nvlink5", "ring", _GiB8, 682.2 * GB),
     "b200_nvls": _measured("8 x B200", "nvlink5", "nvls", _GiB8, 838.0 * GB),
 }
+
+
+# The measurement that stands for each GPU: an H100 has the links of an H200.
+_RING_OF = {"a100": "a100", "h100": "h200_ring", "h200": "h200_ring", "b200": "b200_ring"}
+
+
+def ring_rate(gpu: str) -> Bandwidth:
+    """Return the bus bandwidth of a ring inside a node of a GPU of `GPUS`, one way.
+
+    Measured where it was; else the share of the line rate that collectives reach on that type.
+    """
+    if gpu in _RING_OF:
+        return MEASURED[_RING_OF[gpu]].bus_bandwidth
+    return achieved(GPUS[gpu]).scale_up * GPUS[gpu].scale_up
+
+
+def link_name(gpu: str) -> str:
+    """Return what connects the GPUs of a node."""
+    return "Infinity Fabric" if GPUS[gpu].name.startswith("Instinct") else "NVLink"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

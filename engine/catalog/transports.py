@@ -1,4 +1,8 @@
-"""How NCCL's messages travel over each kind of link: latencies, protocols, ramps."""
+"""How NCCL's messages travel over each kind of link: latencies, protocols, ramps.
+
+The one place for the latency of a hop, by transport and class of message: `step` of large messages
+(Simple), `step_small` of small ones (LL). A page that wants another value says why.
+"""
 
 from dataclasses import dataclass
 

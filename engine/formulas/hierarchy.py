@@ -4,6 +4,7 @@ from engine.basis.equation import Equation
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas._symbols import symbols
 from engine.formulas.communication import (
+    in_network_bytes_sent,
     ring_all_gather_time,
     ring_all_reduce_time,
     ring_bytes_sent,
@@ -59,6 +60,61 @@ HIERARCHICAL_BYTES = Equation(
 def hierarchical_bytes_sent(size: Bytes, gpus_per_node: Count, num_nodes: Count) -> Bytes:
     """Return what each GPU sends into the network: one g-th of what a flat ring makes it send."""
     return ring_bytes_sent(size / gpus_per_node, num_nodes)
+
+
+SWITCHED_ALL_REDUCE = Equation(
+    name="switched_all_reduce_time",
+    tex=(
+        r"\v{T} = \max\left(\frac{\v{g}+1}{\v{g}}\,\frac{\v{S}}{\v{Bu}},\;"
+        r" \frac{\v{S}}{\v{Bo}}\right) + 2\,\v{au} + 2\,\v{ao}"
+    ),
+    symbols=symbols("T g S Bu Bo au ao"),
+    sources=("graham2016", "nccl_tuning"),
+)
+SWITCHED_NETWORK = Equation(
+    name="switched_network_time",
+    tex=r"\v{T} = \frac{\v{S}}{\v{Bo}} + 2\,\v{ao}",
+    symbols=symbols("T S Bo ao"),
+    sources=("graham2016",),
+)
+
+
+def switched_all_reduce_time(
+    size: Bytes,
+    gpus_per_node: Count,
+    scale_up: Bandwidth,
+    scale_up_latency: Seconds,
+    scale_out: Bandwidth,
+    scale_out_latency: Seconds,
+) -> Seconds:
+    """Return the time over several nodes when switches add: NVSwitch inside, the network between.
+
+    The node's switch forms g sums of one g-th each (`in_network_all_reduce_time`), every GPU sends
+    its own into the network once and receives the total once. Chunks stream through both, so the
+    slower tier sets the pace. A node of one GPU has no switch: its port sends the buffer once and
+    receives the sum once.
+
+    Source: Graham et al. 2016 (SHARP); NCCL combines it with NVLS. Limit: a bound; the pipeline is
+    taken as filled.
+    """
+    across = size / scale_out + 2 * scale_out_latency
+    if gpus_per_node == 1:
+        return across
+    inside = in_network_bytes_sent(size, gpus_per_node) / scale_up
+    return max(inside, size / scale_out) + 2 * scale_up_latency + 2 * scale_out_latency
+
+
+SWITCHED_BYTES = Equation(
+    name="switched_bytes_sent",
+    tex=r"\v{V} = \frac{\v{S}}{\v{g}}",
+    symbols=symbols("V S g"),
+    sources=("graham2016",),
+)
+
+
+def switched_bytes_sent(size: Bytes, gpus_per_node: Count) -> Bytes:
+    """Return what each GPU sends into a network that adds: its g-th of the node's sum, once."""
+    return size / gpus_per_node
 
 
 def node_bandwidth(port: Bandwidth, ports_per_node: Count) -> Bandwidth:

@@ -10,12 +10,15 @@ from engine.formulas.communication import (
     ring_bytes_sent,
     tree_all_reduce_time,
     tree_bytes_sent,
+    tree_depth,
 )
 from engine.formulas.hierarchy import (
     flat_ring_bandwidth,
     hierarchical_all_reduce_time,
     hierarchical_bytes_sent,
     node_bandwidth,
+    switched_all_reduce_time,
+    switched_bytes_sent,
 )
 
 # Those that need no switch's help.
@@ -32,7 +35,8 @@ class Wires:
         ports_per_node: to the network.
         port: speed of one, one way.
         scale_up: of the link inside a node, per GPU, one way, as a ring reaches it.
-        latency: of one step.
+        latency: of one step from node to node.
+        scale_up_latency: of one step inside a node.
     """
 
     world_size: Count
@@ -41,6 +45,7 @@ class Wires:
     port: Bandwidth
     scale_up: Bandwidth
     latency: Seconds
+    scale_up_latency: Seconds
 
     @property
     def num_nodes(self) -> Count:
@@ -67,6 +72,21 @@ class Wires:
         return flat_ring_bandwidth(self.scale_up, self.port, self.ports_per_node)
 
 
+def step_latency(wires: Wires, algorithm: str) -> Seconds:
+    """Return the latency of one step, in the mean of the steps on an algorithm's way.
+
+    A ring leaves each node once; a tree goes up inside the nodes first, then from node to node.
+    """
+    up, out, nodes = wires.scale_up_latency, wires.latency, wires.num_nodes
+    if nodes == 1:
+        return up
+    if algorithm == "tree":
+        across, steps = tree_depth(nodes), tree_depth(wires.world_size)
+    else:
+        across, steps = nodes, wires.world_size
+    return (across * out + (steps - across) * up) / steps
+
+
 def effective(wires: Wires, algorithm: str) -> str:
     """Return the algorithm whose formula applies: with one GPU per node a hierarchy is a ring."""
     flat = algorithm == "hierarchical" and wires.gpus_per_node == 1
@@ -83,37 +103,34 @@ def all_reduce_time(wires: Wires, algorithm: str, size: Bytes) -> Seconds:
 
     Any other name is an all-reduce whose sums the switch forms.
     """
-    wire = size, wires.world_size, wires.ring, wires.latency
     name = effective(wires, algorithm)
+    wire = size, wires.world_size, wires.ring, step_latency(wires, name)
     if name == "tree":
         return tree_all_reduce_time(*wire)
     if name == "ring":
         return ring_all_reduce_time(*wire)
+    tiers = wires.scale_up, wires.scale_up_latency, wires.node, wires.latency
     if name == "hierarchical":
-        return hierarchical_all_reduce_time(
-            size,
-            wires.local,
-            wires.num_nodes,
-            wires.scale_up,
-            wires.latency,
-            wires.node,
-            wires.latency,
-        )
+        return hierarchical_all_reduce_time(size, wires.local, wires.num_nodes, *tiers)
+    if wires.num_nodes > 1:
+        return switched_all_reduce_time(size, wires.local, *tiers)
     return in_network_all_reduce_time(*wire)
 
 
 def latency_part(wires: Wires, algorithm: str, size: Bytes) -> Seconds:
     """Return what latencies add to an all-reduce."""
-    bare = replace(wires, latency=0.0)
+    bare = replace(wires, latency=0.0, scale_up_latency=0.0)
     return all_reduce_time(wires, algorithm, size) - all_reduce_time(bare, algorithm, size)
 
 
 def sent_bytes(wires: Wires, algorithm: str, size: Bytes) -> Bytes:
-    """Return what a GPU sends (the busiest of a tree; of a hierarchy: into the network)."""
+    """Return what a GPU sends (the busiest of a tree; into the network, where tiers differ)."""
     name = effective(wires, algorithm)
     if name == "tree":
         return tree_bytes_sent(size, wires.world_size)
     if name == "in_network":
+        if wires.num_nodes > 1:
+            return switched_bytes_sent(size, wires.local)
         return in_network_bytes_sent(size, wires.world_size)
     if name == "hierarchical":
         return hierarchical_bytes_sent(size, wires.local, wires.num_nodes)
@@ -143,7 +160,7 @@ def port_load(wires: Wires, algorithm: str, size: Bytes) -> PortLoad:
     if name == "hierarchical":
         wait = ring_bytes_sent(size, wires.local) / wires.scale_up
         return PortLoad(sent=sent * wires.local, wait=wait)
-    return PortLoad(sent=sent)
+    return PortLoad(sent=sent * wires.local if name == "in_network" else sent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """One data-parallel step: its computation, the all-reduce of its gradients, and what waits."""
 
+import math
 from dataclasses import dataclass
 
 from engine.basis.units import (
@@ -115,8 +116,10 @@ class Passes:
 def moved(job: Job) -> Moved:
     """Return the all-reduce of the job's gradients."""
     size = gradient_size(job.parameters, job.element)
-    name = fastest(job.wires, size) if job.algorithm == "auto" else job.algorithm
     buckets = bucket_count(size, job.bucket)
+    # As NCCL does, chosen for the message that is sent: a bucket, unless nothing overlaps.
+    message = size / buckets if job.overlap else size
+    name = fastest(job.wires, message) if job.algorithm == "auto" else job.algorithm
     collective = all_reduce_time(job.wires, name, size)
     one = all_reduce_time(job.wires, name, size / buckets)
     return Moved(
@@ -163,7 +166,12 @@ def step_of(job: Job) -> Seconds:
 
 
 def break_even(job: Job, sync: Moved) -> Tokens:
-    """Return the tokens per GPU at which the backward pass is as long as the all-reduce."""
+    """Return the tokens per GPU at which the backward pass is as long as the all-reduce.
+
+    Infinite for a single bucket: it starts when the backward pass ends, so nothing hides it.
+    """
+    if sync.num_buckets == 1:
+        return math.inf
     return break_even_tokens(sync.collective, job.parameters, job.utilization, job.peak)
 
 

@@ -8,9 +8,9 @@ pytestmark = pytest.mark.browser
 @pytest.mark.parametrize(
     ("key", "world_size"),
     [
-        ("ArrowUp", "16"),
-        ("ArrowDown", "4"),
-        ("PageUp", "8192"),
+        ("ArrowUp", "128"),
+        ("ArrowDown", "32"),
+        ("PageUp", "65536"),
         ("Home", "2"),
         ("End", "131072"),
     ],
@@ -28,8 +28,8 @@ def test_quick_presses_add_up(visit):
     number = drag_number(page)
     for _ in range(4):
         number.press("ArrowUp")
-    wait_for(page, "all_reduce_time", expected(world_size="128"))
-    assert number.input_value() == "128"
+    wait_for(page, "all_reduce_time", expected(world_size="1024"))
+    assert number.input_value() == "1,024"
 
 
 def test_escape_takes_a_change_back(visit):
@@ -39,7 +39,7 @@ def test_escape_takes_a_change_back(visit):
     wait_for(page, "all_reduce_time", expected(world_size="100"))
     box(page).press("Escape")
     wait_for(page, "all_reduce_time", expected())
-    assert box(page).input_value() == "8"
+    assert box(page).input_value() == "64"
 
 
 def test_escape_takes_a_bad_text_back(visit):
@@ -50,7 +50,7 @@ def test_escape_takes_a_bad_text_back(visit):
     box(page).press("Escape")
     own = f'[name="world_size"][data-of="{CALCULATOR}"]'
     page.wait_for_selector(f'.field input{own}[aria-invalid="false"]')
-    assert box(page).input_value() == "8"
+    assert box(page).input_value() == "64"
 
 
 def test_enter_writes_the_number_as_the_engine_does(visit):
@@ -80,7 +80,7 @@ def test_undo_keeps_the_focus(visit):
     page = visit()
     live(page)
     drag_number(page).press("ArrowUp")
-    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    wait_for(page, "all_reduce_time", expected(world_size="128"))
     undo = page.locator(f'[data-undo][data-of="{CALCULATOR}"]').first
     undo.press("Enter")
     wait_for(page, "all_reduce_time", expected())

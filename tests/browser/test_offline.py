@@ -44,9 +44,9 @@ def test_a_visited_page_works_when_the_host_is_gone(browser: Browser, site: Path
     server.server_close()
     thread.join()
     again = context.new_page()
-    again.goto(f"{address}?gradient_sync.world_size=64")
+    again.goto(f"{address}?gradient_sync.world_size=128")
     number = again.locator("#gradient_sync [data-output=all_reduce_time]")
     again.locator("#gradient_sync[data-state=live]").wait_for(timeout=60_000)
-    wait(again, "() => document.querySelector('#gradient_sync [name=world_size]').value === '64'")
-    assert number.text_content() == "551.6 ms"
+    wait(again, "() => document.querySelector('#gradient_sync [name=world_size]').value === '128'")
+    assert number.text_content() == "76.80 ms"
     context.close()

@@ -49,7 +49,7 @@ def test_a_number_in_a_sentence_moves_formula_and_sentence_together(visit):
     page = visit()
     live(page)
     drag_number(page).press("ArrowUp")
-    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    wait_for(page, "all_reduce_time", expected(world_size="128"))
     result = page.locator(f'[data-output="formula"]{OWN} [data-slot="T"]').first
     assert result.text_content() == output(page).text_content()
 
@@ -109,6 +109,6 @@ def test_the_page_goes_quiet_again_when_the_answer_is_there(visit):
     live(page)
     page.evaluate("() => { window.late = true; }")
     drag_number(page).press("ArrowUp")
-    wait_for(page, "all_reduce_time", expected(world_size="16"))
+    wait_for(page, "all_reduce_time", expected(world_size="128"))
     page.wait_for_selector(f'[data-calculator="{CALCULATOR}"]:not([aria-busy])')
     assert status(page).text_content() == ""

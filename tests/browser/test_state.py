@@ -31,7 +31,7 @@ def test_a_change_stands_in_the_address(visit):
 def test_a_default_does_not_stand_in_the_address(visit):
     page = visit(LAB + "?gradient_sync.world_size=16")
     wait_for(page, "all_reduce_time", expected(world_size="16"))
-    drag_number(page).fill("8")
+    drag_number(page).fill("64")
     page.wait_for_function("() => location.search === ''")
     assert urlsplit(page.url).query == ""
 
@@ -106,7 +106,7 @@ def test_undo_goes_back_one_step(visit):
     wait_for(page, "all_reduce_time", expected(world_size="16"))
     page.locator(f'[data-undo][data-of="{CALCULATOR}"]').first.click()
     wait_for(page, "all_reduce_time", expected())
-    assert box(page).input_value() == "8"
+    assert box(page).input_value() == "64"
 
 
 def test_reset_brings_all_defaults_back(visit):

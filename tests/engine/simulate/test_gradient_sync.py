@@ -16,6 +16,7 @@ from engine.simulate.cluster_wires import (
     port_load,
     ring_tiers,
     sent_bytes,
+    step_latency,
 )
 from engine.simulate.gradient_sync import (
     Job,
@@ -36,6 +37,7 @@ EIGHT = Wires(
     port=400 * Gbit,
     scale_up=400 * GB,
     latency=3 * MICRO,
+    scale_up_latency=1 * MICRO,
 )
 NODES = replace(EIGHT, world_size=64, gpus_per_node=8, ports_per_node=8)
 SIZE = 14 * GB
@@ -66,12 +68,14 @@ def test_its_fourteen_latencies_are_42_microseconds():
 def test_eight_ports_of_a_node_carry_eight_rings():
     # 8 * 50 GB/s = 400 GB/s, no more than the link inside: 2 * 63/64 * 14 / 400 = 68.9 ms.
     assert NODES.ring == 400 * GB
-    assert all_reduce_time(replace(NODES, latency=0), "ring", SIZE) == pytest.approx(0.06890625)
+    assert all_reduce_time(
+        replace(NODES, latency=0, scale_up_latency=0), "ring", SIZE
+    ) == pytest.approx(0.06890625)
 
 
 def test_a_hierarchy_takes_the_node_and_then_the_network():
     # 2 * 7/8 * 14 GB / 400 GB/s inside, 2 * 7/8 * 1.75 GB / 50 GB/s across: 61.25 ms each.
-    bare = replace(NODES, latency=0)
+    bare = replace(NODES, latency=0, scale_up_latency=0)
     assert all_reduce_time(bare, "hierarchical", SIZE) == pytest.approx(2 * 0.06125)
 
 
@@ -82,6 +86,22 @@ def test_a_hierarchy_of_single_gpus_is_a_ring():
 def test_the_tree_is_fastest_where_latency_rules_and_the_ring_where_bytes_do():
     many = replace(EIGHT, world_size=1024)
     assert (fastest(many, 1e6), fastest(many, 1e12)) == ("tree", "ring")
+
+
+def test_a_ring_leaves_each_node_once_and_a_tree_goes_up_inside_first():
+    # Of 64 steps 8 leave a node; of a tree's 6, three do: (8 * 3 + 56) / 64 and (3 * 3 + 3) / 6 us.
+    assert step_latency(NODES, "ring") == pytest.approx(1.25e-6)
+    assert step_latency(NODES, "tree") == pytest.approx(2e-6)
+
+
+def test_a_network_that_adds_takes_each_buffer_once():
+    # 14 GB at 50 GB/s, and one step up and one down.
+    assert all_reduce_time(EIGHT, "in_network", SIZE) == pytest.approx(0.28 + 6e-6)
+
+
+def test_of_two_kinds_of_switches_the_slower_sets_the_pace():
+    # 9/8 * 14 GB at 400 GB/s inside, 14 GB at 400 GB/s between: the first.
+    assert all_reduce_time(NODES, "in_network", SIZE) == pytest.approx(0.039375 + 8e-6)
 
 
 def test_one_node_stays_on_its_own_link():
@@ -107,7 +127,7 @@ def test_a_flat_ring_and_a_hierarchy_move_as_much_out_of_a_node():
 
 def test_what_a_gpu_sends_by_each_algorithm():
     sent = {name: sent_bytes(NODES, name, SIZE) / GB for name in ("ring", "tree", "in_network")}
-    assert sent == pytest.approx({"ring": 27.5625, "tree": 28.0, "in_network": 14.21875})
+    assert sent == pytest.approx({"ring": 27.5625, "tree": 28.0, "in_network": 1.75})
 
 
 def test_the_step_of_the_published_example():

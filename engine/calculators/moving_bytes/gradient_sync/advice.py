@@ -26,13 +26,14 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     if result.backward_time >= result.all_reduce_time:
         return _behind(tell, result)
-    wire = "NVLink" if result.num_nodes == 1 else "Link"
+    wire = result.link if result.num_nodes == 1 else "Link"
     latency = 2 * result.latency_part > result.all_reduce_time
+    hidden = " It is hidden from {break_even_tokens} tokens per GPU."
     return Badge(
         text="Latency" if latency else f"{wire} bandwidth",
         sentence=tell.say(
-            "The all-reduce outlasts the backward pass; {exposed_share} of the step waits. It is "
-            "hidden from {break_even_tokens} tokens per GPU."
+            "The all-reduce outlasts the backward pass; {exposed_share} of the step waits."
+            + (hidden if result.num_buckets > 1 else "")
         ),
         color="communication",
     )
@@ -47,6 +48,15 @@ def _behind(tell: Teller, result: Result) -> Badge:
                 "The all-reduce fits behind the backward pass; {exposed_share} of the step waits."
             ),
             color="compute",
+        )
+    if result.num_buckets == 1:
+        return Badge(
+            text="One bucket",
+            sentence=tell.say(
+                "All gradients fit into one bucket, which starts when the backward pass has ended; "
+                "{exposed_share} of the step waits. Smaller buckets would overlap."
+            ),
+            color="communication",
         )
     many = result.communication > result.backward_time
     return Badge(
@@ -149,9 +159,15 @@ def _candidates(inputs: Inputs, result: Result) -> list[tuple[str, Text, Change,
         ),
         (
             "bucket",
-            say("Buckets four times as large"),
+            "Buckets four times as large",
             {"bucket": 4 * inputs.bucket},
             "fewer latencies, a longer tail, more buffer memory",
+        ),
+        (
+            "smaller_bucket",
+            "Buckets a quarter as large",
+            {"bucket": inputs.bucket / 4},
+            "more overlap, more latencies",
         ),
     ]
     if lower:
@@ -166,15 +182,15 @@ def _other_wires(inputs: Inputs, result: Result) -> list[tuple[str, Text, Change
     found: list[tuple[str, Text, Change, Text]] = []
     if result.num_nodes > 1 and inputs.world_size <= 8:
         change = {"gpus_per_node": inputs.world_size}
-        found.append(("node", "All GPUs in one NVLink node", change, "needs such a node"))
+        found.append(("node", f"All GPUs in one {result.link} node", change, "needs such a node"))
     if (
         result.num_nodes > 1
         and inputs.gpus_per_node > 1
         and result.sync.algorithm != "hierarchical"
     ):
         found.append(("hierarchical", "Hierarchical", {"algorithm": "hierarchical"}, ""))
-    if result.sync.algorithm == "ring":
-        found.append(("tree", "Double binary tree", {"algorithm": "tree"}, ""))
+    if inputs.algorithm in ("ring", "hierarchical"):
+        found.append(("auto", "An algorithm for the bucket", {"algorithm": "auto"}, "as NCCL does"))
     if result.sync.algorithm != "in_network":
         side = "needs switches that add; measured gains are smaller"
         found.append(("in_network", "In-network reduction", {"algorithm": "in_network"}, side))
@@ -187,6 +203,7 @@ START: Change = {
     "parameters": 70e9,
     "world_size": 64,
     "gpus_per_node": 8,
+    "ports_per_node": 1,
     "tokens_per_gpu": 4096,
 }
 SOLUTION: Change = {**START, "ports_per_node": 8, "bucket": 256 * MiB}

@@ -29,20 +29,21 @@ from engine.formulas import bandwidth, overlap
 TITLE = "Gradient sync lab"
 QUESTION = "How long does the all-reduce of the gradients take, and does it matter?"
 PRESETS = {
-    "A published calculator's inputs": {"published": True},
-    "The same 8 GPUs in one NVLink node": {"gpus_per_node": 8},
+    "A published calculator's inputs": {
+        "published": True,
+        "world_size": 8,
+        "gpus_per_node": 1,
+        "ports_per_node": 1,
+    },
+    "The same 8 GPUs in one NVLink node": {"world_size": 8},
     "GPT-3 175B on 128 nodes of 8": {
         "parameters": 175e9,
         "world_size": 1024,
-        "gpus_per_node": 8,
-        "ports_per_node": 8,
         "algorithm": "hierarchical",
     },
     "Llama 3 70B on 64 nodes of 8": {
         "parameters": 70.6e9,
         "world_size": 512,
-        "gpus_per_node": 8,
-        "ports_per_node": 8,
         "tokens_per_gpu": 8192,
         "algorithm": "auto",
         "bucket": 256 * 2.0**20,
@@ -76,7 +77,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **step_values(tell, inputs, result),
         "advice": partial(advice, tell, inputs, result),
         "required_curve": partial(required_curve, tell, inputs, result),
-        "formula": partial(formula, tell, result),
+        "formula": partial(formula, tell, inputs, result),
         "parts": partial(parts, tell, result),
         **all_reduce_values(tell, inputs, result),
         "algorithms": partial(algorithms, tell, inputs, result),

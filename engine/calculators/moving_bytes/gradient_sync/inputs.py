@@ -6,17 +6,17 @@ from typing import Annotated
 from engine.basis.inputs import (
     BILLIONS,
     GBITS,
-    GBYTES_PER_SECOND,
     MEBIBYTES,
+    MICROSECONDS,
     PERCENT,
     Choice,
     Number,
     Switch,
 )
-from engine.basis.told import Symbol
-from engine.basis.units import GB, MICRO, Gbit, MiB
-from engine.catalog.hardware import GPUS
-from engine.form.fields import LabGpu, StepLatency
+from engine.basis.units import MICRO, Gbit, MiB
+from engine.catalog.hardware import GPUS, ring_rate
+from engine.catalog.transports import INFINIBAND, NVLINK
+from engine.form.fields import LabGpu
 from engine.simulate.cluster_wires import Wires
 from engine.simulate.gradient_sync import Job
 
@@ -48,7 +48,7 @@ class Inputs:
     world_size: Annotated[
         int,
         Number(label="GPUs", low=2, high=131_072, scale="log2", whole=True, symbol="n"),
-    ] = 8
+    ] = 64
     port: Annotated[
         float,
         Number(
@@ -78,7 +78,7 @@ class Inputs:
         Choice(
             label="Algorithm",
             options=ALGORITHMS,
-            help="Automatic is the fastest of those that need no help of a switch.",
+            help="Automatic is the fastest for a bucket, of those that need no help of a switch.",
         ),
     ] = "ring"
     overlap: Annotated[
@@ -93,28 +93,36 @@ class Inputs:
             high=72,
             whole=True,
             symbol="g",
-            advanced=True,
             help="With as many GPUs as a node holds, all traffic stays on its NVLink.",
         ),
-    ] = 1
+    ] = 8
     ports_per_node: Annotated[
         int,
-        Number(label="Network ports per node", low=1, high=16, whole=True, advanced=True),
-    ] = 1
+        Number(label="Network ports per node", low=1, high=16, whole=True),
+    ] = 8
     scale_up: Annotated[
+        str,
+        Choice(
+            label="Link inside the node",
+            options={"measured": "as fast as rings were measured", "line": "at its line rate"},
+            advanced=True,
+            help="The link is that of the chosen GPU: 8 H200 were measured at 366 GB/s per GPU, "
+            "their datasheet says 450, one way.",
+        ),
+    ] = "measured"
+    latency: Annotated[
         float,
         Number(
-            label="NVLink, ring bus bandwidth",
-            unit=GBYTES_PER_SECOND,
-            low=25 * GB,
-            high=900 * GB,
+            label="Latency of a step between nodes",
+            unit=MICROSECONDS,
+            low=1 * MICRO,
+            high=50 * MICRO,
             scale="log",
+            symbol="α",
             advanced=True,
-            help="Per GPU, one way. 8 H200 were measured at 366 GB/s; their datasheet says 450.",
+            help=f"Of large messages; inside a node a step takes {NVLINK.step / MICRO:.3g} µs.",
         ),
-        Symbol("Bu"),
-    ] = 366 * GB
-    latency: StepLatency = 3 * MICRO
+    ] = INFINIBAND.step
     bucket: Annotated[
         float,
         Number(
@@ -163,7 +171,8 @@ class Inputs:
 
 
 def job_of(inputs: Inputs) -> Job:
-    """Return the step that the inputs describe."""
+    """Return the step that the inputs describe; a GPU brings its own links."""
+    measured = inputs.scale_up == "measured"
     return Job(
         parameters=inputs.parameters,
         element=ELEMENT[inputs.dtype],
@@ -172,8 +181,9 @@ def job_of(inputs: Inputs) -> Job:
             gpus_per_node=inputs.gpus_per_node,
             ports_per_node=inputs.ports_per_node,
             port=inputs.port,
-            scale_up=inputs.scale_up,
+            scale_up=ring_rate(inputs.gpu) if measured else GPUS[inputs.gpu].scale_up,
             latency=inputs.latency,
+            scale_up_latency=NVLINK.step,
         ),
         algorithm=inputs.algorithm,
         bucket=inputs.bucket,

@@ -16,9 +16,10 @@ from engine.basis.units import (
     Tokens,
 )
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of
+from engine.catalog.hardware import link_name
 from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_bandwidth_factor
 from engine.formulas.overlap import communication_share
-from engine.simulate.cluster_wires import effective, port_load, sent_bytes
+from engine.simulate.cluster_wires import effective, port_load, sent_bytes, step_latency
 from engine.simulate.gradient_sync import (
     Job,
     Moved,
@@ -65,6 +66,11 @@ class Result:
         ),
     ]
     factor: Annotated[Ratio, Told(symbol="f")]
+    link: str
+    step_latency: Annotated[Seconds, Told(symbol="a", of="latency")]
+    network_latency: Annotated[Seconds, Told(symbol="ao", of="latency")]
+    scale_up_latency: Annotated[Seconds, Told(symbol="au")]
+    scale_up_rate: Annotated[Bandwidth, Told(symbol="Bu", of="gpu")]
     ring_bandwidth: Annotated[Bandwidth, Told(symbol="B", of="port")]
     local: Annotated[Count, Told(symbol="g", of="gpus_per_node")]
     num_nodes: Annotated[Count, Told(symbol="m")]
@@ -164,6 +170,11 @@ def solve(inputs: Inputs) -> Result:
         algorithm_bandwidth=algorithm_bandwidth(*whole),
         bus_bandwidth=bus_bandwidth(*whole, "all_reduce", wires.world_size),
         factor=bus_bandwidth_factor("all_reduce", wires.world_size),
+        link=link_name(inputs.gpu),
+        step_latency=step_latency(wires, effective(wires, sync.algorithm)),
+        network_latency=wires.latency,
+        scale_up_latency=wires.scale_up_latency,
+        scale_up_rate=wires.scale_up,
         ring_bandwidth=wires.ring,
         local=wires.local,
         num_nodes=wires.num_nodes,

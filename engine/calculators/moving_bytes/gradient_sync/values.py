@@ -22,21 +22,36 @@ TIME_EQUATION = {
     "tree": communication.TREE_ALL_REDUCE,
     "hierarchical": hierarchy.HIERARCHICAL_ALL_REDUCE,
     "in_network": communication.IN_NETWORK_ALL_REDUCE,
+    "switched": hierarchy.SWITCHED_ALL_REDUCE,
+    "switched_ports": hierarchy.SWITCHED_NETWORK,
 }
 BYTES_EQUATION = {
     "ring": communication.RING_BYTES,
     "tree": communication.TREE_BYTES,
     "hierarchical": hierarchy.HIERARCHICAL_BYTES,
     "in_network": communication.IN_NETWORK_BYTES,
+    "switched": hierarchy.SWITCHED_BYTES,
+    "switched_ports": hierarchy.SWITCHED_BYTES,
 }
-_LATENCIES = {"au": "latency", "ao": "latency"}
 _ALONE = "Alone on the wire: no other traffic, no congestion, every port at its line rate."
 _SENT = {
     "ring": "the least any all-reduce can send without help of a switch",
     "in_network": "the switch adds, so the sum comes back once",
+    "switched": "the switches add, so the node's sum leaves it once",
+    "switched_ports": "the switches add: the buffer leaves once, the sum comes back once",
     "tree": "the busiest GPU",
     "hierarchical": "the rest stays on NVLink",
 }
+
+
+_TIERS = ("hierarchical", "switched")
+
+
+def _kind(inputs: Inputs, result: Result) -> str:
+    """Return which formula applies: where switches add, one for each kind of switches."""
+    if result.algorithm != "in_network" or result.num_nodes == 1:
+        return result.algorithm
+    return "switched" if inputs.gpus_per_node > 1 else "switched_ports"
 
 
 def headline(tell: Teller, inputs: Inputs, result: Result) -> Value:
@@ -44,23 +59,22 @@ def headline(tell: Teller, inputs: Inputs, result: Result) -> Value:
     published = ring_note(inputs) if result.algorithm == "ring" else None
     return tell.value(
         "all_reduce_time",
-        equation=TIME_EQUATION[result.algorithm],
-        symbols=_LATENCIES,
+        equation=TIME_EQUATION[_kind(inputs, result)],
         assumes=(_ALONE, _wires(inputs, result)),
         note=_wire_words(inputs, result),
         published=published,
     )
 
 
-def formula(tell: Teller, result: Result) -> Formula:
+def formula(tell: Teller, inputs: Inputs, result: Result) -> Formula:
     """Return the formula of the algorithm in use, with the reader's numbers."""
-    equation = TIME_EQUATION[result.algorithm]
-    return tell.formula("The formula, with your numbers", equation, **_LATENCIES)
+    equation = TIME_EQUATION[_kind(inputs, result)]
+    return tell.formula("The formula, with your numbers", equation)
 
 
 def all_reduce_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
     """Return the all-reduce by itself: its two parts, its bytes, its bandwidths."""
-    name = result.algorithm
+    name = _kind(inputs, result)
     return {
         "bandwidth_part": partial(
             _part, tell, inputs, result, "bandwidth_part", "Of the sum, the terms with a bandwidth."
@@ -73,7 +87,7 @@ def all_reduce_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
             tell.value,
             "sent_bytes",
             equation=BYTES_EQUATION[name],
-            label="Sent by each GPU" + (" into the network" if name == "hierarchical" else ""),
+            label="Sent by each GPU" + (" into the network" if name in _TIERS else ""),
             note=_SENT[name],
         ),
         "algorithm_bandwidth": partial(tell.value, "algorithm_bandwidth"),
@@ -83,36 +97,45 @@ def all_reduce_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
 
 def _part(tell: Teller, inputs: Inputs, result: Result, name: str, of_sum: str) -> Value:
     assumes = of_sum, _ALONE, _wires(inputs, result)
-    return tell.value(
-        name, equation=TIME_EQUATION[result.algorithm], symbols=_LATENCIES, assumes=assumes
-    )
+    return tell.value(name, equation=TIME_EQUATION[_kind(inputs, result)], assumes=assumes)
 
 
 def _wire_words(inputs: Inputs, result: Result) -> str:
+    link = result.link
     if result.num_nodes == 1:
-        return "over NVLink inside one node, {ring_bandwidth} per GPU one way"
+        return f"over {link} inside one node, {{ring_bandwidth}} per GPU one way"
     if inputs.gpus_per_node == 1:
         return "over the network, {ring_bandwidth} per GPU one way"
+    if result.algorithm in ("hierarchical", "in_network"):
+        return (
+            f"over {{num_nodes}} nodes: {link} at {{scale_up_rate}} per GPU, "
+            "all ports of a node at {node_bandwidth}, one way"
+        )
     return (
-        "over {num_nodes} nodes, rings at {ring_bandwidth} one way (the slower of NVLink and a "
-        "node's ports)"
+        f"over {{num_nodes}} nodes, rings at {{ring_bandwidth}} one way (the slower of {link} and "
+        "a node's ports)"
     )
 
 
 def _wires(inputs: Inputs, result: Result) -> str:
-    hierarchical = result.sync.algorithm == "hierarchical"
-    if result.num_nodes > 1 and inputs.gpus_per_node > 1 and not hierarchical:
-        return "One ring per network port; each ring enters and leaves a node once."
-    if hierarchical and inputs.gpus_per_node > 1:
-        return "The three phases follow one another; a pipelined library overlaps them."
-    return "One GPU, one port: the ring runs at the speed of that port."
+    hop = f"A step takes {{scale_up_latency}} over {result.link}"
+    if result.num_nodes == 1:
+        return f"{hop}; nothing leaves the node."
+    if inputs.gpus_per_node == 1:
+        return "One GPU, one step from node to node: {network_latency}."
+    hops = f"{hop}, {{network_latency}} from node to node"
+    if result.algorithm == "hierarchical":
+        return f"{hops}. The phases follow one another; a pipelined library overlaps them."
+    if result.algorithm == "in_network":
+        return f"{hops}. Chunks stream through both kinds of switches; the slower sets the pace."
+    return f"{hops}, {{step_latency}} in the mean. One ring per port leaves each node once."
 
 
 def step_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
     """Return the step: what computes, what waits, and what it would take to wait no more."""
     peak = f"{GPUS[inputs.gpu].name}, dense bf16 peak {{peak}}."
     one_pass = {"t": "tokens_per_gpu"}
-    what = "NVLink" if result.num_nodes == 1 else "Network port"
+    what = result.link if result.num_nodes == 1 else "Network port"
     return {
         "compute_time": partial(tell.value, "compute_time", assumes=(peak, NO_ATTENTION)),
         "backward_time": partial(

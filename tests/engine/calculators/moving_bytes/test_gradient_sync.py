@@ -6,16 +6,19 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.text import Display, other_system, show, words
-from engine.basis.units import GB, Gbit, MiB
+from engine.basis.text import NEVER, Display, other_system, show, words
+from engine.basis.units import Gbit, MiB
 from engine.basis.views import Lines
 from engine.calculator import load, make
+from engine.catalog.hardware import GPUS, MEASURED
 from engine.form.printed_sync import printed
 from engine.formulas.overlap import exposed_time
-from engine.simulate.cluster_wires import all_reduce_time
+from engine.simulate.cluster_wires import OWN_SUMS, all_reduce_time
 
 compute, solve = load("gradient_sync").compute, load("gradient_sync").solve
-LAB = make(load("gradient_sync"), {})
+# The published example: eight nodes of one GPU and one port.
+LAB = make(load("gradient_sync"), {"world_size": 8, "gpus_per_node": 1, "ports_per_node": 1})
+NODES = make(load("gradient_sync"), {})
 BLOCKING = replace(LAB, overlap=False)
 
 
@@ -50,23 +53,26 @@ def right(row):
 @pytest.mark.parametrize(
     ("inputs", "output", "expected"),
     [
-        (LAB, "all_reduce_time", "490.0 ms"),
+        (LAB, "bandwidth_part", "490.0 ms"),
+        (LAB, "all_reduce_time", "490.2 ms"),
         (LAB, "gradient_size", "14.00 GB"),
         (LAB, "sent_bytes", "24.50 GB"),
-        (LAB, "latency_part", "42.00 µs"),
+        (LAB, "latency_part", "159.6 µs"),
         (LAB, "compute_time", "347.9 ms"),
         (LAB, "backward_time", "231.9 ms"),
-        (LAB, "break_even_tokens", "8,654"),
+        (LAB, "break_even_tokens", "8,657"),
         (LAB, "required_bandwidth", "845.1 Gb/s"),
-        (LAB, "algorithm_bandwidth", "28.57 GB/s"),
-        (LAB, "bus_bandwidth", "50.00 GB/s"),
+        (LAB, "algorithm_bandwidth", "28.56 GB/s"),
+        (LAB, "bus_bandwidth", "49.98 GB/s"),
         (replace(LAB, tokens_per_gpu=8654), "required_bandwidth", "400 Gb/s"),
-        (replace(LAB, algorithm="tree"), "all_reduce_time", "560.0 ms"),
-        (replace(LAB, gpus_per_node=8), "bandwidth_part", "66.94 ms"),
+        (replace(LAB, algorithm="tree"), "all_reduce_time", "560.1 ms"),
+        (replace(LAB, gpus_per_node=8), "bandwidth_part", "67.01 ms"),
+        (NODES, "bandwidth_part", "75.39 ms"),
+        (NODES, "latency_part", "404.5 µs"),
         (replace(LAB, parameters=175e9), "gradient_size", "350.0 GB"),
         (replace(LAB, parameters=175e9), "sent_bytes", "612.5 GB"),
         (replace(LAB, dtype="fp32"), "gradient_size", "28.00 GB"),
-        (replace(LAB, dtype="fp8"), "all_reduce_time", "245.0 ms"),
+        (replace(LAB, dtype="fp8"), "all_reduce_time", "245.2 ms"),
     ],
 )
 def test_the_lab_gives_the_known_numbers(inputs, output, expected):
@@ -105,8 +111,8 @@ def test_the_published_digits_are_reproduced(output, digits):
     ("row", "expected"),
     [
         ("Gradient size", "14.00 GB"),
-        ("All-reduce, ring", "490.0 ms"),
-        ("All-reduce, tree", "560.0 ms"),
+        ("All-reduce, ring", "490.2 ms"),
+        ("All-reduce, tree", "560.1 ms"),
         ("Compute", "347.9 ms"),
         ("Least bandwidth", "845.1 Gb/s"),
     ],
@@ -184,25 +190,39 @@ def test_blocking_zero_1_hides_nothing():
 
 
 def test_in_network_reduction_saves_nearly_half_of_the_bytes():
-    inputs = replace(LAB, algorithm="in_network", world_size=1024)
-    assert compute(inputs)["sent_bytes"].value / solve(inputs).gradient_size == pytest.approx(
-        1025 / 1024
-    )
+    lab = solve(replace(NODES, algorithm="in_network", world_size=8))
+    assert lab.sent_bytes / lab.gradient_size == pytest.approx(9 / 8)
+
+
+def test_a_network_that_adds_takes_the_buffer_once_and_gives_the_sum_back_once():
+    lab = solve(replace(LAB, algorithm="in_network"))
+    assert (lab.sent_bytes, lab.bandwidth_part) == (14e9, pytest.approx(0.28))
+
+
+def test_over_nodes_the_slower_kind_of_switch_sets_the_pace():
+    # Inside 9/8 * 14 GB at 365.6 GB/s: 43.1 ms; between nodes 14 GB at 400 GB/s: 35 ms.
+    assert text(replace(NODES, algorithm="in_network"), "bandwidth_part") == "43.08 ms"
 
 
 def test_a_hierarchy_of_nodes_with_one_gpu_is_a_ring():
-    assert text(replace(LAB, algorithm="hierarchical"), "all_reduce_time") == "490.0 ms"
+    assert text(replace(LAB, algorithm="hierarchical"), "all_reduce_time") == "490.2 ms"
 
 
 @pytest.mark.parametrize("world_size", [8, 1024, 131_072])
 def test_auto_is_never_slower_than_what_it_chooses_from(world_size):
-    inputs = replace(LAB, algorithm="auto", world_size=world_size, gpus_per_node=8)
-    sync = solve(inputs)
-    others = [
-        all_reduce_time(sync.job.wires, n, sync.gradient_size)
-        for n in ("ring", "tree", "hierarchical")
-    ]
-    assert sync.all_reduce_time == min(others)
+    for parameters in (1e7, 7e9):
+        inputs = replace(NODES, algorithm="auto", world_size=world_size, parameters=parameters)
+        for chosen in (solve(inputs), solve(replace(inputs, overlap=False))):
+            count = chosen.num_buckets if chosen.job.overlap else 1
+            one = chosen.gradient_size / count
+            others = [count * all_reduce_time(chosen.job.wires, name, one) for name in OWN_SUMS]
+            assert chosen.communication == pytest.approx(min(others))
+
+
+def test_auto_chooses_for_the_bucket_and_not_for_the_whole_gradient():
+    # 64 GPUs in 8 nodes, 25 MiB a bucket: a ring pays 126 steps for each, a tree 12.
+    auto, ring = (solve(replace(NODES, tokens_per_gpu=2048, algorithm=a)) for a in ("auto", "ring"))
+    assert (auto.algorithm, auto.step_time < 0.6 * ring.step_time) == ("tree", True)
 
 
 def test_auto_takes_the_tree_where_latency_rules():
@@ -211,12 +231,36 @@ def test_auto_takes_the_tree_where_latency_rules():
 
 
 def test_eight_gpus_of_one_node_stay_on_nvlink():
-    assert solve(replace(LAB, gpus_per_node=8)).ring_bandwidth == LAB.scale_up
+    lab = solve(replace(LAB, gpus_per_node=8))
+    assert lab.ring_bandwidth == MEASURED["h200_ring"].bus_bandwidth
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_a_gpu_brings_its_own_links(gpu):
+    measured, line = (
+        solve(replace(NODES, world_size=8, gpu=gpu, scale_up=rate)) for rate in ("measured", "line")
+    )
+    assert line.ring_bandwidth == GPUS[gpu].scale_up
+    assert measured.bus_bandwidth < line.bus_bandwidth < GPUS[gpu].scale_up
+
+
+@pytest.mark.parametrize(("gpu", "link"), [("h100", "NVLink"), ("mi300x", "Infinity Fabric")])
+def test_the_link_inside_a_node_has_its_makers_name(gpu, link):
+    lab = replace(NODES, world_size=8, gpu=gpu)
+    assert f"over {link} inside" in note(lab, "all_reduce_time")
+    assert compute(lab)["required_bandwidth"].label.startswith(link)
+
+
+def test_a_single_bucket_is_never_hidden():
+    lab = replace(NODES, parameters=1e7, tokens_per_gpu=1_048_576)
+    assert text(lab, "break_even_tokens") == NEVER
+    assert compute(lab)["efficiency_curve"].rules == ()
+    assert regime(replace(lab, tokens_per_gpu=32_768)) == "One bucket"
 
 
 def test_eight_ports_carry_eight_rings_at_once_up_to_the_speed_of_nvlink():
     inputs = replace(LAB, world_size=64, gpus_per_node=8, ports_per_node=8)
-    assert solve(inputs).ring_bandwidth == 366 * GB
+    assert solve(inputs).ring_bandwidth == MEASURED["h200_ring"].bus_bandwidth
 
 
 def test_crossing_the_break_even_flips_the_regime():
@@ -235,7 +279,7 @@ def test_crossing_the_break_even_flips_the_regime():
         (replace(LAB, tokens_per_gpu=32_768), "Compute"),
         (replace(LAB, gpus_per_node=8, tokens_per_gpu=512), "NVLink bandwidth"),
         (replace(LAB, parameters=1e7, world_size=131_072), "Latency"),
-        (replace(LAB, world_size=16_384, tokens_per_gpu=16_384), "Bucket latency"),
+        (NODES, "Bucket latency"),
         (replace(LAB, bucket=1024 * MiB, tokens_per_gpu=16_384), "Last bucket"),
     ],
 )
@@ -268,7 +312,6 @@ def test_a_port_that_hides_nothing_is_drawn_nowhere():
         algorithm="hierarchical",
         world_size=1024,
         gpus_per_node=8,
-        scale_up=25 * GB,
         tokens_per_gpu=256,
     )
     view = compute(slow)["required_curve"]
