@@ -9,6 +9,7 @@ from engine.basis.inputs import BILLIONS, PERCENT, Choice, Number, Scalar, Unit
 from engine.basis.told import Symbol
 from engine.basis.units import DAY, HOUR
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.publications import LLAMA_3_405B
 
 TRILLIONS = Unit(
     "T", 1e12, {"B": 1e9, "M": 1e6, "billion": 1e9, "trillion": 1e12}, quantity=units.TOKENS
@@ -20,8 +21,9 @@ PER_HOUR = Unit(" per hour", 1 / HOUR, quantity=units.PRICE)
 PER_SECOND = Unit(" tokens/s", 1.0, {"k": 1e3}, quantity=units.TOKEN_RATE)
 WATTS = Unit(" W", 1.0, {"kW": 1e3}, quantity=units.POWER)
 
-# 419 unexpected interruptions in 54 days on 16,384 GPUs (Llama 3, section 3.3.4).
-LLAMA3_GPUS, LLAMA3_FAILURES, LLAMA3_WINDOW = 16_384, 419, 54 * DAY
+# Of 466 interruptions in 54 days on 16,384 GPUs 419 were unexpected (Llama 3, section 3.3.4).
+LLAMA3_GPUS, LLAMA3_FAILURES = LLAMA_3_405B.world_size, LLAMA_3_405B.unexpected
+LLAMA3_WINDOW = LLAMA_3_405B.window
 LLAMA3_MTBF = 50_677 * HOUR  # what that makes per GPU, to the hour
 GPUS = {key: gpu.name for key, gpu in ACCELERATORS.items()}
 

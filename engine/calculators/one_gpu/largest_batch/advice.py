@@ -44,6 +44,7 @@ def advice(inputs: Inputs, found: Fit, before: TokenRate) -> Advice:
 def _remedy(inputs: Inputs, key: str, label: Text, change: Change, before: TokenRate) -> Remedy:
     changed = replace(inputs, **change)  # type: ignore[arg-type]
     after = fit(changed)
+    ranks = data_parallel(after.run.plan)
     return Remedy(
         key=key,
         label=label,
@@ -51,10 +52,10 @@ def _remedy(inputs: Inputs, key: str, label: Text, change: Change, before: Token
         after=after.held.total,
         side_effect=say(
             f"{_pace(after, changed.micro_batch_size, before)}; largest micro-batch {{b}}, on "
-            "{d} data-parallel ranks",
+            f"{'one data-parallel rank' if ranks == 1 else '{d} data-parallel ranks'}",
             p=(abs(_slower(after, changed.micro_batch_size, before)), SHARE),
             b=(after.largest, COUNT),
-            d=(data_parallel(after.run.plan), COUNT),
+            d=(ranks, COUNT),
         ),
     )
 

@@ -26,15 +26,7 @@ class Result:
         changes: what differs from the inputs.
     """
 
-    largest: Annotated[
-        Count,
-        Told(
-            "Largest micro-batch",
-            "b",
-            "sequences on each of {ranks} data-parallel ranks",
-            color="activations",
-        ),
-    ]
+    largest: Annotated[Count, Told("Largest micro-batch", "b", color="activations")]
     total: Annotated[
         Bytes, Told("Fullest GPU at your micro-batch", "M", "of {usable} that may be filled")
     ]

@@ -46,6 +46,9 @@ def largest(tell: Teller, result: Result) -> Value:
             "The CUDA context and the channels of NCCL are taken as measured on an A100.",
         ),
         sources=(*_PAPERS, result.found.run.cluster.gpu.source),
+        note="sequences on the one data-parallel rank"
+        if result.ranks == 1
+        else "sequences on each of {ranks} data-parallel ranks",
     )
 
 

@@ -39,7 +39,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs, equations=EQUATIONS)
     return {
-        **values.outcome(tell, result),
+        **values.outcome(tell, inputs, result),
         "verdict": _verdict(tell, result),
         "formula": tell.formula("All of it in one line", run.RUN_TIME),
         "waterfall": partial(charts.waterfall, tell, result),
@@ -61,6 +61,15 @@ def _verdict(tell: Teller, result: Result) -> Badge:
             text="Never done",
             sentence=tell.say(
                 "Something fails every {mtbf}, before the next checkpoint is reached."
+            ),
+            color="ink",
+        )
+    if result.short:
+        return Badge(
+            text="Short",
+            sentence=tell.say(
+                "The run is over before the first checkpoint is due; that anything fails in it has "
+                "a chance of {chance}."
             ),
             color="ink",
         )

@@ -55,7 +55,9 @@ def goodput_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             Series(key="higher", label="Daly's model", x=INTERVALS, y=curves.daly, color="compute"),
             first,
         ),
-        points=(Point(key="now", label=tell.say("{goodput}"), x=inputs.interval, y=now),),
+        points=()
+        if result.short
+        else (Point(key="now", label=tell.say("{goodput}"), x=inputs.interval, y=now),),
         rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         handle="interval",
         caption="Left of the best the job saves too often, right of it too much is done again.",

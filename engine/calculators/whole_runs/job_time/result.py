@@ -20,6 +20,7 @@ from engine.basis.units import (
 )
 from engine.calculators.whole_runs.job_time.curves import Curves, curves
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.publications import LLAMA_3_405B
 from engine.form.job_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_WINDOW, Inputs
 from engine.formulas import goodput as saving
 from engine.formulas import run, stragglers
@@ -45,9 +46,13 @@ class Result:
         spread: of the wall time by the luck of failures alone.
         checkpoints, restarts, redone: what of the wall time goes there.
         failures: how many are expected.
+        chance: that anything fails in the run.
+        short: whether it is over before the first checkpoint is due.
         draw: power of all GPUs with their building.
         one_in: steps in which one is without a slowest percent.
-        known_failures, known_window, known_gpus: what the default rate of failures rests on.
+        known_failures, known_all, known_window, known_gpus: what the default rate of failures
+            rests on.
+        known_effective, known_hours, known_wall: what was published of that run.
     """
 
     wall_time: Annotated[
@@ -110,8 +115,8 @@ class Result:
             "{failures} failures expected in the run",
             assumes=(
                 _POISSON,
-                "The default is Llama 3's: {known_failures} interruptions in {known_window} on "
-                "{known_gpus} GPUs.",
+                "The default is Llama 3's: of {known_all} interruptions in {known_window} on "
+                "{known_gpus} GPUs {known_failures} were unexpected.",
             ),
         ),
     ]
@@ -198,11 +203,17 @@ class Result:
     restarts: Seconds
     redone: Seconds
     failures: Annotated[float, COUNT]
+    chance: Share
+    short: bool
     draw: Power
     one_in: Annotated[float, COUNT]
     known_failures: Count
+    known_all: Count
     known_window: Seconds
     known_gpus: Count
+    known_effective: Share
+    known_hours: GpuTime
+    known_wall: Seconds
     curves: Curves
 
 
@@ -259,8 +270,14 @@ def solve(inputs: Inputs) -> Result:
         draw=num_gpus * inputs.power * inputs.overhead,
         one_in=1 / lucky if lucky else math.inf,
         known_failures=LLAMA3_FAILURES,
+        known_all=LLAMA_3_405B.interruptions,
+        known_effective=LLAMA_3_405B.effective,
+        known_hours=LLAMA_3_405B.gpu_time,
+        known_wall=LLAMA_3_405B.wall,
         known_window=LLAMA3_WINDOW,
         known_gpus=LLAMA3_GPUS,
+        chance=whole.chance,
+        short=whole.short,
         curves=curves(inputs, habits, slow_down),
     )
 

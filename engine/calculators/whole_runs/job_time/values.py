@@ -3,16 +3,23 @@
 import math
 from typing import Any
 
-from engine.basis.told import Teller
-from engine.basis.views import Receipt, Value
+from engine.basis.told import Figure, Teller
+from engine.basis.units import SECONDS
+from engine.basis.views import Published, Receipt, Value
 from engine.calculators.whole_runs.job_time.result import Result
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.publications import LLAMA_3_405B
 from engine.form.job_inputs import Inputs
 from engine.formulas import goodput, stragglers
 
 Words = dict[str, Any]  # of a number, where they differ from those declared
 _RAREST = 1e-6
 _NEVER = "it fails before it gets anywhere"
+_SHORT = Receipt(
+    assumptions=(
+        "The run is over before the first checkpoint is due, and hardly anything can fail in it.",
+    ),
+)
 _LONG_CHECKPOINT = Receipt(
     assumptions=(
         "A checkpoint takes twice the mean time between failures or more.",
@@ -22,12 +29,41 @@ _LONG_CHECKPOINT = Receipt(
 )
 
 
-def outcome(tell: Teller, result: Result) -> dict[str, Value]:
+def _published(tell: Teller, inputs: Inputs, text: str, reason: str, source: str) -> Words:
+    """Return what was published of the run, where the inputs describe one that was."""
+    known = LLAMA_3_405B
+    asked = inputs.num_gpus, inputs.gpu, inputs.tokens, inputs.parameters
+    if asked != (known.world_size, known.gpu, known.tokens, 405e9):
+        return {}
+    return {"published": Published(text=tell.say(text), reason=reason, source=source)}
+
+
+def outcome(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
     """Return how long it takes, and what it takes."""
-    endless: Words = {} if math.isfinite(result.wall_time) else {"note": _NEVER}
+    words: Words = {} if math.isfinite(result.wall_time) else {"note": _NEVER}
+    if result.short:
+        words = {"note": "over before the first checkpoint is due"}
+    words |= _published(
+        tell,
+        inputs,
+        "the model card of Llama 3.1 405B gives {known_hours}, {known_wall} of all its GPUs",
+        "Those are all hours of the run, also of its start with a smaller batch.",
+        "llama31_card",
+    )
     return {
-        "wall_time": tell.value("wall_time", **endless),
+        "wall_time": tell.value("wall_time", **words),
         **tell.values("gpu_hours", "cost", "energy"),
+        **_alone(tell, inputs),
+    }
+
+
+def _alone(tell: Teller, inputs: Inputs) -> dict[str, Value]:
+    """Return in the singular what is said of the GPUs, where there is only one."""
+    if inputs.num_gpus > 1:
+        return {}
+    return {
+        "gpu_hours": tell.value("gpu_hours", note="one GPU for the whole run"),
+        "energy": tell.value("energy", note="one GPU draws {draw} with its building"),
     }
 
 
@@ -52,13 +88,32 @@ def speed(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
     }
 
 
+def _segment(inputs: Inputs, result: Result) -> dict[str, Figure | str]:
+    """Return the work between two checkpoints and the time of one; a run within one has none."""
+    if result.steps <= inputs.interval:
+        return {"t": "steps", "d": (0.0, SECONDS)}
+    return {"t": "interval"}
+
+
 def failing(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
     """Return how often it fails, how often to save, and what is left."""
-    endless: Words = {} if math.isfinite(result.failures) else {"note": _NEVER}
+    words: Words = {} if math.isfinite(result.failures) else {"note": _NEVER}
+    if result.failures < 1:
+        words = {"note": "{chance} chance of a failure in the run"}
+    meta = _published(
+        tell,
+        inputs,
+        "Meta reports more than {known_effective} effective training time for Llama 3 405B",
+        "Its interval, its checkpoints and its restarts are not published; those set here are "
+        "round numbers, and shorter ones give as much.",
+        "dubey2024",
+    )
     short = inputs.checkpoint < 2 * result.mtbf
     return {
-        "mtbf": tell.value("mtbf", **endless),
-        "goodput": tell.value("goodput", symbols={"t": "interval"}),
+        "mtbf": tell.value("mtbf", **words),
+        "goodput": tell.value("goodput", receipt=_SHORT, note="nothing is likely to fail")
+        if result.short
+        else tell.value("goodput", symbols=_segment(inputs, result), **meta),
         "first_order": tell.value(
             "first_order",
             equation=goodput.FIRST_ORDER_GOODPUT,

@@ -3,7 +3,8 @@
 from functools import partial
 
 from engine.basis.told import Teller, Views
-from engine.calculators.whole_runs.stack_explorer import layers, ruler, step, wires
+from engine.basis.views import Receipt, Value
+from engine.calculators.whole_runs.stack_explorer import layers, published, ruler, step, wires
 from engine.calculators.whole_runs.stack_explorer.challenge import challenge
 from engine.calculators.whole_runs.stack_explorer.events import events
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS as PRESETS
@@ -27,11 +28,12 @@ def views(inputs: Inputs, result: Result) -> Views:
     run, estimated = found.run, found.found
     placed, told = events(result), run_views.values(run, estimated)
     return {
-        "mfu": told["mfu"],
-        **tell.values("token_rate", "exposed_share", "cost_of_tokens"),
+        "mfu": published.beside(told["mfu"], result),
+        **_rates(tell, found.fits),
         "step_time": told["step_time"],
         "possible": verdicts.possible(run, found.changes),
         "fits": verdicts.fit(run, estimated),
+        "published": partial(published.table, tell, result),
         "ruler": partial(ruler.scene, inputs, placed),
         "event_time": ruler.time_value(tell, inputs, placed),
         "event_panel": partial(ruler.panel, inputs, placed, result.step_time),
@@ -56,3 +58,15 @@ def views(inputs: Inputs, result: Result) -> Views:
         "levers": partial(levers.table, found.levers),
         "challenge": partial(challenge, inputs, result),
     }
+
+
+def _rates(tell: Teller, fits: bool) -> dict[str, Value]:
+    """Return speed and price; what does not fit has neither."""
+    names = ("token_rate", "exposed_share", "cost_of_tokens")
+    if fits:
+        return tell.values(*names)
+    none = Receipt(assumptions=("It does not fit: no step runs.",))
+    found = tell.values(*names)
+    for name in ("token_rate", "cost_of_tokens"):
+        found[name] = tell.value(name, receipt=none, note="it does not fit")
+    return found

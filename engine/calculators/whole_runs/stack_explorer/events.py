@@ -162,7 +162,7 @@ _ABOUT: Mapping[str, Kind] = {
         "Frontier",
         "Some GPU, cable or host of the job fails.",
         "The number of GPUs: twice as many fail twice as often.",
-        "419 failures in 54 days on 16,384 GPUs, scaled to this job.",
+        "419 unexpected interruptions in 54 days on 16,384 GPUs, scaled to this job.",
         ("dubey2024",),
     ),
     "run": (

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from math import inf
 from typing import Annotated, Any
 
 from engine.basis.text import Text
@@ -20,6 +21,7 @@ from engine.basis.units import (
 )
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs, shared
 from engine.catalog.constants import achieved
+from engine.catalog.publications import Publication, publication
 from engine.estimate import estimate
 from engine.form.levers.inputs import Inputs as JobInputs
 from engine.form.levers.model import Job as Levers
@@ -66,6 +68,11 @@ class Job:
     rate: TokenRate
 
     @property
+    def fits(self) -> bool:
+        """Whether its fullest GPU holds it; what does not fit has neither a rate nor a price."""
+        return bool(self.found["fits"])
+
+    @property
     def microbatches(self) -> Count:
         """Micro-batches of a pipeline in a step."""
         return num_microbatches(self.run.plan, self.run.training)
@@ -76,7 +83,9 @@ class Job:
         return self.run.model.num_layers % self.run.plan.pipeline_parallel > 0
 
     def cost(self, price: float) -> Money:
-        """Return what a billion tokens cost while steps run."""
+        """Return what a billion tokens cost while steps run; infinite if none can."""
+        if not self.fits:
+            return inf
         return cost_of_tokens(BILLION, self.run.plan.world_size, price, self.rate)
 
 
@@ -88,14 +97,16 @@ class Result:
         job: all of it.
         times, counts: of its events, by key; how often each happens in a step on one GPU.
         step_time: one step.
+        batch, length, world_size: of the run, which may differ from the inputs.
         billion: tokens that are priced.
         fastest, slowest: steps with all that can be overlapped, and with nothing.
-        factor: of the longest time over the shortest.
         shortest, longest: an access to memory, and the time until something fails.
         messages: by their names, the reader's last.
         port: reached by large messages, of one GPU.
         node_rate, port_rate: bus bandwidth in the node, and of one port.
         computing: share of the step.
+        mfu, run_time: of its steps.
+        published: what was, of this very job.
         start_price: of a billion tokens, where the challenge starts.
     """
 
@@ -127,8 +138,8 @@ class Result:
         COUNT,
         Told(
             "Orders of magnitude from an HBM access to a failure",
-            note="a factor of {factor}",
-            assumes=("From {shortest} to {longest}.", "The power of ten of their ratio."),
+            note="from {shortest} to {longest}",
+            assumes=("The power of ten of their ratio.",),
             sources=("dubey2024",),
         ),
     ]
@@ -159,8 +170,9 @@ class Result:
     ]
     step_time: Annotated[Seconds, Told(symbol="T")]
     billion: Annotated[float, TOKENS, Told(symbol="D")]
+    batch: Annotated[int, COUNT, Told(symbol="B", of="global_batch_size")]
+    length: Annotated[float, TOKENS, Told(symbol="s", of="sequence_length")]
     world_size: Annotated[int, COUNT, Told(symbol="n", of="world_size")]
-    factor: Ratio
     shortest: Seconds
     longest: Seconds
     on_wire: Share
@@ -173,6 +185,9 @@ class Result:
     port_rate: Bandwidth
     computing: Share
     start_price: Money
+    mfu: Share
+    run_time: Seconds
+    published: Publication | None
     messages: Mapping[str, NodeMessage]
     times: Mapping[str, Seconds]
     counts: Mapping[str, Ratio]
@@ -227,8 +242,8 @@ _SIZES: Mapping[str, float] = {
     "8 B": 8.0,
     "4 kB": 4e3,
     "64 kB": 64e3,
+    "256 kB": 256e3,
     "1 MB": 1e6,
-    "64 MB": 64e6,
 }
 
 
@@ -243,7 +258,7 @@ def solve(inputs: Inputs) -> Result:
     slowest, fastest = found.variants[0][2].total, found.variants[-1][2].total
     reached = achieved(cluster.gpu)
     return Result(
-        token_rate=found.rate,
+        token_rate=found.rate if found.fits else 0.0,
         exposed_share=found.levers.exposed_share,
         cost_of_tokens=found.cost(inputs.price),
         event_time=times[inputs.event],
@@ -252,8 +267,9 @@ def solve(inputs: Inputs) -> Result:
         overlap_gain=1 - fastest / slowest,
         step_time=found.step.total,
         billion=BILLION,
+        batch=run.training.global_batch_size,
+        length=run.training.sequence_length,
         world_size=run.plan.world_size,
-        factor=times["mtbf"] / times["memory"],
         shortest=times["memory"],
         longest=times["mtbf"],
         on_wire=messages["yours"].wire / message_time,
@@ -266,6 +282,11 @@ def solve(inputs: Inputs) -> Result:
         port_rate=reached.network * cluster.nic_bandwidth,
         computing=found.step.compute / found.step.total,
         start_price=job(start()).cost(start().price),
+        mfu=found.found["mfu"],
+        run_time=times["run"],
+        published=publication(
+            inputs.model, inputs.gpu, run.plan.world_size, run.training.sequence_length
+        ),
         messages=messages,
         times=times,
         counts=event_counts(run),

@@ -7,8 +7,7 @@ from math import prod
 
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Count
-from engine.basis.views import Axis as ChartAxis
+from engine.basis.units import BYTES, COUNT, SECONDS, Count
 from engine.basis.views import Badge, Bar, Bars, Cell, Scene, Segment, Table
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.result import Job, Result
@@ -31,10 +30,11 @@ _PARTS = (
 
 
 def waterfall(tell: Teller, result: Result) -> Bars:
-    """Return what messages of several sizes spend their time on, as shares."""
+    """Return what messages of several sizes spend their time on."""
+    longest = max(one.time for one in result.messages.values())
     return Bars(
         title="What a message between two nodes spends its time on",
-        axis=ChartAxis(label="share of its time", quantity=SHARE, low=0.0, high=1.0),
+        axis=tell.axis("message_time", "time", low=0.0, high=1.05 * longest),
         bars=tuple(_bar(name, one) for name, one in result.messages.items()),
         caption=tell.say("The last bar is your message of {message}."),
     )
@@ -48,7 +48,7 @@ def _bar(name: str, message: NodeMessage) -> Bar:
             Segment(
                 key=key,
                 label=label,
-                value=getattr(message, key) / message.time,
+                value=getattr(message, key),
                 color=color,
                 links=(f"part:{key}",),
             )
@@ -162,7 +162,9 @@ def _drawn(
         for rank in range(mesh.world_size)
     )
     caption = say(
-        "{n} of {all} GPUs, with the groups of GPU 0. Dashed: leaves the node.",
+        "One GPU, alone."
+        if world_size == 1
+        else "{n} of {all} GPUs, with the groups of GPU 0. Dashed: leaves the node.",
         n=(mesh.world_size, COUNT),
         all=(world_size, COUNT),
     )

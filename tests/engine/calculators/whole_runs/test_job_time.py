@@ -124,3 +124,39 @@ def test_the_formula_gives_the_time_of_the_run():
     symbols = {key: value for key, (value, _) in views(slower=0.1)["formula"].symbols.items()}
     steps = symbols["D"] / (symbols["n"] * symbols["r"])
     assert steps * symbols["m"] / symbols["g"] == pytest.approx(symbols["Tr"])
+
+
+SHORT = {"tokens": 1e9, "parameters": 1e7, "num_gpus": 131_072}
+
+
+def test_a_run_of_milliseconds_takes_no_longer_than_its_steps():
+    assert views(**SHORT)["wall_time"].value == pytest.approx(
+        views(**SHORT)["work_time"].value, rel=0.06
+    )
+
+
+def test_a_run_of_milliseconds_says_that_it_is_short():
+    assert views(**SHORT)["verdict"].text == "Short"
+
+
+def test_one_gpu_is_one_gpu():
+    assert words(views(num_gpus=1)["gpu_hours"].note) == "one GPU for the whole run"
+
+
+def test_interruptions_are_told_from_unexpected_ones():
+    said = [words(text) for text in views()["mtbf"].receipt.assumptions]
+    assert any("of 466 interruptions" in text and "419 were unexpected" in text for text in said)
+
+
+def test_metas_effective_time_stands_beside_ours():
+    assert "90.0 %" in words(views()["goodput"].receipt.published.text)
+
+
+def test_the_model_cards_hours_stand_beside_ours():
+    text = words(views()["wall_time"].receipt.published.text)
+    assert "30.84M GPU h" in text
+    assert "78.43 days" in text
+
+
+def test_another_run_has_nothing_published():
+    assert views(num_gpus=8192)["goodput"].receipt.published is None

@@ -1,8 +1,10 @@
+import math
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from engine.basis.text import words
 from engine.basis.units import HOUR
 from engine.calculator import load
 from engine.calculators.whole_runs.stack_explorer.calculator import solve
@@ -12,6 +14,7 @@ from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
 from engine.calculators.whole_runs.stack_explorer.result import job
 from engine.calculators.whole_runs.stack_explorer.ruler import _spread, scene
+from engine.form.run.given import inputs_of
 
 PLAIN = Inputs()
 compute = load("stack_explorer").compute
@@ -120,3 +123,37 @@ def test_the_levers_of_the_frontier_are_those_of_the_same_job():
 def test_overlapping_more_never_makes_the_step_longer():
     steps = [step.total for _, _, step in job(PLAIN).variants]
     assert steps == sorted(steps, reverse=True)
+
+
+def test_the_default_job_stands_beside_its_publication():
+    shown = compute(PLAIN)
+    assert words(shown["mfu"].note).endswith("published: 41.0 %")
+    assert words(shown["published"].rows[1][1]) == "30.84M GPU h, 78.43 days of all GPUs"
+
+
+def test_another_job_has_no_publication():
+    rows = compute(replace(PLAIN, world_size=8192))["published"].rows
+    assert rows[0][1] == "no publication of this job"
+
+
+def test_the_mfu_is_that_of_the_estimate_of_the_same_job():
+    found = load("estimate_run")
+    given = inputs_of(job(PLAIN).run)
+    assert found.compute(given, only=["mfu"])["mfu"].value == compute(PLAIN)["mfu"].value
+
+
+def test_a_job_that_does_not_fit_has_no_rate_and_no_price():
+    crowded = compute(replace(PLAIN, world_size=128, pipeline_parallel=1))
+    assert (crowded["fits"].text, crowded["token_rate"].value) == ("Does not fit", 0.0)
+    assert crowded["cost_of_tokens"].value == math.inf
+
+
+def test_the_bars_of_the_waterfall_are_as_long_as_their_messages_take():
+    bars = {bar.label: bar for bar in compute(PLAIN)["waterfall"].bars}
+    messages = solve(PLAIN).messages
+    for name, message in messages.items():
+        assert sum(part.value for part in bars[name].segments) == pytest.approx(message.time)
+
+
+def test_uneven_pieces_are_said():
+    assert compute(PLAIN)["possible"].text == "Uneven"

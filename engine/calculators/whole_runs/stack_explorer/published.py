@@ -1,0 +1,56 @@
+"""The explorer's job beside what was published of it."""
+
+from dataclasses import replace
+
+from engine.basis.text import say
+from engine.basis.told import Teller
+from engine.basis.units import GPU_TIME, SECONDS, SHARE
+from engine.basis.views import Cell, Published, Table, Value
+from engine.calculators.whole_runs.stack_explorer.result import Result
+from engine.form.run.result import band
+
+
+def beside(mfu: Value, result: Result) -> Value:
+    """Return the MFU of the model with the published one, if there is one."""
+    known = result.published
+    if known is None:
+        return mfu
+    published = Published(
+        text=say("the Llama 3 paper gives {m} for this job", m=(known.mfu, SHARE)),
+        reason="The model counts steps alone, and its error is the one stated above.",
+        source=known.sources[0],
+    )
+    return replace(
+        mfu,
+        receipt=replace(mfu.receipt, published=published),
+        note=say("modelled; published: {m}", m=(known.mfu, SHARE)),
+    )
+
+
+def table(tell: Teller, result: Result) -> Table:
+    """Return published and modelled figures of the job."""
+    known = result.published
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("MFU", "no publication of this job", tell.say("{mfu}"), ""),
+    )
+    if known:
+        rows = (
+            ("MFU", say("{m}", m=(known.mfu, SHARE)), tell.say("{mfu}"), band("dense")),
+            (
+                "The run",
+                say(
+                    "{g}, {t} of all GPUs",
+                    g=(known.gpu_time, GPU_TIME),
+                    t=(known.wall, SECONDS),
+                ),
+                tell.say("{run_time}"),
+                "Published are all GPU hours, modelled the steps alone: no failure, no checkpoint, "
+                "no smaller batch at the start.",
+            ),
+        )
+    return Table(
+        title="This job, published and modelled",
+        columns=("What", "Published", "Modelled", "Why they differ"),
+        rows=rows,
+        caption="Llama 3 paper, table 4, and the model card of Llama 3.1." if known else "",
+    )
