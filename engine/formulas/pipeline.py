@@ -42,13 +42,38 @@ BUBBLE_SHARE = Equation(
 )
 
 
+FEW_SHARE = Equation(
+    name="bubble_share_few",
+    tex=r"\v{q} = \frac{\v{v}(\v{p}-\v{m}) + \v{m} - 1}{\v{v}\,\v{p} + \v{m} - 1}",
+    symbols=_symbols("q p m v"),
+)
+FEW_OVER_IDEAL = Equation(
+    name="bubble_over_ideal_few",
+    tex=r"\v{o} = \frac{\v{v}(\v{p}-\v{m}) + \v{m} - 1}{\v{v}\,\v{m}}",
+    symbols=_symbols("o p m v"),
+)
+
+
+def waited_chunks(
+    pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count = 1
+) -> Count:
+    """Return for how many chunks, forward and backward, a rank waits in a step.
+
+    p - 1 (Narayanan et al. 2021) holds for one chunk, or for m >= p. With fewer micro-batches than
+    stages the first of them is not back when the rank has done the last: each of v chunks waits
+    for p - m more, v(p - m) + m - 1 in all. The played schedule gives the same.
+    """
+    p, m, v = pipeline_parallel, num_microbatches, num_chunks
+    return p - 1 if v == 1 or m >= p else v * (p - m) + m - 1
+
+
 def bubble_share(pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count = 1) -> Share:
     """Return the share of the step that a rank idles with GPipe, 1F1B or interleaved 1F1B.
 
     Source: Huang et al. 2019, section 2.3, for one chunk; Narayanan et al. 2021, section 2.2, for
-    several. Limit: stages alike, messages free.
+    several, and `waited_chunks` for those with m < p. Limit: stages alike, messages free.
     """
-    idle = pipeline_parallel - 1
+    idle = waited_chunks(pipeline_parallel, num_microbatches, num_chunks)
     return idle / (num_chunks * num_microbatches + idle)
 
 
@@ -67,7 +92,8 @@ def bubble_over_ideal(
 
     Source: Narayanan et al. 2021, section 2.2. Limits as `bubble_share`.
     """
-    return (pipeline_parallel - 1) / (num_chunks * num_microbatches)
+    idle = waited_chunks(pipeline_parallel, num_microbatches, num_chunks)
+    return idle / (num_chunks * num_microbatches)
 
 
 BUBBLE_CONVERSION = Equation(
@@ -96,14 +122,16 @@ def one_f_one_b_idle(
     backward_input: Seconds,
     backward_weight: Seconds,
     num_chunks: Count = 1,
+    num_microbatches: Count = 0,
 ) -> Seconds:
     """Return the idle time of a rank: GPipe, 1F1B (one chunk), interleaved and breadth-first.
 
     Source: Narayanan et al. 2021, sections 2.2.1 and 2.2.2; Lamy-Poirier 2023 for breadth-first.
-    Limits: stages alike, messages free, at least as many micro-batches as stages if there are
-    several chunks.
+    Limits: stages alike, messages free; of several chunks the equation needs m >= p, and fewer
+    micro-batches are counted by `waited_chunks`; 0 stands for enough.
     """
-    return (pipeline_parallel - 1) * (forward + backward_input + backward_weight) / num_chunks
+    waited = waited_chunks(pipeline_parallel, num_microbatches or pipeline_parallel, num_chunks)
+    return waited * (forward + backward_input + backward_weight) / num_chunks
 
 
 ZB_H1_IDLE = Equation(

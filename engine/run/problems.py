@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from engine.basis.units import Count
 from engine.catalog.models import Model
 from engine.run.parallelism import Cluster, Plan, Training, data_parallel, num_microbatches
 
@@ -86,8 +87,18 @@ def _pipeline(model: Model, cluster: Cluster, plan: Plan, training: Training) ->
     if training.schedule == "interleaved" and ranks > 1:
         if virtual == 1:
             yield "schedule interleaved needs virtual_pipeline above 1."
-        if num_microbatches(plan, training) % ranks:
-            yield (
-                f"schedule interleaved needs micro-batches in multiples of pipeline_parallel "
-                f"{ranks}; there are {num_microbatches(plan, training)}."
-            )
+        yield from _rounds(ranks, num_microbatches(plan, training), training)
+
+
+def _rounds(ranks: Count, many: Count, training: Training) -> Iterator[str]:
+    """PyTorch takes equal rounds; Megatron any that hold a micro-batch for each stage."""
+    if training.framework != "fsdp" and many < ranks:
+        yield (
+            f"schedule interleaved needs micro-batches for all pipeline_parallel {ranks} ranks; "
+            f"there are {many}."
+        )
+    if training.framework == "fsdp" and many % max(1, many // ranks):
+        yield (
+            f"schedule interleaved needs micro-batches in equal rounds; {many} do not divide into "
+            f"{many // ranks}."
+        )

@@ -202,7 +202,9 @@ def _bubble(plan: Plan, training: Training, stage: LayerTime) -> Seconds:
         return max(0.0, zb_h1_idle(ranks, forward, inputs, weight))
     if name == "dualpipe":
         return max(0.0, dualpipe_idle(ranks, stage.total, inputs + weight, weight))
-    waits = one_f_one_b_idle(ranks, forward, inputs, weight, plan.virtual_pipeline)
+    waits = one_f_one_b_idle(
+        ranks, forward, inputs, weight, plan.virtual_pipeline, num_microbatches(plan, training)
+    )
     return waits * V_BUBBLE.get(name, 1.0)
 
 

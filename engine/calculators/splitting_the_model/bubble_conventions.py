@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import Number
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Count, Ratio, Share
-from engine.basis.views import Lines, Point, Series, Table
+from engine.basis.views import Lines, Point, Series, Table, Value
 from engine.formulas import pipeline
 from engine.simulate.pipeline_measures import steps_in_passes
 
@@ -17,6 +17,8 @@ EQUATIONS = (
     pipeline.BUBBLE_SHARE,
     pipeline.BUBBLE_OVER_IDEAL,
     pipeline.BUBBLE_CONVERSION,
+    pipeline.FEW_SHARE,
+    pipeline.FEW_OVER_IDEAL,
 )
 PRESETS = {
     "4 stages, 4 micro-batches": {"num_microbatches": 4},
@@ -105,11 +107,22 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(inputs, result, equations=EQUATIONS)
     return {
-        **tell.values("share", "over_ideal", "utilization", "published_bubble"),
+        **_bubbles(tell, inputs),
+        **tell.values("utilization", "published_bubble"),
         "formula": tell.formula("From one to the other", pipeline.BUBBLE_CONVERSION),
         "bubble": partial(_bubble, tell, inputs, result),
         "step": partial(_step, tell, inputs, result),
         "published": partial(_published, tell),
+    }
+
+
+def _bubbles(tell: Teller, inputs: Inputs) -> dict[str, Value]:
+    """Return the bubble by both conventions; with fewer micro-batches than stages chunks wait."""
+    if inputs.num_chunks == 1 or inputs.num_microbatches >= inputs.pipeline_parallel:
+        return tell.values("share", "over_ideal")
+    return {
+        "share": tell.value("share", equation=pipeline.FEW_SHARE),
+        "over_ideal": tell.value("over_ideal", equation=pipeline.FEW_OVER_IDEAL),
     }
 
 

@@ -132,7 +132,12 @@ WRONG = [
     ({"virtual_pipeline": 1}, {}, "needs virtual_pipeline above 1"),
     ({"virtual_pipeline": 9}, {}, "do not fill 144 pieces"),
     ({}, {"global_batch_size": 1000}, "global_batch_size 1000 is not a multiple"),
-    ({}, {"global_batch_size": 128}, "in multiples of pipeline_parallel"),
+    ({}, {"global_batch_size": 128}, "for all pipeline_parallel 16 ranks; there are 1"),
+    (
+        {},
+        {"global_batch_size": 128 * 33, "framework": "fsdp"},
+        "33 do not divide into 2",
+    ),
     ({}, {"sequence_length": 8190}, "sequence_length 8190 does not split"),
 ]
 

@@ -1,13 +1,16 @@
 """Schedules on a bench: DualPipe's published table, and what long runs are drawn out from."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
-from engine.formulas.schedule_idle import IDLE, closed_idle
+from engine.formulas.pipeline import bubble_share
+from engine.schedules import interleaved
 from engine.simulate.schedule_bench import Played, beside, over_microbatches, played, setting_of
 from engine.simulate.schedule_case import Case
 from engine.simulate.schedule_frontier import frontier
+from engine.simulate.schedule_idle import IDLE, closed_idle
 
 # The units of DualPipe's own table: F = 1, B = 2 of which W = 1, F&B = 3.
 TABLE = Case(
@@ -44,12 +47,12 @@ def test_the_closed_form_is_the_played_idle_time(name):
     one = played(case)
     chunks = one.setting.num_chunks
     passes = case.forward, case.backward, case.backward_weight
-    closed = closed_idle(name, (8, chunks), passes, case.pair)
+    closed = closed_idle(name, (8, 24, chunks), passes, case.pair)
     assert one.share * one.step == pytest.approx(closed, abs=1e-9)
 
 
 def test_there_is_no_closed_form_for_one_micro_batch_at_a_time():
-    assert closed_idle("naive", (8, 1), (1.0, 1.0, 1.0), 3.0) is None
+    assert closed_idle("naive", (8, 24, 1), (1.0, 1.0, 1.0), 3.0) is None
 
 
 def test_recomputation_lengthens_the_backward_pass_by_a_forward_pass():
@@ -78,3 +81,35 @@ def test_too_many_operations_are_played_with_fewer_micro_batches():
     setting = setting_of(replace(TABLE, pipeline_parallel=64, num_microbatches=10_000))
     assert setting.num_microbatches == 256
     assert not setting.refused
+
+
+@pytest.mark.parametrize(
+    ("stages", "microbatches", "chunks"), list(product((2, 4, 8), range(1, 25), (2, 4)))
+)
+def test_the_bubble_of_interleaved_stages_is_the_closed_form_with_few_micro_batches_too(
+    stages, microbatches, chunks
+):
+    case = replace(
+        TABLE,
+        schedule="interleaved",
+        pipeline_parallel=stages,
+        num_microbatches=microbatches,
+        num_chunks=chunks,
+    )
+    if interleaved.obstacle(stages, microbatches):
+        return
+    one = played(case)
+    assert one.share == pytest.approx(bubble_share(stages, microbatches, chunks))
+
+
+def test_interleaved_with_one_micro_batch_idles_for_three_quarters_of_the_step():
+    assert bubble_share(4, 1, 2) == 0.75
+    # The closed form without its domain would say (p - 1)/(vm + p - 1) = 60 %.
+    assert bubble_share(4, 4, 2) == pytest.approx(3 / 11)
+
+
+def test_eight_stages_take_20_micro_batches_in_two_rounds_of_ten():
+    one = played(replace(TABLE, schedule="interleaved"))
+    assert not one.setting.reason
+    assert interleaved.rounds(8, 20) == 2
+    assert interleaved.obstacle(4, 9) == "needs micro-batches that divide into 2 rounds"

@@ -41,7 +41,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "stage_memory": charts.stage_memory_bars(plan),
         "utilization_curve": partial(charts.utilization_curve, result),
         "advice": partial(advice, inputs, plan),
-        "formula": values.bubble_formula(tell),
+        "formula": values.bubble_formula(tell, result),
         "same_batch": partial(charts.same_batch, inputs, result),
         "published_digits": table(tell, inputs, result),
         "challenge": challenge(inputs, result),

@@ -30,7 +30,6 @@ from engine.catalog.training_reports import TrainingReport
 from engine.form.run.repair import run_of
 from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
-from engine.formulas.published_pipeline import printed, printed_efficiency
 from engine.run.file import Run
 from engine.run.stage_cut import moved_layers
 from engine.simulate.modeled_plan import (
@@ -40,6 +39,7 @@ from engine.simulate.modeled_plan import (
     share_at_work,
     tokens_of_replica,
 )
+from engine.simulate.published_pipeline import printed, printed_efficiency
 
 _ALIKE = "All stages alike, messages free."
 _COLUMN = tuple(sorted({round(MOST_MICROBATCHES ** (i / 24)) for i in range(25)}))

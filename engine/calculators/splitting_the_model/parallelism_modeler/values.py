@@ -13,7 +13,13 @@ from engine.form.run.result import band
 from engine.form.step_parts import peak_symbols, step_symbols
 from engine.formulas.axes import EXPOSED_RATIO, LEAST_BANDWIDTH, STAGE_MESSAGE
 from engine.formulas.overlap import COMPUTE_TIME
-from engine.formulas.pipeline import BUBBLE_OVER_IDEAL, BUBBLE_SHARE, PIPELINE_BYTES
+from engine.formulas.pipeline import (
+    BUBBLE_OVER_IDEAL,
+    BUBBLE_SHARE,
+    FEW_OVER_IDEAL,
+    FEW_SHARE,
+    PIPELINE_BYTES,
+)
 
 EQUATIONS: tuple[Equation, ...] = (
     EXPOSED_RATIO,
@@ -22,6 +28,8 @@ EQUATIONS: tuple[Equation, ...] = (
     COMPUTE_TIME,
     BUBBLE_SHARE,
     BUBBLE_OVER_IDEAL,
+    FEW_SHARE,
+    FEW_OVER_IDEAL,
     PIPELINE_BYTES,
     PEAK,
     STEP,
@@ -108,7 +116,20 @@ def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Value:
     elif result.plan.run.training.schedule == "dualpipe":
         assumption = "That of 1F1B; DualPipe feeds both ends and waits for about half of it."
     name = "bubble_share" if inputs.convention == "share" else "bubble_over_ideal"
-    return tell.value(name, assumes=(assumption,), published=note("bubble", result))
+    return tell.value(
+        name,
+        equation=_bubble_equation(name, result),
+        assumes=(assumption,),
+        published=note("bubble", result),
+    )
+
+
+def _bubble_equation(name: str, result: Result) -> Equation:
+    """Return the closed form; of chunks with fewer micro-batches than stages it is another."""
+    few = result.pieces > 1 and result.microbatches < result.stages
+    if name == "bubble_share":
+        return FEW_SHARE if few else BUBBLE_SHARE
+    return FEW_OVER_IDEAL if few else BUBBLE_OVER_IDEAL
 
 
 def _transfer(tell: Teller, result: Result, name: str, pieces: Figure | str) -> Value:
@@ -121,9 +142,10 @@ def _transfer(tell: Teller, result: Result, name: str, pieces: Figure | str) -> 
     )
 
 
-def bubble_formula(tell: Teller) -> Formula:
+def bubble_formula(tell: Teller, result: Result) -> Formula:
     """Return the bubble's share of the step with the reader's numbers."""
-    return tell.formula("The bubble, as a share of the step", BUBBLE_SHARE)
+    equation = _bubble_equation("bubble_share", result)
+    return tell.formula("The bubble, as a share of the step", equation)
 
 
 def tensor_alone(tell: Teller) -> Value:

@@ -7,10 +7,10 @@ from engine.basis.told import Told
 from engine.basis.units import COUNT, Bytes, Count, Seconds, Share
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
-from engine.formulas.schedule_idle import closed_idle
 from engine.simulate.pipeline import Run
 from engine.simulate.schedule_bench import Played, beside, measured, play, setting_of
 from engine.simulate.schedule_case import Case
+from engine.simulate.schedule_idle import closed_idle
 
 _COLUMN = tuple(sorted({round(2 ** (exponent / 4)) for exponent in range(33)}))
 
@@ -25,6 +25,8 @@ class Result:
         own: its figures.
         others: those of every schedule, or why there are none.
         closed: the idle time by the published formula, if there is one.
+        few: whether chunks wait for micro-batches that are fewer than the stages, which the
+            published formula leaves out.
         column, closed_column: micro-batches, and 1F1B's bubble by the closed form over them.
         usual_memory: weights and activations of 1F1B's fullest stage.
     """
@@ -34,6 +36,7 @@ class Result:
     own: Played
     others: dict[str, Played | str]
     closed: Seconds | None
+    few: bool
     column: tuple[Count, ...]
     closed_column: tuple[Share, ...]
     usual_memory: Bytes
@@ -119,15 +122,16 @@ def solve(inputs: Inputs) -> Result:
     setting = setting_of(case)
     run = play(case, setting)
     own = measured(case, setting, run)
-    p, v = setting.pipeline_parallel, setting.num_chunks
+    p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
     passes = case.forward, case.backward, case.backward_weight
-    usual = one_f_one_b_peak(0, p, setting.num_microbatches)
+    usual = one_f_one_b_peak(0, p, m)
     return Result(
         case=case,
         run=run,
         own=own,
         others=beside(case, own),
-        closed=closed_idle(own.name, (p, v), passes, case.pair),
+        closed=closed_idle(own.name, (p, m, v), passes, case.pair),
+        few=own.name in ("interleaved", "breadth_first") and v > 1 and m < p,
         column=_COLUMN,
         closed_column=tuple(bubble_share(p, m) for m in _COLUMN),
         usual_memory=usual * case.activation_size / p + case.weight_size / p,

@@ -6,7 +6,7 @@ from engine.basis.units import SECONDS
 from engine.basis.views import Formula, Value
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.formulas import pipeline
-from engine.formulas.schedule_idle import IDLE
+from engine.simulate.schedule_idle import IDLE
 
 EQUATIONS = (
     pipeline.BUBBLE_CONVERSION,
@@ -22,7 +22,7 @@ _PLAYED = "Counted in the step that the timeline shows, from its first to its la
 def formula(tell: Teller, result: Result) -> Formula:
     """Return the published closed form with the reader's numbers, or how the shares convert."""
     title = "The closed form, where one is published"
-    if result.closed is None:
+    if result.closed is None or result.few:
         return tell.formula(title, pipeline.BUBBLE_CONVERSION)
     return tell.formula(title, IDLE[result.own.name], Ti=(result.closed, SECONDS))
 
@@ -58,7 +58,7 @@ def _idle(tell: Teller, result: Result, counted: tuple[Text, ...]) -> Value:
     if abs(closed - result.idle) <= 1e-9 * result.step:
         return tell.value(
             "idle",
-            equation=IDLE[result.own.name],
+            equation=None if result.few else IDLE[result.own.name],
             note="the closed form gives the same",
             assumes=assumes,
         )

@@ -1,7 +1,7 @@
 """A published pipeline calculator's own defaults give the digits that it prints."""
 
 from engine.basis.units import MiB
-from engine.formulas.published_pipeline import printed, printed_efficiency
+from engine.simulate.published_pipeline import printed, printed_efficiency
 
 
 def test_80_layers_on_4_stages_with_8_micro_batches_of_4096_tokens():

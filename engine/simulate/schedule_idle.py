@@ -21,7 +21,7 @@ IDLE: Mapping[str, Equation] = {
 
 def closed_idle(
     schedule: str,
-    sizes: tuple[Count, Count],
+    sizes: tuple[Count, Count, Count],
     passes: tuple[Seconds, Seconds, Seconds],
     pair: Seconds,
 ) -> Seconds | None:
@@ -29,11 +29,11 @@ def closed_idle(
 
     Args:
         schedule: name of its module.
-        sizes: stages, and chunks of a rank.
+        sizes: stages, micro-batches, and chunks of a rank.
         passes: forward, backward for the inputs, backward for the weights.
         pair: a forward and a whole backward, overlapped.
     """
-    (p, v), (forward, back, weight) = sizes, passes
+    (p, m, v), (forward, back, weight) = sizes, passes
     if schedule == "dualpipe":
         return pipeline.dualpipe_idle(p, pair, back + weight, weight)
     if schedule == "dualpipe_v":
@@ -42,4 +42,6 @@ def closed_idle(
         return pipeline.zb_h1_idle(p, forward, back, weight)
     if schedule == "zb_h2":
         return pipeline.zb_h2_idle(p, forward, back, weight)
-    return pipeline.one_f_one_b_idle(p, forward, back, weight, v) if schedule in IDLE else None
+    if schedule not in IDLE:
+        return None
+    return pipeline.one_f_one_b_idle(p, forward, back, weight, v, m)
