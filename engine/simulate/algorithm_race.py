@@ -21,7 +21,8 @@ class Race:
         gpus_per_node: that a hierarchy finds together; every GPU keeps its own port.
         bandwidth: of the port of a GPU, one way.
         scale_up: of the link inside a node, per GPU, one way.
-        latency: of one step.
+        latency: of one step between nodes.
+        scale_up_latency: of one step inside a node.
     """
 
     world_size: Count
@@ -29,6 +30,7 @@ class Race:
     bandwidth: Bandwidth
     scale_up: Bandwidth
     latency: Seconds
+    scale_up_latency: Seconds
 
 
 def times(race: Race, size: Bytes) -> Mapping[str, Seconds]:
@@ -46,7 +48,7 @@ def times(race: Race, size: Bytes) -> Mapping[str, Seconds]:
             race.gpus_per_node,
             nodes,
             race.scale_up,
-            race.latency,
+            race.scale_up_latency,
             race.bandwidth * race.gpus_per_node,
             race.latency,
         )

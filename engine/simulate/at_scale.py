@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import fsum
 from typing import Any
 
 from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
@@ -63,15 +64,17 @@ class Played:
     Attributes:
         plan: its phases.
         timed: what they take.
+        moving: what the bytes alone would take, without any latency.
     """
 
     plan: tuple[Phase, ...]
     timed: Timed
+    moving: Seconds
 
     @property
     def rounds(self) -> Count:
-        """Rounds of all phases."""
-        return sum(phase.times for phase in self.plan)
+        """Hops that follow one another, in all phases."""
+        return sum(phase.times * phase.hops for phase in self.plan)
 
     @property
     def mostly_latency(self) -> bool:
@@ -99,7 +102,12 @@ def play(operation: str, cluster: Cluster, size: Bytes) -> Mapping[str, Played]:
     for name in OPERATIONS[operation]:
         plan = fitted(_plan(operation, name, shape), cluster.topology)
         if plan:
-            found[name] = Played(plan=plan, timed=timed(plan, drained(plan), size))
+            drains = drained(plan)
+            bytes_alone = fsum(
+                phase.times * size * max(drain.busy)
+                for phase, drain in zip(plan, drains, strict=True)
+            )
+            found[name] = Played(plan=plan, timed=timed(plan, drains, size), moving=bytes_alone)
     return found
 
 

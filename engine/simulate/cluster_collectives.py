@@ -138,43 +138,41 @@ def tree(cluster: Cluster) -> tuple[Phase, ...]:
         capacity = {**one.capacity, **inside.capacity}
         one = replace(one, flows=one.flows + inside.flows, capacity=capacity)
     way = (size - 1) * topology.step_latency + tree_depth(len(nodes)) * topology.network_latency
-    return (replace(one, extra=2 * way - max(flow.latency for flow in one.flows)),)
+    steps = 2 * (size - 1 + tree_depth(len(nodes)))
+    return (replace(one, extra=2 * way - max(flow.latency for flow in one.flows), hops=steps),)
 
 
 def in_switch(cluster: Cluster) -> tuple[Phase, ...]:
-    """Return an all-reduce that switches add up: in the NVSwitch, then in leaves and spines."""
+    """Return an all-reduce that switches add up: in the NVSwitch, then in leaves and spines.
+
+    Chunks stream through both kinds of switches, so the slower one sets the pace.
+    """
     topology = cluster.topology
-    size, latency = topology.gpus_per_node, 2 * topology.step_latency
-    names: tuple[Link, ...] = (("nvlink_out", 0), ("nvlink_in", 0))
-    flows = tuple(Flow(size=(size + 1) / size, links={one: 1.0}, latency=latency) for one in names)
-    capacity = dict.fromkeys(names, topology.nvlink)
-    inside = Phase(label="in the NVSwitch", flows=flows, capacity=capacity)
-    if topology.num_nodes == 1:
-        return (inside,)
-    return (inside, _in_leaves(topology)) if size > 1 else (_in_leaves(topology),)
+    size = topology.gpus_per_node
+    names: tuple[Link, ...] = (("nvlink_out", 0), ("nvlink_in", 0)) if size > 1 else ()
+    shares: dict[Link, float] = dict.fromkeys(names, (size + 1) / size)
+    capacity: dict[Link, float] = dict.fromkeys(names, topology.nvlink)
+    wait, hops = (2 * topology.step_latency, 2) if size > 1 else (0.0, 0)
+    if topology.num_nodes > 1:
+        shares |= _leaf_shares(topology)
+        capacity |= {one: topology.capacity(one) for one in shares if one not in names}
+        wait, hops = wait + 2 * topology.network_latency, hops + 2
+        if topology.num_nodes > topology.nodes_per_group:
+            wait, hops = wait + 2 * topology.climb_latency, hops + 2
+    flows = tuple(Flow(size=share, links={one: 1.0}, latency=wait) for one, share in shares.items())
+    return (Phase(label="through the switches", flows=flows, capacity=capacity, hops=hops),)
 
 
-def _in_leaves(topology: Topology) -> Phase:
+def _leaf_shares(topology: Topology) -> dict[Link, float]:
     """Every port sends its share once; a leaf sends the sum of its ports up once."""
     ports = topology.rails_per_node
     slow = [link for link, _ in topology.slow if str(link[0]).startswith("port")]
     names: list[Link] = [("port_out", 0, 0), ("port_in", 0, 0), *slow]
-    wait = 2 * topology.network_latency
     if topology.num_nodes > topology.nodes_per_group:
         names += [("leaf_up", 0, 0), ("leaf_down", 0, 0)]
-        wait += 2 * topology.climb_latency
     # Without rails all ports of a node meet in one leaf, which sends up the sum of each share.
     at_leaf = 1 / ports if topology.rails else 1.0
-    flows = tuple(
-        Flow(
-            size=at_leaf if str(one[0]).startswith("leaf") else 1 / ports,
-            links={one: 1.0},
-            latency=wait,
-        )
-        for one in dict.fromkeys(names)
-    )
-    capacity = {one: topology.capacity(one) for one in names}
-    return Phase(label="in the leaf switches", flows=flows, capacity=capacity)
+    return {one: at_leaf if str(one[0]).startswith("leaf") else 1 / ports for one in names}
 
 
 def _shifted(cluster: Cluster, gpu: int) -> int:

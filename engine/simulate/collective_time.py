@@ -33,6 +33,7 @@ class Phase:
         times: how many such rounds follow one another.
         extra: latency of a round beside that of its flows.
         chained: whether a GPU waits for its predecessor in a ring only, not for all.
+        hops: that a piece takes in a row in one round.
     """
 
     label: str
@@ -41,6 +42,7 @@ class Phase:
     times: Count = 1
     extra: Seconds = 0.0
     chained: bool = False
+    hops: Count = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

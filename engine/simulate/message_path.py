@@ -6,7 +6,6 @@ from math import ceil, fsum
 
 from engine.basis.units import GB, KB, MICRO, Bandwidth, Bytes, Count, KiB, Ratio, Seconds, Share
 from engine.catalog.hardware import GPUS
-from engine.catalog.transports import INFINIBAND
 from engine.formulas.message import latency_share, message_time
 from engine.simulate.message import Stage
 
@@ -16,8 +15,9 @@ SOCKETS: Bandwidth = 22 * GB
 MEMORY: Bandwidth = GPUS["h100"].memory_bandwidth
 # Per crossing: another PCIe switch or two, or both sockets and the link between them. Assumed.
 DETOUR: Mapping[str, Seconds] = {"pix": 0.0, "pxb": 0.15 * MICRO, "sys": 0.5 * MICRO}
-# One hop of NCCL's protocols, beside the path itself; the share of the bandwidth that each leaves
-# for data, which of LL is what NCCL plans with; and how many bytes it sends for each byte of data.
+# One hop of NCCL's protocols, beside the path itself; the share of a network port that each leaves
+# for data, which follows from the flags that it sends; and bytes sent for each byte of data. NCCL's
+# tuner plans with still less of LL over all ports of a node (45 GB/s on two nodes, 35 on more).
 SYNC: Mapping[str, Seconds] = {
     "raw": 0.0,
     "ll": 1 * MICRO,
@@ -26,7 +26,7 @@ SYNC: Mapping[str, Seconds] = {
 }
 DATA: Mapping[str, Share] = {
     "raw": 1.0,
-    "ll": INFINIBAND.share_small,
+    "ll": 1 / 2,
     "ll128": 120 / 128,
     "simple": 1.0,
 }

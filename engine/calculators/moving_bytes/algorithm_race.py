@@ -12,6 +12,7 @@ from engine.basis.told import Symbol, Teller, Told, Views
 from engine.basis.units import BANDWIDTH, BYTES, GB, KB, MB, MICRO, SECONDS, Bytes, Seconds
 from engine.basis.views import Badge, Lines, Point, Receipt, Rule, Series, Value
 from engine.catalog.hardware import MEASURED
+from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.formulas.bandwidth import CROSSOVER, ring_tree_crossover_size
 from engine.formulas.communication import IN_NETWORK_ALL_REDUCE, RING_ALL_REDUCE, TREE_ALL_REDUCE
 from engine.formulas.hierarchy import HIERARCHICAL_ALL_REDUCE
@@ -60,7 +61,7 @@ class Inputs:
             high=900 * GB,
             scale="log",
             symbol="B",
-            help="One way: a 400 Gb/s port is 50 GB/s.",
+            help="Of its one port, one way: 400 Gb/s are 50 GB/s.",
         ),
     ] = 50 * GB
     latency: Annotated[
@@ -74,7 +75,7 @@ class Inputs:
             symbol="α",
         ),
         Symbol("a"),
-    ] = 5 * MICRO
+    ] = INFINIBAND.step
     gpus_per_node: Annotated[
         int,
         Number(
@@ -126,6 +127,7 @@ def solve(inputs: Inputs) -> Result:
         bandwidth=inputs.bandwidth,
         scale_up=inputs.scale_up,
         latency=inputs.latency,
+        scale_up_latency=NVLINK.step,
     )
     now = times(race, inputs.message)
     rows = [times(race, size) for size in _COLUMN]

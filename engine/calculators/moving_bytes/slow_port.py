@@ -7,9 +7,9 @@ from typing import Annotated
 
 from engine.basis.inputs import GBITS, PERCENT, Number
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import GB, MICRO, Count, Gbit, Ratio, Seconds
+from engine.basis.units import GB, Count, Gbit, Ratio, Seconds
 from engine.basis.views import Badge, Lines, Point, Series
-from engine.form.collective_names import label
+from engine.catalog.transports import INFINIBAND
 from engine.form.fields import FewGpus
 from engine.simulate.by_hand import Setup, play, slow_times
 
@@ -19,12 +19,18 @@ SLOW_GPU = 1
 _LOW = 0.05
 _SHARES = (_LOW, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 _ASSUMES = (
-    "One port of {port} per GPU, on one switch that never blocks; 5 µs per message.",
+    "One port of {port} per GPU, on one switch that never blocks; {latency} per message.",
     "Messages of a round start together and share ports max-min fairly; a round starts when "
     "the one before has ended.",
 )
 _SOURCES = ("bertsekas1992", "hockney1994")
-_SHOWN = {"ring": "communication", "tree": "tensor", "star": "expert"}
+# Line -> algorithm, whose port is slow, name, color. The root of a star is GPU 0.
+_SHOWN = {
+    "ring": ("ring", SLOW_GPU, "ring", "communication"),
+    "tree": ("tree", SLOW_GPU, "double binary tree", "tensor"),
+    "star": ("star", SLOW_GPU, "star, not its root", "expert"),
+    "root": ("star", 0, "star, its root", "pipeline"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +75,7 @@ class Result:
             basis="simulated",
         ),
     ]
+    latency: Seconds = INFINIBAND.step
     slower: Ratio
     others: Count
     slow: bool
@@ -84,7 +91,7 @@ def solve(inputs: Inputs) -> Result:
         slow_gpu=SLOW_GPU,
         size=14 * GB,
         port=inputs.port,
-        latency=5 * MICRO,
+        latency=INFINIBAND.step,
     )
     ring, even = play(setup), replace(setup, slow_share=1.0)
     return Result(
@@ -93,7 +100,10 @@ def solve(inputs: Inputs) -> Result:
         slower=ring.timed.time / ring.even.time,
         others=inputs.world_size - 1,
         slow=ring.slow_port in ring.timed.binding and inputs.slow_share < 1,
-        times={name: slow_times(replace(even, algorithm=name), _SHARES) for name in _SHOWN},
+        times={
+            line: slow_times(replace(even, algorithm=name, slow_gpu=gpu), _SHARES)
+            for line, (name, gpu, _, _) in _SHOWN.items()
+        },
     )
 
 
@@ -114,6 +124,9 @@ def _binding(tell: Teller, result: Result) -> Badge:
             sentence=tell.say(
                 "{others} GPUs wait for the port of one: the ring takes {slower} as long as with "
                 "equal ports."
+                if result.others > 1
+                else "Both GPUs wait for one port: the ring takes {slower} as long as with equal "
+                "ports."
             ),
             color="communication",
         )
@@ -131,10 +144,11 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         x=tell.axis("slow_share", "speed left of one port", low=_LOW, high=1.0),
         y=tell.axis("time", "time", low=min(every) / 1.5, high=max(every) * 1.5, scale="log"),
         series=tuple(
-            Series(key=name, label=label(name).lower(), x=_SHARES, y=column, color=_SHOWN[name])
-            for name, column in result.times.items()
+            Series(key=line, label=_SHOWN[line][2], x=_SHARES, y=column, color=_SHOWN[line][3])
+            for line, column in result.times.items()
         ),
         points=(Point(key="now", label=tell.say("{time}"), x=inputs.slow_share, y=result.time),),
         handle="slow_share",
-        caption="The axis of time is logarithmic. Drag the handle to the left.",
+        caption="The axis of time is logarithmic. Drag the handle to the left. Whose port is slow "
+        "matters in a star alone: the root's carries everything.",
     )

@@ -212,8 +212,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "InfiniBand NDR, 1 kB": {"message": 1 * KB},
     "InfiniBand NDR, 64 MiB": {"message": 64 * MiB},
     "RoCE, 400 Gb/s": {"hop": 0.5 * MICRO},
-    "EFA, one card of 100 Gb/s": {
-        "link": 100 * Gbit,
+    "EFA v2, four cards per GPU": {
         "hop": 0.5 * MICRO,
         "transmit": 6 * MICRO,
         "receive": 6 * MICRO,

@@ -133,7 +133,7 @@ def test_ll_wins_for_small_messages_and_loses_for_large_ones():
 
 
 def test_efa_between_hosts_is_within_the_measured_14_to_20_microseconds():
-    efa = replace(BASE, **PRESETS["EFA, one card of 100 Gb/s"], message=8.0)
+    efa = replace(BASE, **PRESETS["EFA v2, four cards per GPU"], message=8.0)
     # Measured from the posted request on, between the memories of hosts.
     time = at(efa).time - efa.launch - efa.read - efa.write
     assert 14 * MICRO < time < 20 * MICRO
@@ -184,3 +184,13 @@ def test_the_statement_on_hbm_stands_beside_the_measured_latency():
 
 def test_a_curve_is_the_same_path_at_other_sizes():
     assert ways(path_of(BASE), (1e3, 5e6))[1] == at(BASE, message=5e6)
+
+
+def test_ll_leaves_half_of_a_port_to_data():
+    one = at(BASE, protocol="ll")
+    assert one.wire == 2 * BASE.message
+
+
+def test_efa_gives_a_gpu_as_much_as_a_port_of_infiniband():
+    efa = replace(BASE, **PRESETS["EFA v2, four cards per GPU"], message=1e9)
+    assert at(efa).time == pytest.approx(at(BASE, message=1e9).time, rel=1e-3)

@@ -1,5 +1,6 @@
 """What the scaling curves show: every number, with its label, symbol and note."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -119,7 +120,7 @@ class Result:
             "Steps until that happens",
             "",
             "the mean wait for a step without a slowest percent",
-            assumes=("One over the probability; beyond a million million steps it is cut short.",),
+            assumes=("One over the probability; beyond a million million steps no run sees it.",),
             sources=("david2003",),
         ),
     ]
@@ -191,7 +192,7 @@ def solve(inputs: Inputs) -> Result:
         with_overlap=now.compute + now.exposed,
         on_the_wall=now.on_the_wall(_GOODPUT),
         all_below=lucky,
-        one_in=min(1 / lucky, _SEEN) if lucky > 0 else _SEEN,
+        one_in=1 / lucky if lucky > 1 / _SEEN else math.inf,
         states=MIXED_PRECISION.total * inputs.parameters,
         link=job.bandwidth(max(n, 16)),
         limit=inputs.batch / enough,

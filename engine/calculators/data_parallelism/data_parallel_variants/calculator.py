@@ -16,6 +16,7 @@ from engine.calculators.data_parallelism.data_parallel_variants.charts import (
     timeline,
 )
 from engine.calculators.data_parallelism.data_parallel_variants.code import CODE
+from engine.catalog.transports import INFINIBAND
 from engine.formulas.overlap import EFFICIENCY
 from engine.simulate.loops import TENSORS, Job, Loop, play
 
@@ -96,7 +97,7 @@ class Inputs:
             scale="log",
             advanced=True,
         ),
-    ] = 10 * MICRO
+    ] = INFINIBAND.step
     bucket: Annotated[
         float,
         Number(

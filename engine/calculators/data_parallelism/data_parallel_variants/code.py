@@ -7,9 +7,17 @@ for inputs, targets in loader:
     loss.backward()
     for parameter in model.parameters():       # every tensor, after the backward pass
         gradient = parameter.grad
-        dist.reduce(gradient, dst=0)           # rank 0 takes all of them in
-        dist.broadcast(gradient, src=0)        # and sends the sum to everyone
+        if dist.get_rank() > 0:
+            dist.send(gradient, dst=0)
+            dist.recv(gradient, src=0)
+            continue
+        received = torch.empty_like(gradient)
+        for rank in range(1, dist.get_world_size()):
+            dist.recv(received, src=rank)      # rank 0 takes all of them in, one by one,
+            gradient += received
         gradient /= dist.get_world_size()
+        for rank in range(1, dist.get_world_size()):
+            dist.send(gradient, dst=rank)      # and sends the mean to everyone
     optimizer.step()
     optimizer.zero_grad()
 """,

@@ -7,6 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import BILLIONS, Choice, Number, Unit
 from engine.basis.told import Symbol
 from engine.basis.units import BYTES, GB, Count
+from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, StateBytes
@@ -86,9 +87,15 @@ class Inputs:
     capacity: Annotated[
         float,
         Number(
-            label="GPU memory", unit=_GIGABYTES, low=8 * GB, high=512 * GB, scale="log", symbol="C"
+            label="GPU memory",
+            unit=_GIGABYTES,
+            low=8 * GB,
+            high=512 * GB,
+            scale="log",
+            symbol="C",
+            help="An H100 is sold with 80 GB and holds 80 GiB.",
         ),
-    ] = 80 * GB
+    ] = GPUS["h100"].memory
     parameters: Annotated[
         float,
         Number(

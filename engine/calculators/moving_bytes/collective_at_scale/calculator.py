@@ -41,7 +41,11 @@ def views(inputs: Inputs, result: Result) -> Views:
     common = (*ASSUMES, result.repaired) if result.repaired else ASSUMES
     shown = NAMES[result.shown].capitalize()
     least = "The least of the times of all algorithms shown.", *common
-    empty = "The same rounds with an empty buffer.", *common
+    hidden = (
+        "The same hops with an empty buffer. Behind full ports much of it does not show: where a "
+        "ring waits for its ports, hops inside a node run meanwhile."
+    )
+    empty = hidden, *common
     return {
         "time": tell.value("time", label=shown, assumes=common),
         "binding": _binding(tell, result),

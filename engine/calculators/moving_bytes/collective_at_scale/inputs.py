@@ -6,6 +6,7 @@ from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, GBITS, PERCENT, Choice, Number, Switch
 from engine.basis.units import Gbit
+from engine.catalog import transports
 from engine.catalog.hardware import LINKS
 from engine.simulate.at_scale import full_nodes, with_slow_port
 from engine.simulate.cluster_collectives import Cluster
@@ -109,8 +110,8 @@ def cluster_of(inputs: Inputs) -> Cluster:
         oversubscription=inputs.oversubscription,
         rails=inputs.rails,
         pxn=inputs.pxn,
-        step_latency=NVLINK.latency,
-        network_latency=PORT.latency,
+        step_latency=transports.NVLINK.step,
+        network_latency=transports.INFINIBAND.step,
     )
     topology = with_slow_port(full_nodes(asked), inputs.slow_share)
     shift = topology.gpus_per_node // topology.ports_per_node if inputs.wrong_rail else 0

@@ -19,14 +19,14 @@ from engine.simulate.cluster_collectives import Cluster
 from engine.simulate.topology import CLIMB
 
 ELEMENT = 2.0
-_SOURCES = ("bertsekas1992", "nvidia_pxn", NVLINK.source, PORT.source, PORT.latency_source)
+_SOURCES = ("bertsekas1992", "nvidia_pxn", NVLINK.source, PORT.source, "nccl_tuning")
 ASSUMES = (
     "{simulated} GPUs, {local} to a node, NVLink at {nvlink} and ports at {port_bandwidth}, each "
     "one way, all at their line rate.",
     "Messages of a round start together and share links max-min fairly; traffic of a leaf "
     "spreads evenly over the spines.",
-    "Latencies that NCCL plans with: {node_latency} in the node, {network_latency} between nodes; "
-    "{climb} more by way of a spine is assumed.",
+    "Latencies of a hop of large messages: {node_latency} in the node, {network_latency} between "
+    "nodes; {climb} more by way of a spine is assumed.",
 )
 
 
@@ -61,13 +61,14 @@ class Result:
     latency: Annotated[
         Seconds,
         Told(
-            "Of it latency",
+            "With an empty buffer",
             "",
-            "what an empty buffer would take",
+            "a full one takes {added} longer than its bytes alone",
             sources=_SOURCES,
             basis="simulated",
         ),
     ]
+    added: Seconds
     fastest: Annotated[Seconds, Told("Fastest here", sources=_SOURCES, basis="simulated")]
     busy: Mapping[str, Share]
 
@@ -96,6 +97,7 @@ def solve(inputs: Inputs) -> Result:
         network_latency=topology.network_latency,
         time=own.timed.time,
         latency=own.timed.latency,
+        added=own.timed.time - own.moving,
         fastest=played[best].timed.time,
         busy=busy(own, size),
     )

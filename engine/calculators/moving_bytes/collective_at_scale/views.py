@@ -69,10 +69,10 @@ def links(tell: Teller, result: Result) -> Bars:
 
 
 def table(result: Result) -> Table:
-    """Return rounds, latency, time and the full link of every algorithm."""
+    """Return hops, the time of an empty buffer and of a full one, and the full link."""
     return Table(
         title="Every algorithm on this cluster",
-        columns=("Algorithm", "Rounds", "Latency", "Time", "Waits for"),
+        columns=("Algorithm", "Hops in a row", "Empty buffer", "Time", "Waits for"),
         rows=tuple(
             (
                 NAMES[name],

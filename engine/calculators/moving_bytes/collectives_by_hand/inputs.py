@@ -5,6 +5,7 @@ from typing import Annotated
 
 from engine.basis.inputs import GBITS, GIGABYTES, MICROSECONDS, PERCENT, Choice, Number
 from engine.basis.units import GB, KB, MICRO, TB, Gbit
+from engine.catalog.transports import INFINIBAND
 from engine.form.collective_names import label
 from engine.form.fields import FewGpus
 from engine.simulate.by_hand import Setup, algorithms, place
@@ -96,7 +97,7 @@ class Inputs:
             symbol="α",
             advanced=True,
         ),
-    ] = 5 * MICRO
+    ] = INFINIBAND.step
 
 
 def setup_of(inputs: Inputs) -> Setup:

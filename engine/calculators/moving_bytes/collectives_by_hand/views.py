@@ -2,8 +2,8 @@
 
 from engine.basis.text import Text
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, Bytes
-from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
+from engine.basis.units import Bytes
+from engine.basis.views import Badge, Bar, Bars, Segment, Table
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs
 from engine.simulate.by_hand import Hand
 from engine.simulate.collective import OPERATIONS, part, promise
@@ -74,25 +74,26 @@ def _received(hand: Hand, rank: int) -> tuple[Text, ...]:
 
 
 def meter(tell: Teller, ports: tuple[tuple[Bytes, Bytes], ...]) -> Bars:
-    """Return the bytes of every port, out and in."""
-    most = max(out + into for out, into in ports)
+    """Return the bytes of every port, out and in beside one another."""
+    most = max(max(pair) for pair in ports)
     return Bars(
         title="What every port has carried",
-        axis=Axis(label="out and in", quantity=BYTES, low=0.0, high=most * 1.18 or 1.0),
+        axis=tell.axis("size", "each way", low=0.0, high=most * 1.18 or 1.0),
         bars=tuple(
             Bar(
-                key=f"gpu{rank}",
-                label=f"GPU {rank}",
-                segments=(
-                    Segment(key="out", label="sent", value=out, color="communication"),
-                    Segment(key="in", label="received", value=into, color="muted"),
-                ),
+                key=f"gpu{rank} {way}",
+                label=f"GPU {rank} {way}",
+                segments=(Segment(key=way, label=label, value=carried, color=color),),
                 links=(f"rank:{rank}",),
             )
-            for rank, (out, into) in enumerate(ports)
+            for rank, pair in enumerate(ports)
+            for way, label, carried, color in (
+                ("out", "sent", pair[0], "communication"),
+                ("in", "received", pair[1], "muted"),
+            )
         ),
         caption=tell.say(
             "For a buffer of {size}. A port works both ways at once, so the longer of its two "
-            "parts counts."
+            "bars counts."
         ),
     )

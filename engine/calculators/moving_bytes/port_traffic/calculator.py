@@ -6,9 +6,10 @@ from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, Number
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import MICRO, Bytes, Count, Ratio, Seconds
+from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.basis.views import Lines, Point, Published, Rule, Series
 from engine.calculators.moving_bytes.port_traffic.tables import claims, comparison
+from engine.catalog.transports import INFINIBAND
 from engine.form.fields import StepLatency
 from engine.formulas.communication import RING_BYTES, in_network_bytes_sent, ring_bytes_sent
 from engine.formulas.lower_bound import (
@@ -51,7 +52,7 @@ class Inputs:
         float,
         Number(label="Parameters", unit=BILLIONS, low=1e6, high=1e12, scale="log", symbol="P"),
     ] = 7e9
-    latency: StepLatency = 5 * MICRO
+    latency: StepLatency = INFINIBAND.step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Data parallelism on printed numbers: equal copies, shards, four loops, scaling curves."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -275,3 +276,14 @@ def test_a_blocking_ring_by_hand():
     ring = play(job)["ring"]
     assert (ring.account.length, ring.sent) == pytest.approx((0.010, 4e6))
     assert (ring.collectives, ring.efficiency) == (1, pytest.approx(0.6))
+
+
+def test_what_no_run_sees_is_no_number():
+    assert computed("data_parallel_scaling", num_gpus=16_384)["one_in"].value == math.inf
+
+
+def test_the_code_through_rank_0_is_what_is_timed():
+    # Seven buffers in and seven out, one by one: no library's pipelined broadcast.
+    code = computed("data_parallel_variants", variant="star")["code"].text
+    assert "dist.recv(received, src=rank)" in code
+    assert "broadcast" not in code

@@ -40,8 +40,8 @@ def text(views, output):
         (port(), "many_factor", "1.998×"),
         (port(), "ring_port", "24.50 GB"),
         (port(), "star_port", "196.0 GB"),
-        (port(world_size=16_384), "ring_latency", "163.8 ms"),
-        (hand(), "time", "490.1 ms"),
+        (port(world_size=16_384), "ring_latency", "373.5 ms"),
+        (hand(), "time", "490.2 ms"),
         (hand(), "rounds", "14"),
         (hand(algorithm="star"), "busiest_port", "7.000×"),
         (slow(), "time", "1.960 s"),
@@ -149,3 +149,33 @@ def test_the_published_statements_are_rows_of_the_claims():
         "incomplete (E3.14)",
         "misleading (E3.15)",
     ]
+
+
+def test_a_slow_root_is_a_line_of_its_own():
+    # 8 GPUs: 3.92 s; the root sends the second half at a quarter: 1.96 + 7.84 s.
+    lines = {line.key: dict(zip(line.x, line.y, strict=True)) for line in slow()["curve"].series}
+    assert (lines["star"][0.25], lines["root"][0.25]) == pytest.approx((3.92, 9.8), rel=1e-3)
+
+
+def test_a_tree_takes_more_than_one_hop():
+    # Up and down a chain of 8 and a tree of 64 nodes: 2 * (7 + 6).
+    rows = {row[0]: words(row[1]) for row in scale()["table"].rows}
+    assert rows["double binary tree"] == "26"
+
+
+def test_ports_out_and_in_are_bars_of_their_own():
+    bars = hand()["meter"].bars
+    assert [bar.key for bar in bars[:2]] == ["gpu0 out", "gpu0 in"]
+    assert bars[0].segments[0].value == pytest.approx(24.5e9)
+
+
+def test_switches_of_both_kinds_work_at_the_same_time():
+    # 14 GB through eight ports of 50 GB/s: 35 ms; the NVSwitch needs as long for 9/8 of them.
+    bars = {bar.key: bar.segments[0].value for bar in scale()["algorithms"].bars}
+    assert bars["in_switch"] == pytest.approx(0.035, rel=2e-3)
+
+
+def test_what_latency_adds_is_told_beside_the_empty_buffer():
+    found = load("collective_at_scale").solve(make(load("collective_at_scale"), {}))
+    assert 0 <= found.added <= found.latency
+    assert "longer than its bytes alone" in words(scale()["latency"].note)

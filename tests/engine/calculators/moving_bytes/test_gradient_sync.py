@@ -136,9 +136,9 @@ def test_the_published_ring_time_is_7_4_percent_short():
     assert "7.4 % more" in words(receipt.published.reason)
 
 
-def test_ring_and_tree_cross_at_912_megabytes_on_64_gpus():
+def test_ring_and_tree_cross_at_2_gigabytes_on_64_gpus_of_one_port():
     view = load("algorithm_race").compute(make(load("algorithm_race"), {}))["crossover"]
-    assert show(view.value, view.quantity) == "912.0 MB"
+    assert show(view.value, view.quantity) == "2.079 GB"
 
 
 def test_the_reader_can_have_sizes_in_gibibytes():
