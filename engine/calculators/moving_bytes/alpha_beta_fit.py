@@ -57,7 +57,7 @@ class Result:
 
     latency: Annotated[Seconds, Told("Latency", "a", "of an empty message", assumes=_ASSUMES)]
     bandwidth: Annotated[
-        Bandwidth, Told("Bandwidth", "B", "of an endless message", assumes=_ASSUMES)
+        Bandwidth, Told("Bandwidth", "B", "of a very large message", assumes=_ASSUMES)
     ]
     half_size: Annotated[Bytes, Told("Half of it at", "Sh", "message size", assumes=_ASSUMES)]
     first_time: Annotated[Seconds, Told(symbol="Ta")]

@@ -132,7 +132,7 @@ def _binding(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="All ports alike",
-        sentence="No port is slower than its likes; every one is full all the time.",
+        sentence="No port is slower than the others, and every port is busy all the time.",
         color="data",
     )
 

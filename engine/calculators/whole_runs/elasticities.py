@@ -68,7 +68,7 @@ class Result:
     cost: Annotated[
         Share,
         Told(
-            "With more GPUs: run dearer by",
+            "With more GPUs: run more expensive by",
             assumes=("So many more GPUs, for the shorter time.",),
         ),
     ]
@@ -140,5 +140,5 @@ def _bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
             for part, (label, color) in _NAMES.items()
         ),
         caption="The axis ends at the share that was added: a part that reaches it is the only one "
-        "that counts. What a part costs is for you to know; compare the bar with its price.",
+        "that counts. Compare the bar of a part with its price.",
     )

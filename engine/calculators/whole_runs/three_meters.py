@@ -112,7 +112,7 @@ class Result:
             "Waiting",
             "{spun} of {end}",
             "communication",
-            "Spinning inside the collective until the other rank has come.",
+            "Spinning inside the collective until the other rank arrives.",
         ),
     ]
     spun: Seconds

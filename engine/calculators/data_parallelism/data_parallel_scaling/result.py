@@ -133,7 +133,7 @@ class Result:
             "parameters",
             assumes=(
                 "2 bytes of parameter, 2 of gradient, 12 of Adam per parameter.",
-                "Replicas hold all of it, however many they are.",
+                "Every replica holds all of it, however many there are.",
             ),
             sources=("rajbhandari2020",),
         ),

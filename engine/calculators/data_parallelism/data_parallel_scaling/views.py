@@ -113,7 +113,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         goal="Keep nine tenths of every GPU's speed without a larger batch.",
         conditions=conditions,
         hints=(
-            "What blocks, cannot hide.",
+            "An all-reduce that blocks cannot hide.",
             "With 4,096 tokens per GPU, compare F/W with what the last backward pass has.",
         ),
         start=START,

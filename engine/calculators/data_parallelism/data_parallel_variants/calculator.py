@@ -113,7 +113,9 @@ class Result:
     loops: Mapping[str, Loop]
     fastest: str
     tensors: Count = TENSORS
-    step_time: Annotated[Seconds, Told("Step", "", "forward, backward, what sticks out", **_RUN)]
+    step_time: Annotated[
+        Seconds, Told("Step", "", "forward, backward, exposed communication", **_RUN)
+    ]
     best: Annotated[Seconds, Told("Fastest", **_RUN)]
     naive: Annotated[Seconds, Told("Through rank 0", "", "the slowest way that works", **_RUN)]
     efficiency: Annotated[Share, Told("Efficiency", "q", assumes=("Times of both are simulated.",))]

@@ -83,6 +83,6 @@ _SENTENCES = {
         "The links from the leaf switches up to the spines are full; ports wait.",
     ),
     "port": ("Network ports", "Every port is full; only more or faster ports would help."),
-    "pcie": ("PCIe", "The way from the GPU to its port is full."),
+    "pcie": ("PCIe", "The path from the GPU to its port is full."),
     "nvlink": ("NVLink", "The longest phase stays inside the nodes, at the speed of NVLink."),
 }

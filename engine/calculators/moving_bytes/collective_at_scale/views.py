@@ -64,7 +64,7 @@ def links(tell: Teller, result: Result) -> Bars:
             )
             for kind, share in result.busy.items()
         ),
-        caption="Where no bar comes near the end, latency or another phase takes the time.",
+        caption="If no bar comes near the end, latency or another phase takes the time.",
     )
 
 

@@ -160,7 +160,7 @@ def _binding(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     timed, hand = result.hand.timed, result.hand
     if timed.latency > timed.time / 2:
         sentence = tell.say(
-            "More than half of the time are latencies: {rounds} rounds, each waiting for a message."
+            "More than half of the time is latency: {rounds} rounds, each waiting for a message."
         )
         return Badge(text="Latency", sentence=sentence)
     if hand.slow_port in timed.binding and inputs.slow_share < 1:

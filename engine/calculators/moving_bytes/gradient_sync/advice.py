@@ -81,7 +81,7 @@ def advice(tell: Teller, inputs: Inputs, result: Result) -> Advice:
     ]
     useful = [remedy for remedy in remedies if remedy.after < result.step_time * 0.9995]
     useful.sort(key=lambda remedy: remedy.after)
-    verdict: Text = "Nothing here shortens the step: it computes all the time."
+    verdict: Text = "Nothing here shortens the step: it never waits."
     if useful:
         verdict = tell.say(
             "{step_time} for these tokens, {exposed_share} of it waiting. Each line gives the time "
@@ -226,7 +226,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             met=inputs.tokens_per_gpu <= 4096 and inputs.accumulation == 1,
         ),
         Condition(
-            text="ports of at most 400 Gb/s, replicated states, no help of a switch",
+            text="ports of at most 400 Gb/s, replicated states, no help from a switch",
             met=inputs.port <= 400 * Gbit
             and inputs.sharding == "none"
             and result.sync.algorithm != "in_network",

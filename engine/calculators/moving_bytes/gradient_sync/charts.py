@@ -91,8 +91,7 @@ def timeline(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
         spans=spans,
         rules=() if inputs.sharding == "zero1" else (rule,),
         caption=tell.say(
-            "{num_buckets} buckets, drawn in groups. What sticks out past the backward pass is "
-            "exposed."
+            "{num_buckets} buckets, drawn in groups. What runs after the backward pass is exposed."
         ),
         player=True,
     )

@@ -78,7 +78,7 @@ class Inputs:
         Choice(
             label="Algorithm",
             options=ALGORITHMS,
-            help="Automatic is the fastest for a bucket, of those that need no help of a switch.",
+            help="Automatic is the fastest for a bucket, of those that need no help from a switch.",
         ),
     ] = "ring"
     overlap: Annotated[

@@ -35,7 +35,7 @@ BYTES_EQUATION = {
 }
 _ALONE = "Alone on the wire: no other traffic, no congestion, every port at its line rate."
 _SENT = {
-    "ring": "the least any all-reduce can send without help of a switch",
+    "ring": "the least any all-reduce can send without help from a switch",
     "in_network": "the switch adds, so the sum comes back once",
     "switched": "the switches add, so the node's sum leaves it once",
     "switched_ports": "the switches add: the buffer leaves once, the sum comes back once",

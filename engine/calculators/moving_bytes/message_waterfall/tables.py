@@ -26,7 +26,7 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     else:
         name, color = "PCIe", "accent"
         text = (
-            "{moving} of bytes, {latency} of latencies: the way between GPU and card is slower "
+            "{moving} of bytes, {latency} of latencies: the path between GPU and card is slower "
             "than it."
         )
     return Badge(text=name, sentence=tell.say(text), color=color)

@@ -214,7 +214,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
     )
     return Challenge(
         title="Challenge: 128 GPUs that do not wait",
-        goal="Split the same model on the same GPUs so that next to nothing is waited for.",
+        goal="Split the same model on the same GPUs so that the step waits for next to nothing.",
         conditions=conditions,
         hints=(
             "The axis that sends most is the one to make smaller. What takes its place?",

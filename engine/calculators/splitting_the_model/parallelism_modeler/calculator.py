@@ -16,7 +16,7 @@ from engine.calculators.splitting_the_model.parallelism_modeler.result import Re
 from engine.calculators.splitting_the_model.parallelism_modeler.result import solve as solve
 
 TITLE = "Bandwidth and efficiency of a parallel plan"
-QUESTION = "Which axis needs which wire, and what of it does a step wait for?"
+QUESTION = "Which axis needs which link, and how much of its traffic does a step wait for?"
 EQUATIONS = values.EQUATIONS
 
 

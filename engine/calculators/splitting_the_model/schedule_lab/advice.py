@@ -149,7 +149,7 @@ def _candidates(case: Case) -> list[tuple[str, Text, Change, Text]]:
         side = "move layers off the slow stage"
         found.append(("balance", "Stages alike", {"slowness": 0.0}, side))
     if case.synchronized:
-        side = "check the gradient norm after the update, and roll back if need be"
+        side = "check the gradient norm after the update, and roll back if necessary"
         found.append(("free", "No common pause between steps", {"synchronized": False}, side))
     return found
 

@@ -15,7 +15,7 @@ from engine.calculators.splitting_the_model.schedule_lab.values import EQUATIONS
 from engine.calculators.splitting_the_model.schedule_lab.values import formula, values
 
 TITLE = "Schedule lab"
-QUESTION = "Where does a pipeline idle, and what does it cost to fill the gap?"
+QUESTION = "Where is a pipeline idle, and what does it cost to fill the gap?"
 PRESETS = {
     "DualPipe's own table: 8 stages": {
         "schedule": "dualpipe",

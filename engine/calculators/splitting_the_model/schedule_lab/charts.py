@@ -91,7 +91,7 @@ def pareto(result: Result) -> Lines:
             for one in shown
         ),
         rules=rules,
-        caption="Lower and further left is better. The dashed line joins those that no other "
+        caption="Lower and farther left is better. The dashed line joins those that no other "
         "schedule beats in both.",
     )
 

@@ -140,7 +140,7 @@ class Inputs:
             high=10_000 * GB,
             scale="log",
             advanced=True,
-            help="Likewise: what one copy of the model takes.",
+            help="What one copy of the model takes, on one GPU of each stage together.",
         ),
     ] = 17.65 * GB
     message_size: Annotated[

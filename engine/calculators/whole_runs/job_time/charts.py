@@ -60,7 +60,7 @@ def goodput_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         else (Point(key="now", label=tell.say("{goodput}"), x=inputs.interval, y=now),),
         rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         handle="interval",
-        caption="Left of the best the job saves too often, right of it too much is done again.",
+        caption="Left of the best point the job saves too often; right of it, too much is lost.",
     )
 
 
@@ -125,9 +125,9 @@ def waiting(tell: Teller, inputs: Inputs, result: Result) -> Bars:
             )
             for number, time in enumerate(times, start=1)
         ),
-        caption="GPU 1 is the slow one. One late, and all of them are."
+        caption="GPU 1 is the slow one. If one is late, all of them are."
         if inputs.slower
-        else "Jitter alone: one late, and all of them are. Make one of them slower.",
+        else "Jitter alone: if one is late, all of them are. Make one of them slower.",
     )
 
 
@@ -140,7 +140,7 @@ def one_life(tell: Teller, result: Result) -> Lines:
         return Series(key=key, label=label, x=(0.0, end), y=(0.0, last), color=color, dashed=True)
 
     return Lines(
-        title="The life of a job: work done, and lost again with every failure",
+        title="The life of a job: work done, and lost with every failure",
         x=tell.axis("wall_time", "time", low=0.0, high=end),
         y=tell.axis("steps", "work", low=0.0, high=end),
         series=(
@@ -148,5 +148,5 @@ def one_life(tell: Teller, result: Result) -> Lines:
             straight("mean", "mean of all lives", end * result.goodput, "ink"),
             Series(key="life", label="this life", x=times, y=work, color="compute"),
         ),
-        caption="Failures by a seeded sequence; throw the dice again for another life.",
+        caption="Failures by a seeded sequence; roll the dice again for another run.",
     )

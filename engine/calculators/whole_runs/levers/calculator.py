@@ -78,7 +78,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     curves = ((1.5, result.slow, "muted"), (inputs.kernel_gain, result.fast, "communication"))
     here = min(result.job.exposed_share, 0.9)
     return Lines(
-        title="A faster part, a hardly faster step",
+        title="A faster part, and a barely faster step",
         x=tell.axis("exposed_share", "share that gets faster", low=0.0, high=0.9),
         y=tell.axis("here", "speed of the step", low=1.0, high=4.0),
         series=tuple(
@@ -88,5 +88,5 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             for factor, y, color in curves
         ),
         points=(Point(key="you", label="your job", x=here, y=min(4.0, result.here)),),
-        caption="What does not get faster stays, however fast the rest becomes.",
+        caption="The part that does not get faster remains, however fast the rest becomes.",
     )

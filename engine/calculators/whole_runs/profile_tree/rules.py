@@ -75,7 +75,7 @@ RULES = {
     ),
     "bubble": Rule(
         layer="job",
-        question="Do stages of the pipeline idle?",
+        question="Are stages of the pipeline idle?",
         reading=lambda m: m.bubble,
         limit="at most 10 %",
         guilty=lambda m: m.bubble > 0.1,

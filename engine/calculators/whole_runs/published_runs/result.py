@@ -27,7 +27,7 @@ ERROR = Equation(
 FREE = ("matmul", "matmul_fp8", "attention_forward", "attention_backward", "fill")
 FITTED = ("A100", "H100", "B200", "GB200", "B300", "GB300")
 _TOGETHER = (
-    "Error: predicted step time over the measured one, less one.",
+    "Error: predicted step time divided by the measured one, minus one.",
     "The constants were fitted to most of these runs; no row has a factor of its own.",
 )
 _TWINS = (

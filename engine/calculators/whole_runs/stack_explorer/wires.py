@@ -99,7 +99,7 @@ def three_times(found: Job) -> Table:
         for wire in found.wires
     ]
     return Table(
-        title="Three times that are taken for one another",
+        title="Three times that are often confused",
         columns=("Axis", "Sent per step", "On the wire", "Alone", "Step waits"),
         rows=tuple(rows) or _NONE,
         caption=_TIMES + (_UNEVEN if found.uneven else ""),

@@ -83,7 +83,7 @@ def timeline(tell: Teller, result: Result) -> Timeline:
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=NETWORK, label="communication")),
         spans=tuple(_spans(step)),
         rules=(Rule(key="least", label="no order ends sooner", axis="x", at=step.least),),
-        caption="Hatched: nothing is computed meanwhile. The curve counts gathered layers.",
+        caption="Hatched: nothing is computed at the same time. The curve counts gathered layers.",
         curves=(
             Series(
                 key="gathered",

@@ -43,7 +43,7 @@ SIGNS = {
         sources=("pytorch_ddp", "nccl_tests"),
     ),
     "loader": Sign(
-        looks="All ranks stand still at the start of the step, with no kernel and no collective.",
+        looks="All ranks are idle at the start of the step, with no kernel and no collective.",
         confirms="The time in next(loader); it vanishes with a synthetic batch.",
         repairs="DataLoader(num_workers=..., pin_memory=True, prefetch_factor=...).",
         sources=("pytorch_data",),
