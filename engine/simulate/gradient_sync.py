@@ -139,7 +139,9 @@ def passes(job: Job, sync: Moved, tokens: Tokens) -> Passes:
     exposed = ideal = sync.collective
     if job.overlap:
         exposed = _exposed(job, sync, forward, backward)
-        ideal = max(0.0, sync.collective - backward)
+        windows = (forward, backward) if job.zero1 else (backward,)
+        part = sync.collective / len(windows)
+        ideal = sum((max(0.0, part - window) for window in windows), 0.0)
     return Passes(
         forward=forward,
         backward=backward,

@@ -1,0 +1,212 @@
+"""Relations that hold in moving bytes and data parallelism, over all presets."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.basis.inputs import Number
+from engine.calculator import load, make
+from engine.catalog.hardware import GPUS
+from engine.catalog.transports import INFINIBAND
+from engine.formulas.communication import ring_all_reduce_time
+from engine.simulate.cluster_wires import OWN_SUMS, all_reduce_time, sent_bytes
+
+ROOMS = (
+    "algorithm_race",
+    "alpha_beta_fit",
+    "collective_at_scale",
+    "collective_steps",
+    "collectives_by_hand",
+    "data_parallel_scaling",
+    "data_parallel_steps",
+    "data_parallel_variants",
+    "data_sampler",
+    "gradient_sync",
+    "message_waterfall",
+    "port_traffic",
+    "published_waterfall",
+    "rail_claim",
+    "slow_port",
+    "zero_saving",
+    "zero_steps",
+)
+LESS = 1 + 1e-9  # what rounding may add
+
+
+def cases(*names):
+    """(calculator, preset) of the calculators named, the defaults as ""."""
+    return [(name, preset) for name in names for preset in ("", *load(name).presets)]
+
+
+def inputs_of(name, preset, **changes):
+    return make(load(name), {**load(name).presets.get(preset, {}), **changes})
+
+
+def solved(name, preset, **changes):
+    return load(name).solve(inputs_of(name, preset, **changes))
+
+
+SYNC = pytest.mark.parametrize(("name", "preset"), cases("gradient_sync"))
+OTHER_SIZES = [{}, {"parameters": 1e7}, {"parameters": 2e12}, {"world_size": 131_072}]
+SIZES = pytest.mark.parametrize("changes", OTHER_SIZES)
+
+
+@SYNC
+@SIZES
+def test_the_wire_takes_no_longer_than_the_collectives_alone(name, preset, changes):
+    found = solved(name, preset, **changes)
+    wires = found.job.wires
+    rate = wires.scale_up if wires.num_nodes == 1 else max(wires.scale_up, wires.node)
+    least = sent_bytes(wires, found.sync.algorithm, found.gradient_size) / rate
+    assert least <= found.all_reduce_time * LESS
+    assert found.all_reduce_time <= found.communication * LESS
+
+
+@SYNC
+@SIZES
+@pytest.mark.parametrize("overlap", [True, False])
+@pytest.mark.parametrize("sharding", ["none", "zero1"])
+def test_a_step_waits_for_no_more_than_its_collectives(name, preset, changes, overlap, sharding):
+    found = solved(name, preset, **changes, overlap=overlap, sharding=sharding)
+    assert 0 <= found.exposed_time <= found.communication * LESS
+    assert found.exposed_time <= found.step_time
+    assert found.ideal_exposed <= found.exposed_time * LESS
+
+
+@SYNC
+@SIZES
+def test_the_parts_of_a_step_and_of_an_all_reduce_add_up(name, preset, changes):
+    found = solved(name, preset, **changes)
+    assert found.compute_time + found.exposed_time == pytest.approx(found.step_time)
+    assert found.bandwidth_part + found.latency_part == pytest.approx(found.all_reduce_time)
+    assert found.efficiency + found.exposed_share == pytest.approx(1)
+
+
+FASTER = [
+    {"port": 2.0},
+    {"ports_per_node": 2},
+    {"latency": 0.5},
+    {"utilization": 1.0},
+]
+
+
+@SYNC
+@SIZES
+@pytest.mark.parametrize("better", FASTER, ids=lambda change: next(iter(change)))
+@pytest.mark.parametrize("algorithm", ["auto", *OWN_SUMS, "in_network"])
+def test_what_helps_never_makes_a_step_longer(name, preset, changes, better, algorithm):
+    inputs = inputs_of(name, preset, **changes, algorithm=algorithm)
+    (key, factor), lab = next(iter(better.items())), load(name)
+    more = replace(inputs, **{key: type(getattr(inputs, key))(getattr(inputs, key) * factor)})
+    now, then = lab.solve(inputs), lab.solve(more)
+    assert then.step_time <= now.step_time * LESS
+    assert then.all_reduce_time <= now.all_reduce_time * LESS
+
+
+@SYNC
+@SIZES
+def test_automatic_is_no_slower_than_any_that_needs_no_switch(name, preset, changes):
+    auto = solved(name, preset, **changes, algorithm="auto").step_time
+    others = (solved(name, preset, **changes, algorithm=one).step_time for one in OWN_SUMS)
+    assert auto <= min(others) * LESS
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_a_gpu_brings_its_own_links_and_no_ring_runs_above_its_line_rate(gpu):
+    for preset in ("", *load("gradient_sync").presets):
+        found = solved("gradient_sync", preset, gpu=gpu, algorithm="ring")
+        assert found.scale_up_rate < GPUS[gpu].scale_up
+        assert found.peak == GPUS[gpu].peak["bf16"]
+        node = found.job.wires.node if found.num_nodes > 1 else float("inf")
+        assert found.bus_bandwidth <= max(GPUS[gpu].scale_up, node)
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_hop_between_nodes_has_one_latency(name):
+    for key, field in load(name).fields.items():
+        if isinstance(field, Number) and field.symbol == "α":
+            assert load(name).defaults[key] == INFINIBAND.step, f"{name}.{key}"
+
+
+def test_the_same_ring_takes_the_same_time_on_all_pages():
+    lab = solved("gradient_sync", "", world_size=8, gpus_per_node=1, ports_per_node=1)
+    by_hand = solved("collectives_by_hand", "")
+    slow = solved("slow_port", "")
+    port = solved("port_traffic", "")
+    ring = ring_all_reduce_time(14e9, 8, 50e9, INFINIBAND.step)
+    assert [lab.all_reduce_time, by_hand.time, slow.even_time] == pytest.approx([ring] * 3)
+    assert (lab.sent_bytes, lab.latency_part) == pytest.approx((port.ring_port, port.ring_latency))
+
+
+@pytest.mark.parametrize("algorithm", ["ring", "tree"])
+def test_the_race_and_the_lab_time_the_same_all_reduce_alike(algorithm):
+    lab = solved("gradient_sync", "", gpus_per_node=1, ports_per_node=1)
+    race = solved("algorithm_race", "", message=14e9, world_size=64)
+    expected = all_reduce_time(lab.job.wires, algorithm, 14e9)
+    assert race.now[algorithm] == pytest.approx(expected)
+
+
+AT_SCALE = pytest.mark.parametrize(("name", "preset"), cases("collective_at_scale"))
+
+
+@AT_SCALE
+def test_on_a_cluster_bytes_alone_and_empty_buffers_take_no_longer_than_both(name, preset):
+    found = solved(name, preset)
+    for one in found.played.values():
+        assert one.moving <= one.timed.time * LESS
+        assert one.timed.latency <= one.timed.time * LESS
+        assert one.timed.time <= (one.moving + one.timed.latency) * LESS
+    assert found.fastest == min(one.timed.time for one in found.played.values())
+
+
+@AT_SCALE
+@pytest.mark.parametrize("better", [{"oversubscription": 1.0}, {"slow_share": 1.0}, {"port": 1e11}])
+def test_on_a_cluster_better_wires_never_take_longer(name, preset, better):
+    now, then = solved(name, preset), solved(name, preset, **better)
+    for algorithm, one in now.played.items():
+        assert then.played[algorithm].timed.time <= one.timed.time * LESS
+
+
+@pytest.mark.parametrize(("name", "preset"), cases("slow_port", "collectives_by_hand"))
+def test_a_slow_port_never_makes_a_collective_faster(name, preset):
+    found = solved(name, preset)
+    assert found.even_time <= found.time * LESS
+
+
+@pytest.mark.parametrize(("name", "preset"), cases("message_waterfall"))
+def test_a_message_on_the_wire_alone_and_in_the_step(name, preset):
+    found = solved(name, preset)
+    assert found.wire_minimum <= found.isolated * LESS
+    assert 0 <= found.exposed <= found.isolated * LESS
+    assert found.latency + found.moving == pytest.approx(found.one_way)
+    assert found.past <= found.through
+
+
+@pytest.mark.parametrize(("name", "preset"), cases("data_parallel_variants"))
+def test_no_loop_is_faster_than_its_computation(name, preset):
+    found = solved(name, preset)
+    assert found.best <= found.step_time * LESS
+    assert found.best <= found.naive * LESS
+    for loop in found.loops.values():
+        one = loop.account
+        assert one.compute + one.exposed + one.idle == pytest.approx(one.length)
+        assert one.exposed <= one.communication * LESS
+
+
+@pytest.mark.parametrize(("name", "preset"), cases("data_parallel_scaling"))
+@pytest.mark.parametrize("num_gpus", [1, 8, 1024, 16_384])
+def test_n_gpus_are_no_more_than_n_times_as_fast(name, preset, num_gpus):
+    found = solved(name, preset, num_gpus=num_gpus)
+    assert 0 < found.speedup <= num_gpus * LESS
+    assert found.compute + found.waiting + found.exposed == pytest.approx(found.step_time)
+    assert found.exposed <= found.communication * LESS
+    assert found.with_overlap <= found.without_overlap * LESS
+
+
+@pytest.mark.parametrize(("name", "preset"), cases("zero_saving"))
+def test_each_stage_of_zero_holds_no_more_than_the_one_before(name, preset):
+    found = solved(name, preset)
+    held = [one.states.total for one in found.stages]
+    assert held == sorted(held, reverse=True)
+    assert found.held == pytest.approx(found.bytes_per_parameter * found.size)
+    assert found.saving == pytest.approx(1 - found.held / (found.whole * found.size))
