@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from engine.basis.units import DAY, HOUR, Count, GpuTime, Seconds, Share, Tokens
+from engine.catalog.training_reports import REPORTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ LLAMA_3_405B = Publication(
     world_size=16_384,
     sequence_length=8192,
     tokens=15.6e12,
-    mfu=0.41,
+    mfu=REPORTS["llama-3-405b"].mfu,
     gpu_time=30.84e6 * HOUR,
     window=54 * DAY,
     interruptions=466,

@@ -8,6 +8,7 @@ from engine.catalog.models import MODELS
 from engine.formulas.parameters import dense_layer_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes
+from engine.simulate.axis_wires import line_rate
 from engine.simulate.layer_time import LayerTime, layer_time
 from engine.simulate.rank import Rank, group_of, rank_of
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP
@@ -63,7 +64,8 @@ class Job:
         stages: of the pipeline.
         world_size: GPUs.
         stream: that carries data parallelism.
-        line_rate: of it.
+        line_rate: of it, for a ring of the data-parallel ranks: several of a node share its ports.
+        plan, training: of the job.
     """
 
     work: Workload
@@ -73,6 +75,8 @@ class Job:
     world_size: Count
     stream: str
     line_rate: Bandwidth
+    plan: Plan
+    training: Training
 
 
 def job(setting: Setting) -> Job:
@@ -115,6 +119,7 @@ def job(setting: Setting) -> Job:
         slow_down=setting.slow_down,
         tensor_gather=gather,
         tensor_size=sent,
+        tensor_again=plan.sequence_parallel,
     )
     return Job(
         work=work,
@@ -123,9 +128,9 @@ def job(setting: Setting) -> Job:
         stages=stages,
         world_size=plan.world_size,
         stream=work.data.stream,
-        line_rate=(cluster.gpu.scale_up or cluster.gpu.pcie)
-        if work.data.stream == SCALE_UP
-        else setting.port,
+        line_rate=line_rate(cluster, rank, setting.data_parallel, tensor),
+        plan=plan,
+        training=training,
     )
 
 

@@ -7,7 +7,11 @@ from typing import Any
 
 from engine.basis import discover
 from engine.basis.units import MB, Bytes, Count, Seconds
+from engine.catalog.models import MODELS
+from engine.formulas.axes import tensor_layer_bytes
+from engine.formulas.operations import local_tokens
 from engine.formulas.stragglers import slowest_of
+from engine.formulas.volumes import tensor_passes
 from engine.simulate.overlap_job import Job, Setting, job
 from engine.simulate.stream_account import Account, account
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Span, run
@@ -94,21 +98,25 @@ def outcomes(setting: Setting, work: Job) -> dict[str, Outcome]:
 
 
 def outcome(setting: Setting, work: Job, name: str) -> Outcome:
-    """Count every micro-batch after the second as what the second added."""
+    """Count every micro-batch after those that are played as what the last of them added."""
     late = slowest_of(work.world_size, setting.deviation) - 1
     alike = replace(setting, **{key: _ANY[key] for key in _UNUSED[name]})
-    _, first = _played(name, alike, 1)
-    two, second = _played(name, alike, min(setting.num_microbatches, 2))
-    grown = Growth(first, second, max(0, setting.num_microbatches - 2))
+    many = setting.num_microbatches
+    # The first pair still finds the streams empty.
+    count = min(many, 3 if name == "paired" else 2)
+    _, first = _played(name, alike, max(1, count - 1))
+    _, second = _played(name, alike, count)
+    two, seen = _played(name, alike, min(many, 2))
+    grown = Growth(first, second, many - count)
     started, ended = _ends(two)
     exposed = grown.of("exposed")
     # What is exposed while NVLink is busy too, tensor parallelism is to blame for.
     inside = grown.of_stream(SCALE_UP, "exposed") if work.stream == NETWORK else 0.0
     compute, contention = grown.of("compute"), grown.of("contention")
-    each = second.length - first.length if setting.num_microbatches > 1 else first.length
+    each = second.length - first.length if many > 1 else first.length
     return Outcome(
         spans=two,
-        seen=second,
+        seen=seen,
         compute=compute,
         contention=contention,
         first=started,
@@ -134,7 +142,7 @@ def _played(name: str, setting: Setting, count: Count) -> tuple[tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Accounts of one and two micro-batches, and how many more there are."""
+    """Accounts of some micro-batches and of one more, and how many more than that there are."""
 
     one: Account
     two: Account
@@ -174,11 +182,16 @@ def _bubble(work: Job, name: str, each: Seconds) -> Seconds:
     return max(0.0, work.stages / 2 - 1) * max(0.0, each + backward - 3 * weights)
 
 
-def tensor_traffic(work: Job, num_microbatches: Count) -> tuple[Bytes, Count]:
+def tensor_traffic(setting: Setting, work: Job) -> tuple[Bytes, Count]:
     """Return bytes and collectives of tensor parallelism of one GPU in a step."""
-    passes = work.work.layers * num_microbatches
-    sent = 4 * passes * work.work.tensor_size
-    return sent, 8 * passes * work.layers if sent else 0
+    ranks = setting.tensor_parallel
+    if ranks == 1:
+        return 0.0, 0
+    passes = tensor_passes(sequence_parallel=work.plan.sequence_parallel)
+    times = work.work.layers * work.layers * setting.num_microbatches
+    hidden = MODELS[setting.model].hidden_size
+    sent = times * tensor_layer_bytes(local_tokens(work.plan, work.training), hidden, ranks, passes)
+    return sent, times * passes
 
 
 def data_messages(setting: Setting, work: Job, name: str) -> Count:

@@ -91,6 +91,8 @@ class Workload:
         tensor_gather: time of the all-gathers of tensor parallelism in one pass of one layer; its
             reduce-scatters take as long. 0: no tensor parallelism.
         tensor_size: bytes that these gathers send.
+        tensor_again: backward, the inputs are gathered once more for the gradients of the weights,
+            as Megatron's sequence parallelism does, which keeps only their parts.
         tensor_chunks: pieces that products and their collectives are cut into, to run side by side.
             1: blocking.
         slow_down: while a collective runs, computation takes 1 + this times as long.
@@ -112,6 +114,7 @@ class Workload:
     reshard: bool = True
     tensor_gather: Seconds = 0.0
     tensor_size: Bytes = 0.0
+    tensor_again: bool = False
     tensor_chunks: Count = 1
     slow_down: Ratio = 0.0
     optimizer: Seconds = 0.0

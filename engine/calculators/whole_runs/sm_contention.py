@@ -28,8 +28,8 @@ MEASURED = {
     "sequential_largest": ("Not overlapping costs, largest", 0.266),
 }
 ASYNC = {
-    "async_forward_small": ("Async TP, forward, 7B", 0.29),
-    "async_step_small": ("Async TP, whole step, 7B", 0.08),
+    "async_forward_small": ("Async TP, forward, 8B", 0.29),
+    "async_step_small": ("Async TP, whole step, 8B", 0.08),
     "async_forward_large": ("Async TP, forward, 70B", 0.20),
     "async_step_large": ("Async TP, whole step, 70B", 0.08),
 }
@@ -74,7 +74,8 @@ class Inputs:
         bool,
         Switch(
             label="Copy engines move the bytes",
-            help="Copies take no multiprocessors; they still read and write memory. Sums cannot.",
+            help="NCCL_CTA_POLICY=ZERO, for buffers registered as symmetric windows. Copies take "
+            "no multiprocessors but still read and write memory. Sums cannot be copied.",
         ),
     ] = False
     beside: Annotated[

@@ -64,8 +64,10 @@ def slot_ops(
         return _computation(work, slot, needed, cuts)
     if work.tensor_chunks == 1:
         gather = _exchange(work, slot, "gather", 1.0, _before(work, slot))
-        inner = _computation(work, slot, (*needs, gather.key), cuts)
-        return [gather, *inner, _exchange(work, slot, "scatter", 1.0, (slot.name,))]
+        again = _again(work, slot)
+        waited = (*needs, gather.key, *(op.key for op in again))
+        inner = _computation(work, slot, waited, cuts)
+        return [gather, *again, *inner, _exchange(work, slot, "scatter", 1.0, (slot.name,))]
     return _side_by_side(work, slot, needs)
 
 
@@ -144,6 +146,14 @@ def _named(
     )
 
 
+def _again(work: Workload, slot: Slot) -> list[Op]:
+    """Return the second gather of the inputs, for the gradients of the weights."""
+    if not (work.tensor_again and slot.backward):
+        return []
+    key = f"{slot.name}:gather:again"
+    return [_named(work, slot, "gather", 1.0, _before(work, slot), key)]
+
+
 def _side_by_side(work: Workload, slot: Slot, needs: Sequence[str]) -> list[Op]:
     """Return products cut into `tensor_chunks` pieces that run beside their collectives.
 
@@ -160,4 +170,4 @@ def _side_by_side(work: Workload, slot: Slot, needs: Sequence[str]) -> list[Op]:
     end = _piece(slot, name, first * whole, (rest.key,))
     early = _named(work, slot, "scatter", 1 - first, (start.key,), f"{name}:scatter:1")
     late = _named(work, slot, "scatter", first, (name,), f"{name}:scatter")
-    return [head, rest, start, middle, end, early, late]
+    return [head, rest, *_again(work, slot), start, middle, end, early, late]

@@ -36,7 +36,7 @@ def test_full_sharding_sends_as_much_again_for_every_micro_batch():
 
 
 def test_without_tensor_parallelism_it_sends_nothing():
-    assert tensor_traffic(job(SHARDED), 1) == (0, 0)
+    assert tensor_traffic(SHARDED, job(SHARDED)) == (0, 0)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -50,3 +50,45 @@ def test_accumulation_reduces_once_however_many_micro_batches():
     assert data_messages(many, job(many), "buckets") == data_messages(
         SHARDED, job(SHARDED), "buckets"
     )
+
+
+TENSOR = Setting(
+    model="llama-3-70b",
+    gpu="h100",
+    tensor_parallel=8,
+    pipeline_parallel=4,
+    data_parallel=32,
+    num_microbatches=16,
+    tokens=16_384,
+    port=50e9,
+)
+
+
+def test_a_layer_sends_its_hidden_state_ten_times_as_megatron_does():
+    # 20 layers, 16 micro-batches, 10 passes of 7/8 of 16,384 x 8,192 in 16 bits.
+    sent = 20 * 16 * 10 * 7 / 8 * 16_384 * 8192 * 2
+    assert tensor_traffic(TENSOR, job(TENSOR)) == (pytest.approx(sent), 20 * 16 * 10)
+
+
+def test_the_program_moves_the_bytes_that_the_table_counts():
+    one = replace(TENSOR, num_microbatches=1, data_parallel=1)
+    spans = outcome(one, job(one), "blocking").spans
+    moved = sum(span.op.size for span in spans if ":gather" in span.op.key)
+    moved += sum(span.op.size for span in spans if ":scatter" in span.op.key)
+    assert moved == pytest.approx(tensor_traffic(one, job(one))[0])
+
+
+def test_a_ring_over_whole_nodes_has_the_ports_of_all_its_ranks():
+    assert job(SHARDED).line_rate == pytest.approx(8 * 50e9)
+
+
+def test_one_rank_of_a_node_has_one_port():
+    assert job(TENSOR).line_rate == pytest.approx(50e9)
+
+
+@pytest.mark.parametrize("setting", [SHARDED, TENSOR], ids=["sharded", "tensor"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_wire_is_shorter_than_the_collectives_alone(setting, name):
+    work = job(setting)
+    one = outcome(setting, work, name)
+    assert one.sent / work.line_rate < one.isolated

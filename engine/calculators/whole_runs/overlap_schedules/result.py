@@ -14,8 +14,8 @@ from engine.simulate.overlap_step import Outcome, data_messages, outcomes, tenso
 from engine.simulate.streams import SCALE_UP
 
 _SIMULATED = (
-    "One stage of the pipeline, simulated for one and for two micro-batches; each further one adds "
-    "what the second added."
+    "One stage of the pipeline, simulated for its first micro-batches; each further one adds what "
+    "the last of them added."
 )
 _LEFT_OUT = (
     "Layers only: embedding, output layer, optimizer and messages between stages are left out."
@@ -95,7 +95,7 @@ class Result:
         Seconds,
         _told(
             "Wire minimum",
-            "{sent} at the line rate of the port, {line_rate}, and nothing else.",
+            "{sent} at the line rate of the link, {line_rate}, and nothing else.",
             "bytes over line rate",
             "communication",
         ),
@@ -145,7 +145,7 @@ def solve(inputs: Inputs) -> Result:
     work, found = _simulated(setting)
     one = found[inputs.schedule]
     hidden = {name: hidden_share(each.communication, each.exposed) for name, each in found.items()}
-    tensor_sent, tensor_messages = tensor_traffic(work, setting.num_microbatches)
+    tensor_sent, tensor_messages = tensor_traffic(setting, work)
     return Result(
         step_time=one.step,
         exposed=one.exposed,

@@ -42,7 +42,9 @@ def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
 
     Data parallelism comes in three numbers that are often taken for one another.
     """
-    wire = "NVLink" if wire_of(result) == "NVLink" else "the port"
+    per_node = max(1, 8 // int(inputs.tensor_parallel))
+    ports = "the port" if per_node == 1 else f"the {per_node} ports of a node that its ranks have"
+    wire = "NVLink" if wire_of(result) == "NVLink" else ports
     _, *rest = tell.value("wire_minimum").receipt.assumptions
     line = f"{{sent}} at the line rate of {wire}, {{line_rate}}, and nothing else."
     return {

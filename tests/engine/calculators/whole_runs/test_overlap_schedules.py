@@ -64,9 +64,16 @@ def test_with_contention_sharding_is_slower_than_buckets():
     assert steps["sharded"].step > steps["buckets"].step
 
 
-def test_async_tensor_parallelism_exposes_about_an_eighth():
+def test_async_tensor_parallelism_exposes_an_eighth_and_nothing_of_the_second_gather():
     steps = found(data_parallel=1)
-    assert steps["async"].exposed == pytest.approx(steps["sharded"].exposed / 8)
+    work = job(setting_of(replace(DEFAULT, data_parallel=1))).work
+    again = work.layers * 16 * work.tensor_gather  # one in every backward pass
+    assert steps["async"].exposed == pytest.approx((steps["sharded"].exposed - again) / 8)
+
+
+def test_blocking_waits_for_the_second_gather_too():
+    steps = found(data_parallel=1)
+    assert steps["blocking"].exposed == pytest.approx(steps["blocking"].communication)
 
 
 def test_larger_buckets_send_fewer_messages():
@@ -100,7 +107,9 @@ def test_the_bubble_of_1f1b_is_a_micro_batch_for_every_other_stage():
 
 
 def test_wire_alone_is_shorter_than_the_collectives_alone():
-    assert all(one.sent / (400 * Gbit) < one.isolated for one in found().values())
+    for changes in ({}, *PRESETS.values()):
+        wire = job(setting_of(replace(DEFAULT, **changes))).line_rate
+        assert all(one.sent / wire < one.isolated for one in found(**changes).values())
 
 
 @ALL
