@@ -1,10 +1,12 @@
 """What all pages share: style sheet, scripts, the live runtime, each made again when it changed."""
 
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from builder import assets
 from builder.assets import FOLDER, Shell
+from builder.bundle import Runtime
 from builder.folders import Folders, digest, digest_of_files
 from builder.memo import Memo
 from builder.progress import Report, step
@@ -28,7 +30,25 @@ class Dress:
     calculators: Mapping[str, str]
 
 
-def dress(folders: Folders, services: Services, memo: Memo, report: Report, *, live: bool) -> Dress:
+class Ahead:
+    """The live runtime, made by Node while Python goes on with the articles."""
+
+    def __init__(self, folders: Folders, services: Services, memo: Memo) -> None:
+        self.key = digest((digest_of_files(folders.engine), services.typeset_version))
+        self._memo, self._make = memo, services.runtime
+        self._begun: Future[Runtime] | None = None
+        if not memo.has("runtime", self.key):
+            self._begun = ThreadPoolExecutor(1).submit(services.runtime)
+
+    def runtime(self) -> Runtime:
+        """Return it, waiting for it if need be."""
+        begun = self._begun
+        return self._memo.get("runtime", self.key, begun.result if begun else self._make)
+
+
+def dress(
+    folders: Folders, services: Services, memo: Memo, report: Report, ahead: Ahead | None
+) -> Dress:
     """Return the files that pages share.
 
     Args:
@@ -36,7 +56,7 @@ def dress(folders: Folders, services: Services, memo: Memo, report: Report, *, l
         services: make the runtime and BokehJS.
         memo: what earlier builds made.
         report: is told what takes long.
-        live: whether any page has a calculator; without one there is no runtime.
+        ahead: the runtime, None if no page has a calculator.
     """
     theme = folders.theme
     looks = digest(digest_of_files(theme / name) for name in ("styles", "fonts"))
@@ -46,14 +66,13 @@ def dress(folders: Folders, services: Services, memo: Memo, report: Report, *, l
     found = {**sheets, **code}
     runtime = bokeh = ""
     parts: dict[str, str] = {}
-    if live:
-        engine = digest((digest_of_files(folders.engine), services.typeset_version))
+    if ahead:
         with step(report, "making the runtime of the live pages"):
-            made = memo.get("runtime", engine, services.runtime)
+            made = ahead.runtime()
         found |= {f"{RUNTIME}/{name}": content for name, content in made.files.items()}
         runtime = f"{RUNTIME}/{made.manifest}"
         parts = {name: f"{RUNTIME}/{file}" for name, file in made.calculators.items()}
-        library = memo.get("bokeh", engine, services.bokeh)
+        library = memo.get("bokeh", ahead.key, services.bokeh)
         bokeh = assets.hashed("bokeh.js", library)
         found[bokeh] = library
     shell = Shell(

@@ -15,8 +15,15 @@ class Keys:
         sources = {path: text for one in folders.code for path, text in engine_sources(one).items()}
         self._imports = Imports(sources, folders.cache / "imports.json")
 
+        self._known: dict[tuple[str, ...], str] = {}
+
     def of(self, *paths: str) -> str:
         """Return the digest of these modules, such as "builder/page.py", and all they import."""
+        if paths not in self._known:
+            self._known[paths] = self._of(paths)
+        return self._known[paths]
+
+    def _of(self, paths: tuple[str, ...]) -> str:
         known = (path for path in paths if path in self._imports.sources)
         return digest(self._imports.digest(path) for path in known)
 

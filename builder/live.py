@@ -10,18 +10,20 @@ from typing import Any
 
 from builder.problem import ContentError, Problem
 from engine import calculator as calculators
-from engine.answer import reply
+from engine.answer import reply, solved
 from engine.basis.equation import Equation
 from engine.basis.inputs import Choice, Number, Scalar, Switch
 from engine.basis.inputs import Field as Declaration
 from engine.basis.text import plain
 from engine.basis.views import (
     Bars,
+    Chart,
     Cite,
     Formula,
     Heatmap,
     Lines,
     Receipt,
+    Scene,
     Table,
     Timeline,
     Value,
@@ -88,7 +90,7 @@ def names() -> tuple[str, ...]:
 def read(name: str) -> tuple[Live, list[Problem]]:
     """Return the calculator `name` with its default results, and what is wrong with it."""
     calculator = calculators.load(name)
-    views = calculator.compute(make(calculator, calculator.defaults))
+    views = solved(name, make(calculator, calculator.defaults)).made()
     values = [name for name, view in views.items() if isinstance(view, Value)]
     charts = [n for n, view in views.items() if isinstance(view, Lines | Bars | Timeline | Heatmap)]
     want = {"receipts": values, "table": charts, "spoken": charts}
@@ -110,7 +112,7 @@ def read(name: str) -> tuple[Live, list[Problem]]:
         reply={**result, "extra": extra},
         views=views,
         equations=calculator.equations,
-        sources=_sources(calculator),
+        sources=_sources(calculator, views),
     )
     return live, [Problem(source(name), 1, message) for message in _wrong(live)]
 
@@ -121,8 +123,8 @@ def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, 
     Raises:
         ContentError: an input does not exist or its value is not allowed.
     """
-    want = {"receipts": [output]}
-    result = reply({"calculator": live.name, "values": dict(settings), "want": want})
+    asked = {"only": [output], "want": {"receipts": [output]}}
+    result = reply({"calculator": live.name, "values": dict(settings), **asked})
     wrong = result["problems"] or [
         f"{live.name}.{name}: {entry['error']}"
         for name, entry in result["inputs"].items()
@@ -133,13 +135,18 @@ def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, 
     return result["outputs"][output], result["extra"]["receipts"][output]
 
 
-def _sources(calculator: Calculator) -> dict[str, tuple[str, ...]]:
-    """Return the sources of every output over all options, one chosen at a time."""
+def _sources(calculator: Calculator, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
+    """Return the sources of every output over all options, one chosen at a time.
+
+    An output that is a picture by default names none, whatever is chosen, and is not made.
+    """
+    silent = {name for name, view in views.items() if isinstance(view, Chart | Scene)}
     found: dict[str, dict[str, None]] = {}
     for values in ({}, *_choices(calculator), *calculator.presets.values()):
-        for name, view in calculator.compute(make(calculator, values)).items():
+        lazy = solved(calculator.name, make(calculator, values))
+        for name, view in lazy.made(set(lazy.names) - silent).items():
             found.setdefault(name, {}).update(dict.fromkeys(_named(view)))
-    return {name: tuple(keys) for name, keys in found.items()}
+    return {name: tuple(found.get(name, ())) for name in dict.fromkeys((*views, *found))}
 
 
 def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:

@@ -169,7 +169,7 @@ def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:
     drawn = {
         name: memo.get(
             f"figure {name}",
-            digest((key, parts.tools.keys[name.partition(".")[0]])),
+            digest((key, page.one_line(view))),
             partial(_drawn, parts, name, view),
         )
         for name, view in views.items()

@@ -24,7 +24,7 @@ from builder import (
     toolbox,
 )
 from builder.content import Texts
-from builder.dress import dress
+from builder.dress import Ahead, dress
 from builder.findings import Surroundings
 from builder.folders import Folders, digest, digest_of_files
 from builder.keys import Keys
@@ -109,6 +109,7 @@ def _built(
     report: Report,
 ) -> Built:
     keys = Keys(folders)
+    ahead = Ahead(folders, services, memo)
     layout = drawing.layout(folders.theme)
     tools = toolbox.read(memo, keys.calculator, services.draw, layout)
     if tools.broken:
@@ -119,7 +120,7 @@ def _built(
     articles = [(article, rendered[article.source]) for article in texts.articles]
     calculators = [tools.calculators[name] for name in placed]
     done = typeset(articles, calculators, services, folders.cache, report)
-    dressed = dress(folders, services, memo, report, live=bool(placed))
+    dressed = dress(folders, services, memo, report, ahead if placed else None)
     surface = Surface(
         shell=dressed.shell,
         paths=navigation.learning_paths(texts.articles),

@@ -11,20 +11,17 @@ from builder.library import REFERENCES, Library
 from builder.live import Live
 from builder.memo import Memo
 from builder.problem import Problem
+from engine.answer import dump
 
 Draw = Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolbox:
-    """The calculators by name; with `broken`, `problems` names those that raise and no others.
-
-    `keys` gives the digest of what made a calculator's results.
-    """
+    """The calculators by name; with `broken`, `problems` names those that raise and no others."""
 
     calculators: Mapping[str, Live]
     problems: tuple[Problem, ...]
-    keys: Mapping[str, str]
     broken: bool = False
 
     def load(self, name: str) -> Live:
@@ -56,11 +53,9 @@ def read(memo: Memo, key: Callable[[str], str], draw: Draw, layout: str) -> Tool
                 message = f"equation '{equation.name}' uses \\v{{{symbol}}}, not among its symbols"
                 problems.append(Problem(live.source(name), 1, message))
     if broken:
-        return Toolbox(calculators={}, keys={}, problems=tuple(broken), broken=True)
-    drawn_by = {name: digest((key(name), layout)) for name in found}
-    return Toolbox(
-        calculators=_drawn(found, memo, drawn_by, draw), keys=drawn_by, problems=tuple(problems)
-    )
+        return Toolbox(calculators={}, problems=tuple(broken), broken=True)
+    drawn_by = {name: digest((layout, dump(_charts(one)))) for name, one in found.items()}
+    return Toolbox(calculators=_drawn(found, memo, drawn_by, draw), problems=tuple(problems))
 
 
 def _drawn(
@@ -73,9 +68,9 @@ def _drawn(
     def pictures() -> Mapping[str, str]:
         return draw(
             {
-                f"{name}.{output}": {"view": one.outputs[output], "spoken": words}
+                f"{name}.{output}": chart
                 for name, one in fresh.items()
-                for output, words in one.reply["extra"]["spoken"].items()
+                for output, chart in _charts(one).items()
             }
         )
 
@@ -89,6 +84,12 @@ def _drawn(
         return replace(one, reply={**one.reply, "extra": {**extra, "svg": svg}})
 
     return {name: drawn(name, one) for name, one in found.items()}
+
+
+def _charts(one: Live) -> dict[str, Any]:
+    """Return what the charts of a calculator are drawn from: equal parts give equal pictures."""
+    spoken = one.reply["extra"]["spoken"]
+    return {name: {"view": one.outputs[name], "spoken": spoken[name]} for name in spoken}
 
 
 def _reader(name: str) -> Callable[[], tuple[Live, list[Problem]]]:

@@ -61,7 +61,7 @@ def _views(
     want: Mapping[str, list[str]],
 ) -> dict[str, View]:
     """Return the views that somebody looks at or has opened."""
-    lazy = _solved(calculator.name, make(calculator, values))
+    lazy = solved(calculator.name, make(calculator, values))
     looked_at = (
         None if only is None else {*only, *(name for names in want.values() for name in names)}
     )
@@ -69,7 +69,7 @@ def _views(
 
 
 @lru_cache(maxsize=8)
-def _solved(name: str, inputs: Hashable) -> Lazy:
+def solved(name: str, inputs: Hashable) -> Lazy:
     """Return the views of these inputs, solved once: a receipt opened later computes nothing."""
     return load(name).lazy(inputs)
 

@@ -52,6 +52,11 @@ class Lazy:
     def __init__(self, views: Views) -> None:
         self._views = dict(views)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all views, made or not."""
+        return tuple(self._views)
+
     def made(self, only: Iterable[str] | None = None) -> dict[str, View]:
         """Return the views by name; `only` those named, if given."""
         wanted = self._views if only is None else set(only)
