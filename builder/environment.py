@@ -1,6 +1,7 @@
 """Make the environment that build.py runs in; standard library only, since nothing else is there.
 
-The packages of pyproject.toml go into `.venv` beside build.py, unless the running Python has them.
+The packages that requirements/ locks go into `.venv` beside build.py, each checked against its
+hash, unless the running Python has them. README.md says how the locks are made.
 """
 
 import hashlib
@@ -58,8 +59,8 @@ def prepare(root: Path, *, testing: bool, say: Callable[[str], None]) -> Path:
     if not python.exists():
         say(f"making an environment in {folder.name} ...")
         make(folder)
-    say("installing the packages of pyproject.toml, a minute or two ...")
-    install(python, requirements(root / "pyproject.toml", testing=testing))
+    say("installing the locked packages, a minute or two ...")
+    install(python, lock(root, testing=testing))
     # Written last: an installation that broke off is tried again.
     stamp_of(folder, testing).write_text(mark(root), "utf-8")
     return python
@@ -79,14 +80,16 @@ def make(folder: Path) -> None:
         )
 
 
-def install(python: Path, packages: list[str]) -> None:
-    """Install packages with pip.
+def install(python: Path, locked: Path) -> None:
+    """Install the packages of a lock with pip, which refuses what has another hash.
 
     Raises:
         OSError: pip could not.
     """
     quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
-    done = _run([str(python), "-m", "pip", "install", *quiet, *packages])
+    done = _run(
+        [str(python), "-m", "pip", "install", *quiet, "--require-hashes", "-r", str(locked)]
+    )
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         reason = (lines or done.stderr.splitlines() or ["it gave no reason"])[-1]
@@ -100,14 +103,20 @@ def requirements(pyproject: Path, *, testing: bool) -> list[str]:
     return [*project["dependencies"], *extra]
 
 
+def lock(root: Path, *, testing: bool) -> Path:
+    """Return the file that locks the packages, with those of the tests if wanted."""
+    return root / "requirements" / ("test.txt" if testing else "build.txt")
+
+
 def python_of(folder: Path) -> Path:
     """Return the Python of an environment."""
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def mark(root: Path) -> str:
-    """Return the digest of pyproject.toml, which says what was installed."""
-    return hashlib.sha256((root / "pyproject.toml").read_bytes()).hexdigest()
+    """Return the digest of the locks, which say what was installed."""
+    locks = (lock(root, testing=testing).read_bytes() for testing in (False, True))
+    return hashlib.sha256(b"".join(locks)).hexdigest()
 
 
 def stamp_of(folder: Path, testing: bool) -> Path:
@@ -116,7 +125,7 @@ def stamp_of(folder: Path, testing: bool) -> Path:
 
 
 def stamped(folder: Path, testing: bool, root: Path = ROOT) -> bool:
-    """Say whether the environment has the packages of the present pyproject.toml."""
+    """Say whether the environment has the packages of the present locks."""
     stamps = [stamp_of(folder, True)] + ([] if testing else [stamp_of(folder, False)])
     return any(s.is_file() and s.read_text("utf-8") == mark(root) for s in stamps)
 

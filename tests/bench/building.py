@@ -28,7 +28,7 @@ minutes = 5
 
 {words}
 """
-COPIED = ("build.py", "builder", "content", "engine", "theme", "pyproject.toml")
+COPIED = ("build.py", "builder", "content", "engine", "requirements", "theme", "pyproject.toml")
 
 
 def copy(folder: Path) -> None:

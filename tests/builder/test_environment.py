@@ -1,3 +1,4 @@
+import re
 import runpy
 import sys
 
@@ -5,12 +6,14 @@ import pytest
 
 from builder import environment
 
-PYPROJECT = '[project]\ndependencies = ["a>=1"]\n[project.optional-dependencies]\ntest = ["b"]\n'
+LOCKS = {"build.txt": "a==1 --hash=sha256:0\n", "test.txt": "a==1 --hash=sha256:0\nb==2\n"}
 
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "requirements").mkdir()
+    for name, text in LOCKS.items():
+        (tmp_path / "requirements" / name).write_text(text)
     installed = []
 
     def make(folder):
@@ -19,7 +22,9 @@ def root(tmp_path, monkeypatch):
         python.touch()
 
     monkeypatch.setattr(environment, "make", make)
-    monkeypatch.setattr(environment, "install", lambda python, names: installed.append(names))
+    monkeypatch.setattr(
+        environment, "install", lambda python, locked: installed.append(locked.name)
+    )
     return tmp_path, installed
 
 
@@ -30,13 +35,13 @@ def prepare(folder, *, testing=False):
 def test_the_dependencies_are_installed(root):
     folder, installed = root
     prepare(folder)
-    assert installed == [["a>=1"]]
+    assert installed == ["build.txt"]
 
 
 def test_the_verb_test_installs_those_of_the_tests_too(root):
     folder, installed = root
     prepare(folder, testing=True)
-    assert installed == [["a>=1", "b"]]
+    assert installed == ["test.txt"]
 
 
 def test_the_python_of_the_environment_is_returned(root):
@@ -58,19 +63,19 @@ def test_an_environment_with_the_tests_serves_the_other_verbs(root):
     assert len(installed) == 1
 
 
-def test_a_changed_pyproject_installs_again(root):
+def test_a_changed_lock_installs_again(root):
     folder, installed = root
     prepare(folder)
-    (folder / "pyproject.toml").write_text(PYPROJECT.replace("a>=1", "a>=2"))
+    (folder / "requirements" / "build.txt").write_text("a==2\n")
     prepare(folder)
-    assert installed[1] == ["a>=2"]
+    assert len(installed) == 2
 
 
 def test_a_failed_installation_is_tried_again(root, monkeypatch):
     folder, installed = root
     good = environment.install
 
-    def fail(python, names):
+    def fail(python, locked):
         raise OSError("no network")
 
     monkeypatch.setattr(environment, "install", fail)
@@ -99,7 +104,7 @@ def test_pips_own_reason_is_passed_on(tmp_path):
     pip.chmod(0o755)
     message = "pip could not install the packages: no space left"
     with pytest.raises(OSError, match=message):
-        environment.install(pip, ["a"])
+        environment.install(pip, tmp_path / "build.txt")
 
 
 def test_modules_that_are_not_there_are_missing():
@@ -109,3 +114,26 @@ def test_modules_that_are_not_there_are_missing():
 def test_every_dependency_has_its_module_in_the_list():
     names = environment.requirements(environment.ROOT / "pyproject.toml", testing=True)
     assert len(names) == len(environment.MODULES) + len(environment.TEST_MODULES)
+
+
+@pytest.mark.parametrize("testing", [False, True])
+def test_every_dependency_is_locked_with_hashes(testing):
+    text = environment.lock(environment.ROOT, testing=testing).read_text("utf-8")
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+)[^\n]*\\\n    --hash=sha256:", text, re.MULTILINE))
+    wanted = environment.requirements(environment.ROOT / "pyproject.toml", testing=testing)
+    assert {re.match(r"[\w.-]+", one)[0] for one in wanted} <= {n.replace("_", "-") for n in locked}
+
+
+def test_every_locked_package_has_a_hash():
+    text = environment.lock(environment.ROOT, testing=True).read_text("utf-8")
+    packages = re.findall(r"^[\w.-]+==.*", text, re.MULTILINE)
+    assert packages
+    assert [line for line in packages if not line.endswith("\\")] == []
+
+
+def test_the_workflow_and_the_readme_name_one_python():
+    files = (".github/workflows/publish.yml", "README.md")
+    texts = [(environment.ROOT / name).read_text("utf-8") for name in files]
+    found = [set(re.findall(r"[Pp]ython(?:-version:)? \"?(3\.\d+)\b", text)) for text in texts]
+    assert found[0] == {"3.11"}
+    assert "3.11" in found[1]
