@@ -5,25 +5,22 @@ from dataclasses import dataclass
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.models import num_sparse_layers
-from engine.formulas.axes import least_bandwidth, stage_message, tensor_layer_bytes
-from engine.formulas.operations import attention_scores, local_tokens
+from engine.formulas.axes import HALF, least_bandwidth, stage_message
+from engine.formulas.operations import local_tokens
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
-from engine.formulas.volumes import (
-    context_ring_bytes_sent,
-    expert_bytes_sent,
-    gradient_passes,
-    parameter_passes,
-    tensor_passes,
-    zero_bytes_sent,
-)
+from engine.formulas.volumes import gradient_passes, parameter_passes, tensor_passes
 from engine.run.file import Run
 from engine.run.parallelism import num_microbatches, sharding_ranks
+from engine.simulate.axis_bytes import (
+    axis_bytes_sent,
+    context_block,
+    deferred_stage,
+    passes_again,
+)
 from engine.simulate.layer_exchange import exchange_time
-from engine.simulate.rank import Group, Rank, group_of, stage_hops
+from engine.simulate.rank import Axis, Group, Rank, group_of, stage_hops
 from engine.simulate.sharding_time import rank_weights
 from engine.simulate.step_time import StepTime
-
-HALF: Bytes = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +56,8 @@ class AxisLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Load:
-    """What a kind of communication comes to: bytes, messages, seconds alone, its group."""
+    """What a kind of communication comes to: messages, seconds alone, its group."""
 
-    sent: Bytes
     messages: Ratio
     alone: Seconds
     group: Group
@@ -71,7 +67,7 @@ def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tu
     """Return the axes with more than one rank; sequence parallelism stands for its tensor axis."""
     plan = run.plan
     sequence = plan.sequence_parallel and plan.tensor_parallel > 1
-    axes: tuple[tuple[str, str, Count, str, Callable[[Run, Rank], _Load], Seconds], ...] = (
+    axes: tuple[tuple[Axis, str, Count, str, Callable[[Run, Rank], _Load], Seconds], ...] = (
         (
             "tensor",
             "TP with SP" if sequence else "TP",
@@ -113,6 +109,7 @@ def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tu
             step.data_parallel,
         ),
     )
+    sent = axis_bytes_sent(run.model, plan, run.training)
     found = []
     for key, label, ranks, what, count, exposed in axes:
         if ranks == 1:
@@ -124,9 +121,9 @@ def axis_loads(run: Run, rank: Rank, step: StepTime, computation: Seconds) -> tu
                 label=label,
                 ranks=ranks,
                 what=what,
-                sent=load.sent,
+                sent=sent[key],
                 messages=load.messages,
-                needed=least_bandwidth(load.sent, computation),
+                needed=least_bandwidth(sent[key], computation),
                 has=load.group.bandwidth,
                 wire="NVLink" if load.group.nodes == 1 else "network",
                 alone=load.alone,
@@ -140,11 +137,6 @@ def _repeats(run: Run) -> tuple[Count, Ratio]:
     """Return the micro-batches of a step and the layers of a stage."""
     layers = run.model.num_layers / run.plan.pipeline_parallel
     return num_microbatches(run.plan, run.training), layers
-
-
-def _again(run: Run) -> Ratio:
-    """Return passes through a layer over those without recomputation, for its collectives."""
-    return 1.5 if run.training.recompute == "full" else 1.0
 
 
 def _tensor(run: Run, rank: Rank) -> _Load:
@@ -164,7 +156,6 @@ def _tensor(run: Run, rank: Rank) -> _Load:
         one = all_reduce_time(size, ranks, group.nodes, group.bandwidth, rank.switch_adds)
         calls = passes // 2
     return _Load(
-        sent=times * tensor_layer_bytes(tokens, model.hidden_size, ranks, passes),
         messages=times * calls,
         alone=times * calls * one,
         group=group,
@@ -175,14 +166,11 @@ def _context(run: Run, rank: Rank) -> _Load:
     """The ring of keys and values: once forward, twice backward."""
     plan = run.plan
     many, layers = _repeats(run)
-    scores = attention_scores(run.model, plan, run.training)
-    width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
-    block = HALF * scores.sequences * scores.queries * width
+    block = context_block(run.model, plan, run.training)
     group = group_of(rank, plan.context_parallel, plan.tensor_parallel)
     hop = rank.scale_up if group.nodes == 1 else rank.port
     hops = many * layers * 3 * (plan.context_parallel - 1)
     return _Load(
-        sent=many * layers * context_ring_bytes_sent(block, 1, plan.context_parallel),
         messages=hops,
         alone=hops * send_time(block, hop, min(2, group.nodes)),
         group=Group(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
@@ -195,12 +183,10 @@ def _expert(run: Run, rank: Rank) -> _Load:
     many = num_microbatches(plan, training)
     layers = num_sparse_layers(model) / plan.pipeline_parallel
     own = local_tokens(plan, training) / plan.tensor_parallel
-    copies = own * model.experts_per_token * HALF * model.hidden_size
     group = group_of(rank, plan.expert_parallel, plan.expert_tensor_parallel)
-    calls = many * layers * 4 * _again(run)
+    calls = many * layers * 4 * passes_again(run.training)
     hop = rank.scale_up if group.nodes == 1 else rank.port
     return _Load(
-        sent=many * layers * _again(run) * expert_bytes_sent(copies, 1, plan.expert_parallel),
         messages=calls,
         alone=calls * exchange_time(own, model, rank, group),
         group=Group(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
@@ -214,7 +200,6 @@ def _pipeline(run: Run, rank: Rank) -> _Load:
     size = stage_message(local_tokens(plan, training), model.hidden_size) / plan.tensor_parallel
     hop = stage_hops(rank, plan).slowest
     return _Load(
-        sent=many * size,
         messages=many,
         # The pipeline also fills and drains.
         alone=(many + 2 * (plan.pipeline_parallel - 1)) * send_time(size, hop.bandwidth, hop.nodes),
@@ -228,8 +213,7 @@ def _data(run: Run, rank: Rank) -> _Load:
     many, layers = _repeats(run)
     ranks = sharding_ranks(plan)
     held = rank_weights(run.model, plan)
-    # Deferred reductions: Megatron's stage 2 also adds its micro-batches up first.
-    stage = 1 if plan.zero_stage == 2 else plan.zero_stage
+    stage = deferred_stage(plan)
     gradients = rank.software.gradient * (held.common + held.experts)
     parameters = HALF * (held.common + held.experts)
     group = group_of(rank, ranks, plan.tensor_parallel)
@@ -239,7 +223,6 @@ def _data(run: Run, rank: Rank) -> _Load:
         for size in (gradients, parameters)
     )
     return _Load(
-        sent=zero_bytes_sent(gradients, parameters, stage, ranks, many),
         messages=layers * sum(passes),
         alone=passes[0] * scatter + passes[1] * gather,
         group=group,

@@ -10,19 +10,17 @@ from itertools import pairwise
 
 from engine.basis.units import Bytes, Count, Ratio, Share
 from engine.catalog.models import Model, num_sparse_layers
-from engine.formulas.axes import tensor_layer_bytes
-from engine.formulas.operations import attention_scores, local_tokens
-from engine.formulas.volumes import context_ring_bytes_sent, expert_bytes_sent, tensor_passes
+from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import Plan, Training, num_microbatches
-from engine.run.software import SOFTWARE
-from engine.simulate.layer_exchange import HALF
+from engine.simulate.axis_bytes import axis_bytes_sent, passes_again
 from engine.simulate.rank import Axis
 from engine.simulate.rank_map import Mesh, Ranks, groups, node_of, place
-from engine.simulate.sharding_time import rank_weights
 
 SHOWN: tuple[Axis, ...] = ("tensor", "context", "expert", "data", "pipeline")
 # Tokens to their experts and results back, forward and backward.
 EXCHANGES = 4
+# Keys and values once forward, and twice backward, with their gradients.
+RING_TURNS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,68 +45,31 @@ def sent_per_step(
 ) -> Mapping[Axis, tuple[Bytes, Ratio]]:
     """Return (bytes, messages) that a rank sends per step along each axis; 0 where it has one rank.
 
-    Layers are those of the mean stage; the embedding's and the output layer's are left out.
+    The bytes are those of `axis_bytes_sent`.
     """
-    layers = model.num_layers / plan.pipeline_parallel
-    rounds = num_microbatches(plan, training) * layers
-    hidden = HALF * local_tokens(plan, training) * model.hidden_size
-    found = {
-        "tensor": _tensor(model, plan, training, rounds),
-        "context": _context(model, plan, training, rounds),
-        "expert": _expert(model, plan, hidden, rounds),
-        "data": _data(model, plan, training, mesh),
-    }
-    if plan.pipeline_parallel > 1:
-        each = hidden / plan.tensor_parallel
-        messages = 2 * num_microbatches(plan, training)
-        found["pipeline"] = (messages * each, messages)
-    nothing = 0.0, 0.0
-    return {axis: found.get(axis, nothing) for axis in SHOWN}
-
-
-def _tensor(model: Model, plan: Plan, training: Training, rounds: Ratio) -> tuple[Bytes, Ratio]:
-    ranks = plan.tensor_parallel
-    if ranks == 1:
-        return 0.0, 0.0
+    sent = axis_bytes_sent(model, plan, training)
+    many = num_microbatches(plan, training)
+    rounds = many * model.num_layers / plan.pipeline_parallel
     passes = tensor_passes(
         sequence_parallel=plan.sequence_parallel, recompute=training.recompute == "full"
     )
-    tokens = local_tokens(plan, training)
-    sent = rounds * tensor_layer_bytes(tokens, model.hidden_size, ranks, passes)
-    return sent, rounds * (passes if plan.sequence_parallel else passes // 2)
+    sparse = num_sparse_layers(model) / model.num_layers
+    counts: Mapping[Axis, Ratio] = {
+        "tensor": rounds * (passes if plan.sequence_parallel else passes // 2),
+        "context": rounds * RING_TURNS * (plan.context_parallel - 1),
+        "expert": rounds * sparse * EXCHANGES * passes_again(training),
+        "data": 2.0 * _data_groups(model, mesh),
+        "pipeline": 2.0 * many * plan.virtual_pipeline,
+    }
+    return {axis: (sent[axis], counts[axis] if sent[axis] else 0.0) for axis in SHOWN}
 
 
-def _context(model: Model, plan: Plan, training: Training, rounds: Ratio) -> tuple[Bytes, Ratio]:
-    steps = plan.context_parallel - 1
-    scores = attention_scores(model, plan, training)
-    width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
-    block = HALF * scores.sequences * scores.queries * width
-    sent = rounds * context_ring_bytes_sent(block, 1, plan.context_parallel)
-    return sent, rounds * 2 * steps
-
-
-def _expert(model: Model, plan: Plan, hidden: Bytes, rounds: Ratio) -> tuple[Bytes, Ratio]:
-    ranks = plan.expert_parallel
-    if ranks == 1 or not model.num_experts:
-        return 0.0, 0.0
-    sparse = rounds * num_sparse_layers(model) / model.num_layers
-    own = hidden / plan.tensor_parallel * model.experts_per_token
-    return sparse * expert_bytes_sent(own, 1, ranks), sparse * EXCHANGES
-
-
-def _data(model: Model, plan: Plan, training: Training, mesh: Mesh) -> tuple[Bytes, Ratio]:
-    """Gradients are scattered and parameters gathered (ZeRO-1), those of experts over fewer."""
-    weights = rank_weights(model, plan)
-    each = SOFTWARE[training.framework].gradient + HALF
-    total, messages = 0.0, 0
+def _data_groups(model: Model, mesh: Mesh) -> Count:
+    """Return the groups that reduce gradients: of the experts there is one of their own."""
     sizes = mesh.sizes
     copies = sizes["data"] * sizes["context"]
     same_experts = sizes["tensor"] * copies // mesh.expert
-    for ranks, held in ((copies, weights.common), (same_experts, weights.experts)):
-        if ranks > 1 and held:
-            total += each * held * (ranks - 1) / ranks
-            messages += 2
-    return total, float(messages)
+    return (copies > 1) + (same_experts > 1 and bool(model.num_experts))
 
 
 def links(mesh: Mesh, axis: Axis) -> Iterator[tuple[Count, Count, Share]]:

@@ -89,7 +89,9 @@ def mapped_plan(run: Run, order: Order) -> MappedPlan:
     mesh = _laid(run.plan, order, run.cluster.gpus_per_node)
     found = traffic(run.model, run.plan, run.training, mesh)
     where = placed(mesh)
-    ranks = {**mesh.sizes, "expert": mesh.expert}
+    # Gradients also go around the ranks that share a sequence.
+    gradients = mesh.sizes["data"] * mesh.sizes["context"]
+    ranks = {**mesh.sizes, "expert": mesh.expert, "data": gradients}
     return MappedPlan(
         run=run,
         mesh=mesh,
