@@ -45,7 +45,6 @@ class Result:
         Told(
             "GPUs",
             "n",
-            note="on {num_nodes} nodes",
             basis="definition",
             assumes=("Sequence and expert parallelism reuse ranks and add none.",),
         ),

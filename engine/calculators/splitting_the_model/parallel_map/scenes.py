@@ -10,6 +10,7 @@ from engine.draw.axis_order import Chip, order_scene
 from engine.draw.rank_map import Look, map_scene
 from engine.draw.traffic_matrix import Matrix, matrix_scene
 from engine.form.axis_names import SHORT
+from engine.form.counted import noun
 from engine.simulate.mapped_plan import exposed
 from engine.simulate.party_traffic import between_parties
 from engine.simulate.rank import Axis
@@ -78,9 +79,10 @@ def _of_axis(found: Result, axis: Axis) -> Text:
     mesh, one = found.plan.mesh, found.plan.traffic[axis]
     spread = nodes_spanned(mesh, axis)
     where = "inside one node" if spread == 1 else "over up to {k} nodes"
+    count = noun(len(groups(mesh, axis)), "group")
     words = (
-        f"{axis.capitalize()} parallel: {{g}} groups of {{n}}, each {where}. A GPU sends {{b}} per "
-        "step, of which {a} leave the node; the step waits {t} for it."
+        f"{axis.capitalize()} parallel: {{g}} {count} of {{n}}, each {where}. A GPU sends {{b}} "
+        "per step, of which {a} leave the node; the step waits {t} for it."
     )
     return say(
         words,

@@ -8,6 +8,7 @@ from engine.basis.told import Teller
 from engine.basis.units import SECONDS, SHARE, Seconds
 from engine.basis.views import Badge, Value
 from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.form.counted import noun
 from engine.form.run.equations import STEP
 from engine.form.step_parts import step_symbols
 from engine.simulate.mapped_plan import exposed
@@ -34,7 +35,11 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
     swapped = f"{worst.first} and {worst.second} swapped" if worst else "nothing to swap"
     sizes = {"t": "tensor", "c": "context", "d": "data", "p": "pipeline"}
     return {
-        "world_size": tell.value("world_size", symbols=sizes),
+        "world_size": tell.value(
+            "world_size",
+            symbols=sizes,
+            note=f"on {{num_nodes}} {noun(result.num_nodes, 'node')}",
+        ),
         "step": tell.value("step", symbols=step_symbols(plan.step)),
         "worst_swap": tell.value(
             "worst_swap",

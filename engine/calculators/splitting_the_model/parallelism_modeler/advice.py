@@ -9,6 +9,7 @@ from engine.basis.units import BYTES, COUNT, GPU_TIME, LINK_SPEED, SHARE, Quanti
 from engine.basis.views import Advice, Challenge, Condition, Remedy
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result, plan_of
+from engine.form.counted import noun
 from engine.run.problems import problems
 from engine.run.stage_cut import uneven_pieces
 from engine.simulate.modeled_plan import Modeled
@@ -62,10 +63,16 @@ def _side(before: Modeled, after: Modeled) -> Sentence:
     numbers: dict[str, tuple[float, Quantity]] = {}
     words: list[str] = []
     pairs = (
-        ("n", "{n} GPUs", before.run.plan.world_size, after.run.plan.world_size, COUNT),
+        (
+            "n",
+            f"{{n}} {noun(after.run.plan.world_size, 'GPU')}",
+            before.run.plan.world_size,
+            after.run.plan.world_size,
+            COUNT,
+        ),
         (
             "b",
-            "a batch of {b} sequences",
+            f"a batch of {{b}} {noun(after.run.training.global_batch_size, 'sequence')}",
             before.run.training.global_batch_size,
             after.run.training.global_batch_size,
             COUNT,
@@ -116,7 +123,11 @@ def _candidates(inputs: Inputs, found: Modeled) -> Iterator[tuple[str, Text, Cha
         sequences = 2 * inputs.micro_batch_size
         yield (
             "larger",
-            say("{m} micro-batches of {b}", m=(many // 2, COUNT), b=(sequences, COUNT)),
+            say(
+                f"{{m}} {noun(many // 2, 'micro-batch')} of {{b}}",
+                m=(many // 2, COUNT),
+                b=(sequences, COUNT),
+            ),
             {"num_microbatches": many // 2, "micro_batch_size": sequences},
         )
     if stages > 1:

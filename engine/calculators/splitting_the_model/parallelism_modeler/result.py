@@ -90,7 +90,7 @@ class Result:
     ]
     exposed: Annotated[Seconds, Symbol("Te")]
     compute: Seconds
-    step: Annotated[Seconds, Told("Step", "T", note="{tokens} tokens on {gpus} GPUs")]
+    step: Annotated[Seconds, Told("Step", "T")]
     tokens: Tokens
     gpus: Count
     token_time: Annotated[
@@ -158,6 +158,7 @@ class Result:
     element: Annotated[Bytes, Symbol("e")]
     transfer: Annotated[Bytes, Told("Over one boundary in a step", "V", color="pipeline")]
     transfer_total: Annotated[Bytes, Told("Over all boundaries in a step", color="pipeline")]
+    two: Count
     all_pieces: Count
     needed_pipeline: Annotated[
         float,
@@ -266,7 +267,9 @@ def solve(inputs: Inputs) -> Result:
         microbatch_tokens=tokens,
         hidden=run.model.hidden_size,
         element=HALF,
-        transfer=pipeline_bytes(plan.microbatches, 2, whole),
+        # One stage has no boundary.
+        transfer=pipeline_bytes(plan.microbatches, min(2, sizes[0]), whole),
+        two=min(2, sizes[0]),
         transfer_total=pipeline_bytes(plan.microbatches, pieces, whole),
         all_pieces=pieces,
         needed_pipeline=least_bandwidth(sent, plan.computation),

@@ -8,6 +8,7 @@ from engine.basis.views import Formula, Published, Value
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.published import SOURCE, note
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
+from engine.form.counted import noun
 from engine.form.run.equations import PEAK, STEP
 from engine.form.run.result import band
 from engine.form.step_parts import peak_symbols, step_symbols
@@ -47,6 +48,7 @@ def of_step(tell: Teller, result: Result) -> dict[str, Value]:
         "step": tell.value(
             "step",
             symbols=step_symbols(result.plan.step),
+            note=f"{{tokens}} tokens on {{gpus}} {noun(result.gpus, 'GPU')}",
             assumes=(mean, "The slowest stage sets the pace."),
         ),
         "token_time": tell.value(
@@ -100,7 +102,7 @@ def of_pipeline(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value
         "bubble": _bubble(tell, inputs, result),
         "operations": tell.value("operations", published=note("operations", result)),
         "boundary": tell.value("boundary", symbols={"t": "microbatch_tokens", "h": "hidden"}),
-        "transfer": _transfer(tell, result, "transfer", (2.0, COUNT)),
+        "transfer": _transfer(tell, result, "transfer", "two"),
         "transfer_total": _transfer(tell, result, "transfer_total", "all_pieces"),
         "needed_pipeline": tell.value(
             "needed_pipeline", symbols={"V": "sent_on"}, published=note("bandwidth", result)
@@ -165,7 +167,8 @@ def tensor_alone(tell: Teller) -> Value:
 
 def of_memory(tell: Teller, result: Result) -> dict[str, Value]:
     """Return the activations of the first stage, and the memory of the fullest GPU."""
-    kept = "All tensors of {first_layers} layers, for {first_held} micro-batches in flight, on "
+    layers, batches = noun(result.first_layers, "layer"), noun(result.first_held, "micro-batch")
+    kept = f"All tensors of {{first_layers}} {layers}, for {{first_held}} {batches} in flight, on "
     fullest = result.plan.stages[result.plan.fullest]
     return {
         "activation": tell.value(

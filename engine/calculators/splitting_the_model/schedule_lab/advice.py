@@ -7,6 +7,7 @@ from engine.basis.text import Text, say
 from engine.basis.units import COUNT, MILLI, SHARE
 from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
+from engine.form.counted import noun
 from engine.simulate.schedule_bench import Played, cost, played
 from engine.simulate.schedule_case import Case
 
@@ -20,7 +21,8 @@ def regime(case: Case, own: Played) -> Badge:
     badge, setting = _regime(case, own), own.setting
     if not setting.reason:
         return badge
-    words = "Played with {p} stages and {m} micro-batches: "
+    batches = noun(setting.num_microbatches, "micro-batch")
+    words = f"Played with {{p}} stages and {{m}} {batches}: "
     words += f"{own.title} {setting.reason}." if setting.refused else f"{setting.reason}."
     return replace(
         badge,
@@ -43,7 +45,8 @@ def _regime(case: Case, own: Played) -> Badge:
                 sentence=say(text, q=(own.share, SHARE), r=(without.share, SHARE)),
                 color="communication" if name == "Messages" else "ink",
             )
-    words = "{q} of the step is idle: {p} stages fill and drain for only {m} micro-batches."
+    batches = noun(own.setting.num_microbatches, "micro-batch")
+    words = f"{{q}} of the step is idle: {{p}} stages fill and drain for only {{m}} {batches}."
     if own.name == "naive":
         words = "{q} of the step is idle: only one of {p} stages works at a time."
     return Badge(
@@ -131,9 +134,10 @@ def _remedy(
 
 def _memory(own: Played, after: Played) -> Text:
     if after.peak == own.peak:
-        return say("holds {a} micro-batches, as now", a=(after.peak, COUNT))
+        batches = noun(after.peak, "micro-batch")
+        return say(f"holds {{a}} {batches}, as now", a=(after.peak, COUNT))
     return say(
-        "holds {a} micro-batches instead of {b}",
+        f"holds {{a}} {noun(after.peak, 'micro-batch')} instead of {{b}}",
         a=(after.peak, COUNT),
         b=(own.peak, COUNT),
     )
