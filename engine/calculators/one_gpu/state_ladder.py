@@ -116,5 +116,6 @@ def _ladder(tell: Teller, result: Result) -> Bars:
             for stage, states in enumerate(result.rungs)
         ),
         rules=(Rule(key="capacity", label=tell.say("{capacity}"), axis="x", at=result.capacity),),
-        caption="The line is the memory of the GPU; activations come on top.",
+        caption="The line is the memory of the GPU as sold; activations come on top, and the CUDA "
+        "context takes its part.",
     )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.calculator import load
 from engine.form.levers.inputs import Inputs, as_run
 from engine.simulate.elasticity import PARTS, gain_of, gain_of_gpus
 
@@ -27,3 +28,10 @@ def test_more_gpus_make_a_step_faster_by_less_than_there_are_more():
 def test_a_part_that_the_job_does_not_use_gives_nothing():
     alone, _ = as_run(Inputs(world_size=8, pipeline_parallel=1))
     assert gain_of(alone, PARTS["network"], 1.0) == 0
+
+
+def test_no_part_is_ranked_for_a_job_that_does_not_fit():
+    calculator = load("elasticities")
+    crowded = calculator.inputs(world_size=8, pipeline_parallel=1)
+    assert calculator.compute(crowded)["verdict"].text == "Does not fit"
+    assert {calculator.compute(crowded)[part].value for part in PARTS} == {0.0}

@@ -8,7 +8,7 @@ from engine.basis.units import SHARE
 from engine.basis.views import Badge
 from engine.calculators.whole_runs.job_time import charts, values
 from engine.calculators.whole_runs.job_time.result import Result as Result
-from engine.calculators.whole_runs.job_time.result import solve as solve
+from engine.calculators.whole_runs.job_time.solve import solve as solve
 from engine.form.job_inputs import PRESETS as PRESETS
 from engine.form.job_inputs import Inputs as Inputs
 from engine.formulas import goodput, run, stragglers

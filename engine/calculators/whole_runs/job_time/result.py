@@ -1,6 +1,5 @@
 """What job time shows: a run from its inputs, every number of the page."""
 
-import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -18,14 +17,7 @@ from engine.basis.units import (
     Share,
     TokenRate,
 )
-from engine.calculators.whole_runs.job_time.curves import Curves, curves
-from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.publications import LLAMA_3_405B
-from engine.form.job_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_WINDOW, Inputs
-from engine.formulas import goodput as saving
-from engine.formulas import run, stragglers
-from engine.simulate.cluster_life import Habits
-from engine.simulate.whole_run import whole_run
+from engine.calculators.whole_runs.job_time.curves import Curves
 
 QUANTILE = 0.99
 _POISSON = "Failures strike at random and independently, at a constant rate."
@@ -215,73 +207,3 @@ class Result:
     known_hours: GpuTime
     known_wall: Seconds
     curves: Curves
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return every number of the page."""
-    gpu, num_gpus = ACCELERATORS[inputs.gpu], inputs.num_gpus
-    peak = gpu.peak.get("bf16") or gpu.peak["fp16"]
-    measured = inputs.speed_from == "measured"
-    rate = inputs.rate if measured else run.token_rate(inputs.parameters, inputs.utilization, peak)
-    reached = run.utilization(inputs.parameters, rate, peak)
-    work = run.work_time(inputs.tokens, num_gpus, rate)
-    slow_down = stragglers.slowest_with_one_slow(num_gpus, inputs.deviation, inputs.slower)
-    jitter = stragglers.slowest_of(num_gpus, inputs.deviation)
-    mtbf = saving.job_mtbf(inputs.gpu_mtbf, num_gpus)
-    habits = Habits(
-        interval=inputs.interval, checkpoint=inputs.checkpoint, restart=inputs.restart, mtbf=mtbf
-    )
-    whole = whole_run(work * slow_down, habits)
-    gpus = run.gpu_time(num_gpus, whole.wall)
-    rest = inputs.checkpoint, inputs.restart, mtbf
-    daly = saving.daly_interval(inputs.checkpoint, mtbf)
-    lucky = stragglers.all_below(QUANTILE, num_gpus)
-    return Result(
-        wall_time=whole.wall,
-        gpu_hours=gpus,
-        cost=run.cost(gpus, inputs.price),
-        energy=run.energy(gpus, inputs.power, inputs.overhead),
-        work_time=work,
-        token_rate=rate,
-        reached=reached,
-        mtbf=mtbf,
-        goodput=whole.goodput,
-        first_order=saving.first_order_goodput(inputs.interval, *rest),
-        young=saving.young_interval(inputs.checkpoint, mtbf),
-        daly=daly,
-        best_goodput=saving.goodput(daly, *rest),
-        slow_down=slow_down,
-        bound=stragglers.largest_possible(num_gpus, inputs.deviation),
-        all_below=lucky,
-        slow_gpu=gpus if math.isinf(gpus) else stragglers.lost_to_waiting(gpus, slow_down / jitter),
-        peak=peak,
-        at_peak=work * min(reached, 1.0),
-        work=work * num_gpus,
-        jitter=jitter,
-        slow_factor=slow_down / jitter,
-        quantile=QUANTILE,
-        steps=whole.steps,
-        waiting=whole.steps - work,
-        spread=whole.spread,
-        checkpoints=whole.checkpoints,
-        restarts=whole.restarts,
-        redone=whole.redone,
-        failures=_counted(whole.failures),
-        draw=num_gpus * inputs.power * inputs.overhead,
-        one_in=1 / lucky if lucky else math.inf,
-        known_failures=LLAMA3_FAILURES,
-        known_all=LLAMA_3_405B.interruptions,
-        known_effective=LLAMA_3_405B.effective,
-        known_hours=LLAMA_3_405B.gpu_time,
-        known_wall=LLAMA_3_405B.wall,
-        known_window=LLAMA3_WINDOW,
-        known_gpus=LLAMA3_GPUS,
-        chance=whole.chance,
-        short=whole.short,
-        curves=curves(inputs, habits, slow_down),
-    )
-
-
-def _counted(number: float) -> float:
-    """Return a number of failures without decimals that nobody can count."""
-    return float(round(number)) if number >= 10 and math.isfinite(number) else number

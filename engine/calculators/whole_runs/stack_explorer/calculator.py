@@ -1,5 +1,7 @@
 """The stack explorer: one job, from a hop of nanoseconds to a run of months."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from engine.basis.told import Teller, Views
@@ -28,9 +30,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     run, estimated = found.run, found.found
     placed, told = events(result), run_views.values(run, estimated)
     return {
-        "mfu": published.beside(told["mfu"], result),
-        **_rates(tell, found.fits),
-        "step_time": told["step_time"],
+        **_header(tell, told, result),
         "possible": verdicts.possible(run, found.changes),
         "fits": verdicts.fit(run, estimated),
         "published": partial(published.table, tell, result),
@@ -60,13 +60,24 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _rates(tell: Teller, fits: bool) -> dict[str, Value]:
-    """Return speed and price; what does not fit has neither."""
-    names = ("token_rate", "exposed_share", "cost_of_tokens")
-    if fits:
-        return tell.values(*names)
-    none = Receipt(assumptions=("It does not fit: no step runs.",))
-    found = tell.values(*names)
-    for name in ("token_rate", "cost_of_tokens"):
-        found[name] = tell.value(name, receipt=none, note="it does not fit")
-    return found
+_NONE = "it does not fit: no step runs"
+
+
+def _header(tell: Teller, told: Mapping[str, Value], result: Result) -> dict[str, Value]:
+    """Return speed and price; what does not fit has neither, and its figures say so."""
+    found = {
+        "mfu": published.beside(told["mfu"], result),
+        **tell.values("token_rate", "exposed_share", "cost_of_tokens"),
+        "step_time": told["step_time"],
+    }
+    if result.job.fits:
+        return found
+    rates = ("token_rate", "cost_of_tokens")
+    return found | {
+        "mfu": replace(found["mfu"], note=_NONE),
+        "step_time": replace(found["step_time"], note=_NONE),
+        **{
+            name: tell.value(name, receipt=Receipt(assumptions=(_NONE,)), note=_NONE)
+            for name in rates
+        },
+    }

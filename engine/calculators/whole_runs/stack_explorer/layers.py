@@ -7,8 +7,8 @@ from engine.basis.told import Teller
 from engine.basis.units import BANDWIDTH, LINK_SPEED, SHARE
 from engine.basis.views import Cell, Open, Table
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
+from engine.calculators.whole_runs.stack_explorer.job import Job
 from engine.calculators.whole_runs.stack_explorer.names import LAYER_NAMES
-from engine.calculators.whole_runs.stack_explorer.result import Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

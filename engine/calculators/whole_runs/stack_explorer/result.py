@@ -2,91 +2,29 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from math import inf
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated
 
-from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import (
     COUNT,
     TOKENS,
     Bandwidth,
-    Count,
     Money,
     Ratio,
     Seconds,
     Share,
     TokenRate,
 )
-from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs, shared
+from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
+from engine.calculators.whole_runs.stack_explorer.job import BILLION, Job, job
 from engine.catalog.constants import achieved
 from engine.catalog.publications import Publication, publication
-from engine.estimate import estimate
-from engine.form.levers.inputs import Inputs as JobInputs
-from engine.form.levers.model import Job as Levers
-from engine.form.levers.model import job as levers_of
-from engine.formulas.job import cost_of_tokens, token_rate
 from engine.formulas.transfer_time import send_time
-from engine.run.file import Run
-from engine.run.parallelism import num_microbatches
-from engine.simulate.axis_wires import AxisWire, axis_wires
 from engine.simulate.job_events import Length, decades, event_counts, event_times
 from engine.simulate.node_message import NodeMessage, node_message
-from engine.simulate.rank import Rank, rank_of
-from engine.simulate.step_time import StepTime, step_time
 
-BILLION = 1e9
 START = PRESETS["13B on eight nodes with one port of 100 Gb/s"]
-Variant = tuple[str, str, StepTime]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """The job, whatever the reader looks at.
-
-    Attributes:
-        run: model, cluster, plan and training.
-        changes: what had to change for the plan to be possible.
-        found: its estimate.
-        step: its parts.
-        rank: rates of a GPU.
-        levers: what each change would give.
-        variants: (key, name, step) with nothing overlapped, gradients, tensor parallelism too.
-        wires: of its axes.
-        rate: tokens per second of all GPUs.
-    """
-
-    run: Run
-    changes: tuple[Text, ...]
-    found: Mapping[str, Any]
-    step: StepTime
-    rank: Rank
-    levers: Levers
-    variants: tuple[Variant, ...]
-    wires: tuple[AxisWire, ...]
-    rate: TokenRate
-
-    @property
-    def fits(self) -> bool:
-        """Whether its fullest GPU holds it; what does not fit has neither a rate nor a price."""
-        return bool(self.found["fits"])
-
-    @property
-    def microbatches(self) -> Count:
-        """Micro-batches of a pipeline in a step."""
-        return num_microbatches(self.run.plan, self.run.training)
-
-    @property
-    def uneven(self) -> bool:
-        """Whether some stages have more layers than others."""
-        return self.run.model.num_layers % self.run.plan.pipeline_parallel > 0
-
-    def cost(self, price: float) -> Money:
-        """Return what a billion tokens cost while steps run; infinite if none can."""
-        if not self.fits:
-            return inf
-        return cost_of_tokens(BILLION, self.run.plan.world_size, price, self.rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,44 +130,6 @@ class Result:
     times: Mapping[str, Seconds]
     counts: Mapping[str, Ratio]
     job: Job
-
-
-def job(inputs: Inputs) -> Job:
-    """Return the job; moving along the ruler does not compute it again."""
-    return _job(shared(inputs))
-
-
-@lru_cache(maxsize=8)
-def _job(inputs: JobInputs) -> Job:
-    levers = levers_of(inputs)
-    run, step = levers.run, levers.step
-    training = run.training
-    return Job(
-        run=run,
-        changes=levers.changes,
-        found=estimate(run),
-        step=step,
-        rank=rank_of(run.cluster, training),
-        levers=levers,
-        variants=_variants(run),
-        wires=axis_wires(run, step),
-        rate=token_rate(training.global_batch_size, training.sequence_length, step.total),
-    )
-
-
-def _variants(run: Run) -> tuple[Variant, ...]:
-    settings = (
-        ("nothing", "nothing overlapped", False, False),
-        ("gradients", "gradients overlapped (the job)", True, False),
-        ("both", "tensor parallelism overlapped too", True, True),
-    )
-    found = []
-    for key, label, gradients, tensor in settings:
-        training = replace(
-            run.training, overlap_gradient_reduce=gradients, overlap_tensor_parallel=tensor
-        )
-        found.append((key, label, step_time(run.model, run.cluster, run.plan, training)))
-    return tuple(found)
 
 
 @cache

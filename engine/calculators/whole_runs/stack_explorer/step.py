@@ -6,7 +6,7 @@ from engine.basis.text import say
 from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Axis, Bar, Bars, Cell, Code, Segment, Table, Timeline
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
-from engine.calculators.whole_runs.stack_explorer.result import Job
+from engine.calculators.whole_runs.stack_explorer.job import Job
 from engine.form.overlap.charts import chosen
 from engine.run.parallelism import data_parallel
 from engine.simulate.overlap_job import Setting

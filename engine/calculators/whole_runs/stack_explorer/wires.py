@@ -10,7 +10,8 @@ from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, SECONDS, Count
 from engine.basis.views import Badge, Bar, Bars, Cell, Scene, Segment, Table
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
-from engine.calculators.whole_runs.stack_explorer.result import Job, Result
+from engine.calculators.whole_runs.stack_explorer.job import Job
+from engine.calculators.whole_runs.stack_explorer.result import Result
 from engine.draw.rank_map import Look, map_scene
 from engine.form.axis_names import SHORT
 from engine.run.parallelism import data_parallel

@@ -11,8 +11,8 @@ from engine.calculators.whole_runs.stack_explorer.calculator import solve
 from engine.calculators.whole_runs.stack_explorer.challenge import SOLUTION
 from engine.calculators.whole_runs.stack_explorer.events import events
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
+from engine.calculators.whole_runs.stack_explorer.job import job
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
-from engine.calculators.whole_runs.stack_explorer.result import job
 from engine.calculators.whole_runs.stack_explorer.ruler import _spread, scene
 from engine.form.run.given import inputs_of
 
@@ -157,3 +157,9 @@ def test_the_bars_of_the_waterfall_are_as_long_as_their_messages_take():
 
 def test_uneven_pieces_are_said():
     assert compute(PLAIN)["possible"].text == "Uneven"
+
+
+def test_what_does_not_fit_says_so_beside_its_mfu():
+    crowded = compute(replace(PLAIN, world_size=128, pipeline_parallel=1))
+    notes = {words(crowded[name].note) for name in ("mfu", "step_time", "token_rate")}
+    assert notes == {"it does not fit: no step runs"}
