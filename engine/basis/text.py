@@ -55,6 +55,11 @@ _KEEP = {" Tb/s": 1e5, " Pb/s": 1e5, " days": 3.0, " h": 2.0, " min": 2.0}
 _IGNORED = str.maketrans({",": "", "_": "", "\u202f": "", "−": "-"})
 _POWER = re.compile(r"(?<=\d)e([+-]\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# What is counted, where there is only one of it: "{n} GPUs" becomes "1 GPU".
+_ONE = re.compile(
+    r"(?<![\w.,\u2212-])1 (GPUs|nodes|ports|buckets|micro-batches|stages|steps|rounds|layers|ranks"
+    r"|samples|tokens|reads|hops|messages|pieces|latencies|cells|chunks|all-reduces)\b"
+)
 # Nothing that a reader types is longer; a pasted page is refused before it is looked at.
 _LONGEST = 64
 
@@ -90,12 +95,20 @@ def words(text: Text, display: Display = DEFAULT, *, space: str = " ") -> str:
     """Return the sentence with its numbers in the reader's units, `space` before each unit."""
     if isinstance(text, str):
         return text
-    return text.template.format_map(
+    said = text.template.format_map(
         {
             key: show(value, quantity, display).replace(" ", space)
             for key, (value, quantity) in text.numbers.items()
         }
     )
+    return _ONE.sub(_singular, said) if "1 " in said else said
+
+
+def _singular(found: re.Match[str]) -> str:
+    for ending, one in (("ies", "y"), ("ches", "ch"), ("s", "")):
+        if found[0].endswith(ending):
+            return found[0].removesuffix(ending) + one
+    return found[0]
 
 
 def show(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:

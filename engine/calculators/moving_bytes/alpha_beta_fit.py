@@ -63,22 +63,25 @@ class Result:
     first_time: Annotated[Seconds, Told(symbol="Ta")]
     second_time: Annotated[Seconds, Told(symbol="T2")]
     small: Bytes
+    large: Bytes
+    small_time: Seconds
+    large_time: Seconds
     waiting: Share
     reached: Share
     curve: tuple[Bandwidth, ...]
-    problem: str
+    fits: bool
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the fit, and what it says of both messages."""
     times = inputs.first / inputs.first_bandwidth, inputs.second / inputs.second_bandwidth
-    problem = ""
+    fits = True
     try:
         fit = fit_two_points(inputs.first, times[0], inputs.second, times[1])
-    except ValueError as error:
+    except ValueError:
         fit = Fit(latency=math.nan, bandwidth=math.nan, half_size=math.nan)
-        problem = str(error)
-    small, large = sorted((inputs.first, inputs.second))
+        fits = False
+    (small, quick), (large, slow) = sorted(zip((inputs.first, inputs.second), times, strict=True))
     return Result(
         latency=fit.latency,
         bandwidth=fit.bandwidth,
@@ -86,10 +89,13 @@ def solve(inputs: Inputs) -> Result:
         first_time=times[0],
         second_time=times[1],
         small=small,
+        large=large,
+        small_time=quick,
+        large_time=slow,
         waiting=fit.latency / point_to_point_time(small, fit.bandwidth, fit.latency),
         reached=fit.reached(large) / fit.bandwidth,
-        curve=() if problem else tuple(map(fit.reached, _COLUMN)),
-        problem=problem,
+        curve=tuple(map(fit.reached, _COLUMN)) if fits else (),
+        fits=fits,
     )
 
 
@@ -106,9 +112,9 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _verdict(tell: Teller, result: Result) -> Badge:
-    if result.problem:
-        sentence: Text = f"No link with one latency and one bandwidth gives both: {result.problem}."
-        return Badge(text="Inconsistent", sentence=sentence, color="communication")
+    if not result.fits:
+        why: Text = tell.say(f"No link with one latency and one bandwidth: {_why(result)}.")
+        return Badge(text="Inconsistent", sentence=why, color="communication")
     if result.latency > _DOUBTFUL:
         sentence = tell.say(
             "A latency of {latency} is far above what a network step costs: check the larger "
@@ -122,9 +128,17 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     return Badge(text="Consistent", sentence=sentence, color="compute")
 
 
+def _why(result: Result) -> str:
+    if result.small == result.large:
+        return "both messages have {small}; two sizes are needed"
+    if result.large_time <= result.small_time:
+        return "{large} take {large_time}, no longer than {small} with {small_time}"
+    return "from {small} to {large} the time grows more than the size, so that no latency is left"
+
+
 def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     given = inputs.first_bandwidth, inputs.second_bandwidth
-    high = max(*given, 0.0 if result.problem else result.bandwidth)
+    high = max(*given, result.bandwidth if result.fits else 0.0)
     fitted = Series(key="fit", label="fit", x=_COLUMN, y=result.curve, color="communication")
     half = Rule(key="half", label=tell.say("half at {half_size}"), axis="x", at=result.half_size)
     return Lines(

@@ -300,3 +300,20 @@ def test_powers_of_ten_and_minus_signs_are_printed_as_print_has_them(number, pri
 
 def test_a_printed_minus_reads_as_it_is_meant():
     assert read("−5", 1.0, {}) == -5.0
+
+
+@pytest.mark.parametrize(
+    ("template", "one", "many"),
+    [
+        ("{n} GPUs", "1 GPU", "2 GPUs"),
+        ("only {n} micro-batches.", "only 1 micro-batch.", "only 2 micro-batches."),
+        ("of {n} latencies", "of 1 latency", "of 2 latencies"),
+    ],
+)
+def test_one_of_a_kind_is_spoken_of_in_the_singular(template, one, many):
+    assert [words(say(template, n=(n, COUNT))) for n in (1, 2)] == [one, many]
+
+
+@pytest.mark.parametrize("number", [11, 1001, 0.1, -1])
+def test_a_number_that_only_ends_in_one_keeps_the_plural(number):
+    assert words(say("{n} GPUs", n=(number, COUNT))).endswith(" GPUs")

@@ -1,6 +1,6 @@
 """The numbers of the saving as they are told; the regime; the published shares."""
 
-from engine.basis.text import Text, say
+from engine.basis.text import Text, say, words
 from engine.basis.told import Teller
 from engine.basis.units import COUNT, SHARE
 from engine.basis.views import Badge, Published, Table, Value
@@ -97,9 +97,10 @@ def published(inputs: Inputs, result: Result) -> Table:
                 ),
             )
         )
+    yours = words(say("{n} GPUs", n=(inputs.ranks, COUNT)))
     return Table(
         title="Savings as published, and by number of GPUs",
-        columns=("Stage", "Published", "2 GPUs", f"{inputs.ranks:,} GPUs", "1,024 GPUs"),
+        columns=("Stage", "Published", "2 GPUs", yours, "1,024 GPUs"),
         rows=tuple(rows),
         caption="A widely published guide prints its shares without a number of GPUs.",
     )

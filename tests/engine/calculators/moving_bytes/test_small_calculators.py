@@ -178,3 +178,17 @@ def test_crossing_the_largest_model_flips_the_claim():
     largest = claim()["largest"].value
     verdicts = [claim(parameters=largest * f)["verdict"].text for f in (0.999, 1.001)]
     assert verdicts == ["True", "False"]
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        (((1 * MB, 25 * GB), (1 * MB, 25 * GB)), "both messages have"),
+        (((1 * MB, 1 * GB), (2 * MB, 400 * GB)), "no longer than"),
+        (((1 * MB, 48 * GB), (256 * MB, 25 * GB)), "grows more than the size"),
+    ],
+)
+def test_what_no_link_can_do_is_said_in_the_readers_units(points, said):
+    sentence = words(fit(*points)["verdict"].sentence)
+    assert said in sentence
+    assert "e+" not in sentence
