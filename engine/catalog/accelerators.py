@@ -6,7 +6,7 @@ last compared with a second source. What was measured on them stands elsewhere.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.basis.units import GB, TB, TERA, Bandwidth, Bytes, Count, FlopRate, GiB, Power
 
@@ -25,6 +25,7 @@ class Gpu:
         source: key of the bibliography.
         date: year and month of the last check.
         pcie: one way, to the host.
+        host_link: what leads there: PCIe, or NVLink-C2C of a superchip.
         power: the limit its maker sets, of the whole board.
         switch_adds: the scale-up switch can add (NVLink SHARP).
     """
@@ -38,6 +39,7 @@ class Gpu:
     source: str
     date: str
     pcie: Bandwidth = 0.0
+    host_link: str = "PCIe"
     power: Power = 0.0
     switch_adds: bool = False
 
@@ -50,6 +52,25 @@ class Gpu:
 
 
 _PCIE3, _PCIE4, _PCIE5 = 15.75 * GB, 31.5 * GB, 63 * GB
+# 16 lanes of 64 Gbit/s; of the 256 bytes of a flit 236 carry packets.
+_PCIE6 = 128 * GB * 236 / 256
+# NVLink-C2C: 900 GB/s both ways between a Grace and its two GPUs, so half of 450 one way for each.
+_C2C = 225 * GB
+
+
+def _volta(name: str, power: Power) -> Gpu:
+    return Gpu(
+        name=name,
+        memory=32 * GiB,
+        memory_bandwidth=900 * GB,
+        peak={"fp16": 125 * TERA},
+        sms=80,
+        scale_up=150 * GB,
+        source="nvidia_v100",
+        date="2026-11",
+        pcie=_PCIE3,
+        power=power,
+    )
 
 
 def _ampere(
@@ -112,6 +133,14 @@ def _blackwell(
     )
 
 
+def _superchip(
+    name: str, memory: Bytes, peak: tuple[float, float], power: Power, source: str
+) -> Gpu:
+    """A Blackwell beside a Grace, which it reaches by NVLink-C2C."""
+    gpu = _blackwell(name, memory, peak, 152, power, source)
+    return replace(gpu, pcie=_C2C, host_link="NVLink-C2C")
+
+
 def _instinct(
     name: str,
     memory: Bytes,
@@ -139,18 +168,9 @@ _CDNA3 = {"bf16": 1307.4 * TERA, "fp16": 1307.4 * TERA, "fp8": 2614.9 * TERA}
 _CDNA4 = {"bf16": 2516.6 * TERA, "fp16": 2516.6 * TERA, "fp8": 5033.2 * TERA, "fp4": 10066 * TERA}
 
 ACCELERATORS: Mapping[str, Gpu] = {
-    "V100-SXM-32GB": Gpu(
-        name="V100 SXM2 32 GB",
-        memory=32 * GiB,
-        memory_bandwidth=900 * GB,
-        peak={"fp16": 125 * TERA},
-        sms=80,
-        scale_up=150 * GB,
-        source="nvidia_v100",
-        date="2026-11",
-        pcie=_PCIE3,
-        power=300.0,
-    ),
+    "V100-SXM-32GB": _volta("V100 SXM2 32 GB", 300.0),
+    # The module of the DGX-2: more power for the same chip.
+    "V100-SXM3-32GB": _volta("V100 SXM3 32 GB", 350.0),
     "A100-SXM-40GB": _ampere("A100 SXM 40 GB", 40 * GiB, 1.555 * TB, 400.0, 300 * GB),
     "A100-SXM-80GB": _ampere("A100 SXM 80 GB", 80 * GiB, 2.039 * TB, 400.0, 300 * GB),
     # NVLink only by a bridge between pairs: eight of them talk over PCIe.
@@ -172,9 +192,11 @@ ACCELERATORS: Mapping[str, Gpu] = {
     # An H100 with 8 instead of 18 NVLinks.
     "H800-SXM": _hopper("H800 SXM", 80 * GiB, 3.35 * TB, 200 * GB, "deepseek2024"),
     "B200": _blackwell("B200 SXM", 180 * GiB, (2250, 9000), 148, 1000.0, "nvidia_b200"),
-    "GB200": _blackwell("GB200 NVL72", 186 * GiB, (2500, 10000), 152, 1200.0, "nvidia_gb200"),
-    "B300": _blackwell("B300 SXM", 270 * GiB, (2250, 13500), 148, 1100.0, "nvidia_b300"),
-    "GB300": _blackwell("GB300 NVL72", 279 * GiB, (2500, 15000), 152, 1400.0, "nvidia_b300"),
+    "GB200": _superchip("GB200 NVL72", 186 * GiB, (2500, 10000), 1200.0, "nvidia_gb200"),
+    "B300": replace(
+        _blackwell("B300 SXM", 270 * GiB, (2250, 13500), 148, 1100.0, "nvidia_b300"), pcie=_PCIE6
+    ),
+    "GB300": _superchip("GB300 NVL72", 279 * GiB, (2500, 15000), 1400.0, "nvidia_b300"),
     # Seven links, one to each other GPU: the whole only when all eight take part.
     "MI300X": _instinct("Instinct MI300X", 192 * GiB, 5.3 * TB, _CDNA3, 304, 448 * GB, 750.0),
     "MI325X": _instinct("Instinct MI325X", 256 * GiB, 6 * TB, _CDNA3, 304, 448 * GB, 1000.0),

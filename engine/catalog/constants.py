@@ -75,6 +75,7 @@ _MI355X = _achieved((0.58, 0.50), (0.30, 0.24), 4.0 * MICRO, 0.78, 0.70)
 
 ACHIEVED: Mapping[str, Achieved] = {
     "V100 SXM2 32 GB": _VOLTA,
+    "V100 SXM3 32 GB": _VOLTA,
     "A100 SXM 40 GB": _AMPERE,
     "A100 SXM 80 GB": _AMPERE,
     "A100 PCIe 80 GB": _AMPERE_PCIE,

@@ -30,7 +30,7 @@ class Link:
     Attributes:
         name: standard and speed.
         bandwidth: line rate of the datasheet, one way.
-        latency: of one step of a ring, the software included.
+        latency: of one step of a ring, the software included; 0 where none is known.
         source: key of the bibliography for the bandwidth.
         latency_source: key of the bibliography for the latency.
         date: year and month of the last check.
@@ -52,9 +52,12 @@ class Measurement:
     rate; never use such a figure for an operation without a reduction in the switch.
 
     Attributes:
-        name: GPUs of the one node.
+        name: GPUs that take part.
         link: key of `LINKS`.
-        algorithm: "ring" (NVLS switched off), "nvls", or "default" (left to the library).
+        ports: of that link that a ring can use at once: one for a GPU's NVLinks together, and of
+            the network as many as a node has.
+        algorithm: "ring" (NVLS switched off), "nvls", "sharp" (switches of the network add), or
+            "default" (left to the library).
         world_size: ranks.
         size: buffer of a rank.
         bus_bandwidth: 2(n - 1)/n times buffer over time.
@@ -70,6 +73,7 @@ class Measurement:
     bus_bandwidth: Bandwidth
     source: str
     date: str
+    ports: Count = 1
 
 
 # Those a reader chooses from where only the bf16 peak matters.
@@ -103,6 +107,8 @@ LINKS: Mapping[str, Link] = {
     "nvlink3": _link("NVLink 3", 300 * GB, _NVLINK_STEP, "nvidia_a100"),
     "nvlink4": _link("NVLink 4", 450 * GB, _NVLINK_STEP, "nvidia_h100"),
     "nvlink5": _link("NVLink 5", 900 * GB, _NVLINK_STEP, "nvidia_b200"),
+    # Of Rubin; announced, and no step in the tuner's table to plan with.
+    "nvlink6": _link("NVLink 6 (announced)", 1800 * GB, 0.0, "nvidia_rubin"),
     "infiniband_hdr": _link("InfiniBand HDR", 200 * Gbit, _NETWORK_STEP, "bekman2025"),
     "infiniband_ndr": _link("InfiniBand NDR", 400 * Gbit, _NETWORK_STEP, "bekman2025"),
     "infiniband_xdr": _link("InfiniBand XDR", 800 * Gbit, _NETWORK_STEP, "bekman2025"),
@@ -139,6 +145,29 @@ MEASURED: Mapping[str, Measurement] = {
     "h200_nvls": _measured("8 x H200", "nvlink4", "nvls", _GiB8, 473.1 * GB),
     "b200_ring": _measured("8 x B200", "nvlink5", "ring", _GiB8, 682.2 * GB),
     "b200_nvls": _measured("8 x B200", "nvlink5", "nvls", _GiB8, 838.0 * GB),
+    # Of 72 ranks, as its two columns of bandwidth show: 834.57/423.16 = 2 x 71/72.
+    "gb200_nvl72": Measurement(
+        name="72 x GB200, one NVL72",
+        link="nvlink5",
+        algorithm="default",
+        world_size=72,
+        size=_GiB8,
+        bus_bandwidth=834.57 * GB,
+        source="coreweave2025",
+        date="2026-11",
+    ),
+    # Of 96 ranks, by the same ratio: 386.56/195.31 = 2 x 95/96.
+    "h100_nodes": Measurement(
+        name="96 x H100, 12 nodes",
+        link="infiniband_ndr",
+        algorithm="sharp",
+        world_size=96,
+        size=_GiB8,
+        bus_bandwidth=386.56 * GB,
+        source="coreweave2025",
+        date="2026-11",
+        ports=8,
+    ),
 }
 
 

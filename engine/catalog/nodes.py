@@ -62,7 +62,7 @@ def _node(
 
 NODES: Mapping[str, Node] = {
     "dgx-2": _node(
-        "DGX-2", "V100-SXM-32GB", (8, 100), "infiniband", source="nvidia_v100", gpus_per_node=16
+        "DGX-2", "V100-SXM3-32GB", (8, 100), "infiniband", source="nvidia_v100", gpus_per_node=16
     ),
     "dgx-a100": _node("DGX A100", "A100-SXM-80GB", (8, 200), "infiniband", source="nvidia_a100"),
     "dgx-h100": _node("DGX H100", "H100-SXM", (8, 400), "infiniband", source="nvidia_h100"),

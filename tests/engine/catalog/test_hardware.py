@@ -145,3 +145,31 @@ def test_an_entry_of_the_bibliography_links_safely(key):
 def test_a_gpu_that_lacks_a_number_is_refused_by_its_name(lacking):
     with pytest.raises(ValueError, match="B200 SXM"):
         replace(ACCELERATORS["B200"], **lacking)
+
+
+def test_a_superchip_reaches_its_host_at_a_quarter_of_900_gigabytes_per_second():
+    links = {gpu.name: (gpu.host_link, gpu.pcie) for gpu in ACCELERATORS.values()}
+    assert links["GB200 NVL72"] == links["GB300 NVL72"] == ("NVLink-C2C", 900 * GB / 4)
+    assert links["B200 SXM"] == ("PCIe", 63 * GB)
+
+
+def test_the_b300_has_twice_the_pcie_of_the_b200_to_within_its_flits():
+    assert 1.8 < ACCELERATORS["B300"].pcie / ACCELERATORS["B200"].pcie < 2
+
+
+def test_a_dgx_2_holds_sixteen_v100_of_its_own_module():
+    assert ACCELERATORS[NODES["dgx-2"].gpu].name == "V100 SXM3 32 GB"
+
+
+@pytest.mark.parametrize(
+    ("key", "algorithm_bandwidth"), [("gb200_nvl72", 423.16 * GB), ("h100_nodes", 195.31 * GB)]
+)
+def test_the_ranks_of_a_measurement_are_those_of_its_two_bandwidths(key, algorithm_bandwidth):
+    row = MEASURED[key]
+    factor = 2 * (row.world_size - 1) / row.world_size
+    assert row.bus_bandwidth / algorithm_bandwidth == pytest.approx(factor, rel=1e-4)
+
+
+def test_between_nodes_no_measurement_beats_all_ports_of_a_node():
+    row = MEASURED["h100_nodes"]
+    assert row.bus_bandwidth < row.ports * LINKS[row.link].bandwidth

@@ -45,7 +45,7 @@ class Inputs:
 _TOLD: Mapping[str, tuple[str, str, str]] = {
     "memory": ("Its own memory (HBM)", "memory", "read once"),
     "scale_up": ("Other GPUs of the node", "tensor", "all links of the GPU together"),
-    "host": ("The host (PCIe)", "pipeline", "one slot"),
+    "host": ("The host", "pipeline", "one slot, or its part of the superchip's link"),
     "network": (
         "Other nodes (network)",
         "communication",

@@ -26,7 +26,12 @@ _NETWORKS = {
     "ethernet": "Ethernet",
     "omnipath": "Omni-Path",
 }
-_ALGORITHMS = {"ring": "ring", "nvls": "in the switch", "default": "left to NCCL"}
+_ALGORITHMS = {
+    "ring": "ring",
+    "nvls": "in the switch",
+    "sharp": "in the network's switches",
+    "default": "left to NCCL",
+}
 _NONE = "–"
 
 
@@ -87,8 +92,9 @@ def wires() -> Table:
             "accelerator",
             "scale-up, one way",
             "scale-up, line rate",
-            "PCIe, one way",
-            "PCIe, line rate",
+            "to the host by",
+            "one way",
+            "line rate",
             "switch adds",
             "checked",
             "datasheet",
@@ -97,6 +103,7 @@ def wires() -> Table:
             (
                 gpu.name,
                 *_both(gpu.scale_up),
+                gpu.host_link,
                 *_both(gpu.pcie),
                 "yes" if gpu.switch_adds else "no",
                 gpu.date,
@@ -107,7 +114,8 @@ def wires() -> Table:
         caption=(
             "Datasheets, not what a collective reaches: that is in the table of measurements. "
             "Scale-up is NVLink or Infinity Fabric, all links of a GPU together. A dash means that "
-            "there is only PCIe, or a bridge between two cards."
+            "there is only PCIe, or a bridge between two cards. NVLink-C2C: a GPU's half of the "
+            "link between a Grace and two GPUs."
         ),
     )
 
@@ -137,10 +145,10 @@ def _link(link: Link) -> tuple[Cell, ...]:
     return (
         link.name,
         *_both(link.bandwidth),
-        say("{t}", t=(link.latency, SECONDS)),
+        say("{t}", t=(link.latency, SECONDS)) if link.latency else _NONE,
         link.date,
         Cite((link.source,)),
-        Cite((link.latency_source,)),
+        Cite((link.latency_source,)) if link.latency else _NONE,
     )
 
 
@@ -179,7 +187,7 @@ def _node(node: Node) -> tuple[Cell, ...]:
 def measured() -> Table:
     """Return what an all-reduce reached, beside the line rate of its link."""
     return Table(
-        title="Measured: all-reduce inside one node",
+        title="Measured: all-reduce in a node, in a rack, between nodes",
         columns=(
             "node",
             "algorithm",
@@ -193,14 +201,15 @@ def measured() -> Table:
         rows=tuple(_measurement(row) for row in MEASURED.values()),
         caption=(
             "Bus bandwidth is the buffer over the time, times 2(n − 1)/n, so that it compares with "
-            "the line rate. Where the switch adds, fewer bytes cross the wire, and it may exceed "
-            "the line rate."
+            "the line rate: that of a GPU's NVLinks together, and between nodes of all ports of a "
+            "node. Where a switch adds, fewer bytes cross the wire, and it may exceed the line "
+            "rate."
         ),
     )
 
 
 def _measurement(row: Measurement) -> tuple[Cell, ...]:
-    rate = LINKS[row.link].bandwidth
+    rate = row.ports * LINKS[row.link].bandwidth
     reached: Sentence = say("{q}", q=(row.bus_bandwidth / rate, SHARE))
     return (
         row.name,

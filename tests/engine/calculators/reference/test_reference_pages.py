@@ -160,7 +160,7 @@ def test_a_capacity_follows_the_switch_for_powers_of_two():
 
 def test_a_measurement_stands_in_no_table_of_datasheets():
     titles = [v.title for v in hardware().values() if isinstance(v, Table) and "easured" in v.title]
-    assert titles == ["Measured: all-reduce inside one node"]
+    assert titles == ["Measured: all-reduce in a node, in a rack, between nodes"]
 
 
 @pytest.mark.parametrize("node", NODES)
