@@ -166,6 +166,8 @@ def parser() -> argparse.ArgumentParser:
     new.set_defaults(run=_new)
 
     test = verbs.add_parser("test", help="run all tests, those in a browser included")
-    test.add_argument("rest", nargs=argparse.REMAINDER, help="passed on to pytest")
+    test.add_argument(
+        "rest", nargs=argparse.REMAINDER, help="a calculator, an article, or passed on to pytest"
+    )
     test.set_defaults(run=_test)
     return top

@@ -114,7 +114,7 @@ def _built(
     tools = toolbox.read(memo, keys.calculator, services.draw, layout)
     if tools.broken:
         return _refused(tools.problems)
-    templates = _templates(folders.theme / "templates")
+    templates = templates_of(folders.theme / "templates")
     rendered = _render(folders, texts, tools, templates, memo, keys, layout)
     placed = dict.fromkeys(name for made in rendered.values() for name in made.calculators)
     articles = [(article, rendered[article.source]) for article in texts.articles]
@@ -178,7 +178,8 @@ class _Absent(jinja2.StrictUndefined):
 
 
 @cache
-def _templates(folder: Path) -> jinja2.Environment:
+def templates_of(folder: Path) -> jinja2.Environment:
+    """Return the templates of a folder."""
     # Kept, since compiling templates is most of a small rebuild; changed files are read again.
     loader = jinja2.FileSystemLoader(folder)
     return jinja2.Environment(loader=loader, autoescape=True, undefined=_Absent)

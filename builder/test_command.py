@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from builder.concerning import arguments
 from builder.node import ensure_packages
 
 VARIABLE = "WALLCLOCK_CHROMIUM"
@@ -88,7 +89,14 @@ def this_machine() -> Machine:
 
 
 def run(root: Path, rest: list[str], report: Report) -> int:
-    """Run pytest on all tests, or as `rest` says; return its exit status."""
+    """Run pytest on all tests, or as `rest` says; return its exit status.
+
+    A calculator or an article as the only word means the tests that concern it; they need no
+    browser.
+    """
+    concerned = arguments(root, rest[0]) if len(rest) == 1 else []
+    if concerned:
+        return subprocess.Popen([sys.executable, "-m", "pytest", *concerned], cwd=root).wait()
     chromium = obtain(this_machine(), report)
     if not chromium:
         report(ADVICE)
@@ -96,8 +104,8 @@ def run(root: Path, rest: list[str], report: Report) -> int:
     report(f"testing with {chromium}")
     environment = {**os.environ, VARIABLE: chromium}
 
-    def begun(arguments: list[str], into: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "pytest", *arguments]
+    def begun(given: list[str], into: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "pytest", *given]
         error = subprocess.STDOUT if into else None
         return subprocess.Popen(command, cwd=root, env=environment, stdout=into, stderr=error)
 

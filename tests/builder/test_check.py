@@ -1,3 +1,5 @@
+import pytest
+
 from builder.check import facts, wrong
 
 
@@ -37,3 +39,52 @@ def test_an_image_in_html_needs_alt_text():
 
 def test_a_script_from_elsewhere_is_a_broken_link():
     assert messages('<script src="//cdn.example.org/x.js"></script>') != []
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<script>x</script>",
+        "<iframe></iframe>",
+        "<style>p {}</style>",
+        '<base href="x/">',
+        '<p onclick="x">a</p>',
+        '<img alt="x" src="https://e.org/x.png">',
+        '<img alt="x" srcset="//e.org/x.png 2x">',
+        '<a href="data:text/html,x">x</a>',
+    ],
+)
+def test_what_the_policy_refuses_is_named(html):
+    assert len(facts(html).forbidden) == 1
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<script type="module" src="a.js"></script>',
+        '<script type="application/json">{}</script>',
+        '<link rel="icon" href="data:image/svg+xml,x">',
+        '<a href="https://e.org/">x</a><img alt="x" src="../x.png">',
+        '<p data-on="x" role="note">a</p>',
+    ],
+)
+def test_what_a_page_may_have_is_not(html):
+    assert facts(html).forbidden == ()
+
+
+def test_an_id_that_stands_three_times_is_counted():
+    found = messages('<p id="x"></p><p id="x"></p><p id="x"></p>')
+    assert found == ["the id 'x' stands 3 times on the page"]
+
+
+def test_an_anchor_of_another_page_is_looked_up_there():
+    pages = {"index.html": facts('<a href="b/#y">b</a>'), "b/index.html": facts('<p id="x"></p>')}
+    assert [message for _, _, message in wrong(pages, frozenset())] == [
+        "link to 'b/#y': b/index.html has no anchor 'y'; there are x"
+    ]
+
+
+def test_other_schemes_are_refused():
+    assert messages('<a href="ftp://e.org/">x</a>') == [
+        "external link 'ftp://e.org/' has to begin with https://"
+    ]

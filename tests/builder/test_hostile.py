@@ -33,6 +33,7 @@ NOTHING_ELSE = "a page loads nothing else"
         ("<!DOCTYPE html>", "<!DOCTYPE html> is not allowed"),
         ("<div>", "<div> is never closed"),
         ("<div><span></div>", "<span> is never closed"),
+        ("<div><p><em>a</em></div>", "<p> is never closed"),
         ("</div>", "</div> closes nothing"),
         ("Words <!-- and more.", "the comment <!-- is never closed"),
         ("It costs $a + b.", "a formula is opened by $ and never closed"),

@@ -22,8 +22,8 @@ EVERY = (
 )
 # What builds a whole tiny site tries nearly all of the builder.
 SITES = ("tests/builder/test_problems.py", "tests/builder/test_pages.py")
-# Those start Node, a network or an environment of their own, for seconds each.
-SLOW = ("test_environment.py", "test_reference.py", "test_test_command.py")
+# It renders the whole formula sheet, for many seconds.
+SLOW = ("test_reference.py",)
 MOST_USERS = 3
 
 

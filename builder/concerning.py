@@ -1,0 +1,48 @@
+"""The tests that concern one calculator or one article: `build.py test NAME`."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine import calculator
+
+_PLACED = re.compile(r"(?:\[\[|/// predict \| )(\w+)")
+ENGINE, ARTICLES = "tests/engine", "tests/builder/test_articles.py"
+
+
+def arguments(root: Path, name: str) -> list[str]:
+    """Return pytest's arguments for a calculator or an article; empty if `name` is neither.
+
+    The tests of an article are its own and the promises of the calculators on it; those of a
+    calculator are its promises, the files of tests that name it, and the articles that show it.
+    """
+    articles = {path.stem: path.read_text("utf-8") for path in (root / "content").rglob("*.md")}
+    known = set(calculator.names())
+    if name in known:
+        showing = [slug for slug, text in articles.items() if name in _PLACED.findall(text)]
+        return _chosen(root, [name], showing, _naming(root, name))
+    if name in articles:
+        placed = known.intersection(_PLACED.findall(articles[name]))
+        return _chosen(root, sorted(placed), [name], [])
+    return []
+
+
+def _chosen(
+    root: Path, calculators: Iterable[str], articles: Iterable[str], files: Iterable[Path]
+) -> list[str]:
+    paths = [path.relative_to(root).as_posix() for path in files]
+    promises = [
+        path.relative_to(root).as_posix()
+        for path in sorted((root / ENGINE / "calculators").glob("test_*.py"))
+    ]
+    words = [f"[{name}]" for name in (*calculators, *articles)]
+    words += [Path(path).stem for path in paths]
+    found = dict.fromkeys((*paths, *promises, ARTICLES))
+    return [*found, "-k", " or ".join(words)]
+
+
+def _naming(root: Path, name: str) -> list[Path]:
+    """Return the files of tests that name a calculator; those of all calculators are not it."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    found = (root / ENGINE / "calculators").glob("*/**/test_*.py")
+    return sorted(path for path in found if word.search(path.read_text("utf-8")))

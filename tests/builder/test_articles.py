@@ -1,0 +1,46 @@
+"""Every article of the site by itself: its Markdown renders without a problem."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from builder import folders, library, live, pipeline, prose
+from builder.article import parse
+from builder.findings import Surroundings
+
+ROOT = Path(__file__).parents[2]
+ARTICLES = {path.stem: path for path in folders.files(ROOT / "content", "*.md")}
+
+
+@cache
+def load(name):
+    """A calculator with empty pictures: what Node draws has tests of its own."""
+    found = live.read(name)[0]
+    extra = found.reply["extra"]
+    pictures = dict.fromkeys(extra["spoken"], "<svg></svg>")
+    return replace(found, reply={**found.reply, "extra": {**extra, "svg": pictures}})
+
+
+@cache
+def around():
+    shelf = [(ROOT / name).read_text("utf-8") for name in library.FILES]
+    templates = pipeline.templates_of(ROOT / "theme" / "templates")
+    macros = [templates.get_template(name).module for name in ("calculator.html", "blocks.html")]
+    return Surroundings(
+        library=library.parse(*shelf)[0],
+        load=load,
+        macros=macros[0],
+        blocks=macros[1],
+    )
+
+
+@pytest.mark.parametrize("slug", ARTICLES)
+def test_an_article_renders_without_a_problem(slug):
+    path = ARTICLES[slug]
+    article, problems = parse(path.relative_to(ROOT).as_posix(), path.read_text("utf-8"))
+    assert problems == []
+    made = prose.render(article, around())
+    assert list(map(str, made.problems)) == []
+    assert made.html

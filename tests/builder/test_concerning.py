@@ -1,0 +1,44 @@
+from pathlib import Path
+
+from builder import test_command
+from builder.concerning import arguments
+
+ROOT = Path(__file__).parents[2]
+PROMISES = "tests/engine/calculators/test_calculators.py"
+ARTICLES = "tests/builder/test_articles.py"
+
+
+def test_a_calculator_is_tested_with_what_names_it_and_shows_it():
+    found = arguments(ROOT, "job_time")
+    own = "tests/engine/calculators/whole_runs/test_job_time.py"
+    assert {own, PROMISES, ARTICLES} <= set(found)
+    words = found[-1].split(" or ")
+    assert {"[job_time]", "[job-time]", "test_job_time"} <= set(words)
+    assert "[gradient_sync]" not in words
+
+
+def test_an_article_is_tested_with_the_calculators_on_it():
+    words = arguments(ROOT, "gradient-sync-lab")[-1].split(" or ")
+    assert {"[gradient-sync-lab]", "[gradient_sync]"} <= set(words)
+    assert "[job_time]" not in words
+
+
+def test_what_is_neither_is_passed_on_to_pytest(monkeypatch):
+    assert arguments(ROOT, "tests/engine") == []
+    begun = []
+
+    class Begun:
+        def __init__(self, command, **_):
+            begun.append(command[3:])
+
+        def __class_getitem__(cls, _):
+            return cls
+
+        def wait(self):
+            return 0
+
+    monkeypatch.setattr(test_command.subprocess, "Popen", Begun)
+    monkeypatch.setattr(test_command, "obtain", lambda *_: "/chromium")
+    test_command.run(ROOT, ["tests/engine", "-x"], lambda _: None)
+    test_command.run(ROOT, ["job_time"], lambda _: None)
+    assert begun == [["tests/engine", "-x"], arguments(ROOT, "job_time")]
