@@ -77,7 +77,7 @@ def _tensor() -> tuple[Claim, ...]:
             verdict="wrong",
             why=say(
                 "Forward pass of a 70B model's layer, 4,096 tokens, half of an H100's peak, 400 "
-                "Gb/s a port. Bad enough: from 8 GPUs to 16 a GPU was measured to lose {lost} of "
+                "Gb/s a port. From 8 GPUs to 16 a GPU was measured to lose {lost} of "
                 "its tokens per second.",
                 lost=(1 - _MEASURED[1] / _MEASURED[0], SHARE),
             ),
@@ -104,7 +104,7 @@ def _placement() -> tuple[Claim, ...]:
             printed="cannot be overlapped",
             right="a step 8 % faster with products and collectives cut into pieces (measured)",
             verdict="wrong",
-            why="A product can start with the first piece. Llama 3 of 7B and of 70B parameters in "
+            why="A product can start with the first piece. Llama 3 of 8B and of 70B parameters in "
             "PyTorch; the forward pass alone gained up to 29 %.",
             sources=(_STACK, "async_tp2024"),
         ),
@@ -142,7 +142,7 @@ def _sharding() -> tuple[Claim, ...]:
                 four=(over(2, 4), RATIO),
             ),
             verdict="condition",
-            why="Nobody keeps a place for the whole sum, so every micro-batch is reduced at once.",
+            why="No rank has room for the whole sum, so every micro-batch is reduced immediately.",
             sources=(_GUIDES, "rajbhandari2020", "deepspeed2252"),
         ),
         Claim(
@@ -169,7 +169,7 @@ def _sharding() -> tuple[Claim, ...]:
                 eight=(_PEAK / (8 * _PORT), TOKENS),
             ),
             verdict="wrong",
-            why="A question of tokens on a GPU: a gather takes as long however many there are.",
+            why="It depends on the tokens on a GPU: a gather takes as long however many there are.",
             sources=(_PIPELINE, "scaling_book"),
         ),
     )

@@ -117,7 +117,7 @@ def _bubbles() -> tuple[Claim, ...]:
                 r=(bubble_over_ideal(_STAGES, _MICROBATCHES), SHARE),
             ),
             verdict="right",
-            why="Both conventions are in use; a bubble without its convention says little.",
+            why="Both conventions are in use, so a bubble needs its convention beside it.",
             sources=(_PIPELINE, "narayanan2021"),
         ),
         Claim(
