@@ -5,7 +5,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.basis.units import GB, HOUR, KB, KILO, KWH, MB, MEGA, TB, GiB, KiB, MiB, Quantity, TiB
+from engine.basis.units import (
+    GB,
+    HOUR,
+    KB,
+    KILO,
+    KWH,
+    MB,
+    MEGA,
+    TB,
+    GiB,
+    KiB,
+    MiB,
+    Quantity,
+    TiB,
+    as_given,
+)
 
 NEVER = "no finite value"
 
@@ -60,6 +75,8 @@ _ONE = re.compile(
     r"(?<![\w.,\u2212-])1 (GPUs|nodes|ports|buckets|micro-batches|stages|steps|rounds|layers|ranks"
     r"|samples|tokens|reads|hops|messages|pieces|latencies|cells|chunks|all-reduces)\b"
 )
+# Significant digits: of what a model predicts, of links and models by their names.
+_PREDICTED, _NAMED = 3, 4
 # Nothing that a reader types is longer; a pasted page is refused before it is looked at.
 _LONGEST = 64
 
@@ -111,8 +128,20 @@ def _singular(found: re.Match[str]) -> str:
     return found[0]
 
 
+def as_printed(text: Text) -> Text:
+    """Return a published text's sentence with the four digits that it prints, not with ours."""
+    if isinstance(text, str):
+        return text
+    numbers = {key: (value, as_given(q, _NAMED)) for key, (value, q) in text.numbers.items()}
+    return Sentence(text.template, numbers)
+
+
 def show(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
-    """Return the value with its unit, four significant digits: 490.0 ms, 14.00 GB, −0.5 %."""
+    """Return the value with its unit: 490 ms, 14.0 GB, −0.5 %.
+
+    Three significant digits, more than a model can promise; what the reader gave is written as it
+    was given, a link or a model's size as it is named.
+    """
     if not math.isfinite(value):
         return NEVER
     return typeset(_written(value, quantity, display))
@@ -127,15 +156,19 @@ def typeset(number: str) -> str:
 def _written(value: float, quantity: Quantity, display: Display) -> str:
     if quantity.name in ("count", "tokens"):
         return _whole(value)
+    if quantity.name == "share" and quantity.given:
+        return significant(value * 100, quantity.given, trim=True) + " %"
     if quantity.name == "share":
         return _fixed(value * 100, 1, " %")
-    if quantity.name == "bytes" and display.binary:
-        return _scaled(value, _SCALES["binary bytes"])
     if quantity.name == "link_speed":
         return _link_speed(value, display)
+    binary = quantity.name == "bytes" and display.binary
+    scales = _SCALES["binary bytes" if binary else quantity.name]
+    if quantity.given and not binary:
+        return _scaled(value, scales, quantity.given, trim=True)
     if quantity.name == "parameters":
-        return _scaled(value, _SCALES["parameters"], trim=True)
-    return _scaled(value, _SCALES[quantity.name])
+        return _scaled(value, scales, _NAMED, trim=True)
+    return _scaled(value, scales)
 
 
 def other_system(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
@@ -165,23 +198,29 @@ def _fixed(value: float, digits: int, unit: str) -> str:
 
 def _link_speed(value: float, display: Display) -> str:
     if display.both_ways:
-        return _scaled(2 * value, _SCALES["link_speed"], trim=True) + " both ways"
-    return _scaled(value, _SCALES["link_speed"], trim=True)
+        return _scaled(2 * value, _SCALES["link_speed"], _NAMED, trim=True) + " both ways"
+    return _scaled(value, _SCALES["link_speed"], _NAMED, trim=True)
 
 
-def _scaled(value: float, scales: tuple[tuple[float, str], ...], *, trim: bool = False) -> str:
+def _scaled(
+    value: float,
+    scales: tuple[tuple[float, str], ...],
+    digits: int = _PREDICTED,
+    *,
+    trim: bool = False,
+) -> str:
     size, unit = scales[-1]
     if value == 0:
         return "0" + next((name for candidate, name in scales if candidate == 1), unit)
     for candidate, name in scales:
-        # 0.99995 rounds up to the next unit, so that 999.96 ms is never written 1000.0 ms.
-        if abs(value) >= candidate * _KEEP.get(name, 1.0) * 0.99995:
+        # What rounds up belongs to the next unit, so that 999.96 ms is never written 1,000 ms.
+        if abs(value) >= candidate * _KEEP.get(name, 1.0) * (1 - 0.5 * 10**-digits):
             size, unit = candidate, name
             break
-    return significant(value / size, trim=trim) + unit
+    return significant(value / size, digits, trim=trim) + unit
 
 
-def significant(value: float, digits: int = 4, *, trim: bool = False) -> str:
+def significant(value: float, digits: int = _PREDICTED, *, trim: bool = False) -> str:
     """Return `value` with `digits` significant digits and thousands separators."""
     if value == 0:
         return "0"

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from engine.basis.equation import Equation
 from engine.basis.inputs import Number
 from engine.basis.text import Sentence, Text
-from engine.basis.units import COUNT, RATIO, Quantity
+from engine.basis.units import COUNT, RATIO, Quantity, as_given
 from engine.basis.views import Axis, Formula, Published, Receipt, Value, View
 
 Figure = tuple[float, Quantity]
@@ -86,7 +86,7 @@ def _field(hint: Any) -> _Field | None:  # noqa: ANN401 (an annotation)
         return None
     keys = [mark.key for mark in marks if isinstance(mark, Symbol)]
     symbol = keys[0] if keys else number.symbol if number else told.symbol
-    return _Field(quantity, symbol, told, number is not None)
+    return _Field(as_given(quantity) if number else quantity, symbol, told, number is not None)
 
 
 class Teller:

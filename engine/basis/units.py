@@ -1,6 +1,7 @@
 """Units: plain floats in SI base units, with the unit in the type alias and never in a name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Annotated
 
 KILO, MEGA, GIGA, TERA, PETA, EXA = 1e3, 1e6, 1e9, 1e12, 1e15, 1e18
@@ -24,6 +25,8 @@ class Quantity:
         flop: power of the floating-point operation.
         joule: power of the joule.
         money: power of the reader's own currency.
+        given: how many digits the number has at most because somebody gave it: a reader, a
+            datasheet, a published text. 0: nobody did; it has the three digits of a prediction.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Quantity:
     flop: int = 0
     joule: int = 0
     money: int = 0
+    given: int = 0
 
 
 BYTES = Quantity("bytes", byte=1)
@@ -69,3 +73,9 @@ Money = Annotated[float, MONEY]
 Price = Annotated[float, PRICE]
 Share = Annotated[float, SHARE]
 Ratio = Annotated[float, RATIO]
+
+
+@cache
+def as_given(quantity: Quantity, digits: int = 6) -> Quantity:
+    """Return the quantity of a number that the reader, or a published text, gave."""
+    return replace(quantity, given=digits)

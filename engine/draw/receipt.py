@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from engine.basis.inputs import Scalar
-from engine.basis.text import Display, other_system, show, words
+from engine.basis.text import Display, as_printed, other_system, show, words
 from engine.basis.views import Published, Value
 from engine.calculator import Calculator, changed
 from engine.draw.escape import escape
@@ -80,9 +80,10 @@ def _list(title: str, items: list[str]) -> str:
 
 
 def _published(published: Published, display: Display) -> str:
+    text = words(as_printed(published.text), display)
     return (
         f'<p class="published"><strong>Published elsewhere:</strong> '
-        f"{escape(words(published.text, display))}. {escape(words(published.reason, display))} "
+        f"{escape(text)}. {escape(words(published.reason, display))} "
         f'<a data-cite="{published.source}" href="#ref-{published.source}">source</a></p>'
     )
 

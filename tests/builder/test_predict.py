@@ -9,12 +9,12 @@ TIME = Value(label="Time", value=0.49, quantity=SECONDS, receipt=Receipt())
 
 def test_a_low_guess_says_how_many_times_as_long():
     said = verdict(0.05, 0.49, SECONDS)
-    assert said == "You said 50 ms; it is 490.0 ms, 9.8 times as long."
+    assert said == "You said 50 ms; it is 490 ms, 9.8 times as long."
 
 
 def test_a_high_guess_says_how_far_it_was():
     said = verdict(4.9, 0.49, SECONDS)
-    assert said == "You said 4.9 s; it is 490.0 ms: your guess was 10 times as long."
+    assert said == "You said 4.9 s; it is 490 ms: your guess was 10 times as long."
 
 
 def test_a_close_guess_is_right():
@@ -22,7 +22,7 @@ def test_a_close_guess_is_right():
 
 
 def test_a_size_is_not_long():
-    assert verdict(1e9, 14e9, BYTES) == "You said 1 GB; it is 14.00 GB, 14 times as much."
+    assert verdict(1e9, 14e9, BYTES) == "You said 1 GB; it is 14.0 GB, 14 times as much."
 
 
 def test_the_slider_has_its_stops():

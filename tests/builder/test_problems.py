@@ -208,8 +208,8 @@ def test_a_planned_guide_that_exists(live):
 
 
 def test_a_prediction_whose_answer_was_given_away(live):
-    live.edit("content/guides/first.md", "is slow", "takes 2.000 ms")
-    message = "the answer '2.000 ms' stands before the question that asks for it"
+    live.edit("content/guides/first.md", "is slow", "takes 2.00 ms")
+    message = "the answer '2.00 ms' stands before the question that asks for it"
     assert live.problems() == [f"content/guides/first.md:15: {message}"]
 
 

@@ -6,6 +6,7 @@ import pytest
 from engine.basis.inputs import Number
 from engine.basis.text import (
     Display,
+    as_printed,
     other_system,
     plain,
     read,
@@ -30,6 +31,7 @@ from engine.basis.units import (
     Gbit,
     KiB,
     MiB,
+    as_given,
 )
 from engine.calculator import load, names
 
@@ -47,28 +49,28 @@ NUMBERS = [
 @pytest.mark.parametrize(
     ("value", "quantity", "text"),
     [
-        (0.49, SECONDS, "490.0 ms"),
-        (42e-6, SECONDS, "42.00 µs"),
-        (1.5, SECONDS, "1.500 s"),
-        (119, SECONDS, "119.0 s"),
-        (120, SECONDS, "2.000 min"),
-        (7200, SECONDS, "2.000 h"),
-        (86_400, SECONDS, "24.00 h"),
-        (3 * 86_400, SECONDS, "3.000 days"),
-        (3e-10, SECONDS, "0.3000 ns"),
-        (14e9, BYTES, "14.00 GB"),
+        (0.49, SECONDS, "490 ms"),
+        (42e-6, SECONDS, "42.0 µs"),
+        (1.5, SECONDS, "1.50 s"),
+        (119, SECONDS, "119 s"),
+        (120, SECONDS, "2.00 min"),
+        (7200, SECONDS, "2.00 h"),
+        (86_400, SECONDS, "24.0 h"),
+        (3 * 86_400, SECONDS, "3.00 days"),
+        (3e-10, SECONDS, "0.300 ns"),
+        (14e9, BYTES, "14.0 GB"),
         (0.992, SHARE, "99.2 %"),
         (845.1 * Gbit, LINK_SPEED, "845.1 Gb/s"),
         (400 * Gbit, LINK_SPEED, "400 Gb/s"),
         (1600 * Gbit, LINK_SPEED, "1,600 Gb/s"),
-        (366e9, BANDWIDTH, "366.0 GB/s"),
+        (366e9, BANDWIDTH, "366 GB/s"),
         (7e9, PARAMETERS, "7B"),
         (70.6e9, PARAMETERS, "70.6B"),
         (131_072, COUNT, "131,072"),
         (8653.75, TOKENS, "8,654"),
-        (989e12, FLOP_RATE, "989.0 TFLOP/s"),
-        (1e18, OPERATIONS, "1.000 EFLOP"),
-        (1.75, RATIO, "1.750×"),
+        (989e12, FLOP_RATE, "989 TFLOP/s"),
+        (1e18, OPERATIONS, "1.00 EFLOP"),
+        (1.75, RATIO, "1.75×"),
     ],
 )
 def test_a_value_is_written_with_its_unit(value, quantity, text):
@@ -78,13 +80,13 @@ def test_a_value_is_written_with_its_unit(value, quantity, text):
 @pytest.mark.parametrize(
     ("value", "quantity", "text"),
     [
-        (0.99994, SECONDS, "999.9 ms"),
-        (0.99996, SECONDS, "1.000 s"),
-        (0.999_96e-3, SECONDS, "1.000 ms"),
-        (9.99996, SECONDS, "10.00 s"),
-        (99.9996, SECONDS, "100.0 s"),
-        (119.98, SECONDS, "120.0 s"),
-        (999.96e6, BYTES, "1.000 GB"),
+        (0.9994, SECONDS, "999 ms"),
+        (0.99996, SECONDS, "1.00 s"),
+        (0.999_96e-3, SECONDS, "1.00 ms"),
+        (9.99996, SECONDS, "10.0 s"),
+        (99.9996, SECONDS, "100 s"),
+        (119.98, SECONDS, "2.00 min"),
+        (999.96e6, BYTES, "1.00 GB"),
         (999.96e9, PARAMETERS, "1T"),
         (999.96, TOKENS, "1,000"),
         (999.94, TOKENS, "999.9"),
@@ -98,11 +100,11 @@ def test_rounding_up_carries_into_the_next_unit(value, quantity, text):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (14e9, "13.04 GiB"),
-        (1023.99 * MiB, "1.000 GiB"),
+        (14e9, "13.0 GiB"),
+        (1023.99 * MiB, "1.00 GiB"),
         (1023 * MiB, "1,023 MiB"),
-        (25 * MiB, "25.00 MiB"),
-        (KiB, "1.000 KiB"),
+        (25 * MiB, "25.0 MiB"),
+        (KiB, "1.00 KiB"),
     ],
 )
 def test_sizes_can_be_written_in_powers_of_1024(value, text):
@@ -110,11 +112,11 @@ def test_sizes_can_be_written_in_powers_of_1024(value, text):
 
 
 def test_the_other_system_of_14_gigabytes_is_13_04_gibibytes():
-    assert other_system(14e9, BYTES) == "13.04 GiB"
+    assert other_system(14e9, BYTES) == "13.0 GiB"
 
 
 def test_the_other_system_of_binary_sizes_is_decimal():
-    assert other_system(14e9, BYTES, BINARY) == "14.00 GB"
+    assert other_system(14e9, BYTES, BINARY) == "14.0 GB"
 
 
 def test_only_sizes_have_another_system():
@@ -126,7 +128,7 @@ def test_both_ways_doubles_a_link_and_says_so():
 
 
 def test_both_ways_leaves_achieved_bandwidths_alone():
-    assert show(50e9, BANDWIDTH, BOTH_WAYS) == "50.00 GB/s"
+    assert show(50e9, BANDWIDTH, BOTH_WAYS) == "50.0 GB/s"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_nothing_is_written_as_zero_of_the_base_unit(quantity, text):
 
 
 def test_a_negative_value_keeps_its_sign_and_unit():
-    assert show(-0.49, SECONDS) == "−490.0 ms"
+    assert show(-0.49, SECONDS) == "−490 ms"
 
 
 def test_a_share_too_small_to_print_is_not_called_zero():
@@ -163,19 +165,19 @@ def test_what_is_not_finite_is_said_in_words(value, quantity):
     assert show(value, quantity) == "no finite value"
 
 
-def test_four_significant_digits_stay_four():
+def test_three_significant_digits_stay_three():
     chance = random.Random(1)
     values = [10 ** chance.uniform(-6, 3) for _ in range(2000)]
     digits = {len(significant(v).replace(".", "").lstrip("0")) for v in values}
-    assert digits == {4}
+    assert digits == {3}
 
 
 def test_a_tiny_number_is_not_written_as_zeros():
-    assert significant(3.2e-14) == "3.200e-14"
+    assert significant(3.2e-14) == "3.20e-14"
 
 
 def test_a_sentence_writes_its_numbers_in_the_readers_units():
-    assert words(say("moves {s}", s=(14e9, BYTES)), BINARY) == "moves 13.04 GiB"
+    assert words(say("moves {s}", s=(14e9, BYTES)), BINARY) == "moves 13.0 GiB"
 
 
 def test_a_plain_text_is_its_own_sentence():
@@ -317,3 +319,15 @@ def test_one_of_a_kind_is_spoken_of_in_the_singular(template, one, many):
 @pytest.mark.parametrize("number", [11, 1001, 0.1, -1])
 def test_a_number_that_only_ends_in_one_keeps_the_plural(number):
     assert words(say("{n} GPUs", n=(number, COUNT))).endswith(" GPUs")
+
+
+def test_what_was_given_is_written_as_it_was_given():
+    assert show(60, as_given(SECONDS)) == "60 s"
+    assert show(2.5e-6, as_given(SECONDS)) == "2.5 µs"
+    assert show(0.5, as_given(SHARE)) == "50 %"
+    assert show(13_038.5e6, as_given(BYTES)) == "13.0385 GB"
+
+
+def test_what_others_printed_keeps_their_digits():
+    assert words(as_printed(say("{t}", t=(0.45629, SECONDS)))) == "456.3 ms"
+    assert as_printed("plain") == "plain"

@@ -101,7 +101,7 @@ def test_marks_ascend(scale):
         (0.5, SECONDS, "500 ms"),
         (1e9, BYTES, "1 GB"),
         (0.5, SHARE, "50 %"),
-        (1.25 * MiB, BYTES, "1.311 MB"),
+        (1.25 * MiB, BYTES, "1.31 MB"),
         (100_000, TOKENS, "100,000"),
     ],
 )

@@ -20,6 +20,7 @@ from engine.basis.units import (
     Bytes,
     Count,
     Seconds,
+    as_given,
 )
 from engine.basis.views import Published, Receipt
 
@@ -86,11 +87,11 @@ def teller(*equations):
         ("bare", (7.0, SECONDS)),  # a type without `Told`
         ("counted", (5, COUNT)),  # a whole number counts something
         ("column", ((1.0, 2.0), SECONDS)),  # a column measures what its items do
-        ("port", (5e10, BANDWIDTH)),  # a quantity beside a unit goes before it
-        ("link", (1e9, LINK_SPEED)),  # from the unit
-        ("loss", (0.25, SHARE)),
-        ("factor", (2.0, RATIO)),  # a bare number is a ratio
-        ("num_gpus", (8, COUNT)),  # the first record that has it
+        ("port", (5e10, as_given(BANDWIDTH))),  # a quantity beside a unit goes before it
+        ("link", (1e9, as_given(LINK_SPEED))),  # from the unit
+        ("loss", (0.25, as_given(SHARE))),
+        ("factor", (2.0, as_given(RATIO))),  # a bare number is a ratio
+        ("num_gpus", (8, as_given(COUNT))),  # the first record that has it
     ],
 )
 def test_a_field_is_measured_by_its_type_or_unit(name, figure):
@@ -115,7 +116,11 @@ def test_a_value_is_told_as_its_field_declares():
 def test_the_receipt_is_of_the_equation_that_begins_with_the_symbol():
     receipt = teller(SIZE, TIME).value("time").receipt
     assert receipt.equation is TIME
-    assert receipt.symbols == {"T": (0.02, SECONDS), "S": (1e9, BYTES), "b": (5e10, BANDWIDTH)}
+    assert receipt.symbols == {
+        "T": (0.02, SECONDS),
+        "S": (1e9, BYTES),
+        "b": (5e10, as_given(BANDWIDTH)),
+    }
 
 
 def test_only_inputs_are_linked():
@@ -135,7 +140,7 @@ def test_of_two_equations_with_one_left_side_the_first_counts():
 def test_an_equation_can_be_named_instead():
     receipt = teller(TIME).value("time", equation=OTHER_TIME).receipt
     assert receipt.equation is OTHER_TIME
-    assert receipt.symbols == {"T": (0.02, SECONDS), "n": (8, COUNT), "S": (1e9, BYTES)}
+    assert receipt.symbols == {"T": (0.02, SECONDS), "n": (8, as_given(COUNT)), "S": (1e9, BYTES)}
     assert receipt.inputs == {"n": "num_gpus"}
 
 
@@ -152,7 +157,7 @@ def test_an_equation_without_symbols_belongs_to_no_field():
 def test_a_symbol_can_stand_for_another_field_or_a_figure():
     receipt = teller(TIME).value("time", symbols={"S": (5.0, BYTES), "b": "link"}).receipt
     assert receipt.symbols["S"] == (5.0, BYTES)
-    assert receipt.symbols["b"] == (1e9, LINK_SPEED)
+    assert receipt.symbols["b"] == (1e9, as_given(LINK_SPEED))
     assert receipt.inputs == {"b": "link"}
 
 
@@ -178,7 +183,7 @@ def test_values_are_told_in_the_order_given():
 def test_a_sentence_names_fields_and_figures():
     said = teller().say("{num_gpus} GPUs, {rounds} or {many}, {same}", many=(2, COUNT), same="bare")
     assert isinstance(said, Sentence)
-    assert words(said) == "8 GPUs, 3 or 2, 7.000 s"
+    assert words(said) == "8 GPUs, 3 or 2, 7.00 s"
 
 
 def test_a_text_without_fields_stays_itself():
@@ -189,7 +194,11 @@ def test_a_text_without_fields_stays_itself():
 def test_a_formula_has_the_records_numbers():
     made = teller().formula("Title", TIME, T=(1.0, SECONDS))
     assert (made.title, made.equation) == ("Title", TIME)
-    assert made.symbols == {"T": (1.0, SECONDS), "S": (1e9, BYTES), "b": (5e10, BANDWIDTH)}
+    assert made.symbols == {
+        "T": (1.0, SECONDS),
+        "S": (1e9, BYTES),
+        "b": (5e10, as_given(BANDWIDTH)),
+    }
     assert made.inputs == {"b": "port"}
 
 

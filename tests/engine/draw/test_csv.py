@@ -114,7 +114,7 @@ def test_a_heatmap_is_written_as_a_grid():
 
 def test_a_table_is_written_with_its_words():
     view = Table(title="", columns=("a", "b"), rows=(("x", say("{s}", s=(14e9, BYTES))),))
-    assert rows(view) == [["a", "b"], ["x", "14.00 GB"]]
+    assert rows(view) == [["a", "b"], ["x", "14.0 GB"]]
 
 
 def test_a_scene_is_written_as_its_captions():

@@ -86,7 +86,7 @@ def test_deepseek_v3_takes_3_7_days_per_trillion_tokens():
 
 
 def test_deepseek_v3_costs_5_328_million_at_two_per_gpu_hour():
-    assert show(cost(2_664_000 * HOUR, 2 / HOUR), MONEY) == "5.328 million"
+    assert show(cost(2_664_000 * HOUR, 2 / HOUR), MONEY) == "5.33 million"
 
 
 def test_bloom_draws_433_196_kilowatt_hours():
@@ -105,15 +105,15 @@ def test_rate_and_utilization_are_inverse():
 @pytest.mark.parametrize(
     ("value", "quantity", "text"),
     [
-        (30.84 * MEGA * HOUR, GPU_TIME, "30.84M GPU h"),
+        (30.84 * MEGA * HOUR, GPU_TIME, "30.8M GPU h"),
         (82_432 * HOUR, GPU_TIME, "82,432 GPU h"),
-        (433_196 * KWH, ENERGY, "433.2 MWh"),
-        (0.5 * KWH, ENERGY, "0.5000 kWh"),
+        (433_196 * KWH, ENERGY, "433 MWh"),
+        (0.5 * KWH, ENERGY, "0.500 kWh"),
         (0.0, GPU_TIME, "0 GPU h"),
-        (12.6e6, POWER, "12.60 MW"),
-        (61.7e6, MONEY, "61.70 million"),
-        (2 / HOUR, PRICE, "2.000 per hour"),
-        (380.0, TOKEN_RATE, "380.0 tokens/s"),
+        (12.6e6, POWER, "12.6 MW"),
+        (61.7e6, MONEY, "61.7 million"),
+        (2 / HOUR, PRICE, "2.00 per hour"),
+        (380.0, TOKEN_RATE, "380 tokens/s"),
     ],
 )
 def test_quantities_of_a_run_are_written_in_their_units(value, quantity, text):

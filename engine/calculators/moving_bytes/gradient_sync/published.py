@@ -1,6 +1,6 @@
 """What a widely published gradient sync calculator prints, beside ours."""
 
-from engine.basis.text import Text, say, significant
+from engine.basis.text import Text, as_printed, say, significant
 from engine.basis.told import Teller
 from engine.basis.units import SECONDS, TOKENS, GiB
 from engine.basis.views import Published, Table
@@ -37,7 +37,8 @@ def table(tell: Teller, inputs: Inputs, result: Result) -> Table:
         title="A published calculator's digits beside ours",
         columns=("Output", "It prints", "Right", "Why they differ"),
         rows=tuple(
-            (label, theirs[key], right, why) for key, label, right, why in _rows(tell, result)
+            (label, as_printed(theirs[key]), right, why)
+            for key, label, right, why in _rows(tell, result)
         ),
         caption="Its column follows its own arithmetic with your inputs. Its compute time is taken "
         "as printed, for its formula cannot be recovered from its outputs.",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import Choice
+from engine.basis.text import as_printed
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Count
 from engine.basis.views import Cell, Cite, Table
@@ -90,7 +91,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 def _row(claim: Claim) -> tuple[Cell, ...]:
     return (
         claim.said,
-        claim.printed,
+        as_printed(claim.printed),
         claim.right,
         VERDICTS[claim.verdict],
         claim.why,

@@ -36,20 +36,20 @@ def text(views, output):
         ({}, "bubble_over_ideal", "37.5 %"),
         ({}, "peak", "4"),
         ({"schedule": "gpipe"}, "peak", "8"),
-        ({"pipeline_parallel": 8, "num_microbatches": 20}, "idle", "21.00 ms"),
+        ({"pipeline_parallel": 8, "num_microbatches": 20}, "idle", "21.0 ms"),
         (
             {"schedule": "zb_h1", "pipeline_parallel": 8, "num_microbatches": 20},
             "idle",
-            "7.000 ms",
+            "7.00 ms",
         ),
         (
             {"schedule": "dualpipe", "pipeline_parallel": 8, "num_microbatches": 20},
             "idle",
-            "6.000 ms",
+            "6.00 ms",
         ),
         ({"schedule": "dualpipe"}, "copies", "2"),
         ({"schedule": "zb_h2", "num_microbatches": 12}, "bubble_share", "0.0 %"),
-        ({"schedule": "zb_h2", "num_microbatches": 12, "synchronized": True}, "idle", "3.000 ms"),
+        ({"schedule": "zb_h2", "num_microbatches": 12, "synchronized": True}, "idle", "3.00 ms"),
     ],
 )
 def test_the_known_numbers(changes, output, expected):

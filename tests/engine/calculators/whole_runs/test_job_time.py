@@ -26,7 +26,7 @@ def text(found, output):
 
 @pytest.mark.parametrize(
     ("output", "expected"),
-    [("mtbf", "3.093 h"), ("young", "19.27 min"), ("daly", "18.60 min"), ("reached", "43.0 %")],
+    [("mtbf", "3.09 h"), ("young", "19.3 min"), ("daly", "18.6 min"), ("reached", "43.0 %")],
 )
 def test_the_known_numbers(output, expected):
     assert text(views(), output) == expected

@@ -279,7 +279,7 @@ def test_a_gather_behind_a_reduction_is_named_as_what_binds():
     assert binds() == (
         "Order",
         "AG2b stands behind RS3, and the step waits for both. "
-        "Such waits are 12.00 ms, 29.3 % of the step.",
+        "Such waits are 12.0 ms, 29.3 % of the step.",
     )
 
 
