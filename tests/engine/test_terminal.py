@@ -54,7 +54,7 @@ def test_an_unknown_command_is_named(run):
 
 def test_results_come_with_label_and_unit(run):
     lines = [line.split() for line in run("gradient_sync")[1].splitlines()]
-    assert ["all_reduce_time", "75.79", "ms", "All-reduce"] in [line[:4] for line in lines]
+    assert ["all_reduce_time", "75.8", "ms", "All-reduce"] in [line[:4] for line in lines]
 
 
 @pytest.mark.parametrize("name", names())
@@ -84,7 +84,7 @@ def test_thousands_may_be_separated(run):
 
 
 def test_a_choice_is_given_by_name(run):
-    assert "76.67 ms" in run("gradient_sync", "algorithm=tree")[1]
+    assert "76.7 ms" in run("gradient_sync", "algorithm=tree")[1]
 
 
 def test_options_may_stand_between_inputs(run):
@@ -99,7 +99,7 @@ def test_json_is_exactly_the_answer_of_the_engine(run):
 
 
 def test_sizes_can_be_binary(run):
-    assert "13.04 GiB" in run("gradient_sync", "--binary")[1]
+    assert "13.0 GiB" in run("gradient_sync", "--binary")[1]
 
 
 def test_links_can_be_summed_over_both_ways(run):

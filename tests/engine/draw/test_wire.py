@@ -65,7 +65,7 @@ def test_what_is_not_finite_is_null(value):
 
 def test_a_value_comes_with_both_unit_systems():
     view = Value(label="Gradient", value=14e9, quantity=BYTES, receipt=Receipt())
-    assert (wire(view)["text"], wire(view)["also"]) == ("14.00 GB", "13.04 GiB")
+    assert (wire(view)["text"], wire(view)["also"]) == ("14.0 GB", "13.0 GiB")
 
 
 def test_a_value_says_what_it_rests_on():
@@ -86,8 +86,8 @@ def test_a_badge_writes_its_sentence():
 def test_lines_have_texts_for_every_point():
     column = wire(lines())["columns"]["ring"]
     assert (column["x_text"], column["y_text"]) == (
-        ["1.000 MB", "1.000 GB"],
-        ["500.0 ms", "no finite value"],
+        ["1.00 MB", "1.00 GB"],
+        ["500 ms", "no finite value"],
     )
 
 
@@ -98,7 +98,7 @@ def test_lines_have_null_where_there_is_no_finite_number():
 def test_a_point_is_labelled_in_the_readers_units():
     point = Point(key="now", label=say("{s}", s=(14e9, BYTES)), x=1e6, y=0.5)
     sent = wire(lines(points=(point,)), Display(binary=True))
-    assert sent["points"][0]["label"] == "13.04 GiB"
+    assert sent["points"][0]["label"] == "13.0 GiB"
 
 
 def test_a_rule_names_its_axis():
@@ -119,14 +119,14 @@ def test_the_parts_of_a_bar_follow_one_another():
 
 def test_a_bar_says_its_total():
     bar = Bar(key="a", label="a", segments=(part("one", 0.25), part("two", 0.5)))
-    assert wire(Bars(title="", axis=TIME, bars=(bar,)))["bars"][0]["text"] == "750.0 ms"
+    assert wire(Bars(title="", axis=TIME, bars=(bar,)))["bars"][0]["text"] == "750 ms"
 
 
 def test_a_span_says_how_long_it_is():
     span = Span(key="s", lane="a", start=0.1, end=0.3, label="s", color="compute", exposed=True)
     view = Timeline(title="", axis=TIME, lanes=(Lane(key="a", label="a"),), spans=(span,))
     sent = wire(view)["spans"][0]
-    assert (sent["text"], sent["exposed"]) == ("200.0 ms", True)
+    assert (sent["text"], sent["exposed"]) == ("200 ms", True)
 
 
 def test_a_heatmap_has_a_text_for_every_cell():
@@ -138,7 +138,7 @@ def test_a_heatmap_has_a_text_for_every_cell():
 
 def test_a_table_writes_its_cells():
     view = Table(title="t", columns=("a",), rows=((say("{s}", s=(1e9, BYTES)),),))
-    assert wire(view)["rows"] == [["1.000 GB"]]
+    assert wire(view)["rows"] == [["1.00 GB"]]
 
 
 def test_an_empty_table_is_no_html():
@@ -152,7 +152,7 @@ def test_a_cell_that_cites_is_its_keys():
 
 def test_a_formula_sends_the_text_of_every_symbol():
     sent = reply({"calculator": "gradient_sync"})["outputs"]["formula"]
-    assert (sent["equation"], sent["symbols"]["T"]) == (RING_ALL_REDUCE.name, "75.79 ms")
+    assert (sent["equation"], sent["symbols"]["T"]) == (RING_ALL_REDUCE.name, "75.8 ms")
 
 
 def test_a_formula_links_its_symbols_to_inputs():

@@ -70,7 +70,7 @@ def some_inputs(count=60):
         ("bandwidth", "97.66 Gb/s"),
         ("activation", "512.0 MB"),
         ("efficiency", "72.7 %"),
-        ("stage", "20 layers, 64.0 MB"),
+        ("stage", "20 layers, 64.00 MB"),
     ],
 )
 def test_the_published_digits_come_out_of_the_published_arithmetic(key, digits):
@@ -290,4 +290,4 @@ def test_another_plan_has_no_published_figure():
 
 def test_what_is_bound_by_capacity_is_said_with_the_memory_as_sold():
     sentence = words(MODELER.compute(PUBLISHED)["regime"].sentence)
-    assert "Of the 85.90 GB of a GPU tensors may fill 83.44 GB" in sentence
+    assert "Of the 85.9 GB of a GPU tensors may fill 83.4 GB" in sentence

@@ -154,7 +154,7 @@ def test_metas_effective_time_stands_beside_ours():
 
 def test_the_model_cards_hours_stand_beside_ours():
     text = words(views()["wall_time"].receipt.published.text)
-    assert "30.84M GPU h" in text
+    assert "30.8M GPU h" in text
     assert "78.43 days" in text
 
 
