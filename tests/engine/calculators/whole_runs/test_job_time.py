@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import DEFAULT, show, words
+from engine.basis.text import DEFAULT, as_printed, show, words
 from engine.basis.ticks import ticks
 from engine.basis.units import DAY, HOUR
 from engine.calculator import load
@@ -153,8 +153,8 @@ def test_metas_effective_time_stands_beside_ours():
 
 
 def test_the_model_cards_hours_stand_beside_ours():
-    text = words(views()["wall_time"].receipt.published.text)
-    assert "30.8M GPU h" in text
+    text = words(as_printed(views()["wall_time"].receipt.published.text))
+    assert "30.84M GPU h" in text
     assert "78.43 days" in text
 
 
