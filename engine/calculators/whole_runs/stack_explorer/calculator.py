@@ -61,6 +61,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 _NONE = "it does not fit: no step runs"
+_NO_STEP = Receipt(assumptions=("It does not fit, so no step runs.",))
 
 
 def _header(tell: Teller, told: Mapping[str, Value], result: Result) -> dict[str, Value]:
@@ -76,8 +77,5 @@ def _header(tell: Teller, told: Mapping[str, Value], result: Result) -> dict[str
     return found | {
         "mfu": replace(found["mfu"], note=_NONE),
         "step_time": replace(found["step_time"], note=_NONE),
-        **{
-            name: tell.value(name, receipt=Receipt(assumptions=(_NONE,)), note=_NONE)
-            for name in rates
-        },
+        **{name: tell.value(name, receipt=_NO_STEP, note=_NONE) for name in rates},
     }
