@@ -35,6 +35,23 @@ class StateBytes:
         """All of them, for one parameter."""
         return self.parameter + self.gradient + self.optimizer
 
+    def replicated(self, zero_stage: Count) -> Bytes:
+        """Return what every rank keeps whole of one parameter, whatever the number of ranks.
+
+        Source: Rajbhandari et al. 2020, figure 1, with endless ranks.
+        """
+        kept = (self.optimizer, self.gradient, self.parameter)[zero_stage:]
+        return math.fsum(kept)
+
+    def break_even_ranks(self, zero_stage: Count) -> Ratio:
+        """Return the ranks at which a rank's share weighs as much as what it keeps whole.
+
+        Of mixed precision 3 at stage 1 (12 sharded bytes against 4) and 7 at stage 2 (14 against
+        2); infinite where nothing is kept whole. Derived from the same figure.
+        """
+        kept = self.replicated(zero_stage)
+        return (self.total - kept) / kept if kept else math.inf
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States:
@@ -123,28 +140,6 @@ def sharded_states(
         gradients=parameters * types.gradient / (ranks if zero_stage >= 2 else 1),
         optimizer=parameters * types.optimizer / (ranks if zero_stage >= 1 else 1),
     )
-
-
-def replicated_bytes(types: StateBytes, zero_stage: Count) -> Bytes:
-    """Return the bytes per parameter that every rank keeps whole, whatever the number of ranks.
-
-    Source: Rajbhandari et al. 2020, figure 1, with endless ranks.
-    """
-    return (
-        (types.parameter if zero_stage < 3 else 0.0)
-        + (types.gradient if zero_stage < 2 else 0.0)
-        + (types.optimizer if zero_stage < 1 else 0.0)
-    )
-
-
-def break_even_ranks(types: StateBytes, zero_stage: Count) -> Ratio:
-    """Return the ranks at which a rank's share weighs as much as what it keeps whole.
-
-    Of mixed precision 3 at stage 1 (12 sharded bytes against 4) and 7 at stage 2 (14 against 2);
-    infinite where nothing is kept whole. Derived from Rajbhandari et al. 2020, figure 1.
-    """
-    kept = replicated_bytes(types, zero_stage)
-    return (types.total - kept) / kept if kept else math.inf
 
 
 ZERO_SAVING = Equation(

@@ -23,10 +23,8 @@ from engine.formulas.activations import (
 from engine.formulas.states import (
     MIXED_PRECISION,
     StateBytes,
-    break_even_ranks,
     largest_model,
     rank_parameters,
-    replicated_bytes,
     sharded_states,
     state_bytes,
 )
@@ -481,7 +479,7 @@ def test_states_of_any_run_are_no_larger_when_more_is_sharded():
 def test_what_a_stage_keeps_whole_and_when_its_share_weighs_as_much(stage, kept, even):
     # 2 + 2 + 12 bytes: 12 sharded against 4, 14 against 2, all against nothing.
     types = MIXED_PRECISION
-    assert (replicated_bytes(types, stage), break_even_ranks(types, stage)) == (kept, even)
+    assert (types.replicated(stage), types.break_even_ranks(stage)) == (kept, even)
 
 
 def test_what_repeating_modules_saves_of_a_layer_of_deepseek_v3_worked_by_hand():

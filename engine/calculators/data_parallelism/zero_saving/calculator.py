@@ -44,10 +44,10 @@ def views(inputs: Inputs, result: Result) -> Views:
         "held": told["held"],
         "regime": regime(inputs, result),
         "curve": partial(curve, inputs, result),
-        "bars": partial(bars, inputs, result),
+        "bars": partial(bars, tell, inputs, result),
         "sent": told["sent"],
         "extra": told["extra"],
-        "volume": partial(volume, inputs, result),
+        "volume": partial(volume, tell, inputs, result),
         "published": partial(published, inputs, result),
         "challenge": partial(_challenge, inputs, result),
     }

@@ -1,6 +1,7 @@
 """The pictures of the saving: against GPUs, by stage, and the bytes sent against micro-batches."""
 
 from engine.basis.text import say
+from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
@@ -54,7 +55,7 @@ def curve(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def bars(inputs: Inputs, result: Result) -> Bars:
+def bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     """Return the states on one GPU for every stage, against its memory."""
     high = max(inputs.capacity, *(one.states.total for one in result.stages)) * 1.1
     return Bars(
@@ -74,7 +75,7 @@ def bars(inputs: Inputs, result: Result) -> Bars:
         rules=(
             Rule(
                 key="capacity",
-                label=say("{c}", c=(inputs.capacity, BYTES)),
+                label=tell.say("{capacity}"),
                 axis="x",
                 at=inputs.capacity,
             ),
@@ -83,7 +84,7 @@ def bars(inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def volume(inputs: Inputs, result: Result) -> Lines:
+def volume(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the bytes sent in a step against the micro-batches that it accumulates."""
     columns = {one: tuple(sent(result.job, one, count) for count in BATCHES) for one in STAGES}
     # ZeRO-1 lies on plain data parallelism where gradients and parameters have as many bytes.
@@ -114,10 +115,10 @@ def volume(inputs: Inputs, result: Result) -> Lines:
         if now > 0
         else (),
         handle="num_microbatches",
-        caption=say(
-            "Both axes are logarithmic. Micro-batches: {n}. ZeRO-1 sends {one}, ZeRO-2 {two} and "
-            "ZeRO-3 {three}: stages 2 and 3 keep no place for a sum that is not their own.",
-            n=(inputs.num_microbatches, COUNT),
+        caption=tell.say(
+            "Both axes are logarithmic. Micro-batches: {num_microbatches}. ZeRO-1 sends {one}, "
+            "ZeRO-2 {two} and ZeRO-3 {three}: stages 2 and 3 keep no place for a sum that is not "
+            "their own.",
             **{
                 key: (result.stages[one].sent, BYTES)
                 for one, key in ((1, "one"), (2, "two"), (3, "three"))

@@ -6,7 +6,7 @@ from typing import Annotated
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Parameters, Ratio, Share
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs, job_of
-from engine.formulas.states import MIXED_PRECISION, break_even_ranks, zero_saving
+from engine.formulas.states import MIXED_PRECISION, zero_saving
 from engine.formulas.volumes import gradient_passes, parameter_passes
 from engine.simulate.zero_saving import Job, Sharding, sharding
 
@@ -116,5 +116,5 @@ def solve(inputs: Inputs) -> Result:
         gradient_size=job.parameters * types.gradient,
         parameter_size=job.parameters * types.parameter,
         extra=own.extra,
-        even=break_even_ranks(types, stage),
+        even=types.break_even_ranks(stage),
     )

@@ -31,7 +31,6 @@ BYTES_EQUATION = {
     "hierarchical": hierarchy.HIERARCHICAL_BYTES,
     "in_network": communication.IN_NETWORK_BYTES,
     "switched": hierarchy.SWITCHED_BYTES,
-    "switched_ports": hierarchy.SWITCHED_BYTES,
 }
 _ALONE = "Alone on the wire: no other traffic, no congestion, every port at its line rate."
 _SENT = {
@@ -86,7 +85,7 @@ def all_reduce_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
         "sent_bytes": partial(
             tell.value,
             "sent_bytes",
-            equation=BYTES_EQUATION[name],
+            equation=BYTES_EQUATION[name.removesuffix("_ports")],
             label="Sent by each GPU" + (" into the network" if name in _TIERS else ""),
             note=_SENT[name],
         ),

@@ -48,7 +48,7 @@ def protocols(tell: Teller, inputs: Inputs) -> Table:
         title="Protocols on this path",
         columns=("Protocol", "Cost of a hop", "Bandwidth left", "This message", "64 MiB"),
         rows=rows,
-        caption=say("This message: {s}.", s=(inputs.message, BYTES)),
+        caption=tell.say("This message: {message}."),
     )
 
 
