@@ -23,6 +23,8 @@ from engine.basis.units import (
 )
 
 NEVER = "no finite value"
+# From here on a number is a power of ten: nobody counts so far.
+_UNCOUNTED = {"count": 1e16, "tokens": 1e16, "ratio": 1e6}
 
 _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "bytes": ((1e15, " PB"), (TB, " TB"), (GB, " GB"), (MB, " MB"), (KB, " kB"), (1, " B")),
@@ -144,6 +146,8 @@ def show(value: float, quantity: Quantity, display: Display = DEFAULT) -> str:
     """
     if not math.isfinite(value):
         return NEVER
+    if abs(value) >= _UNCOUNTED.get(quantity.name, math.inf):
+        return typeset(f"{value:.1e}")
     return typeset(_written(value, quantity, display))
 
 

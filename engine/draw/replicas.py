@@ -158,8 +158,11 @@ def _caption(step: Step, clock: Clock, number: Count, stage: int) -> Text:
     wait = clock.ready - min(clock.backward)
     alike = all(replica.after == first.after for replica in replicas)
     captions: tuple[Text, ...] = (
-        f"Step {number}: a batch of {len(SAMPLES)} samples, and {len(replicas)} GPUs that all hold "
-        f"the same model, y = {_line(step.before)}.",
+        say(
+            f"Step {number}: a batch of {len(SAMPLES)} samples, and {{n}} GPUs with the same "
+            f"model, y = {_line(step.before)}.",
+            n=(len(replicas), COUNT),
+        ),
         f"Phase 1 of 5, partition: each GPU gets {each} samples of its own. No sample goes twice.",
         say(
             "Phase 2 of 5, forward: each GPU predicts y for its own samples and finds its errors. "

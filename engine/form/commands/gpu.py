@@ -84,15 +84,22 @@ nvidia-smi topo -m
     "nccl_tests": Command(
         name="nccl-tests",
         layer="collectives",
-        version="nccl-tests 2.x, built with MPI=1",
+        version="nccl-tests 2.19, built with MPI=1, and Open MPI 4 or 5",
         text="""\
-mpirun -np <ranks> -N <gpus_per_node> ./build/all_reduce_perf \\
-    -b 1M -e <size> -f 2 -g 1 -n <count> -c 0
+# once, on a file system that all nodes share
+git clone https://github.com/NVIDIA/nccl-tests && cd nccl-tests
+make -j MPI=1 MPI_HOME=/usr/lib/x86_64-linux-gnu/openmpi
+# hosts: a line for each node, as "node1 slots=<gpus_per_node>"
+mpirun -np <ranks> -N <gpus_per_node> --hostfile hosts \\
+    -x LD_LIBRARY_PATH -x NCCL_DEBUG=WARN \\
+    ./build/all_reduce_perf -b 1M -e <size> -f 2 -g 1 -n <count> -c 0
 """,
         fields=("ranks", "gpus_per_node", "size", "count"),
         options=(
             ("-b, -e, -f", "From 1 MiB to the largest size, twice as large each time."),
-            ("-g 1", "One GPU per process; -np is then the number of GPUs."),
+            ("-np, -N", "Processes in all, and on each node: as many as there are GPUs."),
+            ("-g 1", "One GPU per process. Without MPI=1 every process would run alone."),
+            ("-x", "Settings that go to all nodes; NCCL_DEBUG=INFO says which wires NCCL takes."),
             ("-n", "Timed repetitions."),
             ("-c 0", "No check of the results, which is slow at scale."),
         ),

@@ -331,3 +331,15 @@ def test_what_was_given_is_written_as_it_was_given():
 def test_what_others_printed_keeps_their_digits():
     assert words(as_printed(say("{t}", t=(0.45629, SECONDS)))) == "456.3 ms"
     assert as_printed("plain") == "plain"
+
+
+@pytest.mark.parametrize(
+    ("value", "quantity", "text"),
+    [
+        (3.3e71, COUNT, "3.3\u00a0×\u00a010⁷¹"),
+        (1e15, COUNT, "1,000,000,000,000,000"),
+        (31_952_846_892.0, RATIO, "3.2\u00a0×\u00a010¹⁰"),
+    ],
+)
+def test_what_nobody_counts_is_a_power_of_ten(value, quantity, text):
+    assert show(value, quantity) == text

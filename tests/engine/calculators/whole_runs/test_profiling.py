@@ -129,6 +129,14 @@ def test_what_a_reader_fills_in_is_in_the_command(tool, changes, expected):
     assert expected in command_builder.filled(inputs)
 
 
+def test_nccl_tests_run_on_all_nodes_with_one_process_for_every_gpu():
+    inputs = replace(command_builder.Inputs(), tool="nccl_tests", ranks=128, gpus_per_node=8)
+    text = command_builder.filled(inputs)
+    assert "make -j MPI=1" in text
+    assert "mpirun -np 128 -N 8 --hostfile hosts" in text
+    assert "-g 1" in text
+
+
 def test_every_layer_has_a_command():
     assert {one.layer for one in command_builder.COMMANDS.values()} == set(LAYERS)
 

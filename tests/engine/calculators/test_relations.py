@@ -1,0 +1,189 @@
+"""What two things that a calculator tells have to do with each other, at odd inputs too."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+
+import pytest
+
+from engine.basis.equation import Equation
+from engine.basis.inputs import Number
+from engine.basis.text import Sentence, words
+from engine.basis.units import COUNT, SHARE
+from engine.basis.views import Badge, Bars, Code, Shape, Table, Value
+from engine.calculator import load, names
+from engine.catalog.reported import REPORTED
+from tests.engine.calculators.tried import for_a_while, views_at
+
+# Inputs that count GPUs and micro-batches: they are tried at both ends of their ranges.
+ENDS = re.compile(r"(world_size|(num_)?(gpus|ranks|nodes|microbatches)|gpus_per_node)$")
+NOUNS = (
+    "GPUs|micro-batches|nodes|ranks|layers|stages|ports|steps|buckets|sequences|tokens|experts|"
+    "pieces|messages|replicas|chunks|rounds|collectives|kernels|heads|failures|checkpoints|bytes|"
+    "copies|racks|switches|channels|transfers|runs|passes|groups|links|SMs|hops|devices"
+)
+SMALL = "and|as|at|by|for|from|in|of|on|or|per|than|that|to|where|with"
+PLURAL_OF_ONE = re.compile(rf"(?<![\w.,\-−–×/·^])1 (?:(?!(?:{SMALL})\b)[a-z-]+ )?(?:{NOUNS})\b")
+TEN_DIGITS = re.compile(r"\d{1,3}(?:,\d{3}){3,}|(?<![\d.])\d{10,}")
+NO_NUMBER = re.compile(r"\b(inf|nan|None)\b")
+# A round number beyond what any run has: a bound of the code that reached the reader.
+ABSURD = {10.0**power for power in range(9, 30)}
+# Told in percent, but no part of a whole: over an ideal or over something else, or an error.
+NO_PART = {
+    ("bubble_conventions", "over_ideal"),
+    ("schedule_lab", "bubble_over_ideal"),
+    ("parallelism_modeler", "ratio"),
+    ("published_runs", "bias"),
+    ("published_runs", "worst"),
+}
+# Where a filter may leave nothing of which there is a mean, the answer is "no finite value".
+MAY_BE_EMPTY = {"published_runs"}
+# (calculator, bars, the bar or "*" for all together, the number that they add up to).
+TOTALS = (
+    ("data_parallel_variants", "bars", "star", "naive"),
+    ("estimate_run", "memory_parts", "held", "peak_memory"),
+    ("estimate_run", "time_parts", "*", "step_time"),
+    ("gradient_sync", "parts", "*", "all_reduce_time"),
+    ("job_time", "waterfall", "part0", "work_time"),
+    ("memory_tiers", "times", "*", "step"),
+    ("message_waterfall", "stacked", "yours", "one_way"),
+    ("parallel_map", "orders", "now", "step"),
+    ("parallelism_modeler", "breakdown", "set", "step"),
+    ("stack_explorer", "parts", "*", "step_time"),
+    ("state_ladder", "ladder", "zero0", "replicated"),
+    ("state_ladder", "ladder", "zero1", "zero1"),
+    ("state_ladder", "ladder", "zero3", "sharded"),
+)
+# What a preset is called that is named after a published run.
+RUN = re.compile("|".join(map(re.escape, REPORTED)))
+
+ALL = pytest.mark.parametrize("name", names())
+
+
+@cache
+def cases(name):
+    """Case -> inputs: the defaults, the presets, and the ends of what counts GPUs."""
+    calculator = load(name)
+    found = {"defaults": {}, **calculator.presets}
+    for key, field in calculator.fields.items():
+        if isinstance(field, Number) and ENDS.match(key):
+            found |= {f"{key}={round(end)}": {key: round(end)} for end in (field.low, field.high)}
+    return found
+
+
+@cache
+def shown(name):
+    """(case, key, view) of the cases; of slow calculators as many as a second allows."""
+    tried = ((case, views_at(name, values)) for case, values in cases(name).items())
+    found = for_a_while(tried, 1.0, 4)
+    return tuple((case, key, view) for case, views in found for key, view in views.items())
+
+
+def parts(thing):
+    """What a view is made of; code and drawings show no sentences."""
+    if isinstance(thing, str | Sentence | Code | Equation | Shape):
+        return ()
+    if isinstance(thing, Mapping):
+        return thing.values()
+    if isinstance(thing, tuple | list):
+        return thing
+    return [getattr(thing, f.name) for f in fields(thing)] if is_dataclass(thing) else ()
+
+
+def texts(thing):
+    """Every text that a view shows."""
+    if isinstance(thing, str | Sentence):
+        yield words(thing)
+    for part in parts(thing):
+        yield from texts(part)
+
+
+def matching(name, pattern):
+    """(case, view, beginning of the text) wherever a text matches."""
+    return {
+        (case, key, text[:120])
+        for case, key, view in shown(name)
+        for text in texts(view)
+        if pattern.search(text)
+    }
+
+
+def values(name):
+    """(case, key, view) of the numbers."""
+    return [one for one in shown(name) if isinstance(one[2], Value)]
+
+
+@ALL
+def test_one_of_a_thing_is_not_called_many(name):
+    assert not matching(name, PLURAL_OF_ONE)
+
+
+@ALL
+def test_no_sentence_holds_a_number_of_ten_digits(name):
+    assert not matching(name, TEN_DIGITS)
+
+
+@ALL
+def test_no_text_holds_what_is_no_number(name):
+    assert not matching(name, NO_NUMBER)
+
+
+@ALL
+def test_every_number_is_finite(name):
+    wrong = {(case, key) for case, key, view in values(name) if not math.isfinite(view.value)}
+    assert not wrong or name in MAY_BE_EMPTY
+
+
+@ALL
+def test_no_bound_of_the_code_is_shown_as_a_count(name):
+    counts = [one for one in values(name) if one[2].quantity == COUNT]
+    assert not [(case, key) for case, key, view in counts if view.value in ABSURD]
+
+
+@ALL
+def test_a_share_of_a_whole_lies_between_none_and_all(name):
+    assert not [
+        (case, key, view.value)
+        for case, key, view in values(name)
+        if view.quantity == SHARE
+        and (name, key) not in NO_PART
+        and not -1e-9 <= view.value <= 1 + 1e-9
+        and math.isfinite(view.value)
+    ]
+
+
+@pytest.mark.parametrize(("name", "bars", "bar", "total"), TOTALS)
+def test_the_parts_of_a_bar_add_up_to_the_number_that_is_told(name, bars, bar, total):
+    for inputs in cases(name).values():
+        views = views_at(name, inputs)
+        assert isinstance(views[bars], Bars)
+        lengths = [
+            segment.value
+            for one in views[bars].bars
+            for segment in one.segments
+            if bar in ("*", one.key)
+        ]
+        assert math.fsum(lengths) == pytest.approx(views[total].value, rel=1e-9)
+
+
+def published_presets():
+    """(calculator, preset) of the presets that are named after a published run."""
+    return [(n, case) for n in names() for case in load(n).presets if RUN.search(case)]
+
+
+@pytest.mark.parametrize(("name", "preset"), published_presets())
+def test_a_preset_named_after_a_published_run_does_not_fail_to_fit(name, preset):
+    views = views_at(name, load(name).presets[preset])
+    badges = [view.text for view in views.values() if isinstance(view, Badge)]
+    assert "Does not fit" not in badges
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"), [one for one in published_presets() if one[0] == "estimate_run"]
+)
+def test_a_preset_named_after_a_published_run_shows_what_was_published(name, preset):
+    views = views_at(name, load(name).presets[preset])
+    tables = [view for view in views.values() if isinstance(view, Table)]
+    assert any("Published" in view.columns for view in tables)
