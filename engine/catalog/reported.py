@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import TERA
+from engine.catalog.training_reports import REPORTS
 
 Setting = str | float | bool
 
@@ -94,7 +94,7 @@ REPORTED: Mapping[str, Reported] = {
             "overlap_tensor_parallel": False,
         },
         figure="mfu",
-        value=0.41,
+        value=REPORTS["llama-3-405b"].mfu,
         said="400 TFLOP/s on each GPU, MFU 41 % (table 4)",
         source="dubey2024",
     ),
@@ -116,7 +116,7 @@ REPORTED: Mapping[str, Reported] = {
             "sequence_parallel": False,
         },
         figure="token_rate",
-        value=14.8 * TERA / (2.664e6 * 3600),
+        value=REPORTS["deepseek-v3"].token_rate,
         said="14.8T tokens in 2.664M GPU hours",
         source="deepseek2024",
     ),
