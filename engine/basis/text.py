@@ -74,8 +74,9 @@ _POWER = re.compile(r"(?<=\d)e([+-]\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What is counted, where there is only one of it: "{n} GPUs" becomes "1 GPU".
 _ONE = re.compile(
-    r"(?<![\w.,\u2212-])1 (GPUs|nodes|ports|buckets|micro-batches|stages|steps|rounds|layers|ranks"
-    r"|samples|tokens|reads|hops|messages|pieces|latencies|cells|chunks|all-reduces)\b"
+    r"(?<![\w.,\u2212-])1 (?:[a-z]+-[a-z]+ )?(GPUs|nodes|ports|buckets|micro-batches|stages|steps"
+    r"|rounds|layers|ranks|samples|tokens|reads|hops|messages|pieces|latencies|cells|chunks"
+    r"|all-reduces|SMs|copies|replicas|kernels|experts|sequences|groups|links)\b"
 )
 # Significant digits: of what a model predicts, of links and models by their names.
 _PREDICTED, _NAMED = 3, 4
