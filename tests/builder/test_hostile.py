@@ -1,6 +1,7 @@
 """What once was built though wrong, ended in a traceback, or buried its cause: one error each."""
 
 import json
+import sys
 
 import pytest
 
@@ -81,7 +82,12 @@ def test_what_an_article_may_hold(live, text):
         ("content/images/a b.svg", b"", "content/images/a b.svg:1: 'a b.svg' is no address"),
         ("content/guides/third.markdown", b"", "content/guides/third.markdown:1: is not read"),
         ("content/gides/x.md", b"+++\n+++\n", "content/gides/x.md:1: there is no folder 'gides'"),
-        ("content/guides/Second.md", b"+++\n+++\n", f"{SECOND}:1: differs from content/guides/Sec"),
+        pytest.param(
+            "content/guides/Second.md",
+            b"+++\n+++\n",
+            f"{SECOND}:1: differs from content/guides/Second.md only in capitals",
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="one file of both names"),
+        ),
         (SPEED, b"def (", f"{SPEED}:1: SyntaxError: invalid syntax"),
         (SPEED, b"x = 1\n\nimport numpy as np", f"{SPEED}:3: imports 'numpy'; a reader's browser"),
         ("theme/styles/a.css", b"p {\n color: red;\n", "theme/styles/a.css:1: '{' is never closed"),
