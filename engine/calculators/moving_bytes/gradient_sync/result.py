@@ -16,9 +16,10 @@ from engine.basis.units import (
     Tokens,
 )
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of
-from engine.catalog.hardware import link_name
+from engine.catalog.hardware import GPUS, link_name
 from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_bandwidth_factor
 from engine.formulas.overlap import communication_share
+from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.simulate.cluster_wires import effective, port_load, sent_bytes, step_latency
 from engine.simulate.gradient_sync import (
     Job,
@@ -122,6 +123,20 @@ class Result:
         Told("Efficiency", "q", "{ideal_efficiency} with ideal overlap", assumes=(NO_SLOWDOWN,)),
     ]
     ideal_efficiency: Share
+    states: Annotated[
+        Bytes,
+        Told(
+            "States on each GPU",
+            color="optimizer",
+            assumes=(
+                "Adam in mixed precision: 2 bytes of parameter, 2 of gradient, 12 of optimizer.",
+                "Activations and buffers come on top.",
+            ),
+            sources=("rajbhandari2020",),
+        ),
+    ]
+    memory: Bytes
+    missing: Bytes
     break_even_tokens: Annotated[
         Tokens,
         Told(
@@ -155,6 +170,8 @@ def solve(inputs: Inputs) -> Result:
     job = job_of(inputs)
     sync, wires = moved(job), job.wires
     now = passes(job, sync, job.tokens)
+    stage, memory = (1 if job.zero1 else 0), GPUS[inputs.gpu].memory
+    states = sharded_states(job.parameters, MIXED_PRECISION, stage, wires.world_size).total
     whole = sync.size, sync.collective
     load = port_load(wires, sync.algorithm, sync.size)
     return Result(
@@ -196,6 +213,9 @@ def solve(inputs: Inputs) -> Result:
         exposed_share=communication_share(now.compute, now.exposed),
         efficiency=now.efficiency,
         ideal_efficiency=now.ideal_efficiency,
+        states=states,
+        memory=memory,
+        missing=max(0.0, states - memory),
         break_even_tokens=break_even(job, sync),
         required_bandwidth=required_port(job, sync, now.backward),
     )

@@ -145,6 +145,7 @@ def step_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
         "blocking_share": partial(tell.value, "blocking_share", symbols={"Te": "all_reduce_time"}),
         "exposed_share": partial(tell.value, "exposed_share"),
         "efficiency": partial(tell.value, "efficiency", equation=overlap.EFFICIENCY),
+        "states": partial(_states, tell, inputs, result),
         "break_even_tokens": partial(
             tell.value, "break_even_tokens", symbols={"Tm": "all_reduce_time"}
         ),
@@ -155,6 +156,15 @@ def step_values(tell: Teller, inputs: Inputs, result: Result) -> Views:
             symbols={"V": "port_sent", "a": "port_wait"},
         ),
     }
+
+
+def _states(tell: Teller, inputs: Inputs, result: Result) -> Value:
+    """Return what a GPU must hold whatever it sends, and whether it can."""
+    note = "of {memory}"
+    if result.missing:
+        remedy = "shard more, or split the model" if inputs.sharding == "zero1" else "shard them"
+        note = f"{{missing}} more than the {{memory}} of {GPUS[inputs.gpu].name}: {remedy}"
+    return tell.value("states", note=note)
 
 
 def _exposed(tell: Teller, inputs: Inputs) -> Value:

@@ -354,3 +354,15 @@ def test_the_parts_of_the_all_reduce_are_the_all_reduce():
     views = compute(LAB)
     parts = views["bandwidth_part"].value + views["latency_part"].value
     assert parts == pytest.approx(views["all_reduce_time"].value)
+
+
+def test_replicated_states_of_7_billion_parameters_are_more_than_an_h100_holds():
+    # 16 bytes each are 112 GB; with ZeRO-1 on 64 GPUs 4 + 12 / 64 bytes: 29.3 GB.
+    replicated, sharded = (solve(replace(NODES, sharding=one)) for one in ("none", "zero1"))
+    assert (replicated.states / 1e9, sharded.states / 1e9) == pytest.approx((112, 29.3125))
+    assert "shard them" in note(NODES, "states")
+    assert sharded.missing == 0
+
+
+def test_a_model_that_no_sharding_of_the_optimizer_makes_fit_must_be_split():
+    assert "split the model" in note(replace(NODES, parameters=175e9, sharding="zero1"), "states")
