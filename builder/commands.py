@@ -5,11 +5,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from builder import folders, memo, output, pipeline, services
+from builder import folders, output, unchanged
 from builder.folders import Folders
-from builder.pipeline import Built, Options
-from builder.problem import Problem
+from builder.options import Options
+from builder.problem import Problem, ServiceError
+
+if TYPE_CHECKING:  # what builds takes long to import, and a build of nothing new needs none of it
+    from builder.memo import Memo
+    from builder.pipeline import Built
 
 ROOT = Path(__file__).resolve().parent.parent
 WRONG_CONTENT, WRONG_USAGE = 1, 2
@@ -26,7 +31,7 @@ def main(arguments: list[str]) -> int:
     given = parser().parse_args(arguments)
     try:
         return int(given.run(given))
-    except services.ServiceError as error:
+    except ServiceError as error:
         say(str(error))
         return WRONG_CONTENT
     except OSError as error:  # a full disk, a folder that cannot be written
@@ -35,8 +40,10 @@ def main(arguments: list[str]) -> int:
         return WRONG_CONTENT
 
 
-def once(places: Folders, options: Options) -> Built:
+def once(places: Folders, options: Options) -> "Built":
     """Build with what earlier runs left in the cache, and leave there what this one made."""
+    from builder import memo
+
     kept = memo.place(places)
     memory = memo.load(kept)
     built = anew(places, options, memory)
@@ -45,8 +52,10 @@ def once(places: Folders, options: Options) -> Built:
     return built
 
 
-def anew(places: Folders, options: Options, memory: memo.Memo) -> Built:
+def anew(places: Folders, options: Options, memory: "Memo") -> "Built":
     """Build with the real makers."""
+    from builder import pipeline, services
+
     makers = services.real(places.engine, places.theme, places.cache)
     return pipeline.build(places, options, makers, memory, say)
 
@@ -66,10 +75,16 @@ def _build(given: argparse.Namespace) -> int:
     if not output.is_ours(target):
         say(f"--out {given.out} is no output of an earlier build; name a new or an empty folder")
         return WRONG_USAGE
-    built = once(folders.project(ROOT), _options(given))
+    places, options = folders.project(ROOT), _options(given)
+    read = unchanged.inputs(places, options)
+    if unchanged.is_current(places.cache, target, read):
+        say(f"{target.name}/: nothing new, {time.perf_counter() - began:.2f} s")
+        return 0
+    built = once(places, options)
     if told(built.problems):
         return WRONG_CONTENT
     output.swap_in(target, built.output)
+    unchanged.leave(places.cache, target, read)
     pages = sum(name.endswith("index.html") for name in built.output)
     took = time.perf_counter() - began
     say(f"{target.name}/: {pages} pages, {len(built.output)} files, {took:.2f} s")
@@ -77,6 +92,8 @@ def _build(given: argparse.Namespace) -> int:
 
 
 def _check(given: argparse.Namespace) -> int:
+    from builder import memo
+
     with tempfile.TemporaryDirectory() as scratch:
         # An empty cache: a check believes nothing that an earlier build left behind.
         places = folders.with_cache(folders.project(ROOT), Path(scratch) / "cache")

@@ -29,6 +29,7 @@ from builder.findings import Surroundings
 from builder.folders import Folders, digest, digest_of_files
 from builder.keys import Keys
 from builder.memo import Memo
+from builder.options import Options
 from builder.page import Surface
 from builder.pages import Parts
 from builder.problem import Problem
@@ -37,23 +38,6 @@ from builder.prose import Prose
 from builder.services import Services
 from builder.toolbox import Toolbox
 from builder.typesetting import typeset
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What a build is told.
-
-    Attributes:
-        base_url: where the output will be published, with a slash at its end; "" if unknown.
-        repository: address of the project's repository, "" if none.
-        drafts: whether drafts are built.
-        reload: address of a script that every page loads, "" if none.
-    """
-
-    base_url: str = ""
-    repository: str = ""
-    drafts: bool = False
-    reload: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

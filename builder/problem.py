@@ -83,3 +83,7 @@ def lines_of(text: str, needle: str) -> list[int]:
 def located(path: str, text: str, needle: str, message: str) -> list[Problem]:
     """Return the problem once for every line on which `needle` stands."""
     return [Problem(path, line, message) for line in lines_of(text, needle)]
+
+
+class ServiceError(Exception):
+    """Node or a package from it cannot be used; the message is one sentence."""

@@ -121,18 +121,18 @@ class Rebuilder:
         if any(Path(path).suffix in CODE for path in changed):
             forget(("engine", "builder"))
             self.memo = None
-        folders, memo, pipeline, services = (
+        folders, memo, options, pipeline, services = (
             importlib.import_module(f"builder.{name}")
-            for name in ("folders", "memo", "pipeline", "services")
+            for name in ("folders", "memo", "options", "pipeline", "services")
         )
         places: Folders = folders.project(self.root)
         makers = services.real(places.engine, places.theme, places.cache)
-        options = pipeline.Options(repository=self.repository, drafts=True, reload=RELOAD)
+        given = options.Options(repository=self.repository, drafts=True, reload=RELOAD)
         if self.memo:
             memory = self.memo.next()
         else:
             memory = memo.load(memo.place(places)) if kept is None else memo.Memo(kept)
-        built = pipeline.build(places, options, makers, memory, self.report)
+        built = pipeline.build(places, given, makers, memory, self.report)
         if kept is None:
             memory.save(memo.place(places))
         self.memo = memory

@@ -8,11 +8,8 @@ from typing import Any, TypeVar
 from builder.bundle import Runtime
 from builder.folders import digest
 from builder.maths import Typesetter
+from builder.problem import ServiceError
 from builder.theme_check import CheckModules, Faults
-
-
-class ServiceError(Exception):
-    """Node or a package from it cannot be used; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

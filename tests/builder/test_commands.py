@@ -1,8 +1,8 @@
 import pytest
 
-from builder import commands, services
+from builder import commands, folders, output, unchanged
 from builder.pipeline import Built
-from builder.problem import Problem
+from builder.problem import Problem, ServiceError
 
 PROBLEM = Problem("content/x.md", 41, "no calculator 'zeroo'; there are none")
 
@@ -11,7 +11,12 @@ PROBLEM = Problem("content/x.md", 41, "no calculator 'zeroo'; there are none")
 def build(monkeypatch, tmp_path):
     """Run the verb with a given result; return (exit status, output folder)."""
 
+    content = tmp_path / "project" / "content"
+    content.mkdir(parents=True)
+    monkeypatch.setattr(commands, "ROOT", content.parent)
+
     def run(built, *arguments):
+        (content / "index.md").write_text(repr(built))
         monkeypatch.setattr(commands, "once", lambda places, options: built)
         out = tmp_path / "site"
         return commands.main(["build", "--out", str(out), *arguments]), out
@@ -55,7 +60,7 @@ def test_problems_are_printed_with_file_and_line(build, capsys):
 
 def test_a_maker_that_cannot_run_ends_in_one_sentence(monkeypatch, capsys):
     def fail(places, options):
-        raise services.ServiceError("npm could not install package-lock.json: no network")
+        raise ServiceError("npm could not install package-lock.json: no network")
 
     monkeypatch.setattr(commands, "once", fail)
     status = commands.main(["build"])
@@ -88,3 +93,55 @@ def test_every_verb_explains_itself(verb, capsys):
     with pytest.raises(SystemExit) as ended:
         commands.main([verb, "--help"])
     assert (ended.value.code, f"usage: build.py {verb}" in capsys.readouterr().out) == (0, True)
+
+
+def test_nothing_new_is_built_once(build):
+    built = Built(output={"index.html": b"x", ".nojekyll": b""}, problems=())
+    _, out = build(built)
+    before = (out / "index.html").stat()
+    status, _ = build(built)
+    assert (status, (out / "index.html").stat()) == (0, before)
+
+
+def test_nothing_new_is_said(build, capsys):
+    built = Built(output={"index.html": b"x", ".nojekyll": b""}, problems=())
+    build(built)
+    build(built)
+    assert "nothing new" in capsys.readouterr().out
+
+
+@pytest.fixture
+def noted(tmp_path):
+    """A project, its cache and an output of it that was noted."""
+    (tmp_path / "content").mkdir()
+    (tmp_path / "content" / "index.md").write_text("one")
+    places, site = folders.project(tmp_path), tmp_path / "site"
+    output.swap_in(site, {"index.html": b"x", ".nojekyll": b""})
+    unchanged.leave(places.cache, site, unchanged.inputs(places, ""))
+    return places, site
+
+
+def is_current(places, site):
+    return unchanged.is_current(places.cache, site, unchanged.inputs(places, ""))
+
+
+def test_what_was_noted_is_current(noted):
+    assert is_current(*noted)
+
+
+def test_a_changed_article_is_something_new(noted):
+    places, site = noted
+    (places.content / "index.md").write_text("two")
+    assert not is_current(places, site)
+
+
+def test_a_changed_output_is_something_new(noted):
+    places, site = noted
+    (site / "index.html").write_bytes(b"edited")
+    assert not is_current(places, site)
+
+
+def test_a_damaged_note_is_no_note(noted):
+    places, site = noted
+    next((places.cache / "built").iterdir()).write_text("{")
+    assert not is_current(places, site)
