@@ -9,7 +9,7 @@ import { createEngine } from "./engine/engine.js";
 import { announce } from "./page/announce.js";
 import { all, partsOf, target } from "./page/dom.js";
 import { keepEngine } from "./page/offline.js";
-import { whenNear } from "./page/start.js";
+import { whenIdle, whenNear } from "./page/start.js";
 import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
 
 const PAUSE = 400;
@@ -108,7 +108,14 @@ export function createPage(names, address, settings) {
       for (const name of names) say(name, problemsOf(name));
       for (const calculator of calculators.values()) calculator.send();
       keepEngine(Object.values(archives));
+      whenIdle(() => names.forEach(first));
     }
+  }
+
+  /** @param {string | undefined} name */
+  function first(name) {
+    const calculator = calculators.get(name ?? "");
+    if (calculator && !calculator.state.busy && !calculator.state.reply) calculator.refresh();
   }
 
   function problemsOf(name) {
@@ -136,15 +143,11 @@ export function createPage(names, address, settings) {
   return {
     /** @param {string | undefined} name */
     find: (name) => calculators.get(name ?? ""),
-    /** Each calculator gets its first reply when it is near; all at once where units are others. */
+    /** Each calculator gets its first reply when it is near; the others when these have theirs. */
     start() {
       engine.start();
-      const ask = (/** @type {string} */ name) => {
-        const calculator = calculators.get(name);
-        if (calculator && !calculator.state.busy && !calculator.state.reply) calculator.refresh();
-      };
-      if (settings.anyOn) names.forEach(ask);
-      else for (const place of all("[data-of]")) whenNear([place], () => ask(place.dataset.of ?? ""));
+      if (settings.anyOn) names.forEach(first);
+      else for (const place of all("[data-of]")) whenNear([place], () => first(place.dataset.of));
     },
     refresh() {
       for (const calculator of calculators.values()) calculator.refresh();
