@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import GPU_TIME, SECONDS, SHARE
+from engine.basis.units import GPU_TIME, SECONDS, SHARE, as_given
 from engine.basis.views import Cell, Published, Table, Value
 from engine.calculators.whole_runs.stack_explorer.result import Result
 from engine.form.run.result import band
@@ -40,7 +40,7 @@ def table(tell: Teller, result: Result) -> Table:
                 "The run",
                 say(
                     "{g}, {t} of all GPUs",
-                    g=(known.gpu_time, GPU_TIME),
+                    g=(known.gpu_time, as_given(GPU_TIME)),
                     t=(known.wall, SECONDS),
                 ),
                 tell.say("{run_time}"),

@@ -141,13 +141,14 @@ def commands(found: Job) -> Code:
     """Return commands of the layers, for this job."""
     nodes = max(1, found.run.plan.world_size // found.run.cluster.gpus_per_node)
     ranks = min(found.run.plan.world_size, found.run.cluster.gpus_per_node)
-    pair = min(2, nodes) * ranks
+    pair = f"""
+# the same over 2 of {nodes:,} nodes, one process per GPU
+mpirun -np {2 * ranks} --map-by ppr:{ranks}:node all_reduce_perf -b 8 -e 8G -f 2 -g 1"""
     text = f"""# L3 step: one rank, only the steps between cudaProfilerStart and cudaProfilerStop
 nsys profile --trace=cuda,nvtx --capture-range=cudaProfilerApi python train.py
 
-# L2 collectives: one node, then {min(2, nodes)} of {nodes:,} nodes, one process per GPU
-all_reduce_perf -b 8 -e 8G -f 2 -g {ranks}
-mpirun -np {pair} all_reduce_perf -b 8 -e 8G -f 2 -g 1
+# L2 collectives: nccl-tests on the GPUs of one node, one process for all of them
+all_reduce_perf -b 8 -e 8G -f 2 -g {ranks}{pair if nodes > 1 else ""}
 
 # L1 GPU: which fields this release can watch
 dcgmi dmon --list

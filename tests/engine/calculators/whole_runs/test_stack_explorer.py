@@ -128,7 +128,7 @@ def test_overlapping_more_never_makes_the_step_longer():
 def test_the_default_job_stands_beside_its_publication():
     shown = compute(PLAIN)
     assert words(shown["mfu"].note).endswith("published: 41.0 %")
-    assert words(shown["published"].rows[1][1]) == "30.84M GPU h, 78.43 days of all GPUs"
+    assert words(shown["published"].rows[1][1]) == "30.84M GPU h, 78.4 days of all GPUs"
 
 
 def test_another_job_has_no_publication():
@@ -163,3 +163,13 @@ def test_what_does_not_fit_says_so_beside_its_mfu():
     crowded = compute(replace(PLAIN, world_size=128, pipeline_parallel=1))
     notes = {words(crowded[name].note) for name in ("mfu", "step_time", "token_rate")}
     assert notes == {"it does not fit: no step runs"}
+
+
+def test_one_node_is_measured_without_mpirun():
+    alone = compute(replace(PLAIN, **PRESETS["8B on one node"]), only=["commands"])["commands"]
+    assert "mpirun" not in alone.text
+
+
+def test_two_nodes_are_measured_with_a_process_for_every_gpu():
+    shown = compute(PLAIN, only=["commands"])["commands"]
+    assert "mpirun -np 16 --map-by ppr:8:node all_reduce_perf" in shown.text
