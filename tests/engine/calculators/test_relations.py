@@ -13,7 +13,8 @@ from engine.basis.inputs import Number
 from engine.basis.text import Sentence, words
 from engine.basis.units import COUNT, SHARE
 from engine.basis.views import Badge, Bars, Code, Shape, Table, Value
-from engine.calculator import load, names
+from engine.calculator import load, make, names
+from engine.calculators.reference.claims_checked.axes import over_computation
 from engine.catalog.reported import REPORTED
 from tests.engine.calculators.tried import for_a_while, views_at
 
@@ -172,6 +173,14 @@ def test_the_parts_of_a_bar_add_up_to_the_number_that_is_told(name, bars, bar, t
             if bar in ("*", one.key)
         ]
         assert math.fsum(lengths) == pytest.approx(views[total].value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("ranks", "ports"), [(8, 8), (16, 8), (16, 1)])
+def test_tensor_parallelism_over_computation_is_one_number_on_both_pages(ranks, ports):
+    calculator = load("parallelism_modeler")
+    inputs = make(calculator, {"tensor_parallel": ranks, "nics_per_node": ports})
+    modeled = calculator.solve(inputs).plan.tensor_over_computation
+    assert over_computation(ranks, ports) == pytest.approx(modeled, rel=1e-12)
 
 
 def published_presets():
