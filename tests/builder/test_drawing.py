@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from builder import node
-from builder.figures import STRIPES
 from engine.basis.text import DEFAULT, Display, show
 from engine.basis.ticks import ticks
 from engine.basis.units import BYTES, SECONDS, SHARE, TOKENS
@@ -36,15 +35,14 @@ STYLES = THEME / "styles"
 CHARTS_ROOM = THEME / "runtime" / "charts"
 HEIGHT = 250  # of the frame of curves, pixels
 
-# Everything that the modules make of a view: marks, the page's SVG, a file.
+# What the modules make of a view: marks and the page's SVG.
 SCRIPT = """
 import { text } from "node:stream/consumers";
 const { room, charts } = JSON.parse(await text(process.stdin));
 const { picture } = await import(`${room}/picture.js`);
 const { svgText } = await import(`${room}/svg.js`);
-const { chartFile } = await import(`${room}/file.js`);
 const made = Object.entries(charts).map(([name, { view, spoken }]) => [name, {
-  marks: picture(view), svg: svgText(view, spoken), file: chartFile(view, spoken),
+  marks: picture(view), svg: svgText(view, spoken),
 }]);
 process.stdout.write(JSON.stringify(Object.fromEntries(made)));
 """
@@ -170,7 +168,7 @@ BINARY = Display(binary=True)
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Everything above, drawn in one run of Node: name -> {"marks", "svg", "file"}."""
+    """Everything above, drawn in one run of Node: name -> {"marks", "svg"}."""
     script = tmp_path_factory.mktemp("node") / "draw.mjs"
     script.write_text(SCRIPT, encoding="utf-8")
     charts = {
@@ -197,13 +195,6 @@ def texts(drawing, *looks):
 @every_chart
 def test_the_page_s_svg_is_well_formed(name, drawn):
     assert ElementTree.fromstring(drawn[name]["svg"]).tag.endswith("svg")
-
-
-@every_chart
-def test_the_file_s_svg_is_well_formed_and_has_a_size(name, drawn):
-    root = ElementTree.fromstring(drawn[name]["file"])
-    assert float(root.attrib["width"]) > 0
-    assert float(root.attrib["height"]) > 0
 
 
 @every_chart
@@ -324,20 +315,6 @@ def test_binary_units_reach_the_axis(drawn):
 def test_the_table_of_a_chart_is_well_formed_and_short(name):
     root = ElementTree.fromstring(table_text(CHARTS[name], DEFAULT))
     assert 1 <= len(root.findall(".//tbody/tr")) <= 12
-
-
-def test_the_file_s_palette_is_the_page_s_light_one():
-    css = (STYLES / "10-colors.css").read_text(encoding="utf-8").partition("@media")[0]
-    page = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6});", css))
-    script = (CHARTS_ROOM / "file.js").read_text(encoding="utf-8")
-    file = dict(re.findall(r"\b([a-z]+): \"(#[0-9a-f]{6})\"", script))
-    assert len(file) == 19
-    assert {name: page[name] for name in file} == file
-
-
-def test_a_file_is_striped_like_the_live_figure():
-    drawn, left_out = STRIPES
-    assert f"stroke-dasharray:{drawn} {left_out}" in (CHARTS_ROOM / "file.js").read_text("utf-8")
 
 
 def test_the_handle_s_margins_are_the_frame_s(drawn):

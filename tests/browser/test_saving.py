@@ -1,0 +1,76 @@
+"""Figures leave the page as files that other programs can read."""
+
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def saved(page: Page, figure, kind: str) -> bytes:
+    """Return the file behind a figure's button."""
+    with page.expect_download() as waiting:
+        figure.locator(f'[data-download="{kind}"]').first.click()
+    return Path(waiting.value.path()).read_bytes()
+
+
+def scenes(site: Path) -> list[str]:
+    """Return the pages with a drawing."""
+    pages = sorted(site.rglob("index.html"))
+    return [
+        page.parent.relative_to(site).as_posix() + "/"
+        for page in pages
+        if 'data-kind="scene"' in page.read_text("utf-8")
+    ]
+
+
+def test_every_scene_is_saved_as_valid_svg_that_needs_nothing_of_the_page(visit, site):
+    count = 0
+    for path in scenes(site):
+        page = visit(path)
+        for figure in page.locator("figure[data-kind=scene]").all():
+            if not figure.locator("[data-download=svg]").first.is_visible():
+                continue
+            text = saved(page, figure, "svg").decode()
+            root = ElementTree.fromstring(text)
+            drawing = root.find(f"{SVG}svg")
+            assert drawing is not None
+            assert len(drawing) == figure.locator("[data-stage] > svg > *").count()
+            assert "var(--" not in re.sub(r"var\(--step[^)]*\)", "", text)
+            count += 1
+    assert count >= 8
+
+
+def test_a_scene_is_saved_as_a_picture_in_the_light_colors(visit):
+    page = visit("guides/collectives-by-hand/", color_scheme="dark", accept_downloads=True)
+    figure = page.locator("figure[data-kind=scene]").first
+    image = Image.open(io.BytesIO(saved(page, figure, "png"))).convert("RGB")
+    assert image.getpixel((1, 1)) == (0xFD, 0xFC, 0xF9)
+    assert len(image.getcolors(1 << 24) or ()) > 20
+
+
+def test_a_scene_is_saved_as_it_stands(visit):
+    page = visit("guides/collectives-by-hand/")
+    figure = page.locator("figure[data-kind=scene]").first
+    first = saved(page, figure, "svg")
+    figure.locator("[data-step='1']").click()
+    assert saved(page, figure, "svg") != first
+
+
+@pytest.mark.parametrize("output", ["timeline", "algorithms", "parts"])
+def test_a_chart_is_saved_with_a_size_its_title_and_its_colors(visit, output):
+    page = visit()
+    figure = page.locator(f"figure[data-output={output}]").first
+    text = saved(page, figure, "svg").decode()
+    root = ElementTree.fromstring(text)
+    assert float(root.attrib["width"]) == 752
+    assert float(root.attrib["height"]) > 100
+    assert ".c-ink { color: #22242a; }" in text
+    title = figure.locator("figcaption > strong, .view-title").first.text_content()
+    assert title in {one.text for one in root.iter(f"{SVG}text")}
