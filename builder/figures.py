@@ -8,7 +8,7 @@ The frame's size, the colors and the font are set in the browser.
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import bokeh
 from bokeh.embed import json_item as bokeh_json_item
@@ -33,7 +33,6 @@ STRIPES = (2, 4)  # drawn and left out, in pixels along a hatched bar
 CURVE_WIDTH, HALO_WIDTH, RING_WIDTH, RING_SIZE = 2.25, 4.0, 2.5, 11
 
 Renderer: TypeAlias = "GlyphRenderer[Glyph]"
-Level = Literal["underlay", "glyph", "guide", "annotation"]
 
 _LINE_COLUMNS = ("xs", "ys", "color", "dash", "width")
 _WORD_COLUMNS = ("x", "y", "dx", "dy", "text", "anchor", "size", "style", "color")
@@ -77,16 +76,21 @@ def _plot(kind: str) -> Plot:
         key: ColumnDataSource(data={column: [] for column in columns}, name=key)
         for key, columns in _COLUMNS.items()
     }
-    renderers = [
-        _drawn(sources["back"], _lines(), "underlay"),
-        _drawn(sources["boxes"], _boxes()),
-        _drawn(sources["stripes"], _stripes()),
-        _drawn(sources["curves"], _lines()),
-        _drawn(sources["probe"], Line(line_alpha=0.0, line_width=10)),
-        _drawn(sources["front"], _lines(), "guide"),
-        _drawn(sources["rings"], _rings(), "annotation"),
-        _drawn(sources["halo"], _words(halo=True), "annotation"),
-        _drawn(sources["words"], _words(halo=False), "annotation"),
+    # None is in a level that Bokeh clips: its frame begins half a pixel late. The marks themselves
+    # end at the frame, and what is drawn over what is said by their order.
+    renderers: list[Renderer] = [
+        GlyphRenderer(data_source=sources[key], glyph=glyph, level="annotation")
+        for key, glyph in (
+            ("back", _lines()),
+            ("boxes", _boxes()),
+            ("stripes", _stripes()),
+            ("curves", _lines()),
+            ("probe", Line(line_alpha=0.0, line_width=10)),
+            ("front", _lines()),
+            ("rings", _rings()),
+            ("halo", _words(halo=True)),
+            ("words", _words(halo=False)),
+        )
     ]
     return Plot(
         name="plot",
@@ -102,10 +106,6 @@ def _plot(kind: str) -> Plot:
         border_fill_color=None,
         outline_line_color=None,
     )
-
-
-def _drawn(source: ColumnDataSource, glyph: Glyph, level: Level = "glyph") -> Renderer:
-    return GlyphRenderer(data_source=source, glyph=glyph, level=level)
 
 
 def _lines() -> Glyph:

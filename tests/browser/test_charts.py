@@ -47,8 +47,9 @@ def address(folder):
 def open_page(browser, address):
     contexts = []
 
-    def opened(*, blocked=False, width=820):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 1200}))
+    def opened(*, blocked=False, width=820, **options):
+        window = {"width": width, "height": 1200}
+        contexts.append(browser.new_context(viewport=window, **options))
         page = contexts[-1].new_page()
         page.errors = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))
@@ -139,6 +140,28 @@ def test_the_swap_cannot_be_seen(open_page, address, width):
     counts = ImageChops.difference(before, after).histogram()
     # Letters are smoothed a little differently on a canvas; a moved line would be far above this.
     assert sum(counts[96:]) < 0.001 * sum(counts)
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_at_the_left_edge_live_and_static_pictures_are_one(open_page, address, scale):
+    """Nothing of a label, a tick or a bar is drawn twice, cut or moved, after a change neither."""
+    shots = {}
+    for blocked in (True, False):
+        page = open_page(blocked=blocked, device_scale_factor=scale)
+        page.goto(address)
+        arrive(page)
+        state = "static" if blocked else "live"
+        wait(page, f"() => document.querySelectorAll('[data-chart={state}]').length === 3")
+        show_other(page)
+        page.wait_for_timeout(500)
+        for name in ("timeline", "algorithms"):
+            plot = page.locator(f"[data-output={name}] [data-plot]")
+            plot.scroll_into_view_if_needed()
+            shots[name, blocked] = Image.open(io.BytesIO(plot.screenshot())).convert("L")
+    for name in ("timeline", "algorithms"):
+        off = ImageChops.difference(shots[name, True], shots[name, False])
+        edge = off.crop((0, 0, 12 * scale, off.height))
+        assert sum(edge.histogram()[64:]) == 0, name
 
 
 def test_becoming_live_moves_nothing(live):
