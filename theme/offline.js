@@ -2,6 +2,8 @@
  * Keeps what a reader has visited, so that it opens without a network. Files with a hash in their
  * name never change and come from the store; pages come from the network, and from the store only
  * when there is none. It lies beside the home page, for it may serve only what lies below it.
+ * What does not match the hash in its name arrived damaged and is not kept; a request that asks for
+ * a reload, as after such a failure, gets past what is kept and replaces it.
  */
 
 const STORE = "wallclock-visited";
@@ -18,7 +20,7 @@ self.addEventListener("message", (event) => {
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || !mine(request.url)) return;
-  event.respondWith(HASH.test(request.url) ? stored(request) : fetched(request));
+  event.respondWith(HASH.test(request.url) ? stored(event) : fetched(request));
 });
 
 /** @param {string} address */
@@ -41,7 +43,7 @@ async function keep(address) {
 
 /** @param {Response} reply @param {string} address */
 async function put(reply, address) {
-  if (!reply.ok || reply.type !== "basic") return;
+  if (!reply.ok || reply.type !== "basic" || !(await sound(reply.clone(), address))) return;
   const store = await caches.open(STORE);
   const stem = bare(address).replace(HASH, "");
   if (stem !== bare(address)) {
@@ -52,12 +54,34 @@ async function put(reply, address) {
   await store.put(bare(address), reply.clone());
 }
 
-/** @param {Request} request */
-async function stored(request) {
-  const kept = await caches.match(bare(request.url));
+/**
+ * Whether a file has the content that its name promises; the build hashes the length, written in one
+ * of two ways, and the content.
+ * @param {Response} reply @param {string} address
+ */
+async function sound(reply, address) {
+  const promised = /-([0-9a-f]{16})\.\w+$/.exec(bare(address))?.[1];
+  if (!promised || !self.crypto?.subtle) return true;
+  const content = new Uint8Array(await reply.arrayBuffer()), size = new Uint8Array(8);
+  new DataView(size.buffer).setBigUint64(0, BigInt(content.length), true);
+  for (const head of [size, new TextEncoder().encode(`${content.length}:`)]) {
+    const whole = new Uint8Array(head.length + content.length);
+    whole.set(head);
+    whole.set(content, head.length);
+    const found = new Uint8Array(await crypto.subtle.digest("SHA-256", whole)).subarray(0, 8);
+    if ([...found].map((byte) => byte.toString(16).padStart(2, "0")).join("") === promised) return true;
+  }
+  return false;
+}
+
+/** @param {FetchEvent} event */
+async function stored(event) {
+  const { request } = event, store = await caches.open(STORE);
+  if (request.cache === "reload") await store.delete(bare(request.url));
+  const kept = await store.match(bare(request.url));
   if (kept) return kept;
   const reply = await fetch(request);
-  await put(reply, request.url).catch(() => {});
+  event.waitUntil(put(reply.clone(), request.url).catch(() => {}));
   return reply;
 }
 

@@ -17,7 +17,9 @@ def arrive(page: Page) -> None:
 
 
 def live(page: Page, name: str = CALCULATOR) -> None:
-    """Wait until the calculator follows its inputs."""
+    """Go to the calculator and wait until it follows its inputs."""
+    place = page.locator(f'[data-calculator="{name}"]').first
+    place.evaluate("one => one.scrollIntoView()")
     page.wait_for_selector(f'[data-calculator="{name}"][data-state="live"]', state="attached")
     page.wait_for_selector(f'[data-reset][data-of="{name}"][aria-disabled]', state="attached")
 

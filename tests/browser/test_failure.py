@@ -83,3 +83,37 @@ def test_charts_follow_without_the_chart_library(visit):
         arg=before,
     )
     assert picture.evaluate("svg => svg.outerHTML") != before
+
+
+def test_a_worker_that_the_browser_ends_is_missed_within_two_seconds(visit):
+    page = visit(prepare=lambda page: page.add_init_script(f"({KILL})()"))
+    live(page)
+    page.evaluate("() => window.workers.at(-1).terminate()")  # nobody is told
+    page.wait_for_function("() => window.workers.length === 2", timeout=2_000)
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+
+
+@pytest.mark.parametrize("content", ["<!doctype html><p>Not here", "{"])
+def test_a_damaged_file_is_told_in_a_sentence(visit, content):
+    def damage(page):
+        page.route("**/runtime-*.json", lambda route: route.fulfill(body=content))
+
+    page = visit(prepare=damage)
+    failed(page)
+    said = page.locator(f'[data-status][data-of="{CALCULATOR}"] [data-status-text]').first
+    text = said.text_content() or ""
+    assert text.startswith("The file runtime-")
+    assert text.endswith(".json is damaged.")
+
+
+def test_a_page_whose_script_is_missing_says_so(visit):
+    page = visit(prepare=lambda page: page.route("**/main.js", lambda route: route.abort()))
+    page.locator("[data-asleep]").wait_for(state="visible", timeout=12_000)
+    assert "Reload" in (page.locator("[data-asleep]").text_content() or "")
+
+
+def test_a_page_whose_script_runs_says_nothing(visit):
+    page = visit()
+    live(page)
+    assert page.locator("[data-asleep]").count() == 0

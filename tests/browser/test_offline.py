@@ -50,3 +50,41 @@ def test_a_visited_page_works_when_the_host_is_gone(browser: Browser, site: Path
     wait(again, "() => document.querySelector('#gradient_sync [name=world_size]').value === '128'")
     assert number.text_content() == "76.80 ms"
     context.close()
+
+
+class Damaged(Handler):
+    """A host that sends the standard library cut short, until it is mended."""
+
+    broken = True
+
+    def copyfile(self, source, outputfile):
+        if Damaged.broken and "library-" in self.path:
+            outputfile.write(b"\0" * Path(source.name).stat().st_size)
+        else:
+            super().copyfile(source, outputfile)
+
+
+def test_a_damaged_file_is_not_kept_and_retry_recovers(browser: Browser, site: Path):
+    handler = functools.partial(Damaged, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        context = browser.new_context(viewport=WINDOW)
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{server.server_port}{SUB_PATH}{LAB}")
+        wait(page, "() => Boolean(navigator.serviceWorker.controller)")
+        page.locator("#gradient_sync").scroll_into_view_if_needed()
+        page.locator("#gradient_sync[data-state=failed]").wait_for(timeout=60_000)
+        said = page.locator("#gradient_sync [data-status-text]").text_content() or ""
+        assert "damaged" in said
+        kept = page.evaluate(
+            """async () => (await (await caches.open("wallclock-visited")).keys())
+              .map(({ url }) => url).filter((url) => url.includes("library-"))"""
+        )
+        assert kept == []
+        Damaged.broken = False
+        page.locator("[data-retry]:visible").first.click()
+        page.locator("#gradient_sync[data-state=live]").wait_for(timeout=60_000)
+        context.close()
+        server.shutdown()
+        thread.join()

@@ -60,3 +60,12 @@ def test_a_guess_outlasts_a_reload(visit):
     guess(page).locator("[data-reveal]").click()
     page.reload()
     assert guess(page).locator("[data-guess]").text_content() == said
+
+
+def test_what_was_used_to_reveal_is_gone_afterwards(visit):
+    page = visit()
+    buttons = guess(page).locator("[data-reveal], [data-skip]")
+    assert buttons.first.is_visible()
+    guess(page).locator("[data-reveal]").click()
+    assert not buttons.first.is_visible()
+    assert page.evaluate("() => document.activeElement.matches('[data-guess-slider]')")

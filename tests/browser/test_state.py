@@ -149,3 +149,63 @@ def test_a_click_on_a_layer_keeps_the_job(visit):
         "stack_explorer.world_size": ["8192"],
         "stack_explorer.layer": ["link"],
     }
+
+
+def test_a_bad_value_of_an_address_is_told_at_the_top_with_a_way_to_its_input(visit):
+    page = visit(LAB + "?gradient_sync.world_size=1")
+    box_ = page.locator("[data-wrong]")
+    box_.wait_for(state="visible")
+    assert box_.bounding_box()["y"] == 0
+    box_.locator("li button").click()
+    focused = page.evaluate(
+        """() => {
+          const { top, bottom } = document.activeElement.getBoundingClientRect();
+          return [document.activeElement.name, top > 0 && bottom < innerHeight];
+        }"""
+    )
+    assert focused == ["world_size", True]
+
+
+def test_the_word_about_a_bad_address_goes_with_the_next_change(visit):
+    page = visit(LAB + "?gradient_sync.world_size=1")
+    page.locator("[data-wrong]").wait_for(state="visible")
+    drag_number(page).fill("16")
+    page.locator("[data-wrong]").wait_for(state="hidden")
+
+
+def test_a_key_that_stands_twice_in_an_address_is_told(visit):
+    page = visit(LAB + "?gradient_sync.world_size=16&gradient_sync.world_size=32")
+    page.locator("[data-wrong]").wait_for(state="visible")
+    said = page.locator("[data-wrong] li").all_text_contents()
+    assert said == [
+        "gradient_sync.world_size stands more than once in the address; the last one holds."
+    ]
+
+
+def test_a_switch_of_units_reaches_other_tabs(visit):
+    one = visit(viewport={"width": 1280, "height": 900})
+    other = one.context.new_page()
+    other.goto(one.url)
+    one.locator("[data-setting=binary]").first.check()
+    other.wait_for_function("() => document.querySelector('[data-setting=binary]').checked")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_switches_of_units_can_be_hit(visit, width):
+    page = visit(viewport={"width": width, "height": 800})
+    for switch in page.locator("[data-setting]").all():
+        area = switch.bounding_box()
+        assert area["width"] >= 24
+        assert area["height"] >= 24
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
+def test_the_number_stays_in_view_while_inputs_are_changed(visit, width, height):
+    page = visit(viewport={"width": width, "height": height})
+    last = page.locator("#gradient_sync > .fields .field").last
+    last.evaluate("one => one.scrollIntoView({ block: 'end' })")
+    area = page.locator("#gradient_sync .lead-number").bounding_box()
+    assert 0 <= area["y"] < area["y"] + area["height"] <= height
+    last.evaluate("one => one.scrollIntoView({ block: 'start' })")
+    area = page.locator("#gradient_sync .lead-number").bounding_box()
+    assert 0 <= area["y"] < area["y"] + area["height"] <= height / 4

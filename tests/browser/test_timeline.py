@@ -253,6 +253,13 @@ def test_a_drag_across_looks_closer(page):
     assert labels[0] in ("5 ms", "6 ms")
 
 
+def test_the_first_next_begins_the_run(page):
+    step(page, 1)
+    assert part(page, "[data-scrub]").input_value() == "0"
+    step(page, 1)
+    assert part(page, "[data-scrub]").input_value() != "0"
+
+
 def test_the_whole_run_comes_back(page):
     before = page.evaluate(STATE)
     part(page, "[data-zoom]").click()

@@ -7,8 +7,10 @@ import { enable } from "./calculator/fields.js";
 import { listenForHighlight } from "./calculator/highlight.js";
 import { listenToReceipts } from "./calculator/receipts.js";
 import { startCharts } from "./charts/charts.js";
+import { listenForTables } from "./calculator/tables.js";
 import { createPage } from "./page.js";
 import { createAddress } from "./page/address.js";
+import { showTwice } from "./page/bad_link.js";
 import { all, target, words } from "./page/dom.js";
 import { watchFigures } from "./page/nearby.js";
 import { keepVisited } from "./page/offline.js";
@@ -20,6 +22,7 @@ import { notice } from "./page/status.js";
 import { listenToTabs } from "./page/tabs.js";
 import { prepareScene } from "./player/scene.js";
 
+document.querySelector("[data-asleep]")?.remove();
 const live = all("[data-of]");
 const names = [...new Set(live.map((element) => element.dataset.of ?? ""))];
 const address = createAddress(names, settingNames());
@@ -47,8 +50,10 @@ if (document.querySelector("[data-kind=scene]")) {
 if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/links.js"));
 listenForPrint();
+listenForTables(find);
 keepVisited();
 
+showTwice(address.twice());
 for (const { name, value } of address.unknown()) {
   notice(words("unknown-calculator", { name, value, allowed: names.join(", ") }));
 }

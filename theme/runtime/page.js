@@ -7,7 +7,8 @@ import { openReceipts, showReceipts } from "./calculator/receipts.js";
 import { isBehind, showViews, wantedExtras, wantedViews } from "./calculator/views.js";
 import { createEngine } from "./engine/engine.js";
 import { announce } from "./page/announce.js";
-import { all, partsOf, target } from "./page/dom.js";
+import { hideWrong, showWrong } from "./page/bad_link.js";
+import { all, partsOf, target, words } from "./page/dom.js";
 import { keepEngine } from "./page/offline.js";
 import { whenIdle, whenNear } from "./page/start.js";
 import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
@@ -60,7 +61,8 @@ export function createPage(names, address, settings) {
         else if (state !== "failed") sayLoading(name);
       },
       onFailure(error) {
-        say(name, error.message);
+        console.warn(error);
+        say(name, /** @type {any} */ (error).told ? error.message : words("uncomputed"));
         stale(name, true);
       },
       onReply(reply, since) {
@@ -132,12 +134,14 @@ export function createPage(names, address, settings) {
     stale(name, reply.outputs === null);
     say(name, reply.problems.join(" "));
     offerActions(calculator);
+    showWrong(name, calculator.state.wrong, address.values()[name] ?? {});
     address.put(name, reply.query);
   }
 
   document.addEventListener("click", (event) => {
     if (target(event, "[data-retry]")) engine.retry();
     if (target(event, "[data-dismiss]")) notice("");
+    if (target(event, "[data-dismiss-wrong]")) hideWrong();
   });
 
   return {

@@ -168,6 +168,23 @@ def test_the_members_of_a_family_stay_apart(scheme, sight, family):
     assert not close
 
 
+MEMBERS = [name for family in FAMILIES.values() for name in family]
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_in_the_dark_no_two_families_are_taken_for_one_another(sight):
+    colors = {name: lab(PALETTES["dark"][name], sight) for name in MEMBERS}
+    found = {pair: difference(*map(colors.get, pair)) for pair in combinations(MEMBERS, 2)}
+    assert {pair: off for pair, off in found.items() if off < 10} == {}
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_thing_has_one_hue_in_both_schemes(name):
+    light, dark = (lab(PALETTES[scheme][name]) for scheme in ("light", "dark"))
+    hues = [math.degrees(math.atan2(b, a)) for _, a, b in (light, dark)]
+    assert abs((hues[1] - hues[0] + 180) % 360 - 180) <= 20
+
+
 @pytest.mark.parametrize("scheme", PALETTES)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_member_stands_out_from_the_paper(scheme, family):

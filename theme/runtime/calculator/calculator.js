@@ -171,7 +171,7 @@ export function createCalculator({ name, ask, display, wanted, only, onWait, onR
       return [...under, ...touched(next ?? noChange())].includes(input);
     },
     get state() {
-      return { base, bad, reply, busy, canUndo: !history.empty };
+      return { base, bad, reply, busy, wrong, canUndo: !history.empty };
     },
   };
 }

@@ -6,6 +6,7 @@ import { isNear } from "../page/nearby.js";
 import { showScene } from "../player/scene.js";
 import { fillEquation } from "./equation.js";
 import { morph } from "./morph.js";
+import { outdate, showTables } from "./tables.js";
 
 /** What each place shows now, so that an unchanged view costs nothing. */
 const shown = new WeakMap();
@@ -47,11 +48,7 @@ export function showViews(calculator, reply, everywhere, asBuilt) {
   for (const place of partsOf(calculator, "[data-note]")) {
     write(place, "textContent", reply.outputs[place.dataset.note ?? ""]?.note ?? "");
   }
-  for (const place of partsOf(calculator, "[data-output]")) {
-    const table = reply.extra.table?.[place.dataset.output ?? ""];
-    const into = table === undefined ? null : place.querySelector("[data-table]");
-    if (into) morph(into, table);
-  }
+  showTables(calculator, reply.extra.table ?? {});
 }
 
 /** @param {string} calculator @returns {boolean} whether a figure of it shows an older result */
@@ -131,5 +128,6 @@ function showCode(place, view) {
 
 function showChart(place, view) {
   for (const caption of all("[data-caption]", place)) write(caption, "textContent", view.caption);
+  outdate(place);
   chart.update(place, view);
 }

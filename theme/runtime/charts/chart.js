@@ -183,6 +183,14 @@ function name(shown, view) {
   }
 }
 
+// A live figure has the window's width and may be wider than the paper; a static one fits.
+addEventListener("beforeprint", () => {
+  for (const figure of figures) {
+    const shown = live.get(figure);
+    if (shown) drawStill(figure, shown.view, undefined);
+  }
+});
+
 dark.addEventListener("change", () => {
   forgetColors();
   for (const figure of figures) {

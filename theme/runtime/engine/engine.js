@@ -31,18 +31,23 @@ export function createEngine(options) {
     onState(next, sentence);
   }
 
-  function launch(plain) {
+  function launch(plain, fresh = false) {
     stop();
     enter("loading");
     const mine = create();
     if (mine === null) return;
     worker = mine;
-    manifest(runtimeUrl).then(
-      (start) => worker === mine && mine.postMessage({ start, base: runtimeUrl, plain }),
+    const lock = navigator.locks && `wallclock ${crypto.randomUUID()}`;
+    manifest(runtimeUrl, fresh).then(
+      (start) => worker === mine && mine.postMessage({ start, base: runtimeUrl, plain, fresh, lock }),
       (error) => worker === mine && fail(error.message),
     );
     for (const { running } of slots.values()) if (running) fetchAhead(running);
-    mine.onmessage = ({ data }) => worker === mine && receive(data);
+    mine.onmessage = ({ data }) => {
+      if (worker !== mine) return;
+      if (data.held) navigator.locks.request(lock, () => worker === mine && lost());
+      else receive(data);
+    };
     mine.onmessageerror = () => worker === mine && died();
     mine.onerror = (event) => {
       event.preventDefault();
@@ -54,7 +59,8 @@ export function createEngine(options) {
     try {
       return new Worker(workerUrl, { type: "module" });
     } catch (error) {
-      fail(`The script ${file(workerUrl)} could not be started: ${error.message}`);
+      console.warn(error);
+      fail(`The script ${file(workerUrl)} could not be started.`);
       return null;
     }
   }
@@ -71,8 +77,14 @@ export function createEngine(options) {
   }
 
   function died(message) {
-    if (state === "loading") fail(message || `The script ${file(workerUrl)} could not be loaded.`);
-    else if (restarts >= RESTARTS) fail("Python stopped again and again on the same request.");
+    if (message) console.warn(message);
+    if (state === "loading") fail(`The script ${file(workerUrl)} could not be loaded.`);
+    else lost();
+  }
+
+  /** The Worker is gone, or as good as gone. */
+  function lost() {
+    if (restarts >= RESTARTS) fail("Python stopped again and again on the same request.");
     else {
       restarts += 1;
       launch(true);
@@ -111,7 +123,7 @@ export function createEngine(options) {
     if (owing) watch = setTimeout(died, patience);
   }
 
-  function finish({ id, reply, failure }) {
+  function finish({ id, reply, failure, told }) {
     const slot = [...slots.values()].find(({ running }) => running?.id === id);
     if (!slot) return; // an answer nobody waits for any more
     restarts = 0;
@@ -121,7 +133,7 @@ export function createEngine(options) {
     guard();
     if (waiting) send(waiting);
     if (failure === undefined) running.resolve(reply);
-    else running.reject(new Error(failure));
+    else running.reject(Object.assign(new Error(failure), { told }));
     measured();
   }
 
@@ -171,15 +183,17 @@ export function createEngine(options) {
     retry() {
       if (state !== "failed") return;
       restarts = 0;
-      launch(true);
+      launch(true, true);
     },
   };
 }
 
-async function manifest(url) {
-  const response = await fetch(url).catch(() => null);
+async function manifest(url, fresh) {
+  const response = await fetch(url, { cache: fresh ? "reload" : "default" }).catch(() => null);
   if (!response?.ok) throw new Error(`The file ${file(url)} could not be fetched.`);
-  return response.json();
+  return response.json().catch(() => {
+    throw new Error(`The file ${file(url)} is damaged.`);
+  });
 }
 
 function file(url) {

@@ -11,6 +11,12 @@
 const WASM = "pyodide.asm.wasm"; // the name that Pyodide asks for
 const LIBRARY = "library.zip";
 
+/** An error whose message is a sentence for the reader. */
+export class Told extends Error {}
+
+/** Whether files come from the host, whatever was kept of them. */
+let fresh = false;
+
 /** Return a file's content as a response, unpacked; an error is one sentence. */
 export async function unpacked(url, type) {
   const response = await fetched(url);
@@ -21,7 +27,7 @@ export async function unpacked(url, type) {
 /** Return a file's content unpacked. @param {string} url @returns {Promise<Uint8Array>} */
 export async function bytesOf(url) {
   const response = await unpacked(url, "application/octet-stream");
-  return new Uint8Array(await response.arrayBuffer());
+  return new Uint8Array(await response.arrayBuffer().catch(() => damaged(url)));
 }
 
 /**
@@ -38,8 +44,12 @@ export function unpack(python, archive, root) {
   }
 }
 
-/** Return the parts as promises; none is waited for here, so that they load side by side. */
-export function load(manifest, base) {
+/**
+ * Return the parts as promises; none is waited for here, so that they load side by side.
+ * @param {Manifest} manifest @param {string} base @param {boolean} anew after a damaged file
+ */
+export function load(manifest, base, anew) {
+  fresh = anew;
   const file = (name) => new URL(manifest[name], base).href;
   return {
     loader: imported(file("loader")),
@@ -73,30 +83,36 @@ export function failure(parts) {
 }
 
 async function fetched(url) {
-  const response = await fetch(url).catch(() => null);
-  if (response === null) throw new Error(`The file ${name(url)} could not be fetched.`);
+  const response = await fetch(url, { cache: fresh ? "reload" : "default" }).catch(() => null);
+  if (response === null) throw new Told(`The file ${name(url)} could not be fetched.`);
   if (!response.ok) {
-    throw new Error(`The file ${name(url)} could not be fetched: the host says ${response.status}.`);
+    throw new Told(`The file ${name(url)} could not be fetched: the host says ${response.status}.`);
   }
   return response;
 }
 
 async function imported(url) {
+  if (fresh) await fetched(url); // what was kept of it is replaced
   try {
     return await import(url);
   } catch {
-    throw new Error(`The script ${name(url)} could not be loaded.`);
+    throw new Told(`The script ${name(url)} could not be loaded.`);
   }
 }
 
 async function compiled(url) {
-  if (typeof WebAssembly !== "object") throw new Error("This browser does not allow WebAssembly.");
+  if (typeof WebAssembly !== "object") throw new Told("This browser does not allow WebAssembly.");
   const response = await unpacked(url, "application/wasm");
   try {
     return await WebAssembly.compileStreaming(response);
-  } catch (error) {
-    throw new Error(`The program ${name(url)} could not be compiled: ${error.message}`);
+  } catch {
+    return damaged(url);
   }
+}
+
+/** @returns {never} */
+function damaged(url) {
+  throw new Told(`The file ${name(url)} is damaged.`);
 }
 
 function name(url) {

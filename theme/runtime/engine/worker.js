@@ -1,11 +1,12 @@
 // The Worker: starts Python with the engine in it and answers requests, JSON text in and out.
 //
-// In:  {start: Manifest, base: URL of its folder, plain: true to ignore and drop the snapshot},
+// In:  {start: Manifest, base: URL of its folder, plain: true to ignore and drop the snapshot,
+//      fresh: true to fetch what was kept, lock: a name to hold while it lives},
 //      then {ahead: URL} to fetch what a calculator will need, and {id, request, archive: URL of it}
-// Out: {restoring: true} (all is there, only the snapshot can still hang), then {ready: true,
+// Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still hang), then {ready: true,
 //      timings}, {failed: sentence} or {again: true} (a bad snapshot: start plain), then
-//      {id, reply} or {id, failure: words}
-import { bytesOf, failure, hand, load, unpack } from "./parts.js";
+//      {id, reply} or {id, failure: words, told: whether they are for the reader}
+import { Told, bytesOf, failure, hand, load, unpack } from "./parts.js";
 import { forget, keep, kept, memoryOf } from "./snapshot.js";
 
 const ROOT = "/wallclock";
@@ -29,9 +30,10 @@ self.onmessage = ({ data }) => {
   else respond(data);
 };
 
-async function begin({ start: manifest, base, plain }) {
+async function begin({ start: manifest, base, plain, fresh, lock }) {
+  hold(lock);
   const began = performance.now();
-  const parts = load(manifest, base);
+  const parts = load(manifest, base, fresh);
   const failed = failure(parts);
   const snapshot = plain ? await forget(base) : await kept(base, manifest);
   try {
@@ -48,7 +50,7 @@ async function begin({ start: manifest, base, plain }) {
     if (memory) rested = once(() => keep(base, manifest, memory));
   } catch (error) {
     if (snapshot) await forget(base);
-    self.postMessage(snapshot ? { again: true } : { failed: sentence(error) });
+    self.postMessage(snapshot ? { again: true } : { failed: told(error) });
   }
 }
 
@@ -104,7 +106,7 @@ async function respond({ id, request, archive }) {
       });
       return;
     }
-    self.postMessage({ id, failure: sentence(error) });
+    self.postMessage({ id, failure: sentence(error), told: error instanceof Told });
   }
   resting = setTimeout(() => rested(), IDLE);
 }
@@ -114,6 +116,26 @@ function once(action) {
     rested = () => {};
     action();
   };
+}
+
+/**
+ * Nobody is told when a browser ends a Worker that takes too much memory; but what it held is free
+ * again, and the page waits for that.
+ * @param {string | undefined} lock
+ */
+function hold(lock) {
+  if (!lock) return;
+  navigator.locks.request(lock, () => {
+    self.postMessage({ held: true });
+    return new Promise(() => {});
+  });
+}
+
+/** Return why Python did not start, for the reader. */
+function told(error) {
+  if (error instanceof Told) return error.message;
+  console.warn(error);
+  return "Python could not be started: a file of it may be damaged.";
 }
 
 /** Return an error in one line; a Python traceback ends with the line that matters. */

@@ -59,6 +59,11 @@ export function createAddress(calculators, settings) {
         .filter(([key]) => PLACE.test(key) && !calculators.includes(PLACE.exec(key)?.[1] ?? ""))
         .map(([name, value]) => ({ name, value }));
     },
+    /** @returns {string[]} the keys that stand there more than once */
+    twice() {
+      const keys = given.map(([key]) => key).filter(ours);
+      return [...new Set(keys.filter((key, i) => keys.indexOf(key) !== i))];
+    },
     /** @returns {Record<string, string>} */
     settings() {
       return Object.fromEntries(given.filter(([key]) => settings.includes(key)));

@@ -5,8 +5,14 @@ let items;
 
 /** What the builder wrote for this figure. @param {HTMLElement} figure @returns {Promise<any>} */
 export async function dataOf(figure) {
-  items ??= fetch(document.body.dataset.figures ?? "").then((reply) => reply.json());
+  items ??= read("default").catch(() => read("reload"));
+  items.catch(() => (items = undefined)); // the next figure tries again
   return (await items)[`${figure.dataset.of}.${figure.dataset.output}`];
+}
+
+/** @param {RequestCache} cache @returns {Promise<Record<string, any>>} */
+async function read(cache) {
+  return (await fetch(document.body.dataset.figures ?? "", { cache })).json();
 }
 
 /**

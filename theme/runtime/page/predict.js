@@ -44,6 +44,9 @@ export function startPrediction(block) {
     answer?.setAttribute("open", "");
     remembered(id, guessed ? slider.value : "");
     block.classList.add("revealed");
+    const buttons = all("[data-reveal], [data-skip]", block);
+    if (buttons.some((button) => button === document.activeElement)) slider.focus();
+    for (const button of buttons) write(button, "hidden", true);
   }
 
   block.classList.add("ready");

@@ -1,12 +1,16 @@
-/** On paper everything is unfolded; afterwards all is as it was. */
+/** On paper everything is unfolded but hints, answers and tables of an older state. */
 
+import { isOld } from "../calculator/tables.js";
 import { all } from "./dom.js";
+
+const CLOSED = "[data-answer], [data-hint], .hint";
 
 export function listenForPrint() {
   /** @type {HTMLElement[]} */
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = all("main details:not([open])").filter((one) => !one.matches("[data-answer]"));
+    const folded = all("main details:not([open])");
+    opened = folded.filter((one) => !one.matches(CLOSED) && !isOld(one));
     for (const one of opened) one.setAttribute("open", "");
   });
   addEventListener("afterprint", () => {

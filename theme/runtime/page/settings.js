@@ -59,6 +59,15 @@ export function createSettings(address, onChange) {
     address.putSettings(Object.fromEntries(on.map(([name]) => [name, "on"])));
   }
 
+  // Another tab of this site has switched.
+  addEventListener("storage", ({ key, newValue }) => {
+    const changed = boxes().filter((box) => key === KEY + box.dataset.setting);
+    if (!changed.length) return;
+    for (const box of changed) box.checked = newValue === "on";
+    publish();
+    onChange();
+  });
+
   publish();
   return {
     display,

@@ -75,7 +75,8 @@ export function createClock({ events, show, onPlaying }) {
     /** @param {number} by */
     step(by) {
       stop();
-      go(next(by));
+      // A run that was never played stands at its end: the next thing is its beginning.
+      go(by > 0 && now >= ends()[1] ? ends()[0] : next(by));
     },
     toggle() {
       if (stopPlaying) {
