@@ -74,4 +74,4 @@ def test_the_address_holds_where_a_tensor_lives(shelves):
 def test_a_tensor_says_where_it_lives(shelves):
     grip = shelves.locator(MOMENTS).first
     said = [grip.get_attribute(name) for name in ("role", "aria-valuenow", "aria-valuetext")]
-    assert said == ["slider", "4", "HBM, 64.24 GB"]
+    assert said == ["slider", "4", "HBM, 64.2 GB"]
