@@ -31,7 +31,7 @@ def test_show_me_compares_the_guess_with_the_truth(visit):
     said = guess(page).locator("[data-guess]").text_content()
     guess(page).locator("[data-reveal]").click()
     verdict = guess(page).locator("[data-verdict]").text_content()
-    assert verdict.startswith(f"You said {said}; it is 975.3 ms")
+    assert verdict.startswith(f"You said {said}; it is 975 ms")
 
 
 def test_show_me_draws_both_marks(visit):
