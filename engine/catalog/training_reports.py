@@ -15,7 +15,6 @@ class TrainingReport:
         mfu: share of the peak that the model used; 0 where it is not stated.
         token_rate: tokens per second and GPU; likewise.
         where: the place of the figure in its source.
-        missing: what that run did beyond what a plan here can say, in a sentence.
         source: key of the bibliography.
         date: year and month of the last check.
     """
@@ -24,7 +23,6 @@ class TrainingReport:
     mfu: Share = 0.0
     token_rate: TokenRate = 0.0
     where: str
-    missing: str = ""
     source: str
     date: str
 
@@ -43,9 +41,6 @@ REPORTS: Mapping[str, TrainingReport] = {
         name="DeepSeek-V3 on 2,048 H800",
         token_rate=14.8e12 / (2.664e6 * HOUR),
         where="table 1: 14.8T tokens in 2.664M GPU hours",
-        missing="DeepSeek repeated norms, the up-projections of its attention and the experts' "
-        "activation function in the backward pass, and kept moments in 16 bits. A plan here can "
-        "say none of this.",
         source="deepseek2024",
         date="2026-11",
     ),

@@ -1,14 +1,13 @@
 """The inputs of the parallelism modeler, and the run that they describe."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar, Switch
 from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.training_reports import REPORTS, TrainingReport
 from engine.form.fields import FusedAttention, GpusPerNode
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as RunInputs
@@ -56,16 +55,10 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
         "data_parallel": 128,
         "num_microbatches": 120,
         "precision": "fp8",
+        "recompute": "modules",
         "schedule": "dualpipe",
     },
 }
-# Preset -> key of its published figure.
-REPORTED = {
-    "Llama 3 405B on 16,384 H100": "llama-3-405b",
-    "DeepSeek-V3 on 2,048 H800": "deepseek-v3",
-}
-# Inputs that change what is shown, and nothing of the plan.
-_SHOWN = ("target", "convention", "published", "utilization")
 
 
 def _degree(label: str, high: int, symbol: str = "", *, advanced: bool = False) -> Number:
@@ -216,7 +209,12 @@ class Inputs:
         str,
         Choice(
             label="Recompute",
-            options={"none": "nothing", "selective": "selective", "full": "every layer"},
+            options={
+                "none": "nothing",
+                "selective": "selective",
+                "modules": "norms, activation functions, up-projections",
+                "full": "every layer",
+            },
             advanced=True,
         ),
     ] = "none"
@@ -287,12 +285,3 @@ def run_inputs(inputs: Inputs) -> RunInputs:
             "overlap_tensor_parallel": inputs.overlap,
         }
     )
-
-
-def report_of(inputs: Inputs) -> TrainingReport | None:
-    """Return the published figure of just this plan, if there is one."""
-    plain = replace(inputs, **{name: getattr(Inputs(), name) for name in _SHOWN})
-    for preset, key in REPORTED.items():
-        if plain == Inputs(**PRESETS[preset]):  # type: ignore[arg-type]
-            return REPORTS[key]
-    return None

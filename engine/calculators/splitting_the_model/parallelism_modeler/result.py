@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Annotated
 
 from engine.basis.text import Text
@@ -23,10 +23,10 @@ from engine.basis.units import (
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     MOST_MICROBATCHES,
     Inputs,
-    report_of,
     run_inputs,
 )
-from engine.catalog.training_reports import TrainingReport
+from engine.catalog.reported import REPORTED, Reported
+from engine.form.run.inputs import Inputs as RunInputs
 from engine.form.run.repair import run_of
 from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
@@ -71,6 +71,7 @@ class Result:
     Attributes:
         plan: the possible plan nearest to the inputs, modelled.
         changes: what differs from the inputs, in sentences.
+        report: what was published of just this plan, if anything.
         column: micro-batches of the curves.
         closed: share of the step that the bubble leaves, over them.
         printed: what a published calculator prints for the same inputs, by output.
@@ -99,9 +100,7 @@ class Result:
     ]
     token_rate: Annotated[TokenRate, Told("Tokens per second and GPU")]
     mfu: Annotated[Share, Told("MFU", color="compute", sources=("chowdhery2022",))]
-    report: TrainingReport | None
-    reported_mfu: Share
-    reported_rate: TokenRate
+    report: Reported | None
     computation: Annotated[
         Seconds,
         Told(
@@ -215,6 +214,23 @@ def plan_of(inputs: Inputs) -> tuple[Modeled, tuple[Text, ...]]:
     return model_of(run, inputs.utilization), changes
 
 
+@cache
+def _reported_runs() -> tuple[tuple[Run, Reported], ...]:
+    return tuple((run_of(RunInputs(**one.settings))[0], one) for one in REPORTED.values())  # type: ignore[arg-type]
+
+
+def _report_of(run: Run) -> Reported | None:
+    """Return what was published of just this run, if anything."""
+    return next((one for known, one in _reported_runs() if _plain(known) == _plain(run)), None)
+
+
+def _plain(run: Run) -> Run:
+    """Return the run without a switch that says nothing: one rank has no collectives to overlap."""
+    if run.plan.tensor_parallel > 1:
+        return run
+    return replace(run, training=replace(run.training, overlap_tensor_parallel=False))
+
+
 def _stage_layers(inputs: Inputs, run: Run) -> tuple[Count, ...]:
     """Return the layers of each stage; empty if none was moved. Interleaved pieces stay."""
     plan = run.plan
@@ -235,7 +251,6 @@ def solve(inputs: Inputs) -> Result:
     whole = stage_message(tokens, run.model.hidden_size)
     sent = {axis.key: axis.sent for axis in plan.axes}.get("pipeline", 0.0)
     alone = {axis.key: axis.alone for axis in plan.axes}.get("tensor", 0.0)
-    report = report_of(inputs)
     first, pieces = plan.stages[0], inputs.pipeline_parallel * sizes[2]
     return Result(
         plan=plan,
@@ -249,9 +264,7 @@ def solve(inputs: Inputs) -> Result:
         token_time=plan.token_time,
         token_rate=plan.token_rate,
         mfu=plan.mfu,
-        report=report,
-        reported_mfu=report.mfu if report else 0.0,
-        reported_rate=report.token_rate if report else 0.0,
+        report=_report_of(run),
         computation=plan.computation,
         parameters_at_work=share_at_work(run),
         tokens_at_work=tokens_of_replica(run),

@@ -54,8 +54,8 @@ def of_step(tell: Teller, result: Result) -> dict[str, Value]:
         "token_time": tell.value(
             "token_time", assumes=("The step times the GPUs, over the tokens of the step.", mean)
         ),
-        "token_rate": _beside(tell, result, "token_rate", "reported_rate"),
-        "mfu": _beside(tell, result, "mfu", "reported_mfu"),
+        "token_rate": _beside(tell, result, "token_rate"),
+        "mfu": _beside(tell, result, "mfu"),
         "computation": tell.value(
             "computation",
             symbols={"u": "utilization", "t": "tokens_at_work"},
@@ -65,26 +65,26 @@ def of_step(tell: Teller, result: Result) -> dict[str, Value]:
     }
 
 
-def _beside(tell: Teller, result: Result, name: str, reported: str) -> Value:
+def _beside(tell: Teller, result: Result, name: str) -> Value:
     """Return a figure of the plan; where one was published of just this plan, beside it."""
-    report = result.report
-    if report is None or not getattr(result, reported):
-        return tell.value(name, note="a prediction", assumes=_more(tell, name, result))
+    report, assumes = result.report, _more(name, result)
+    if report is None or report.figure != name:
+        return tell.value(name, note="a prediction", assumes=assumes)
+    published = (report.value, tell.number(name)[1])
     return tell.value(
         name,
-        note=f"predicted; published: {{{reported}}}",
-        assumes=(*_more(tell, name, result), f"{report.name}: {report.where} of the report."),
+        note=tell.say("predicted; published: {v}", v=published),
+        assumes=(*assumes, f"Published: {report.said}."),
         sources=(report.source,),
         published=Published(
-            text=tell.say(f"{report.name} reached {{{reported}}}"),
-            reason=report.missing
-            or "Restarts and slow GPUs are not in the prediction; its error is given above.",
+            text=tell.say("the run itself reached {v}", v=published),
+            reason="Restarts are not in the prediction; its error is given above.",
             source=report.source,
         ),
     )
 
 
-def _more(tell: Teller, name: str, result: Result) -> tuple[Text, ...]:
+def _more(name: str, result: Result) -> tuple[Text, ...]:
     counted = ("Attention is counted in full, as if nothing were masked.",) if name == "mfu" else ()
     return (_band(result), *counted)
 

@@ -43,13 +43,12 @@ def regime(result: Result) -> Badge:
     """Return what costs most beside the computation, or that the plan does not fit."""
     found = result.plan
     fullest = found.stages[found.fullest].memory.total
-    missing = f" {result.report.missing}" if result.report else ""
     if not found.fits:
         return Badge(
             text="Capacity",
             sentence=say(
                 f"Stage {found.fullest} needs {{m}}. Of the {{s}} of a GPU tensors may fill {{u}}: "
-                f"the plan does not run.{missing}",
+                "the plan does not run.",
                 m=(fullest, BYTES),
                 s=(found.run.cluster.gpu.memory, BYTES),
                 u=(found.usable, BYTES),

@@ -12,6 +12,10 @@ from engine.calculators.splitting_the_model import axis_bytes
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import SCHEDULES, Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import plan_of
 from engine.catalog.models import MODELS
+from engine.catalog.reported import REPORTED
+from engine.estimate import estimate
+from engine.form.run.inputs import Inputs as RunInputs
+from engine.form.run.repair import run_of
 from engine.formulas.axes import stage_message, tensor_layer_bytes
 from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import layers_of_stage
@@ -276,10 +280,18 @@ def test_the_tokens_of_deepseek_v3_stand_beside_the_published_ones():
     assert "deepseek2024" in rate.receipt.sources
 
 
-def test_a_published_plan_that_does_not_fit_says_what_is_missing():
-    badge = MODELER.compute(preset(DEEPSEEK_RUN))["regime"]
-    assert badge.text == "Capacity"
-    assert "A plan here can say none of this" in words(badge.sentence)
+def test_the_plan_of_deepseek_v3_fits_with_the_modules_that_it_repeated():
+    assert MODELER.solve(preset(DEEPSEEK_RUN)).plan.fits
+    assert not MODELER.solve(preset(DEEPSEEK_RUN, recompute="none")).plan.fits
+
+
+@pytest.mark.parametrize("name", [LLAMA_RUN, DEEPSEEK_RUN])
+def test_a_published_plan_is_the_one_that_the_estimate_reproduces(name):
+    run, _ = run_of(RunInputs(**REPORTED[name].settings))
+    plan = MODELER.solve(preset(name)).plan
+    found = estimate(run)
+    assert plan.step.total == pytest.approx(found["step_time"])
+    assert plan.stages[plan.fullest].memory.total == pytest.approx(found["peak_memory"])
 
 
 def test_another_plan_has_no_published_figure():
