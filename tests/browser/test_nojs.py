@@ -1,6 +1,6 @@
 import pytest
 
-from tests.browser.reading import CALCULATOR, expected, output
+from tests.browser.reading import CALCULATOR, drag_number, expected, output
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ def test_all_defaults_are_there(plain):
 
 
 def test_numbers_to_drag_read_as_numbers(plain):
-    number = plain.locator("input.drag").first
+    number = drag_number(plain, "parameters")
     assert (number.input_value(), number.is_editable()) == ("7B", False)
 
 
