@@ -54,7 +54,8 @@ def test_an_open_receipt_follows_the_inputs(visit):
     live(page)
     opened(page)
     page.evaluate(
-        "() => { const box = document.querySelector('input.drag[name=world_size]');"
+        "() => { const box = document.querySelector("
+        "'input.drag[name=world_size][data-of=gradient_sync]');"
         " box.value = '32'; box.dispatchEvent(new Event('input', {bubbles: true})); }"
     )
     page.wait_for_function(
