@@ -76,7 +76,8 @@ def render(article: Article, around: Surroundings) -> Prose:
     )
     body = lists.expanded(reference.expanded(article.body))
     html, formulas = maths.extract(markdown.convert(body))
-    html = line_ends.bound(html)
+    # A listing wider than a phone is scrolled; by keyboard, too.
+    html = line_ends.bound(html).replace("<pre>", '<pre tabindex="0">')
     headings = _headings(markdown.toc_tokens)
     problems = [
         problem
