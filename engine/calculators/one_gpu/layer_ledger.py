@@ -9,9 +9,9 @@ from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BYTES, COUNT, Bytes, Parameters
 from engine.basis.views import Published, Table
 from engine.formulas.activations import KORTHIKANTI
-from engine.formulas.ledger import Entry, kept_by_layer
 from engine.formulas.parameters import gpt_parameters
 from engine.formulas.states import MIXED_PRECISION, sharded_states
+from engine.simulate.ledger import Entry, kept_by_layer
 
 TITLE = "The bytes of one layer"
 QUESTION = "What does one layer keep from the forward pass until the backward pass needs it?"

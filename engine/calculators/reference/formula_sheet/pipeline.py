@@ -18,16 +18,19 @@ def _pass(x: Inputs) -> Seconds:
     return forward_time(x.parameters / x.pipeline_parallel, tokens(x), x.utilization, x.peak)
 
 
+def _in_domain(x: Inputs) -> int:
+    """Return the micro-batches; with several chunks at least as many as stages."""
+    few = x.num_chunks > 1 and x.num_microbatches < x.pipeline_parallel
+    return x.pipeline_parallel if few else x.num_microbatches
+
+
 def _bubble(x: Inputs) -> Shown:
-    over = pipeline.bubble_over_ideal(x.pipeline_parallel, x.num_microbatches, x.num_chunks)
+    case = (x.pipeline_parallel, _in_domain(x), x.num_chunks)
     return {
-        "q": (
-            pipeline.bubble_share(x.pipeline_parallel, x.num_microbatches, x.num_chunks),
-            SHARE,
-        ),
-        "o": (over, SHARE),
+        "q": (pipeline.bubble_share(*case), SHARE),
+        "o": (pipeline.bubble_over_ideal(*case), SHARE),
         "p": (x.pipeline_parallel, COUNT),
-        "m": (x.num_microbatches, COUNT),
+        "m": (_in_domain(x), COUNT),
         "v": (x.num_chunks, COUNT),
     }
 
@@ -112,13 +115,13 @@ def _bytes(x: Inputs) -> Shown:
 
 EXAMPLES: Mapping[str, Example] = {
     "bubble_share": Example(
-        title="Pipeline bubble, share of the step",
+        title="Pipeline bubble, share of the step (m ≥ p, or one chunk)",
         function=pipeline.bubble_share,
         symbols=_bubble,
         inputs=_SPLIT,
     ),
     "bubble_over_ideal": Example(
-        title="Pipeline bubble, over the ideal",
+        title="Pipeline bubble, over the ideal (m ≥ p, or one chunk)",
         function=pipeline.bubble_over_ideal,
         symbols=_bubble,
         inputs=_SPLIT,

@@ -1,6 +1,6 @@
 """The ledger of a layer against the published sum of its rows."""
 
-from engine.formulas.ledger import kept_by_layer
+from engine.simulate.ledger import kept_by_layer
 
 
 def total(s, b, h, a):
