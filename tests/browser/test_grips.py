@@ -26,6 +26,7 @@ def the_map(visit):
     page = visit(MAP)
     page.locator(ORDER).first.scroll_into_view_if_needed()
     live(page, "parallel_map")
+    page.locator(ORDER).first.scroll_into_view_if_needed()
     return page
 
 
@@ -63,6 +64,7 @@ def test_dragging_the_border_of_a_stage_moves_layers(visit):
     grip = page.locator("figure[data-output=strip] [data-grip-key=off_first]").first
     grip.scroll_into_view_if_needed()
     live(page, "parallelism_modeler")
+    grip.scroll_into_view_if_needed()
     place = grip.bounding_box()
     x, y = place["x"] + place["width"] / 2, place["y"] + 20
     page.mouse.move(x, y)

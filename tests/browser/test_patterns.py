@@ -63,7 +63,7 @@ def test_every_live_number_opens_a_receipt(visit):
     assert lost == []
 
 
-@pytest.mark.parametrize(("tokens", "side"), [(8000, "below"), (9400, "above")])
+@pytest.mark.parametrize(("tokens", "side"), [(1000, "below"), (2000, "above")])
 def test_the_badge_says_on_which_side_of_the_break_even_one_is(visit, tokens, side):
     page = visit()
     live(page)
@@ -83,7 +83,7 @@ def test_crossing_the_break_even_by_keyboard_flips_the_badge(visit):
     after = badge(page).text_content()
     handle(page).press("Home")
     page.wait_for_function(flipped, arg=after)
-    assert (before, after) == ("Link bandwidth", "Compute")
+    assert (before, after) == ("Bucket latency", "Compute")
 
 
 def test_the_handle_is_reached_by_the_tab_key_and_says_its_value(visit):

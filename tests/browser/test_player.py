@@ -125,8 +125,7 @@ def test_a_new_drawing_does_not_stop_what_plays(visit):
     found = figure(page)
     found.locator("[data-play]").click()
     before = found.locator("[data-stage] [data-shape]").count()
-    typed = 'input[type=text][name="world_size"][data-of="collective_steps"]'
-    page.locator(f".field {typed}").first.press("ArrowUp")
+    page.locator('input.drag[name="world_size"][data-of="collective_steps"]').first.press("ArrowUp")
     page.wait_for_function(
         "count => document.querySelectorAll('.scene-figure [data-stage] [data-shape]').length"
         " !== count",
