@@ -64,7 +64,8 @@ def test_dragging_the_border_of_a_stage_moves_layers(visit):
     grip = page.locator("figure[data-output=strip] [data-grip-key=off_first]").first
     grip.scroll_into_view_if_needed()
     live(page, "parallelism_modeler")
-    grip.scroll_into_view_if_needed()
+    page.locator("figure[data-output=strip]").first.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # the strip is drawn anew when it comes near
     place = grip.bounding_box()
     x, y = place["x"] + place["width"] / 2, place["y"] + 20
     page.mouse.move(x, y)
