@@ -38,6 +38,8 @@ def test_a_table_opened_after_a_change_is_of_the_present_state(visit):
     page = changed(visit)
     page.locator(f"{FIGURE} details.data summary").first.click()
     page.locator(f"{FIGURE} [data-table]:not([data-old])").wait_for()
+    text = next(iter(numbers(world_size="1024") - numbers()))
+    page.locator(f"{FIGURE} [data-table] td", has_text=text).first.wait_for()
     assert numbers(world_size="1024") <= cells(page)
 
 
