@@ -132,7 +132,7 @@ def test_playing_to_the_end_draws_what_seeking_to_it_draws(page):
     step(page, -1)
     part(page, "[data-speed]").select_option("4")
     part(page, "[data-play]").click()
-    page.wait_for_function(f"() => ({STATE})()[2].startsWith('27.00')")
+    page.wait_for_function(f"() => ({STATE})()[2].startsWith('27.0')")
     page.wait_for_function(
         f"() => document.querySelector('{FIGURE} [data-play]').textContent==='Play'"
     )
