@@ -9,7 +9,7 @@ import jinja2
 from builder.problem import Problem
 from engine import calculator
 
-NEEDED = ("TITLE", "QUESTION", "Inputs")
+NEEDED = ("TITLE", "QUESTION", "Inputs", "solve", "views")
 
 
 def in_calculator(name: str, source: str, error: Exception) -> Problem:
@@ -34,12 +34,7 @@ def in_calculator(name: str, source: str, error: Exception) -> Problem:
 
 def _lacking(name: str) -> str:
     module = import_module(calculator.module_of(name))
-    missing = [part for part in NEEDED if not hasattr(module, part)]
-    if not hasattr(module, "compute") and not hasattr(module, "solve"):
-        missing.append("solve")
-    elif hasattr(module, "solve") and not hasattr(module, "views"):
-        missing.append("views")
-    return " and no ".join(missing)
+    return " and no ".join(part for part in NEEDED if not hasattr(module, part))
 
 
 def in_template(root: Path, templates: Path, error: Exception) -> Problem | None:

@@ -105,8 +105,8 @@ def load(name: str) -> Calculator:
         inputs=module.Inputs,
         fields=declared,
         defaults={f.name: f.default for f in fields(module.Inputs) if f.default is not MISSING},
-        solve=getattr(module, "solve", lambda inputs: inputs),
-        views=module.views if hasattr(module, "solve") else lambda _, now: module.compute(now),
+        solve=module.solve,
+        views=module.views,
         presets=getattr(module, "PRESETS", {}),
         equations=getattr(module, "EQUATIONS", ()),
     )

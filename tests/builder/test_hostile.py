@@ -129,13 +129,13 @@ def test_a_file_that_cannot_be_used_is_told_alone(live, path, data, problem):
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("def compute(", "def computed(", f"{SPEED}:1: calculator 'speed' declares no solve"),
-        ("def compute(", "def solve(", f"{SPEED}:1: calculator 'speed' declares no views"),
+        ("def solve(", "def solved(", f"{SPEED}:1: calculator 'speed' declares no solve"),
+        ("def views(", "def viewed(", f"{SPEED}:1: calculator 'speed' declares no views"),
         ("QUESTION =", "ANSWER =", f"{SPEED}:1: calculator 'speed' declares no QUESTION"),
         (
-            "time = inputs.size / inputs.bandwidth",
-            "time = inputs.size / 0",
-            f"{SPEED}:37: calculator 'speed' raises ZeroDivisionError: ",
+            "time=inputs.size / inputs.bandwidth",
+            "time=inputs.size / 0",
+            f"{SPEED}:45: calculator 'speed' raises ZeroDivisionError: ",
         ),
         (
             "(2e-5, 2e-2)",

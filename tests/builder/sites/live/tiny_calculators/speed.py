@@ -5,8 +5,9 @@ from typing import Annotated
 
 from engine.basis.equation import Equation
 from engine.basis.inputs import GBITS, MEGABYTES, Number
-from engine.basis.units import BANDWIDTH, BYTES, MB, SECONDS, Gbit
-from engine.basis.views import Axis, Badge, Lines, Receipt, Series, Value, View
+from engine.basis.told import Views
+from engine.basis.units import BANDWIDTH, BYTES, MB, SECONDS, Gbit, Seconds
+from engine.basis.views import Axis, Badge, Lines, Receipt, Series, Value
 
 TITLE = "Speed"
 QUESTION = "How long?"
@@ -32,11 +33,22 @@ class Inputs:
     ] = 400 * Gbit
 
 
-def compute(inputs: Inputs) -> dict[str, View]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What follows."""
+
+    time: Seconds
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the time."""
+    return Result(time=inputs.size / inputs.bandwidth)
+
+
+def views(inputs: Inputs, result: Result) -> Views:
     """Return the views."""
-    time = inputs.size / inputs.bandwidth
     symbols = {
-        "T": (time, SECONDS),
+        "T": (result.time, SECONDS),
         "S": (inputs.size, BYTES),
         "B": (inputs.bandwidth, BANDWIDTH),
     }
@@ -45,7 +57,7 @@ def compute(inputs: Inputs) -> dict[str, View]:
     y = Axis(label="Time", quantity=SECONDS, low=0, high=0.1)
     line = Series(key="time", label="time", x=(1e6, 1e9), y=(2e-5, 2e-2), color="communication")
     return {
-        "time": Value(label="Time", value=time, quantity=SECONDS, receipt=receipt),
+        "time": Value(label="Time", value=result.time, quantity=SECONDS, receipt=receipt),
         "total": Value(label="Total", value=inputs.size, quantity=BYTES, receipt=Receipt()),
         "regime": Badge(text="slow", sentence="The link is slow."),
         "curve": Lines(title="Time by size", x=x, y=y, series=(line,), handle="size"),
