@@ -7,9 +7,11 @@ from engine.formulas.communication import point_to_point_time
 from engine.formulas.pipeline import (
     bubble_share,
     dualpipe_idle,
+    ideal_step,
     one_f_one_b_idle,
     one_f_one_b_peak,
     pipeline_bytes,
+    printed_step,
     zb_h1_idle,
 )
 
@@ -26,17 +28,16 @@ def _steps() -> tuple[Claim, ...]:
     def sent(count: int) -> float:
         return pipeline_bytes(count, 4, _BATCH / count)
 
-    def printed(count: int) -> float:
-        return (count - 1) / count + 1
-
     def step(count: int) -> float:
-        return (count + 4 - 1) / count
+        return ideal_step(4, count) / count
 
     return (
         Claim(
             key="E4.31",
             said="A step over the same work without waiting, with 4 and with 32 micro-batches",
-            printed=say("{few} and {many}", few=(printed(4), COUNT), many=(printed(32), COUNT)),
+            printed=say(
+                "{few} and {many}", few=(printed_step(4), COUNT), many=(printed_step(32), COUNT)
+            ),
             right=say(
                 "{few} and {many} with 4 stages", few=(step(4), COUNT), many=(step(32), COUNT)
             ),
