@@ -1,8 +1,9 @@
 """Claims about the schedule of a pipeline: what more micro-batches cost, what is left idle."""
 
 from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, GB, MICRO, SECONDS, SHARE
+from engine.basis.units import BYTES, COUNT, GB, SECONDS, SHARE
 from engine.calculators.reference.claims_checked.claim import Claim
+from engine.catalog.transports import INFINIBAND
 from engine.formulas.communication import point_to_point_time
 from engine.formulas.pipeline import (
     bubble_share,
@@ -69,8 +70,9 @@ def _steps() -> tuple[Claim, ...]:
             ),
             verdict="misleading",
             why=say(
-                "Smaller messages, and more of them: with 5 µs each, 64 cost {t} of latency.",
-                t=(64 * point_to_point_time(0.0, GB, 5 * MICRO), SECONDS),
+                "Smaller messages, and more of them: with {hop} each, 64 cost {t} of latency.",
+                hop=(INFINIBAND.step, SECONDS),
+                t=(64 * point_to_point_time(0.0, GB, INFINIBAND.step), SECONDS),
             ),
             sources=(_PIPELINE, "narayanan2021"),
         ),

@@ -4,6 +4,7 @@ from engine.basis.text import say
 from engine.basis.units import BYTES, COUNT, LINK_SPEED, RATIO, SECONDS, TOKENS, Gbit, MiB
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.catalog.hardware import GPUS, MEASURED
+from engine.catalog.transports import INFINIBAND
 from engine.form.printed_sync import COMPUTE, SOURCE, printed
 from engine.formulas.communication import (
     ring_all_reduce_time,
@@ -167,11 +168,14 @@ def _bytes() -> tuple[Claim, ...]:
             printed="128 or 16,384 alike",
             right=say(
                 "latencies alone take {few} at 128 and {many} at 16,384",
-                few=(ring_all_reduce_time(0.0, 128, _PORT, 5e-6), SECONDS),
-                many=(ring_all_reduce_time(0.0, 16384, _PORT, 5e-6), SECONDS),
+                few=(ring_all_reduce_time(0.0, 128, _PORT, INFINIBAND.step), SECONDS),
+                many=(ring_all_reduce_time(0.0, 16384, _PORT, INFINIBAND.step), SECONDS),
             ),
             verdict="misleading",
-            why="The bytes do not; the 2(n − 1) steps of a flat ring do (5 µs each).",
+            why=say(
+                "The bytes do not; the 2(n − 1) steps of a flat ring do ({hop} each).",
+                hop=(INFINIBAND.step, SECONDS),
+            ),
             sources=(SOURCE, "hu2025"),
         ),
         Claim(

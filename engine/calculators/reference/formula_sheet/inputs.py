@@ -15,6 +15,7 @@ from engine.basis.inputs import (
 )
 from engine.basis.units import GB, HOUR, MICRO, TERA, Bytes, MiB
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.form.job_inputs import (
     HOURS,
     LLAMA3_MTBF,
@@ -69,7 +70,7 @@ class Inputs:
             scale="log",
             symbol="α",
         ),
-    ] = 5 * MICRO
+    ] = INFINIBAND.step
     scale_up: Annotated[
         float,
         Number(
@@ -90,7 +91,7 @@ class Inputs:
             high=100 * MICRO,
             scale="log",
         ),
-    ] = 3 * MICRO
+    ] = NVLINK.step
     bucket: Annotated[
         float,
         Number(label="Bucket", unit=MEBIBYTES, low=1 * MiB, high=65_536 * MiB, scale="log"),
