@@ -131,7 +131,7 @@ PRESETS = {
         "world_size": 8192,
         "global_batch_size": 2048,
         "pipeline_parallel": 16,
-        "virtual_pipeline": 7,
+        "virtual_pipeline": 8,
     },
     "The network first: ZeRO-3 on one 100 Gb/s port a node": {
         "model": "llama-2-13b",

@@ -65,7 +65,7 @@ class Inputs:
     ] = 400 * Gbit
     tensor_parallel: Annotated[int, _count("Tensor parallel", 64)] = 8
     pipeline_parallel: Annotated[int, _count("Pipeline parallel", 64)] = 16
-    virtual_pipeline: Annotated[int, _count("Pieces per pipeline rank", 16)] = 7
+    virtual_pipeline: Annotated[int, _count("Pieces per pipeline rank", 16)] = 8
     context_parallel: Annotated[int, _count("Context parallel", 64)] = 1
     expert_parallel: Annotated[int, _count("Expert parallel", 256)] = 1
     micro_batch_size: Annotated[int, _count("Micro-batch", 64)] = 1
