@@ -27,6 +27,7 @@ def the_map(visit):
     page.locator(ORDER).first.scroll_into_view_if_needed()
     live(page, "parallel_map")
     page.locator(ORDER).first.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # the strip is drawn anew when it comes near
     return page
 
 
