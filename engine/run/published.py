@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.basis.units import GB, Bytes, GiB, Seconds
 from engine.catalog.limited import LIMITED_GPU
+from engine.catalog.models import Model
 from engine.catalog.published_runs import Row
 from engine.run.file import Run, read
 from engine.run.published_settings import SETTINGS, captured
@@ -36,6 +37,30 @@ _PORTS: Mapping[str, tuple[int, float]] = {
     "internevo_7b_scaling.csv": (4, 25e9),
 }
 
+
+# DeepSeek-AI 2024 (DeepSeek-V2), cut to the layers of a row.
+_DEEPSEEK_V2 = Model(
+    name="DeepSeek-V2",
+    num_layers=60,
+    hidden_size=5120,
+    num_attention_heads=128,
+    num_key_value_heads=128,
+    ffn_hidden_size=12288,
+    vocab_size=102400,
+    mlp="swiglu",
+    tied_embeddings=False,
+    num_experts=160,
+    experts_per_token=6,
+    num_shared_experts=2,
+    expert_ffn_hidden_size=1536,
+    num_dense_layers=1,
+    head_size=192,
+    attention="mla",
+    query_latent_size=1536,
+    key_value_latent_size=512,
+    rotary_head_size=64,
+    value_head_size=128,
+)
 
 # Words in the flag of a row whose source doubts it; such rows are tested but not fitted.
 _DOUBTS = ("known slow", "suspect", "outlier", "swapped", "does not match", "differ")
@@ -101,6 +126,12 @@ def _as_recipe(row: Row, run: Run) -> Run:
         run = replace(run, training=replace(run.training, gradient_precision="bf16"))
     if captured(row):
         run = replace(run, training=replace(run.training, cuda_graphs=True, fused_experts=True))
+    if row["model"].startswith("deepseekv2"):
+        run = replace(run, model=replace(_DEEPSEEK_V2, num_layers=_int(row["n_layers"])))
+    if row["model"].startswith("Grok"):
+        # Megatron splits experts by tensor parallelism unless told otherwise.
+        split = run.plan.tensor_parallel
+        run = replace(run, plan=replace(run.plan, expert_tensor_parallel=split))
     return run
 
 
@@ -145,12 +176,30 @@ def _cluster(row: Row) -> dict[str, Any]:
     }
 
 
+_MODELS: Mapping[str, str] = {
+    "DeepSeek-V3": "deepseek-v3",
+    "Qwen3-30B-A3B": "qwen3-30b-a3b",
+    "Qwen3-235B-A22B": "qwen3-235b-a22b",
+    "GPT-OSS-120B": "gpt-oss-120b",
+}
+# What a mixture adds to the columns of its row: DeepSeek-V2 without its latents, which `_as_recipe`
+# gives it, and Grok-1 (github.com/xai-org/grok-1).
+_EXPERTS: Mapping[str, Mapping[str, int]] = {
+    "deepseekv2": {
+        "num_experts": 160,
+        "experts_per_token": 6,
+        "num_shared_experts": 2,
+        "expert_ffn_hidden_size": 1536,
+        "num_dense_layers": 1,
+    },
+    "Grok-1": {"num_experts": 8, "experts_per_token": 2, "expert_ffn_hidden_size": 32768},
+}
+
+
 def _model(row: Row) -> str | dict[str, Any]:
     name = row["model"]
-    if name == "DeepSeek-V3":
-        return "deepseek-v3"
-    if name == "Qwen3-30B-A3B":
-        return "qwen3-30b-a3b"
+    if name in _MODELS:
+        return _MODELS[name]
     llama = "llama" in name.lower()
     heads = _int(row["heads"], 64)  # "64 or 96 (not stated per table)"
     model = {
@@ -163,6 +212,9 @@ def _model(row: Row) -> str | dict[str, Any]:
         "mlp": "swiglu" if llama else "gelu",
         "tied_embeddings": not llama,
     }
+    for start, experts in _EXPERTS.items():
+        if name.startswith(start):
+            model |= {"mlp": "swiglu", "tied_embeddings": False, **experts}
     if name.startswith("InternLM"):  # the shape of Llama-7B, with a vocabulary of its own
         model |= {
             "num_layers": 32,

@@ -1,71 +1,66 @@
-"""Fit the constants of each type of GPU to the published runs, near the kernel benchmarks.
+"""Fit the constants to the published runs, near the kernel benchmarks and what is assumed.
 
-    python -m tests.validation.fit TABLE [--without SOURCE] [--gpu NAME ...]
-    python -m tests.validation.fit TABLE --common
+    python -m tests.validation.fit TABLE
 
-`--common` fits the constants that all types share, near what is assumed for each, with those of
-the types at their values; the constants of the types are to be fitted again afterwards.
-Five constants per type are free: the rates of products in 16 and in 8 bits, of attention forward
-and backward, and the fill of a tile. The three bandwidths stay as measured. What is minimized is
-the mean absolute error of the logarithm, where neither equal runs nor the runs of one source count
-in full, plus a pull towards the kernel benchmarks. Coordinate descent, no
-random numbers: the same table gives the same constants.
+Per type of GPU five constants are free, and a handful that all types share. What is minimized is
+the weighted mean of the absolute error of the logarithm, plus a pull of every constant towards what
+a benchmark or an assumption says before any run is looked at. Neither equal runs nor the runs of
+one source count in full.
+
+All constants are fitted together: the logarithm of a step is nearly linear in the logarithms of
+the constants, so the problem is solved for the straight lines at hand (`lines`), and the lines are
+drawn anew at the solution until nothing is gained. No random numbers: the same table gives the same
+constants.
 """
 
 import argparse
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+
+import numpy as np
 
 from engine.catalog.constants import ACHIEVED, COMMON, Achieved, Common
 from engine.run.published import Case
 from engine.simulate.step_time import step_time
+from tests.validation.priors import (
+    ATTENTION,
+    COMMON_PRIOR,
+    COMMON_PULL,
+    FREE,
+    PRIOR,
+    PULL,
+    SPREAD,
+)
 from tests.validation.rows import cases
 
-FREE = ("matmul", "matmul_fp8", "attention_forward", "attention_backward", "fill")
+# Lines are drawn over this change of a constant, and a round moves no constant farther than that.
+STEP, REACH = 0.01, 0.2
+# Below this an error counts by its square, so that the solution is smooth.
+SMOOTH = 2e-3
+ROUNDS = 40
+Name = tuple[str, str]
 
-# Kernel benchmarks: what products reach when only they run (tables of kernels: cuBLASLt 256 of 312
-# TFLOP/s, best shapes 0.80 on H100, 0.78 on B200), less 10 % for sustained power.
-PRIOR: Mapping[str, Mapping[str, float]] = {
-    "A100": {"matmul": 0.74, "matmul_fp8": 0.74, "fill": 3.5e-6},
-    "H100": {"matmul": 0.70, "matmul_fp8": 0.63, "fill": 3.5e-6},
-    "B200": {"matmul": 0.50, "matmul_fp8": 0.62, "fill": 1.5e-6},
-    "GB200": {"matmul": 0.60, "matmul_fp8": 0.60, "fill": 1.5e-6},
-    "B300": {"matmul": 0.60, "matmul_fp8": 0.60, "fill": 1.5e-6},
-    "GB300": {"matmul": 0.60, "matmul_fp8": 0.60, "fill": 1.5e-6},
-}
-ATTENTION = {"attention_forward": 0.60, "attention_backward": 0.48}
-# How far a constant may go from there before it costs as much as one percent of error.
-SPREAD = {
-    "matmul": 0.06,
-    "matmul_fp8": 0.06,
-    "attention_forward": 0.15,
-    "attention_backward": 0.15,
-    "fill": 0.3,
-}
-PULL = 0.006
 
-# What is assumed of the common constants before any run is looked at, and how far they may go
-# before it costs as much as a tenth of a percent of error. Overlap: about half. Host: 2 ms of
-# logging and loading. GPUs: a hundredth (run-to-run variation of single GPUs). Taken: 24 of 120
-# multiprocessors, and as much again in bandwidth and power. Launches: 300 kernels of 8 us. First
-# attention: half as fast as the second (Dao 2023). Copies: padding and its removal.
-COMMON_PRIOR: Mapping[str, tuple[float, float]] = {
-    "hidden": (0.5, 0.5),
-    "cover": (0.5, 0.5),
-    "exposed_sends": (0.25, 1.0),
-    "host": (2e-3, 1.0),
-    "deviation": (0.01, 0.5),
-    "taken": (0.4, 0.5),
-    "fetch_ahead": (0.5, 0.5),
-    "expert_launches": (2.4e-3, 0.5),
-    "first_attention": (0.5, 0.3),
-    "unfused_copy": (8.0, 0.5),
-}
-COMMON_PULL = 0.001
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constants:
+    """What is fitted: the constants of each type of GPU, and those that all types share."""
+
+    types: Mapping[str, Achieved]
+    common: Common
+
+    def moved(self, changes: Mapping[Name, float]) -> "Constants":
+        """Return the constants with some of them multiplied by the exponential of their change."""
+        types, common = dict(self.types), self.common
+        for (owner, name), change in changes.items():
+            if owner in types:
+                value = getattr(types[owner], name) * math.exp(change)
+                types[owner] = replace(types[owner], **{name: value})
+            else:
+                common = replace(common, **{name: getattr(common, name) * math.exp(change)})
+        return Constants(types=types, common=common)
 
 
 def family(case: Case) -> str:
@@ -73,131 +68,157 @@ def family(case: Case) -> str:
     return case.run.cluster.gpu.name.split()[0]
 
 
+def tabled() -> Constants:
+    """Return the constants of the engine's tables."""
+    types = {name: next(ACHIEVED[key] for key in ACHIEVED if key.split()[0] == name)
+             for name in PRIOR}  # fmt: skip
+    return Constants(types=types, common=COMMON)
+
+
+def names() -> list[Name]:
+    """Return what is free."""
+    own = [(kind, name) for kind in PRIOR for name in FREE]
+    return own + [("common", name) for name in COMMON_PRIOR]
+
+
+def prior(name: Name) -> tuple[float, float]:
+    """Return what is known of a constant before any run is looked at, and the pull towards it."""
+    owner, of = name
+    if owner == "common":
+        middle, width = COMMON_PRIOR[of]
+        return middle, COMMON_PULL / width**2
+    return {**ATTENTION, **PRIOR[owner]}[of], PULL / SPREAD[of] ** 2
+
+
+def predicted(case: Case, constants: Constants) -> float:
+    """Return the step that the constants predict."""
+    run, own = case.run, constants.types.get(family(case))
+    return step_time(run.model, run.cluster, run.plan, run.training, own, constants.common).total
+
+
+def ratio(case: Case, constants: Constants) -> float:
+    """Return the logarithm of predicted over measured."""
+    return math.log(predicted(case, constants) / case.time)
+
+
+def alike(case: Case) -> tuple[str, ...]:
+    """What equal runs have in common."""
+    columns = ("source_file", "model", "n_gpus", "seq_len", "precision", "tp", "pp", "mbs")
+    return tuple(case.row[column] for column in columns)
+
+
 def weights(chosen: Sequence[Case]) -> list[float]:
     """Equal runs share one weight, and so do the runs of one source; both softened by a root.
 
     Fifty releases of one run are no fifty runs, and no source is to outvote the others.
     """
-
-    def key(case: Case) -> tuple[str, ...]:
-        row = case.row
-        names = ("source_file", "model", "n_gpus", "seq_len", "precision", "tp", "pp", "mbs")
-        return tuple(row[name] for name in names)
-
-    equal = Counter(key(case) for case in chosen)
+    equal = Counter(alike(case) for case in chosen)
     source = Counter(case.row["source_file"] for case in chosen)
-    return [(equal[key(case)] * source[case.row["source_file"]]) ** -0.5 for case in chosen]
+    return [(equal[alike(case)] * source[case.row["source_file"]]) ** -0.5 for case in chosen]
 
 
-def loss(
-    chosen: Sequence[Case],
-    shares: Sequence[float],
-    found: Achieved,
-    prior: Mapping[str, float],
-    common: Common = COMMON,
-) -> float:
-    """The weighted mean error, and the pull of the benchmarks."""
-    total = 0.0
-    for case, share in zip(chosen, shares, strict=True):
-        run = case.run
-        time = step_time(run.model, run.cluster, run.plan, run.training, found, common).total
-        total += share * abs(math.log(time / case.time))
-    away = (math.log(getattr(found, name) / prior[name]) / SPREAD[name] for name in FREE)
-    return total / sum(shares) + PULL * sum(value**2 for value in away)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """Straight lines through the predictions at some constants.
 
-
-Record = TypeVar("Record", Achieved, Common)
-
-
-def descend(start: Record, names: Sequence[str], value: Callable[[Record], float]) -> Record:
-    """Coordinate descent in the logarithm of each constant, steps halved until under 0.3 %.
-
-    Again and again, from steps of 5 %, until a round gains nothing: constants move together.
+    Attributes:
+        at: the constants.
+        ratios: logarithm of predicted over measured of each run [runs].
+        slopes: of that logarithm in that of each constant [runs, names].
     """
-    found, best, before = start, value(start), math.inf
-    while best < before - 1e-6:
-        before = best
-        steps = dict.fromkeys(names, 0.05)
-        while max(steps.values()) > 0.003:
-            for name in names:
-                for factor in (math.exp(steps[name]), math.exp(-steps[name])):
-                    tried = replace(found, **{name: getattr(found, name) * factor})
-                    if (moved := value(tried)) < best:
-                        found, best = tried, moved
-                        break
-                else:
-                    steps[name] /= 2
+
+    at: Constants
+    ratios: np.ndarray
+    slopes: np.ndarray
+
+
+def lines(chosen: Sequence[Case], at: Constants) -> Lines:
+    """Return the lines at `at`."""
+    free = names()
+    ratios = np.array([ratio(case, at) for case in chosen])
+    slopes = np.zeros((len(chosen), len(free)))
+    for column, name in enumerate(free):
+        up, down = at.moved({name: STEP}), at.moved({name: -STEP})
+        for row, case in enumerate(chosen):
+            if name[0] in ("common", family(case)):
+                slopes[row, column] = (ratio(case, up) - ratio(case, down)) / (2 * STEP)
+    return Lines(at=at, ratios=ratios, slopes=slopes)
+
+
+def pulled(at: Constants, shares: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far each constant is from its prior, and how hard it is pulled there.
+
+    A type of GPU is pulled in proportion to the share of its runs, so that few runs count as
+    little as the pull that holds them.
+    """
+    away, pull = [], []
+    for owner, of in names():
+        middle, strength = prior((owner, of))
+        value = getattr(at.common if owner == "common" else at.types[owner], of)
+        away.append(math.log(value / middle))
+        pull.append(strength * (1.0 if owner == "common" else max(shares.get(owner, 0.0), 1e-3)))
+    return np.array(away), np.array(pull)
+
+
+def shares_of(chosen: Sequence[Case]) -> tuple[np.ndarray, dict[str, float]]:
+    """Return the weight of each run, all together one, and that of each type of GPU."""
+    each = np.array(weights(chosen))
+    each /= each.sum()
+    types: Counter[str] = Counter()
+    for case, share in zip(chosen, each, strict=True):
+        types[family(case)] += float(share)
+    return each, dict(types)
+
+
+def solved(found: Lines, chosen: Sequence[Case], reach: float) -> dict[Name, float]:
+    """Return by how much the lines would move each constant, at most by `reach`."""
+    each, types = shares_of(chosen)
+    away, pull = pulled(found.at, types)
+    change = np.zeros(len(away))
+    for _ in range(ROUNDS):
+        off = found.ratios + found.slopes @ change
+        weight = each / np.maximum(np.abs(off), SMOOTH)
+        left = (found.slopes * weight[:, None]).T @ found.slopes + 2 * np.diag(pull)
+        right = -(found.slopes * weight[:, None]).T @ found.ratios - 2 * pull * away
+        change = np.clip(np.linalg.solve(left + 1e-9 * np.eye(len(away)), right), -reach, reach)
+    return dict(zip(names(), map(float, change), strict=True))
+
+
+def loss(chosen: Sequence[Case], at: Constants) -> float:
+    """Return what is minimized."""
+    each, types = shares_of(chosen)
+    off = np.array([ratio(case, at) for case in chosen])
+    away, pull = pulled(at, types)
+    return float(each @ np.abs(off) + pull @ away**2)
+
+
+def fit(chosen: Sequence[Case], start: Constants) -> Constants:
+    """Return the constants that fit best, from a start."""
+    found, best, reach = start, loss(chosen, start), REACH
+    drawn = lines(chosen, found)
+    while reach > 0.004:
+        tried = found.moved(solved(drawn, chosen, reach))
+        value = loss(chosen, tried)
+        if value < best - 1e-6:
+            found, best = tried, value
+            drawn = lines(chosen, found)
+        else:
+            reach /= 2
     return found
-
-
-def fit(
-    chosen: Sequence[Case],
-    start: Achieved,
-    prior: Mapping[str, float],
-    common: Common = COMMON,
-) -> Achieved:
-    """The constants of one type."""
-    shares = weights(chosen)
-    return descend(
-        replace(start, **prior), FREE, lambda found: loss(chosen, shares, found, prior, common)
-    )
-
-
-def fit_all(
-    found: Sequence[Case], names: Sequence[str], common: Common = COMMON
-) -> dict[str, Achieved]:
-    """The constants of each type."""
-    result = {}
-    for name in names:
-        chosen = [case for case in found if family(case) == name and case.trusted]
-        start = next(ACHIEVED[key] for key in ACHIEVED if key.split()[0] == name)
-        result[name] = fit(chosen, start, {**ATTENTION, **PRIOR[name]}, common) if chosen else start
-    return result
-
-
-def common_loss(chosen: Sequence[Case], shares: Sequence[float], common: Common) -> float:
-    """The weighted mean error of all types together, and the pull of the assumptions."""
-    total = 0.0
-    for case, share in zip(chosen, shares, strict=True):
-        run = case.run
-        time = step_time(run.model, run.cluster, run.plan, run.training, common=common).total
-        total += share * abs(math.log(time / case.time))
-    away = (
-        math.log(getattr(common, name) / middle) / width
-        for name, (middle, width) in COMMON_PRIOR.items()
-    )
-    return total / sum(shares) + COMMON_PULL * sum(value**2 for value in away)
-
-
-def fit_common(found: Sequence[Case]) -> Common:
-    """The constants that all types share."""
-    chosen = [case for case in found if case.trusted]
-    shares = weights(chosen)
-    middle = {name: assumed for name, (assumed, _) in COMMON_PRIOR.items()}
-    start = replace(COMMON, **middle)
-    return descend(start, tuple(COMMON_PRIOR), lambda common: common_loss(chosen, shares, common))
 
 
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("table", type=Path)
-    parser.add_argument("--without", default="", metavar="SOURCE")
-    parser.add_argument("--gpu", nargs="*", default=list(PRIOR))
-    parser.add_argument("--common", action="store_true")
     options = parser.parse_args()
-    found = [
-        case
-        for case in cases(options.table)[0]
-        if not options.without or not case.row["source_file"].startswith(options.without)
-    ]
-    if options.common:
-        common = fit_common(found)
-        print("COMMON", *(f"{name}={getattr(common, name):.3g}" for name in COMMON_PRIOR))
-        return
-    for name, constants in fit_all(found, options.gpu).items():
-        values = (f"{key}={getattr(constants, key):.3g}" for key in FREE)
-        print(name, *values)
+    chosen = [case for case in cases(options.table)[0] if case.trusted]
+    start = tabled()
+    found = fit(chosen, start)
+    print(f"loss {loss(chosen, start):.5f} -> {loss(chosen, found):.5f}")
+    for kind, own in found.types.items():
+        print(kind, *(f"{name}={getattr(own, name):.4g}" for name in FREE))
+    print("COMMON", *(f"{name}={getattr(found.common, name):.4g}" for name in COMMON_PRIOR))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,57 @@
+"""Predict each published run with constants that were fitted without it.
+
+Without its source, and without its model: `unseen` returns the errors of both. The constants are
+fitted to the remaining runs on the straight lines through the tabled constants (see `fit`), and the
+runs that were left out are then predicted in full, on no line.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from engine.run.published import Case
+from tests.validation.fit import Constants, Lines, lines, ratio, solved, tabled
+
+REACH = 0.4
+_SIZES = re.compile(r"[ (]*(?:layer-cut|\d+ layers).*$")
+
+
+def source_of(case: Case) -> str:
+    """The table that a run comes from."""
+    return case.row["source_file"]
+
+
+def model_of(case: Case) -> str:
+    """The model, however a source spells it: cut and whole, 3 and 3.1, all sizes of a sweep."""
+    name = case.row["model"].lower().replace("llama-", "llama ").replace("llama2", "llama 2")
+    name = _SIZES.sub("", name.replace("llama3", "llama 3").replace("llama 3.1", "llama 3"))
+    name = name.replace("-", " ").replace("llama 3 8b ", "llama 3 8b").strip()
+    if name.startswith("gpt/bloom"):
+        return "bloom-like"
+    if name == "gpt":
+        return f"gpt {source_of(case).partition('_')[0]}"
+    return name
+
+
+def without(
+    case_key: Callable[[Case], str], found: Sequence[Case], drawn: Lines
+) -> dict[str, float]:
+    """Return the error of every run, predicted without the runs of the same key, by its row."""
+    trusted = [case.trusted for case in found]
+    errors = {}
+    for key in sorted({case_key(case) for case in found}):
+        rest = [i for i, case in enumerate(found) if trusted[i] and case_key(case) != key]
+        kept = Lines(at=drawn.at, ratios=drawn.ratios[rest], slopes=drawn.slopes[rest])
+        refitted = drawn.at.moved(solved(kept, [found[i] for i in rest], REACH))
+        for case in found:
+            if case_key(case) == key:
+                errors[case.row["row_id"]] = ratio(case, refitted)
+    return errors
+
+
+def unseen(
+    found: Sequence[Case], at: Constants | None = None
+) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+    """Return, by row, the logarithm of predicted over measured: seen, by source, by model."""
+    drawn = lines(found, at or tabled())
+    seen = {case.row["row_id"]: float(x) for case, x in zip(found, drawn.ratios, strict=True)}
+    return seen, without(source_of, found, drawn), without(model_of, found, drawn)
