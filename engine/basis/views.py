@@ -276,13 +276,19 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Frames of a drawing. Every frame has the same shapes, by key, in the same order."""
+    """Frames of a drawing. Every frame has the same shapes, by key, in the same order.
+
+    Attributes:
+        opening: the frame that is seen before anyone has touched the player: one that shows what
+            the scene is about. Play begins with frame 0 all the same.
+    """
 
     title: str
     width: float
     height: float
     frames: tuple[Frame, ...]
     caption: Text = ""
+    opening: int = 0
 
 
 @dataclass(frozen=True, slots=True)

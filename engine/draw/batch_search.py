@@ -24,6 +24,7 @@ def search_scene(probes: Sequence[Probe], usable: Bytes) -> Scene:
         width=_WIDTH,
         height=height,
         frames=tuple(frames),
+        opening=min(2, len(frames) - 1),
         caption="Double the batch until it does not fit; then halve the gap between the largest "
         "that fits and the smallest that does not.",
     )

@@ -50,6 +50,7 @@ def collective_scene(trace: Trace, *, star: bool = False) -> Scene:
         width=grid.sheet[0],
         height=grid.sheet[1],
         frames=tuple(_frames(sheet)),
+        opening=min(1, 2 * (len(trace.frames) - 1)),
         caption="Each box is a GPU, each cell a chunk with the sum so far; a thick border marks a "
         "finished sum. The bar under a box is what its port has sent."
         if trace.operation in ADDING

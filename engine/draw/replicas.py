@@ -11,6 +11,7 @@ from engine.simulate.replicas import SAMPLES, Line, Step
 
 _WIDTH, _LEFT, _TILE, _ROW, _TOP = 560.0, 6.0, 34.0, 88.0, 84.0
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"
+_BACKWARD = 3  # the frame in which every GPU has its own gradient
 _PHASES = ("partition", "forward", "backward", "all-reduce", "update")
 
 # Dragging a tile up gives GPU 0 one sample more of the last GPU's; down gives it back. The number
@@ -30,6 +31,7 @@ def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:
         title="A step of data-parallel training",
         width=_WIDTH,
         height=height,
+        opening=_BACKWARD,
         frames=tuple(
             Frame(
                 caption=_caption(step, clock, number, stage),

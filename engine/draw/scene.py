@@ -12,9 +12,9 @@ from engine.draw.escape import escape
 _LARGEST = 1.15
 
 
-def scene_svg(scene: Scene, frame: int = 0) -> str:
-    """Return one frame of the scene as an SVG element that scales to its container."""
-    shapes = "".join(_element(shape) for shape in scene.frames[frame].shapes)
+def scene_svg(scene: Scene) -> str:
+    """Return the opening frame of the scene as an SVG element that scales to its container."""
+    shapes = "".join(_element(shape) for shape in scene.frames[scene.opening].shapes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="scene" role="img" '
         f'viewBox="0 0 {scene.width:g} {scene.height:g}" '
@@ -49,13 +49,15 @@ _LATEST: deque[tuple[Scene, Display, dict[str, Any]]] = deque(maxlen=4)
 
 
 def scene_changes(scene: Scene, display: Display) -> dict[str, Any]:
-    """Return {"svg": first frame, "frames": [{"caption", "changes": [[shape, {attr}, text]]}]}.
+    """Return {"svg", "opening", "frames": [{"caption", "changes": [[shape, {attr}, text]]}]}.
 
-    `changes` lead from the frame before; `shape` is the shape's position in the drawing; a text of
-    None is unchanged. Playing to a frame and jumping to it are the same fold over the changes.
+    `svg` shows the frame `opening`, from which the changes of frame 0 lead to the beginning; those
+    of any other frame lead from the frame before. `shape` is the shape's position in the drawing; a
+    text of None is unchanged, an attribute of None is taken away. Playing to a frame and jumping to
+    it are the same fold over the changes.
     """
     frames: list[dict[str, Any]] = []
-    before: tuple[Shape, ...] = scene.frames[0].shapes
+    before: tuple[Shape, ...] = scene.frames[scene.opening].shapes
     for frame in scene.frames:
         changes = []
         for index, (old, new) in enumerate(zip(before, frame.shapes, strict=True)):
@@ -63,12 +65,13 @@ def scene_changes(scene: Scene, display: Display) -> dict[str, Any]:
                 continue
             if old.attributes == new.attributes and old.text == new.text:
                 continue
-            attributes = {
+            attributes: dict[str, str | None] = {
                 name: value
                 for name, value in new.attributes.items()
                 if old.attributes.get(name) != value
             }
+            attributes |= dict.fromkeys(old.attributes.keys() - new.attributes.keys())
             changes.append([index, attributes, None if old.text == new.text else new.text])
         frames.append({"caption": words(frame.caption, display), "changes": changes})
         before = frame.shapes
-    return {"svg": scene_svg(scene), "frames": frames}
+    return {"svg": scene_svg(scene), "opening": scene.opening, "frames": frames}

@@ -17,6 +17,8 @@ from engine.draw.sharded_shapes import (
 )
 from engine.tiny.trace import Snapshot
 
+_EXCHANGED = 2  # the frame in which the gradients have been exchanged
+
 
 def sharded_scene(
     trace: Sequence[Snapshot], alone: Sequence[float], place: int, *, sharded: bool
@@ -50,6 +52,7 @@ def sharded_scene(
         width=sheet.width,
         height=sheet.height,
         frames=tuple(frames),
+        opening=min(_EXCHANGED, len(frames) - 1),
         caption="Of every GPU's share one number is shown, marked on the strip: parameter p, "
         "gradient g, and the two moments of Adam, m and v. A thick border marks what changed. The "
         "bar under a GPU is what it has sent.",

@@ -23,10 +23,24 @@ def seek(found, frame):
     )
 
 
+def test_it_opens_with_a_frame_that_shows_messages(visit):
+    found = figure(visit())
+    assert at(found) > 0
+    caption = found.locator("[data-frame-caption]").text_content()
+    assert caption == found.locator("[data-steps] li").nth(at(found)).text_content()
+
+
 def test_next_goes_one_step_on(visit):
     found = figure(visit())
+    before = at(found)
     found.locator("[data-step='1']").click()
-    assert at(found) == 1
+    assert at(found) == before + 1
+
+
+def test_play_begins_at_the_beginning(visit):
+    found = figure(visit())
+    found.locator("[data-play]").click()
+    assert at(found) == 0
 
 
 def test_the_caption_belongs_to_the_frame(visit):
@@ -38,7 +52,7 @@ def test_the_caption_belongs_to_the_frame(visit):
 
 def test_jumping_to_a_frame_draws_what_stepping_to_it_draws(visit):
     found = figure(visit())
-    for _ in range(5):
+    for _ in range(5 - at(found)):
         found.locator("[data-step='1']").click()
     stepped = found.evaluate(DRAWING)
     seek(found, 9)
@@ -46,11 +60,13 @@ def test_jumping_to_a_frame_draws_what_stepping_to_it_draws(visit):
     assert found.evaluate(DRAWING) == stepped
 
 
-def test_going_back_to_the_start_draws_the_first_picture(visit):
+def test_going_back_to_the_opening_frame_draws_the_first_picture(visit):
     found = figure(visit())
-    first = found.evaluate(DRAWING)
+    first, opening = found.evaluate(DRAWING), at(found)
     seek(found, 8)
     seek(found, 0)
+    assert found.evaluate(DRAWING) != first
+    seek(found, opening)
     assert found.evaluate(DRAWING) == first
 
 

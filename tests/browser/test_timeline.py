@@ -228,6 +228,25 @@ def test_the_end_of_the_pinned_run_is_told(page):
     assert caption(page) == "Pinned run: 27.0 ms. This one: 31.5 ms."
 
 
+MEET = """figure => {
+  const box = (one) => one.getBoundingClientRect();
+  const label = box(figure.querySelector(".ghost-label"));
+  const texts = [...figure.querySelectorAll("svg text:not(.ghost-label)")];
+  return texts.filter((text) => {
+    const it = box(text);
+    return it.width && it.left < label.right && label.left < it.right
+      && it.top < label.bottom && label.top < it.bottom;
+  }).map((text) => text.textContent);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1000])
+def test_the_label_of_a_pinned_run_meets_no_other_text(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    part(page, "[data-pin]").click()
+    assert page.locator(FIGURE).evaluate(MEET) == []
+
+
 def test_unpinning_takes_the_ghost_away(page):
     part(page, "[data-pin]").click()
     part(page, "[data-pin]").click()

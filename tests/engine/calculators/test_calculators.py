@@ -238,6 +238,20 @@ def test_the_frames_of_a_scene_have_the_same_shapes(name):
     assert all(len(different) == 1 for different in shapes)
 
 
+def seen(shape):
+    """Whether it shows: letters, or a shape that is not hidden and has a width."""
+    hidden = shape.attributes.get("opacity") == "0"
+    bar = shape.tag != "rect" or float(shape.attributes.get("width", 1)) > 0
+    return bar and not hidden and (shape.tag != "text" or bool(shape.text))
+
+
+@having(Scene)
+def test_the_opening_frame_of_a_scene_is_not_its_emptiest(name):
+    for scene in of_kind(name, Scene):
+        shown = [sum(map(seen, frame.shapes)) for frame in scene.frames]
+        assert shown[scene.opening] > min(shown) or min(shown) > 0.8 * max(shown)
+
+
 @having(Scene)
 def test_the_shapes_of_a_scene_have_different_keys(name):
     keys = [[shape.key for shape in scene.frames[0].shapes] for scene in of_kind(name, Scene)]

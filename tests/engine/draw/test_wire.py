@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -209,6 +210,20 @@ def scene(*texts):
 
 def test_the_first_frame_of_a_scene_changes_nothing():
     assert wire(scene("1", "2"))["frames"][0]["changes"] == []
+
+
+def test_the_drawing_is_the_opening_frame_and_the_first_frame_leads_back_to_the_beginning():
+    sent = wire(replace(scene("1", "2", "3"), opening=2))
+    assert ">3</text>" in sent["svg"]
+    assert sent["frames"][0]["changes"] == [[1, {"x": "0"}, "1"]]
+    assert sent["frames"][2]["changes"] == [[1, {"x": "2"}, "3"]]
+
+
+def test_an_attribute_that_a_frame_lacks_is_taken_away():
+    first, second = scene("1", "1").frames
+    bare = replace(first, shapes=(first.shapes[0], replace(first.shapes[1], attributes={})))
+    sent = wire(replace(scene("1", "1"), frames=(bare, second), opening=1))
+    assert sent["frames"][0]["changes"] == [[1, {"x": None}, None]]
 
 
 def test_a_frame_sends_only_what_changed():

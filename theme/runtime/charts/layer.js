@@ -35,11 +35,11 @@ export function createLayer(plot, names) {
       paths[name].setAttribute("transform", `translate(${x * SCALE} 0) scale(${1 - x} 1)`);
     },
     /** @param {string} name @param {string} text empty for none */
-    write(name, text, x, y, align) {
+    write(name, text, x, y, align, dx) {
       let label = sheet.querySelector(`text.${name}`);
       if (!label) sheet.append(label = element("text", { class: name }));
       label.textContent = text;
-      for (const [key, value] of Object.entries({ x: `${100 * x}%`, y, dx: align === "end" ? -6 : 6, "text-anchor": align })) {
+      for (const [key, value] of Object.entries({ x: `${100 * x}%`, y, dx, "text-anchor": align })) {
         label.setAttribute(key, String(value));
       }
     },

@@ -6,11 +6,13 @@
 const INTERVAL = 1100;
 
 /**
+ * @param {number} opening the frame that is seen first; playing starts at the beginning
  * @param {{count: () => number, show: (frame: number) => void,
  *   onPlaying: (playing: boolean) => void}} parts
  */
-export function createPlayer({ count, show, onPlaying }) {
-  let frame = 0;
+export function createPlayer(opening, { count, show, onPlaying }) {
+  let frame = opening;
+  let touched = false;
   let speed = 1;
   let timer = 0;
 
@@ -39,6 +41,7 @@ export function createPlayer({ count, show, onPlaying }) {
     stop,
     /** @param {number} wanted */
     seek(wanted) {
+      touched = true;
       stop();
       seek(wanted);
     },
@@ -48,6 +51,7 @@ export function createPlayer({ count, show, onPlaying }) {
     },
     /** @param {number} by */
     step(by) {
+      touched = true;
       stop();
       seek(frame + by);
     },
@@ -56,7 +60,8 @@ export function createPlayer({ count, show, onPlaying }) {
         stop();
         return;
       }
-      if (frame >= count() - 1) seek(0);
+      if (!touched || frame >= count() - 1) seek(0);
+      touched = true;
       run();
       onPlaying(true);
     },

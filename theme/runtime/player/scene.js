@@ -2,7 +2,7 @@
  * A drawing made of frames, `[data-player]`, with its controls. Each frame is expanded once from the
  * changes into the attributes of every shape that ever changes.
  *
- * @typedef {[number, Record<string, string>, string | null]} ShapeChange
+ * @typedef {[number, Record<string, string | null>, string | null]} ShapeChange
  * @typedef {{caption: string, changes: ShapeChange[]}} Frame
  * @typedef {Map<string, string | null>} State  "shape attribute" -> value, "shape" -> text
  */
@@ -35,7 +35,7 @@ function startScene(figure, frames) {
   const [scrub, caption] = ["[data-scrub]", "[data-frame-caption]"].map(part);
   const writePlay = playButton(figure);
 
-  const player = createPlayer({
+  const player = createPlayer(Number(scrub.value), {
     count: () => frames.length,
     show(frame) {
       stage.style.setProperty("--step", `${player.pace}ms`);
@@ -84,14 +84,14 @@ export function showScene(figure, view) {
 }
 
 /**
- * @param {HTMLElement} stage holding the drawing of frame 0
+ * @param {HTMLElement} stage holding the drawing of the opening frame
  * @param {Frame[]} frames
  * @returns {(frame: number) => void} draws a frame
  */
 function read(stage, frames) {
   const shapes = /** @type {SVGElement[]} */ ([...stage.querySelectorAll("[data-shape]")]);
-  const states = expand(shapes, frames);
-  let now = states[0];
+  const { first, states } = expand(shapes, frames);
+  let now = first;
   return (frame) => {
     for (const [place, value] of states[frame]) {
       if (now.get(place) !== value) draw(shapes, place, value);
@@ -109,7 +109,11 @@ function draw(shapes, place, value) {
   else shape.setAttribute(name, value);
 }
 
-/** @param {SVGElement[]} shapes @param {Frame[]} frames @returns {State[]} one for each frame */
+/**
+ * @param {SVGElement[]} shapes as the opening frame shows them
+ * @param {Frame[]} frames
+ * @returns {{first: State, states: State[]}} what is drawn now, and every frame's state
+ */
 function expand(shapes, frames) {
   /** @type {State} */
   const first = new Map();
@@ -119,14 +123,15 @@ function expand(shapes, frames) {
     }
     if (text !== null) first.set(`${index}`, shapes[index].textContent);
   }
-  const states = [first];
-  for (const { changes } of frames.slice(1)) {
-    const state = new Map(states[states.length - 1]);
+  const states = [];
+  let state = first;
+  for (const { changes } of frames) {
+    state = new Map(state);
     for (const [index, attributes, text] of changes) {
       for (const [name, value] of Object.entries(attributes)) state.set(`${index} ${name}`, value);
       if (text !== null) state.set(`${index}`, text);
     }
     states.push(state);
   }
-  return states;
+  return { first, states };
 }

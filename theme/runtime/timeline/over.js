@@ -1,6 +1,6 @@
 /** What a player draws over a timeline: what is still to come pale, a pinned run, what waits. */
 
-import { share } from "../charts/frame.js";
+import { TICK_CHAR, axisName, share } from "../charts/frame.js";
 import { outline, through } from "../charts/layer.js";
 import { picture } from "../charts/picture.js";
 import { CURVE, rowsOf } from "../charts/timeline.js";
@@ -9,6 +9,7 @@ export const PATHS = [
   "veil", "ghost", "ghost-end", "linked", "chain", "chosen", "brush", "cursor",
 ];
 const NARROW = 0.02; // shares of the width
+const AWAY = 14; // pixels between two texts of one row
 const AROUND = 2; // pixels that a pinned span's outline stands out
 
 /** @typedef {import("../charts/frame.js").Picture} Picture */
@@ -46,7 +47,10 @@ export function createOver(layer) {
       .map((b) => outline(b.x0, b.x1, b.y0 - AROUND, b.y1 + AROUND)).join(""));
     const x = pinned ? share(view.axis, endOf(pinned).at) : -1, seen = x >= 0 && x <= 1;
     layer.draw("ghost-end", seen ? through([[x, -frame.top], [x, frame.height]]) : "");
-    layer.write("ghost-label", seen ? label : "", x, frame.height + 36, x > 0.5 ? "end" : "start");
+    // In the row of the axis' name, which stands at the right end: left of it.
+    const late = x > 0.5, name = axisName(view.axis).length * TICK_CHAR;
+    const [align, dx] = late ? ["end", -name - AWAY] : ["start", 6];
+    layer.write("ghost-label", seen ? label : "", x, frame.height + 41, align, dx);
   }
 
   /** Spans, each joined to the one it let start. @param {number[]} spans the last one first */
