@@ -51,7 +51,7 @@ def bundle(engine: Path, cache: Path) -> Runtime:
     packages = node.ensure_packages() / "pyodide"
     folder = cache / "runtime"
     folder.mkdir(parents=True, exist_ok=True)
-    sources = Imports(engine_sources(engine), cache / "engine-imports.json")
+    sources = Imports(engine_sources(engine), cache / "imports.json")
     made = byte_code(sources, _calculators(sources.sources), folder)
     # The large ones are compressed here and unpacked by the Worker, so that a host which
     # compresses nothing sends no more bytes; .bin, so that no host takes them for an encoding.

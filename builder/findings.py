@@ -1,9 +1,10 @@
 """What the Markdown extensions are given and what they find while they render one article."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from builder import live
 from builder.library import Library
 from builder.live import Live
 
@@ -17,12 +18,16 @@ class Surroundings:
         load: name -> calculator.
         macros: the module of theme/templates/calculator.html.
         blocks: the module of theme/templates/blocks.html.
+        at: (calculator, settings, output) -> (view JSON, receipt) of a value for other inputs.
+        expanded: Markdown -> the same with the formula sheet where it is asked for.
     """
 
     library: Library
     load: Callable[[str], Live]
     macros: Any
     blocks: Any
+    at: Callable[[Live, Mapping[str, str], str], tuple[dict[str, Any], str]] = live.at
+    expanded: Callable[[str], str] = str
 
 
 @dataclass(slots=True, kw_only=True)

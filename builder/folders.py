@@ -1,10 +1,14 @@
 """Where things lie, and the digest that says whether they changed."""
 
+import fnmatch
 import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
+
+Stamp = tuple[tuple[Path, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +47,16 @@ def with_cache(places: Folders, cache: Path) -> Folders:
 
 def files(folder: Path, pattern: str = "*") -> list[Path]:
     """Return the files under `folder`, sorted; hidden ones and byte code are left out."""
-    found = folder.rglob(pattern) if folder.is_dir() else ()
-    return sorted(
-        path
-        for path in found
-        if path.is_file()
-        and not any(p.startswith((".", "__pycache__")) for p in path.relative_to(folder).parts)
-    )
+    found: list[Path] = []
+    for here, inner, names in os.walk(folder):
+        inner[:] = [name for name in inner if not _is_hidden(name)]
+        shown = (name for name in fnmatch.filter(names, pattern) if not _is_hidden(name))
+        found += [path for path in map(Path(here).joinpath, shown) if path.is_file()]
+    return sorted(found)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "__pycache__"))
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -73,5 +80,16 @@ def digest(parts: Iterable[str | bytes]) -> str:
 
 def digest_of_files(folder: Path, pattern: str = "*") -> str:
     """Return the digest of the names and contents of the files under `folder`."""
-    found = files(folder, pattern)
+    return _digest_of_files(folder, stamp(files(folder, pattern)))
+
+
+@lru_cache(maxsize=32)
+def _digest_of_files(folder: Path, stamped: Stamp) -> str:
+    found = [path for path, _, _ in stamped]
     return digest(p for f in found for p in (f.relative_to(folder).as_posix(), f.read_bytes()))
+
+
+def stamp(paths: Iterable[Path]) -> Stamp:
+    """Return each file with its date and size: a process that saw them need not read it again."""
+    found = ((path, path.stat()) for path in paths)
+    return tuple((path, stat.st_mtime_ns, stat.st_size) for path, stat in found)

@@ -15,7 +15,7 @@ from builder.folders import digest, write_whole
 CALCULATORS = "engine.calculators"
 Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
 # Digest of a text -> [names that it imports, its texts that could name a package, digest of what it
-# does]. Reading five hundred files takes seconds, so it is kept between builds.
+# does, and of its texts]. Reading five hundred files takes seconds, so it is kept between builds.
 Facts = dict[str, list[list[str] | str]]
 
 
@@ -27,6 +27,7 @@ class Imports:
         self.sources = sources
         self._modules = {_dotted(path): path for path in sources}
         self._closures: dict[str, frozenset[str]] = {}
+        self._nearest: dict[str, list[str]] = {}
         known = _kept(kept)
         marks = {path: digest((text,)) for path, text in sources.items()}
         facts = {marks[path]: known.get(marks[path]) or _facts(sources[path]) for path in sources}
@@ -59,8 +60,17 @@ class Imports:
         """Return the digest of what the module does: comments and line ends change nothing."""
         return str(self._facts[path][2])
 
+    def words(self, path: str) -> str:
+        """Return the digest of the texts in the module and all that it needs."""
+        return digest(str(self._facts[one][3]) for one in sorted(self.needed(path)))
+
     def _direct(self, path: str) -> list[str]:
-        imported, texts, _ = self._facts[path]
+        if path not in self._nearest:
+            self._nearest[path] = self._imported(path)
+        return self._nearest[path]
+
+    def _imported(self, path: str) -> list[str]:
+        imported, texts, *_ = self._facts[path]
         names = [*imported]
         for package in texts:
             inside = f"{package}."
@@ -75,7 +85,8 @@ def _kept(path: Path | None) -> Facts:
         found = json.loads(path.read_text("utf-8")) if path else {}
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    sound = isinstance(found, dict) and all(len(facts) == 4 for facts in found.values())
+    return found if sound else {}
 
 
 def _facts(source: str) -> list[list[str] | str]:
@@ -89,13 +100,14 @@ def _facts(source: str) -> list[list[str] | str]:
             module = node.module or ""
             # `from a import b` imports a, and a.b where that is a module.
             names |= dict.fromkeys((module, *(f"{module}.{one.name}" for one in node.names)))
-        elif isinstance(node, ast.Constant) and _may_name(node.value):
-            texts[str(node.value)] = None
-    return [[*names], [*texts], digest((ast.dump(tree),))]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts[node.value] = None
+    packages = [text for text in texts if _may_name(text)]
+    return [[*names], packages, digest((ast.dump(tree),)), digest(texts)]
 
 
-def _may_name(value: object) -> bool:
-    return isinstance(value, str) and "." in value and value.replace(".", "_").isidentifier()
+def _may_name(text: str) -> bool:
+    return "." in text and text.replace(".", "_").isidentifier()
 
 
 def _with_packages(name: str) -> list[str]:

@@ -1,10 +1,11 @@
 """What made a result: digests of the modules it depends on, so that an edit remakes only that."""
 
-from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
 
 from builder import live
 from builder.bundle import engine_sources
-from builder.folders import Folders, digest
+from builder.folders import Folders, Stamp, digest, files, stamp
 from builder.imports import Imports
 
 
@@ -12,9 +13,8 @@ class Keys:
     """Digests of our own code; a comment changes none of them."""
 
     def __init__(self, folders: Folders) -> None:
-        sources = {path: text for one in folders.code for path, text in engine_sources(one).items()}
-        self._imports = Imports(sources, folders.cache / "imports.json")
-
+        read = stamp(path for one in folders.code for path in files(one))
+        self._imports = _imports(folders.code, folders.cache / "imports.json", read)
         self._known: dict[tuple[str, ...], str] = {}
 
     def of(self, *paths: str) -> str:
@@ -31,6 +31,12 @@ class Keys:
         """Return the digest of what the results of a calculator depend on."""
         return self.of(live.source(name), "builder/live.py")
 
-    def named(self, text: str, names: Iterable[str]) -> str:
-        """Return the digest of the calculators that a text may show."""
-        return digest(self.calculator(name) for name in names if name in text)
+    def words(self, name: str) -> str:
+        """Return the digest of the texts in what the results of a calculator depend on."""
+        return self._imports.words(live.source(name))
+
+
+@lru_cache(maxsize=2)
+def _imports(code: tuple[Path, ...], kept: Path, _: Stamp) -> Imports:
+    sources = {path: text for one in code for path, text in engine_sources(one).items()}
+    return Imports(sources, kept)

@@ -5,9 +5,10 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
+from builder.folders import digest
 from builder.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply, solved
@@ -89,6 +90,12 @@ def names() -> tuple[str, ...]:
 
 def read(name: str) -> tuple[Live, list[Problem]]:
     """Return the calculator `name` with its default results, and what is wrong with it."""
+    found, wrong = read_alone(name)
+    return replace(found, sources=sources_of(found)), wrong
+
+
+def read_alone(name: str) -> tuple[Live, list[Problem]]:
+    """Return the same without its sources: those of all options take longer than all else."""
     calculator = calculators.load(name)
     views = solved(name, make(calculator, calculator.defaults)).made()
     values = [name for name, view in views.items() if isinstance(view, Value)]
@@ -112,7 +119,7 @@ def read(name: str) -> tuple[Live, list[Problem]]:
         reply={**result, "extra": extra},
         views=views,
         equations=calculator.equations,
-        sources=_sources(calculator, views),
+        sources={},
     )
     return live, [Problem(source(name), 1, message) for message in _wrong(live)]
 
@@ -135,11 +142,18 @@ def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, 
     return result["outputs"][output], result["extra"]["receipts"][output]
 
 
-def _sources(calculator: Calculator, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
+def mark(live: Live) -> str:
+    """Return the digest of what an article can show of a calculator."""
+    told = (live.title, live.question, live.fields, live.outputs, live.presets, live.reply)
+    return digest(map(repr, (*told, live.equations)))
+
+
+def sources_of(live: Live) -> dict[str, tuple[str, ...]]:
     """Return the sources of every output over all options, one chosen at a time.
 
     An output that is a picture by default names none, whatever is chosen, and is not made.
     """
+    calculator, views = calculators.load(live.name), live.views
     silent = {name for name, view in views.items() if isinstance(view, Chart | Scene)}
     found: dict[str, dict[str, None]] = {}
     for values in ({}, *_choices(calculator), *calculator.presets.values()):

@@ -8,7 +8,6 @@ from pymdownx.blocks import BlocksExtension, BlocksProcessor  # type: ignore[imp
 from pymdownx.blocks.block import Block, type_number, type_string_in  # type: ignore[import-untyped]
 
 from builder.findings import Findings, Surroundings, show_value
-from builder.live import at
 from builder.placement import calculator_of, parse
 from builder.predict import prediction
 from builder.problem import ContentError
@@ -90,7 +89,7 @@ class PredictBlock(Block):  # type: ignore[misc]
         if not isinstance(view, Value):
             raise ContentError(f"'{self.argument}' is no value; only a value can be predicted")
         if placement.settings:
-            shown, _ = at(found, placement.settings, placement.member)
+            shown, _ = around.at(found, placement.settings, placement.member)
             view = replace(view, value=shown["value"])
         low, high = float(self.options["low"]), float(self.options["high"])
         made = prediction(view, low, high, self.options["scale"])

@@ -13,7 +13,7 @@ from markdown.blockprocessors import BlockProcessor  # type: ignore[import-untyp
 from markdown.inlinepatterns import InlineProcessor  # type: ignore[import-untyped]
 
 from builder.findings import Findings, Surroundings, show_value
-from builder.live import CHARTS, Live, at
+from builder.live import CHARTS, Live
 from builder.placement import (
     INPUTS,
     PATTERN,
@@ -97,7 +97,7 @@ def _show(found: Live, name: str, findings: Findings) -> None:
 
 def _fixed(placement: Placement, found: Live, around: Surroundings, findings: Findings) -> str:
     findings.calculators[found.name] = None
-    view, receipt = at(found, placement.settings, placement.member)
+    view, receipt = around.at(found, placement.settings, placement.member)
     if placement.also:
         return f'<span class="also">{escape(view["also"])}</span>'
     name = findings.identify("receipt-fixed")

@@ -55,7 +55,8 @@ class Surface:
 class Content:
     """Everything the template of one page gets: equal contents give equal pages.
 
-    `archives` gives, for each calculator of the page, the address of what only it needs to run.
+    Addresses with a hash are marks (see builder/addresses.py): `figures` stands for that of its
+    charts, "" without any, `archives` for those of what only its calculators need to run.
     """
 
     article: Article
@@ -68,7 +69,7 @@ class Content:
     equations: tuple[maths.Template, ...]
     figures: str
     live: bool
-    archives: Mapping[str, str]
+    archives: str
     surface: Surface
 
 

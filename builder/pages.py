@@ -1,13 +1,13 @@
 """All pages of a build, and the check of all of them together."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import jinja2
 
-from builder import check, lists, maths, navigation, page
+from builder import addresses, check, lists, maths, navigation, page
 from builder.article import Article
 from builder.assets import hashed
 from builder.content import Texts
@@ -54,12 +54,14 @@ class Parts:
 class Made:
     """Pages, figures and images by their path in the output.
 
-    `written` gives, for the source of an article, each URL of its links as the author wrote it.
+    `written` gives, for the source of an article, each URL of its links as the author wrote it;
+    `facts`, for the path of a page, what it has.
     """
 
     output: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     written: Mapping[str, Mapping[str, str]]
+    facts: Mapping[str, check.Facts]
 
 
 def make(parts: Parts, memo: Memo) -> Made:
@@ -69,21 +71,29 @@ def make(parts: Parts, memo: Memo) -> Made:
     output: dict[str, bytes] = {}
     problems: list[Problem] = []
     written: dict[str, Mapping[str, str]] = {}
+    facts: dict[str, check.Facts] = {}
+    shell = parts.surface.shell
+    marked = replace(parts.surface, shell=addresses.stand_in(shell))
     for article in parts.texts.articles:
         prose = parts.rendered[article.source]
         figures = _figures(article, parts, memo)
         resolved = page.resolve(article, prose, index, pictures, parts.typeset.math)
         problems += [*prose.problems, *resolved.problems]
         written[article.source] = resolved.written
-        place, drawn = places[article.source], next(iter(figures), "")
         root = page.root_of(article.url)
         shown = {root + pictures[path]: data for path, data in parts.images.items()}
         html = _with_lists(with_sizes(resolved.html, shown), root, parts)
-        content = _content(article, html, parts, place, drawn)
-        output |= {f"{article.url}index.html": _page(content, parts, memo), **figures}
+        place, drawn = places[article.source], next(iter(figures), "")
+        content = _content(article, html, parts, place, marked, charts=bool(drawn))
+        made, found = _page(content, parts, memo)
+        where = addresses.of_page(shell, drawn, _archives(article, parts))
+        path = f"{article.url}index.html"
+        output |= {path: addresses.filled(made, where).encode(), **figures}
+        urls = tuple(addresses.filled(url, where) for url in found.urls)
+        facts[path] = replace(found, urls=urls)
     used = {path for path in pictures if _is_used(pictures[path], output)}
     output |= {pictures[path]: parts.images[path] for path in sorted(used)}
-    return Made(output=output, problems=tuple(problems), written=written)
+    return Made(output=output, problems=tuple(problems), written=written, facts=facts)
 
 
 def _index(parts: Parts) -> Index:
@@ -102,7 +112,15 @@ def _is_used(address: str, output: Mapping[str, bytes]) -> bool:
     return any(name in html for path, html in output.items() if path.endswith(".html"))
 
 
-def _content(article: Article, html: str, parts: Parts, place: Place, figures: str) -> Content:
+def _archives(article: Article, parts: Parts) -> dict[str, str]:
+    names = parts.rendered[article.source].calculators
+    root = page.root_of(article.url)
+    return {name: root + parts.archives[name] for name in names if name in parts.archives}
+
+
+def _content(
+    article: Article, html: str, parts: Parts, place: Place, surface: Surface, *, charts: bool
+) -> Content:
     prose, library = parts.rendered[article.source], parts.texts.library
     templates = parts.typeset.templates
     urls = {found.slug: found.url for found in parts.texts.articles}
@@ -121,14 +139,10 @@ def _content(article: Article, html: str, parts: Parts, place: Place, figures: s
         cited=page.cited(prose.cites, library),
         terms=page.terms(prose.terms, library, urls, article.url),
         equations=tuple(templates[name] for name in dict.fromkeys(shown)),
-        figures=figures,
+        figures=addresses.FIGURES if charts else "",
         live=bool(prose.calculators),
-        archives={
-            name: page.root_of(article.url) + parts.archives[name]
-            for name in prose.calculators
-            if name in parts.archives
-        },
-        surface=parts.surface,
+        archives=addresses.ARCHIVES,
+        surface=surface,
     )
 
 
@@ -150,12 +164,18 @@ def _finished(html: str, parts: Parts) -> str:
     return page.with_labels(maths.fill_static(html, parts.typeset.templates), parts.texts.library)
 
 
-def _page(content: Content, parts: Parts, memo: Memo) -> bytes:
+def _page(content: Content, parts: Parts, memo: Memo) -> tuple[str, check.Facts]:
     # Equal contents give equal pages: what the template gets is all that a page depends on.
-    key = digest((parts.look, parts.keys.of("builder/page.py"), repr(content)))
+    code = parts.keys.of("builder/page.py", "builder/check.py")
+    key = digest((parts.look, code, repr(content)))
     name = f"page {content.article.source}"
     blocks = parts.templates.get_template("blocks.html").module
-    return memo.get(name, key, lambda: page.render(content, parts.templates, blocks).encode())
+
+    def made() -> tuple[str, check.Facts]:
+        html = page.render(content, parts.templates, blocks)
+        return html, check.facts(html)
+
+    return memo.get(name, key, made)
 
 
 def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:
@@ -182,30 +202,20 @@ def _drawn(parts: Parts, name: str, view: dict[str, Any]) -> str:
     return page.one_line(parts.figure(name, view))
 
 
-def _facts(html: bytes) -> check.Facts:
-    return check.facts(html.decode())
-
-
 def check_all(
     output: Mapping[str, bytes],
     parts: Parts,
-    written: Mapping[str, Mapping[str, str]],
-    memo: Memo,
+    made: Made,
     known: set[str],
 ) -> list[Problem]:
     """Return what is wrong in the finished pages, save those with problems of their own."""
     by_path = {f"{article.url}index.html": article for article in parts.texts.articles}
-    pages = {
-        path: memo.get(f"facts {path}", digest((html,)), partial(_facts, html))
-        for path, html in output.items()
-        if path in by_path
-    }
     others = frozenset(path for path in output if path not in by_path)
     found: list[Problem] = []
-    for path, about, message in check.wrong(pages, others):
+    for path, about, message in check.wrong(made.facts, others):
         article = by_path[path]
         if article.source not in known:
-            raw = written[article.source].get(about, about)
+            raw = made.written[article.source].get(about, about)
             told = message.replace(f"'{about}'", f"'{raw}'", 1)
             found += located(article.source, article.body, raw, told)
     return found

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
@@ -17,15 +16,14 @@ from builder import (
     library,
     navigation,
     pages,
-    prose,
     publish,
+    rendering,
     slim,
     theme_check,
     toolbox,
 )
 from builder.content import Texts
 from builder.dress import Ahead, dress
-from builder.findings import Surroundings
 from builder.folders import Folders, digest, digest_of_files
 from builder.keys import Keys
 from builder.memo import Memo
@@ -34,9 +32,7 @@ from builder.page import Surface
 from builder.pages import Parts
 from builder.problem import Problem
 from builder.progress import Report
-from builder.prose import Prose
 from builder.services import Services
-from builder.toolbox import Toolbox
 from builder.typesetting import typeset
 
 
@@ -95,11 +91,15 @@ def _built(
     keys = Keys(folders)
     ahead = Ahead(folders, services, memo)
     layout = drawing.layout(folders.theme)
-    tools = toolbox.read(memo, keys.calculator, services.draw, layout)
+    # While an author writes, an edit that names no other text is taken to name no other source.
+    sources = keys.words if options.reload else keys.calculator
+    tools = toolbox.read(memo, toolbox.Marks(keys.calculator, sources, layout), services.draw)
     if tools.broken:
         return _refused(tools.problems)
-    templates = templates_of(folders.theme / "templates")
-    rendered = _render(folders, texts, tools, templates, memo, keys, layout)
+    templates = templates_of(folders.theme / "templates", folders.cache)
+    shelf = (texts.library, texts.library_digest)
+    renderer = rendering.renderer(folders, shelf, tools, templates, memo, keys, layout)
+    rendered = {article.source: renderer.render(article) for article in texts.articles}
     placed = dict.fromkeys(name for made in rendered.values() for name in made.calculators)
     articles = [(article, rendered[article.source]) for article in texts.articles]
     calculators = [tools.calculators[name] for name in placed]
@@ -150,7 +150,7 @@ def _built(
     problems += [*toolbox.unplaced(placed), *toolbox.wrong_sources(tools, texts.library)]
     output = {**others, **made.output}
     known = {problem.path for problem in problems}
-    problems += pages.check_all(output, parts, made.written, memo, known)
+    problems += pages.check_all(output, parts, made, known)
     return Built(output=output, problems=tuple(sorted(set(problems))))
 
 
@@ -162,42 +162,14 @@ class _Absent(jinja2.StrictUndefined):
 
 
 @cache
-def templates_of(folder: Path) -> jinja2.Environment:
-    """Return the templates of a folder."""
+def templates_of(folder: Path, cache: Path) -> jinja2.Environment:
+    """Return the templates of a folder; compiled ones are kept in the cache."""
     # Kept, since compiling templates is most of a small rebuild; changed files are read again.
-    loader = jinja2.FileSystemLoader(folder)
-    return jinja2.Environment(loader=loader, autoescape=True, undefined=_Absent)
-
-
-def _render(
-    folders: Folders,
-    texts: Texts,
-    tools: Toolbox,
-    templates: jinja2.Environment,
-    memo: Memo,
-    keys: Keys,
-    layout: str,
-) -> dict[str, Prose]:
-    names = ("calculator.html", "blocks.html")
-    macros = [(folders.theme / "templates" / name).read_bytes() for name in names]
-    code = keys.of("builder/prose.py", "builder/marks.py")
-    shared = digest([code, layout, texts.library_digest, *macros, *tools.calculators])
-    modules: list[Any] = [templates.get_template(name).module for name in names]
-    around = Surroundings(
-        library=texts.library, load=tools.load, macros=modules[0], blocks=modules[1]
+    compiled = cache / "templates"
+    compiled.mkdir(parents=True, exist_ok=True)
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        undefined=_Absent,
+        bytecode_cache=jinja2.FileSystemBytecodeCache(str(compiled)),
     )
-    return {
-        article.source: memo.get(
-            f"prose {article.source}",
-            digest(
-                (
-                    shared,
-                    article.source,
-                    article.text,
-                    keys.named(article.text, tools.calculators),
-                )
-            ),
-            partial(prose.render, article, around),
-        )
-        for article in texts.articles
-    }

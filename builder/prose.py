@@ -8,7 +8,7 @@ from typing import Any
 
 from markdown import Markdown  # type: ignore[import-untyped]
 
-from builder import line_ends, lists, maths, raw_html, reference, unclosed
+from builder import line_ends, lists, maths, raw_html, unclosed
 from builder.article import Article
 from builder.findings import Findings, Surroundings
 from builder.markdown_blocks import OwnBlocksExtension
@@ -74,7 +74,7 @@ def render(article: Article, around: Surroundings) -> Prose:
         ],
         extension_configs=_CONFIGS,
     )
-    body = lists.expanded(reference.expanded(article.body))
+    body = lists.expanded(around.expanded(article.body))
     html, formulas = maths.extract(markdown.convert(body))
     # A listing wider than a phone is scrolled; by keyboard, too.
     html = line_ends.bound(html).replace("<pre>", '<pre tabindex="0">')

@@ -18,10 +18,15 @@ PLACEMENT = "[[formula_sheet.*]]"
 
 def expanded(body: str) -> str:
     """Return the article's Markdown with the formula sheet where it is asked for."""
-    if PLACEMENT not in body.splitlines():
+    if not is_asked(body):
         return body
     sheet = "\n".join(_sheet())
     return "\n".join(sheet if line == PLACEMENT else line for line in body.splitlines())
+
+
+def is_asked(body: str) -> bool:
+    """Say whether an article has the formula sheet."""
+    return PLACEMENT in body.splitlines()
 
 
 def _sheet() -> Iterator[str]:

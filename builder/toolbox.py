@@ -1,8 +1,8 @@
 """All calculators with their default results, and what is wrong with them as a whole."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 from builder import faults, live, maths
@@ -18,32 +18,49 @@ Draw = Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolbox:
-    """The calculators by name; with `broken`, `problems` names those that raise and no others."""
+    """The calculators by name; with `broken`, `problems` names those that raise and no others.
+
+    `marks` gives the digest of what an article can show of each.
+    """
 
     calculators: Mapping[str, Live]
     problems: tuple[Problem, ...]
     broken: bool = False
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     def load(self, name: str) -> Live:
         """Return the calculator `name`, which exists."""
         return self.calculators[name]
 
 
-def read(memo: Memo, key: Callable[[str], str], draw: Draw, layout: str) -> Toolbox:
-    """Return all calculators, their charts drawn.
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Digests of what is made from what.
 
-    Args:
-        memo: what earlier builds made.
-        key: gives the digest of what the results of one depend on.
-        draw: draws charts, many in one call.
-        layout: the digest of what draws.
+    Attributes:
+        results: calculator -> of what its results depend on.
+        sources: calculator -> of what the sources that it names depend on.
+        layout: of what draws.
     """
+
+    results: Callable[[str], str]
+    sources: Callable[[str], str]
+    layout: str
+
+
+def read(memo: Memo, keys: Marks, draw: Draw) -> Toolbox:
+    """Return all calculators, their charts drawn; `draw` draws many in one call."""
     found: dict[str, Live] = {}
+    marks: dict[str, str] = {}
     problems: list[Problem] = []
     broken: list[Problem] = []
     for name in live.names():
         try:
-            found[name], wrong = memo.get(f"calculator {name}", key(name), _reader(name))
+            key = keys.results(name)
+            one, wrong = memo.get(f"calculator {name}", key, partial(live.read_alone, name))
+            named = memo.get(f"sources {name}", keys.sources(name), partial(live.sources_of, one))
+            shown = memo.get(f"mark {name}", key, partial(live.mark, one))
+            found[name], marks[name] = replace(one, sources=named), digest((shown, repr(named)))
         except Exception as error:  # whatever an author's code may raise
             broken.append(faults.in_calculator(name, live.source(name), error))
             continue
@@ -54,8 +71,9 @@ def read(memo: Memo, key: Callable[[str], str], draw: Draw, layout: str) -> Tool
                 problems.append(Problem(live.source(name), 1, message))
     if broken:
         return Toolbox(calculators={}, problems=tuple(broken), broken=True)
-    drawn_by = {name: digest((layout, dump(_charts(one)))) for name, one in found.items()}
-    return Toolbox(calculators=_drawn(found, memo, drawn_by, draw), problems=tuple(problems))
+    drawn_by = {name: digest((keys.layout, dump(_charts(one)))) for name, one in found.items()}
+    pictured = _drawn(found, memo, drawn_by, draw)
+    return Toolbox(calculators=pictured, problems=tuple(problems), marks=marks)
 
 
 def _drawn(
@@ -90,10 +108,6 @@ def _charts(one: Live) -> dict[str, Any]:
     """Return what the charts of a calculator are drawn from: equal parts give equal pictures."""
     spoken = one.reply["extra"]["spoken"]
     return {name: {"view": one.outputs[name], "spoken": spoken[name]} for name in spoken}
-
-
-def _reader(name: str) -> Callable[[], tuple[Live, list[Problem]]]:
-    return lambda: live.read(name)
 
 
 def wrong_sources(toolbox: Toolbox, library: Library) -> list[Problem]:

@@ -26,7 +26,7 @@ def load(name):
 @cache
 def around():
     shelf = [(ROOT / name).read_text("utf-8") for name in library.FILES]
-    templates = pipeline.templates_of(ROOT / "theme" / "templates")
+    templates = pipeline.templates_of(ROOT / "theme" / "templates", ROOT / ".cache")
     macros = [templates.get_template(name).module for name in ("calculator.html", "blocks.html")]
     return Surroundings(
         library=library.parse(*shelf)[0],

@@ -1,5 +1,7 @@
 """The output folder: same bytes, whole or not at all, only what changed is made again."""
 
+import pickle
+
 import pytest
 
 from builder import memo, output
@@ -80,9 +82,9 @@ def test_a_word_in_an_article_makes_only_its_page_again(live):
     live.append("content/guides/second.md", "More words.")
     live.build()
     assert live.memo.made == [
+        "asked content/guides/second.md",
         "prose content/guides/second.md",
         "page content/guides/second.md",
-        "facts guides/second/index.html",
     ]
 
 
@@ -98,11 +100,33 @@ def test_a_new_title_makes_the_pages_that_show_it_again(live):
     ]
 
 
-def test_a_style_makes_no_article_again(live):
-    live.build()
+def test_a_style_makes_no_page_again_but_has_a_new_address_in_each(live):
+    before = live.build().output
     (live.root / "theme/styles/10-late.css").write_text("body { color: red; }\n")
+    after = live.build().output
+    assert live.memo.made == ["theme problems", "styles"]
+    (sheet,) = (name for name in after if name.endswith(".css"))
+    assert sheet not in before
+    assert sheet.encode() in after["guides/first/index.html"]
+
+
+def test_code_that_gives_the_same_numbers_makes_no_article_again(live):
     live.build()
-    assert not [name for name in live.memo.made if name.startswith("prose ")]
+    live.append("tiny_calculators/speed.py", "UNUSED = 1")
+    live.build()
+    assert "calculator speed" in live.memo.made
+    assert not [name for name in live.memo.made if name.startswith(("prose ", "page "))]
+
+
+def test_another_fixed_number_makes_its_article_again(live):
+    live.build()
+    kept = live.memo.kept()
+    fixed = next(name for name in kept if name.startswith("fixed "))
+    key, told = kept[fixed]
+    view, receipt = pickle.loads(told)
+    other = pickle.dumps(({**view, "text": "9.00 ms"}, receipt))
+    again = memo.Memo({**kept, fixed: (key, other)})
+    assert b"9.00 ms" in live.build_with(again).output["guides/first/index.html"]
 
 
 def test_a_template_makes_all_pages_again(live):

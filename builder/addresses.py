@@ -1,0 +1,45 @@
+"""Addresses of shared files in pages, filled in last.
+
+They carry a hash, so a comma in a style sheet changes the address in every page. Pages are made and
+checked with marks in their place, and so only once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from jinja2.utils import htmlsafe_json_dumps
+
+from builder.assets import Shell
+
+FIGURES, ARCHIVES = "⟦asset-figures⟧", "⟦asset-archives⟧"
+_SHARED = ("styles", "script", "worker", "runtime", "bokeh")
+
+
+def stand_in(shell: Shell) -> Shell:
+    """Return the shell with a mark for each address that it has."""
+    marks = {name: f"⟦asset-{name}⟧" for name in _SHARED if getattr(shell, name)}
+    fonts = tuple(f"⟦asset-font-{number}⟧" for number in range(len(shell.fonts)))
+    return replace(shell, style_text="", fonts=fonts, **marks)
+
+
+def of_page(shell: Shell, figures: str, archives: Mapping[str, str]) -> dict[str, str]:
+    """Return mark -> what stands in its place on a page.
+
+    Args:
+        shell: what all pages load.
+        figures: address of the page's charts.
+        archives: calculator -> address of what only it needs, from the page.
+    """
+    shared = {f"⟦asset-{name}⟧": str(getattr(shell, name)) for name in _SHARED}
+    fonts = {f"⟦asset-font-{number}⟧": font for number, font in enumerate(shell.fonts)}
+    own = {FIGURES: figures, ARCHIVES: str(htmlsafe_json_dumps(archives, sort_keys=True))}
+    return {**shared, **fonts, **own}
+
+
+def filled(text: str, addresses: Mapping[str, str]) -> str:
+    """Return the text with the addresses in place of their marks."""
+    if "⟦asset-" not in text:
+        return text
+    for mark, address in addresses.items():
+        text = text.replace(mark, address)
+    return text
