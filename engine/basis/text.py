@@ -48,10 +48,13 @@ _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
         (1 / 8, " b/s"),
     ),
     "operations": (
+        (1e24, " YFLOP"),
+        (1e21, " ZFLOP"),
         (1e18, " EFLOP"),
         (1e15, " PFLOP"),
         (1e12, " TFLOP"),
         (1e9, " GFLOP"),
+        (1e6, " MFLOP"),
         (1, " FLOP"),
     ),
     "flop_rate": ((1e15, " PFLOP/s"), (1e12, " TFLOP/s"), (1e9, " GFLOP/s"), (1, " FLOP/s")),

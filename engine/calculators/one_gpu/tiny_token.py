@@ -1,0 +1,71 @@
+"""Tiny token: every product that one token of a model with 260 parameters costs."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Number
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Operations
+from engine.catalog.models import TINY_260
+from engine.form.token_parts import matrices
+from engine.formulas.token_operations import token_operations
+from engine.simulate.token_cost import Part, parts_of_token
+
+TITLE = "One token of 260 parameters"
+QUESTION = "How many operations does one token of the smallest Llama cost, product by product?"
+EQUATIONS = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    sequence_length: Annotated[
+        int, Number(label="Sequence length", low=1, high=4096, scale="log2", whole=True, symbol="s")
+    ] = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The products, their sum, and what the rule of six says."""
+
+    parts: tuple[Part, ...]
+    summed: Annotated[
+        Operations,
+        Told(
+            "All products of a token",
+            color="compute",
+            assumes=("The rows of the table together: forward, and twice as much backward.",),
+        ),
+    ]
+    six: Annotated[
+        Operations,
+        Told(
+            "Six per parameter",
+            color="muted",
+            assumes=("All 260 parameters, those of the embedding and of the norms among them.",),
+            sources=("kaplan2020",),
+        ),
+    ]
+    forward: Annotated[Operations, Told("Forward", assumes=("A third of all: two of the six.",))]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    parts = parts_of_token(TINY_260, inputs.sequence_length, 1.0)
+    return Result(
+        parts=parts,
+        summed=sum(part.all for part in parts),
+        six=token_operations(TINY_260, inputs.sequence_length, "six"),
+        forward=sum(part.forward for part in parts),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result)
+    return {
+        **tell.values("summed", "forward", "six"),
+        "matrices": partial(matrices, tell, result.parts),
+    }

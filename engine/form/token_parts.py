@@ -1,0 +1,57 @@
+"""The matrices that a token meets, in words: their names, and the table of them."""
+
+from collections.abc import Mapping
+
+from engine.basis.text import Text
+from engine.basis.told import Teller
+from engine.basis.units import OPERATIONS
+from engine.basis.views import Table
+from engine.simulate.token_cost import Part
+
+NAMES: Mapping[str, str] = {
+    "query": "queries",
+    "key": "keys",
+    "value": "values",
+    "query_down": "queries, to the latent",
+    "query_up": "queries, from the latent",
+    "key_value_down": "keys and values, to the latent",
+    "key_value_up": "keys and values, from the latent",
+    "output": "attention output",
+    "mlp_gate": "MLP gate",
+    "mlp_up": "MLP up",
+    "mlp_down": "MLP down",
+    "router": "router",
+    "experts_gate": "experts, gate",
+    "experts_up": "experts, up",
+    "experts_down": "experts, down",
+    "shared_gate": "shared expert, gate",
+    "shared_up": "shared expert, up",
+    "shared_down": "shared expert, down",
+    "attention": "scores and sums",
+    "logits": "logits",
+}
+
+
+def matrices(tell: Teller, parts: tuple[Part, ...]) -> Table:
+    """Return every matrix with its shape and what it costs."""
+    return Table(
+        title="Every matrix that a token meets",
+        columns=("Matrix", "Rows × columns", "Per token and layer", "Layers", "All layers"),
+        rows=tuple(_row(tell, part) for part in parts),
+        caption="Forward a weight costs two operations for each element, backward four.",
+        links=tuple((f"matrix:{part.key}",) for part in parts),
+    )
+
+
+def _row(tell: Teller, part: Part) -> tuple[Text, ...]:
+    shape = f"{part.rows:,} × {part.columns:,}" if part.rows else "no weight"
+    if part.copies > 1:
+        shape = f"{part.copies:.0f} of {shape}"
+    each, whole = (part.all / part.layers, OPERATIONS), (part.all, OPERATIONS)
+    return (
+        NAMES[part.key],
+        shape,
+        tell.say("{c}", c=each),
+        f"{part.layers}",
+        tell.say("{c}", c=whole),
+    )

@@ -1,0 +1,151 @@
+"""The operations that training spends on one token, and what share of a peak they amount to."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from engine.basis.equation import Equation
+from engine.basis.units import FlopRate, Operations, Parameters, Ratio, Share, TokenRate, Tokens
+from engine.catalog.models import Model, head_size, value_head_size
+from engine.formulas.operations import (
+    FORWARDS_PER_STEP,
+    MULTIPLY_ADD,
+    attention_operations,
+    matrix_parameters,
+    up_projections,
+)
+from engine.formulas.parameters import active_parameters
+
+# What published formulas count: six per parameter and nothing else; PaLM's, with the embedding and
+# all pairs of tokens; without the embedding (NeMo 24.07); and half of the pairs, as a causal mask
+# leaves them (Megatron-Bridge).
+Counting = Literal["six", "palm", "matrices", "causal"]
+
+COUNTINGS: Mapping[Counting, str] = {
+    "palm": "6N + 12Lhs: all parameters, all pairs",
+    "six": "6N: parameters only",
+    "matrices": "6(N − embedding) + 12Lhs",
+    "causal": "6(N − embedding) + 6Lhs: half of the pairs",
+}
+
+_SYMBOLS = {
+    "C": ("C", "operations per token"),
+    "N": ("N", "parameters that are counted"),
+    "W": ("w", "heads × (key size + value size), of all layers"),
+    "s": ("s", "sequence length"),
+    "v": ("v", "share of the pairs that is counted"),
+}
+
+TOKEN_OPERATIONS = Equation(
+    name="token_operations",
+    tex=r"\v{C} = 6\,\v{N} + 6\,\v{W}\,\v{s}\,\v{v}",
+    symbols=_SYMBOLS,
+    sources=("kaplan2020", "chowdhery2022"),
+)
+
+
+def attention_width(model: Model) -> Ratio:
+    """Return heads times the sizes of a key and a value, over all layers: 2 L h for most models."""
+    width = head_size(model) + value_head_size(model)
+    return model.num_layers * model.num_attention_heads * width
+
+
+def counted_parameters(model: Model, counting: Counting) -> Parameters:
+    """Return the parameters that a formula multiplies by six."""
+    if counting in ("six", "palm"):
+        return active_parameters(model)
+    return matrix_parameters(model)
+
+
+def counted_pairs(counting: Counting) -> Share:
+    """Return the share of the query-key pairs that a formula counts."""
+    return {"six": 0.0, "palm": 1.0, "matrices": 1.0, "causal": 0.5}[counting]
+
+
+def token_operations(model: Model, sequence_length: Tokens, counting: Counting) -> Operations:
+    """Return the operations that one token costs, forward and backward, nothing repeated.
+
+    Source: Kaplan et al. 2020 (6N), Chowdhery et al. 2022 (6N + 12 L H Q T). Limit: norms,
+    activation functions, softmax and the optimizer are left out, as everywhere.
+    """
+    products = MULTIPLY_ADD * counted_parameters(model, counting)
+    attention = attention_operations(model, sequence_length, counted_pairs(counting))
+    return FORWARDS_PER_STEP * (products + attention)
+
+
+BREAK_EVEN_LENGTH = Equation(
+    name="break_even_length",
+    tex=r"\v{E} = \frac{\v{N}}{\v{W}\,\v{v}}",
+    symbols={"E": (r"s^{*}", "length at which attention costs as much as the matrices")}
+    | {key: _SYMBOLS[key] for key in ("N", "W", "v")},
+    sources=("chowdhery2022",),
+)
+
+
+def break_even_length(parameters: Parameters, width: Ratio, pairs: Share) -> Tokens:
+    """Return the sequence length at which scores and sums cost as much as all matrices.
+
+    `token_operations` with both terms equal. Limit: every layer attends to the whole sequence.
+    """
+    return parameters / (width * pairs)
+
+
+def repeated_operations(
+    model: Model, sequence_length: Tokens, counting: Counting, recompute: str
+) -> Operations:
+    """Return the operations of one token that recomputation does a second time.
+
+    "full" repeats the forward pass of all layers (Narayanan et al. 2021), "selective" that of the
+    attention scores (Korthikanti et al. 2022), "modules" the up-projections of latent attention.
+    """
+    attention = attention_operations(model, sequence_length, counted_pairs(counting))
+    if recompute == "full":
+        output = MULTIPLY_ADD * model.vocab_size * model.hidden_size
+        return MULTIPLY_ADD * matrix_parameters(model) - output + attention
+    if recompute == "modules":
+        return model.num_layers * MULTIPLY_ADD * up_projections(model)
+    return attention if recompute == "selective" else 0.0
+
+
+MFU = Equation(
+    name="mfu_of_rate",
+    tex=r"\v{u} = \frac{\v{C}\,\v{r}}{\v{F}}",
+    symbols={
+        "u": ("u", "MFU"),
+        "C": _SYMBOLS["C"],
+        "r": ("r", "tokens per second and GPU"),
+        "F": ("F", "peak"),
+    },
+    sources=("chowdhery2022",),
+)
+HFU = Equation(
+    name="hfu_of_rate",
+    tex=r"\v{U} = \frac{(\v{C} + \v{c})\,\v{r}}{\v{F}}",
+    symbols={"U": ("U", "HFU"), "c": ("c", "operations repeated, per token")}
+    | {key: MFU.symbols[key] for key in ("C", "r", "F")},
+    sources=("chowdhery2022",),
+)
+
+
+def utilization(operations: Operations, rate: TokenRate, peak: FlopRate) -> Share:
+    """Return the share of a peak that so many tokens per second amount to.
+
+    Source: Chowdhery et al. 2022, appendix B: MFU if `operations` are the model's, HFU if
+    repeated ones are counted as well.
+    """
+    return operations * rate / peak
+
+
+IMPLIED_PEAK = Equation(
+    name="implied_peak",
+    tex=r"\v{I} = \frac{\v{C}\,\v{r}}{\v{q}}",
+    symbols={
+        "I": (r"F_{\mathrm{implied}}", "peak that a printed MFU implies"),
+        "q": (r"u_{\mathrm{printed}}", "printed MFU"),
+    }
+    | {key: MFU.symbols[key] for key in ("C", "r")},
+)
+
+
+def implied_peak(operations: Operations, rate: TokenRate, printed: Share) -> FlopRate:
+    """Return the peak that a printed MFU was divided by: `utilization`, solved for the peak."""
+    return operations * rate / printed

@@ -1,0 +1,64 @@
+"""Operations per token against published figures, and the two utilizations by hand."""
+
+import pytest
+
+from engine.basis.units import GIGA, TERA
+from engine.catalog.models import MODELS, TINY_260
+from engine.formulas.token_operations import (
+    attention_width,
+    break_even_length,
+    counted_pairs,
+    counted_parameters,
+    implied_peak,
+    repeated_operations,
+    token_operations,
+    utilization,
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "counting", "published"),
+    [
+        ("llama-3-8b", "palm", 61.1 * GIGA),  # torchtitan: 6N + 12Lhs
+        ("llama-3-405b", "palm", 2.64 * TERA),
+        ("llama-3-8b", "matrices", 57.9 * GIGA),  # NeMo 24.07: without the embedding
+        ("llama-3-70b", "matrices", 481.6 * GIGA),
+        ("llama-3-8b", "causal", 51.5 * GIGA),  # Megatron-Bridge: half of the pairs
+        ("llama-3-70b", "causal", 449 * GIGA),
+        ("llama-3-405b", "causal", 2.524 * TERA),
+    ],
+)
+def test_published_operations_per_token(model, counting, published):
+    assert token_operations(MODELS[model], 8192, counting) == pytest.approx(published, rel=0.002)
+
+
+def test_llama_3_8b_costs_48_billion_operations_by_the_rule_of_six():
+    assert round(token_operations(MODELS["llama-3-8b"], 8192, "six") / GIGA, 1) == 48.2
+
+
+def test_both_terms_are_equal_at_the_break_even():
+    model = MODELS["llama-3-8b"]
+    counted = counted_parameters(model, "causal")
+    even = break_even_length(counted, attention_width(model), counted_pairs("causal"))
+    matrices = token_operations(model, 0, "causal")
+    assert token_operations(model, even, "causal") == pytest.approx(2 * matrices, rel=1e-12)
+
+
+def test_full_recomputation_repeats_a_third_but_for_the_output_layer():
+    model = MODELS["gpt-3-175b"]
+    again = repeated_operations(model, 2048, "matrices", "full")
+    forward = token_operations(model, 2048, "matrices") / 3
+    assert again == pytest.approx(forward - 2 * model.vocab_size * model.hidden_size)
+
+
+def test_selective_recomputation_repeats_the_scores():
+    again = repeated_operations(TINY_260, 8, "matrices", "selective")
+    assert again == 2 * 2 * 4 * 8 * 2  # scores and sums, two layers of width 4, eight tokens
+
+
+def test_nothing_is_repeated_without_recomputation():
+    assert repeated_operations(TINY_260, 8, "matrices", "none") == 0
+
+
+def test_a_printed_mfu_gives_the_peak_back():
+    assert implied_peak(50 * GIGA, 8000, utilization(50 * GIGA, 8000, 989 * TERA)) == 989 * TERA
