@@ -4,21 +4,15 @@ from collections.abc import Mapping
 from typing import Literal
 
 from engine.basis.equation import Equation
-from engine.basis.units import FlopRate, Operations, Parameters, Ratio, Share, TokenRate, Tokens
+from engine.basis.units import Count, FlopRate, Operations, Parameters, Share, TokenRate, Tokens
 from engine.catalog.models import Model, head_size, value_head_size
-from engine.formulas.operations import (
-    FORWARDS_PER_STEP,
-    MULTIPLY_ADD,
-    attention_operations,
-    matrix_parameters,
-    up_projections,
-)
+from engine.formulas.operations import matrix_parameters
 from engine.formulas.parameters import active_parameters
 
 # What published formulas count: six per parameter and nothing else; PaLM's, with the embedding and
 # all pairs of tokens; without the embedding (NeMo 24.07); and half of the pairs, as a causal mask
 # leaves them (Megatron-Bridge).
-Counting = Literal["six", "palm", "matrices", "causal"]
+Counting = Literal["palm", "six", "matrices", "causal"]
 
 COUNTINGS: Mapping[Counting, str] = {
     "palm": "6N + 12Lhs: all parameters, all pairs",
@@ -26,6 +20,9 @@ COUNTINGS: Mapping[Counting, str] = {
     "matrices": "6(N − embedding) + 12Lhs",
     "causal": "6(N − embedding) + 6Lhs: half of the pairs",
 }
+
+# Per parameter, and per pair of tokens and element: forward two, backward four.
+TRAINING: Operations = 6.0
 
 _SYMBOLS = {
     "C": ("C", "operations per token"),
@@ -43,7 +40,7 @@ TOKEN_OPERATIONS = Equation(
 )
 
 
-def attention_width(model: Model) -> Ratio:
+def attention_width(model: Model) -> Count:
     """Return heads times the sizes of a key and a value, over all layers: 2 L h for most models."""
     width = head_size(model) + value_head_size(model)
     return model.num_layers * model.num_attention_heads * width
@@ -67,9 +64,8 @@ def token_operations(model: Model, sequence_length: Tokens, counting: Counting) 
     Source: Kaplan et al. 2020 (6N), Chowdhery et al. 2022 (6N + 12 L H Q T). Limit: norms,
     activation functions, softmax and the optimizer are left out, as everywhere.
     """
-    products = MULTIPLY_ADD * counted_parameters(model, counting)
-    attention = attention_operations(model, sequence_length, counted_pairs(counting))
-    return FORWARDS_PER_STEP * (products + attention)
+    pairs = attention_width(model) * sequence_length * counted_pairs(counting)
+    return TRAINING * (counted_parameters(model, counting) + pairs)
 
 
 BREAK_EVEN_LENGTH = Equation(
@@ -81,29 +77,12 @@ BREAK_EVEN_LENGTH = Equation(
 )
 
 
-def break_even_length(parameters: Parameters, width: Ratio, pairs: Share) -> Tokens:
+def break_even_length(parameters: Parameters, width: Count, pairs: Share) -> Tokens:
     """Return the sequence length at which scores and sums cost as much as all matrices.
 
     `token_operations` with both terms equal. Limit: every layer attends to the whole sequence.
     """
     return parameters / (width * pairs)
-
-
-def repeated_operations(
-    model: Model, sequence_length: Tokens, counting: Counting, recompute: str
-) -> Operations:
-    """Return the operations of one token that recomputation does a second time.
-
-    "full" repeats the forward pass of all layers (Narayanan et al. 2021), "selective" that of the
-    attention scores (Korthikanti et al. 2022), "modules" the up-projections of latent attention.
-    """
-    attention = attention_operations(model, sequence_length, counted_pairs(counting))
-    if recompute == "full":
-        output = MULTIPLY_ADD * model.vocab_size * model.hidden_size
-        return MULTIPLY_ADD * matrix_parameters(model) - output + attention
-    if recompute == "modules":
-        return model.num_layers * MULTIPLY_ADD * up_projections(model)
-    return attention if recompute == "selective" else 0.0
 
 
 MFU = Equation(

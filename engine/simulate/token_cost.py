@@ -6,12 +6,16 @@ from engine.basis.units import Count, Operations, Tokens
 from engine.catalog.models import Model, head_size, num_sparse_layers
 from engine.formulas.operations import (
     FORWARDS_PER_STEP,
+    MULTIPLY_ADD,
     Gemm,
     attention_operations,
     layer_gemms,
+    matrix_parameters,
     output_gemm,
+    up_projections,
 )
-from engine.run.parallelism import Plan, Training
+from engine.formulas.token_operations import Counting, counted_pairs
+from engine.run.parallelism import Plan, Recompute, Training
 
 _ONE = Plan(world_size=1)
 _TOKEN = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
@@ -111,3 +115,20 @@ def _together(before: Part | None, part: Part) -> Part:
         copies=part.copies,
         forward=before.forward + part.forward,
     )
+
+
+def repeated_operations(
+    model: Model, sequence_length: Tokens, counting: Counting, recompute: Recompute
+) -> Operations:
+    """Return the operations of one token that recomputation does a second time.
+
+    "full" repeats the forward pass of all layers (Narayanan et al. 2021), "selective" that of the
+    attention scores (Korthikanti et al. 2022), "modules" the up-projections of latent attention.
+    """
+    attention = attention_operations(model, sequence_length, counted_pairs(counting))
+    if recompute == "full":
+        output = MULTIPLY_ADD * model.vocab_size * model.hidden_size
+        return MULTIPLY_ADD * matrix_parameters(model) - output + attention
+    if recompute == "modules":
+        return model.num_layers * MULTIPLY_ADD * up_projections(model)
+    return attention if recompute == "selective" else 0.0

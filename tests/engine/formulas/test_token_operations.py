@@ -3,14 +3,13 @@
 import pytest
 
 from engine.basis.units import GIGA, TERA
-from engine.catalog.models import MODELS, TINY_260
+from engine.catalog.models import MODELS
 from engine.formulas.token_operations import (
     attention_width,
     break_even_length,
     counted_pairs,
     counted_parameters,
     implied_peak,
-    repeated_operations,
     token_operations,
     utilization,
 )
@@ -42,22 +41,6 @@ def test_both_terms_are_equal_at_the_break_even():
     even = break_even_length(counted, attention_width(model), counted_pairs("causal"))
     matrices = token_operations(model, 0, "causal")
     assert token_operations(model, even, "causal") == pytest.approx(2 * matrices, rel=1e-12)
-
-
-def test_full_recomputation_repeats_a_third_but_for_the_output_layer():
-    model = MODELS["gpt-3-175b"]
-    again = repeated_operations(model, 2048, "matrices", "full")
-    forward = token_operations(model, 2048, "matrices") / 3
-    assert again == pytest.approx(forward - 2 * model.vocab_size * model.hidden_size)
-
-
-def test_selective_recomputation_repeats_the_scores():
-    again = repeated_operations(TINY_260, 8, "matrices", "selective")
-    assert again == 2 * 2 * 4 * 8 * 2  # scores and sums, two layers of width 4, eight tokens
-
-
-def test_nothing_is_repeated_without_recomputation():
-    assert repeated_operations(TINY_260, 8, "matrices", "none") == 0
 
 
 def test_a_printed_mfu_gives_the_peak_back():

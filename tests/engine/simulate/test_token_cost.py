@@ -4,7 +4,7 @@ import pytest
 
 from engine.catalog.models import MODELS, TINY_260
 from engine.formulas.token_operations import token_operations
-from engine.simulate.token_cost import parts_of_token
+from engine.simulate.token_cost import parts_of_token, repeated_operations
 
 
 def test_the_tiny_model_costs_what_pytorch_counts():
@@ -26,3 +26,19 @@ def test_the_parts_sum_to_the_formula_but_for_norms_and_biases(name):
 def test_a_mixture_counts_the_experts_that_a_token_visits():
     parts = {part.key: part for part in parts_of_token(MODELS["deepseek-v3"], 4096, 0.5)}
     assert (parts["experts_up"].copies, parts["experts_up"].layers) == (8, 58)
+
+
+def test_full_recomputation_repeats_a_third_but_for_the_output_layer():
+    model = MODELS["gpt-3-175b"]
+    again = repeated_operations(model, 2048, "matrices", "full")
+    forward = token_operations(model, 2048, "matrices") / 3
+    assert again == pytest.approx(forward - 2 * model.vocab_size * model.hidden_size)
+
+
+def test_selective_recomputation_repeats_the_scores():
+    again = repeated_operations(TINY_260, 8, "matrices", "selective")
+    assert again == 2 * 2 * 4 * 8 * 2  # scores and sums, two layers of width 4, eight tokens
+
+
+def test_nothing_is_repeated_without_recomputation():
+    assert repeated_operations(TINY_260, 8, "matrices", "none") == 0

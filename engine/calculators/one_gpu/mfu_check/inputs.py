@@ -14,11 +14,12 @@ from engine.formulas.token_operations import (
     COUNTINGS,
     Counting,
     implied_peak,
-    repeated_operations,
     token_operations,
     utilization,
 )
+from engine.run.parallelism import Recompute
 from engine.simulate.peak_check import Explanation, Peak, explanations, peaks
+from engine.simulate.token_cost import repeated_operations
 
 RECOMPUTE: Mapping[str, str] = {
     "none": "nothing",
@@ -130,7 +131,8 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     model, counting = MODELS[inputs.model], cast(Counting, inputs.counting)
     operations = token_operations(model, inputs.sequence_length, counting)
-    again = repeated_operations(model, inputs.sequence_length, counting, inputs.recompute)
+    recompute = cast(Recompute, inputs.recompute)
+    again = repeated_operations(model, inputs.sequence_length, counting, recompute)
     candidates = peaks(ACCELERATORS[inputs.gpu], inputs.precision)
     peak = candidates[0]
     mfu = utilization(operations, inputs.rate, peak.rate)

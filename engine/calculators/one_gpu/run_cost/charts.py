@@ -1,7 +1,7 @@
 """The pictures of the cost of a run: cost over MFU, and what whole runs have reached."""
 
 from engine.basis.told import Teller
-from engine.basis.units import GPU_TIME, SHARE, TOKENS, Share
+from engine.basis.units import GPU_TIME, SHARE, TERA, Share
 from engine.basis.views import Cite, Lines, Point, Series, Table
 from engine.calculators.one_gpu.run_cost.inputs import COLUMN, Inputs, Result
 from engine.catalog.accelerators import ACCELERATORS
@@ -56,7 +56,7 @@ def published(tell: Teller) -> Table:
         rows=tuple(
             (
                 f"{MODELS[one.model].name} on {ACCELERATORS[one.gpu].name}",
-                tell.say("{t}", t=(one.tokens, TOKENS)),
+                f"{one.tokens / TERA:g}T",
                 tell.say("{g}", g=(one.gpu_time, GPU_TIME)),
                 tell.say("{u}", u=(reached(one), SHARE)),
                 Cite((one.source,)),

@@ -74,7 +74,7 @@ class Inputs:
         Number(
             label="Tokens of a GPU in one step",
             low=1,
-            high=1e6,
+            high=1 << 20,
             scale="log",
             whole=True,
             symbol="t",

@@ -67,5 +67,6 @@ def by_matrix(tell: Teller, result: Result) -> Bars:
             )
             for part in result.parts
         ),
-        caption="Three equal parts each: the forward pass, and two products backward.",
+        caption="Three equal parts each: the forward pass, and two products backward. Attention "
+        "has no weight; its last part is the gradient of its second factor.",
     )

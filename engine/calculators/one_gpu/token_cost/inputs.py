@@ -5,7 +5,7 @@ from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
 from engine.basis.told import Told
-from engine.basis.units import Operations, Parameters, Ratio, Share, Tokens
+from engine.basis.units import Count, Operations, Parameters, Ratio, Share, Tokens
 from engine.catalog.models import MODELS
 from engine.formulas.token_operations import (
     Counting,
@@ -98,7 +98,7 @@ class Result:
         ),
     ]
     counted: Annotated[Parameters, Told(symbol="N", of="model")]
-    width: Annotated[Ratio, Told(symbol="W", of="model")]
+    width: Annotated[Count, Told(symbol="W", of="model")]
     pairs: Annotated[Share, Told(symbol="v", of="counting")]
     column: tuple[Operations, ...]
     matrices: Operations
