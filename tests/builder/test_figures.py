@@ -17,6 +17,7 @@ from engine.basis.views import Axis, Chart, Heatmap, Lane, Rule, Series, Span, T
 from engine.calculator import load, make, names
 from engine.draw.spoken import spoken
 from engine.draw.wire import view_json
+from tests.each import each
 
 THEME = Path(__file__).parents[2] / "theme"
 
@@ -88,7 +89,7 @@ def charts():
 
 CHARTS = charts()
 VIEWS = {name: view_json(view, DEFAULT) for name, view in CHARTS.items()}
-every_chart = pytest.mark.parametrize("name", CHARTS)
+every_chart = each("name", CHARTS)
 
 
 @every_chart

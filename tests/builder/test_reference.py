@@ -2,15 +2,14 @@
 
 import re
 
-import pytest
-
 from builder import live
 from builder.reference import PLACEMENT, expanded
 from engine.calculators.reference.formula_sheet import calculator as formula_sheet
+from tests.each import each
 
 SHEET = expanded(PLACEMENT)
 EQUATIONS = [e for equations in formula_sheet.groups().values() for e in equations]
-BY_EQUATION = pytest.mark.parametrize("equation", EQUATIONS, ids=lambda e: e.name)
+BY_EQUATION = each("equation", EQUATIONS, ids=lambda e: e.name)
 
 
 def entry(equation):

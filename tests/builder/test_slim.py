@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from builder import slim
+from tests.each import each
 
 RUNTIME = sorted(Path("theme/runtime").rglob("*.js"))
 
@@ -27,7 +26,7 @@ def test_a_style_loses_comments_and_margins():
     assert slim.style("/* a */\np {\n  color: red; /* b */\n}\n") == "p{color: red;}\n"
 
 
-@pytest.mark.parametrize("path", RUNTIME, ids=lambda path: path.name)
+@each("path", RUNTIME, ids=lambda path: path.name)
 def test_no_template_of_a_module_spans_lines_that_would_go(path):
     inside = path.read_text().split("`")[1::2]
     assert not [text for text in inside if "\n" in text]

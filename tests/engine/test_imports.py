@@ -4,7 +4,7 @@ import ast
 import sys
 from pathlib import Path
 
-import pytest
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,12 +64,12 @@ def of_engine(path):
     return {name.split(".")[1] for name in imports(path) if name.startswith("engine.")}
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=identify)
+@each("path", ENGINE, ids=identify)
 def test_every_module_of_the_engine_has_a_layer(path):
     assert part(path) in LAYER, f"{identify(path)} has no place in LAYERS"
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=identify)
+@each("path", ENGINE, ids=identify)
 def test_the_engine_imports_from_below_or_from_its_own_package(path):
     here = part(path)
     above = {name for name in of_engine(path) - {here} if LAYER[name] >= LAYER[here]}
@@ -81,38 +81,38 @@ def calculator_of(parts):
     return ".".join(parts[:2])
 
 
-@pytest.mark.parametrize("path", sources("engine/calculators"), ids=identify)
+@each("path", sources("engine/calculators"), ids=identify)
 def test_no_calculator_imports_another(path):
     own = calculator_of(path.relative_to(ROOT / "engine" / "calculators").with_suffix("").parts)
     used = [name.split(".")[2:] for name in imports(path) if name.startswith("engine.calculators.")]
     assert {calculator_of(parts) for parts in used} <= {own}
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=identify)
+@each("path", ENGINE, ids=identify)
 def test_the_engine_imports_only_itself_and_the_standard_library(path):
     tops = {name.split(".")[0] for name in imports(path)}
     assert tops <= sys.stdlib_module_names | {"engine"}
 
 
-@pytest.mark.parametrize("path", ENGINE, ids=identify)
+@each("path", ENGINE, ids=identify)
 def test_the_engine_reads_no_clock_no_chance_no_environment_and_no_disk(path):
     effects = {"time", "datetime", "random", "secrets", "uuid", "os", "pathlib", "io", "socket"}
     assert not effects & {name.split(".")[0] for name in imports(path)}
 
 
-@pytest.mark.parametrize("path", sources("builder"), ids=identify)
+@each("path", sources("builder"), ids=identify)
 def test_the_builder_does_not_import_the_command_that_runs_it(path):
     assert "build" not in {name.split(".")[0] for name in imports(path)}
 
 
-@pytest.mark.parametrize("path", ALL, ids=identify)
+@each("path", ALL, ids=identify)
 def test_nothing_is_imported_relatively(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     assert all(node.level == 0 for node in froms)
 
 
-@pytest.mark.parametrize("path", ALL, ids=identify)
+@each("path", ALL, ids=identify)
 def test_no_module_hides_the_standard_library_module_site(path):
     assert not path.stem.startswith("site")
 
@@ -121,7 +121,7 @@ def test_no_folder_hides_the_package_build():
     assert not (ROOT / "build").exists()
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "engine").rglob("__init__.py")), ids=identify)
+@each("path", sorted((ROOT / "engine").rglob("__init__.py")), ids=identify)
 def test_packages_of_the_engine_export_nothing(path):
     body = ast.parse(path.read_text(encoding="utf-8")).body
     assert [type(node) for node in body] == [ast.Expr]

@@ -13,6 +13,7 @@ from engine.formulas.transfer_time import (
     switch_all_reduce_time,
     tree_all_reduce_ramped_time,
 )
+from tests.each import each
 from tests.validation import fit_collectives
 from tests.validation.curves import CURVES, error, read
 from tests.validation.fit_collectives import FREE, get, put, trusted
@@ -29,17 +30,17 @@ def errors(name, low, high):
     ]
 
 
-@pytest.mark.parametrize("name", CURVES)
+@each("name", CURVES)
 def test_bus_bandwidth_is_within_10_percent_in_the_mean_from_1_mib_on(name):
     assert statistics.fmean(errors(name, MiB, 64 * GiB)) <= 0.10
 
 
-@pytest.mark.parametrize("name", CURVES)
+@each("name", CURVES)
 def test_every_bus_bandwidth_below_1_mib_is_within_25_percent(name):
     assert max(errors(name, 0, MiB)) <= 0.25
 
 
-@pytest.mark.parametrize("name", sorted(set(CURVES) - {"4 nodes, PyTorch"}))
+@each("name", sorted(set(CURVES) - {"4 nodes, PyTorch"}))
 def test_every_bus_bandwidth_from_1_mib_on_is_within_12_percent(name):
     assert max(errors(name, MiB, 64 * GiB)) <= 0.12
 
@@ -48,7 +49,7 @@ def measured(name, size):
     return next(time for point, time in POINTS[name] if point == size)
 
 
-@pytest.mark.parametrize("size", [512 * KiB, MiB])
+@each("size", [512 * KiB, MiB])
 def test_no_time_is_within_25_percent_of_both_measurements_of_eight_a100(size):
     # NCCL's own choice took up to twice as long as the ring that the other source forced.
     ratio = measured("A100, nccl-tests", size) / measured("A100, Azure", size)
@@ -105,7 +106,7 @@ def test_from_tree_to_ring_between_32_and_64_mib_on_four_nodes():
     assert 16 * MiB <= size <= 128 * MiB
 
 
-@pytest.mark.parametrize(("ranks", "bandwidth"), [(5, 414.2), (6, 435.6), (7, 460.0), (8, 473.1)])
+@each(("ranks", "bandwidth"), [(5, 414.2), (6, 435.6), (7, 460.0), (8, 473.1)])
 def test_the_switch_gains_with_the_ranks_as_measured_on_h200(ranks, bandwidth):
     time = switch_all_reduce_time(8 * GiB, ranks, 365 * GB)
     assert 2 * (ranks - 1) / ranks * 8 * GiB / time == pytest.approx(bandwidth * GB, rel=0.03)
@@ -122,8 +123,8 @@ def test_the_switch_gains_five_h200_an_eighth():
     assert all_reduce_time(8 * GiB, 5, 1, 365 * GB, True) < ring / 1.1
 
 
-@pytest.mark.parametrize("key", FREE, ids=lambda key: f"{key[1]}.{key[2]}")
-@pytest.mark.parametrize("factor", [0.9, 1.1])
+@each("key", FREE, ids=lambda key: f"{key[1]}.{key[2]}")
+@each("factor", [0.9, 1.1])
 def test_no_constant_fits_better_a_tenth_away(key, factor):
     best, before = fit_collectives.loss(), get(*key)
     try:

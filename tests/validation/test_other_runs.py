@@ -5,6 +5,7 @@ import pytest
 from engine.catalog.accelerators import ACCELERATORS
 from engine.estimate import estimate
 from engine.run.file import read
+from tests.each import each
 
 
 def cluster(gpu, gpus_per_node=8, ports=8, bandwidth=50e9):
@@ -30,7 +31,7 @@ def found(model, length, machines, plan, **training):
 H100 = cluster("H100-SXM")
 
 
-@pytest.mark.parametrize(("world_size", "published"), [(2240, 60.1), (2800, 50.2), (3360, 44.4)])
+@each(("world_size", "published"), [(2240, 60.1), (2800, 50.2), (3360, 44.4)])
 def test_mt_nlg_takes_its_step_within_a_quarter(world_size, published):
     # Smith et al. 2022: 280, 350 and 420 servers, a batch of 1,920 sequences.
     plan = {
@@ -59,7 +60,7 @@ def test_mt_nlg_takes_its_step_within_a_quarter(world_size, published):
 LLAMA = [(8192, 1, 8192, 2048, 430), (16384, 1, 8192, 2048, 400), (16384, 16, 131072, 128, 380)]
 
 
-@pytest.mark.parametrize(("world_size", "context", "length", "batch", "published"), LLAMA)
+@each(("world_size", "context", "length", "batch", "published"), LLAMA)
 def test_llama_3_405b_runs_at_its_rate_within_a_quarter(
     world_size, context, length, batch, published
 ):
@@ -96,8 +97,8 @@ def test_deepseek_v3_trains_as_many_tokens_per_gpu_hour_within_a_fifth():
     assert result["tokens_per_second_per_gpu"] == pytest.approx(rate, rel=0.2)
 
 
-@pytest.mark.parametrize("gpu", sorted(ACCELERATORS))
-@pytest.mark.parametrize(
+@each("gpu", sorted(ACCELERATORS))
+@each(
     ("model", "plan", "batch"),
     [
         ("llama-3-8b", {"world_size": 8, "zero_stage": 3}, 64),
@@ -111,7 +112,7 @@ def test_no_gpu_reaches_an_absurd_share_of_its_peak(gpu, model, plan, batch):
     assert 0.05 < result["mfu"] < 0.75
 
 
-@pytest.mark.parametrize("length", [2048, 8192, 32768, 131072, 524288, 1048576])
+@each("length", [2048, 8192, 32768, 131072, 524288, 1048576])
 def test_no_length_reaches_an_absurd_share_of_the_peak(length):
     ranks = max(1, length // 16384)
     plan = {"world_size": max(8, ranks), "context_parallel": ranks}
@@ -136,7 +137,7 @@ def of_schedule(schedule):
     )
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@each("schedule", SCHEDULES)
 def test_every_schedule_of_16_micro_batches_reaches_a_sensible_share(schedule):
     assert 0.3 < of_schedule(schedule)["mfu"] < 0.6
 
@@ -148,7 +149,7 @@ def test_schedules_wait_in_the_order_of_their_papers():
     assert waits[1] > waits[5]
 
 
-@pytest.mark.parametrize(("schedule", "share"), [("v-half", 1 / 2), ("v-min", 2 / 3)])
+@each(("schedule", "share"), [("v-half", 1 / 2), ("v-min", 2 / 3)])
 def test_v_shaped_schedules_wait_the_printed_share_of_1f1b(schedule, share):
     ratio = of_schedule(schedule)["time"]["bubble"] / of_schedule("1f1b")["time"]["bubble"]
     assert ratio == pytest.approx(share)

@@ -34,6 +34,7 @@ from engine.basis.units import (
     as_given,
 )
 from engine.calculator import load, names
+from tests.each import each
 
 BINARY = Display(binary=True)
 BOTH_WAYS = Display(both_ways=True)
@@ -46,7 +47,7 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "quantity", "text"),
     [
         (0.49, SECONDS, "490 ms"),
@@ -77,7 +78,7 @@ def test_a_value_is_written_with_its_unit(value, quantity, text):
     assert show(value, quantity) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "quantity", "text"),
     [
         (0.9994, SECONDS, "999 ms"),
@@ -97,7 +98,7 @@ def test_rounding_up_carries_into_the_next_unit(value, quantity, text):
     assert show(value, quantity) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         (14e9, "13.0 GiB"),
@@ -131,7 +132,7 @@ def test_both_ways_leaves_achieved_bandwidths_alone():
     assert show(50e9, BANDWIDTH, BOTH_WAYS) == "50.0 GB/s"
 
 
-@pytest.mark.parametrize(
+@each(
     ("quantity", "text"),
     [
         (SECONDS, "0 s"),
@@ -159,8 +160,8 @@ def test_a_small_negative_share_is_not_called_positive():
     assert show(-0.0004, SHARE) == "> −0.1 %"
 
 
-@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
-@pytest.mark.parametrize("quantity", [SECONDS, BYTES, SHARE, COUNT, LINK_SPEED])
+@each("value", [math.inf, -math.inf, math.nan])
+@each("quantity", [SECONDS, BYTES, SHARE, COUNT, LINK_SPEED])
 def test_what_is_not_finite_is_said_in_words(value, quantity):
     assert show(value, quantity) == "no finite value"
 
@@ -184,7 +185,7 @@ def test_a_plain_text_is_its_own_sentence():
     assert words("as {it} is") == "as {it} is"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("7", 7e9),
@@ -204,7 +205,7 @@ def test_a_typed_number_is_read_in_its_unit(text, value):
     assert read(text, 1e9, SUFFIXES) == pytest.approx(value, rel=1e-15)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", " ", "nan", "inf", "-inf", "infinity", "٣", "½", "³", "😀", "--5", "_", "e5", "."],
 )
@@ -213,13 +214,13 @@ def test_what_is_no_number_is_called_none(text):
         read(text, 1.0, SUFFIXES)
 
 
-@pytest.mark.parametrize("text", ["0,5", "1,2,3", "1,0000", "5,", ",", "1,٣٤٥٦"])
+@each("text", ["0,5", "1,2,3", "1,0000", "5,", ",", "1,٣٤٥٦"])
 def test_a_comma_only_separates_thousands(text):
     with pytest.raises(ValueError, match="a comma separates thousands"):
         read(text, 1.0, SUFFIXES)
 
 
-@pytest.mark.parametrize("text", ["5 furlongs", "5 <b>", "0x10", "1.5.2", "5\x00", "5 ٣"])
+@each("text", ["5 furlongs", "5 <b>", "0x10", "1.5.2", "5\x00", "5 ٣"])
 def test_an_unknown_unit_is_named(text):
     with pytest.raises(ValueError, match="in an unknown unit '"):
         read(text, 1.0, SUFFIXES)
@@ -234,7 +235,7 @@ def test_a_number_beyond_floating_point_is_read_as_infinite():
     assert read("1e999", 1.0, {}) == math.inf
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         (7e9, "7e9"),
@@ -273,7 +274,7 @@ def values_of(field, count=200):
     return [field.low, field.high, *(round(v) if field.whole else v for v in found)]
 
 
-@pytest.mark.parametrize(("name", "key"), NUMBERS)
+@each(("name", "key"), NUMBERS)
 def test_what_a_field_shows_reads_back_to_six_digits(name, key):
     field = load(name).fields[key]
     values = values_of(field)
@@ -281,14 +282,14 @@ def test_what_a_field_shows_reads_back_to_six_digits(name, key):
     assert again == pytest.approx(values, rel=5e-6)
 
 
-@pytest.mark.parametrize(("name", "key"), NUMBERS)
+@each(("name", "key"), NUMBERS)
 def test_what_a_url_holds_reads_back_exactly(name, key):
     field = load(name).fields[key]
     values = values_of(field)
     assert [field.read(plain(v), typed=False) for v in values] == values
 
 
-@pytest.mark.parametrize(
+@each(
     ("number", "printed"),
     [
         ("-2.5e-08", "−2.5\u00a0×\u00a010⁻⁸"),
@@ -304,7 +305,7 @@ def test_a_printed_minus_reads_as_it_is_meant():
     assert read("−5", 1.0, {}) == -5.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "one", "many"),
     [
         ("{n} GPUs", "1 GPU", "2 GPUs"),
@@ -317,7 +318,7 @@ def test_one_of_a_kind_is_spoken_of_in_the_singular(template, one, many):
     assert [words(say(template, n=(n, COUNT))) for n in (1, 2)] == [one, many]
 
 
-@pytest.mark.parametrize("number", [11, 1001, 0.1, -1])
+@each("number", [11, 1001, 0.1, -1])
 def test_a_number_that_only_ends_in_one_keeps_the_plural(number):
     assert words(say("{n} GPUs", n=(number, COUNT))).endswith(" GPUs")
 
@@ -334,7 +335,7 @@ def test_what_others_printed_keeps_their_digits():
     assert as_printed("plain") == "plain"
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "quantity", "text"),
     [
         (3.3e71, COUNT, "3.3\u00a0×\u00a010⁷¹"),

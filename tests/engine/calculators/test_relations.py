@@ -16,6 +16,7 @@ from engine.basis.views import Badge, Bars, Code, Shape, Table, Value
 from engine.calculator import load, make, names
 from engine.calculators.reference.claims_checked.axes import over_computation
 from engine.catalog.reported import REPORTED
+from tests.each import each
 from tests.engine.calculators.tried import for_a_while, views_at
 
 # Inputs that count GPUs and micro-batches: they are tried at both ends of their ranges.
@@ -161,7 +162,7 @@ def test_a_share_of_a_whole_lies_between_none_and_all(name):
     ]
 
 
-@pytest.mark.parametrize(("name", "bars", "bar", "total"), TOTALS)
+@each(("name", "bars", "bar", "total"), TOTALS)
 def test_the_parts_of_a_bar_add_up_to_the_number_that_is_told(name, bars, bar, total):
     for inputs in cases(name).values():
         views = views_at(name, inputs)
@@ -175,7 +176,7 @@ def test_the_parts_of_a_bar_add_up_to_the_number_that_is_told(name, bars, bar, t
         assert math.fsum(lengths) == pytest.approx(views[total].value, rel=1e-9)
 
 
-@pytest.mark.parametrize(("ranks", "ports"), [(8, 8), (16, 8), (16, 1)])
+@each(("ranks", "ports"), [(8, 8), (16, 8), (16, 1)])
 def test_tensor_parallelism_over_computation_is_one_number_on_both_pages(ranks, ports):
     calculator = load("parallelism_modeler")
     inputs = make(calculator, {"tensor_parallel": ranks, "nics_per_node": ports})
@@ -188,16 +189,14 @@ def published_presets():
     return [(n, case) for n in names() for case in load(n).presets if RUN.search(case)]
 
 
-@pytest.mark.parametrize(("name", "preset"), published_presets())
+@each(("name", "preset"), published_presets())
 def test_a_preset_named_after_a_published_run_does_not_fail_to_fit(name, preset):
     views = views_at(name, load(name).presets[preset])
     badges = [view.text for view in views.values() if isinstance(view, Badge)]
     assert "Does not fit" not in badges
 
 
-@pytest.mark.parametrize(
-    ("name", "preset"), [one for one in published_presets() if one[0] == "estimate_run"]
-)
+@each(("name", "preset"), [one for one in published_presets() if one[0] == "estimate_run"])
 def test_a_preset_named_after_a_published_run_shows_what_was_published(name, preset):
     views = views_at(name, load(name).presets[preset])
     tables = [view for view in views.values() if isinstance(view, Table)]

@@ -10,6 +10,7 @@ from engine.catalog.hardware import GPUS
 from engine.catalog.transports import INFINIBAND
 from engine.formulas.communication import ring_all_reduce_time
 from engine.simulate.cluster_wires import OWN_SUMS, all_reduce_time, sent_bytes
+from tests.each import each
 
 ROOMS = (
     "algorithm_race",
@@ -46,9 +47,9 @@ def solved(name, preset, **changes):
     return load(name).solve(inputs_of(name, preset, **changes))
 
 
-SYNC = pytest.mark.parametrize(("name", "preset"), cases("gradient_sync"))
+SYNC = each(("name", "preset"), cases("gradient_sync"))
 OTHER_SIZES = [{}, {"parameters": 1e7}, {"parameters": 2e12}, {"world_size": 131_072}]
-SIZES = pytest.mark.parametrize("changes", OTHER_SIZES)
+SIZES = each("changes", OTHER_SIZES)
 
 
 @SYNC
@@ -64,8 +65,8 @@ def test_the_wire_takes_no_longer_than_the_collectives_alone(name, preset, chang
 
 @SYNC
 @SIZES
-@pytest.mark.parametrize("overlap", [True, False])
-@pytest.mark.parametrize("sharding", ["none", "zero1"])
+@each("overlap", [True, False])
+@each("sharding", ["none", "zero1"])
 def test_a_step_waits_for_no_more_than_its_collectives(name, preset, changes, overlap, sharding):
     found = solved(name, preset, **changes, overlap=overlap, sharding=sharding)
     assert 0 <= found.exposed_time <= found.communication * LESS
@@ -92,8 +93,8 @@ FASTER = [
 
 @SYNC
 @SIZES
-@pytest.mark.parametrize("better", FASTER, ids=lambda change: next(iter(change)))
-@pytest.mark.parametrize("algorithm", ["auto", *OWN_SUMS, "in_network"])
+@each("better", FASTER, ids=lambda change: next(iter(change)))
+@each("algorithm", ["auto", *OWN_SUMS, "in_network"])
 def test_what_helps_never_makes_a_step_longer(name, preset, changes, better, algorithm):
     inputs = inputs_of(name, preset, **changes, algorithm=algorithm)
     (key, factor), lab = next(iter(better.items())), load(name)
@@ -111,7 +112,7 @@ def test_automatic_is_no_slower_than_any_that_needs_no_switch(name, preset, chan
     assert auto <= min(others) * LESS
 
 
-@pytest.mark.parametrize("gpu", GPUS)
+@each("gpu", GPUS)
 def test_a_gpu_brings_its_own_links_and_no_ring_runs_above_its_line_rate(gpu):
     for preset in ("", *load("gradient_sync").presets):
         found = solved("gradient_sync", preset, gpu=gpu, algorithm="ring")
@@ -121,7 +122,7 @@ def test_a_gpu_brings_its_own_links_and_no_ring_runs_above_its_line_rate(gpu):
         assert found.bus_bandwidth <= max(GPUS[gpu].scale_up, node)
 
 
-@pytest.mark.parametrize("name", ROOMS)
+@each("name", ROOMS)
 def test_a_hop_between_nodes_has_one_latency(name):
     for key, field in load(name).fields.items():
         if isinstance(field, Number) and field.symbol == "α":
@@ -138,7 +139,7 @@ def test_the_same_ring_takes_the_same_time_on_all_pages():
     assert (lab.sent_bytes, lab.latency_part) == pytest.approx((port.ring_port, port.ring_latency))
 
 
-@pytest.mark.parametrize("algorithm", ["ring", "tree"])
+@each("algorithm", ["ring", "tree"])
 def test_the_race_and_the_lab_time_the_same_all_reduce_alike(algorithm):
     lab = solved("gradient_sync", "", gpus_per_node=1, ports_per_node=1)
     race = solved("algorithm_race", "", message=14e9, world_size=64)
@@ -146,7 +147,7 @@ def test_the_race_and_the_lab_time_the_same_all_reduce_alike(algorithm):
     assert race.now[algorithm] == pytest.approx(expected)
 
 
-AT_SCALE = pytest.mark.parametrize(("name", "preset"), cases("collective_at_scale"))
+AT_SCALE = each(("name", "preset"), cases("collective_at_scale"))
 
 
 @AT_SCALE
@@ -160,20 +161,20 @@ def test_on_a_cluster_bytes_alone_and_empty_buffers_take_no_longer_than_both(nam
 
 
 @AT_SCALE
-@pytest.mark.parametrize("better", [{"oversubscription": 1.0}, {"slow_share": 1.0}, {"port": 1e11}])
+@each("better", [{"oversubscription": 1.0}, {"slow_share": 1.0}, {"port": 1e11}])
 def test_on_a_cluster_better_wires_never_take_longer(name, preset, better):
     now, then = solved(name, preset), solved(name, preset, **better)
     for algorithm, one in now.played.items():
         assert then.played[algorithm].timed.time <= one.timed.time * LESS
 
 
-@pytest.mark.parametrize(("name", "preset"), cases("slow_port", "collectives_by_hand"))
+@each(("name", "preset"), cases("slow_port", "collectives_by_hand"))
 def test_a_slow_port_never_makes_a_collective_faster(name, preset):
     found = solved(name, preset)
     assert found.even_time <= found.time * LESS
 
 
-@pytest.mark.parametrize(("name", "preset"), cases("message_waterfall"))
+@each(("name", "preset"), cases("message_waterfall"))
 def test_a_message_on_the_wire_alone_and_in_the_step(name, preset):
     found = solved(name, preset)
     assert found.wire_minimum <= found.isolated * LESS
@@ -182,7 +183,7 @@ def test_a_message_on_the_wire_alone_and_in_the_step(name, preset):
     assert found.past <= found.through
 
 
-@pytest.mark.parametrize(("name", "preset"), cases("data_parallel_variants"))
+@each(("name", "preset"), cases("data_parallel_variants"))
 def test_no_loop_is_faster_than_its_computation(name, preset):
     found = solved(name, preset)
     assert found.best <= found.step_time * LESS
@@ -193,8 +194,8 @@ def test_no_loop_is_faster_than_its_computation(name, preset):
         assert one.exposed <= one.communication * LESS
 
 
-@pytest.mark.parametrize(("name", "preset"), cases("data_parallel_scaling"))
-@pytest.mark.parametrize("num_gpus", [1, 8, 1024, 16_384])
+@each(("name", "preset"), cases("data_parallel_scaling"))
+@each("num_gpus", [1, 8, 1024, 16_384])
 def test_n_gpus_are_no_more_than_n_times_as_fast(name, preset, num_gpus):
     found = solved(name, preset, num_gpus=num_gpus)
     assert 0 < found.speedup <= num_gpus * LESS
@@ -203,7 +204,7 @@ def test_n_gpus_are_no_more_than_n_times_as_fast(name, preset, num_gpus):
     assert found.with_overlap <= found.without_overlap * LESS
 
 
-@pytest.mark.parametrize(("name", "preset"), cases("zero_saving"))
+@each(("name", "preset"), cases("zero_saving"))
 def test_each_stage_of_zero_holds_no_more_than_the_one_before(name, preset):
     found = solved(name, preset)
     held = [one.states.total for one in found.stages]

@@ -18,13 +18,14 @@ from engine.run.stage_cut import uneven_pieces
 from engine.simulate.axis_bytes import axis_bytes_sent
 from engine.simulate.memory import usable
 from engine.simulate.modeled_plan import model_of
+from tests.each import each
 
 MODELER, MAP, LAB = load("parallelism_modeler"), load("parallel_map"), load("schedule_lab")
 CONVENTIONS, TIERS = load("bubble_conventions"), load("memory_tiers")
 PLANS = {name: make(MODELER, values) for name, values in {"": {}, **MODELER.presets}.items()}
 MAPS = {name: make(MAP, values) for name, values in {"": {}, **MAP.presets}.items()}
-plans = pytest.mark.parametrize("inputs", PLANS.values(), ids=PLANS)
-maps = pytest.mark.parametrize("inputs", MAPS.values(), ids=MAPS)
+plans = each("inputs", PLANS.values(), ids=PLANS)
+maps = each("inputs", MAPS.values(), ids=MAPS)
 
 
 def modeled(inputs, **changes):
@@ -95,7 +96,7 @@ def test_the_map_names_uneven_stages_where_the_estimate_does(inputs):
     assert ("do not divide into" in sentence) == bool(uneven_pieces(run.model, run.plan))
 
 
-@pytest.mark.parametrize(("p", "m"), [(4, 8), (8, 20), (16, 64)])
+@each(("p", "m"), [(4, 8), (8, 20), (16, 64)])
 def test_three_pages_have_one_bubble(p, m):
     both = {"pipeline_parallel": p, "num_microbatches": m}
     played = LAB.solve(make(LAB, {**both, "schedule": "one_f_one_b"}))
@@ -125,7 +126,7 @@ HELPS = [
 ]
 
 
-@pytest.mark.parametrize(("change", "measure"), HELPS, ids=[str(change) for change, _ in HELPS])
+@each(("change", "measure"), HELPS, ids=[str(change) for change, _ in HELPS])
 @plans
 def test_a_change_that_helps_never_makes_it_worse(inputs, change, measure):
     before, after = modeled(inputs), modeled(inputs, **change)

@@ -23,6 +23,7 @@ from engine.simulate.axis_wires import axis_wires
 from engine.simulate.rank import rank_of
 from engine.simulate.sharding_time import rank_weights
 from engine.simulate.step_time import step_time
+from tests.each import each
 
 
 def cases(*names):
@@ -45,10 +46,10 @@ def job_of(name, preset):
     return found.job.levers if name == "stack_explorer" else found.job
 
 
-JOBS = pytest.mark.parametrize(("name", "preset"), cases("stack_explorer", "levers"))
-EXPLORER = pytest.mark.parametrize("preset", ["", *load("stack_explorer").presets])
-LABS = pytest.mark.parametrize("preset", ["", *load("overlap_schedules").presets])
-BATCHES = pytest.mark.parametrize("preset", ["", *load("largest_batch").presets])
+JOBS = each(("name", "preset"), cases("stack_explorer", "levers"))
+EXPLORER = each("preset", ["", *load("stack_explorer").presets])
+LABS = each("preset", ["", *load("overlap_schedules").presets])
+BATCHES = each("preset", ["", *load("largest_batch").presets])
 
 
 @JOBS
@@ -197,7 +198,7 @@ def test_what_does_not_fit_is_not_recommended(name, preset):
     assert all(speeds[label] == "does not fit" for label in unfit)
 
 
-@pytest.mark.parametrize("gpus", [1, 8, 131_072])
+@each("gpus", [1, 8, 131_072])
 def test_at_the_ends_of_the_scale_what_does_not_fit_has_no_rate(gpus):
     shown = load("stack_explorer").compute(replace(asked("stack_explorer", ""), world_size=gpus))
     fits = shown["fits"].text == "Fits"
@@ -229,7 +230,7 @@ def test_the_parts_of_memory_add_up(preset):
 
 
 @LABS
-@pytest.mark.parametrize("schedule", SCHEDULES)
+@each("schedule", SCHEDULES)
 def test_every_schedule_keeps_the_order_of_its_times(preset, schedule):
     found = load("overlap_schedules").solve(
         replace(asked("overlap_schedules", preset), schedule=schedule)
@@ -297,7 +298,7 @@ def test_buckets_send_the_gradients_of_the_layers_that_the_run_holds(preset):
     assert found.sent == pytest.approx(2 * (ranks - 1) / ranks * 2 * layers)
 
 
-@pytest.mark.parametrize("preset", ["", *load("job_time").presets])
+@each("preset", ["", *load("job_time").presets])
 def test_the_parts_of_a_run_add_up(preset):
     found = solved("job_time", preset)
     parts = found.steps + found.checkpoints + found.redone + found.restarts

@@ -11,6 +11,7 @@ from engine.catalog.hardware import GPUS, LINKS, MEASURED, ON_CHIP
 from engine.catalog.hosts import CPU_ADAM, HOSTS
 from engine.catalog.models import MODELS, TINY_260
 from engine.catalog.nodes import NODES
+from tests.each import each
 
 ROWS = [
     *ACCELERATORS.values(),
@@ -26,18 +27,18 @@ BIBLIOGRAPHY = tomllib.loads(
 )
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@each("row", ROWS, ids=lambda row: row.name)
 def test_every_row_names_sources_of_the_bibliography(row):
     keys = {getattr(row, field.name) for field in fields(row) if field.name.endswith("source")}
     assert keys <= BIBLIOGRAPHY.keys()
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@each("row", ROWS, ids=lambda row: row.name)
 def test_every_row_is_dated_by_year_and_month(row):
     assert re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", row.date)
 
 
-@pytest.mark.parametrize("gpu", GPUS.values(), ids=lambda gpu: gpu.name)
+@each("gpu", GPUS.values(), ids=lambda gpu: gpu.name)
 def test_every_gpu_states_a_dense_bf16_peak_below_three_petaflops(gpu):
     assert 100 * TERA < gpu.peak["bf16"] < 3000 * TERA
 
@@ -63,12 +64,12 @@ def test_every_accelerator_that_a_run_file_may_name_is_there():
     assert set(NAMES.split()) <= ACCELERATORS.keys()
 
 
-@pytest.mark.parametrize("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
+@each("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
 def test_an_accelerator_multiplies_in_half_precision(gpu):
     assert 100 * TERA < gpu.peak["fp16"] < 3000 * TERA
 
 
-@pytest.mark.parametrize("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
+@each("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
 def test_an_accelerator_reads_its_memory_in_less_than_a_tenth_of_a_second(gpu):
     assert 10e-3 < gpu.memory / gpu.memory_bandwidth < 100e-3
 
@@ -130,18 +131,18 @@ def test_every_measurement_names_a_known_link():
     assert {row.link for row in MEASURED.values()} <= LINKS.keys()
 
 
-@pytest.mark.parametrize("key", BIBLIOGRAPHY)
+@each("key", BIBLIOGRAPHY)
 def test_an_entry_of_the_bibliography_says_all_a_reader_needs(key):
     names = {"authors", "year", "title", "where", "url", "used_for", "checked"}
     assert BIBLIOGRAPHY[key].keys() == names
 
 
-@pytest.mark.parametrize("key", BIBLIOGRAPHY)
+@each("key", BIBLIOGRAPHY)
 def test_an_entry_of_the_bibliography_links_safely(key):
     assert BIBLIOGRAPHY[key]["url"].startswith("https://")
 
 
-@pytest.mark.parametrize("lacking", [{"pcie": 0.0}, {"peak": {"bf16": 1e15}}])
+@each("lacking", [{"pcie": 0.0}, {"peak": {"bf16": 1e15}}])
 def test_a_gpu_that_lacks_a_number_is_refused_by_its_name(lacking):
     with pytest.raises(ValueError, match="B200 SXM"):
         replace(ACCELERATORS["B200"], **lacking)
@@ -161,9 +162,7 @@ def test_a_dgx_2_holds_sixteen_v100_of_its_own_module():
     assert ACCELERATORS[NODES["dgx-2"].gpu].name == "V100 SXM3 32 GB"
 
 
-@pytest.mark.parametrize(
-    ("key", "algorithm_bandwidth"), [("gb200_nvl72", 423.16 * GB), ("h100_nodes", 195.31 * GB)]
-)
+@each(("key", "algorithm_bandwidth"), [("gb200_nvl72", 423.16 * GB), ("h100_nodes", 195.31 * GB)])
 def test_the_ranks_of_a_measurement_are_those_of_its_two_bandwidths(key, algorithm_bandwidth):
     row = MEASURED[key]
     factor = 2 * (row.world_size - 1) / row.world_size

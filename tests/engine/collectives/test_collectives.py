@@ -16,6 +16,7 @@ from engine.formulas import communication
 from engine.simulate.collective import OPERATIONS, finished, part
 from engine.simulate.collective import run as run_anew
 from engine.simulate.trace import port_bytes, time
+from tests.each import each
 
 SIZE, BANDWIDTH, LATENCY = 14e9, 50e9, 5e-6
 WORLDS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 31, 64)
@@ -44,24 +45,24 @@ def collective(request):
     return discover.module("engine.collectives", request.param)
 
 
-@pytest.mark.parametrize("world_size", WORLDS)
+@each("world_size", WORLDS)
 def test_every_rank_ends_with_exactly_what_the_operation_promises(collective, world_size):
     assert finished(run(collective, world_size))
 
 
-@pytest.mark.parametrize("world_size", WORLDS)
+@each("world_size", WORLDS)
 def test_the_rounds_are_as_many_as_the_closed_form_says(collective, world_size):
     assert len(collective.rounds(world_size)) == collective.num_rounds(world_size)
 
 
-@pytest.mark.parametrize("world_size", WORLDS)
+@each("world_size", WORLDS)
 def test_the_busiest_rank_sends_what_the_closed_form_says(collective, world_size):
     trace = run(collective, world_size)
     sent = max(sent for sent, _ in port_bytes(trace, -1, SIZE))
     assert sent == pytest.approx(collective.bytes_sent(world_size, SIZE), rel=1e-12)
 
 
-@pytest.mark.parametrize("world_size", WORLDS)
+@each("world_size", WORLDS)
 def test_what_all_ranks_send_is_what_all_ranks_receive(collective, world_size):
     last = run(collective, world_size).frames[-1]
     assert sum(last.sent) == sum(last.received)
@@ -80,14 +81,14 @@ def test_titles_are_different():
     assert len({module.TITLE for module in modules}) == len(NAMES)
 
 
-@pytest.mark.parametrize("world_size", range(2, 17))
+@each("world_size", range(2, 17))
 def test_sums_on_the_screen_have_at_most_three_digits(collective, world_size):
     trace = run(collective, world_size)
     assert max(cell.value for row in trace.frames[-1].state for cell in row) < 1000
 
 
-@pytest.mark.parametrize("world_size", [2, 5, 8, 16])
-@pytest.mark.parametrize("seed", [1, 7, 999])
+@each("world_size", [2, 5, 8, 16])
+@each("seed", [1, 7, 999])
 def test_other_numbers_are_summed_as_exactly(collective, world_size, seed):
     trace = run(collective, world_size, seed)
     assert finished(trace)
@@ -117,8 +118,8 @@ def test_half_way_a_ring_all_reduce_is_a_reduce_scatter():
     assert half.state == run(ring_reduce_scatter, 6).frames[-1].state
 
 
-@pytest.mark.parametrize("world_size", WORLDS)
-@pytest.mark.parametrize(
+@each("world_size", WORLDS)
+@each(
     ("module", "closed_form"),
     [
         (ring_all_reduce, communication.ring_all_reduce_time),
@@ -132,22 +133,22 @@ def test_rings_and_stars_take_the_time_of_their_closed_form(module, closed_form,
     assert simulated == pytest.approx(closed_form(SIZE, world_size, BANDWIDTH, LATENCY), rel=1e-12)
 
 
-@pytest.mark.parametrize("world_size", [4, 5, 8, 16, 33])
+@each("world_size", [4, 5, 8, 16, 33])
 def test_a_tree_takes_at_least_the_time_of_its_closed_form(world_size):
     simulated = time(run(tree_all_reduce, world_size), SIZE, BANDWIDTH, LATENCY)
     formula = communication.tree_all_reduce_time(SIZE, world_size, BANDWIDTH, LATENCY)
     assert simulated >= formula
 
 
-@pytest.mark.parametrize("world_size", [4, 5, 8, 16, 33])
-@pytest.mark.parametrize("pieces", [1, 4, 32])
+@each("world_size", [4, 5, 8, 16, 33])
+@each("pieces", [1, 4, 32])
 def test_a_tree_takes_at_most_all_its_rounds_at_full_load(world_size, pieces):
     rounds = tree_all_reduce.pipelined(world_size, pieces)
     limit = len(rounds) * (LATENCY + 2 * SIZE / pieces / BANDWIDTH)
     assert time(run_tree(world_size, pieces), SIZE, BANDWIDTH, LATENCY) <= limit * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("pieces", [1, 2, 16])
+@each("pieces", [1, 2, 16])
 def test_a_tree_in_k_pieces_needs_k_minus_1_rounds_more_than_twice_its_depth(pieces):
     depth = communication.tree_depth(12)
     assert len(tree_all_reduce.pipelined(12, pieces)) == 2 * depth + pieces - 1
@@ -163,7 +164,7 @@ def test_without_latency_a_tree_in_512_pieces_is_within_a_hundredth_of_its_close
     assert time(run_tree(8, 512), SIZE, BANDWIDTH, 0.0) < formula * (1 + 5 / 512)
 
 
-@pytest.mark.parametrize("world_size", range(2, 65))
+@each("world_size", range(2, 65))
 def test_no_node_of_a_tree_has_more_than_two_children(world_size):
     parents = [tree_all_reduce.parent_of(node, world_size) for node in range(1, world_size)]
     assert max(parents.count(parent) for parent in parents) <= 2
@@ -195,7 +196,7 @@ def send(source, target, chunk=0, *, reduce=True):
     return Transfer(source=source, target=target, chunk=chunk, reduce=reduce)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rounds", "message"),
     [
         (((send(0, 2),),), "only ranks 0 to 1"),

@@ -33,6 +33,7 @@ from engine.basis.views import (
 )
 from engine.calculator import load, make, names
 from engine.draw.csv import csv_text, unit_name
+from tests.each import each
 
 SIZE = Axis(label="message", quantity=BYTES, low=1, high=9)
 TIME = Axis(label="time", quantity=SECONDS, low=0, high=1)
@@ -137,7 +138,7 @@ def test_numbers_keep_twelve_digits():
     assert [row[2] for row in rows(view)[1:]] == ["0.333333333333", "6.66666666667e-10"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("quantity", "unit"),
     [
         (BYTES, "byte"),
@@ -151,11 +152,11 @@ def test_headings_name_the_si_unit(quantity, unit):
     assert unit_name(quantity) == unit
 
 
-@pytest.mark.parametrize("view", DATA)
+@each("view", DATA)
 def test_every_row_is_as_long_as_the_headings(view):
     assert len({len(row) for row in rows(view)} | {0}) == 2 or csv_text(view) == "\r\n"
 
 
-@pytest.mark.parametrize("view", DATA)
+@each("view", DATA)
 def test_every_line_ends_as_the_standard_says(view):
     assert csv_text(view).endswith("\r\n")

@@ -9,6 +9,7 @@ from engine.basis.text import words
 from engine.basis.views import Scene
 from engine.draw.collective import collective_scene
 from engine.simulate.collective import run
+from tests.each import each
 
 COLLECTIVES = discover.names("engine.collectives")
 
@@ -20,8 +21,8 @@ def scene(name: str, world_size: int) -> Scene:
     )
 
 
-@pytest.mark.parametrize("name", COLLECTIVES)
-@pytest.mark.parametrize("world_size", [2, 3, 8, 9, 16])
+@each("name", COLLECTIVES)
+@each("world_size", [2, 3, 8, 9, 16])
 def test_every_frame_has_the_same_shapes_in_the_same_order(name, world_size):
     frames = scene(name, world_size).frames
     keys = [shape.key for shape in frames[0].shapes]
@@ -29,8 +30,8 @@ def test_every_frame_has_the_same_shapes_in_the_same_order(name, world_size):
     assert all([shape.key for shape in frame.shapes] == keys for frame in frames)
 
 
-@pytest.mark.parametrize("name", COLLECTIVES)
-@pytest.mark.parametrize("world_size", [2, 5, 8, 16])
+@each("name", COLLECTIVES)
+@each("world_size", [2, 5, 8, 16])
 def test_every_box_lies_on_the_sheet(name, world_size):
     drawing = scene(name, world_size)
     for shape in drawing.frames[0].shapes:
@@ -40,7 +41,7 @@ def test_every_box_lies_on_the_sheet(name, world_size):
             assert 0 <= y <= y + float(shape.attributes["height"]) <= drawing.height
 
 
-@pytest.mark.parametrize("world_size", [3, 4, 8, 9, 12, 16])
+@each("world_size", [3, 4, 8, 9, 12, 16])
 def test_the_boxes_of_a_ring_do_not_overlap(world_size):
     boxes: dict[str, list[float]] = {}
     for shape in scene("ring_all_reduce", world_size).frames[0].shapes:
@@ -57,7 +58,7 @@ def test_the_boxes_of_a_ring_do_not_overlap(world_size):
             assert x1 <= a0 or a1 <= x0 or y1 <= b0 or b1 <= y0
 
 
-@pytest.mark.parametrize("name", COLLECTIVES)
+@each("name", COLLECTIVES)
 def test_a_message_travels_from_the_cell_it_leaves_to_the_cell_it_reaches(name):
     trace = run(discover.module("engine.collectives", name), 4)
     drawing = collective_scene(trace, star=name.startswith("star"))

@@ -38,6 +38,7 @@ from engine.formulas.hierarchy import (
     hierarchical_bytes_sent,
     node_bandwidth,
 )
+from tests.each import each
 
 GRADIENTS = 7e9 * 2
 NDR = LINKS["infiniband_ndr"].bandwidth
@@ -179,7 +180,7 @@ def test_in_network_each_of_8_ranks_sends_nine_eighths_of_the_buffer():
     assert in_network_bytes_sent(8 * GB, 8) == 9 * GB
 
 
-@pytest.mark.parametrize(
+@each(
     "all_reduce",
     [
         ring_all_reduce_time,
@@ -194,14 +195,12 @@ def test_one_rank_communicates_nothing(all_reduce):
     assert all_reduce(GRADIENTS, 1, NDR, ALPHA) == 0
 
 
-@pytest.mark.parametrize(
-    "sent", [ring_bytes_sent, tree_bytes_sent, star_bytes_sent, in_network_bytes_sent]
-)
+@each("sent", [ring_bytes_sent, tree_bytes_sent, star_bytes_sent, in_network_bytes_sent])
 def test_one_rank_sends_nothing(sent):
     assert sent(GRADIENTS, 1) == 0
 
 
-@pytest.mark.parametrize(
+@each(
     "all_reduce",
     [
         ring_all_reduce_time,
@@ -255,7 +254,7 @@ def test_a_flat_ring_is_no_faster_than_the_links_in_a_node():
     assert flat_ring_bandwidth(300 * GB, NDR, 8) == 300 * GB
 
 
-@pytest.mark.parametrize(
+@each(
     ("operation", "factor"),
     [
         ("all_reduce", 1.75),
@@ -333,7 +332,7 @@ def test_sixty_and_ninety_percent_of_a_bandwidth_fit_no_published_5_microseconds
     assert fit.latency > 50 * ALPHA
 
 
-@pytest.mark.parametrize(
+@each(
     ("points", "message"),
     [
         ((1e6, 1.0, 1e6, 2.0), "both sizes are 1e\\+06 bytes"),
@@ -351,12 +350,12 @@ def test_equations_have_different_names():
     assert len({equation.name for equation in EQUATIONS}) == len(EQUATIONS)
 
 
-@pytest.mark.parametrize("equation", EQUATIONS, ids=lambda equation: equation.name)
+@each("equation", EQUATIONS, ids=lambda equation: equation.name)
 def test_an_equation_explains_exactly_the_symbols_it_uses(equation):
     assert set(re.findall(r"\\v\{(\w+)\}", equation.tex)) == equation.symbols.keys()
 
 
-@pytest.mark.parametrize("equation", EQUATIONS, ids=lambda equation: equation.name)
+@each("equation", EQUATIONS, ids=lambda equation: equation.name)
 def test_the_sources_of_an_equation_are_in_the_bibliography(equation):
     path = Path(__file__).parents[3] / "content" / "references.toml"
     assert set(equation.sources) <= tomllib.loads(path.read_text(encoding="utf-8")).keys()

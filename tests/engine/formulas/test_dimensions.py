@@ -18,6 +18,7 @@ from engine.catalog.models import MODELS, Model
 from engine.catalog.transports import EFA_V1, Transport
 from engine.formulas.states import MIXED_PRECISION, StateBytes
 from engine.run.parallelism import Plan, Training
+from tests.each import each
 
 # Powers of two, so that scaling itself does not round.
 SCALES = {
@@ -163,15 +164,15 @@ def outputs(function, result):
     return numbers(result, get_type_hints(function, include_extras=True)["return"])
 
 
-def scale_constants(monkeypatch, module, scales):
+def scale_constants(patch, module, scales):
     for name, value in list(vars(module).items()):
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            monkeypatch.setattr(module, name, scaled(value, scales))
+            patch.setattr(module, name, scaled(value, scales))
     imported = get_type_hints(transports, include_extras=True)
     known = {name: hint for name, hint in imported.items() if hasattr(module, name)}
     for name, hint in (known | get_type_hints(module, include_extras=True)).items():
         if quantity := quantity_of(hint):
-            monkeypatch.setattr(module, name, getattr(module, name) * scale(quantity, scales))
+            patch.setattr(module, name, getattr(module, name) * scale(quantity, scales))
 
 
 def split(function):
@@ -183,34 +184,35 @@ def split(function):
     return {name: hint for name, hint in hints.items() if name not in switches}, result
 
 
-@pytest.mark.parametrize(("module", "function"), FORMULAS)
+@each(("module", "function"), FORMULAS)
 def test_every_input_of_a_formula_has_a_quantity(module, function):
     hints, _ = split(function)
     known = [quantity_of(hint) or is_choice(hint) or hint in RECORDS for hint in hints.values()]
     assert all(known)
 
 
-@pytest.mark.parametrize(("module", "function"), FORMULAS)
+@each(("module", "function"), FORMULAS)
 def test_every_output_of_a_formula_has_a_quantity(module, function):
     hints, _ = split(function)
     found = outputs(function, function(**arguments(hints, dict.fromkeys(SCALES, 1.0))))
     assert all(quantity for _, quantity in found)
 
 
-@pytest.mark.parametrize(("module", "function"), FORMULAS)
-@pytest.mark.parametrize("unit", SCALES)
-def test_a_formula_scales_with_the_unit_of_its_output(monkeypatch, module, function, unit):
+@each(("module", "function"), FORMULAS)
+@each("unit", SCALES)
+def test_a_formula_scales_with_the_unit_of_its_output(module, function, unit):
     ones = dict.fromkeys(SCALES, 1.0)
     scales = ones | {unit: SCALES[unit]}
     hints, _ = split(function)
     before = outputs(function, function(**arguments(hints, ones)))
-    scale_constants(monkeypatch, module, scales)
-    after = outputs(function, function(**arguments(hints, scales)))
+    with pytest.MonkeyPatch.context() as patch:
+        scale_constants(patch, module, scales)
+        after = outputs(function, function(**arguments(hints, scales)))
     expected = [value * scale(quantity, scales) for value, quantity in before]
     assert [value for value, _ in after] == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize(("module", "function"), FORMULAS)
+@each(("module", "function"), FORMULAS)
 def test_a_formula_is_probed_where_it_is_finite_and_not_zero(module, function):
     hints, _ = split(function)
     result = function(**arguments(hints, dict.fromkeys(SCALES, 1.0)))

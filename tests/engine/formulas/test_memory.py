@@ -30,6 +30,7 @@ from engine.formulas.states import (
 )
 from engine.run.parallelism import Plan, Training, data_parallel
 from engine.simulate.memory import fits, in_flight, memory, reserve, stage_memory, stage_states
+from tests.each import each
 
 
 def trained(model, **changes):
@@ -65,8 +66,8 @@ def digits(text):
     return len(text.partition(".")[2])
 
 
-@pytest.mark.parametrize(("case", "printed"), ZERO.items())
-@pytest.mark.parametrize("stage", [1, 2, 3])
+@each(("case", "printed"), ZERO.items())
+@each("stage", [1, 2, 3])
 def test_zero_needs_what_its_table_1_prints(case, printed, stage):
     parameters, ranks = case
     states = sharded_states(parameters, MIXED_PRECISION, stage, ranks)
@@ -87,8 +88,8 @@ LARGEST = {
 }
 
 
-@pytest.mark.parametrize(("model_parallel", "printed"), LARGEST.items())
-@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@each(("model_parallel", "printed"), LARGEST.items())
+@each("stage", [0, 1, 2, 3])
 def test_the_largest_model_is_that_of_table_2_of_zero(model_parallel, printed, stage):
     one = largest_model(32 * GB, MIXED_PRECISION, stage, 64) / 1e9
     # The table multiplies what it has rounded for one rank, and calls 1024 billion a trillion.
@@ -146,14 +147,14 @@ def held_layers(name):
     return pieces_held * MODELS[name].num_layers / stages / pieces
 
 
-@pytest.mark.parametrize(("name", "printed"), GIB.items())
+@each(("name", "printed"), GIB.items())
 def test_the_first_stage_keeps_what_figure_1_of_korthikanti_shows(name, printed):
     everything = held_layers(name) * kept(name) / GiB
     both = held_layers(name) * kept(name, sequence_parallel=True, recompute="selective") / GiB
     assert (everything, both) == pytest.approx(printed[1:], rel=1e-9)
 
 
-@pytest.mark.parametrize(("name", "printed"), GIB.items())
+@each(("name", "printed"), GIB.items())
 def test_states_of_a_rank_are_those_of_figure_1_of_korthikanti(name, printed):
     model, (stages, _, _) = MODELS[name], KORTHIKANTI[name]
     layers = 12 * model.hidden_size**2 * model.num_layers / stages / 8
@@ -162,7 +163,7 @@ def test_states_of_a_rank_are_those_of_figure_1_of_korthikanti(name, printed):
     assert (states.parameters + states.gradients + states.optimizer) / GiB == printed[0]
 
 
-@pytest.mark.parametrize(("name", "printed"), PERCENT.items())
+@each(("name", "printed"), PERCENT.items())
 def test_savings_are_those_of_figure_7_of_korthikanti(name, printed):
     choices = [(True, "none"), (False, "selective"), (True, "selective")]
     whole = kept(name)
@@ -234,7 +235,7 @@ RATIOS = {"zb-1p": "1", "zb-2p": "2", "zbv": "1", "v-half": "1/2", "v-min": "1/3
 SHARES = {"1": 1, "2": 2, "1/2": 1 / 2, "1/3": 1 / 3}
 
 
-@pytest.mark.parametrize(("schedule", "printed"), RATIOS.items())
+@each(("schedule", "printed"), RATIOS.items())
 def test_zero_bubble_schedules_hold_what_their_table_prints(schedule, printed):
     pieces = in_flight(schedule, 8, 1, 0, 64)
     # In a V each of two pieces is half of what 1F1B holds. 2p - 1 of p is printed as 2x.
@@ -338,7 +339,7 @@ def test_parts_add_up():
     assert found.total == parts + found.buffers + found.reserve
 
 
-@pytest.mark.parametrize("framework", ["megatron", "fsdp", "deepspeed"])
+@each("framework", ["megatron", "fsdp", "deepspeed"])
 def test_a_longer_sequence_never_needs_less(framework):
     run = replace(RUN, framework=framework)
     found = [
@@ -348,8 +349,8 @@ def test_a_longer_sequence_never_needs_less(framework):
     assert found == sorted(found)
 
 
-@pytest.mark.parametrize("framework", ["megatron", "fsdp", "deepspeed"])
-@pytest.mark.parametrize("name", ["gpt-3-175b", "llama-3-8b", "mixtral-8x7b", "deepseek-v3"])
+@each("framework", ["megatron", "fsdp", "deepspeed"])
+@each("name", ["gpt-3-175b", "llama-3-8b", "mixtral-8x7b", "deepseek-v3"])
 def test_recomputation_never_keeps_more(framework, name):
     run = replace(RUN, framework=framework, flash_attention=False)
     plan = SMALL
@@ -391,7 +392,7 @@ SWEEP = [((1, 8, 1, 48), False), ((2, 2, 6, 32), False), ((1, 2, 6, 32), False)]
 SWEEP.append(((4, 8, 12, 4), True))
 
 
-@pytest.mark.parametrize(("case", "fitted"), SWEEP)
+@each(("case", "fitted"), SWEEP)
 def test_what_ran_out_of_memory_in_the_bloom_sweep_does_not_fit(case, fitted):
     sequences, tensor, stages, ranks = case
     model = replace(
@@ -475,7 +476,7 @@ def test_states_of_any_run_are_no_larger_when_more_is_sharded():
     assert all(states(*sharded(*run)) <= states(*run) for run in RUNS)
 
 
-@pytest.mark.parametrize(("stage", "kept", "even"), [(1, 4, 3), (2, 2, 7), (3, 0, math.inf)])
+@each(("stage", "kept", "even"), [(1, 4, 3), (2, 2, 7), (3, 0, math.inf)])
 def test_what_a_stage_keeps_whole_and_when_its_share_weighs_as_much(stage, kept, even):
     # 2 + 2 + 12 bytes: 12 sharded against 4, 14 against 2, all against nothing.
     types = MIXED_PRECISION

@@ -22,6 +22,7 @@ from engine.basis.units import (
 from engine.catalog.accelerators import ACCELERATORS
 from engine.draw.csv import unit_name
 from engine.formulas.run import cost, energy, gpu_time, token_rate, utilization, work_time
+from tests.each import each
 
 TABLE = Path(__file__).parents[2] / "validation" / "whole_run_gpu_hours.csv"
 PEAKS = {
@@ -42,7 +43,7 @@ def peak_of(row):
     return next(peak for name, peak in PEAKS.items() if row["accelerator"].startswith(name))
 
 
-@pytest.mark.parametrize("row", rows())
+@each("row", rows())
 def test_gpu_hours_follow_from_the_rate_of_the_whole_run(row):
     rate = float(row["derived_tokens_per_s_per_accel"])
     hours = gpu_time(64, work_time(float(row["tokens"]), 64, rate)) / HOUR
@@ -50,7 +51,7 @@ def test_gpu_hours_follow_from_the_rate_of_the_whole_run(row):
     assert hours == pytest.approx(float(row["accel_hours"]), rel=3e-3)
 
 
-@pytest.mark.parametrize("row", rows())
+@each("row", rows())
 def test_the_utilization_of_the_whole_run_is_that_of_the_table(row):
     rate = float(row["tokens"]) / float(row["accel_hours"]) / HOUR
     share = utilization(float(row["params_or_active"]), rate, peak_of(row))
@@ -71,7 +72,7 @@ FORECASTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "tokens", "rate", "hours", "least", "most"), FORECASTS)
+@each(("name", "tokens", "rate", "hours", "least", "most"), FORECASTS)
 def test_the_speed_of_a_step_forecasts_the_hours_of_the_run(name, tokens, rate, hours, least, most):
     missing = 1 - work_time(tokens, 1, rate) / HOUR / hours
     assert least - 0.005 <= missing <= most, name
@@ -102,7 +103,7 @@ def test_rate_and_utilization_are_inverse():
     assert utilization(7e9, token_rate(7e9, 0.4, 312 * TERA), 312 * TERA) == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "quantity", "text"),
     [
         (30.84 * MEGA * HOUR, GPU_TIME, "30.8M GPU h"),
@@ -120,7 +121,7 @@ def test_quantities_of_a_run_are_written_in_their_units(value, quantity, text):
     assert show(value, quantity) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("quantity", "unit"),
     [(ENERGY, "joule"), (POWER, "joule/second"), (PRICE, "money/second"), (GPU_TIME, "second")],
 )

@@ -16,10 +16,11 @@ from engine.formulas.stragglers import (
     slowest_with_one_slow,
 )
 from engine.simulate.chance import chances
+from tests.each import each
 
 
 # Expected largest of n standard normal values, as tabulated (Harter 1961, five decimals).
-@pytest.mark.parametrize(
+@each(
     ("num_gpus", "tabulated"),
     [(1, 0.0), (2, 0.56419), (3, 0.84628), (5, 1.16296), (10, 1.53875), (100, 2.50759)],
 )
@@ -32,13 +33,13 @@ def test_the_slowest_of_1024_lies_3_2_deviations_behind():
     assert (slowest_of(1024, 0.01) - 1) / 0.01 == pytest.approx(3.249, abs=0.01)
 
 
-@pytest.mark.parametrize("power", range(21))
+@each("power", range(21))
 def test_the_slowest_of_a_power_of_two_is_the_integral(power):
     exact = (slowest_of(2**power, 1e-3) - 1) / 1e-3
     assert deviations_behind(2**power) == pytest.approx(exact, abs=1e-4)
 
 
-@pytest.mark.parametrize("num_gpus", [3, 5, 6, 7, 12, 24, 96, 360, 1536, 3072, 12_288, 100_000])
+@each("num_gpus", [3, 5, 6, 7, 12, 24, 96, 360, 1536, 3072, 12_288, 100_000])
 def test_the_slowest_of_any_number_is_the_integral_within_a_percent(num_gpus):
     exact = (slowest_of(num_gpus, 1e-3) - 1) / 1e-3
     assert deviations_behind(num_gpus) == pytest.approx(exact, rel=0.012)
@@ -60,7 +61,7 @@ def test_without_jitter_the_slow_gpu_alone_sets_the_pace():
     assert slowest_with_one_slow(16_384, 0.0, 0.5) == 2
 
 
-@pytest.mark.parametrize("num_gpus", [2, 64, 16_384])
+@each("num_gpus", [2, 64, 16_384])
 def test_a_gpu_half_as_fast_hides_all_jitter(num_gpus):
     assert slowest_with_one_slow(num_gpus, 0.01, 0.5) == pytest.approx(2, rel=1e-6)
 
@@ -74,7 +75,7 @@ def test_more_gpus_wait_longer():
     assert waits == sorted(waits)
 
 
-@pytest.mark.parametrize("num_gpus", [1, 2, 8, 1024, 131_072])
+@each("num_gpus", [1, 2, 8, 1024, 131_072])
 def test_no_mean_exceeds_the_bound_of_hartley_and_david(num_gpus):
     assert slowest_of(num_gpus, 0.05) <= largest_possible(num_gpus, 0.05) + 1e-12
 
@@ -95,7 +96,7 @@ def test_half_of_a_normal_distribution_lies_below_its_mean():
     assert normal(0.0) == 0.5
 
 
-@pytest.mark.parametrize(("ratio", "share"), [(0.9, 0.0), (1.0, 1.0)])
+@each(("ratio", "share"), [(0.9, 0.0), (1.0, 1.0)])
 def test_without_jitter_all_are_done_at_once(ratio, share):
     assert slowest_share(ratio, 8, 0.0) == share
 

@@ -1,7 +1,5 @@
 from dataclasses import replace
 
-import pytest
-
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.run.parallelism import (
@@ -20,6 +18,7 @@ from engine.run.parallelism import (
     sharding_ranks,
 )
 from engine.run.problems import problems
+from tests.each import each
 
 CLUSTER = Cluster(
     gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9
@@ -74,8 +73,8 @@ def test_first_and_last_stage_of_llama_3_405b_have_one_layer_less():
     assert chunk_sizes(126, 16) == (7, *[8] * 14, 7)
 
 
-@pytest.mark.parametrize("layers", range(1, 130))
-@pytest.mark.parametrize("pieces", [1, 2, 3, 8, 16, 48])
+@each("layers", range(1, 130))
+@each("pieces", [1, 2, 3, 8, 16, 48])
 def test_every_layer_is_in_one_piece(layers, pieces):
     if layers + 2 >= pieces:
         found = [piece_of_model(layers, pieces, index) for index in range(pieces)]
@@ -107,7 +106,7 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize(("schedule", "ends"), ENDS.items())
+@each(("schedule", "ends"), ENDS.items())
 def test_a_schedule_says_who_has_the_embedding_and_who_the_output(schedule, ends):
     plan = Plan(world_size=3, pipeline_parallel=3)
     found = [(first_piece(plan, i, schedule), last_piece(plan, i, schedule)) for i in range(3)]
@@ -142,7 +141,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("plan", "training", "words"), WRONG)
+@each(("plan", "training", "words"), WRONG)
 def test_a_problem_names_what_does_not_fit(plan, training, words):
     found = problems(LLAMA, CLUSTER, replace(PLAN, **plan), replace(RUN, **training))
     assert any(words in problem for problem in found), found

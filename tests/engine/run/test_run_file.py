@@ -5,6 +5,7 @@ import random
 import pytest
 
 from engine.run.file import InputError, read
+from tests.each import each
 from tests.validation.any_run import any_document, changed
 
 GOOD = {
@@ -51,13 +52,13 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("section", "key", "value", "said"), BAD)
+@each(("section", "key", "value", "said"), BAD)
 def test_a_bad_value_is_named_with_what_is_allowed(section, key, value, said):
     (problem,) = problems(changed(GOOD, section, **{key: value}))
     assert all(text in problem for text in said), problem
 
 
-@pytest.mark.parametrize("key", ["world_size", "micro_batch_size", "gpu", "nic_bandwidth"])
+@each("key", ["world_size", "micro_batch_size", "gpu", "nic_bandwidth"])
 def test_a_missing_key_is_named(key):
     document = {
         name: {k: v for k, v in part.items() if k != key} if isinstance(part, dict) else part
@@ -67,7 +68,7 @@ def test_a_missing_key_is_named(key):
     assert f".{key}: missing; allowed: " in problem
 
 
-@pytest.mark.parametrize("section", list(GOOD))
+@each("section", list(GOOD))
 def test_a_missing_section_is_named(section):
     document = {name: part for name, part in GOOD.items() if name != section}
     assert any(problem.startswith(f"{section}: missing") for problem in problems(document))
@@ -83,7 +84,7 @@ def test_an_unknown_model_is_told_the_catalogue():
     assert "llama-3-8b" in problem
 
 
-@pytest.mark.parametrize("document", [[], "run", None, 3])
+@each("document", [[], "run", None, 3])
 def test_a_document_that_is_no_object_is_refused(document):
     (problem,) = problems(document)
     assert "allowed: an object" in problem
@@ -156,7 +157,7 @@ def test_without_a_fused_attention_there_is_no_first_one():
 WRONG = [None, -1, 0, 3.7, "x", [], {}, True, 10**12, float("nan")]
 
 
-@pytest.mark.parametrize("seed", range(300))
+@each("seed", range(300))
 def test_a_random_change_for_the_worse_names_its_key(seed):
     source = random.Random(f"worse {seed}")
     document = any_document(source)

@@ -26,6 +26,7 @@ from engine.basis.pipeline_op import (
 )
 from engine.simulate._pipeline_program import check, program
 from engine.simulate.pipeline import PACKAGE, Times, compiled, run, simulate
+from tests.each import each
 
 ROOT = Path(__file__).parents[3]
 REFERENCES = tomllib.loads((ROOT / "content" / "references.toml").read_text(encoding="utf-8"))
@@ -238,7 +239,7 @@ def test_orders_that_wait_for_one_another_are_a_deadlock_that_is_named():
         run(stuck, uneven(2))
 
 
-@pytest.mark.parametrize(
+@each(
     ("order", "words"),
     [
         ("FF", "rank 0 cannot do the forward of micro-batch 0, chunk 0 at this place"),

@@ -24,9 +24,10 @@ from engine.simulate.attention_masks import (
     work_matrix,
 )
 from engine.simulate.ring_attention import ring_run
+from tests.each import each
 
 LAYOUTS = ["contiguous", "striped", "zigzag"]
-EACH = pytest.mark.parametrize("layout", LAYOUTS)
+EACH = each("layout", LAYOUTS)
 LONG = 65_536
 PEAK = ACCELERATORS["H100-SXM"].peak["bf16"]
 NVLINK, PORT = LINKS["nvlink4"].bandwidth, LINKS["infiniband_ndr"].bandwidth
@@ -43,15 +44,15 @@ def tokens_of(layout, ranks, rank, tokens):
 
 
 @EACH
-@pytest.mark.parametrize(("ranks", "tokens"), [(1, 7), (4, 64), (3, 50), (8, 5)])
+@each(("ranks", "tokens"), [(1, 7), (4, 64), (3, 50), (8, 5)])
 def test_every_token_belongs_to_one_rank(layout, ranks, tokens):
     owned = [token for rank in range(ranks) for token in tokens_of(layout, ranks, rank, tokens)]
     assert sorted(owned) == list(range(tokens))
 
 
 @EACH
-@pytest.mark.parametrize("documents", [(37,), (10, 1, 26), (5,) * 8, (3, 30, 4)])
-@pytest.mark.parametrize("ranks", [1, 3, 4])
+@each("documents", [(37,), (10, 1, 26), (5,) * 8, (3, 30, 4)])
+@each("ranks", [1, 3, 4])
 def test_the_pairs_of_two_ranks_are_those_counted_one_by_one(layout, documents, ranks):
     tokens = sum(documents)
     owned = [tokens_of(layout, ranks, rank, tokens) for rank in range(ranks)]
@@ -60,13 +61,13 @@ def test_the_pairs_of_two_ranks_are_those_counted_one_by_one(layout, documents, 
 
 
 @EACH
-@pytest.mark.parametrize("ranks", [1, 4, 8, 16])
+@each("ranks", [1, 4, 8, 16])
 def test_all_ranks_together_compute_half_of_the_square(layout, ranks):
     assert sum(rank_work("all_gather", layout, ranks, (4096,))) == 4096 * 4097 / 2
 
 
 @EACH
-@pytest.mark.parametrize("exchange", ["ring", "all_gather", "ulysses"])
+@each("exchange", ["ring", "all_gather", "ulysses"])
 def test_the_exchange_does_not_change_the_total(layout, exchange):
     documents = (1000, 500, 548)
     expected = sum(n * (n + 1) / 2 for n in documents)
@@ -86,7 +87,7 @@ def test_a_contiguous_ring_of_8_makes_the_last_rank_work_1_875_times_the_mean():
     assert f"{found:.3f}" == "1.875"
 
 
-@pytest.mark.parametrize("ranks", [2, 4, 8, 16])
+@each("ranks", [2, 4, 8, 16])
 def test_the_formula_of_the_imbalance_is_the_one_counted(ranks):
     found = imbalance(rank_work("ring", "contiguous", ranks, (LONG,)))
     assert contiguous_imbalance(ranks) == pytest.approx(found, rel=1e-3)
@@ -106,7 +107,7 @@ def test_a_contiguous_ring_of_8_wastes_47_percent():
     assert f"{100 * (1 - 1 / found):.0f}" == "47"
 
 
-@pytest.mark.parametrize("ranks", [2, 8, 16])
+@each("ranks", [2, 8, 16])
 def test_zigzag_gives_all_ranks_the_same(ranks):
     assert len(set(rank_work("ring", "zigzag", ranks, (LONG,)))) == 1
 
@@ -124,12 +125,12 @@ def test_in_lockstep_a_contiguous_ring_of_16_costs_nearly_double():
     assert found == pytest.approx((0.5 + 15) / 8, rel=1e-3)
 
 
-@pytest.mark.parametrize("layout", ["striped", "zigzag"])
+@each("layout", ["striped", "zigzag"])
 def test_in_lockstep_even_layouts_cost_nothing(layout):
     assert lockstep_imbalance(ring_work(layout, 16, (LONG,))) == pytest.approx(1, rel=1e-2)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each("layout", LAYOUTS)
 def test_the_first_step_of_a_ring_works_on_a_ranks_own_keys(layout):
     matrix = work_matrix(layout, 4, (64,))
     assert ring_work(layout, 4, (64,))[0] == tuple(matrix[r][r] for r in range(4))
@@ -168,7 +169,7 @@ def test_a_sequence_without_tokens_is_refused():
         work_matrix("zigzag", 2, ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("bandwidth", "group", "printed"),
     [(NVLINK, 1, "2,198"), (PORT, 1, "19,780"), (NVLINK, 8, "275"), (PORT, 8, "2,472")],
 )
@@ -180,14 +181,14 @@ def test_a_causal_mask_doubles_the_threshold():
     assert overlap_tokens(PEAK, PORT, visible=0.5) == 2 * overlap_tokens(PEAK, PORT)
 
 
-@pytest.mark.parametrize("group", [1, 8])
+@each("group", [1, 8])
 def test_at_the_threshold_a_step_computes_as_long_as_its_block_travels(group):
     tokens, width = overlap_tokens(PEAK, PORT, group), 8192
     travels = ring_step_bytes(tokens, width // group, 2.0) / PORT
     assert ring_step_time(tokens, width, PEAK) == pytest.approx(travels)
 
 
-@pytest.mark.parametrize(("tokens", "printed"), [(131_072, "0.54"), (1_048_576, "4.29")])
+@each(("tokens", "printed"), [(131_072, "0.54"), (1_048_576, "4.29")])
 def test_a_double_buffer_of_keys_and_values_takes_half_a_gigabyte_at_128k(tokens, printed):
     assert f"{ring_buffer(tokens / 8, 8192, 1.0, 2) / GB:.2f}" == printed
 
@@ -208,7 +209,7 @@ def test_with_one_buffer_nothing_overlaps():
     assert ring_run(even(3.0), 1.0, num_buffers=1).end == 6 * 3.0 + 5 * 1.0
 
 
-@pytest.mark.parametrize("buffers", [1, 2, 3, 4])
+@each("buffers", [1, 2, 3, 4])
 def test_more_buffers_are_never_slower(buffers):
     work = [[float(1 + (r * s) % 4) for r in range(6)] for s in range(6)]
     fewer, more = (ring_run(work, 1.5, number).end for number in (buffers, buffers + 1))
@@ -220,13 +221,13 @@ def test_a_free_link_leaves_the_busiest_rank():
     assert run.end == run.busiest == 7.0
 
 
-@pytest.mark.parametrize("buffers", [1, 2, 3])
+@each("buffers", [1, 2, 3])
 def test_no_rank_computes_on_a_block_before_it_arrived(buffers):
     run = ring_run(ring_work("contiguous", 6, (96,)), 40.0, buffers)
     assert all(turn.start >= turn.arrived >= turn.sent for turn in run.turns)
 
 
-@pytest.mark.parametrize("buffers", [1, 2, 3])
+@each("buffers", [1, 2, 3])
 def test_every_rank_sees_every_block_once(buffers):
     run = ring_run(even(1.0), 1.0, buffers)
     seen = {rank: [] for rank in range(6)}
@@ -235,7 +236,7 @@ def test_every_rank_sees_every_block_once(buffers):
     assert all(sorted(sources) == list(range(6)) for sources in seen.values())
 
 
-@pytest.mark.parametrize("buffers", [2, 3])
+@each("buffers", [2, 3])
 def test_a_rank_never_holds_more_blocks_than_buffers(buffers):
     run = ring_run(ring_work("contiguous", 6, (96,)), 40.0, buffers)
     by = {(turn.step, turn.rank): turn for turn in run.turns}

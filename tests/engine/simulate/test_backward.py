@@ -4,6 +4,7 @@ import pytest
 
 from engine.formulas.overlap import exposed_time
 from engine.simulate.backward import COMMUNICATION, COMPUTE, blocking, overlapped
+from tests.each import each
 
 CASES = [
     (backward, num_buckets, bucket_time)
@@ -20,51 +21,51 @@ def bucket_by_bucket(forward, backward, num_buckets, bucket_time):
     return free - forward - backward
 
 
-@pytest.mark.parametrize(("backward", "num_buckets", "bucket_time"), CASES)
+@each(("backward", "num_buckets", "bucket_time"), CASES)
 def test_groups_of_buckets_end_when_single_buckets_do(backward, num_buckets, bucket_time):
     step = overlapped(0.116, backward, num_buckets, bucket_time)
     alone = bucket_by_bucket(0.116, backward, num_buckets, bucket_time)
     assert step.exposed == pytest.approx(alone, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("backward", "num_buckets", "bucket_time"), CASES)
+@each(("backward", "num_buckets", "bucket_time"), CASES)
 def test_the_exposed_time_is_that_of_the_closed_form(backward, num_buckets, bucket_time):
     step = overlapped(0.116, backward, num_buckets, bucket_time)
     formula = exposed_time(num_buckets * bucket_time, backward, num_buckets)
     assert step.exposed == pytest.approx(formula, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("backward", "num_buckets", "bucket_time"), CASES)
+@each(("backward", "num_buckets", "bucket_time"), CASES)
 def test_without_overlap_all_communication_is_exposed(backward, num_buckets, bucket_time):
     step = blocking(0.116, backward, num_buckets, bucket_time)
     assert step.exposed == pytest.approx(num_buckets * bucket_time, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("backward", "num_buckets", "bucket_time"), CASES)
+@each(("backward", "num_buckets", "bucket_time"), CASES)
 def test_hidden_and_exposed_make_the_communication(backward, num_buckets, bucket_time):
     step = overlapped(0.116, backward, num_buckets, bucket_time)
     assert step.hidden + step.exposed == pytest.approx(step.isolated, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("backward", "num_buckets", "bucket_time"), CASES)
-@pytest.mark.parametrize("simulate", [overlapped, blocking])
+@each(("backward", "num_buckets", "bucket_time"), CASES)
+@each("simulate", [overlapped, blocking])
 def test_all_communication_is_on_its_stream(simulate, backward, num_buckets, bucket_time):
     step = simulate(0.116, backward, num_buckets, bucket_time)
     busy = sum(span.busy for span in step.spans if span.stream == COMMUNICATION)
     assert busy == pytest.approx(step.isolated)
 
 
-@pytest.mark.parametrize(("backward", "num_buckets", "bucket_time"), CASES)
-@pytest.mark.parametrize("simulate", [overlapped, blocking])
+@each(("backward", "num_buckets", "bucket_time"), CASES)
+@each("simulate", [overlapped, blocking])
 def test_all_computation_is_on_its_stream(simulate, backward, num_buckets, bucket_time):
     step = simulate(0.116, backward, num_buckets, bucket_time)
     busy = sum(span.busy for span in step.spans if span.stream == COMPUTE)
     assert busy == pytest.approx(step.compute)
 
 
-@pytest.mark.parametrize(("backward", "num_buckets", "bucket_time"), CASES)
-@pytest.mark.parametrize("simulate", [overlapped, blocking])
-@pytest.mark.parametrize("stream", [COMPUTE, COMMUNICATION])
+@each(("backward", "num_buckets", "bucket_time"), CASES)
+@each("simulate", [overlapped, blocking])
+@each("stream", [COMPUTE, COMMUNICATION])
 def test_no_stream_does_two_things_at_once(stream, simulate, backward, num_buckets, bucket_time):
     step = simulate(0.116, backward, num_buckets, bucket_time)
     spans = [span for span in step.spans if span.stream == stream]
@@ -96,13 +97,13 @@ def test_a_single_bucket_says_its_number():
     assert overlapped(0.1, 0.2, 3, 1e-3).spans[-1].label == "bucket 3"
 
 
-@pytest.mark.parametrize("simulate", [overlapped, blocking])
+@each("simulate", [overlapped, blocking])
 def test_a_step_without_buckets_is_refused(simulate):
     with pytest.raises(ValueError, match="num_buckets is 0; it must be 1 or more"):
         simulate(0.1, 0.2, 0, 1e-3)
 
 
-@pytest.mark.parametrize("simulate", [overlapped, blocking])
+@each("simulate", [overlapped, blocking])
 def test_a_picture_without_groups_is_refused(simulate):
     with pytest.raises(ValueError, match="groups is 0; it must be 1 or more"):
         simulate(0.1, 0.2, 3, 1e-3, groups=0)

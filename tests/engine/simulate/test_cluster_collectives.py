@@ -28,11 +28,12 @@ from engine.simulate.lumping import lumped
 from engine.simulate.topology import Topology, route
 from engine.simulate.trace import port_bytes
 from engine.simulate.trace import time as trace_time
+from tests.each import each
 
 SIZE, ALPHA = 14e9, 5e-6
 ALL_REDUCES = (ring, hierarchical, halving_doubling, tree, in_switch, star)
 EVERY = (*ALL_REDUCES, direct, two_level)
-ALGORITHMS = pytest.mark.parametrize("algorithm", EVERY)
+ALGORITHMS = each("algorithm", EVERY)
 NAMES = discover.names("engine.collectives")
 
 
@@ -62,20 +63,20 @@ def run_on(name, topology, size=SIZE):
     return timed(plan, drained(plan), size)
 
 
-@pytest.mark.parametrize("world_size", [2, 3, 8, 16])
+@each("world_size", [2, 3, 8, 16])
 def test_a_ring_on_equal_ports_takes_its_closed_form(world_size):
     expected = ring_all_reduce_time(SIZE, world_size, 50e9, ALPHA)
     assert run_on("ring_all_reduce", flat(world_size)).time == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("world_size", [2, 3, 8, 16])
+@each("world_size", [2, 3, 8, 16])
 def test_a_star_on_equal_ports_takes_its_closed_form(world_size):
     expected = star_all_reduce_time(SIZE, world_size, 50e9, ALPHA)
     assert run_on("star_all_reduce", flat(world_size)).time == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "in_network_all_reduce"])
-@pytest.mark.parametrize("world_size", [2, 5, 8])
+@each("name", [name for name in NAMES if name != "in_network_all_reduce"])
+@each("world_size", [2, 5, 8])
 def test_on_equal_ports_every_collective_takes_what_its_busiest_ports_say(name, world_size):
     trace = run(discover.module("engine.collectives", name), world_size)
     expected = trace_time(trace, SIZE, 50e9, ALPHA)
@@ -84,8 +85,8 @@ def test_on_equal_ports_every_collective_takes_what_its_busiest_ports_say(name, 
     assert run_on(name, flat(world_size)).time >= expected * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("world_size", [2, 5, 8])
+@each("name", NAMES)
+@each("world_size", [2, 5, 8])
 def test_the_links_carry_the_bytes_that_the_ports_sent(name, world_size):
     trace = run(discover.module("engine.collectives", name), world_size)
     loads = run_on(name, flat(world_size)).loads
@@ -93,14 +94,14 @@ def test_the_links_carry_the_bytes_that_the_ports_sent(name, world_size):
     assert out == pytest.approx([sent for sent, _ in port_bytes(trace, -1, SIZE)])
 
 
-@pytest.mark.parametrize("nodes", [2, 4, 8])
+@each("nodes", [2, 4, 8])
 def test_a_ring_over_all_rails_takes_the_closed_form_of_all_ports(nodes):
     where = cluster(8 * nodes, step_latency=0.0, network_latency=0.0, climb_latency=0.0)
     expected = ring_all_reduce_time(SIZE, 8 * nodes, min(450e9, 400e9))
     assert took(ring, where) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("nodes", [2, 4, 16])
+@each("nodes", [2, 4, 16])
 def test_a_hierarchy_takes_its_closed_form(nodes):
     where = cluster(8 * nodes, network_latency=ALPHA, climb_latency=0.0)
     expected = hierarchical_all_reduce_time(SIZE, 8, nodes, 450e9, 3.4e-6, 400e9, ALPHA)
@@ -123,8 +124,8 @@ def test_halving_and_doubling_wants_powers_of_two():
         halving_doubling(cluster(24))
 
 
-@pytest.mark.parametrize("algorithm", [ring, hierarchical, halving_doubling, tree, star])
-@pytest.mark.parametrize(
+@each("algorithm", [ring, hierarchical, halving_doubling, tree, star])
+@each(
     "changes",
     [
         {},
@@ -143,8 +144,8 @@ def test_alike_flows_taken_together_take_the_time_of_all_of_them(algorithm, chan
     assert took(algorithm, together) == pytest.approx(took(algorithm, alone), rel=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", ALL_REDUCES)
-@pytest.mark.parametrize(
+@each("algorithm", ALL_REDUCES)
+@each(
     "changes",
     [
         {},
@@ -167,8 +168,8 @@ def test_a_slow_port_leaves_few_classes_of_flows_in_a_hierarchy():
     assert [len(lumped(phase, [link]).flows) for phase in plan] == [1, 3]
 
 
-@pytest.mark.parametrize("changes", [{}, {"pxn": False}, {"rails": False}, {"ports_per_node": 2}])
-@pytest.mark.parametrize("share", [1.0, 7.0])
+@each("changes", [{}, {"pxn": False}, {"rails": False}, {"ports_per_node": 2}])
+@each("share", [1.0, 7.0])
 def test_groups_of_an_all_to_all_take_the_time_of_all_its_messages(changes, share):
     where = cluster(**changes, oversubscription=share)
     world = where.topology.world_size
@@ -203,8 +204,8 @@ def test_one_to_one_is_never_slower_than_seven_to_one(algorithm):
     assert took(algorithm, cluster()) <= took(algorithm, cluster(oversubscription=7.0))
 
 
-@pytest.mark.parametrize("algorithm", ALL_REDUCES)
-@pytest.mark.parametrize("way", ["out", "in"])
+@each("algorithm", ALL_REDUCES)
+@each("way", ["out", "in"])
 def test_a_slower_port_is_never_faster(algorithm, way):
     shares = (1.0, 0.5, 0.1)
     slow = [((f"port_{way}", 1, 2), share) for share in shares]
@@ -227,7 +228,7 @@ def test_the_binding_link_is_the_slow_port():
     assert ("port_out", 1, 2) in result(ring, slow).binding
 
 
-@pytest.mark.parametrize("algorithm", [ring, hierarchical])
+@each("algorithm", [ring, hierarchical])
 def test_on_wrong_rails_a_collective_is_slower(algorithm):
     wires = {"pxn": False, "oversubscription": 7.0}
     right, wrong = cluster(**wires), cluster(**wires, rail_shift=1)
@@ -284,7 +285,7 @@ def test_nobody_waits_for_the_network_in_one_node(algorithm):
     assert {str(link[0]).partition("_")[0] for link in loads} == {"nvlink"}
 
 
-@pytest.mark.parametrize("pxn", [True, False])
+@each("pxn", [True, False])
 def test_no_message_of_a_ring_climbs_within_a_group(pxn):
     assert not [
         link

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from engine.simulate.fair_share import Flow, drain, fair_rates
+from tests.each import each
 
 
 def flow(*links, size=1.0):
@@ -27,7 +28,7 @@ def load(flows, rates, link):
     return sum(rate for one, rate in zip(flows, rates, strict=True) if link in one.links)
 
 
-SEEDS = pytest.mark.parametrize("seed", range(20))
+SEEDS = each("seed", range(20))
 
 
 def test_a_link_is_shared_equally():

@@ -13,6 +13,7 @@ from engine.simulate.pipeline_measures import (
     idle_share,
     peak_activations,
 )
+from tests.each import each
 
 # The conventions of the published tables: all three passes alike, or B = 2 with its half W = 1.
 EQUAL = Times(forward=1.0, backward_input=1.0, backward_weight=1.0, pair=3.0)
@@ -47,8 +48,8 @@ def test_four_stages_and_eight_micro_batches_idle_27_percent():
     assert idle_over_ideal(run, run.period) == pytest.approx(3 / 8)
 
 
-@pytest.mark.parametrize(("p", "m"), SIZES)
-@pytest.mark.parametrize("name", ["gpipe", "one_f_one_b"])
+@each(("p", "m"), SIZES)
+@each("name", ["gpipe", "one_f_one_b"])
 def test_gpipe_and_1f1b_idle_as_their_closed_form_says(name, p, m):
     for passes in PASSES:
         run = step(name, p, m, times=times(*passes))
@@ -57,9 +58,9 @@ def test_gpipe_and_1f1b_idle_as_their_closed_form_says(name, p, m):
         assert idle_over_ideal(run, run.period) == pytest.approx(formulas.bubble_over_ideal(p, m))
 
 
-@pytest.mark.parametrize(("p", "m"), SIZES)
-@pytest.mark.parametrize("v", [2, 3, 8])
-@pytest.mark.parametrize("name", ["interleaved", "breadth_first"])
+@each(("p", "m"), SIZES)
+@each("v", [2, 3, 8])
+@each("name", ["interleaved", "breadth_first"])
 def test_chunks_divide_the_idle_time(name, p, m, v):
     run = step(name, p, m, v)
     assert idle(run) == pytest.approx(formulas.one_f_one_b_idle(p, 1, 1, 1, v))
@@ -71,8 +72,8 @@ def test_one_at_a_time_uses_one_part_in_p():
     assert idle_share(run, run.period) == pytest.approx(7 / 8)
 
 
-@pytest.mark.parametrize(("p", "m"), [s for s in SIZES if s[1] >= 2 * s[0] - 1])
-@pytest.mark.parametrize("passes", PASSES)
+@each(("p", "m"), [s for s in SIZES if s[1] >= 2 * s[0] - 1])
+@each("passes", PASSES)
 def test_zero_bubble_schedules_idle_as_their_closed_forms_say(p, m, passes):
     first = step("zb_h1", p, m, times=times(*passes))
     second = step("zb_h2", p, m, times=times(*passes))
@@ -80,13 +81,13 @@ def test_zero_bubble_schedules_idle_as_their_closed_forms_say(p, m, passes):
     assert idle(second) == pytest.approx(formulas.zb_h2_idle(p, *passes), abs=1e-9)
 
 
-@pytest.mark.parametrize(("p", "m"), SIZES)
+@each(("p", "m"), SIZES)
 def test_zb_h1_has_a_third_of_the_idle_time_of_1f1b_if_passes_are_alike(p, m):
     assert idle(step("zb_h1", p, m)) == pytest.approx(idle(step("one_f_one_b", p, m)) / 3)
 
 
-@pytest.mark.parametrize(("p", "m"), [s for s in SIZES if s[1] >= 2 * s[0] - 1])
-@pytest.mark.parametrize(("name", "v"), [("zb_h2", 1), ("zb_v", 2)])
+@each(("p", "m"), [s for s in SIZES if s[1] >= 2 * s[0] - 1])
+@each(("name", "v"), [("zb_h2", 1), ("zb_v", 2)])
 def test_zb_h2_and_zb_v_have_no_bubble_if_passes_are_alike(name, v, p, m):
     run = step(name, p, m, v)
     assert idle_share(run, run.period) == pytest.approx(0, abs=1e-12)
@@ -97,16 +98,16 @@ def test_a_common_pause_between_steps_brings_a_bubble_back_to_zb_h2():
     assert run.length - run.busy[0] == 7.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "v", "expected"), [("one_f_one_b", 1, 21.0), ("zb_h1", 1, 7.0), ("dualpipe", 2, 6.0)]
 )
-@pytest.mark.parametrize("m", [16, 20, 32])
+@each("m", [16, 20, 32])
 def test_eight_stages_idle_as_the_table_of_dualpipe_says(name, v, expected, m):
     assert idle(step(name, 8, m, v)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("p", "m"), [(2, 4), (4, 8), (6, 20), (8, 16), (8, 24), (16, 32)])
-@pytest.mark.parametrize("passes", [t for t in PASSES if t[0] == t[1]])
+@each(("p", "m"), [(2, 4), (4, 8), (6, 20), (8, 16), (8, 24), (16, 32)])
+@each("passes", [t for t in PASSES if t[0] == t[1]])
 def test_dualpipe_idles_as_its_closed_form_says_if_overlapping_saves_nothing(p, m, passes):
     _, back, weight = passes
     closed = formulas.dualpipe_idle(p, sum(passes), back + weight, weight)
@@ -126,8 +127,8 @@ def test_dualpipe_v_is_dualpipe_of_twice_the_stages_folded():
     assert folded.starts == deep.starts[:8]
 
 
-@pytest.mark.parametrize("p", range(2, 12))
-@pytest.mark.parametrize("m", [1, 2, 3, 8, 24])
+@each("p", range(2, 12))
+@each("m", [1, 2, 3, 8, 24])
 def test_1f1b_holds_what_its_closed_form_says(p, m):
     peaks = [formulas.one_f_one_b_peak(rank, p, m) for rank in range(p)]
     assert list(peak_activations(step("one_f_one_b", p, m))) == peaks
@@ -138,14 +139,14 @@ def test_four_stages_hold_4_3_2_1_with_1f1b_and_8_each_with_gpipe():
     assert peak_activations(step("gpipe", 4, 8)) == (8, 8, 8, 8)
 
 
-@pytest.mark.parametrize(("p", "m"), [(4, 8), (8, 16), (8, 32)])
-@pytest.mark.parametrize("v", [2, 4, 8])
+@each(("p", "m"), [(4, 8), (8, 16), (8, 32)])
+@each("v", [2, 4, 8])
 def test_interleaving_holds_what_its_closed_form_says(p, m, v):
     peaks = [formulas.interleaved_peak(rank, p, v) for rank in range(p)]
     assert list(peak_activations(step("interleaved", p, m, v))) == pytest.approx(peaks)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "v", "peak"),
     [
         ("zb_h1", 1, 8),
@@ -179,7 +180,7 @@ def test_a_v_sends_twice_as_many_messages_as_1f1b_and_a_loop_v_times_and_more():
 COUNTED = [("zb_v", 2), ("one_f_one_b", 1), ("interleaved", 2)]
 
 
-@pytest.mark.parametrize("v", [1, 2, 4])
+@each("v", [1, 2, 4])
 def test_bytes_between_stages_are_messages_times_their_size(v):
     run = step("interleaved" if v > 1 else "one_f_one_b", 4, 8, v)
     assert run.program.num_messages * 64.0 == formulas.pipeline_bytes(8, 4, 64.0, v)
@@ -219,7 +220,7 @@ def test_without_idle_time_both_conventions_are_zero():
     assert idle_over_ideal(run, sum(run.busy) / 2) == pytest.approx(0)
 
 
-@pytest.mark.parametrize("over", [0.0, 0.375, 1.0, 7.0])
+@each("over", [0.0, 0.375, 1.0, 7.0])
 def test_the_conventions_convert(over):
     assert formulas.share_of_step(over) == pytest.approx(1 - 1 / (1 + over))
 

@@ -18,6 +18,7 @@ from engine.simulate.sharding_time import data_parallel_time, rank_weights
 from engine.simulate.stream_account import account
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, run
 from engine.simulate.workload import Workload, nccl_wire, ring_wire, star_wire
+from tests.each import each
 
 PACKAGE = "engine.simulate.programs"
 NAMES = discover.names(PACKAGE)
@@ -43,8 +44,8 @@ WORKLOADS = {
     "no prefetch": replace(PLAIN, prefetch=0, num_microbatches=2),
     "kept": replace(PLAIN, reshard=False, prefetch=4, num_microbatches=2, optimizer=1e-3),
 }
-ALL = pytest.mark.parametrize("name", NAMES)
-EVERY = pytest.mark.parametrize("work", WORKLOADS.values(), ids=WORKLOADS)
+ALL = each("name", NAMES)
+EVERY = each("work", WORKLOADS.values(), ids=WORKLOADS)
 
 
 def ops(name, work):
@@ -157,7 +158,7 @@ REPLICATED = (
 )
 
 
-@pytest.mark.parametrize("name", [*REPLICATED, "zero_1", "zero_2"])
+@each("name", [*REPLICATED, "zero_1", "zero_2"])
 def test_one_micro_batch_of_replicas_sends_one_all_reduce(name):
     assert sent(name, PLAIN) == pytest.approx(ring_bytes_sent(GRADIENT, 8))
 
@@ -179,7 +180,7 @@ def test_zero_2_scatters_every_micro_batch_and_gathers_once():
     assert sent("zero_2", work) == pytest.approx(4 * ring_bytes_sent(GRADIENT, 8) / 2)
 
 
-@pytest.mark.parametrize("name", ["fully_sharded", "paired_passes"])
+@each("name", ["fully_sharded", "paired_passes"])
 def test_full_sharding_sends_three_halves_of_an_all_reduce_per_micro_batch(name):
     work = replace(PLAIN, num_microbatches=3)
     assert sent(name, work) == pytest.approx(3 * 3 * ring_bytes_sent(GRADIENT, 8) / 2)
@@ -201,9 +202,9 @@ def test_hybrid_sharding_needs_replicas():
         ops("hybrid_sharded", replace(PLAIN, replicas=None))
 
 
-@pytest.mark.parametrize("tensors", [1, 2, 4])
-@pytest.mark.parametrize("backward", [1e-4, 4e-3, 1.0])
-@pytest.mark.parametrize("per_bucket", [1, 2, 3])
+@each("tensors", [1, 2, 4])
+@each("backward", [1e-4, 4e-3, 1.0])
+@each("per_bucket", [1, 2, 3])
 def test_buckets_end_when_those_of_the_two_stream_model_do(tensors, backward, per_bucket):
     one = PLAIN.parameters * 2.0 / tensors
     work = replace(PLAIN, backward=backward, tensors=tensors, bucket=per_bucket * one)
@@ -215,8 +216,8 @@ def test_buckets_end_when_those_of_the_two_stream_model_do(tensors, backward, pe
     assert step("bucketed_data_parallel", work).length == pytest.approx(closed.total)
 
 
-@pytest.mark.parametrize("tensors", [1, 4])
-@pytest.mark.parametrize("backward", [1e-4, 4e-3, 1.0])
+@each("tensors", [1, 4])
+@each("backward", [1e-4, 4e-3, 1.0])
 def test_a_message_per_tensor_is_a_bucket_per_tensor(tensors, backward):
     work = replace(PLAIN, backward=backward, tensors=tensors)
     count = PLAIN.layers * tensors
@@ -225,7 +226,7 @@ def test_a_message_per_tensor_is_a_bucket_per_tensor(tensors, backward):
     assert found == pytest.approx(exposed_time(time, PLAIN.layers * backward, count))
 
 
-@pytest.mark.parametrize("name", ["naive_data_parallel", "flat_data_parallel"])
+@each("name", ["naive_data_parallel", "flat_data_parallel"])
 def test_what_blocks_ends_when_the_two_stream_model_does(name):
     count = 1 if name == "flat_data_parallel" else PLAIN.layers * PLAIN.tensors
     closed = blocking(
@@ -237,7 +238,7 @@ def test_what_blocks_ends_when_the_two_stream_model_does(name):
     assert step(name, PLAIN).length == pytest.approx(closed.total)
 
 
-@pytest.mark.parametrize("time", [1e-4, 1e-3, 1e-2])
+@each("time", [1e-4, 1e-3, 1e-2])
 def test_zero_1_exposes_an_end_of_each_half(time):
     work = replace(PLAIN, forward=time, backward=2 * time, tensors=1, bucket=PLAIN.parameters * 2)
     half = PLAIN.layers * RING.scatter(PLAIN.parameters * 2.0)
@@ -255,7 +256,7 @@ LONG = WORKLOADS["long"]
 ONE = RING.scatter(PLAIN.parameters * 2.0)
 
 
-@pytest.mark.parametrize("prefetch", [1, 2, 4])
+@each("prefetch", [1, 2, 4])
 def test_prefetching_leaves_the_first_gather_and_the_last_scatter(prefetch):
     work = replace(LONG, prefetch=prefetch)
     assert step("fully_sharded", work).exposed == pytest.approx(2 * ONE)
@@ -316,13 +317,13 @@ def excess(times):
     return max(communication / MODEL.num_layers, communication * (1 - times))
 
 
-@pytest.mark.parametrize("times", [0.1, 0.3])
+@each("times", [0.1, 0.3])
 def test_much_communication_exposes_what_the_cost_model_says(times):
     found = of_streams(times * of_cost_model(0.0))
     assert found.exposed == pytest.approx(excess(times))
 
 
-@pytest.mark.parametrize("times", [1.3, 3.0, 30.0])
+@each("times", [1.3, 3.0, 30.0])
 def test_little_communication_exposes_what_the_cost_model_says_to_a_layer(times):
     communication = of_cost_model(0.0)
     found = of_streams(times * communication)
@@ -330,7 +331,7 @@ def test_little_communication_exposes_what_the_cost_model_says_to_a_layer(times)
     assert found.exposed == pytest.approx(excess(times), abs=layer)
 
 
-@pytest.mark.parametrize("times", [1.0, 3.0, 30.0])
+@each("times", [1.0, 3.0, 30.0])
 def test_contention_and_exposed_communication_are_those_of_the_cost_model_to_a_layer(times):
     communication = of_cost_model(0.0)
     layer = communication / MODEL.num_layers
@@ -340,7 +341,7 @@ def test_contention_and_exposed_communication_are_those_of_the_cost_model_to_a_l
     assert found.exposed + found.contention == pytest.approx(expected, abs=layer)
 
 
-@pytest.mark.parametrize("sequence_parallel", [False, True])
+@each("sequence_parallel", [False, True])
 def test_blocking_tensor_parallelism_exposes_what_the_cost_model_says(sequence_parallel):
     plan = Plan(world_size=64, tensor_parallel=8, sequence_parallel=sequence_parallel)
     rank = rank_of(CLUSTER, TRAINING)
@@ -349,7 +350,7 @@ def test_blocking_tensor_parallelism_exposes_what_the_cost_model_says(sequence_p
     assert step("tensor_parallel", work).exposed == pytest.approx(time * MODEL.num_layers)
 
 
-@pytest.mark.parametrize("chunks", [2, 4, 8])
+@each("chunks", [2, 4, 8])
 def test_async_tensor_parallelism_exposes_the_first_and_the_last_piece(chunks):
     work = replace(PLAIN, tensor_gather=4e-4, tensor_chunks=chunks)
     blocking_step = step("tensor_parallel", work).exposed
@@ -365,8 +366,8 @@ def pieces(gather, product, chunks):
     return done
 
 
-@pytest.mark.parametrize("product", [1e-5, 2e-4, 4e-4, 5e-3])
-@pytest.mark.parametrize("chunks", [2, 3, 8])
+@each("product", [1e-5, 2e-4, 4e-4, 5e-3])
+@each("chunks", [2, 3, 8])
 def test_pieces_drawn_as_one_end_when_single_pieces_do(product, chunks):
     work = replace(PLAIN, layers=1, forward=product, tensor_gather=4e-4, tensor_chunks=chunks)
     spans = {span.op.key: span for span in run(ops("tensor_parallel_async", work))}

@@ -22,6 +22,7 @@ from engine.simulate.rank_map import (
     placed,
 )
 from engine.simulate.step_time import step_time
+from tests.each import each
 
 MEGATRON = ("tensor", "context", "data", "pipeline")
 LLAMA = ("tensor", "context", "pipeline", "data")
@@ -49,21 +50,21 @@ def test_the_neighbors_of_gpu_0_are_those_in_the_llama_3_paper():
     assert [along(sixteen, axis, 0)[1] for axis in LLAMA] == [1, 2, 4, 8]
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
-@pytest.mark.parametrize("axis", [*AXES, "expert", "expert_data"])
+@each("order", ORDERS, ids="-".join)
+@each("axis", [*AXES, "expert", "expert_data"])
 def test_every_rank_is_in_one_group_of_each_axis(order, axis):
     found = groups(mesh((2, 3, 4, 2), order, expert=6), axis)
     assert sorted(rank for one in found for rank in one) == list(range(48))
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+@each("order", ORDERS, ids="-".join)
 def test_places_along_all_axes_name_a_rank(order):
     twenty_four = mesh((2, 3, 2, 2), order)
     names = {tuple(place(twenty_four, rank, axis) for axis in AXES) for rank in range(24)}
     assert len(names) == 24
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+@each("order", ORDERS, ids="-".join)
 def test_experts_never_leave_their_stage(order):
     cube = mesh((2, 2, 2, 3), order, expert=4)
     for one in groups(cube, "expert"):
@@ -154,7 +155,7 @@ def test_one_rank_sends_nothing():
     assert {sent for sent, _ in found.values()} == {0.0}
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+@each("order", ORDERS, ids="-".join)
 def test_the_order_does_not_change_the_bytes(order):
     here = sent_per_step(MODEL, PLAN, TRAINING, replace(MAP, order=order))
     assert here == sent_per_step(MODEL, PLAN, TRAINING, MAP)
@@ -174,8 +175,8 @@ def test_seven_of_eight_expert_bytes_leave_the_node_of_64_ranks():
     assert found == pytest.approx(56 / 63)
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
-@pytest.mark.parametrize("axis", SHOWN)
+@each("order", ORDERS, ids="-".join)
+@each("axis", SHOWN)
 def test_the_share_that_leaves_is_that_of_the_single_links(order, axis):
     one = mesh((2, 2, 2, 3), order, expert=4, gpus_per_node=4)
     pairs = list(links(one, axis))
@@ -214,13 +215,13 @@ def test_the_node_with_fewest_gpus_of_a_group_sets_its_pace():
     assert placed(mesh((4, 1, 2, 3), ("pipeline", "context", "data", "tensor")))["tensor"] == 1
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+@each("order", ORDERS, ids="-".join)
 def test_no_order_of_the_24_gpus_beats_tensor_parallelism_inside(order):
     assert seconds(order).total >= 0.999 * min(seconds(MEGATRON).total, seconds(LLAMA).total)
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
-@pytest.mark.parametrize("axis", [*AXES, "expert", "expert_data"])
+@each("order", ORDERS, ids="-".join)
+@each("axis", [*AXES, "expert", "expert_data"])
 def test_the_widest_group_is_the_widest_of_all_groups(order, axis):
     one = mesh((2, 3, 4, 2), order, expert=6, gpus_per_node=5)
     spans = [len({node_of(one, rank) for rank in ranks}) for ranks in groups(one, axis)]

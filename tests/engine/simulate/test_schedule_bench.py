@@ -11,6 +11,7 @@ from engine.simulate.schedule_bench import Played, beside, over_microbatches, pl
 from engine.simulate.schedule_case import Case
 from engine.simulate.schedule_frontier import frontier
 from engine.simulate.schedule_idle import IDLE, closed_idle
+from tests.each import each
 
 # The units of DualPipe's own table: F = 1, B = 2 of which W = 1, F&B = 3.
 TABLE = Case(
@@ -33,15 +34,13 @@ TABLE = Case(
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "idle"), [("one_f_one_b", 21.0), ("zb_h1", 7.0), ("dualpipe", 6.0)]
-)
+@each(("name", "idle"), [("one_f_one_b", 21.0), ("zb_h1", 7.0), ("dualpipe", 6.0)])
 def test_the_idle_times_of_dualpipes_table_are_played(name, idle):
     one = played(replace(TABLE, schedule=name))
     assert one.share * one.step == pytest.approx(idle)
 
 
-@pytest.mark.parametrize("name", IDLE)
+@each("name", IDLE)
 def test_the_closed_form_is_the_played_idle_time(name):
     case = replace(TABLE, schedule=name, num_microbatches=24)
     one = played(case)
@@ -83,9 +82,7 @@ def test_too_many_operations_are_played_with_fewer_micro_batches():
     assert not setting.refused
 
 
-@pytest.mark.parametrize(
-    ("stages", "microbatches", "chunks"), list(product((2, 4, 8), range(1, 25), (2, 4)))
-)
+@each(("stages", "microbatches", "chunks"), list(product((2, 4, 8), range(1, 25), (2, 4))))
 def test_the_bubble_of_interleaved_stages_is_the_closed_form_with_few_micro_batches_too(
     stages, microbatches, chunks
 ):

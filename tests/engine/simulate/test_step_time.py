@@ -9,6 +9,7 @@ import pytest
 from engine.estimate import estimate
 from engine.run.file import read
 from engine.simulate.step_time import StepTime, step_time
+from tests.each import each
 from tests.validation.any_run import any_document, changed
 
 DOCUMENTS = [any_document(random.Random(f"step {seed}")) for seed in range(2000)]
@@ -119,7 +120,7 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize("case", PUBLISHED, ids=lambda case: case[0])
+@each("case", PUBLISHED, ids=lambda case: case[0])
 def test_a_published_run_takes_its_time_within_15_percent(case):
     _, model, tokens, cluster, plan, training, seconds = case
     document = {
@@ -133,7 +134,7 @@ def test_a_published_run_takes_its_time_within_15_percent(case):
     assert timed(document).total == pytest.approx(seconds, rel=0.15)
 
 
-@pytest.mark.parametrize("seed", range(0, 2000, 40))
+@each("seed", range(0, 2000, 40))
 def test_estimates_of_any_run_are_finite_and_their_parts_add_up(seed):
     for document in DOCUMENTS[seed : seed + 40]:
         found = estimate(read(document))
@@ -143,7 +144,7 @@ def test_estimates_of_any_run_are_finite_and_their_parts_add_up(seed):
         assert 0 < sum(sizes) == pytest.approx(found["peak_memory"], rel=1e-9), document
 
 
-@pytest.mark.parametrize("seed", range(0, 600, 40))
+@each("seed", range(0, 600, 40))
 def test_a_faster_network_is_never_slower(seed):
     for document in DOCUMENTS[seed : seed + 40]:
         speed = document["cluster"]["nic_bandwidth"]
@@ -151,8 +152,8 @@ def test_a_faster_network_is_never_slower(seed):
         assert timed(faster).total <= timed(document).total * (1 + 1e-9), document
 
 
-@pytest.mark.parametrize("field", ["memory_bandwidth", "scale_up", "pcie"])
-@pytest.mark.parametrize("seed", range(0, 400, 40))
+@each("field", ["memory_bandwidth", "scale_up", "pcie"])
+@each("seed", range(0, 400, 40))
 def test_a_gpu_with_more_bandwidth_is_never_slower(field, seed):
     for document in DOCUMENTS[seed : seed + 40]:
         run = read(document)
@@ -162,14 +163,14 @@ def test_a_gpu_with_more_bandwidth_is_never_slower(field, seed):
         assert faster <= timed(document).total * (1 + 1e-9), document
 
 
-@pytest.mark.parametrize("seed", range(0, 600, 40))
+@each("seed", range(0, 600, 40))
 def test_fewer_tokens_never_take_longer(seed):
     for document in DOCUMENTS[seed : seed + 40]:
         shorter = {**document, "sequence_length": document["sequence_length"] // 2}
         assert timed(shorter).total <= timed(document).total * (1 + 1e-9), document
 
 
-@pytest.mark.parametrize("seed", range(0, 600, 40))
+@each("seed", range(0, 600, 40))
 def test_fewer_sequences_never_take_longer(seed):
     for document in DOCUMENTS[seed : seed + 40]:
         more = changed(

@@ -18,6 +18,7 @@ from engine.tiny.job import TINY_EXPERTS, Job, example_batch, initial, num_targe
 from engine.tiny.layout import flatten, part_names, part_range, size, tensors, unflatten
 from engine.tiny.result import difference
 from engine.tiny.schemes import context_ring, context_zig_zag
+from tests.each import each
 
 SCHEMES = discover.names("engine.tiny.schemes")
 HIDDEN, LAYERS = TINY_260.hidden_size, TINY_260.num_layers
@@ -51,24 +52,24 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "ranks"), CASES)
+@each(("name", "ranks"), CASES)
 def test_every_scheme_gives_the_parameters_of_one_rank(name, ranks):
     assert difference(run(name, ranks), alone(name)) <= 1e-12
 
 
-@pytest.mark.parametrize(("name", "ranks"), CASES)
+@each(("name", "ranks"), CASES)
 def test_training_moves_every_parameter(name, ranks):
     before = initial(run(name, ranks).job.model)
     pairs = zip(run(name, ranks).parameters, before, strict=True)
     assert min(abs(after - start) for after, start in pairs) > 1e-4
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@each("name", SCHEMES)
 def test_one_rank_sends_nothing(name):
     assert run(name, 1).sent == {}
 
 
-@pytest.mark.parametrize("model", [TINY_260, TINY_EXPERTS], ids=lambda model: model.name)
+@each("model", [TINY_260, TINY_EXPERTS], ids=lambda model: model.name)
 def test_the_flat_vector_has_the_parameters_of_the_formula(model):
     assert size(model) == total_parameters(model)
 
@@ -82,7 +83,7 @@ def test_weights_and_flat_vector_are_the_same_numbers():
     assert flatten(TINY_260, unflatten(TINY_260, vector)) == vector
 
 
-@pytest.mark.parametrize("model", [TINY_260, TINY_EXPERTS], ids=lambda model: model.name)
+@each("model", [TINY_260, TINY_EXPERTS], ids=lambda model: model.name)
 def test_the_backward_pass_agrees_with_finite_differences(model):
     vector, batch, step = initial(model), example_batch(3, 4), 1e-5
     _, gradient = single.gradient_of(model, vector, batch, 12)
@@ -118,12 +119,12 @@ def test_the_loss_falls():
     assert losses[-1] < 0.8 * losses[0]
 
 
-@pytest.mark.parametrize("name", ["data_parallel", "tensor_parallel", "pipeline_parallel"])
+@each("name", ["data_parallel", "tensor_parallel", "pipeline_parallel"])
 def test_the_loss_is_that_of_one_rank(name):
     assert run(name, 2).losses == pytest.approx(alone(name).losses, rel=1e-12)
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 5])
+@each("ranks", [2, 3, 5])
 def test_reduce_scatter_and_all_gather_are_an_all_reduce(ranks):
     buffers = [[float(10 * rank + i) for i in range(7)] for rank in range(ranks)]
     exchange = Exchange(ranks)
@@ -157,7 +158,7 @@ def filled(name, ranks):
     return sum(-(-piece // ranks) * ranks for piece in pieces)
 
 
-@pytest.mark.parametrize(("name", "stage", "ranks"), ZERO)
+@each(("name", "stage", "ranks"), ZERO)
 def test_the_bytes_of_a_rank_are_those_of_the_formula(name, stage, ranks):
     states = sharded_states(filled(name, ranks), MIXED_PRECISION, stage, ranks)
     padding = 260 / filled(name, ranks)
@@ -168,7 +169,7 @@ def test_the_bytes_of_a_rank_are_those_of_the_formula(name, stage, ranks):
     assert found == pytest.approx([expected] * ranks, rel=1e-15)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@each("ranks", [1, 2, 4])
 def test_four_ranks_or_fewer_need_no_padding_that_the_formula_leaves_out(ranks):
     held = run("zero_1", ranks).held[0]
     assert held.size(MIXED_PRECISION) == 260 * (4 + 12 / ranks)
@@ -179,8 +180,8 @@ def test_the_shares_of_eight_ranks_cover_every_place_once():
     assert places == list(range(264))
 
 
-@pytest.mark.parametrize("name", ["tensor_parallel", "sequence_parallel"])
-@pytest.mark.parametrize("ranks", [1, 2])
+@each("name", ["tensor_parallel", "sequence_parallel"])
+@each("ranks", [1, 2])
 def test_a_rank_of_tensor_parallelism_holds_the_parameters_of_the_formula(name, ranks):
     plan = Plan(world_size=ranks, tensor_parallel=ranks)
     training = Training(micro_batch_size=8, global_batch_size=8, sequence_length=4)
@@ -188,7 +189,7 @@ def test_a_rank_of_tensor_parallelism_holds_the_parameters_of_the_formula(name, 
     assert {held.parameters for held in run(name, ranks).held} == {expected}
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@each("ranks", [1, 2, 4])
 def test_every_stage_holds_the_parameters_of_the_formula(ranks):
     plan = Plan(world_size=ranks, pipeline_parallel=ranks)
     training = Training(micro_batch_size=2, global_batch_size=8, sequence_length=4)
@@ -196,7 +197,7 @@ def test_every_stage_holds_the_parameters_of_the_formula(ranks):
     assert [held.parameters for held in run("pipeline_parallel", ranks).held] == expected
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@each("ranks", [1, 2, 4])
 def test_a_rank_of_expert_parallelism_holds_the_parameters_of_the_formula(ranks):
     plan = Plan(world_size=ranks, expert_parallel=ranks)
     training = Training(micro_batch_size=1, global_batch_size=8, sequence_length=4)
@@ -216,7 +217,7 @@ def sent(name, ranks, kind=None):
     return [total / found.job.steps for total in totals]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "stage", "ranks"), [case for case in ZERO if case.values[1] < 3 and case.values[2] > 1]
 )
 def test_a_rank_of_zero_sends_what_the_formula_says(name, stage, ranks):
@@ -226,14 +227,14 @@ def test_a_rank_of_zero_sends_what_the_formula_says(name, stage, ranks):
     assert sent(name, ranks) == [expected] * ranks
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@each("ranks", [2, 4])
 def test_zero_3_gathers_all_but_the_last_part_twice(ranks):
     last = len(part_range(TINY_260, "output"))
     whole = volumes.zero_bytes_sent(260, 260, 3, ranks)
     assert sent("zero_3", ranks) == [whole - (ranks - 1) / ranks * last] * ranks
 
 
-@pytest.mark.parametrize("ranks", [2, 4, 8])
+@each("ranks", [2, 4, 8])
 def test_zero_1_sends_what_data_parallelism_sends(ranks):
     assert sent("zero_1", ranks) == sent("data_parallel", ranks)
 
@@ -242,14 +243,14 @@ def test_accumulation_sends_what_one_batch_sends():
     assert sent("gradient_accumulation", 4) == sent("data_parallel", 4)
 
 
-@pytest.mark.parametrize(("name", "stage"), [("zero_1", 1), ("zero_2", 2)])
+@each(("name", "stage"), [("zero_1", 1), ("zero_2", 2)])
 def test_accumulation_under_zero_sends_what_the_formula_says(name, stage):
     found = scheme(name).train(job(name, num_microbatches=2, steps=1), 4)
     total = sum(numbers[0] for numbers in found.sent.values())
     assert total == volumes.zero_bytes_sent(260, 260, stage, 4, 2)
 
 
-@pytest.mark.parametrize("name", ["zero_1", "zero_2", "zero_3"])
+@each("name", ["zero_1", "zero_2", "zero_3"])
 def test_accumulation_under_zero_is_exact(name):
     found = scheme(name).train(job(name, num_microbatches=2), 2)
     assert difference(found, alone(name)) <= 1e-12
@@ -268,7 +269,7 @@ def test_a_rank_of_sequence_parallelism_sends_what_the_formula_says():
     assert sent("sequence_parallel", 2, "activations") == [expected] * 2
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@each("ranks", [2, 4])
 def test_a_stage_sends_what_the_formula_says(ranks):
     micro_batch = 2 * 4 * HIDDEN
     neighbors = [1, *[2] * (ranks - 2), 1]
@@ -276,15 +277,15 @@ def test_a_stage_sends_what_the_formula_says(ranks):
     assert sent("pipeline_parallel", ranks) == expected
 
 
-@pytest.mark.parametrize("name", ["context_ring", "context_zig_zag"])
-@pytest.mark.parametrize("ranks", [2, 4])
+@each("name", ["context_ring", "context_zig_zag"])
+@each("ranks", [2, 4])
 def test_a_rank_of_a_context_ring_sends_what_the_formula_says(name, ranks):
     block = 2 * (8 * 8 // ranks) * HIDDEN
     expected = volumes.context_ring_bytes_sent(block, LAYERS, ranks)
     assert sent(name, ranks, "activations") == [expected] * ranks
 
 
-@pytest.mark.parametrize("ranks", [2, 4])
+@each("ranks", [2, 4])
 def test_a_rank_of_expert_parallelism_sends_what_the_formula_says_if_all_experts_are_chosen(ranks):
     model = replace(TINY_EXPERTS, experts_per_token=TINY_EXPERTS.num_experts)
     found = scheme("expert_parallel").train(Job(model=model, batch=example_batch(), steps=1), ranks)
@@ -313,9 +314,7 @@ def test_the_last_of_four_contiguous_pieces_works_most():
     assert work == [10, 26, 42, 58]
 
 
-@pytest.mark.parametrize(
-    ("name", "ranks"), [("tensor_parallel", 4), ("context_zig_zag", 3), ("expert_parallel", 3)]
-)
+@each(("name", "ranks"), [("tensor_parallel", 4), ("context_zig_zag", 3), ("expert_parallel", 3)])
 def test_what_does_not_divide_is_refused_in_words(name, ranks):
     with pytest.raises(ValueError, match="do not divide"):
         scheme(name).train(job(name), ranks)

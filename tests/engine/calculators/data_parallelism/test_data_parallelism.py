@@ -16,14 +16,15 @@ from engine.simulate.loops import play
 from engine.simulate.replica_clock import clock
 from engine.simulate.replicas import RATE, SAMPLES, loss, one_step, shards, train
 from engine.simulate.scaling import Job, point
+from tests.each import each
 
 
 def computed(name, **changes):
     return load(name).compute(make(load(name), changes))
 
 
-GPUS = pytest.mark.parametrize("num_gpus", range(1, 9))
-EXTRA = pytest.mark.parametrize("extra", [0, 1, 3, 8])
+GPUS = each("num_gpus", range(1, 9))
+EXTRA = each("extra", [0, 1, 3, 8])
 
 
 @GPUS
@@ -41,13 +42,13 @@ def test_every_gpu_has_a_sample(num_gpus, extra):
 
 @GPUS
 @EXTRA
-@pytest.mark.parametrize("weighted", [False, True])
+@each("weighted", [False, True])
 def test_all_copies_stay_identical(num_gpus, extra, weighted):
     replicas = train(shards(num_gpus, extra), 20, weighted=weighted).replicas
     assert {replica.after for replica in replicas} == {replicas[0].after}
 
 
-@pytest.mark.parametrize("num_gpus", [1, 2, 4, 8])
+@each("num_gpus", [1, 2, 4, 8])
 def test_equal_shards_train_as_one_gpu_does(num_gpus):
     alone = train(shards(1, 0), 20, weighted=False).replicas[0].after
     together = train(shards(num_gpus, 0), 20, weighted=False).replicas[0].after
@@ -135,7 +136,7 @@ def loops(**inputs):
     return {bar.key: sum(segment.value for segment in bar.segments) for bar in bars}
 
 
-@pytest.mark.parametrize("world_size", [2, 8, 32])
+@each("world_size", [2, 8, 32])
 def test_buckets_are_faster_than_a_blocking_ring(world_size):
     found = loops(world_size=world_size)
     assert found["buckets"] < found["ring"]
@@ -207,7 +208,7 @@ def test_one_gpu_has_no_loss():
     assert weak(EVEN, 1).efficiency == 1
 
 
-@pytest.mark.parametrize("mode", [weak, strong])
+@each("mode", [weak, strong])
 def test_more_gpus_are_never_more_efficient_between_nodes(mode):
     sizes = [16 * 2**i for i in range(11)]
     found = [mode(EVEN, n).efficiency for n in sizes]
@@ -223,7 +224,7 @@ def test_a_slow_gpu_slows_everybody():
     assert slow.slowest == pytest.approx(1.25)
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
+@each("place", [0, 1, 2])
 def test_without_overlap_strong_scaling_comes_near_to_what_was_measured(place):
     # The published runs behave as if little were hidden: the model is within a sixth.
     run = SCALED["strong"]

@@ -11,6 +11,7 @@ from engine.tiny.job import Job, example_batch
 from engine.tiny.schemes import zero_2
 from engine.tiny.trace import RankNumbers
 from engine.tiny.zero_record import record
+from tests.each import each
 
 PHASES = ["start", "backward", "reduce_scatter", "adam", "all_gather"]
 
@@ -47,7 +48,7 @@ def test_the_record_is_of_the_last_step():
     assert {one.step for one in record(2, 1, 3, 0.01).trace} == {3}
 
 
-@pytest.mark.parametrize("ranks", [1, 3, 4, 8])
+@each("ranks", [1, 3, 4, 8])
 def test_every_optimizer_state_has_one_owner(ranks):
     shares = [held(own.first) for own in after("start", ranks).ranks]
     assert sorted(place for share in shares for place in share) == list(range(260))
@@ -101,8 +102,8 @@ def test_stage_2_keeps_gradients_of_the_own_places_only():
 # The scene.
 
 
-@pytest.mark.parametrize("ranks", [1, 5, 8])
-@pytest.mark.parametrize("stage", ["0", "1"])
+@each("ranks", [1, 5, 8])
+@each("stage", ["0", "1"])
 def test_all_frames_have_the_same_shapes(ranks, stage):
     frames = steps(ranks=ranks, zero_stage=stage)["scene"].frames
     assert len({tuple(shape.key for shape in frame.shapes) for frame in frames}) == 1
@@ -153,31 +154,31 @@ def test_a_wrong_parameter_would_show_in_the_last_frame():
 # The numbers beside the scene.
 
 
-@pytest.mark.parametrize("ranks", range(1, 9))
-@pytest.mark.parametrize("stage", ["0", "1"])
+@each("ranks", range(1, 9))
+@each("stage", ["0", "1"])
 def test_every_run_equals_one_gpu(ranks, stage):
     assert steps(ranks=ranks, zero_stage=stage)["equal"].text == "Equal to one GPU"
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 8])
+@each("ranks", [2, 3, 8])
 def test_fourteen_digits_agree_after_three_large_steps(ranks):
     assert text(steps(ranks=ranks, steps=3, learning_rate=0.1), "digits") == "14"
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 5])
+@each("ranks", [1, 2, 4, 5])
 def test_what_is_held_is_what_the_formula_says(ranks):
     views = steps(ranks=ranks)
     assert views["held"].value == pytest.approx(views["held_formula"].value, rel=1e-12)
 
 
-@pytest.mark.parametrize("ranks", range(1, 9))
-@pytest.mark.parametrize("stage", ["0", "1"])
+@each("ranks", range(1, 9))
+@each("stage", ["0", "1"])
 def test_what_is_sent_is_what_the_formula_says(ranks, stage):
     views = steps(ranks=ranks, zero_stage=stage, steps=2)
     assert views["sent"].value == pytest.approx(views["sent_formula"].value, rel=1e-12)
 
 
-@pytest.mark.parametrize("ranks", range(2, 9))
+@each("ranks", range(2, 9))
 def test_zero_1_sends_as_many_bytes_as_plain_data_parallelism(ranks):
     sharded, plain = (steps(ranks=ranks, zero_stage=stage)["sent"] for stage in "10")
     assert sharded.value == plain.value
@@ -197,7 +198,7 @@ def test_the_table_adds_up():
 # The saving.
 
 
-@pytest.mark.parametrize(
+@each(
     ("stage", "ranks", "expected"),
     [
         ("1", 2, "37.5 %"),
@@ -214,7 +215,7 @@ def test_the_known_savings(stage, ranks, expected):
     assert text(saving(zero_stage=stage, ranks=ranks), "saving") == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "expected"),
     [
         ({}, "5.50 B"),
@@ -234,7 +235,7 @@ def test_7_billion_parameters_on_64_gpus_leave_29_gigabytes():
     assert text(saving(model="custom", ranks=64), "held") == "29.3 GB"
 
 
-@pytest.mark.parametrize(
+@each(
     ("stage", "micro", "extra"),
     [("1", 1, 1.0), ("2", 1, 1.0), ("3", 1, 1.5), ("1", 4, 1.0), ("2", 4, 2.5), ("3", 4, 6.0)],
 )
@@ -246,9 +247,7 @@ def test_gradients_summed_in_fp32_make_zero_1_send_less():
     assert saving(gradient_bytes=4.0)["extra"].value == 0.75
 
 
-@pytest.mark.parametrize(
-    ("ranks", "badge"), [(3, "Sharded states dominate"), (4, "Copies dominate")]
-)
+@each(("ranks", "badge"), [(3, "Sharded states dominate"), (4, "Copies dominate")])
 def test_crossing_the_handle_flips_the_badge(ranks, badge):
     assert saving(ranks=ranks)["regime"].text == badge
 
@@ -257,7 +256,7 @@ def test_the_dashed_line_is_where_the_badge_flips():
     assert saving()["curve"].rules[0].at == 3
 
 
-@pytest.mark.parametrize("stage", ["1", "2", "3"])
+@each("stage", ["1", "2", "3"])
 def test_the_published_share_is_printed_from_two_gpus(stage):
     view = saving(zero_stage=stage, ranks=64)["saving"]
     assert words(view.receipt.published.text).split()[-2] in ("37.5", "43.8", "50.0")

@@ -14,6 +14,7 @@ from engine.catalog.hardware import GPUS, MEASURED
 from engine.form.printed_sync import printed
 from engine.formulas.overlap import exposed_time
 from engine.simulate.cluster_wires import OWN_SUMS, all_reduce_time
+from tests.each import each
 
 compute, solve = load("gradient_sync").compute, load("gradient_sync").solve
 # The published example: eight nodes of one GPU and one port.
@@ -50,7 +51,7 @@ def right(row):
     return next(words(cells[2]) for cells in rows if cells[0] == row)
 
 
-@pytest.mark.parametrize(
+@each(
     ("inputs", "output", "expected"),
     [
         (LAB, "bandwidth_part", "490 ms"),
@@ -83,13 +84,13 @@ def test_14_gigabytes_are_also_13_04_gibibytes():
     assert also(LAB, "gradient_size") == "13.0 GiB"
 
 
-@pytest.mark.parametrize(("tokens", "efficiency"), [(4096, "57.4 %"), (8192, "96.4 %")])
+@each(("tokens", "efficiency"), [(4096, "57.4 %"), (8192, "96.4 %")])
 def test_efficiency_with_ideal_overlap(tokens, efficiency):
     inputs = replace(LAB, tokens_per_gpu=tokens)
     assert note(inputs, "efficiency") == f"{efficiency} with ideal overlap"
 
 
-@pytest.mark.parametrize(
+@each(
     ("output", "digits"),
     [
         ("gradient", "13.04 GB"),
@@ -107,7 +108,7 @@ def test_the_published_digits_are_reproduced(output, digits):
     assert printed(7e9, 2.0, 8, 400 * Gbit)[output] == digits
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "expected"),
     [
         ("Gradient size", "14.0 GB"),
@@ -208,7 +209,7 @@ def test_a_hierarchy_of_nodes_with_one_gpu_is_a_ring():
     assert text(replace(LAB, algorithm="hierarchical"), "all_reduce_time") == "490 ms"
 
 
-@pytest.mark.parametrize("world_size", [8, 1024, 131_072])
+@each("world_size", [8, 1024, 131_072])
 def test_auto_is_never_slower_than_what_it_chooses_from(world_size):
     for parameters in (1e7, 7e9):
         inputs = replace(NODES, algorithm="auto", world_size=world_size, parameters=parameters)
@@ -235,7 +236,7 @@ def test_eight_gpus_of_one_node_stay_on_nvlink():
     assert lab.ring_bandwidth == MEASURED["h200_ring"].bus_bandwidth
 
 
-@pytest.mark.parametrize("gpu", GPUS)
+@each("gpu", GPUS)
 def test_a_gpu_brings_its_own_links(gpu):
     measured, line = (
         solve(replace(NODES, world_size=8, gpu=gpu, scale_up=rate)) for rate in ("measured", "line")
@@ -244,7 +245,7 @@ def test_a_gpu_brings_its_own_links(gpu):
     assert measured.bus_bandwidth < line.bus_bandwidth < GPUS[gpu].scale_up
 
 
-@pytest.mark.parametrize(("gpu", "link"), [("h100", "NVLink"), ("mi300x", "Infinity Fabric")])
+@each(("gpu", "link"), [("h100", "NVLink"), ("mi300x", "Infinity Fabric")])
 def test_the_link_inside_a_node_has_its_makers_name(gpu, link):
     lab = replace(NODES, world_size=8, gpu=gpu)
     assert f"over {link} inside" in note(lab, "all_reduce_time")
@@ -271,7 +272,7 @@ def test_crossing_the_break_even_flips_the_regime():
     assert (before, after) == ("Link bandwidth", "Compute")
 
 
-@pytest.mark.parametrize(
+@each(
     ("inputs", "name"),
     [
         (LAB, "Link bandwidth"),
@@ -325,7 +326,7 @@ def test_the_required_port_hides_the_bandwidth_part():
     assert faster["bandwidth_part"].value == pytest.approx(faster["backward_time"].value)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_the_closed_form_exposes_what_the_timeline_shows(seed):
     chance = random.Random(seed)
     inputs = replace(

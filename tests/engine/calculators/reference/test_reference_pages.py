@@ -18,14 +18,15 @@ from engine.formulas.communication import ring_all_reduce_time, ring_bytes_sent
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import gpt_parameters
 from engine.run.ladder import ladder
+from tests.each import each
 from tests.engine.equation_reader import statements
 
 SHEET, HARDWARE = load("formula_sheet"), load("hardware_table")
 JOBS = [{}, *SHEET.presets.values(), {"num_nodes": 3, "zero_stage": 3, "gradient_type": "fp32"}]
-BY_EQUATION = pytest.mark.parametrize("name", [e.name for e in formula_sheet.EQUATIONS])
+BY_EQUATION = each("name", [e.name for e in formula_sheet.EQUATIONS])
 TABLES = {"accelerators": ACCELERATORS, "wires": ACCELERATORS, "links": LINKS, "nodes": NODES}
 TABLES |= {"measured": MEASURED}
-BY_TABLE = pytest.mark.parametrize("name", TABLES)
+BY_TABLE = each("name", TABLES)
 
 
 def sheet(**values):
@@ -73,7 +74,7 @@ def test_an_example_links_to_inputs_that_there_are(name):
 
 
 @BY_EQUATION
-@pytest.mark.parametrize("job", JOBS, ids=range(len(JOBS)))
+@each("job", JOBS, ids=range(len(JOBS)))
 def test_the_printed_equation_gives_the_number_that_the_function_returned(name, job):
     view = sheet(**job)[name]
     for symbol, value in statements_of(view):
@@ -132,7 +133,7 @@ def test_every_row_says_when_it_was_checked(name):
     assert [row[column] for row in view.rows] == [row.date for row in TABLES[name].values()]
 
 
-@pytest.mark.parametrize("data_type", ["bf16", "fp16", "fp8", "fp4"])
+@each("data_type", ["bf16", "fp16", "fp8", "fp4"])
 def test_a_peak_stands_where_the_accelerator_has_the_type(data_type):
     rows = hardware(data_type=data_type)["accelerators"].rows
     has = [data_type in gpu.peak for gpu in ACCELERATORS.values()]
@@ -163,7 +164,7 @@ def test_a_measurement_stands_in_no_table_of_datasheets():
     assert titles == ["Measured: all-reduce in a node, in a rack, between nodes"]
 
 
-@pytest.mark.parametrize("node", NODES)
+@each("node", NODES)
 def test_every_node_has_all_four_rungs(node):
     assert all(rung.bandwidth > 0 for rung in ladder(NODES[node]))
 
@@ -173,7 +174,7 @@ def test_ports_are_shared_by_the_gpus_of_a_node():
     assert network.bandwidth == 4 * 12.5 * GB / 8
 
 
-@pytest.mark.parametrize("node", NODES)
+@each("node", NODES)
 def test_a_bar_is_as_long_as_the_number_beside_it_says(node):
     views = hardware(node=node)
     bars = {b.key: b.segments[0].value for b in views["times"].bars}

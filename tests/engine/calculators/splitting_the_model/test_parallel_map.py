@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
-
 from engine.basis.text import show, words
 from engine.calculator import load
 from engine.calculators.splitting_the_model.parallel_map.inputs import ORDERS, PRESETS, Inputs
+from tests.each import each
 
 MAP = load("parallel_map")
 DEFAULT = Inputs()
@@ -78,7 +77,7 @@ def test_hidden_tensor_parallelism_waits_less_and_not_nothing():
     assert waits[0] > waits[1] > 0
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@each("order", ORDERS)
 def test_every_order_moves_the_same_bytes(order):
     here = [one.sent for one in MAP.solve(replace(DEFAULT, order=order)).plan.traffic.values()]
     assert here == [one.sent for one in MAP.solve(DEFAULT).plan.traffic.values()]
@@ -121,15 +120,15 @@ def test_one_gpu_talks_to_nobody():
     assert caption(alone["map"]) == "One GPU: it talks to nobody."
 
 
-@pytest.mark.parametrize("name", ["map", "matrix"])
-@pytest.mark.parametrize("preset", PRESETS)
+@each("name", ["map", "matrix"])
+@each("preset", PRESETS)
 def test_every_frame_has_the_same_shapes(preset, name):
     scene = views(**PRESETS[preset])[name]
     keys = {tuple(shape.key for shape in frame.shapes) for frame in scene.frames}
     assert len(keys) == 1
 
 
-@pytest.mark.parametrize("name", ["map", "matrix"])
+@each("name", ["map", "matrix"])
 def test_the_drawings_have_a_frame_for_all_and_one_per_axis(name):
     assert len(views(**DEEPSEEK)[name].frames) == 4
 
@@ -162,13 +161,13 @@ def test_a_cell_of_the_matrix_lights_its_two_gpus():
     assert lit == {4, 5}
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@each("preset", PRESETS)
 def test_the_matrix_has_at_most_32_rows(preset):
     rows = [s for s in views(**PRESETS[preset])["matrix"].frames[0].shapes if s.key[0] == "r"]
     assert len(rows) <= 32
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@each("preset", PRESETS)
 def test_the_map_fits_its_sheet(preset):
     scene = views(**PRESETS[preset])["map"]
     for gpu in cells(scene):

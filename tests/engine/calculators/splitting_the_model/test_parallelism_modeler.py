@@ -21,6 +21,7 @@ from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import layers_of_stage
 from engine.simulate.memory import memory
 from engine.simulate.step_time import step_time
+from tests.each import each
 
 MODELER, LEDGER = load("parallelism_modeler"), load("axis_bytes")
 INPUTS = Inputs()
@@ -64,7 +65,7 @@ def some_inputs(count=60):
         )
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "digits"),
     [
         ("operations", "32"),
@@ -81,7 +82,7 @@ def test_the_published_digits_come_out_of_the_published_arithmetic(key, digits):
     assert MODELER.solve(PUBLISHED).printed[key] == digits
 
 
-@pytest.mark.parametrize(
+@each(
     ("output", "right"),
     [
         ("operations", "64"),
@@ -116,7 +117,7 @@ def test_a_stage_boundary_carries_67_megabytes_each_way():
     assert show(stage_message(4096, 8192), BYTES) == "67.1 MB"
 
 
-@pytest.mark.parametrize(
+@each(
     ("output", "hand"),
     [
         # 4 all-reduces of 4 x 8 elements of 2 bytes, each 2 x 1/2 of it.
@@ -139,7 +140,7 @@ def test_the_axes_of_the_lab_send_what_the_ledger_of_a_layer_says():
     assert tensor.sent == pytest.approx(layer * gathered_again * 20 * 8)
 
 
-@pytest.mark.parametrize(
+@each(
     ("moved", "expected"),
     [
         ({}, [20, 20, 20, 20]),
@@ -155,10 +156,8 @@ def test_layers_that_are_moved_go_to_the_stages_between(moved, expected):
     assert layers(**moved) == expected
 
 
-@pytest.mark.parametrize(
-    "moved", [{"off_first": a, "off_last": b} for a in (-20, 20) for b in (-20, 20)]
-)
-@pytest.mark.parametrize("stages", [2, 3, 7, 40, 64])
+@each("moved", [{"off_first": a, "off_last": b} for a in (-20, 20) for b in (-20, 20)])
+@each("stages", [2, 3, 7, 40, 64])
 def test_no_layer_is_lost_however_they_are_moved(moved, stages):
     found = layers(pipeline_parallel=stages, **moved)
     assert sum(found) == 80
@@ -195,7 +194,7 @@ def test_a_degree_that_does_not_divide_is_lowered_and_named():
     assert views(tensor_parallel=5)["possible"].text == "Changed"
 
 
-@pytest.mark.parametrize("inputs", list(some_inputs()))
+@each("inputs", list(some_inputs()))
 def test_the_exposed_parts_are_those_of_the_step(inputs):
     found = modeled(inputs)
     step = found.step
@@ -203,7 +202,7 @@ def test_the_exposed_parts_are_those_of_the_step(inputs):
     assert found.exposed == pytest.approx(parts + step.pipeline + step.data_parallel)
 
 
-@pytest.mark.parametrize("inputs", list(some_inputs(30)))
+@each("inputs", list(some_inputs(30)))
 def test_the_fullest_stage_is_that_of_the_memory_model(inputs):
     found = modeled(inputs)
     run = found.run
@@ -285,7 +284,7 @@ def test_the_plan_of_deepseek_v3_fits_with_the_modules_that_it_repeated():
     assert not MODELER.solve(preset(DEEPSEEK_RUN, recompute="none")).plan.fits
 
 
-@pytest.mark.parametrize("name", [LLAMA_RUN, DEEPSEEK_RUN])
+@each("name", [LLAMA_RUN, DEEPSEEK_RUN])
 def test_a_published_plan_is_the_one_that_the_estimate_reproduces(name):
     run, _ = run_of(RunInputs(**REPORTED[name].settings))
     plan = MODELER.solve(preset(name)).plan

@@ -14,9 +14,10 @@ from engine.simulate.overlap_job import job
 from engine.simulate.overlap_step import PROGRAMS, outcomes
 from engine.simulate.stream_account import account
 from engine.simulate.streams import run
+from tests.each import each
 
 DEFAULT = Inputs()
-ALL = pytest.mark.parametrize("name", SCHEDULES)
+ALL = each("name", SCHEDULES)
 
 
 def found(**changes):
@@ -29,7 +30,7 @@ def text(view, key):
 
 
 @ALL
-@pytest.mark.parametrize("changes", [{}, *PRESETS.values()], ids=["defaults", *PRESETS])
+@each("changes", [{}, *PRESETS.values()], ids=["defaults", *PRESETS])
 def test_the_residue_never_reaches_zero(name, changes):
     assert found(**changes)[name].residue > 0
 
@@ -51,9 +52,7 @@ def test_blocking_hides_nothing():
     assert one.exposed == pytest.approx(one.communication)
 
 
-@pytest.mark.parametrize(
-    "pair", [("blocking", "buckets"), ("sharded", "async"), ("async", "paired")]
-)
+@each("pair", [("blocking", "buckets"), ("sharded", "async"), ("async", "paired")])
 def test_without_contention_hiding_more_is_faster(pair):
     steps = found(slow_down=0.0)
     assert steps[pair[0]].step > steps[pair[1]].step

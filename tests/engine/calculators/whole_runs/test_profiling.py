@@ -20,6 +20,7 @@ from engine.simulate.on_ranks import kernels, on_ranks
 from engine.simulate.peak_account import Measures
 from engine.simulate.streams import COMPUTE, NETWORK, Op, run
 from engine.simulate.trace_hunt import CASES, FAULTS, SLOW_RANK, play
+from tests.each import each
 
 PLACE = re.compile("<([a-z_]+)>")
 TREE = profile_tree.Inputs()
@@ -58,7 +59,7 @@ def meters(**changes):
     return load("three_meters").compute(replace(METERS, **changes))
 
 
-@pytest.mark.parametrize(("rule", "changes"), SICK.items())
+@each(("rule", "changes"), SICK.items())
 def test_every_cause_can_be_the_first(rule, changes):
     assert guilty(readings(**{**WELL, **changes}))[0] == rule
 
@@ -104,18 +105,18 @@ def test_a_closed_tree_is_shorter_than_an_open_one():
     assert len(tree()["tree"].rows) < len(tree(everything=True)["tree"].rows) == len(RULES)
 
 
-@pytest.mark.parametrize("tool", command_builder.COMMANDS)
+@each("tool", command_builder.COMMANDS)
 def test_a_command_is_filled_completely(tool):
     filled = command_builder.filled(replace(command_builder.Inputs(), tool=tool))
     assert not PLACE.search(filled)
 
 
-@pytest.mark.parametrize(("tool", "command"), command_builder.COMMANDS.items())
+@each(("tool", "command"), command_builder.COMMANDS.items())
 def test_a_command_lists_the_fields_it_uses(tool, command):
     assert set(PLACE.findall(command.text)) == set(command.fields)
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "changes", "expected"),
     [
         ("dcgmi", {"gpu": 3, "interval": 0.5}, "-i 3 -d 500 -c 20"),
@@ -153,13 +154,13 @@ def test_a_collective_begins_on_each_rank_as_soon_as_it_is_ready():
     ]
 
 
-@pytest.mark.parametrize(("case", "faults"), CASES.items())
+@each(("case", "faults"), CASES.items())
 def test_only_the_planted_faults_cost_time(case, faults):
     helps = {f for f in FAULTS if play(case, frozenset({f})).step < play(case).step * 0.999}
     assert helps == set(faults)
 
 
-@pytest.mark.parametrize(("case", "faults"), CASES.items())
+@each(("case", "faults"), CASES.items())
 def test_a_planted_fault_costs_a_tenth_of_the_step_or_more(case, faults):
     assert play(case, frozenset(faults)).step < 0.9 * play(case).step
 
@@ -178,7 +179,7 @@ def test_a_slow_link_leaves_utilization_full():
     assert play("2").ranks[0].utilization > 0.99
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "verdict"),
     [
         ({}, "Unsolved"),

@@ -21,6 +21,7 @@ from engine.form.run.inputs import CUSTOM, Inputs
 from engine.form.run.repair import repaired, run_of
 from engine.run.file import read
 from engine.simulate.published_runs import predictions
+from tests.each import each
 from tests.validation import published as written
 from tests.validation.any_run import any_document
 
@@ -73,7 +74,7 @@ def test_no_published_run_needs_a_repair():
     assert not [row.key for row in RUNS if repaired(row.given) != row.given]
 
 
-@pytest.mark.parametrize("row", RUNS[:: len(RUNS) // 40], ids=lambda row: row.key)
+@each("row", RUNS[:: len(RUNS) // 40], ids=lambda row: row.key)
 def test_the_link_of_a_row_opens_its_estimate(row):
     pairs = (pair.split("=") for pair in query_of(row).split("&"))
     values = {name.removeprefix("estimate_run."): text for name, text in pairs}
@@ -128,13 +129,13 @@ def test_twice_the_gpus_at_the_same_batch_are_faster():
     assert shown(world_size=128)["step_time"].value < shown()["step_time"].value
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_a_possible_run_file_is_not_repaired(seed):
     inputs = given(any_document(random.Random(f"published {seed}")))
     assert repaired(inputs) == inputs
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_the_calculator_and_the_terminal_agree(seed):
     document = any_document(random.Random(f"published {seed}"))
     expected = estimate(read(document))["step_time"]
@@ -143,7 +144,7 @@ def test_the_calculator_and_the_terminal_agree(seed):
     )
 
 
-@pytest.mark.parametrize("name", REPORTED)
+@each("name", REPORTED)
 def test_a_run_that_a_preset_is_named_after_fits_and_stands_beside_its_publication(name):
     views = shown(**REPORTED[name].settings)
     assert views["fits"].text == "Fits"
@@ -157,7 +158,7 @@ def test_a_run_that_nobody_published_has_nothing_beside_it():
     assert not shown(**preset | {"world_size": 8192})["published"].rows
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "key"),
     [
         ("Megatron, 2021: GPT 1T on 3,072 A100", "sc21-t1-1008.0"),
@@ -195,7 +196,7 @@ def test_all_runs_are_counted():
     assert listed()["rows"].value == len(RUNS) == 579
 
 
-@pytest.mark.parametrize("kind", ["dense", "mixture"])
+@each("kind", ["dense", "mixture"])
 def test_the_error_of_a_kind_is_that_of_the_error_band(kind):
     assert listed(kind=kind)["mean"].value == pytest.approx(ACCURACY[kind][1], abs=1e-4)
 

@@ -1,0 +1,156 @@
+"""Every input of every calculator reads, refuses and steps as it should: one test a calculator."""
+
+from itertools import pairwise
+
+import pytest
+
+from engine.basis.inputs import InputError, Number
+from engine.basis.text import plain
+from engine.calculator import load, names
+from tests.each import each
+
+FIELDS = [
+    pytest.param(field, id=f"{name}.{key}")
+    for name in names()
+    for key, field in load(name).fields.items()
+]
+NUMBERS = [param for param in FIELDS if isinstance(param.values[0], Number)]
+DEFAULTS = [
+    pytest.param(load(name).fields[key], value, id=f"{name}.{key}")
+    for name in names()
+    for key, value in load(name).defaults.items()
+]
+HOSTILE = [
+    "",
+    " ",
+    "NaN",
+    "inf",
+    "-inf",
+    "٣",
+    "😀",
+    "9" * 100_000,
+    "x" * 100_000,
+    "1e999",
+    "-1e999",
+    "1e308",
+    "--5",
+    "0,5",
+    "<img src=x onerror=alert(1)>",
+    "5<b>",
+    "{0}",
+    "%s",
+    "5\x00",
+    "on\noff",
+    "None",
+]
+
+
+def message(field, text, *, typed=True):
+    with pytest.raises(InputError) as caught:
+        field.read(text, typed=typed)
+    return str(caught.value)
+
+
+def marks(field):
+    """Where the arrow keys stop on the way from the lowest value to the highest."""
+    found = [field.low]
+    while found[-1] != field.high and len(found) < 20_000:
+        found.append(field.nudge(found[-1], 1))
+    return found
+
+
+@each("field", NUMBERS, by=True)
+def test_both_bounds_are_allowed(field):
+    bounds = [field.low, field.high]
+    assert [field.read(plain(bound), typed=False) for bound in bounds] == bounds
+
+
+@each("field", NUMBERS, by=True)
+def test_just_beyond_a_bound_is_refused(field):
+    for bound, change in ((field.low, -0.001), (field.high, 0.001)):
+        # A thousandth of nothing is still nothing: below a bound of zero lies what is negative.
+        beyond = bound + abs(bound or field.high) * change
+        assert "is outside the range" in message(field, repr(beyond), typed=False)
+
+
+@each("field", FIELDS, by=True)
+def test_hostile_text_is_refused_in_a_short_sentence(field):
+    lengths = {text[:30]: len(message(field, text)) for text in HOSTILE}
+    assert not {text: length for text, length in lengths.items() if not 10 < length < 220}
+
+
+@each("field", NUMBERS, by=True)
+def test_arrow_keys_lead_from_bound_to_bound(field):
+    assert marks(field)[-1] == field.high
+
+
+@each("field", NUMBERS, by=True)
+def test_arrow_keys_lead_back_over_the_same_marks(field):
+    found = marks(field)
+    assert [field.nudge(mark, -1) for mark in found[1:]] == pytest.approx(found[:-1], rel=1e-11)
+
+
+@each("field", NUMBERS, by=True)
+def test_every_step_up_is_a_step_up(field):
+    found = marks(field)
+    assert all(low < high for low, high in pairwise(found))
+
+
+@each("field", NUMBERS, by=True)
+def test_arrow_keys_stop_at_the_bounds(field):
+    assert (field.nudge(field.low, -1), field.nudge(field.high, 1)) == (field.low, field.high)
+
+
+@each("field", NUMBERS, by=True)
+def test_many_steps_are_as_many_single_steps(field):
+    found = marks(field)
+    count = min(7, len(found) - 1)
+    assert field.nudge(found[0], count) == pytest.approx(found[count], rel=1e-11)
+
+
+@each("field", NUMBERS, by=True)
+def test_a_slider_at_its_ends_gives_the_bounds(field):
+    assert (field.at(0.0), field.at(1.0)) == (field.low, field.high)
+
+
+@each("field", NUMBERS, by=True)
+def test_a_slider_beyond_its_ends_gives_the_bounds(field):
+    assert (field.at(-3.0), field.at(7.0)) == (field.low, field.high)
+
+
+@each("field", NUMBERS, by=True)
+def test_a_slider_never_runs_backwards(field):
+    values = [field.at(i / 500) for i in range(501)]
+    assert values == sorted(values)
+
+
+@each("field", NUMBERS, by=True)
+def test_positions_grow_with_values(field):
+    positions = [field.position(mark) for mark in marks(field)]
+    assert positions == sorted(set(positions))
+
+
+@each("field", NUMBERS, by=True)
+def test_a_slider_put_where_a_mark_lies_gives_the_mark(field):
+    found = marks(field)
+    assert [field.at(field.position(mark)) for mark in found] == pytest.approx(found, rel=1e-11)
+
+
+@each(("field", "default"), DEFAULTS, by=True)
+def test_a_default_is_a_value_that_could_be_typed(field, default):
+    assert field.read(plain(default), typed=False) == default
+
+
+@each("field", [p for p in NUMBERS if p.values[0].whole], by=True)
+def test_sliders_of_whole_numbers_give_integers(field):
+    assert {type(field.at(i / 50)) for i in range(51)} == {int}
+
+
+@each("field", FIELDS, by=True)
+def test_every_input_has_a_label(field):
+    assert field.label
+
+
+@each("field", FIELDS, by=True)
+def test_help_is_a_sentence(field):
+    assert not field.help or field.help.endswith(".")
