@@ -351,3 +351,21 @@ TINY_260 = Model(
 )
 
 MODELS: Mapping[str, Model] = {**_DENSE, **_SPARSE, "tiny-260": TINY_260}
+
+# Small enough for plain data parallelism: all states of one fit on an 80 GB GPU.
+SMALL_MODELS: Mapping[str, Model] = {
+    "llama-3.2-1b": _llama(
+        "Llama 3.2 1B",
+        (16, 2048, 32, 8, 8192),
+        vocab_size=128256,
+        source="llama32_card",
+        tied_embeddings=True,
+    ),
+    "llama-3.2-3b": _llama(
+        "Llama 3.2 3B",
+        (28, 3072, 24, 8, 8192),
+        vocab_size=128256,
+        source="llama32_card",
+        tied_embeddings=True,
+    ),
+}

@@ -1,0 +1,1 @@
+"""DDP bucket lab."""

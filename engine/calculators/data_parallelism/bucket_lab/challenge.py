@@ -1,0 +1,47 @@
+"""The challenge of the bucket lab: the fastest step on a machine with contention."""
+
+from collections.abc import Mapping
+
+from engine.basis.inputs import Scalar
+from engine.basis.text import say
+from engine.basis.units import MILLI, SECONDS, Gbit, MiB
+from engine.basis.views import Challenge, Condition
+from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
+from engine.calculators.data_parallelism.bucket_lab.result import Result
+
+START: Mapping[str, Scalar] = {"slow_down": 0.19, "tokens": 1024, "world_size": 512}
+SOLUTION: Mapping[str, Scalar] = {**START, "bucket": 300 * MiB}
+_TARGET = 103 * MILLI
+
+
+def challenge(inputs: Inputs, result: Result) -> Challenge:
+    """Return the challenge for the inputs."""
+    fixed = (inputs.model, inputs.gpu, inputs.dtype, inputs.tokens, inputs.world_size)
+    links = (inputs.port, inputs.ports, inputs.utilization, inputs.slow_down)
+    conditions = (
+        Condition(
+            text="Llama 3.2 3B in bf16 on 512 H100, 1,024 tokens per GPU",
+            met=fixed == ("llama-3.2-3b", "h100", "bf16", 1024, 512),
+        ),
+        Condition(
+            text="eight ports of 400 Gb/s, 50 % MFU, 19 % contention",
+            met=links == (400 * Gbit, 8, 0.5, 0.19),
+        ),
+        Condition(
+            text=say("a step of at most {t}", t=(_TARGET, SECONDS)),
+            met=result.step_time <= _TARGET,
+        ),
+    )
+    return Challenge(
+        title="Challenge: the right size",
+        goal=say(
+            "Few tokens on many GPUs, with contention. Bring the step to {t}.", t=(_TARGET, SECONDS)
+        ),
+        conditions=conditions,
+        hints=(
+            "Each all-reduce has its latency, and while it waits the multiprocessors are taken.",
+            "Too large a bucket leaves a long tail. Too many small ones keep the wire busy longer.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

@@ -1,0 +1,144 @@
+"""The inputs of the bucket lab."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import GBITS, MEBIBYTES, PERCENT, Choice, Number, Switch
+from engine.basis.units import Gbit, MiB
+from engine.catalog.hardware import GPUS
+from engine.catalog.models import MODELS, SMALL_MODELS, Model
+from engine.form.fields import LabGpu, PortsPerEight
+from engine.simulate.bucketed_step import Setting
+from engine.simulate.gradient_buckets import BUCKET
+
+OFFERED: Mapping[str, Model] = {
+    **{key: SMALL_MODELS[key] for key in ("llama-3.2-3b", "llama-3.2-1b")},
+    **{key: MODELS[key] for key in ("llama-2-7b", "llama-3-8b")},
+}
+ELEMENT = {"bf16": 2.0, "fp32": 4.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    bucket: Annotated[
+        float,
+        Number(
+            label="Bucket",
+            unit=MEBIBYTES,
+            low=1 * MiB,
+            high=500 * MiB,
+            scale="log",
+            symbol="b",
+            help="bucket_cap_mb of DistributedDataParallel; PyTorch's default is 25 MiB.",
+        ),
+    ] = BUCKET
+    slow_down: Annotated[
+        float,
+        Number(
+            label="Contention",
+            unit=PERCENT,
+            low=0.0,
+            high=0.5,
+            step=0.01,
+            symbol="c",
+            help="While an all-reduce runs, computation takes so much longer.",
+        ),
+    ] = 0.0
+    tokens: Annotated[
+        int,
+        Number(
+            label="Tokens per GPU",
+            low=256,
+            high=131_072,
+            scale="log2",
+            whole=True,
+            symbol="t",
+        ),
+    ] = 8192
+    world_size: Annotated[
+        int, Number(label="GPUs", low=2, high=1024, scale="log2", whole=True, symbol="n")
+    ] = 64
+    model: Annotated[
+        str, Choice(label="Model", options={key: model.name for key, model in OFFERED.items()})
+    ] = "llama-3.2-3b"
+    order: Annotated[
+        str,
+        Choice(
+            label="Packed in the order",
+            options={"ready": "of the backward pass", "registered": "of the model"},
+        ),
+    ] = "ready"
+    overlap: Annotated[
+        bool, Switch(label="Overlap", help="Off: all buckets after the backward pass.")
+    ] = True
+    first: Annotated[
+        float,
+        Number(
+            label="First bucket",
+            unit=MEBIBYTES,
+            low=0.25 * MiB,
+            high=500 * MiB,
+            scale="log",
+            advanced=True,
+            help="1 MiB in PyTorch, as long as bucket_cap_mb is not set.",
+        ),
+    ] = 1 * MiB
+    dtype: Annotated[
+        str,
+        Choice(label="Gradients in", options={"bf16": "bf16", "fp32": "fp32"}, advanced=True),
+    ] = "bf16"
+    port: Annotated[
+        float,
+        Number(
+            label="Network port",
+            unit=GBITS,
+            low=1 * Gbit,
+            high=1600 * Gbit,
+            scale="log",
+            symbol="B",
+            help="Line rate of one port, one way.",
+            advanced=True,
+        ),
+    ] = 400 * Gbit
+    ports: PortsPerEight = 8
+    utilization: Annotated[
+        float,
+        Number(
+            label="MFU while computing",
+            unit=PERCENT,
+            low=0.1,
+            high=0.7,
+            step=0.01,
+            symbol="u",
+            advanced=True,
+        ),
+    ] = 0.5
+    gpu: LabGpu = "h100"
+
+
+def setting_of(inputs: Inputs) -> Setting:
+    """Return the job; nodes have eight GPUs."""
+    return Setting(
+        model=OFFERED[inputs.model],
+        gpu=inputs.gpu,
+        world_size=inputs.world_size,
+        gpus_per_node=8,
+        ports_per_node=inputs.ports,
+        port=inputs.port,
+        tokens=float(inputs.tokens),
+        utilization=inputs.utilization,
+        element=ELEMENT[inputs.dtype],
+        cap=inputs.bucket,
+        first=min(inputs.first, inputs.bucket),
+        ready=inputs.order == "ready",
+        overlap=inputs.overlap,
+        slow_down=inputs.slow_down,
+    )
+
+
+def memory_of(inputs: Inputs) -> float:
+    """Return the memory of the GPU."""
+    return GPUS[inputs.gpu].memory

@@ -1,0 +1,156 @@
+"""The gradients of the tiny model in buckets: computed part by part, summed bucket by bucket."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from engine.basis.units import Count
+from engine.tiny.data import gradients_by_part
+from engine.tiny.exchange import Exchange
+from engine.tiny.job import Job, example_batch, initial, num_targets, share
+from engine.tiny.layout import part_names, part_range, tensors
+from engine.tiny.matrix import Vector
+from engine.tiny.result import sent_by
+from engine.tiny.single import gradient_of
+
+BATCH = example_batch(8, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TinyBucket:
+    """Tensors whose gradients are summed together.
+
+    Attributes:
+        places: of their numbers in the flat vector, in the order in which they were packed.
+        after: turns of the backward pass that must have ended before it is complete.
+    """
+
+    places: tuple[int, ...]
+    after: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn of both streams; a part's backward pass takes as long as a bucket's all-reduce.
+
+    Attributes:
+        part: whose backward pass runs; empty if none does.
+        bucket: whose all-reduce runs, from 0; -1 if none does.
+        ready: places whose local gradients were there before.
+        summed: places whose sums were.
+        sent: numbers that each rank has sent after it.
+    """
+
+    part: str
+    bucket: int
+    ready: frozenset[int]
+    summed: frozenset[int]
+    sent: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketRecord:
+    """A backward pass on several ranks.
+
+    Attributes:
+        buckets: in the order of their all-reduces.
+        local: of every rank, its own gradient.
+        sums: over the ranks, as they came out of the buckets.
+        alone: the gradient that one GPU finds for all sequences.
+        turns: in the order of time.
+    """
+
+    buckets: tuple[TinyBucket, ...]
+    local: tuple[Vector, ...]
+    sums: Vector
+    alone: Vector
+    turns: tuple[Turn, ...]
+
+    @property
+    def off(self) -> float:
+        """The largest difference between a sum and one GPU's gradient, of the largest gradient."""
+        largest = max(map(abs, self.alone))
+        pairs = zip(self.sums, self.alone, strict=True)
+        return max(abs(one - two) for one, two in pairs) / largest
+
+    @property
+    def exposed(self) -> Count:
+        """Turns in which buckets are summed and nothing is computed."""
+        return sum(1 for turn in self.turns if not turn.part)
+
+
+@lru_cache(maxsize=64)
+def bucket_record(ranks: Count, capacity: Count, *, ready: bool) -> BucketRecord:
+    """Return the backward pass of one step.
+
+    Args:
+        ranks: GPUs, each with its own sequences.
+        capacity: a bucket is closed by the tensor that brings it to so many numbers or beyond.
+        ready: packed in the order of the backward pass, not in that of the forward pass.
+    """
+    job = Job(batch=BATCH)
+    model, vector = job.model, initial(job.model)
+    local = []
+    for rank in range(ranks):
+        own: Vector = [0.0] * len(vector)
+        for part, found in gradients_by_part(job, vector, share(job, rank, ranks)):
+            places = part_range(model, part)
+            own[places.start : places.stop] = found
+        local.append(own)
+    buckets = _packed(job, capacity, ready=ready)
+    exchange = Exchange(ranks)
+    sums: Vector = [0.0] * len(vector)
+    sent = []
+    for bucket in buckets:
+        buffers = [[own[place] for place in bucket.places] for own in local]
+        total = exchange.all_reduce(buffers, "gradients")[0]
+        for place, number in zip(bucket.places, total, strict=True):
+            sums[place] = number
+        sent.append(max(sent_by(exchange).get("gradients", (0,))))
+    _, alone = gradient_of(model, vector, job.batch, num_targets(job))
+    return BucketRecord(
+        buckets=buckets,
+        local=tuple(local),
+        sums=sums,
+        alone=alone,
+        turns=tuple(_turns(job, buckets, sent)),
+    )
+
+
+def _packed(job: Job, capacity: Count, *, ready: bool) -> tuple[TinyBucket, ...]:
+    order = list(tensors(job.model))
+    turn = {part: at for at, part in enumerate(reversed(part_names(job.model)))}
+    found: list[TinyBucket] = []
+    places: list[int] = []
+    after = 0
+    for tensor in reversed(order) if ready else order:
+        places += range(tensor.start, tensor.start + tensor.size)
+        after = max(after, turn[tensor.part] + 1)
+        if len(places) >= capacity:
+            found.append(TinyBucket(places=tuple(places), after=after))
+            places, after = [], 0
+    if places:
+        found.append(TinyBucket(places=tuple(places), after=after))
+    return tuple(found)
+
+
+def _turns(job: Job, buckets: Sequence[TinyBucket], sent: Sequence[Count]) -> list[Turn]:
+    parts = list(reversed(part_names(job.model)))
+    found: list[Turn] = []
+    ready: frozenset[int] = frozenset()
+    summed: frozenset[int] = frozenset()
+    done = 0
+    while done < len(buckets) or len(found) < len(parts):
+        at = len(found)
+        part = parts[at] if at < len(parts) else ""
+        runs = done < len(buckets) and buckets[done].after <= at
+        moved = sent[done] if runs else (sent[done - 1] if done else 0)
+        found.append(
+            Turn(part=part, bucket=done if runs else -1, ready=ready, summed=summed, sent=moved)
+        )
+        if part:
+            ready |= frozenset(part_range(job.model, part))
+        if runs:
+            summed |= frozenset(buckets[done].places)
+            done += 1
+    return found
