@@ -1,7 +1,5 @@
 """One gradient in N equal pieces behind a backward pass, each piece with a latency of its own."""
 
-import math
-
 from engine.basis.equation import Equation
 from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.formulas.overlap import exposed_time
@@ -35,7 +33,7 @@ def exposed_tail(
 
 MOST_PIECES = Equation(
     name="most_pieces",
-    tex=r"\v{N} = \frac{\v{Tb} - \v{Tm}}{\v{a}}",
+    tex=r"\v{N} = \max\left(1,\; \frac{\v{Tb} - \v{Tm}}{\v{a}}\right)",
     symbols={
         "N": ("N", "pieces from which more latency is exposed"),
         "Tb": (r"T_{\mathrm{bwd}}", "backward pass"),
@@ -51,8 +49,6 @@ def most_pieces(communication: Seconds, backward: Seconds, latency: Seconds) -> 
 
     Both cases of `exposed_tail` meet here. 1 if the all-reduce alone outlasts the backward pass.
     """
-    if not latency:
-        return math.inf
     return max(1.0, (backward - communication) / latency)
 
 

@@ -54,7 +54,15 @@ class Result:
     found: BucketRecord
     buckets: Annotated[
         Count,
-        Told("Buckets", "", "all-reduces in the step", "communication", basis="simulated"),
+        Told(
+            "Buckets",
+            "",
+            "all-reduces in the step",
+            "communication",
+            assumes=_TURNS,
+            sources=("li2020",),
+            basis="simulated",
+        ),
     ]
     exposed: Annotated[
         Count,

@@ -12,7 +12,7 @@ from engine.basis.inputs import (
     Number,
 )
 from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import GB, MB, MICRO, Count, Seconds, Share
+from engine.basis.units import COUNT, GB, MB, MICRO, Count, Seconds, Share
 from engine.basis.views import Badge, Lines, Point, Published, Rule, Series
 from engine.formulas.bucket_tail import (
     EXPOSED_TAIL,
@@ -34,7 +34,6 @@ PRESETS = {
 }
 PUBLISHED = 16
 _MOST = 100_000
-_NEVER = 10**9  # without latency every further piece helps
 _COLUMN = tuple(sorted({round(10 ** (i / 16)) for i in range(81)}))
 _EQUAL = "Equal pieces, ready at even intervals; the wire carries one at a time."
 
@@ -48,7 +47,9 @@ class Inputs:
     ] = PUBLISHED
     latency: Annotated[
         float,
-        Number(label="Latency of a piece", unit=MICROSECONDS, low=0.0, high=1e-3, step=MICRO),
+        Number(
+            label="Latency of a piece", unit=MICROSECONDS, low=0.1 * MICRO, high=1e-3, scale="log"
+        ),
         Symbol("a"),
     ] = 5 * MICRO
     backward: Annotated[
@@ -111,7 +112,8 @@ class Result:
         ),
     ]
     most: Annotated[
-        Count,
+        float,
+        COUNT,
         Told(
             "More pieces help up to",
             "N",
@@ -138,7 +140,16 @@ class Result:
             sources=("patarasuk2009",),
         ),
     ]
-    compared: Annotated[Seconds, Told("Exposed with 16 pieces", "", "the published optimum")]
+    compared: Annotated[
+        Seconds,
+        Told(
+            "Exposed with 16 pieces",
+            "",
+            "the published optimum",
+            "communication",
+            assumes=(_EQUAL,),
+        ),
+    ]
     curve: tuple[Seconds, ...]
 
 
@@ -152,8 +163,8 @@ def solve(inputs: Inputs) -> Result:
         exposed=exposed,
         hidden=max(0.0, hidden_share(everything, exposed)),
         published_overlap=published_overlap(*given),
-        most=round(min(most_pieces(*given, inputs.latency), _NEVER)),
-        half=round(min(max(1.0, whole / inputs.latency), _NEVER)) if inputs.latency else _NEVER,
+        most=most_pieces(*given, inputs.latency),
+        half=round(max(1.0, whole / inputs.latency)),
         whole=whole,
         compared=exposed_tail(*given, PUBLISHED, inputs.latency),
         curve=tuple(exposed_tail(*given, count, inputs.latency) for count in _COLUMN),
