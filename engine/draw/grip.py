@@ -17,6 +17,8 @@ class Grip:
         steps: steps of a number that a move ahead is; 0 if `back` and `ahead` are set instead.
         back, ahead: values that a move sets; empty where there is no further one.
         up: ahead is up, not to the right.
+        press: value that a press sets (a click, the space bar); the shape is then a switch, which
+            is on if `now` is not 0, and is not dragged.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Grip:
     back: str = ""
     ahead: str = ""
     up: bool = False
+    press: str = ""
 
     def attributes(self) -> dict[str, str]:
         """Return the attributes that a shape carries for it."""
@@ -49,6 +52,6 @@ class Grip:
             }
         if self.steps:
             found["data-move"] = str(self.steps)
-        optional = {"data-back": self.back, "data-ahead": self.ahead}
+        optional = {"data-back": self.back, "data-ahead": self.ahead, "data-press": self.press}
         found |= {key: value for key, value in optional.items() if value}
         return found | ({"data-up": ""} if self.up else {})

@@ -3,7 +3,8 @@
  * `data-grip="input"` says what a move does: `data-ahead` and `data-back` hold the values to set, or
  * `data-move` how many steps a move ahead is. Ahead is to the right, or up with `data-up`; a move is
  * `data-notch` units of the drawing long, `data-grip-key` tells grips of one drawing apart. `data-grip-label`, `-now`, `-low`, `-high` and `-text` are
- * what a screen reader hears; a shape without a label is for the pointer only.
+ * what a screen reader hears; a shape without a label is for the pointer only. A shape with
+ * `data-press` is a switch: a click, Enter or the space bar sets that value.
  */
 
 import { all, attribute, target } from "../page/dom.js";
@@ -37,8 +38,14 @@ function watch(stage) {
     if (grips.length) stage.querySelector("svg")?.setAttribute("role", "group");
     for (const grip of grips) {
       attribute(grip, "tabindex", "0");
-      attribute(grip, "role", "slider");
-      for (const [name, key] of Object.entries(SPOKEN)) attribute(grip, name, grip.dataset[key] ?? "");
+      const pressed = "press" in grip.dataset;
+      attribute(grip, "role", pressed ? "switch" : "slider");
+      if (pressed) {
+        attribute(grip, "aria-label", `${grip.dataset.gripLabel}: ${grip.dataset.gripText}`);
+        attribute(grip, "aria-checked", String(grip.dataset.gripNow !== "0"));
+      } else {
+        for (const [name, key] of Object.entries(SPOKEN)) attribute(grip, name, grip.dataset[key] ?? "");
+      }
     }
     const same = focused && grips.find((grip) => grip.dataset.gripKey === focused);
     if (same && !stage.contains(document.activeElement)) same.focus();
@@ -51,11 +58,17 @@ function watch(stage) {
 function listenToKeys(find) {
   document.addEventListener("keydown", (event) => {
     const grip = target(event, "[data-grip]"), way = KEYS[event.key];
-    if (!grip || !way || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!grip || event.ctrlKey || event.metaKey || event.altKey) return;
+    const press = "press" in grip.dataset;
+    if (press ? event.key !== "Enter" && event.key !== " " : !way) return;
     event.preventDefault();
     event.stopPropagation();
-    move(find, grip, way, event);
+    move(find, grip, way ?? 1, event);
   }, { capture: true });
+  document.addEventListener("click", (event) => {
+    const grip = target(event, "[data-press]");
+    if (grip) move(find, grip, 1, event);
+  });
 }
 
 /** @param {Find} find */
@@ -67,7 +80,7 @@ function listenToDrags(find) {
   document.addEventListener("pointerdown", (event) => {
     const grip = target(event, "[data-grip]"), figure = grip?.closest("figure");
     const svg = /** @type {any} */ (grip)?.ownerSVGElement;
-    if (!grip || !figure || !svg || event.button !== 0) return;
+    if (!grip || "press" in grip.dataset || !figure || !svg || event.button !== 0) return;
     event.preventDefault();
     grip.focus({ preventScroll: true });
     const up = "up" in grip.dataset, scale = svg.clientWidth / svg.viewBox.baseVal.width;
@@ -99,9 +112,9 @@ function listenToDrags(find) {
 
 /** @param {Find} find @param {HTMLElement} grip @param {number} way 1 ahead, -1 back */
 function move(find, grip, way, event) {
-  const { grip: name = "", ahead, back, move: steps } = grip.dataset;
+  const { grip: name = "", ahead, back, press, move: steps } = grip.dataset;
   const owner = /** @type {HTMLElement | null} */ (grip.closest("[data-of]"));
-  const value = way > 0 ? ahead : back;
+  const value = press ?? (way > 0 ? ahead : back);
   const change = steps ? { nudge: { [name]: way * Number(steps) } } : value && { values: { [name]: value } };
   if (change) find(owner?.dataset.of)?.change(change, event);
 }

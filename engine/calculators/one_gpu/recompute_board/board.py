@@ -1,0 +1,125 @@
+"""The board itself, the table of its tensors, and the verdict."""
+
+from engine.basis.text import Text, say, show
+from engine.basis.told import Teller
+from engine.basis.units import BYTES, OPERATIONS
+from engine.basis.views import Badge, Scene, Table
+from engine.calculators.one_gpu.recompute_board.inputs import NAMES
+from engine.calculators.one_gpu.recompute_board.result import Result
+from engine.draw.tile_board import Row, Tile, tile_board
+from engine.simulate.saved_tensors import ANCHOR, Saved
+
+_ROWS = (
+    ("input", (ANCHOR,)),
+    ("norm", ("normed",)),
+    ("q, k, v", ("query", "key", "value")),
+    ("positions", ("rotated",)),
+    ("softmax", ("softmax", "score_mask", "dropped_scores")),
+    ("attention", ("attended", "normalizer", "output_mask")),
+    ("output, +", ("middle",)),
+    ("norm", ("normed_2",)),
+    ("gate, up", ("gate", "up")),
+    ("up", ("inner",)),
+    ("SiLU, ×", ("product", "mlp_mask")),
+)
+
+
+def board(result: Result) -> Scene:
+    """Return the layer with every saved tensor as a tile."""
+    by_key = {one.key: one for one in result.job.layer.tensors}
+    largest = max(one.size for one in by_key.values())
+    rows = []
+    for name, keys in _ROWS:
+        tiles = tuple(_tile(result, by_key[key], largest) for key in keys if key in by_key)
+        if tiles:
+            is_gelu = name == "SiLU, ×" and "inner" in by_key
+            rows.append(Row(name="GELU" if is_gelu else name, tiles=tiles))
+    return tile_board(
+        "What one layer saves for its backward pass",
+        rows,
+        _sum(result),
+        "Click a tile, or press space on it, to drop the tensor or keep it again. The bar in a "
+        "tile is its size beside the largest. A dropped tile shows what making it again costs.",
+    )
+
+
+def _sum(result: Result) -> Text:
+    layer = result.job.layer
+    return say(
+        "One layer keeps {k} of {e}, all layers {a}. {o} of each layer run again.",
+        k=(result.kept_layer, BYTES),
+        e=(layer.size, BYTES),
+        a=(result.kept, BYTES),
+        o=(result.again, OPERATIONS),
+    )
+
+
+def _tile(result: Result, one: Saved, largest: float) -> Tile:
+    cost = result.job.layer.operations[one.operator]
+    price = f"again: {show(cost, OPERATIONS)}" if cost else "again: cheap"
+    return Tile(
+        key=one.key,
+        input="" if one.key == ANCHOR else f"keep_{one.key}",
+        name=NAMES[one.key][1],
+        size=show(one.size, BYTES),
+        share=one.size / largest,
+        price=price,
+        kept=one.key not in result.gone,
+        caption=_of_tensor(result, one),
+    )
+
+
+def _of_tensor(result: Result, one: Saved) -> Text:
+    cost = result.job.layer.operations[one.operator]
+    name = NAMES[one.key][0]
+    words = f"{name[0].upper()}{name[1:]}: {{s}} in every layer, {{a}} in all. "
+    if one.key == ANCHOR:
+        words += "From here the layer can be made again, so it always stays."
+    elif cost:
+        words += "Its operator computes {o} in every layer."
+    else:
+        words += "Its operator only passes over memory."
+    return say(
+        words,
+        s=(one.size, BYTES),
+        a=(result.layers * one.size, BYTES),
+        o=(cost, OPERATIONS),
+    )
+
+
+def fits(tell: Teller, result: Result) -> Badge:
+    """Return whether the step fits."""
+    if result.total <= result.usable:
+        words = "The fullest moment needs {total} of the {usable} that may be filled."
+        return Badge(text="Fits", sentence=tell.say(words), color="activations")
+    words = "The fullest moment needs {total}; {usable} may be filled. Drop more tensors."
+    if result.fixed > result.usable:
+        words = "The states alone need {fixed}; {usable} may be filled. Use more GPUs."
+    return Badge(text="Out of memory", sentence=tell.say(words), color="buffers")
+
+
+def tensors(result: Result) -> Table:
+    """Return every tensor with its bytes, its price, and the bytes that an operation buys."""
+    layer = result.job.layer
+    return Table(
+        title="Every saved tensor, and what dropping it costs",
+        columns=("Tensor", "One layer", "All layers", "To make it again", "Now"),
+        rows=tuple(
+            (
+                NAMES[one.key][0],
+                say("{s}", s=(one.size, BYTES)),
+                say("{s}", s=(result.layers * one.size, BYTES)),
+                _price(layer.operations[one.operator], one.key),
+                "dropped" if one.key in result.gone else "kept",
+            )
+            for one in layer.tensors
+        ),
+        caption="Operations are those of one layer, forward.",
+        links=tuple((f"tensor:{one.key}",) for one in layer.tensors),
+    )
+
+
+def _price(cost: float, key: str) -> Text:
+    if key == ANCHOR:
+        return "cannot be dropped"
+    return say("{o}", o=(cost, OPERATIONS)) if cost else "one pass over memory"

@@ -1,0 +1,167 @@
+"""Recomputation measured: a layer's time with and without it, beside the engine's prediction."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import Choice
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import SECONDS, SHARE, Seconds, Share, as_given
+from engine.basis.views import Axis, Bar, Bars, Cite, Segment, Table
+from engine.catalog.recompute_times import LAYER_TIMES, SOURCE
+from engine.simulate.recompute_measured import Modelled, layers, steps
+
+TITLE = "Recomputation, measured"
+QUESTION = "How much longer does a layer take if it is computed again?"
+_LAYER = (
+    "One layer of a GPT with 22 billion parameters on 8 A100: 64 heads, hidden size 6,144, 2,048 "
+    "tokens, a micro-batch of 4, tensor parallelism over 8 GPUs.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    mode: Annotated[
+        str,
+        Choice(
+            label="Computed again",
+            options={key: row.name for key, row in LAYER_TIMES.items() if key != "none"},
+        ),
+    ] = "full"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One way of recomputing beside the plain layer.
+
+    Attributes:
+        rows: all ways, predicted.
+    """
+
+    rows: dict[str, Modelled]
+    measured: Annotated[
+        Share,
+        Told(
+            "Longer, measured",
+            note="than a layer that recomputes nothing",
+            color="compute",
+            basis="measured",
+            assumes=(*_LAYER, "{mode_time} instead of {plain_time}, both passes together."),
+            sources=(SOURCE,),
+        ),
+    ]
+    modelled: Annotated[
+        Share,
+        Told(
+            "Longer, predicted",
+            note="by the step model of all pages",
+            color="compute",
+            assumes=(
+                *_LAYER,
+                "Products, attention, element-wise kernels and the exposed collectives of tensor "
+                "parallelism, of which full recomputation repeats those of the forward pass.",
+            ),
+            sources=(SOURCE,),
+        ),
+    ]
+    forward_share: Annotated[
+        Share,
+        Told(
+            "The forward pass, of both",
+            basis="measured",
+            assumes=(*_LAYER, "Measured, with nothing recomputed."),
+            sources=(SOURCE,),
+        ),
+    ]
+    mode_time: Seconds
+    plain_time: Seconds
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    rows = layers()
+    plain, mode = rows["none"], rows[inputs.mode]
+    return Result(
+        rows=rows,
+        measured=mode.measured.total / plain.measured.total - 1,
+        modelled=mode.total / plain.total - 1,
+        forward_share=plain.measured.forward / plain.measured.total,
+        mode_time=mode.measured.total,
+        plain_time=plain.measured.total,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result)
+    return {
+        **tell.values("measured", "modelled", "forward_share"),
+        "bars": _bars(inputs, result),
+        "runs": _runs(),
+    }
+
+
+def _bars(inputs: Inputs, result: Result) -> Bars:
+    bars = []
+    for key, row in result.rows.items():
+        if key not in ("none", inputs.mode):
+            continue
+        measured, time = row.measured, row.time
+        bars.append(
+            Bar(
+                key=f"{key}-measured",
+                label=f"{measured.name}: measured",
+                segments=(
+                    _part("forward", "forward", measured.forward, "parameters"),
+                    _part("backward", "backward, with what is repeated", measured.backward),
+                ),
+            )
+        )
+        bars.append(
+            Bar(
+                key=f"{key}-modelled",
+                label=f"{measured.name}: predicted",
+                segments=(
+                    _part("forward", "forward", time.forward, "parameters"),
+                    _part("backward", "backward", time.backward),
+                    _part("again", "computed again", time.repeated, "activations"),
+                    _part("tensor", "exposed communication", time.tensor_parallel, "tensor"),
+                ),
+            )
+        )
+    most = max(row.measured.total for row in result.rows.values())
+    return Bars(
+        title="One layer, measured and predicted",
+        axis=Axis(label="time of one layer", quantity=SECONDS, low=0.0, high=1.1 * most),
+        bars=tuple(bars),
+    )
+
+
+def _part(key: str, label: str, value: Seconds, color: str = "compute") -> Segment:
+    return Segment(key=key, label=label, value=value, color=color)
+
+
+def _runs() -> Table:
+    given = as_given(SECONDS, 4)
+    rows = []
+    for one in steps():
+        row = one.case.row
+        name, kind = row["row_id"].split("-")[2:]
+        rows.append(
+            (
+                f"GPT {name}, {row['n_gpus']} A100",
+                "every layer" if kind == "full" else "attention core, sequence parallel",
+                say("{t}", t=(one.case.time, given)),
+                say("{t}", t=(one.time, SECONDS)),
+                say("{e}", e=(one.error, SHARE)),
+                Cite((SOURCE,)),
+            )
+        )
+    return Table(
+        title="Whole steps with full and with selective recomputation",
+        columns=("Run", "Computed again", "Measured", "Predicted", "Off by", "Source"),
+        rows=tuple(rows),
+        caption="These runs are among those that the constants of the step model were fitted to.",
+    )

@@ -1,0 +1,53 @@
+"""A measured layer with and without recomputation, predicted; and the steps of whole runs."""
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+from engine.basis.units import Ratio, Seconds
+from engine.catalog.recompute_times import LAYER_TIMES, RUN, LayerTimes
+from engine.simulate.layer_time import LayerTime, layer_time
+from engine.simulate.published_runs import Predicted, predictions
+from engine.simulate.rank import rank_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modelled:
+    """A measured row and its prediction.
+
+    Attributes:
+        measured: the row.
+        time: predicted, by what it is spent on.
+    """
+
+    measured: LayerTimes
+    time: LayerTime
+
+    @property
+    def total(self) -> Seconds:
+        """Predicted, both passes."""
+        return self.time.total
+
+    @property
+    def error(self) -> Ratio:
+        """Predicted over measured, less one."""
+        return self.total / self.measured.total - 1
+
+
+@cache
+def layers() -> dict[str, Modelled]:
+    """Return every row of the table with its prediction."""
+    run = next(one for one in predictions() if one.case.row["row_id"] == RUN).case.run
+    found = {}
+    for key, row in LAYER_TIMES.items():
+        training = replace(run.training, recompute=row.recompute)
+        plan = replace(run.plan, sequence_parallel=row.sequence_parallel)
+        rank = rank_of(run.cluster, training)
+        time = layer_time(run.model, plan, training, rank, sparse=False)
+        found[key] = Modelled(measured=row, time=time)
+    return found
+
+
+@cache
+def steps() -> tuple[Predicted, ...]:
+    """Return the published runs with full and with selective recomputation, in pairs."""
+    return tuple(one for one in predictions() if one.case.row["row_id"].startswith("korth-t5"))
