@@ -103,23 +103,22 @@ def tensors(result: Result) -> Table:
     layer = result.job.layer
     return Table(
         title="Every saved tensor, and what dropping it costs",
-        columns=("Tensor", "One layer", "All layers", "To make it again", "Now"),
+        columns=("Tensor", "One layer", "All layers", "Made again"),
         rows=tuple(
             (
-                NAMES[one.key][0],
+                NAMES[one.key][0] + (" (dropped)" if one.key in result.gone else ""),
                 say("{s}", s=(one.size, BYTES)),
                 say("{s}", s=(result.layers * one.size, BYTES)),
                 _price(layer.operations[one.operator], one.key),
-                "dropped" if one.key in result.gone else "kept",
             )
             for one in layer.tensors
         ),
-        caption="Operations are those of one layer, forward.",
+        caption="Operations are those of one layer, forward. Cheap: one pass over memory.",
         links=tuple((f"tensor:{one.key}",) for one in layer.tensors),
     )
 
 
 def _price(cost: float, key: str) -> Text:
     if key == ANCHOR:
-        return "cannot be dropped"
-    return say("{o}", o=(cost, OPERATIONS)) if cost else "one pass over memory"
+        return "stays"
+    return say("{o}", o=(cost, OPERATIONS)) if cost else "cheap"
