@@ -8,7 +8,7 @@ from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
 
 # Read on a phone, where the sheet is half as wide.
-_WIDTH, _LETTER, _SMALL = 640.0, 19.5, 18.5
+_WIDTH, _LETTER, _SMALL, _CHARACTER = 640.0, 19.5, 18.5, 10.9
 _ROW, _TILE, _LEFT, _GAP = 47.0, 40.0, 122.0, 5.0
 
 
@@ -94,7 +94,9 @@ def _tile(left: float, y: float, width: float, tile: Tile, *, strong: bool) -> l
         "fill-opacity": "0.9" if tile.kept else "0",
         "pointer-events": "none",
     }
-    said = f"{tile.name} {tile.size if tile.kept else tile.price}"
+    said = f"{tile.name} {tile.size}" if tile.kept else f"{tile.name}, again: {tile.price}"
+    if len(said) * _CHARACTER > width:  # a narrow tile: its place says which it is
+        said = f"+ {tile.price}"
     return [
         Shape(key=f"tile-{tile.key}", tag="rect", attributes=box | look),
         Shape(key=f"bar-{tile.key}", tag="rect", attributes=bar),
@@ -118,7 +120,7 @@ def _switch(tile: Tile) -> Grip:
         label=f"Keep: {tile.name}",
         now=int(tile.kept),
         high=1,
-        text=f"kept, {tile.size}" if tile.kept else f"dropped, {tile.price}",
+        text=f"kept, {tile.size}" if tile.kept else f"dropped, again: {tile.price}",
         press="off" if tile.kept else "on",
     )
 

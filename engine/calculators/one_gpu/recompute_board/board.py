@@ -56,7 +56,7 @@ def _sum(result: Result) -> Text:
 
 def _tile(result: Result, one: Saved, largest: float) -> Tile:
     cost = result.job.layer.operations[one.operator]
-    price = f"again: {show(cost, OPERATIONS)}" if cost else "again: cheap"
+    price = show(cost, OPERATIONS) if cost else "cheap"
     return Tile(
         key=one.key,
         input="" if one.key == ANCHOR else f"keep_{one.key}",
