@@ -32,6 +32,7 @@ class Model:
         num_shared_experts: experts that work on every token.
         expert_ffn_hidden_size: inner width of one expert.
         num_dense_layers: leading layers without experts, in a sparse model.
+        dense_layer_every: of every so many layers the first has no experts; 0: only leading ones.
         nodes_per_token: groups of experts that one token's experts may lie in, a node each; 0: any.
         num_prediction_layers: extra layers for multi-token prediction, beside `num_layers`.
         head_size: of queries and keys; 0 stands for hidden_size / num_attention_heads.
@@ -60,6 +61,7 @@ class Model:
     num_shared_experts: Count = 0
     expert_ffn_hidden_size: Count = 0
     num_dense_layers: Count = 0
+    dense_layer_every: Count = 0
     nodes_per_token: Count = 0
     num_prediction_layers: Count = 0
     head_size: Count = 0
@@ -86,14 +88,20 @@ def value_head_size(model: Model) -> Count:
 
 def num_sparse_layers(model: Model) -> Count:
     """Return the layers with routed experts."""
-    return model.num_layers - model.num_dense_layers if model.num_experts else 0
+    return num_sparse_in(model, range(model.num_layers))
 
 
 def num_sparse_in(model: Model, layers: range) -> Count:
     """Return how many of the layers have experts."""
     if not model.num_experts:
         return 0
-    return max(0, layers.stop - max(layers.start, model.num_dense_layers))
+    start = max(layers.start, model.num_dense_layers)
+    sparse = max(0, layers.stop - start)
+    if not model.dense_layer_every or not sparse:
+        return sparse
+    every = model.dense_layer_every
+    # Layers 0, every, 2 x every, ... are dense.
+    return sparse - (-(-layers.stop // every) - -(-start // every))
 
 
 def _gpt(name: str, num_layers: Count, hidden_size: Count, heads: Count, source: str) -> Model:

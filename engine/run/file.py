@@ -4,27 +4,20 @@ Every value is in SI units. A document that cannot be read ends in an `InputErro
 problem by the path of its key, the value, and what is allowed.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Any
 
-from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import MODELS, Mlp, Model
+from engine.basis.units import HOUR
+from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.catalog.limited import limited
+from engine.catalog.models import MODELS, Model
+from engine.run.impossible_model import impossible_model
+from engine.run.importers.hugging_face import is_configuration, model_of
+from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING
 from engine.run.limits import impossible
-from engine.run.parallelism import Cluster, Framework, Plan, Recompute, Schedule, Training
-
-_LARGEST = 10**9
-_LARGEST_RATE = 1e18
-_COUNT = (1, _LARGEST)
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "mlp": get_args(Mlp),
-    "precision": ("bf16", "fp16", "fp8"),
-    "recompute": get_args(Recompute),
-    "schedule": get_args(Schedule),
-    "framework": get_args(Framework),
-    "gpu": tuple(sorted(ACCELERATORS)),
-}
+from engine.run.parallelism import Cluster, Plan, Training
+from engine.run.values import section, shown, unknown, value, words_of
 
 
 class InputError(Exception):
@@ -49,72 +42,17 @@ class Run:
     training: Training
 
 
-# Of each section: key -> (what it is, default); `...` marks a key that must be there. A pair of
-# numbers is a range of whole numbers, a float its lower bound, a word names the choices.
-_Kind = tuple[int, int] | float | str | type[bool]
-_Spec = Mapping[str, tuple[_Kind, Any]]
-_MODEL: _Spec = {
-    "num_layers": ((1, 4096), ...),
-    "hidden_size": ((1, 1 << 20), ...),
-    "num_attention_heads": ((1, 1 << 16), ...),
-    "num_key_value_heads": ((1, 1 << 16), None),
-    "ffn_hidden_size": ((1, 1 << 24), ...),
-    "vocab_size": ((1, 1 << 24), ...),
-    "mlp": ("mlp", ...),
-    "tied_embeddings": (bool, ...),
-    "num_experts": ((0, 1 << 16), 0),
-    "experts_per_token": ((0, 1 << 16), 0),
-    "num_shared_experts": ((0, 1 << 10), 0),
-    "expert_ffn_hidden_size": ((0, 1 << 24), 0),
-    "num_dense_layers": ((0, 4096), 0),
-}
-_CLUSTER: _Spec = {
-    "gpu": ("gpu", ...),
-    "gpus_per_node": ((1, 1024), ...),
-    "nics_per_node": ((1, 1024), ...),
-    "nic_bandwidth": (0.0, ...),
-}
-_PLAN: _Spec = {
-    "world_size": (_COUNT, ...),
-    "tensor_parallel": (_COUNT, 1),
-    "pipeline_parallel": (_COUNT, 1),
-    "virtual_pipeline": (_COUNT, 1),
-    "context_parallel": (_COUNT, 1),
-    "expert_parallel": (_COUNT, 1),
-    "sequence_parallel": (bool, None),
-    "zero_stage": ((0, 3), 1),
-    "shard_group": ((0, _LARGEST), 0),
-}
-_TRAINING: _Spec = {
-    "micro_batch_size": (_COUNT, ...),
-    "global_batch_size": (_COUNT, ...),
-    "precision": ("precision", ...),
-    "recompute": ("recompute", "none"),
-    "flash_attention": (bool, True),
-    "schedule": ("schedule", None),
-    "overlap_gradient_reduce": (bool, True),
-    "overlap_tensor_parallel": (bool, False),
-    "framework": ("framework", "megatron"),
-    "compiled": (bool, True),
-}
-_SECTIONS = ("model", "sequence_length", "cluster", "parallelism", "training")
-
-
 def read(document: object) -> Run:
     """Return the run that a document describes; raise `InputError` with every problem found."""
     found: list[str] = []
     if not isinstance(document, Mapping):
-        raise InputError([f"run: {_shown(document)}; allowed: an object"])
-    found += [
-        f"{key}: {_shown(document[key])}; unknown key; allowed: {', '.join(_SECTIONS)}"
-        for key in document
-        if key not in _SECTIONS
-    ]
-    model = _model(document.get("model", ...), found)
-    length = _value("sequence_length", document.get("sequence_length", ...), (1, 1 << 30), found)
-    cluster = _section("cluster", document.get("cluster", ...), _CLUSTER, found)
-    plan = _section("parallelism", document.get("parallelism", ...), _PLAN, found)
-    training = _section("training", document.get("training", ...), _TRAINING, found)
+        raise InputError([f"run: {shown(document)}; allowed: an object"])
+    unknown("", document, SECTIONS, found)
+    model = read_model(document.get("model", ...), found)
+    length = value("sequence_length", document.get("sequence_length", ...), (1, 1 << 30), found)
+    cluster = _cluster(document.get("cluster", ...), found)
+    plan = _plan(document.get("parallelism", ...), found)
+    training = _training(document.get("training", ...), found)
     if found or model is None:
         raise InputError(found)
     if plan["sequence_parallel"] is None:
@@ -123,7 +61,7 @@ def read(document: object) -> Run:
         training["schedule"] = "interleaved" if plan["virtual_pipeline"] > 1 else "1f1b"
     run = Run(
         model=model,
-        cluster=Cluster(**cluster | {"gpu": ACCELERATORS[cluster["gpu"]]}),
+        cluster=Cluster(**cluster),
         plan=Plan(**plan),
         training=Training(
             sequence_length=length, **training, first_flash_attention=_is_early(model, training)
@@ -142,64 +80,85 @@ def _is_early(model: Model, training: Mapping[str, Any]) -> bool:
     return model.mlp == "gelu" and training["flash_attention"] and not training["compiled"]
 
 
-def _model(given: object, found: list[str]) -> Model | None:
+def read_model(given: object, found: list[str]) -> Model | None:
+    """Return a model of the catalog, of a `config.json` or of the keys of a run file."""
     if isinstance(given, str):
         if given in MODELS:
             return MODELS[given]
-        found.append(f'model: "{given}"; allowed: an object, or one of {", ".join(MODELS)}')
+        found.append(f"model: {shown(given)}; allowed: an object, or one of {', '.join(MODELS)}")
         return None
     before = len(found)
-    values = _section("model", given, _MODEL, found)
+    if isinstance(given, Mapping) and is_configuration(given):
+        model = model_of(given, "model", found)
+        return model if len(found) == before else None
+    values = section("model", given, MODEL, found)
     if len(found) > before:
         return None
     if values["num_key_value_heads"] is None:
         values["num_key_value_heads"] = values["num_attention_heads"]
-    return Model(name="custom", **values)
+    values["attention"] = "mla" if values["attention"] == "mla" else "mha"
+    model = Model(name="custom", **values)
+    found += impossible_model(model)
+    return model if len(found) == before else None
 
 
-def _section(name: str, given: object, spec: _Spec, found: list[str]) -> dict[str, Any]:
-    """Return the values of a section, defaults filled in; add what is wrong to `found`."""
-    if not isinstance(given, Mapping):
-        missing = "missing" if given is ... else _shown(given)
-        found.append(f"{name}: {missing}; allowed: an object with {', '.join(spec)}")
-        return {}
-    found += [
-        f"{name}.{key}: {_shown(given[key])}; unknown key; allowed: {', '.join(spec)}"
-        for key in given
-        if key not in spec
-    ]
-    return {
-        key: default
-        if default is not ... and key not in given
-        else _value(f"{name}.{key}", given.get(key, ...), kind, found)
-        for key, (kind, default) in spec.items()
-    }
+def _cluster(given: object, found: list[str]) -> dict[str, Any]:
+    """Return what the machines are; the GPU may be an object, like one of the catalog."""
+    own = given.get("gpu") if isinstance(given, Mapping) else None
+    if isinstance(given, Mapping) and isinstance(own, Mapping):
+        gpu = _gpu(own, found)
+        values = section("cluster", {**given, "gpu": "H100-SXM"}, CLUSTER, found)
+    else:
+        values = section("cluster", given, CLUSTER, found)
+        gpu = None if found else ACCELERATORS[values["gpu"]]
+    price = values.get("price_per_hour")
+    return values | {"gpu": gpu, "price_per_hour": 0.0 if found or not price else price / HOUR}
 
 
-def _value(path: str, given: object, kind: _Kind, found: list[str]) -> Any:  # noqa: ANN401
-    """Return a value as it is; add to `found` what is wrong with it."""
-    fine, allowed = _check(given, kind)
-    if not fine:
-        found.append(f"{path}: {'missing' if given is ... else _shown(given)}; allowed: {allowed}")
-    return given
+def _gpu(given: Mapping[str, Any], found: list[str]) -> Gpu | None:
+    before = len(found)
+    if "like" not in given:
+        names = ", ".join(GPU["like"][0])  # type: ignore[arg-type]
+        found.append(
+            f"cluster.gpu: {shown(given)}; allowed: {names}, or an object whose like is one of them"
+        )
+        return None
+    values = section("cluster.gpu", given, GPU, found)
+    if len(found) > before:
+        return None
+    gpu = ACCELERATORS[values["like"]]
+    if values["power_limit"]:
+        gpu = limited(gpu, values["power_limit"])
+    return replace(
+        gpu,
+        memory=values["memory"] or gpu.memory,
+        memory_bandwidth=values["memory_bandwidth"] or gpu.memory_bandwidth,
+    )
 
 
-def _check(given: object, kind: _Kind) -> tuple[bool, str]:
-    """Return whether a value is of a kind, and what is."""
-    if kind is bool:
-        return isinstance(given, bool), "true or false"
-    if isinstance(kind, str):
-        choices = _CHOICES[kind]
-        return isinstance(given, str) and given in choices, ", ".join(choices)
-    number = isinstance(given, int | float) and not isinstance(given, bool)
-    if isinstance(kind, tuple):
-        low, high = kind
-        whole = number and isinstance(given, int) and low <= given <= high
-        return whole, f"a whole number from {low} to {high}"
-    positive = number and isinstance(given, int | float) and 0 < given <= _LARGEST_RATE
-    return positive, "a number above 0, at most 1e18"
+def _plan(given: object, found: list[str]) -> dict[str, Any]:
+    """Return the plan; `pipeline_layout` is a list of the layers of each piece."""
+    layout = given.get("pipeline_layout", []) if isinstance(given, Mapping) else []
+    if isinstance(given, Mapping):
+        given = {key: given[key] for key in given if key != "pipeline_layout"}
+    values = section("parallelism", given, PLAN, found)
+    whole = isinstance(layout, list) and all(
+        isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 4096 for n in layout
+    )
+    if not whole:
+        found.append(
+            f"parallelism.pipeline_layout: {shown(layout)}; allowed: a list of whole numbers, the "
+            "layers of each piece of the pipeline"
+        )
+        return values
+    return values | {"stage_layers": tuple(layout)}
 
 
-def _shown(value: object) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 80 else text[:77] + "..."
+def _training(given: object, found: list[str]) -> dict[str, Any]:
+    """Return how the run trains; `recompute` may be a list of the modules that are repeated."""
+    modules = given.get("recompute") if isinstance(given, Mapping) else None
+    if not isinstance(given, Mapping) or not isinstance(modules, list):
+        return section("training", given, TRAINING, found)
+    words_of("training.recompute", modules, RECOMPUTED, found)
+    values = section("training", {**given, "recompute": "modules"}, TRAINING, found)
+    return values if found else values | {"recompute_modules": tuple(modules)}

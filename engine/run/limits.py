@@ -1,7 +1,7 @@
 """What no software would run: sizes of a run file that do not divide, by the path of the key."""
 
 from engine.catalog.models import Model
-from engine.run.parallelism import Plan, Training
+from engine.run.parallelism import V_SHAPED, Plan, Training
 
 
 def impossible(model: Model, plan: Plan, training: Training) -> list[str]:
@@ -36,7 +36,7 @@ def impossible(model: Model, plan: Plan, training: Training) -> list[str]:
             f"virtual_pipeline {plan.virtual_pipeline} at most as many pieces as "
             f"{model.num_layers} layers"
         )
-    return found + _experts(model, plan) + _groups(plan, training)
+    return found + _experts(model, plan) + _groups(plan, training) + _layout(model, plan, training)
 
 
 def _experts(model: Model, plan: Plan) -> list[str]:
@@ -47,9 +47,19 @@ def _experts(model: Model, plan: Plan) -> list[str]:
             f"parallelism.expert_parallel: {ranks}; allowed: "
             + (f"a divisor of the {experts} experts" if experts else "1, there are no experts")
         )
-    elif plan.world_size // plan.pipeline_parallel % ranks:
+    elif plan.expert_tensor_parallel > 1 and not experts:
         found.append(
-            f"parallelism.expert_parallel: {ranks}; allowed: a divisor of the "
+            f"parallelism.expert_tensor_parallel: {plan.expert_tensor_parallel}; allowed: 1, there "
+            "are no experts"
+        )
+    elif plan.world_size // plan.pipeline_parallel % (ranks * plan.expert_tensor_parallel):
+        split = plan.expert_tensor_parallel
+        found.append(
+            f"parallelism.expert_tensor_parallel: {split}; allowed: such that with "
+            f"expert_parallel {ranks} it divides the "
+            f"{plan.world_size // plan.pipeline_parallel} ranks of a pipeline stage"
+            if split > 1
+            else f"parallelism.expert_parallel: {ranks}; allowed: a divisor of the "
             f"{plan.world_size // plan.pipeline_parallel} ranks of a pipeline stage"
         )
     if experts and not 1 <= model.experts_per_token <= experts:
@@ -83,3 +93,21 @@ def _groups(plan: Plan, training: Training) -> list[str]:
             "pipeline_parallel is 1"
         )
     return found
+
+
+def _layout(model: Model, plan: Plan, training: Training) -> list[str]:
+    """Return what is wrong with a pipeline cut by hand."""
+    sizes = plan.stage_layers
+    if not sizes:
+        return []
+    pieces = plan.pipeline_parallel * plan.virtual_pipeline
+    path = "parallelism.pipeline_layout"
+    if len(sizes) != pieces:
+        return [
+            f"{path}: {len(sizes)} pieces; allowed: pipeline_parallel x virtual_pipeline = {pieces}"
+        ]
+    if sum(sizes) != model.num_layers:
+        return [f"{path}: {sum(sizes)} layers in all; allowed: the model's {model.num_layers}"]
+    if training.schedule in (*V_SHAPED, "dualpipe"):
+        return [f"{path}: {len(sizes)} pieces; allowed: none with schedule {training.schedule}"]
+    return []

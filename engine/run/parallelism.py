@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal
 
-from engine.basis.units import Bandwidth, Count, Ratio
+from engine.basis.units import Bandwidth, Count, Price, Ratio
 from engine.catalog.accelerators import Gpu
 from engine.catalog.models import Model
 
@@ -13,7 +14,22 @@ Recompute = Literal["none", "selective", "modules", "full"]
 Schedule = Literal[
     "gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min", "dualpipe"
 ]
-Framework = Literal["megatron", "fsdp", "deepspeed"]
+Framework = Literal["megatron", "fsdp", "deepspeed", "xla"]
+GradientPrecision = Literal["", "bf16", "fp16", "fp32"]
+Optimizer = Literal["adam", "sgd", "muon"]
+Transport = Literal[
+    "infiniband", "efa-v1", "efa-v2", "efa-v3", "efa-v4", "roce", "nvlink-network"
+]
+# What recomputation by module can repeat, by Megatron's names (--recompute-modules).
+MODULES = (
+    "core_attn",
+    "layernorm",
+    "mla_up_proj",
+    "moe_act",
+    "mlp",
+    "moe",
+    "shared_experts",
+)
 
 # Schedules that cut the model in 2p pieces laid in a V: rank r holds pieces r and 2p - 1 - r.
 V_SHAPED = ("zbv", "v-half", "v-min")
@@ -29,6 +45,8 @@ class Cluster:
         nics_per_node: network ports of those GPUs together.
         nic_bandwidth: of one port, one way.
         oversubscription: how many times the ports of the nodes exceed what the spine carries.
+        transport: how messages travel over the ports.
+        price_per_hour: of one GPU, per second; 0 if not known.
     """
 
     gpu: Gpu
@@ -36,6 +54,8 @@ class Cluster:
     nics_per_node: Count
     nic_bandwidth: Bandwidth
     oversubscription: Ratio = 1.0
+    transport: Transport = "infiniband"
+    price_per_hour: Price = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +73,8 @@ class Plan:
         sequence_parallel: what tensor parallelism replicates is split along the sequence.
         zero_stage: 0 none, 1 optimizer states, 2 gradients too, 3 parameters too are sharded.
         shard_group: ranks that share one copy of the sharded states; 0 stands for all.
-        stage_layers: layers of each stage, where a pipeline of one piece per rank is cut by hand;
-            empty: as evenly as it goes.
+        stage_layers: layers of each piece, in the order of the model, where the pipeline is cut by
+            hand; rank r holds the pieces r, r + p, r + 2p, ...; empty: as evenly as it goes.
     """
 
     world_size: Count
@@ -82,6 +102,7 @@ class Training:
         recompute: what the backward pass repeats: "selective" the attention, "modules" what is
             cheap to make again (norms, activation functions, up-projections of latent attention),
             "full" all of a layer.
+        recompute_modules: what "modules" repeats, by names of `MODULES`.
         flash_attention: the score matrix never reaches memory.
         schedule: order of the micro-batches in the pipeline.
         overlap_gradient_reduce: gradients are reduced while the backward pass runs.
@@ -93,6 +114,8 @@ class Training:
         cuda_graphs: a step is captured once and replayed; the host launches no kernels.
         fused_experts: the grouped products of experts pad, convert and activate by themselves.
         gradient_precision: in which gradients are summed; empty: as the framework does unasked.
+        optimizer: "sgd" has one momentum; "muon" one too, and Adam for the ends of the model.
+        lora_rank: of adapters beside frozen linear layers; 0: all parameters are trained.
     """
 
     micro_batch_size: Count
@@ -109,7 +132,10 @@ class Training:
     first_flash_attention: bool = False
     cuda_graphs: bool = False
     fused_experts: bool = False
-    gradient_precision: Literal["", "bf16", "fp16", "fp32"] = ""
+    gradient_precision: GradientPrecision = ""
+    recompute_modules: tuple[str, ...] = ("layernorm", "mla_up_proj", "moe_act")
+    optimizer: Optimizer = "adam"
+    lora_rank: Count = 0
 
 
 def halves_gradients(training: Training) -> bool:
@@ -193,10 +219,10 @@ def layers_of_stage(
     if schedule in V_SHAPED:
         other = piece_of_model(layers, 2 * ranks, 2 * ranks - 1 - stage)
         return (piece_of_model(layers, 2 * ranks, stage), other)
-    if plan.stage_layers:
-        before = sum(plan.stage_layers[:stage])
-        return (range(before, before + plan.stage_layers[stage]),)
     pieces = ranks * plan.virtual_pipeline
+    if plan.stage_layers:
+        starts = (0, *accumulate(plan.stage_layers))
+        return tuple(range(*starts[i : i + 2]) for i in range(stage, pieces, ranks))
     return tuple(piece_of_model(layers, pieces, index) for index in range(stage, pieces, ranks))
 
 

@@ -105,4 +105,20 @@ SOFTWARE: Mapping[Framework, Software] = {
         stops_early=False,
         python_activations=True,
     ),
+    # XLA (MaxText): one compiled step, parameters and moments in single precision, sharded; the
+    # compiler fuses what stands between products and orders the collectives beside them.
+    "xla": Software(
+        gradient=4.0,
+        accumulate=4.0,
+        optimizer=_ADAM,
+        optimizer_unfused=_ADAM,
+        fused_projections=False,
+        hides_backward_tensor_parallel=False,
+        gathers_after_step=False,
+        sharded_ports=0,
+        current_attention=True,
+        selective_repeats_products=True,
+        stops_early=False,
+        python_activations=False,
+    ),
 }

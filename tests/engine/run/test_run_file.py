@@ -45,7 +45,7 @@ BAD = [
     ("cluster", "nic_bandwidth", -1, ("cluster.nic_bandwidth", "-1", "above 0")),
     ("cluster", "nic_bandwidth", float("nan"), ("cluster.nic_bandwidth", "NaN", "above 0")),
     ("cluster", "nic_bandwidth", float("inf"), ("cluster.nic_bandwidth", "Infinity", "1e18")),
-    ("training", "precision", "fp4", ("training.precision", '"fp4"', "bf16, fp16, fp8")),
+    ("training", "precision", "fp64", ("training.precision", '"fp64"', "bf16, fp16, fp8, fp4")),
     ("training", "global_batch_size", 12, ("training.global_batch_size", "12", "multiple", "8")),
     ("training", "flash_attention", 1, ("training.flash_attention", "1", "true or false")),
     ("training", "schedule", "gpip", ("training.schedule", '"gpip"', "gpipe")),

@@ -1,0 +1,1 @@
+"""Configurations of training software and published models, read as runs."""

@@ -1,0 +1,94 @@
+"""Values of a document: what each key is, and one line for each that is something else."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+# A pair of numbers is a range of whole numbers, a float the bound that a number must exceed, a
+# tuple of words the choices, `bool` true or false.
+Kind = tuple[int, int] | float | tuple[str, ...] | type[bool]
+# key -> (what it is, default); `...` marks a key that must be there.
+Spec = Mapping[str, tuple[Kind, Any]]
+
+LARGEST = 10**9
+_LARGEST_RATE = 1e18
+_LONGEST = 80
+
+
+def section(name: str, given: object, spec: Spec, found: list[str]) -> dict[str, Any]:
+    """Return the values of a section, defaults filled in; add what is wrong to `found`."""
+    if not isinstance(given, Mapping):
+        missing = "missing" if given is ... else shown(given)
+        found.append(f"{name}: {missing}; allowed: an object with {', '.join(spec)}")
+        return {}
+    unknown(f"{name}.", given, tuple(spec), found)
+    return {
+        key: default
+        if default is not ... and key not in given
+        else value(f"{name}.{key}", given.get(key, ...), kind, found)
+        for key, (kind, default) in spec.items()
+    }
+
+
+def unknown(
+    path: str, given: Mapping[Any, Any], allowed: tuple[str, ...], found: list[str]
+) -> None:
+    """Add to `found` the keys that nothing is known of."""
+    found += [
+        f"{path}{plain_key(key)}: {shown(given[key])}; unknown key; allowed: {', '.join(allowed)}"
+        for key in given
+        if key not in allowed
+    ]
+
+
+def value(path: str, given: object, kind: Kind, found: list[str]) -> Any:  # noqa: ANN401
+    """Return a value as it is; add to `found` what is wrong with it."""
+    fine, allowed = _check(given, kind)
+    if not fine:
+        found.append(f"{path}: {'missing' if given is ... else shown(given)}; allowed: {allowed}")
+    return given
+
+
+def _check(given: object, kind: Kind) -> tuple[bool, str]:
+    """Return whether a value is of a kind, and what is."""
+    if kind is bool:
+        return isinstance(given, bool), "true or false"
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if isinstance(kind, float):
+        positive = number and isinstance(given, int | float) and kind < given <= _LARGEST_RATE
+        return positive, f"a number above {kind:.0f}, at most 1e18"
+    if not isinstance(kind, tuple):
+        raise TypeError(kind)
+    if isinstance(kind[0], str):
+        return isinstance(given, str) and given in kind, ", ".join(map(str, kind))
+    low, high = kind
+    whole = number and isinstance(given, int) and int(low) <= given <= int(high)
+    return whole, f"a whole number from {low} to {high}"
+
+
+def words_of(path: str, given: object, allowed: tuple[str, ...], found: list[str]) -> None:
+    """Add to `found` what is not a list of different words out of `allowed`."""
+    fine = (
+        isinstance(given, list)
+        and given
+        and all(isinstance(word, str) and word in allowed for word in given)
+        and len(set(given)) == len(given)
+    )
+    if not fine:
+        names = ", ".join(allowed)
+        found.append(f"{path}: {shown(given)}; allowed: a list of different names out of {names}")
+
+
+def plain_key(key: object) -> str:
+    """Return a key on one line, however odd it is."""
+    text = json.dumps(str(key))[1:-1]
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def shown(given: object) -> str:
+    """Return a value on one short line."""
+    try:
+        text = json.dumps(given, default=str)
+    except (RecursionError, ValueError):
+        return "a value nested too deeply or too long to show"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
