@@ -5,11 +5,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from engine.basis.units import Seconds
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.formulas.parameters import total_parameters
 from engine.run.file import InputError, Run, read
 from engine.run.problems import problems
-from engine.simulate.memory import fits, memory
+from engine.simulate.memory import allocated, fits, memory, process, reserved
 from engine.simulate.step_time import step_time
 
 
@@ -30,6 +31,8 @@ def estimate(run: Run) -> dict[str, Any]:
     else:
         peak = peaks["fp16"]
         notes.append(f"{cluster.gpu.name} has no {training.precision}; its fp16 peak is taken.")
+    if training.lora_rank:
+        notes.append("Adapters alone are trained; the time is that of training all parameters.")
     if not fit:
         notes.append(
             f"The fullest rank needs {held.total:.3g} bytes; the GPU has {cluster.gpu.memory:.3g}."
@@ -66,7 +69,17 @@ def estimate(run: Run) -> dict[str, Any]:
         },
         "fits": fit,
         "problems": notes,
+        "memory_allocated": allocated(held),
+        "memory_reserved": reserved(held),
+        "memory_process": process(held),
+        **_cost(run, total),
     }
+
+
+def _cost(run: Run, step: Seconds) -> dict[str, float]:
+    """Return what a step costs, where a price is given."""
+    price = run.cluster.price_per_hour
+    return {"cost_per_step": price * run.plan.world_size * step} if price else {}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -12,12 +12,13 @@ from engine.basis.equation import Equation
 from engine.basis.units import Bytes, Count, Ratio, Share, Tokens
 from engine.catalog.models import Model, head_size, value_head_size
 from engine.formulas.operations import local_tokens
-from engine.run.parallelism import Plan, Training
+from engine.run.parallelism import Plan, Training, adds_in_place, shards_all
 
 HALF: Bytes = 2.0
 SINGLE: Bytes = 4.0
 MASK: Bytes = 1.0
 FP8: Bytes = 1.0
+FP4: Bytes = 0.5 + 1 / 16  # 4 bits, and 8 bits of scale for each 16 values (NVFP4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def replicated_share(plan: Plan) -> Share:
 
 def _has_dropout(model: Model, training: Training) -> bool:
     """Layers of a GPT keep the masks of their dropouts in Megatron; others have no dropout."""
-    return model.mlp == "gelu" and training.framework != "fsdp"
+    return model.mlp == "gelu" and not shards_all(training)
 
 
 def _is_rotary(model: Model) -> bool:
@@ -84,10 +85,12 @@ def _is_rotary(model: Model) -> bool:
 def linear_input(training: Training) -> Bytes:
     """Return the bytes of one element that a linear layer keeps for its weight gradient.
 
-    Transformer Engine keeps the fp8 copy; other software keeps what it got and casts it again.
+    Transformer Engine keeps the copy in 8 or 4 bits; other software keeps what it got and casts it
+    again.
     """
-    fp8 = training.precision in ("fp8", "fp4") and training.framework == "megatron"
-    return FP8 if fp8 else HALF
+    if training.framework != "megatron":
+        return HALF
+    return {"fp8": FP8, "fp4": FP4}.get(training.precision, HALF)
 
 
 def attention_inputs(model: Model, plan: Plan) -> Bytes:
@@ -190,43 +193,75 @@ def selective_kept(model: Model, plan: Plan, training: Training, *, sparse: bool
 
     Megatron repeats the core of the attention. torchtitan keeps the layer's input, the result of
     the attention, and of every second matrix product: queries, values, the gate and, unless the
-    compiler finds that nothing needs it, the layer's output.
+    compiler finds that nothing needs it, the layer's output. Products in 8 bits are not on its list
+    (`aten._scaled_mm`): without them the sum after the attention is kept, and nothing else.
     """
-    if training.framework != "fsdp":
+    if not shards_all(training):
         return attention_kept(model, plan, training) + feed_forward_kept(
             model, plan, training, sparse=sparse
         )
     heads, value = model.num_attention_heads, value_head_size(model)
     groups = max(model.num_key_value_heads, plan.tensor_parallel)
-    products = heads * (head_size(model) + value) + groups * value
+    hidden = model.hidden_size * replicated_share(plan)
+    scores = attention_scores_kept(model, plan, training)
+    attended = heads * value
+    if training.precision in ("fp8", "fp4") and not training.keeps_quantized_products:
+        return HALF * (2 * hidden + attended / plan.tensor_parallel) + scores
+    products = heads * head_size(model) + attended + groups * value
     products += 0 if sparse else model.ffn_hidden_size
-    residual = (1 if training.compiled else 2) * model.hidden_size * replicated_share(plan)
-    return HALF * (residual + products / plan.tensor_parallel) + attention_scores_kept(
-        model, plan, training
-    )
+    residual = (1 if training.compiled else 2) * hidden
+    return HALF * (residual + products / plan.tensor_parallel) + scores
 
 
 def modules_repeated(
     model: Model, plan: Plan, training: Training, *, sparse: bool = False
 ) -> Bytes:
-    """Return what a layer need not keep per token if norms, activations and up-projections repeat.
+    """Return what a layer need not keep per token if some of its modules are repeated.
 
-    The inputs of all three are kept anyway; those of a gated activation in fp8 where products are.
-    DeepSeek-V3 report, sections 3.2.3 and 3.3.3; Megatron-Core calls it --recompute-modules
-    layernorm mla_up_proj moe_act.
+    Unless told otherwise, norms, activations and up-projections, whose inputs are kept anyway;
+    those of a gated activation in fp8 where products are. DeepSeek-V3 report, sections 3.2.3 and
+    3.3.3; Megatron-Core's --recompute-modules layernorm mla_up_proj moe_act. Of core_attn, mlp,
+    moe and shared_experts only the inputs stay, which the norms before them keep.
     """
+    modules = training.recompute_modules or ("layernorm", "mla_up_proj", "moe_act", "act")
     share, stored = replicated_share(plan), linear_input(training)
-    repeated = 2 * model.hidden_size * stored * share
-    if model.attention == "mla":
+    repeated = 0.0
+    if "layernorm" in modules:
+        repeated += 2 * model.hidden_size * stored * share
+    if "mla_up_proj" in modules and model.attention == "mla":
         latent = model.query_latent_size + model.key_value_latent_size + model.rotary_head_size
         repeated += attention_inputs(model, plan) - HALF * latent * share
-    rows = model.ffn_hidden_size / plan.tensor_parallel
+    if "core_attn" in modules:
+        repeated += attention_scores_kept(model, plan, training)
     if sparse:
-        shared = model.num_shared_experts / plan.tensor_parallel
-        routed = expert_rows(model, plan) / plan.expert_tensor_parallel
-        rows = (shared + routed) * model.expert_ffn_hidden_size
-    gates = 2 if model.mlp == "swiglu" else 1
-    return repeated + rows * (stored + (gates * (HALF - stored) if gates == 2 else 0.0))
+        return repeated + _sparse_repeated(model, plan, training, modules)
+    if "mlp" in modules:
+        return repeated + mlp_kept(model, plan, training, model.ffn_hidden_size)
+    inner = _activated(model, training) * model.ffn_hidden_size / plan.tensor_parallel
+    return repeated + (inner if "act" in modules else 0.0)
+
+
+def _activated(model: Model, training: Training) -> Bytes:
+    """Return the bytes per inner value that the activation need not keep if it is repeated."""
+    stored = linear_input(training)
+    return stored + (2 * (HALF - stored) if model.mlp == "swiglu" else 0.0)
+
+
+def _sparse_repeated(
+    model: Model, plan: Plan, training: Training, modules: tuple[str, ...]
+) -> Bytes:
+    """Return what the second half of a layer with experts need not keep per token."""
+    width = model.num_shared_experts * model.expert_ffn_hidden_size
+    shared = mlp_kept(model, plan, training, width)
+    if "moe" in modules:
+        return shared + experts_kept(model, plan, training)
+    repeated = shared if "shared_experts" in modules else 0.0
+    if "moe_act" not in modules:
+        return repeated
+    rows = expert_rows(model, plan) / plan.expert_tensor_parallel
+    if "act" in modules:
+        rows += model.num_shared_experts / plan.tensor_parallel
+    return repeated + _activated(model, training) * rows * model.expert_ffn_hidden_size
 
 
 def layer_memory(
@@ -255,7 +290,9 @@ def layer_memory(
 def logits_memory(model: Model, plan: Plan, training: Training) -> LayerMemory:
     """Return the final norm, the logits and their loss.
 
-    Megatron: logits, a copy in single precision that becomes the softmax, and the gradient. FSDP
+    Megatron today: the fused loss of Transformer Engine writes the gradient over the logits, and
+    the product behind it returns a placeholder of the output matrix's size. Megatron before:
+    logits, a copy in single precision that becomes the softmax, and the gradient. FSDP
     keeps the log-softmax and, while it is differentiated, two more like it; split over ranks of
     tensor parallelism no kernel is fused and two more are alive. The loss of the package of the
     first FlashAttention keeps logits in 16 bits, and their gradient.
@@ -265,9 +302,12 @@ def logits_memory(model: Model, plan: Plan, training: Training) -> LayerMemory:
     norm = 2 * HALF * model.hidden_size * replicated_share(plan)
     if training.first_flash_attention:
         return LayerMemory(kept=tokens * norm, working=tokens * columns * 2 * HALF)
-    if training.framework == "fsdp":
+    if shards_all(training):
         copies = 5 if plan.tensor_parallel > 1 else 3
         return LayerMemory(kept=tokens * norm, working=tokens * columns * copies * SINGLE)
+    if adds_in_place(training):
+        placeholder = HALF * columns * model.hidden_size
+        return LayerMemory(kept=tokens * (norm + HALF * columns), working=placeholder)
     return LayerMemory(kept=tokens * (norm + SINGLE * columns), working=tokens * 2 * HALF * columns)
 
 

@@ -1,11 +1,12 @@
 """What training keeps for every parameter, and how ZeRO splits it over data-parallel ranks."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from engine.basis.equation import Equation
 from engine.basis.units import Bytes, Count, Parameters, Ratio, Share
-from engine.catalog.models import Model, num_sparse_in
+from engine.catalog.models import Model, head_size, num_sparse_in, value_head_size
 from engine.formulas.parameters import (
     dense_layer_parameters,
     embedding_parameters,
@@ -13,7 +14,14 @@ from engine.formulas.parameters import (
     output_parameters,
     sparse_layer_parameters,
 )
-from engine.run.parallelism import Plan, Training, first_piece, last_piece, layers_of_stage
+from engine.run.parallelism import (
+    Plan,
+    Training,
+    first_piece,
+    last_piece,
+    layers_of_stage,
+    shards_all,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +89,13 @@ MIXED_PRECISION = StateBytes(parameter=2.0, gradient=2.0, optimizer=12.0)
 # (accumulate_allreduce_grads_in_fp32), and its recipes may keep bf16 gradients in bf16.
 _SINGLE_PRECISION_GRADIENTS = StateBytes(parameter=2.0, gradient=4.0, optimizer=12.0)
 
-# Transformer Engine keeps an fp8 copy of every weight beside the bf16 one, and its transpose.
-_FP8_COPIES: Bytes = 2.0
+# Transformer Engine keeps a copy of every weight in 8 or 4 bits beside the bf16 one, and its
+# transpose; NVFP4 has 8 bits of scale for each 16 values.
+_COPIES: Mapping[str, Bytes] = {"fp8": 2.0, "fp4": 2 * (0.5 + 1 / 16)}
+# What SGD and Muon do without: Adam's second moment.
+_SECOND_MOMENT: Bytes = 4.0
+# The frozen weights beside adapters, in half precision whatever the software.
+_FROZEN: Bytes = 2.0
 
 # DeepSpeed's ZeRO optimizer makes a single-precision copy of its part of the gradients.
 _DEEPSPEED = StateBytes(parameter=2.0, gradient=2.0, optimizer=16.0)
@@ -92,20 +105,32 @@ _FSDP = StateBytes(parameter=4.0, gradient=4.0, optimizer=8.0)
 
 
 def state_bytes(training: Training) -> StateBytes:
-    """Return what the framework keeps for each parameter, from its documentation."""
-    if training.framework == "fsdp":
+    """Return what the framework keeps for each parameter, from its documentation.
+
+    SGD has one moment. So has Muon for matrices; that it leaves embedding and output to Adam is
+    not counted.
+    """
+    types = _with_adam(training)
+    if training.optimizer == "adam":
+        return types
+    return replace(types, optimizer=types.optimizer - _SECOND_MOMENT)
+
+
+def _with_adam(training: Training) -> StateBytes:
+    if shards_all(training):
         return _FSDP
     if training.framework == "deepspeed":
         return _DEEPSPEED
     half = training.gradient_precision or ("fp16" if training.precision == "fp16" else "fp32")
     types = MIXED_PRECISION if half != "fp32" else _SINGLE_PRECISION_GRADIENTS
-    if training.precision in ("fp8", "fp4"):
-        return StateBytes(
-            parameter=types.parameter + _FP8_COPIES,
-            gradient=types.gradient,
-            optimizer=types.optimizer,
-        )
-    return types
+    copies = _COPIES.get(training.precision, 0.0)
+    return replace(types, parameter=types.parameter + copies) if copies else types
+
+
+def frozen_bytes(training: Training) -> StateBytes:
+    """Return what is kept of each parameter that is not trained."""
+    copies = _COPIES.get(training.precision, 0.0) if training.framework == "megatron" else 0.0
+    return StateBytes(parameter=_FROZEN + copies, gradient=0.0, optimizer=0.0)
 
 
 ZERO_MEMORY = Equation(
@@ -227,3 +252,24 @@ def _ends(model: Model, plan: Plan, *, first: bool, last: bool) -> Parameters:
         if not model.tied_embeddings or not first:
             total += output_parameters(model) / tensor
     return total
+
+
+def adapter_parameters(model: Model, plan: Plan, lora_rank: Count, num_layers: Count) -> Parameters:
+    """Return the parameters of the adapters of so many layers: r(in + out) per linear layer.
+
+    Hu et al. 2021. Every linear layer of attention and feed-forward part has one, routed experts
+    have none. The side that a rank's part of the layer does not split is on every rank.
+    """
+    heads, tensor, hidden = model.num_attention_heads, plan.tensor_parallel, model.hidden_size
+    queries, keys = heads * head_size(model), model.num_key_value_heads * head_size(model)
+    values, attended = model.num_key_value_heads * value_head_size(model), heads
+    attended *= value_head_size(model)
+    width = (
+        model.num_shared_experts * model.expert_ffn_hidden_size
+        if model.num_experts
+        else model.ffn_hidden_size
+    )
+    matrices = 3 if model.mlp == "swiglu" else 2
+    whole = (4 + (matrices if width else 0)) * hidden
+    split = queries + keys + values + attended + matrices * width
+    return lora_rank * num_layers * (whole + split / tensor)

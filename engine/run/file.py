@@ -12,8 +12,8 @@ from engine.basis.units import HOUR
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.limited import limited
 from engine.catalog.models import MODELS, Model
-from engine.run.impossible_model import impossible_model
 from engine.run.importers.hugging_face import is_configuration, model_of
+from engine.run.impossible_model import impossible_model
 from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING
 from engine.run.limits import impossible
 from engine.run.parallelism import Cluster, Plan, Training

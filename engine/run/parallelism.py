@@ -17,9 +17,7 @@ Schedule = Literal[
 Framework = Literal["megatron", "fsdp", "deepspeed", "xla"]
 GradientPrecision = Literal["", "bf16", "fp16", "fp32"]
 Optimizer = Literal["adam", "sgd", "muon"]
-Transport = Literal[
-    "infiniband", "efa-v1", "efa-v2", "efa-v3", "efa-v4", "roce", "nvlink-network"
-]
+Transport = Literal["infiniband", "efa-v1", "efa-v2", "efa-v3", "efa-v4", "roce", "nvlink-network"]
 # What recomputation by module can repeat, by Megatron's names (--recompute-modules).
 MODULES = (
     "core_attn",
@@ -102,7 +100,9 @@ class Training:
         recompute: what the backward pass repeats: "selective" the attention, "modules" what is
             cheap to make again (norms, activation functions, up-projections of latent attention),
             "full" all of a layer.
-        recompute_modules: what "modules" repeats, by names of `MODULES`.
+        recompute_modules: what "modules" repeats, by names of `MODULES`; empty: what is cheap.
+        keeps_quantized_products: selective recomputation by operation keeps products in fp8 too, as
+            torchtitan's did while torchao's tensors were a subclass (2024).
         flash_attention: the score matrix never reaches memory.
         schedule: order of the micro-batches in the pipeline.
         overlap_gradient_reduce: gradients are reduced while the backward pass runs.
@@ -133,7 +133,8 @@ class Training:
     cuda_graphs: bool = False
     fused_experts: bool = False
     gradient_precision: GradientPrecision = ""
-    recompute_modules: tuple[str, ...] = ("layernorm", "mla_up_proj", "moe_act")
+    recompute_modules: tuple[str, ...] = ()
+    keeps_quantized_products: bool = False
     optimizer: Optimizer = "adam"
     lora_rank: Count = 0
 
@@ -141,6 +142,20 @@ class Training:
 def halves_gradients(training: Training) -> bool:
     """Return whether gradients are summed and reduced in 16 bits."""
     return training.gradient_precision in ("bf16", "fp16")
+
+
+def shards_all(training: Training) -> bool:
+    """Return whether the software keeps single-precision parameters, sharded: FSDP, and XLA."""
+    return training.framework in ("fsdp", "xla")
+
+
+def adds_in_place(training: Training) -> bool:
+    """Return whether products add to the gradients of weights, as Transformer Engine's do.
+
+    Taken for all runs of Megatron with fused attention and fused kernels. Autograd gets a
+    placeholder of the weight's shape instead, one for each shape, which stays.
+    """
+    return training.framework == "megatron" and training.flash_attention and training.compiled
 
 
 def data_parallel(plan: Plan) -> Count:

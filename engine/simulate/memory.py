@@ -7,6 +7,7 @@ from engine.catalog.constants import ALLOWANCES
 from engine.catalog.models import Model, num_sparse_in
 from engine.formulas.activations import (
     HALF,
+    SINGLE,
     LayerMemory,
     embedding_kept,
     layer_memory,
@@ -22,6 +23,8 @@ from engine.formulas.parameters import (
 )
 from engine.formulas.states import (
     States,
+    adapter_parameters,
+    frozen_bytes,
     rank_parameters,
     sharded_states,
     state_bytes,
@@ -31,12 +34,15 @@ from engine.run.parallelism import (
     Plan,
     Schedule,
     Training,
+    adds_in_place,
     expert_sharding_ranks,
     first_piece,
+    halves_gradients,
     last_piece,
     layers_of_stage,
     num_microbatches,
     sharding_ranks,
+    shards_all,
 )
 
 # DeepSpeed reduces and gathers in buckets of 5e8 elements.
@@ -151,7 +157,9 @@ def stage_states(model: Model, plan: Plan, training: Training, stage: Count) -> 
     types = state_bytes(training)
     held = rank_parameters(model, plan, training, stage)
     # FSDP's own states are always sharded; stage 2 only keeps the gathered copy until the update.
-    split = 3 if training.framework == "fsdp" and plan.zero_stage else plan.zero_stage
+    split = 3 if shards_all(training) and plan.zero_stage else plan.zero_stage
+    if training.lora_rank:
+        return _with_adapters(model, plan, training, stage, split)
     dense = sharded_states(held.dense, types, split, sharding_ranks(plan))
     if not held.experts:
         return dense
@@ -161,6 +169,26 @@ def stage_states(model: Model, plan: Plan, training: Training, stage: Count) -> 
         parameters=dense.parameters + experts.parameters,
         gradients=dense.gradients + experts.gradients,
         optimizer=dense.optimizer + experts.optimizer,
+    )
+
+
+def _with_adapters(
+    model: Model, plan: Plan, training: Training, stage: Count, split: Count
+) -> States:
+    """Return the states where only adapters are trained: whole for them, weights for the rest."""
+    held = rank_parameters(model, plan, training, stage)
+    frozen, ranks = frozen_bytes(training), sharding_ranks(plan)
+    layers = sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
+    adapters = adapter_parameters(model, plan, training.lora_rank, layers)
+    parts = (
+        sharded_states(held.dense, frozen, split, ranks),
+        sharded_states(held.experts, frozen, split, expert_sharding_ranks(plan)),
+        sharded_states(adapters, state_bytes(training), split, ranks),
+    )
+    return States(
+        parameters=sum(part.parameters for part in parts),
+        gradients=sum(part.gradients for part in parts),
+        optimizer=sum(part.optimizer for part in parts),
     )
 
 
@@ -201,24 +229,58 @@ def stage_activations(
 
 
 def _buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
-    if training.framework == "fsdp" and plan.zero_stage < 3:
-        # All that was gathered stays until the update.
-        held = rank_parameters(model, plan, training, stage)
-        return HALF * (held.dense + held.experts)
-    if training.framework == "fsdp":
-        # What is gathered is there twice: as it arrived and as the layers read it.
-        return 2 * gathered(model, plan)
+    if shards_all(training):
+        return _fsdp_buffers(model, plan, training, stage)
     if training.framework == "deepspeed":
         return _deepspeed_buffers(model, plan, training, stage)
-    return gathered(model, plan) if plan.zero_stage >= 3 else 0.0
+    whole = gathered(model, plan) if plan.zero_stage >= 3 else 0.0
+    in_place = adds_in_place(training) and plan.zero_stage < 2 and not training.lora_rank
+    return whole + (placeholders(model, plan) if in_place else 0.0)
+
+
+def _fsdp_buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+    """Return what FSDP has gathered, and gradients that wait whole for the last micro-batch.
+
+    With a pipeline nothing is freed between micro-batches: resharding after the forward pass is
+    off, and gradients are reduced once, behind the last one (`set_reshard_after_forward` and
+    `set_requires_gradient_sync` of FSDP2; torchtitan). One layer is copied in and out of its
+    collectives at a time.
+    """
+    held = rank_parameters(model, plan, training, stage)
+    whole = held.dense + held.experts
+    if plan.pipeline_parallel > 1 and plan.zero_stage:
+        waiting = HALF if halves_gradients(training) else SINGLE
+        if training.lora_rank or num_microbatches(plan, training) == 1:
+            waiting = 0.0
+        layers = sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
+        copied = whole / max(1, layers)
+        return (HALF + waiting) * (whole + copied) + _outputs(model, plan, training, stage)
+    if plan.zero_stage < 3:
+        # All that was gathered stays until the update.
+        return HALF * whole
+    # What is gathered is there twice: as it arrived and as the layers read it.
+    return 2 * gathered(model, plan)
+
+
+def placeholders(model: Model, plan: Plan) -> Bytes:
+    """Return the placeholders of a layer's weight gradients, of which each shape has one.
+
+    Transformer Engine's `get_dummy_wgrad`. All experts of a rank share theirs.
+    """
+    layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
+    matrices = layer.matrices / plan.tensor_parallel
+    if model.num_experts:
+        matrices += layer.experts / model.num_experts / plan.expert_tensor_parallel
+    return HALF * matrices
 
 
 def gathered(model: Model, plan: Plan) -> Bytes:
     """What full sharding has gathered at once: embedding and output, a layer, and the next one."""
     ends = embedding_parameters(model) + (0 if model.tied_embeddings else output_parameters(model))
     layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
-    matrices = layer.total - layer.experts + layer.experts / plan.expert_parallel
-    return HALF * (ends + 2 * matrices) / plan.tensor_parallel
+    experts = layer.experts / plan.expert_parallel / plan.expert_tensor_parallel
+    split = (ends + 2 * (layer.total - layer.experts)) / plan.tensor_parallel
+    return HALF * (split + 2 * experts)
 
 
 def _deepspeed_buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
@@ -229,8 +291,13 @@ def _deepspeed_buffers(model: Model, plan: Plan, training: Training, stage: Coun
         buckets += HALF * min(_LIVE_PARAMETERS, held.dense + held.experts)
     if plan.pipeline_parallel == 1:
         return buckets
+    return buckets + _outputs(model, plan, training, stage)
+
+
+def _outputs(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+    """Return the outputs that a pipeline's engine keeps of the micro-batches in flight."""
     output = HALF * local_tokens(plan, training) * model.hidden_size * replicated_share(plan)
-    return buckets + output * min(plan.pipeline_parallel - stage, num_microbatches(plan, training))
+    return output * min(plan.pipeline_parallel - stage, num_microbatches(plan, training))
 
 
 def reserve(training: Training, used: Bytes) -> Bytes:
@@ -239,11 +306,34 @@ def reserve(training: Training, used: Bytes) -> Bytes:
     Megatron reports what tensors use; torchtitan what the allocator reserves; for DeepSpeed runs
     it is customary to read nvidia-smi, which counts the reserve, the CUDA context and NCCL.
     """
-    if training.framework == "fsdp":
+    if shards_all(training):
         return ALLOWANCES.fragments * used
     if training.framework == "deepspeed":
         return ALLOWANCES.fragments * used + ALLOWANCES.context + ALLOWANCES.channels
     return ALLOWANCES.workspace
+
+
+def allocated(memory: Memory) -> Bytes:
+    """Return what tensors and workspaces fill at the peak: `torch.cuda.max_memory_allocated`."""
+    tensors = memory.total - memory.reserve
+    return tensors + ALLOWANCES.workspace
+
+
+def reserved(memory: Memory) -> Bytes:
+    """Return what the caching allocator holds: `torch.cuda.max_memory_reserved`.
+
+    Blocks that do not fit what is asked for are what it holds beyond tensors: the share of
+    `ALLOWANCES.fragments`, fitted to torchtitan's published peaks.
+    """
+    return allocated(memory) + ALLOWANCES.fragments * (memory.total - memory.reserve)
+
+
+def process(memory: Memory) -> Bytes:
+    """Return what nvidia-smi shows: what is reserved, the CUDA context and NCCL's buffers.
+
+    The context was measured (BigScience 2022), NCCL's buffers are fitted to the same table.
+    """
+    return reserved(memory) + ALLOWANCES.context + ALLOWANCES.channels
 
 
 def fits(memory: Memory, training: Training, capacity: Bytes) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.basis.units import Count, Ratio, Seconds
 from engine.catalog.constants import COMMON, Achieved, Common
-from engine.catalog.models import Model
+from engine.catalog.models import Model, num_sparse_in
 from engine.formulas.operations import local_tokens
 from engine.formulas.pipeline import dualpipe_idle, one_f_one_b_idle, zb_h1_idle
 from engine.formulas.stragglers import deviations_behind
@@ -130,7 +130,7 @@ def _layer_times(
         dense = layer_time(model, plan, training, rank, sparse=False)
         return dense, dense
     sparse = layer_time(model, plan, training, rank, sparse=True)
-    if not model.num_dense_layers:
+    if not model.num_dense_layers and not model.dense_layer_every:
         return sparse, sparse
     return layer_time(model, plan, training, rank, sparse=False), sparse
 
@@ -151,20 +151,26 @@ def _stages(model: Model, plan: Plan, training: Training, rank: Rank) -> tuple[S
     between = max(layers[1:-1] or layers) if plan.stage_layers else max(layers)
     return (
         _split(model, layers[0], 0, embedding),
-        Stage(dense=0, sparse=between, ends=0.0)
-        if model.num_experts
-        else Stage(dense=between, sparse=0, ends=0.0),
-        Stage(dense=0, sparse=layers[-1] + extra, ends=output)
-        if model.num_experts
-        else Stage(dense=layers[-1] + extra, sparse=0, ends=output),
+        _further(model, between, 0, 0.0),
+        _further(model, layers[-1], extra, output),
     )
 
 
 def _split(model: Model, layers: Count, extra: Count, ends: Seconds) -> Stage:
     """Return a stage that starts the model, with its dense layers."""
-    dense = min(layers, model.num_dense_layers) if model.num_experts else layers + extra
-    sparse = layers - dense + extra if model.num_experts else 0
-    return Stage(dense=dense, sparse=sparse, ends=ends)
+    sparse = num_sparse_in(model, range(layers))
+    if not model.num_experts:
+        return Stage(dense=layers + extra, sparse=0, ends=ends)
+    return Stage(dense=layers - sparse, sparse=sparse + extra, ends=ends)
+
+
+def _further(model: Model, layers: Count, extra: Count, ends: Seconds) -> Stage:
+    """Return a stage behind the first dense layers of the model."""
+    if not model.num_experts:
+        return Stage(dense=layers + extra, sparse=0, ends=ends)
+    every = model.dense_layer_every
+    dense = layers // every if every else 0
+    return Stage(dense=dense, sparse=layers - dense + extra, ends=ends)
 
 
 def _stage_time(stage: Stage, dense: LayerTime, sparse: LayerTime) -> Seconds:

@@ -69,6 +69,9 @@ PRINTED = [
     "time",
     "fits",
     "problems",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_process",
 ]
 
 

@@ -4,7 +4,7 @@
 ACCURACY = {
     "dense": (513, 0.0468, 0.0972),
     "mixture": (66, 0.0796, 0.1484),
-    "memory": (113, 0.0302, 0.0699),
+    "memory": (113, 0.0306, 0.0699),
 }
 # Fitted without the source, tested on it: rows, mean, 90th percentile, bias.
 LEFT_OUT_DATE = "2026-11-21"
