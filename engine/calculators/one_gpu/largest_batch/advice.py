@@ -124,9 +124,8 @@ START: Change = {
 SOLUTION: Change = {
     **START,
     "zero_stage": "1",
-    "tensor_parallel": 4,
-    "pipeline_parallel": 2,
-    "context_parallel": 4,
+    "tensor_parallel": 8,
+    "context_parallel": 2,
 }
 _PACE = 800.0
 
