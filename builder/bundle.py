@@ -16,7 +16,7 @@ from pathlib import Path
 
 from builder import node
 from builder.bytecode import Files, byte_code, key
-from builder.folders import write_whole
+from builder.folders import seal, sealed
 from builder.imports import Imports
 
 ROOMS, LEAF = "engine/calculators/", "calculator"
@@ -58,12 +58,12 @@ def bundle(engine: Path, cache: Path) -> Runtime:
     parts = {
         "loader": ("pyodide", ".js", (packages / "pyodide.mjs").read_bytes()),
         "module": ("pyodide.asm", ".js", (packages / "pyodide.asm.mjs").read_bytes()),
-        "wasm": ("python", ".bin", _packed((packages / "pyodide.asm.wasm").read_bytes(), folder)),
-        "library": ("library", ".bin", _packed(made.library, folder)),
-        "engine": ("engine", ".bin", _packed(made.shared, folder)),
+        "wasm": ("python", ".bin", packed((packages / "pyodide.asm.wasm").read_bytes(), folder)),
+        "library": ("library", ".bin", packed(made.library, folder)),
+        "engine": ("engine", ".bin", packed(made.shared, folder)),
     }
     names = {part: _hashed(*named) for part, named in parts.items()}
-    own = {name: _packed(data, folder) for name, data in made.calculators.items()}
+    own = {name: packed(data, folder) for name, data in made.calculators.items()}
     own_names = {name: _hashed(name, ".bin", data) for name, data in own.items()}
     manifest = json.dumps({**names, "lock": _lock(packages)}, sort_keys=True).encode()
     manifest_name = _hashed("runtime", ".json", manifest)
@@ -112,9 +112,11 @@ def _hashed(stem: str, suffix: str, content: bytes) -> str:
     return f"{stem}-{key(content)}{suffix}"
 
 
-def _packed(data: bytes, folder: Path) -> bytes:
+def packed(data: bytes, folder: Path) -> bytes:
     """Return the data compressed; ten megabytes take a second, so the result is kept."""
     kept = folder / f"{key(data)}.gz"
-    if not kept.is_file():
-        write_whole(kept, gzip.compress(data, 9, mtime=0))
-    return kept.read_bytes()
+    packed = sealed(kept)
+    if packed is None:
+        packed = gzip.compress(data, 9, mtime=0)
+        seal(kept, packed)
+    return packed

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from builder import node
-from builder.folders import write_whole
+from builder.folders import seal, sealed, write_whole
 from builder.imports import Imports
 
 HERE = Path(__file__).resolve().parent
@@ -55,7 +55,7 @@ class Plan:
 
 
 def byte_code(sources: Imports, calculators: Mapping[str, str], folder: Path) -> Compiled:
-    """Return the archives, each made again only when a module in it changed.
+    """Return the archives, each made again only when a module in it changed or it is damaged.
 
     Every new one is tried in Pyodide: with nothing but it and what is shared, its calculator has
     to answer. The trimmed library of an earlier run is used again while the shared modules import
@@ -70,20 +70,36 @@ def byte_code(sources: Imports, calculators: Mapping[str, str], folder: Path) ->
         node.NodeError: the engine fails inside Pyodide.
     """
     where = plan(sources, calculators, folder)
-    todo = [name for name, file in where.own_files.items() if not file.is_file()]
-    if todo or not (where.library_file.is_file() and where.shared_file.is_file()):
-        trimmed = where.library_file.is_file()
+    todo = [name for name, file in where.own_files.items() if sealed(file) is None]
+    trimmed = _is_whole(where.library_file)
+    if todo or not trimmed or sealed(where.shared_file) is None:
         reply = _inside(sources, where, todo, folder, trace=not trimmed)
         if reply["missing"] and trimmed:
             reply = _inside(sources, where, todo, folder, trace=True)
-        for where, name in reply["missing"].items():
-            raise node.NodeError(f"{where} imports {name}, which Pyodide does not have")
+        for lacking, name in reply["missing"].items():
+            raise node.NodeError(f"{lacking} imports {name}, which Pyodide does not have")
         _keep(where, todo, reply)
     return Compiled(
         library=where.library_file.read_bytes(),
-        shared=where.shared_file.read_bytes(),
-        calculators={name: file.read_bytes() for name, file in where.own_files.items()},
+        shared=_kept(where.shared_file),
+        calculators={name: _kept(file) for name, file in where.own_files.items()},
     )
+
+
+def _is_whole(library: Path) -> bool:
+    """Say whether the library is there and sound; Pyodide reads it, so it is a plain zip."""
+    try:
+        with zipfile.ZipFile(library) as opened:
+            return opened.testzip() is None
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
+
+
+def _kept(file: Path) -> bytes:
+    data = sealed(file)
+    if data is None:
+        raise OSError(f"{file} could not be kept")
+    return data
 
 
 def plan(sources: Imports, calculators: Mapping[str, str], folder: Path) -> Plan:
@@ -110,10 +126,10 @@ def _keep(plan: Plan, todo: Iterable[str], reply: Mapping[str, Any]) -> None:
     if reply["library"]:
         write_whole(plan.library_file, archive(reply["library"]))
     made = reply["compiled"]
-    write_whole(plan.shared_file, bundled({f"{path}c": made[path] for path in plan.shared}))
+    seal(plan.shared_file, bundled({f"{path}c": made[path] for path in plan.shared}))
     for name in todo:
         own = {f"{path}c": made[path] for path in plan.own[name]}
-        write_whole(plan.own_files[name], bundled(own | reply["besides"][name]))
+        seal(plan.own_files[name], bundled(own | reply["besides"][name]))
 
 
 def _inside(
@@ -125,7 +141,8 @@ def _inside(
     """
     used = plan.shared.union(*(plan.own[name] for name in todo))
     files = {path: folder / f"{key(*_tools(), path, sources.bare(path))}.pyc" for path in used}
-    known = {path: file.read_bytes() for path, file in files.items() if file.is_file()}
+    kept = {path: sealed(file) for path, file in files.items()}
+    known = {path: data for path, data in kept.items() if data is not None}
     request = {
         "sources": {path: sources.sources[path] for path in sorted(used - set(known))},
         "compiled": {path: base64.b64encode(data).decode() for path, data in known.items()},
@@ -142,7 +159,7 @@ def _inside(
     assert isinstance(reply, dict)
     fresh = _decoded(reply["compiled"])
     for path, data in fresh.items():
-        write_whole(files[path], data)
+        seal(files[path], data)
     besides = {name: _byte_files(_decoded(more)) for name, more in reply["besides"].items()}
     return {
         "compiled": {**known, **fresh},

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+_SEAL = hashlib.sha256().digest_size
 Stamp = tuple[tuple[Path, int, int], ...]
 
 
@@ -65,6 +66,21 @@ def write_whole(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}-{os.getpid()}")
     part.write_bytes(data)
     part.replace(path)
+
+
+def seal(path: Path, data: bytes) -> None:
+    """Write a file of the cache with the hash of what it holds."""
+    write_whole(path, hashlib.sha256(data).digest() + data)
+
+
+def sealed(path: Path) -> bytes | None:
+    """Return what `seal` wrote; None where there is no such file or it is damaged."""
+    try:
+        whole = path.read_bytes()
+    except OSError:
+        return None
+    data = whole[_SEAL:]
+    return data if hashlib.sha256(data).digest() == whole[:_SEAL] else None
 
 
 def digest(parts: Iterable[str | bytes]) -> str:

@@ -1,5 +1,6 @@
 """A host for one author: pages from memory, and events that tell open pages to reload."""
 
+import html
 import http.server
 import json
 import mimetypes
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
 EVENTS, SCRIPT = "/_events", "/_reload.js"
+AGAIN = 2  # seconds between two looks of a page that waits for the first build
 
 
 class Host:
@@ -41,9 +43,10 @@ class Host:
         if not name or name.endswith("/"):
             name += "index.html"
         output = self.output
+        if not output:
+            return 503, "text/html; charset=utf-8", waiting_page(self.problems)
         if name not in output:
-            missing = output.get("404.html") or waiting_page()
-            return 404, "text/html; charset=utf-8", missing
+            return 404, "text/html; charset=utf-8", output.get("404.html", b"")
         dot = name[name.rfind(".") :]
         kind = TYPES.get(dot) or mimetypes.guess_type(name)[0] or "application/octet-stream"
         text = kind.startswith("text/") and "charset" not in kind
@@ -58,11 +61,19 @@ class Host:
             listener.put(json.dumps(event))
 
 
-def waiting_page() -> bytes:
-    """Return what is shown while there is no good build yet; the script adds the problems."""
+def waiting_page(problems: list[str]) -> bytes:
+    """Return what is shown until the first good build: that it goes on, or what is wrong.
+
+    It asks again by itself, since a build can end between two of its requests.
+    """
+    told = "Building the pages. This one opens by itself when they are there."
+    if problems:
+        told = "\n".join(("Nothing could be built:", *problems, "This page waits for a change."))
     return (
-        '<!doctype html><meta charset="utf-8"><title>Not built</title>'
-        f'<p>Nothing has been built yet.</p><script type="module" src="{SCRIPT}"></script>'
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<meta http-equiv="refresh" content="{AGAIN}">'
+        '<meta name="color-scheme" content="light dark"><title>Building</title>'
+        f'<pre style="white-space:pre-wrap" role="status">{html.escape(told)}</pre>'
     ).encode()
 
 
@@ -92,6 +103,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-cache")
+        if status == 503:
+            self.send_header("Retry-After", str(AGAIN))
         self.end_headers()
         self.wfile.write(content)
 

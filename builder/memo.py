@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from builder.folders import Folders, write_whole
+from builder.folders import Folders, seal, sealed
 
 Made = TypeVar("Made")
 UNREADABLE = (
@@ -67,7 +67,7 @@ class Memo:
 
     def save(self, path: Path) -> None:
         """Keep what this build used."""
-        write_whole(path, pickle.dumps(self.kept()))
+        seal(path, pickle.dumps(self.kept()))
 
 
 def place(folders: Folders) -> Path:
@@ -78,7 +78,7 @@ def place(folders: Folders) -> Path:
 def load(path: Path) -> Memo:
     """Return the memory kept in a file, an empty one if there is none or it cannot be read."""
     try:
-        found = pickle.loads(path.read_bytes())
-    except (OSError, *UNREADABLE):
+        found = pickle.loads(sealed(path) or b"")
+    except UNREADABLE:
         return Memo()
     return Memo(found) if isinstance(found, dict) else Memo()

@@ -35,9 +35,10 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
         report(f"port {given.port} of 127.0.0.1 cannot be used ({error.strerror}); try --port 0")
         return 2
     builder = Rebuilder(root, given.repository, report)
-    report("building ...")
+    address = f"http://127.0.0.1:{server.server_address[1]}/"
+    report(f"building for {address} ...")
     builder.build(host, set())
-    report(f"serving http://127.0.0.1:{server.server_address[1]}/ (Ctrl+C ends it)")
+    report(f"serving {address} (Ctrl+C ends it)")
     stop = threading.Event()
     try:
         for changed in changes(root, stop):

@@ -1,6 +1,11 @@
+import base64
 import json
 
-from builder.bytecode import bundled, plan
+import pytest
+
+from builder import node
+from builder.bundle import packed
+from builder.bytecode import bundled, byte_code, plan
 from builder.imports import Imports
 
 SOURCES = {
@@ -49,3 +54,46 @@ def test_files_bundled_as_one_can_be_told_apart():
     end = 4 + int.from_bytes(data[:4], "little")
     assert json.loads(data[4:end]) == [["a.pyc", 3], ["a/b.pyc", 2]]
     assert data[end:] == b"34512"
+
+
+def as_pyodide(script, start):
+    """What inside.py answers, without Pyodide: the sources stand for their byte code."""
+    asked = start["request"]
+    fresh = {path: base64.b64encode(text.encode()) for path, text in asked["sources"].items()}
+    library = {"json.py": base64.b64encode(b"json")} if asked["trace"] else {}
+    return {
+        "compiled": {path: data.decode() for path, data in fresh.items()},
+        "library": {path: data.decode() for path, data in library.items()},
+        "besides": {name: {} for name in asked["calculators"]},
+        "missing": {},
+    }
+
+
+def truncated(data):
+    return data[: len(data) // 2]
+
+
+def with_other_bytes(data):
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+@pytest.mark.parametrize("damaged", [truncated, with_other_bytes, lambda data: b""])
+def test_a_damaged_file_of_the_cache_is_made_again(tmp_path, monkeypatch, damaged):
+    monkeypatch.setattr(node, "run", as_pyodide)
+    sound = byte_code(Imports(SOURCES), LAB, tmp_path)
+    kept = [path for path in tmp_path.iterdir() if path.is_file()]
+    assert {path.suffix for path in kept} >= {".zip", ".pyc", ""}
+    for path in kept:
+        before = path.read_bytes()
+        path.write_bytes(damaged(before))
+        assert byte_code(Imports(SOURCES), LAB, tmp_path) == sound
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize("damaged", [truncated, with_other_bytes])
+def test_a_damaged_compressed_file_is_made_again(tmp_path, damaged):
+    sound = packed(b"archive" * 100, tmp_path)
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(damaged(kept.read_bytes()))
+    assert packed(b"archive" * 100, tmp_path) == sound

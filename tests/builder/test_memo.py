@@ -39,6 +39,16 @@ def test_a_kept_memory_is_read_again(tmp_path):
     assert counted(load(tmp_path / "this.pickle"), "a", "1") == ("a 1", 0)
 
 
+def test_a_memory_with_one_wrong_byte_is_empty(tmp_path):
+    memo = Memo()
+    counted(memo, "a", "1")
+    memo.save(tmp_path / "this.pickle")
+    kept = bytearray((tmp_path / "this.pickle").read_bytes())
+    kept[kept.index(b"a 1")] ^= 1
+    (tmp_path / "this.pickle").write_bytes(kept)
+    assert counted(load(tmp_path / "this.pickle"), "a", "1") == ("a 1", 1)
+
+
 @pytest.mark.parametrize("data", [b"", b"no pickle", pickle.dumps([1])[:5]])
 def test_a_damaged_memory_is_empty(tmp_path, data):
     (tmp_path / "this.pickle").write_bytes(data)

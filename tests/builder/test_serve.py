@@ -56,8 +56,21 @@ def test_scripts_have_the_type_that_browsers_demand(host, ask):
     assert ask("/assets/x.js").getheader("Content-Type").startswith("text/javascript")
 
 
-def test_before_the_first_good_build_the_page_waits_for_one(host, ask):
-    assert b"/_reload.js" in ask("/").read()
+def test_before_the_first_build_a_page_says_so_and_asks_again(host, ask):
+    reply = ask("/guides/a/")
+    page = reply.read().decode()
+    assert (reply.status, reply.getheader("Retry-After")) == (503, "2")
+    assert "Building the pages." in page
+    assert '<meta http-equiv="refresh" content="2">' in page
+    host.publish(OUTPUT, [])
+    assert ask("/guides/a/").read() == b"a"
+
+
+def test_when_the_first_build_fails_a_page_says_why(host, ask):
+    host.show_problems(["content/<x>.md:1: wrong"])
+    page = ask("/").read().decode()
+    assert "content/&lt;x&gt;.md:1: wrong" in page
+    assert "Building the pages." not in page
 
 
 def test_open_pages_hear_what_changed(host, ask):
