@@ -2,9 +2,9 @@
 
 import ast
 import sys
-from functools import partial
+from functools import lru_cache, partial
 
-from builder.folders import Folders, digest, files
+from builder.folders import Folders, Stamp, digest, files, stamp
 from builder.memo import Memo
 from builder.problem import Problem
 from builder.reading import text_of
@@ -17,11 +17,16 @@ def problems(folders: Folders, memo: Memo) -> list[Problem]:
     found: list[Problem] = []
     for path in files(folders.engine, "*.py"):
         source = path.relative_to(folders.root).as_posix()
-        text, unread = text_of(path, source)
+        text, unread = _read(source, stamp([path]))
         reader = partial(_faults, text, folders.engine.name)
         faults = [] if unread else memo.get(f"source {source}", digest((text,)), reader)
         found += unread + [Problem(source, *fault) for fault in faults]
     return found
+
+
+@lru_cache(maxsize=4096)
+def _read(source: str, stamped: Stamp) -> tuple[str, list[Problem]]:
+    return text_of(stamped[0][0], source)
 
 
 def _faults(text: str, package: str) -> list[tuple[int, str]]:

@@ -3,7 +3,7 @@
 import fnmatch
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -48,16 +48,17 @@ def with_cache(places: Folders, cache: Path) -> Folders:
 
 def files(folder: Path, pattern: str = "*") -> list[Path]:
     """Return the files under `folder`, sorted; hidden ones and byte code are left out."""
-    found: list[Path] = []
-    for here, inner, names in os.walk(folder):
-        inner[:] = [name for name in inner if not _is_hidden(name)]
-        shown = (name for name in fnmatch.filter(names, pattern) if not _is_hidden(name))
-        found += [path for path in map(Path(here).joinpath, shown) if path.is_file()]
-    return sorted(found)
+    return sorted(_inside(folder, pattern)) if folder.is_dir() else []
 
 
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "__pycache__"))
+def _inside(folder: Path, pattern: str) -> Iterator[Path]:
+    with os.scandir(folder) as entries:  # it knows what is a file, without asking for each
+        shown = [one for one in entries if not one.name.startswith((".", "__pycache__"))]
+    for one in shown:
+        if one.is_dir(follow_symlinks=False):
+            yield from _inside(folder / one.name, pattern)
+        elif fnmatch.fnmatchcase(one.name, pattern) and one.is_file():
+            yield folder / one.name
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from builder.problem import Problem, line_of_toml
@@ -68,6 +69,7 @@ class Library:
     readers: tuple[Reader, ...] = ()
 
 
+@lru_cache(maxsize=2)
 def parse(references: str, glossary: str, readers: str = "") -> tuple[Library, list[Problem]]:
     """Return the library in the texts of the three files (empty where one is missing)."""
     sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year", "url"))

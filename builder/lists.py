@@ -30,10 +30,13 @@ def expanded(body: str) -> str:
     return "\n".join(MARKS.get(line, line) for line in body.splitlines())
 
 
+def has_any(html: str) -> bool:
+    """Say whether there is a mark to fill."""
+    return "⟦list:" in html
+
+
 def filled(html: str, library: Library, pages: Iterable[Page], blocks: Any) -> str:  # noqa: ANN401
     """Return the HTML with its marks replaced; `blocks` is the module of blocks.html."""
-    if "⟦list:" not in html:
-        return html
     known = tuple(pages)
     html = html.replace("⟦list:glossary⟧", str(blocks.glossary(_terms(library, known))))
     return html.replace("⟦list:bibliography⟧", str(blocks.bibliography(_sources(library, known))))

@@ -82,7 +82,7 @@ def make(parts: Parts, memo: Memo) -> Made:
         written[article.source] = resolved.written
         root = page.root_of(article.url)
         shown = {root + pictures[path]: data for path, data in parts.images.items()}
-        html = _with_lists(with_sizes(resolved.html, shown), root, parts)
+        html = _with_lists(with_sizes(resolved.html, shown), article, parts, memo)
         place, drawn = places[article.source], next(iter(figures), "")
         content = _content(article, html, parts, place, marked, charts=bool(drawn))
         made, found = _page(content, parts, memo)
@@ -146,18 +146,23 @@ def _content(
     )
 
 
-def _with_lists(html: str, root: str, parts: Parts) -> str:
-    pages = (
+def _with_lists(html: str, article: Article, parts: Parts, memo: Memo) -> str:
+    if not lists.has_any(html):
+        return html
+    pages = tuple(
         lists.Page(
-            slug=article.slug,
-            url=root + article.url,
-            title=article.title,
-            cites=parts.rendered[article.source].cites,
+            slug=one.slug,
+            url=page.root_of(article.url) + one.url,
+            title=one.title,
+            cites=parts.rendered[one.source].cites,
         )
-        for article in parts.texts.articles
+        for one in parts.texts.articles
     )
     blocks = parts.templates.get_template("blocks.html").module
-    return lists.filled(html, parts.texts.library, pages, blocks)
+    code = parts.keys.of("builder/lists.py")
+    key = digest((html, code, parts.texts.library_digest, parts.look, repr(pages)))
+    name = f"lists {article.source}"
+    return memo.get(name, key, lambda: lists.filled(html, parts.texts.library, pages, blocks))
 
 
 def _finished(html: str, parts: Parts) -> str:
