@@ -160,6 +160,25 @@ class Inputs:
     fused_experts: Annotated[
         bool, Switch(label="Fused grouped products of experts", advanced=True)
     ] = False
+    keeps_quantized_products: Annotated[
+        bool,
+        Switch(
+            label="Products in fp8 are kept",
+            advanced=True,
+            help="By selective recomputation in FSDP, as torchtitan did until 2024.",
+        ),
+    ] = False
+    expert_tensor_parallel: Annotated[
+        int,
+        Number(
+            label="Ranks that share an expert",
+            low=1,
+            high=64,
+            scale="log2",
+            whole=True,
+            advanced=True,
+        ),
+    ] = 1
     num_layers: Annotated[int, _count("Layers", 512, shape=True)] = 80
     hidden_size: Annotated[int, _count("Hidden size", 65_536, low=512, shape=True)] = 8192
     num_attention_heads: Annotated[int, _count("Attention heads", 512, shape=True)] = 64

@@ -40,6 +40,7 @@ _PLAN = (
     "virtual_pipeline",
     "context_parallel",
     "expert_parallel",
+    "expert_tensor_parallel",
     "sequence_parallel",
     "shard_group",
 )
@@ -56,7 +57,7 @@ _TRAINING = (
     "compiled",
 )
 # Switches that a run file cannot express.
-_BEYOND = ("cuda_graphs", "fused_experts")
+_BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products")
 _WORDS = {
     "num_key_value_heads": "key-value heads",
     "tensor_parallel": "tensor parallel",
@@ -64,6 +65,7 @@ _WORDS = {
     "virtual_pipeline": "pieces per pipeline rank",
     "context_parallel": "context parallel",
     "expert_parallel": "expert parallel",
+    "expert_tensor_parallel": "ranks that share an expert",
     "world_size": "GPUs",
     "shard_group": "ranks that shard one copy",
     "global_batch_size": "global batch",
@@ -165,11 +167,13 @@ def _possible_groups(inputs: Inputs, experts: Count) -> Inputs:
     stage = inputs.world_size // inputs.pipeline_parallel
     ranks = stage // inputs.tensor_parallel
     both = _lowered(inputs.expert_parallel, lambda n: experts % n == 0 and stage % n == 0)
+    split = _lowered(inputs.expert_tensor_parallel, _of(stage // both if experts else 1))
     sequences = inputs.micro_batch_size * ranks // inputs.context_parallel
     batches = max(1, round(inputs.global_batch_size / sequences))
     return replace(
         inputs,
         expert_parallel=both if experts else 1,
+        expert_tensor_parallel=split,
         shard_group=_lowered(inputs.shard_group, _of(ranks)) if inputs.shard_group else 0,
         global_batch_size=batches * sequences,
     )
