@@ -29,9 +29,10 @@ from builder.keys import Keys
 from builder.memo import Memo
 from builder.options import Options
 from builder.page import Surface
-from builder.pages import Parts
+from builder.pages import Made, Parts
 from builder.problem import Problem
 from builder.progress import Report
+from builder.search import documents
 from builder.services import Services
 from builder.typesetting import typeset
 
@@ -132,7 +133,9 @@ def _built(
         archives=dressed.calculators,
     )
     made = pages.make(parts, memo)
+    found = _found(parts, made, options, services, memo)
     others = {
+        **found,
         **dressed.files,
         **publish.extras(
             texts.articles,
@@ -152,6 +155,19 @@ def _built(
     known = {problem.path for problem in problems}
     problems += pages.check_all(output, parts, made, known)
     return Built(output=output, problems=tuple(sorted(set(problems))))
+
+
+def _found(
+    parts: Parts, made: Made, options: Options, services: Services, memo: Memo
+) -> Mapping[str, bytes]:
+    """Return the files of the search; while serving, those of the last whole build will do."""
+    articles = parts.texts.articles
+    texts = documents.all_of(
+        articles, made.output, parts.surface.tools, parts.tools.calculators, parts.texts.library
+    )
+    code = parts.keys.of("builder/search/documents.py", "builder/search/pagefind.py")
+    key = "served" if options.reload else digest([code, *(p for one in texts.items() for p in one)])
+    return memo.get("search", key, lambda: services.search(texts))
 
 
 class _Absent(jinja2.StrictUndefined):

@@ -25,6 +25,7 @@ class Services:
         draw: name -> {"view", "spoken"} of charts to name -> SVG, in one call.
         check_modules: name -> text of all JavaScript modules in, (name, line, message) of those
             that no browser could read out.
+        search: path -> HTML of what can be found to the files of the search.
     """
 
     typeset: Typesetter
@@ -34,6 +35,7 @@ class Services:
     bokeh: Callable[[], bytes]
     draw: Callable[[Mapping[str, Any]], Mapping[str, str]]
     check_modules: CheckModules = lambda _: []
+    search: Callable[[Mapping[str, str]], dict[str, bytes]] = lambda _: {}
 
 
 Made = TypeVar("Made")
@@ -82,6 +84,11 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
 
         return _with_node(lambda: drawing.draw(theme, charts))
 
+    def search(documents: Mapping[str, str]) -> dict[str, bytes]:
+        from builder.search import pagefind
+
+        return pagefind.index(documents)
+
     return Services(
         typeset=typeset,
         typeset_version=version,
@@ -90,6 +97,7 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
         bokeh=bokeh,
         check_modules=_wrong_modules,
         draw=draw,
+        search=search,
     )
 
 

@@ -89,7 +89,11 @@ async function stored(event) {
 async function fetched(request) {
   try {
     const reply = await fetch(request);
-    if (request.mode === "navigate") await put(reply, request.url).catch(() => {});
+    // Pages are kept as they come; what else is kept without a hash in its name stays fresh.
+    const store = await caches.open(STORE);
+    if (request.mode === "navigate" || (await store.match(bare(request.url)))) {
+      await put(reply.clone(), request.url).catch(() => {});
+    }
     return reply;
   } catch (error) {
     const kept = await caches.match(bare(request.url));

@@ -49,6 +49,7 @@ if (document.querySelector("[data-kind=scene]")) {
 }
 if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/links.js"));
+listenForSearch();
 listenForPrint();
 listenForTables(find);
 keepVisited();
@@ -61,6 +62,18 @@ if (names.length) {
   const given = address.values();
   for (const [name, values] of Object.entries(given)) find(name)?.load(values);
   startWhenWanted(live, page.start, Object.keys(given).length > 0 || settings.anyOn);
+}
+
+/** The search is fetched when somebody searches: by the button, or the slash outside of a text. */
+function listenForSearch() {
+  const open = async () => (await import("./page/search.js")).open();
+  document.addEventListener("click", (event) => void (target(event, "[data-search-open]") && open()));
+  document.addEventListener("keydown", (event) => {
+    const typed = event.target instanceof Element && event.target.closest("input, select, textarea, [contenteditable]");
+    if (event.key !== "/" || typed || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    open();
+  });
 }
 
 /** What shares is fetched when somebody shares. */

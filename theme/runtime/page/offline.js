@@ -10,6 +10,11 @@ function keep(addresses) {
   keeper?.postMessage({ keep: addresses });
 }
 
+/** Keeps files that a Worker fetched or will fetch. @param {string[]} addresses */
+export function keepAll(addresses) {
+  keep(addresses);
+}
+
 /** Keeps the page and all that it has fetched, now and later. */
 export function keepVisited() {
   const { offline } = document.body.dataset;
