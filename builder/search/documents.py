@@ -60,8 +60,9 @@ def _document(text: str, kind: str, url: str) -> str:
 
 def _page(html: str, article: Article) -> str:
     """Return a page's text under its headings, without what is no prose."""
-    begin, end = html.index("<article"), html.index("</article>")
-    return _document(html[begin:end] + "</article>", KINDS.get(article.kind, "Page"), article.url)
+    prose = re.search(r"<article.*?</article>|<body.*?</body>", html, re.DOTALL)
+    text = prose[0].replace("<body", "<div").replace("</body", "</div") if prose else ""
+    return _document(text, KINDS.get(article.kind, "Page"), article.url)
 
 
 def _calculator(one: Live, url: str) -> str:

@@ -11,8 +11,8 @@ from builder.problem import ServiceError
 
 WHERE = "search/where.json"
 _LEFT_OUT = (
-    ".calculator, form, nav, svg, math, template, script, details.data, [popover], .figure-actions, "
-    ".controls, .actions, .guess, .byline, .references, pre, .headerlink"
+    ".calculator, form, nav, svg, math, template, script, details.data, [popover], "
+    ".figure-actions, .controls, .actions, .guess, .byline, .references, pre, .headerlink"
 )
 _NEEDED = ("pagefind.js", "pagefind-worker.js", "pagefind-entry.json")
 

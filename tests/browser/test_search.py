@@ -1,0 +1,94 @@
+"""The search box: what it finds, where it leads, and that it works without a network."""
+
+import functools
+import http.server
+import threading
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import LAB, SUB_PATH, WINDOW, Handler
+from tests.browser.test_offline import wait
+
+pytestmark = pytest.mark.browser
+HITS = "#search-found li"
+
+
+def asked(page: Page, words: str) -> None:
+    page.locator("[data-search-words]").fill(words)
+    expect(page.locator("[data-search-said]")).to_contain_text("found", timeout=30_000)
+
+
+def test_slash_opens_it_and_enter_follows_the_marked_hit(visit):
+    page = visit(LAB)
+    page.keyboard.press("/")
+    asked(page, "reduce-scatter")
+    expect(page.locator(HITS).first).to_contain_text("Term")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/reference/glossary/#term-reduce-scatter")
+
+
+def test_a_number_is_found_with_its_value(visit):
+    page = visit("")
+    page.get_by_role("button", name="Search").click()
+    asked(page, "over the ideal bubble")
+    hit = page.locator(HITS, has_text="Bubble, over the ideal").first
+    expect(hit).to_contain_text("37.5 %")
+    hit.get_by_role("link").click()
+    page.wait_for_url("**/guides/pipeline-schedule-lab/**")
+
+
+def test_a_slash_in_a_field_is_a_slash(visit):
+    page = visit(LAB)
+    field = page.locator("#gradient_sync [name=port]").first
+    field.fill("")
+    field.type("400Gb/s")
+    assert field.input_value() == "400Gb/s"
+    expect(page.locator("[data-search]")).not_to_be_visible()
+
+
+def test_nothing_found_says_so_and_keeps_the_words(visit):
+    page = visit("")
+    page.keyboard.press("/")
+    page.locator("[data-search-words]").fill("zzqqxx")
+    expect(page.locator("[data-search-said]")).to_have_text("Nothing was found for zzqqxx.")
+    assert page.locator("[data-search-words]").input_value() == "zzqqxx"
+
+
+def test_an_index_that_does_not_arrive_is_said_and_tried_again(visit):
+    page = visit("")
+    page.route("**/where.json", lambda route: route.abort())
+    page.keyboard.press("/")
+    page.locator("[data-search-words]").fill("bubble")
+    expect(page.locator("[data-search-said]")).to_contain_text("could not be loaded")
+    page.unroute("**/where.json")
+    asked(page, "bubbles")
+
+
+def test_once_used_it_works_without_a_network(browser: Browser, site: Path):
+    handler = functools.partial(Handler, directory=str(site))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    address = f"http://127.0.0.1:{server.server_port}{SUB_PATH}"
+    context = browser.new_context(viewport=WINDOW)
+    page = context.new_page()
+    page.goto(address)
+    page.locator("body[data-kept]").wait_for()
+    page.keyboard.press("/")
+    asked(page, "ring")
+    pieces = len(list((site / "search").rglob("*.pf_*")))
+    kept = f"""async () => (await (await caches.open("wallclock-visited")).keys())
+      .filter(({{ url }}) => url.includes("/search/")).length > {pieces}"""
+    wait(page, kept)
+    server.shutdown()
+    server.server_close()
+    thread.join()
+    again = context.new_page()
+    again.goto(address)
+    again.keyboard.press("/")
+    asked(again, "pipeline bubble")
+    expect(again.locator(HITS).first).to_be_visible()
+    context.close()
