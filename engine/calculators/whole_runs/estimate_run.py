@@ -1,10 +1,13 @@
 """Estimate a run: step time, memory and what they consist of, for any parallel plan."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
-from engine.basis.text import Text
+from engine.basis.inputs import Scalar
+from engine.basis.text import Text, say
 from engine.basis.told import Views
+from engine.basis.units import BYTES, RATIO, SECONDS, Bytes, Ratio, Seconds
+from engine.basis.views import Challenge, Condition
 from engine.catalog.reported import REPORTED
 from engine.estimate import estimate
 from engine.form.run import charts, verdicts
@@ -19,6 +22,14 @@ from engine.run.file import Run
 TITLE = "Estimate a run"
 QUESTION = "How long does one training step take, where does the time go, and does it fit?"
 PRESETS = {name: one.settings for name, one in REPORTED.items()}
+
+_LONGER: Ratio = 1.01  # of the step at the start, at most
+_SOLUTION: dict[str, Scalar] = {
+    "tensor_parallel": 8,
+    "pipeline_parallel": 2,
+    "virtual_pipeline": 10,
+    "context_parallel": 1,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,4 +60,60 @@ def views(inputs: Inputs, result: Result) -> Views:
         "peak_memory": peak(run, found),
         "memory_parts": partial(charts.memory_parts, run, found),
         "published": partial(beside, inputs, estimated(run, found)),
+        "challenge": partial(_challenge, result),
     }
+
+
+@cache
+def _at_start() -> tuple[Seconds, Bytes]:
+    """Return the step and the peak of the plan that the page opens with."""
+    found = solve(Inputs()).found
+    return found["step_time"], found["peak_memory"]
+
+
+def _challenge(result: Result) -> Challenge:
+    """Return the goal: the same job without context parallelism, in less memory."""
+    run, found = result.run, result.found
+    step, peak = _at_start()
+    return Challenge(
+        title="Without context parallelism",
+        goal="Train the same Llama 3.1 70B on the same 64 H100 without context parallelism: in "
+        "less memory than the published plan, and hardly slower.",
+        conditions=(
+            Condition(text="the job of the start: model, GPUs, network, batch", met=_same_job(run)),
+            Condition(
+                text="no context parallelism, nothing recomputed",
+                met=run.plan.context_parallel == 1 and run.training.recompute == "none",
+            ),
+            Condition(
+                text=say(
+                    "a step of at most {t}, {r} of that at the start",
+                    t=(_LONGER * step, SECONDS),
+                    r=(_LONGER, RATIO),
+                ),
+                met=found["step_time"] <= _LONGER * step,
+            ),
+            Condition(
+                text=say("it fits, and needs less than {m}", m=(peak, BYTES)),
+                met=found["fits"] and found["peak_memory"] < peak,
+            ),
+        ),
+        hints=(
+            "Context parallelism cut the activations of every layer in two. Which other axis "
+            "cuts them?",
+            "The group of that axis must stay inside a node: how many GPUs has one?",
+            "Fewer stages leave a smaller bubble, and so do more pieces per stage.",
+        ),
+        start={},
+        solution=_SOLUTION,
+    )
+
+
+def _same_job(run: Run) -> bool:
+    start, _ = run_of(Inputs())
+    batch = ("global_batch_size", "sequence_length", "precision")
+    return (
+        (run.model, run.cluster) == (start.model, start.cluster)
+        and run.plan.world_size == start.plan.world_size
+        and all(getattr(run.training, key) == getattr(start.training, key) for key in batch)
+    )
