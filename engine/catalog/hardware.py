@@ -10,14 +10,12 @@ from dataclasses import dataclass
 
 from engine.basis.units import (
     GB,
-    MICRO,
     Bandwidth,
     Bytes,
     Count,
     Gbit,
     KiB,
     Operations,
-    Seconds,
 )
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.constants import achieved
@@ -30,17 +28,13 @@ class Link:
     Attributes:
         name: standard and speed.
         bandwidth: line rate of the datasheet, one way.
-        latency: of one step of a ring, the software included; 0 where none is known.
         source: key of the bibliography for the bandwidth.
-        latency_source: key of the bibliography for the latency.
         date: year and month of the last check.
     """
 
     name: str
     bandwidth: Bandwidth
-    latency: Seconds
     source: str
-    latency_source: str
     date: str
 
 
@@ -86,35 +80,23 @@ GPUS: Mapping[str, Gpu] = {
 }
 
 
-# The tuner of NCCL plans with these times for one ring step of the Simple protocol, the one for
-# large messages. They are its constants, not measurements, and one value serves every network.
-_NVLINK_STEP = 3.4 * MICRO
-_NETWORK_STEP = 14.0 * MICRO
+def _link(name: str, bandwidth: Bandwidth, source: str) -> Link:
+    return Link(name=name, bandwidth=bandwidth, source=source, date="2026-11")
 
 
-def _link(name: str, bandwidth: Bandwidth, latency: Seconds, source: str) -> Link:
-    return Link(
-        name=name,
-        bandwidth=bandwidth,
-        latency=latency,
-        source=source,
-        latency_source="nccl_tuning",
-        date="2026-11",
-    )
-
-
+# Latencies are those of `engine.catalog.transports`.
 LINKS: Mapping[str, Link] = {
-    "nvlink3": _link("NVLink 3", 300 * GB, _NVLINK_STEP, "nvidia_a100"),
-    "nvlink4": _link("NVLink 4", 450 * GB, _NVLINK_STEP, "nvidia_h100"),
-    "nvlink5": _link("NVLink 5", 900 * GB, _NVLINK_STEP, "nvidia_b200"),
-    # Of Rubin; announced, and no step in the tuner's table to plan with.
-    "nvlink6": _link("NVLink 6 (announced)", 1800 * GB, 0.0, "nvidia_rubin"),
-    "infiniband_hdr": _link("InfiniBand HDR", 200 * Gbit, _NETWORK_STEP, "bekman2025"),
-    "infiniband_ndr": _link("InfiniBand NDR", 400 * Gbit, _NETWORK_STEP, "bekman2025"),
-    "infiniband_xdr": _link("InfiniBand XDR", 800 * Gbit, _NETWORK_STEP, "bekman2025"),
-    "ethernet_100g": _link("100G Ethernet", 100 * Gbit, _NETWORK_STEP, "ieee8023"),
+    "nvlink3": _link("NVLink 3", 300 * GB, "nvidia_a100"),
+    "nvlink4": _link("NVLink 4", 450 * GB, "nvidia_h100"),
+    "nvlink5": _link("NVLink 5", 900 * GB, "nvidia_b200"),
+    # Of Rubin; announced.
+    "nvlink6": _link("NVLink 6 (announced)", 1800 * GB, "nvidia_rubin"),
+    "infiniband_hdr": _link("InfiniBand HDR", 200 * Gbit, "bekman2025"),
+    "infiniband_ndr": _link("InfiniBand NDR", 400 * Gbit, "bekman2025"),
+    "infiniband_xdr": _link("InfiniBand XDR", 800 * Gbit, "bekman2025"),
+    "ethernet_100g": _link("100G Ethernet", 100 * Gbit, "ieee8023"),
     # A p5 instance has 32 cards of 100 Gb/s for 8 GPUs, four to each.
-    "efa_v2": _link("EFA v2, 4 cards per GPU", 400 * Gbit, _NETWORK_STEP, "bekman2025"),
+    "efa_v2": _link("EFA v2, 4 cards per GPU", 400 * Gbit, "bekman2025"),
 }
 
 

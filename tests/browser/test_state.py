@@ -120,12 +120,12 @@ def test_reset_brings_all_defaults_back(visit):
 def test_a_preset_sets_its_inputs(visit):
     page = visit()
     live(page)
-    page.get_by_role("button", name="GPT-3 175B on 128 nodes of 8").click()
+    page.get_by_role("button", name="Llama 3 8B on 128 nodes of 8").click()
     page.wait_for_function(
         "([selector, before]) => document.querySelector(selector).textContent !== before",
         arg=[NUMBER, expected()],
     )
-    assert box(page, "parameters").input_value() == "175B"
+    assert box(page, "parameters").input_value() == "8.03B"
 
 
 EXPLORER = "guides/stack-explorer/?stack_explorer.world_size=8192"

@@ -149,3 +149,21 @@ def test_more_micro_batches_never_enlarge_the_bubble(inputs):
         for count in (1, 2, 4, 8, 16, 32, 64, 128, 256)
     ]
     assert shares == sorted(shares, reverse=True)
+
+
+CROWDED = [{"tensor_parallel": 1}, {"micro_batch_size": 16}, {"pipeline_parallel": 1}]
+
+
+@plans
+@pytest.mark.parametrize("changes", [{}, *CROWDED])
+def test_a_remedy_of_the_modeler_fits(inputs, changes):
+    crowded = replace(inputs, **changes)
+    remedies = MODELER.compute(crowded, only=["advice"])["advice"].remedies
+    assert all(modeled(replace(crowded, **one.change)).fits for one in remedies)
+
+
+@maps
+def test_the_map_of_a_plan_that_does_not_fit_offers_no_order(inputs):
+    crowded = replace(inputs, micro_batch_size=64, sequence_length=1 << 20)
+    advice = MAP.compute(crowded, only=["swaps"])["swaps"]
+    assert (advice.remedies, "does not fit" in words(advice.verdict)) == ((), True)

@@ -6,10 +6,15 @@ from dataclasses import replace
 from engine.basis.inputs import Number
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
-from engine.basis.units import COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB, Seconds
+from engine.basis.units import BYTES, COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB, Seconds
 from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
-from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of
+from engine.calculators.moving_bytes.gradient_sync.inputs import (
+    Inputs,
+    job_of,
+    missing_of,
+)
 from engine.calculators.moving_bytes.gradient_sync.result import Result
+from engine.catalog.hardware import GPUS
 from engine.simulate.gradient_sync import step_of
 
 Change = Mapping[str, float | int | str | bool]
@@ -73,28 +78,47 @@ def _behind(tell: Teller, result: Result) -> Badge:
 
 
 def advice(tell: Teller, inputs: Inputs, result: Result) -> Advice:
-    """Return every remedy that is within range, with the step time that it gives."""
+    """Return every remedy within range that fits, with the step time that it gives.
+
+    A job whose states do not fit needs what makes them fit, whatever it does to the step.
+    """
     remedies = [
         _remedy(inputs, key, label, change, side)
         for key, label, change, side in _candidates(inputs, result)
-        if _in_range(change)
+        if _in_range(change) and _fits(inputs, change)
     ]
-    useful = [remedy for remedy in remedies if remedy.after < result.step_time * 0.9995]
+    useful = [
+        remedy for remedy in remedies if result.missing or remedy.after < result.step_time * 0.9995
+    ]
     useful.sort(key=lambda remedy: remedy.after)
-    verdict: Text = "Nothing here shortens the step: it never waits."
-    if useful:
-        verdict = tell.say(
-            "{step_time} for these tokens, {exposed_share} of it waiting. Each line gives the time "
-            "for the same tokens after one change."
-        )
     return Advice(
         title="What would help",
-        verdict=verdict,
+        verdict=_verdict(tell, result, found=bool(useful)),
         figure="step for the same tokens",
         now=result.step_time,
         quantity=SECONDS,
         remedies=tuple(useful[:7]),
     )
+
+
+def _verdict(tell: Teller, result: Result, *, found: bool) -> Text:
+    if result.missing:
+        way = (
+            "Each line is one change after which they fit."
+            if found
+            else ("No single change here makes them fit: split the model over GPUs.")
+        )
+        return tell.say("The states need {states}, a GPU has {memory}: this job cannot run. " + way)
+    if not found:
+        return "Nothing here shortens the step: it never waits."
+    return tell.say(
+        "{step_time} for these tokens, {exposed_share} of it waiting. Each line gives the time "
+        "for the same tokens after one change."
+    )
+
+
+def _fits(inputs: Inputs, change: Change) -> bool:
+    return not missing_of(replace(inputs, **change))  # type: ignore[arg-type]
 
 
 def _remedy(inputs: Inputs, key: str, label: Text, change: Change, side: Text) -> Remedy:
@@ -175,6 +199,11 @@ def _candidates(inputs: Inputs, result: Result) -> list[tuple[str, Text, Change,
         found.append(("dtype", f"Reduce in {lower}", {"dtype": lower}, side))
     if not inputs.overlap:
         found.append(("overlap", "Overlap with the backward pass", {"overlap": True}, ""))
+    if result.missing:
+        found += [
+            (key, gpu.name, {"gpu": key}, say("{m} each", m=(gpu.memory, BYTES)))
+            for key, gpu in GPUS.items()
+        ]
     return found + _other_wires(inputs, result)
 
 
@@ -200,7 +229,7 @@ def _other_wires(inputs: Inputs, result: Result) -> list[tuple[str, Text, Change
 
 
 START: Change = {
-    "parameters": 70e9,
+    "parameters": 8e9,
     "world_size": 64,
     "gpus_per_node": 8,
     "ports_per_node": 1,
@@ -210,7 +239,7 @@ SOLUTION: Change = {**START, "ports_per_node": 8, "bucket": 256 * MiB}
 
 
 def challenge(inputs: Inputs, result: Result) -> Challenge:
-    """Return the challenge: hide a 70B all-reduce without more tokens or faster ports."""
+    """Return the challenge: hide an 8B all-reduce without more tokens or faster ports."""
     conditions = (
         Condition(
             text=say(
@@ -233,7 +262,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         ),
         Condition(
             text="the GPU and its MFU left as they are",
-            met=(inputs.gpu, inputs.utilization) == ("h100", 0.5),
+            met=(inputs.gpu, inputs.utilization) == ("h200", 0.5),
         ),
         Condition(
             text=say("less than {e} of the step waits", e=(0.01, SHARE)),
@@ -241,7 +270,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         ),
     )
     return Challenge(
-        title="Challenge: hide a 70B all-reduce",
+        title="Challenge: hide an 8B all-reduce",
         goal="Make less than one percent of the step wait, with nothing but wires and settings.",
         conditions=conditions,
         hints=(

@@ -36,13 +36,14 @@ PRESETS = {
         "ports_per_node": 1,
     },
     "The same 8 GPUs in one NVLink node": {"world_size": 8},
-    "GPT-3 175B on 128 nodes of 8": {
-        "parameters": 175e9,
+    "Llama 3 8B on 128 nodes of 8": {
+        "parameters": 8.03e9,
         "world_size": 1024,
         "algorithm": "hierarchical",
     },
-    "Llama 3 70B on 64 nodes of 8": {
-        "parameters": 70.6e9,
+    "14B with ZeRO-1 on 64 nodes of 8": {
+        "parameters": 14e9,
+        "sharding": "zero1",
         "world_size": 512,
         "tokens_per_gpu": 8192,
         "algorithm": "auto",

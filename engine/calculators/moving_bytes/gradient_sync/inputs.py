@@ -13,10 +13,11 @@ from engine.basis.inputs import (
     Number,
     Switch,
 )
-from engine.basis.units import MICRO, Gbit, MiB
+from engine.basis.units import MICRO, Bytes, Gbit, MiB
 from engine.catalog.hardware import GPUS, ring_rate
 from engine.catalog.transports import INFINIBAND, NVLINK
 from engine.form.fields import LabGpu
+from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.simulate.cluster_wires import Wires
 from engine.simulate.gradient_sync import Job
 
@@ -147,7 +148,8 @@ class Inputs:
             help="Accumulated under no_sync: one all-reduce per step, behind the last backward.",
         ),
     ] = 1
-    gpu: LabGpu = "h100"
+    # 8 H200 are as fast as 8 H100 and hold the states of 7B parameters on every GPU.
+    gpu: LabGpu = "h200"
     utilization: Annotated[
         float,
         Number(
@@ -168,6 +170,17 @@ class Inputs:
         bool,
         Switch(label="Show a published calculator's digits beside ours"),
     ] = False
+
+
+def states_of(inputs: Inputs) -> Bytes:
+    """Return what every GPU holds of parameters, gradients and optimizer."""
+    stage = 1 if inputs.sharding == "zero1" else 0
+    return sharded_states(inputs.parameters, MIXED_PRECISION, stage, inputs.world_size).total
+
+
+def missing_of(inputs: Inputs) -> Bytes:
+    """Return by how much the states exceed the memory of a GPU."""
+    return max(0.0, states_of(inputs) - GPUS[inputs.gpu].memory)
 
 
 def job_of(inputs: Inputs) -> Job:

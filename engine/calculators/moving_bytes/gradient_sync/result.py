@@ -15,11 +15,15 @@ from engine.basis.units import (
     Share,
     Tokens,
 )
-from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of
+from engine.calculators.moving_bytes.gradient_sync.inputs import (
+    Inputs,
+    job_of,
+    missing_of,
+    states_of,
+)
 from engine.catalog.hardware import GPUS, link_name
 from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_bandwidth_factor
 from engine.formulas.overlap import communication_share
-from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.simulate.cluster_wires import effective, port_load, sent_bytes, step_latency
 from engine.simulate.gradient_sync import (
     Job,
@@ -170,8 +174,6 @@ def solve(inputs: Inputs) -> Result:
     job = job_of(inputs)
     sync, wires = moved(job), job.wires
     now = passes(job, sync, job.tokens)
-    stage, memory = (1 if job.zero1 else 0), GPUS[inputs.gpu].memory
-    states = sharded_states(job.parameters, MIXED_PRECISION, stage, wires.world_size).total
     whole = sync.size, sync.collective
     load = port_load(wires, sync.algorithm, sync.size)
     return Result(
@@ -213,9 +215,9 @@ def solve(inputs: Inputs) -> Result:
         exposed_share=communication_share(now.compute, now.exposed),
         efficiency=now.efficiency,
         ideal_efficiency=now.ideal_efficiency,
-        states=states,
-        memory=memory,
-        missing=max(0.0, states - memory),
+        states=states_of(inputs),
+        memory=GPUS[inputs.gpu].memory,
+        missing=missing_of(inputs),
         break_even_tokens=break_even(job, sync),
         required_bandwidth=required_port(job, sync, now.backward),
     )

@@ -24,16 +24,16 @@ def advice(inputs: Inputs, found: Fit, before: TokenRate) -> Advice:
         if _in_range(change)
     ]
     useful = [one for one in remedies if one.after < now * 0.9995]
+    enough = [one for one in useful if one.after <= found.usable]
+    useful = enough or useful
     useful.sort(key=lambda one: one.after)
+    words = "Nothing here frees memory."
+    if useful:
+        words = "{m} on the fullest GPU with {b} at once. Each line gives its memory after one "
+        words += "change." if enough else "change; no single one is enough."
     return Advice(
         title="What frees memory",
-        verdict=say(
-            "{m} on the fullest GPU with {b} at once. Each line gives its memory after one change.",
-            m=(now, BYTES),
-            b=(inputs.micro_batch_size, COUNT),
-        )
-        if useful
-        else "Nothing here frees memory.",
+        verdict=say(words, m=(now, BYTES), b=(inputs.micro_batch_size, COUNT)),
         figure="fullest GPU",
         now=now,
         quantity=BYTES,

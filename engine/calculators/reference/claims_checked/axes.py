@@ -54,7 +54,7 @@ def _tensor() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E1.8",
-            said="How much less tensor parallelism moves for a token than ZeRO-3, at inference",
+            said="How many times fewer bytes tensor parallelism moves than ZeRO-3, at inference",
             printed="about 10,000×",
             right=say(
                 "{one} for one token of a 70B model, {many} for 4,096",
@@ -62,12 +62,13 @@ def _tensor() -> tuple[Claim, ...]:
                 many=(ratio / _TOKENS, RATIO),
             ),
             verdict="condition",
-            why="It divides by the tokens in flight: training has thousands.",
+            why="The ratio falls with the number of tokens that are in flight. One request has one "
+            "token at a time. A training step has thousands.",
             sources=(_GUIDES,),
         ),
         Claim(
             key="E4.13",
-            said="All-reduces of tensor parallelism in a layer",
+            said="How often tensor parallelism all-reduces in a layer",
             printed="twice per layer",
             right=say(
                 "twice forward and twice backward: {sent} sent by each of 8 GPUs for 4,096 tokens "
@@ -75,12 +76,13 @@ def _tensor() -> tuple[Claim, ...]:
                 sent=(tensor_layer_bytes(_TOKENS, _MODEL.hidden_size, 8, _PASSES), BYTES),
             ),
             verdict="misleading",
-            why="It counts the forward pass alone; recomputing every layer adds two more.",
+            why="The claim counts the forward pass alone. The backward pass needs as many, and "
+            "recomputing every layer adds two more.",
             sources=(_PIPELINE, "narayanan2021", "korthikanti2022"),
         ),
         Claim(
             key="E4.14",
-            said="Communication of tensor parallelism between nodes, over computation",
+            said="Communication time of tensor parallelism between nodes, over computing time",
             printed="10 to 20 times",
             right=say(
                 "{node} on 8 GPUs over NVLink, {rails} on 16 with eight ports a node, {port} "
@@ -91,9 +93,10 @@ def _tensor() -> tuple[Claim, ...]:
             ),
             verdict="wrong",
             why=say(
-                "The modeler's job: forward and backward passes of a 70B model, 4,096 tokens, "
-                "kernels at half of an H100's peak, 400 Gb/s a port, nothing hidden. From 8 GPUs "
-                "to 16 a GPU was measured to lose {lost} of its tokens per second.",
+                "Our numbers are for the forward and backward passes of a 70B model with 4,096 "
+                "tokens, kernels at half of an H100's peak, ports of 400 Gb/s, and nothing "
+                "hidden. In a measurement, each GPU lost {lost} of its tokens per second when the "
+                "group grew from 8 GPUs to 16.",
                 lost=(1 - _MEASURED[1] / _MEASURED[0], SHARE),
             ),
             sources=(_PIPELINE, "narayanan2021", "bekman2025", "tazi2025"),
@@ -105,22 +108,23 @@ def _placement() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E0.3",
-            said="Which axis uses NVLink",
+            said="Which axis of parallelism uses NVLink",
             printed="only tensor parallelism",
             right="any whose group lies inside a node",
             verdict="wrong",
-            why="Ranks are laid out by choice. DeepSeek-V3 used no tensor parallelism, and sent "
-            "tokens to experts over NVLink inside the node.",
+            why="The order of the ranks is a choice. DeepSeek-V3 was trained without tensor "
+            "parallelism and sent tokens to experts over NVLink inside the node.",
             sources=(_STACK, "deepseek2024", "megatron_ranks"),
         ),
         Claim(
             key="E0.4",
-            said="Overlap of tensor parallelism",
-            printed="cannot be overlapped",
-            right="a step 8 % faster with products and collectives cut into pieces (measured)",
+            said="Whether the communication of tensor parallelism can be overlapped",
+            printed="it cannot",
+            right="measured: cutting products and collectives into pieces makes a step 8 % faster",
             verdict="wrong",
-            why="A product can start with the first piece. Llama 3 of 8B and of 70B parameters in "
-            "PyTorch; the forward pass alone gained up to 29 %.",
+            why="A matrix product can start when the first piece has arrived. The measurement "
+            "is PyTorch's, with Llama 3 of 8B and of 70B parameters. The forward pass alone "
+            "gained up to 29 %.",
             sources=(_STACK, "async_tp2024"),
         ),
     )
@@ -136,7 +140,7 @@ def _sharding() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E1.4",
-            said="What ZeRO-1 sends, over plain data parallelism",
+            said="What ZeRO-1 sends, relative to plain data parallelism",
             printed="no more",
             right=say(
                 "{once}, and {four} with 4 micro-batches",
@@ -144,12 +148,12 @@ def _sharding() -> tuple[Claim, ...]:
                 four=(over(1, 4), RATIO),
             ),
             verdict="right",
-            why="The two halves of the all-reduce, with the optimizer between them.",
+            why="ZeRO-1 sends the two halves of an all-reduce and runs the optimizer between them.",
             sources=(_GUIDES, "rajbhandari2020"),
         ),
         Claim(
             key="E1.5",
-            said="What ZeRO-2 sends, over plain data parallelism",
+            said="What ZeRO-2 sends, relative to plain data parallelism",
             printed="the same",
             right=say(
                 "{once}, and {four} with 4 micro-batches",
@@ -157,12 +161,13 @@ def _sharding() -> tuple[Claim, ...]:
                 four=(over(2, 4), RATIO),
             ),
             verdict="condition",
-            why="No rank has room for the whole sum, so every micro-batch is reduced immediately.",
+            why="No rank has room for all gradients, so those of every micro-batch are reduced "
+            "immediately. The claim holds for one micro-batch per step.",
             sources=(_GUIDES, "rajbhandari2020", "deepspeed2252"),
         ),
         Claim(
             key="E1.6",
-            said="What ZeRO-3 sends, over plain data parallelism",
+            said="What ZeRO-3 sends, relative to plain data parallelism",
             printed="1.5×",
             right=say(
                 "{once}, and {four} with 4 micro-batches",
@@ -170,21 +175,24 @@ def _sharding() -> tuple[Claim, ...]:
                 four=(over(3, 4), RATIO),
             ),
             verdict="condition",
-            why="Parameters are gathered twice for every micro-batch.",
+            why="The parameters are gathered twice for every micro-batch. The claim holds for one "
+            "micro-batch per step.",
             sources=(_GUIDES, "rajbhandari2020", "deepspeed2252"),
         ),
         Claim(
             key="E4.20",
-            said="ZeRO-3 on a 100 Gb/s link",
+            said="How useful ZeRO-3 is over a 100 Gb/s link",
             printed="unusable",
             right=say(
-                "no wait from {one} tokens a GPU on (one port a node, GPUs at peak); with eight of "
-                "400 Gb/s from {eight}",
+                "nothing waits from {one} tokens per GPU on, with one such port per node; with "
+                "eight ports of 400 Gb/s, from {eight} on",
                 one=(_PEAK / (100 * Gbit), TOKENS),
                 eight=(_PEAK / (8 * _PORT), TOKENS),
             ),
             verdict="wrong",
-            why="It depends on the tokens on a GPU: a gather takes as long however many there are.",
+            why="A gather takes the same time however many tokens there are, and more tokens take "
+            "longer to compute. So the number of tokens on a GPU decides. The GPUs are assumed to "
+            "compute at their peak.",
             sources=(_PIPELINE, "scaling_book"),
         ),
     )
@@ -194,15 +202,16 @@ def _counting() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E4.49",
-            said="GPUs of tensor parallelism 8, pipeline parallelism 4, sequence parallelism 2",
+            said="GPUs that tensor parallelism 8, pipeline parallelism 4 and sequence parallelism "
+            "2 need",
             printed=say("{n}", n=(8 * 4 * 2, COUNT)),
             right=say(
-                "{n}; {more} only if S is context parallelism",
+                "{n}; {more} only if context parallelism is meant",
                 n=(8 * 4, COUNT),
                 more=(8 * 4 * 2, COUNT),
             ),
             verdict="misleading",
-            why="Sequence parallelism works on the ranks of tensor parallelism and adds none.",
+            why="Sequence parallelism runs on the ranks of tensor parallelism. It adds no GPUs.",
             sources=(_PIPELINE, "korthikanti2022", "torchtitan_dims"),
         ),
     )

@@ -19,7 +19,7 @@ def claims() -> tuple[Claim, ...]:
 def _saving(stage: int) -> Claim:
     return Claim(
         key=f"E1.{stage}",
-        said=f"Memory of the states that ZeRO of stage {stage} saves",
+        said=f"Share of the model states that ZeRO-{stage} removes from a GPU",
         printed=say("{two}", two=(zero_saving(MIXED_PRECISION, stage, 2), SHARE)),
         right=say(
             "{eight} at 8 GPUs, {many} at 64",
@@ -27,7 +27,7 @@ def _saving(stage: int) -> Claim:
             many=(zero_saving(MIXED_PRECISION, stage, 64), SHARE),
         ),
         verdict="condition",
-        why="The printed share holds for two GPUs, which is not said.",
+        why="The printed share holds for two GPUs. The source does not say so.",
         sources=(_GUIDES, "rajbhandari2020"),
     )
 
@@ -41,42 +41,44 @@ def _states() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E4.11",
-            said="Parameters, gradients and optimizer of 175B parameters",
+            said="Memory for the parameters, gradients and optimizer states of a 175B model",
             printed="over 1.2 TB",
             right=of(175e9),
             verdict="wrong",
-            why="Mixed precision with Adam keeps 16 bytes for each parameter.",
+            why="Training in mixed precision with Adam keeps 16 bytes for each parameter.",
             sources=(_PIPELINE, "rajbhandari2020"),
         ),
         Claim(
             key="E4.40",
-            said="Momentum and variance of 175B parameters in fp32",
+            said="Memory for momentum and variance of a 175B model in fp32",
             printed="700 GB",
             right=say(
-                "{both}, and {copy} for the fp32 copy",
+                "{both}, and {copy} more for the fp32 copy of the parameters",
                 both=(moments, BYTES),
                 copy=(175e9 * 4.0, BYTES),
             ),
             verdict="wrong",
-            why="Two moments of four bytes each.",
+            why="There are two moments of four bytes for each parameter. The printed size is that "
+            "of one.",
             sources=(_PIPELINE, "rajbhandari2020"),
         ),
         Claim(
             key="E2.10",
-            said="Gradients of 175B parameters in fp16",
+            said="Size of the gradients of a 175B model in fp16",
             printed="about 700 GB",
             right=say("{size}", size=(175e9 * 2.0, BYTES)),
             verdict="wrong",
-            why="Two bytes each; it is 700 GB in fp32, or on the wire of a large ring.",
+            why="A gradient in fp16 has two bytes. Gradients in fp32 have 700 GB, and so do the "
+            "bytes that each GPU of a large ring sends for gradients in fp16.",
             sources=("pingdo_job",),
         ),
         Claim(
             key="E3.23",
-            said="A model of 400B parameters trained by plain data parallelism",
-            printed="possible",
+            said="Whether plain data parallelism can train a 400B model",
+            printed="it can",
             right=of(400e9),
             verdict="wrong",
-            why="So much would have to fit into every single GPU.",
+            why="With plain data parallelism, every single GPU would have to hold that much.",
             sources=("pingdo_sync", "rajbhandari2020"),
         ),
     )
@@ -91,7 +93,7 @@ def _activations() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E4.37",
-            said="Activations of a GPT-3 layer for one sequence of 2,048 tokens",
+            said="Activations of one GPT-3 layer for one sequence of 2,048 tokens",
             printed=say("about {size}", size=(printed, BYTES)),
             right=say(
                 "{state} for the hidden state alone, {layer} for the layer",
@@ -99,20 +101,21 @@ def _activations() -> tuple[Claim, ...]:
                 layer=(layer, BYTES),
             ),
             verdict="wrong",
-            why=say("It is {n} too small.", n=(layer / printed, RATIO)),
+            why=say("A layer needs {n} the printed size.", n=(layer / printed, RATIO)),
             sources=(_PIPELINE, "korthikanti2022"),
         ),
         Claim(
             key="E4.39",
-            said="32 micro-batches of 96 such layers, as a share of an A100 of 80 GB",
+            said="Share of an 80 GB A100 that 32 micro-batches of 96 such layers take",
             printed=say("{share}", share=(whole / (32 * GB), SHARE)),
             right=say(
-                "{share} even by its own {size}",
+                "{share}, even with the printed {size}",
                 share=(whole / (80 * GB), SHARE),
                 size=(whole, BYTES),
             ),
             verdict="wrong",
-            why="The printed share is of a GPU with 32 GB; and a stage holds a part of the layers.",
+            why="The printed share is that of a GPU with 32 GB. Also, a stage holds only a part of "
+            "the layers.",
             sources=(_PIPELINE,),
         ),
     )

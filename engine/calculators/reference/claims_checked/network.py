@@ -37,21 +37,22 @@ def _links() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E3.20",
-            said="NVLink of an H100 against a 400 Gb/s port",
-            printed="900 against 50 GB/s",
+            said="Bandwidth of an H100's NVLink, and of a 400 Gb/s port",
+            printed="900 GB/s and 50 GB/s",
             right=say(
-                "{nvlink} against {port} one way: {ratio}",
+                "{nvlink} and {port} one way, a ratio of {ratio}",
                 nvlink=(nvlink, BANDWIDTH),
                 port=(_PORT, BANDWIDTH),
                 ratio=(nvlink / _PORT, RATIO),
             ),
             verdict="misleading",
-            why="One of them counts both directions, the other one.",
+            why="The printed value for NVLink adds both directions. The one for the port counts "
+            "one.",
             sources=("pingdo_sync", "nvidia_h100"),
         ),
         Claim(
             key="E4.25",
-            said="A port of NDR InfiniBand",
+            said="Bandwidth of an NDR InfiniBand port",
             printed="800 Gb/s",
             right=say(
                 "{ndr}; XDR has {xdr}",
@@ -59,12 +60,12 @@ def _links() -> tuple[Claim, ...]:
                 xdr=(LINKS["infiniband_xdr"].bandwidth, LINK_SPEED),
             ),
             verdict="wrong",
-            why="Two generations taken for one.",
+            why="The printed value is that of the next generation, XDR.",
             sources=(_PIPELINE, "bekman2025"),
         ),
         Claim(
             key="E0.9",
-            said="What adding inside the switch gains for an all-reduce over 8 GPUs",
+            said="How much faster an all-reduce over 8 GPUs is if the switch does the additions",
             printed="2×",
             right=say(
                 "{theory} at most, {measured} measured",
@@ -72,16 +73,17 @@ def _links() -> tuple[Claim, ...]:
                 measured=(gain, RATIO),
             ),
             verdict="condition",
-            why="Twofold is the limit for very many GPUs; measured on 8 × H200 with 8 GiB.",
+            why="A factor of two is the limit for very many GPUs. The measurement is an all-reduce "
+            "of 8 GiB on eight H200.",
             sources=(_STACK, "graham2016", "bekman2025"),
         ),
         Claim(
             key="E4.50",
-            said="67.1 MB at 100 GB/s",
+            said="Time to send 67.1 MB at 100 GB/s",
             printed="0.67 µs",
             right=say("{time}", time=(point_to_point_time(67.1 * MB, 100 * GB, 0.0), SECONDS)),
             verdict="wrong",
-            why="Off by a factor of a thousand.",
+            why="The printed time is too small by a factor of a thousand.",
             sources=(_PIPELINE,),
         ),
     )
@@ -93,13 +95,16 @@ def _latency() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E0.1",
-            said="PCIe's share of the latency of a message between nodes",
+            said="Share of PCIe in the latency of a message between nodes",
             printed=say("{share}", share=(bus / total, SHARE)),
-            right=say("{share} of a message of 64 MiB", share=(bus / (total + wire), SHARE)),
+            right=say(
+                "{share} of the time of a message of 64 MiB", share=(bus / (total + wire), SHARE)
+            ),
             verdict="misleading",
             why=say(
-                "Its own midpoints, not a measurement, for a message without bytes; the wire alone "
-                "takes {wire} for 64 MiB.",
+                "The printed share is made of the middles of the source's own ranges, not of a "
+                "measurement, and holds for a message without any bytes. For 64 MiB the wire alone "
+                "takes {wire}.",
                 wire=(wire, SECONDS),
             ),
             sources=(_STACK,),
@@ -114,17 +119,18 @@ def _overlap() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E4.42",
-            said="Efficiency of an overlap that hides all but the last of 16 buckets",
+            said="Share of the communication that is hidden if only the last of 16 buckets is not",
             printed=say("{share}", share=(min(1.0, whole / backward), SHARE)),
             right=say("{share} hidden", share=(hidden_share(whole, exposed), SHARE)),
             verdict="wrong",
-            why="Its formula divides communication by computation: the better the overlap, the "
-            "smaller it gets (500 MB, 8 GPUs, 300 GB/s, 170 ms of backward pass).",
+            why="The source divides communication time by computing time, so its efficiency falls "
+            "as the overlap gets better. Its example is 500 MB over 8 GPUs at 300 GB/s beside a "
+            "backward pass of 170 ms.",
             sources=(_PIPELINE,),
         ),
         Claim(
             key="E4.46",
-            said="The best number of pieces for that gradient",
+            said="The best number of pieces to cut that gradient into",
             printed="16",
             right=say(
                 "{one} exposed with one piece, {some} with 16, {many} with 64",
@@ -133,17 +139,19 @@ def _overlap() -> tuple[Claim, ...]:
                 many=(exposed_time(whole, backward, 64), SECONDS),
             ),
             verdict="wrong",
-            why="The exposed rest keeps falling until latencies fill the backward pass.",
+            why="The exposed time keeps falling with the number of pieces, until the latencies of "
+            "the pieces fill the backward pass.",
             sources=(_PIPELINE,),
         ),
         Claim(
             key="E0.6",
-            said="What ending contention for SMs gains",
+            said="How much faster a step gets when communication no longer takes multiprocessors",
             printed="1.5 to 2.6×",
-            right="computing slowed by 18.9 % on average, 40 % at most (measured)",
+            right="measured: communication slows computing by 18.9 % on average and 40 % at most, "
+            "and no more than that can be gained",
             verdict="wrong",
-            why="2.6× is how much faster one library's communication kernels are than another's, "
-            "not a gain of a training step.",
+            why="The factor of 2.6 compares the communication kernels of two libraries. It is not "
+            "a gain of a training step.",
             sources=(_STACK,),
         ),
     )

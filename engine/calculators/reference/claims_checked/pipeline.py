@@ -40,16 +40,17 @@ def _outputs() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E4.1",
-            said="Operations of 4 stages and 8 micro-batches",
+            said="Operations of a step with 4 stages and 8 micro-batches",
             printed=say("{n}", n=(_STAGES * _MICROBATCHES, COUNT)),
             right=say("{n}", n=(2 * _STAGES * _MICROBATCHES, COUNT)),
             verdict="misleading",
-            why="Each is a forward and a backward pass.",
+            why="The claim counts the forward passes only. Each stage also runs a backward pass "
+            "for every micro-batch.",
             sources=(_PIPELINE,),
         ),
         Claim(
             key="E4.2",
-            said="Transfer of a step",
+            said="Bytes sent between stages in a step",
             printed=f"{_SENT / GiB:.4f} GB",
             right=say(
                 "{one} over one boundary, {all} over all three",
@@ -57,25 +58,28 @@ def _outputs() -> tuple[Claim, ...]:
                 all=(everywhere, BYTES),
             ),
             verdict="wrong",
-            why="GiB printed as GB, and one boundary taken for all.",
+            why="The printed number is in GiB and labeled GB. It covers one boundary between "
+            "stages out of three.",
             sources=(_PIPELINE, "narayanan2021"),
         ),
         Claim(
             key="E4.4",
-            said="Computing a step",
+            said="Computing time of a step",
             printed=f"{_PRINTED_COMPUTE * 1e3:.2f} ms",
             right=say("{t} at half of an H100's peak", t=(_COMPUTE, SECONDS)),
             verdict="wrong",
-            why="Its digits come out at a microsecond a token and layer, among other ways.",
+            why="The source does not say how it was computed. One microsecond per token and layer "
+            "gives the printed digits.",
             sources=(_PIPELINE, "kaplan2020"),
         ),
         Claim(
             key="E4.5",
-            said="The least bandwidth between stages",
+            said="Least bandwidth needed between stages",
             printed=f"{_SENT / GiB * 8 / _PRINTED_COMPUTE:.2f} Gb/s",
             right=say("{b}", b=(_SENT / _COMPUTE, LINK_SPEED)),
             verdict="wrong",
-            why="The transfer over the wrong compute time; pipelining is the cheap axis.",
+            why="The source divides the bytes by its own computing time, which is far too short. "
+            "Pipeline parallelism needs the least bandwidth of all axes.",
             sources=(_PIPELINE, "narayanan2021"),
         ),
         Claim(
@@ -89,16 +93,18 @@ def _outputs() -> tuple[Claim, ...]:
                 last=(one_f_one_b_peak(_STAGES - 1, _STAGES, _MICROBATCHES), COUNT),
             ),
             verdict="wrong",
-            why="It counts the tensor that is sent, once for every micro-batch.",
+            why="The claim counts only the tensor that is sent, once for every micro-batch of the "
+            "step.",
             sources=(_PIPELINE, "korthikanti2022"),
         ),
         Claim(
             key="E4.7",
-            said="Utilization with the bubble",
+            said="Utilization of the stages, given the bubble",
             printed=say("{u}", u=(_MICROBATCHES / (_MICROBATCHES + _STAGES - 1), SHARE)),
             right=say("{u}", u=(1 - bubble_share(_STAGES, _MICROBATCHES), SHARE)),
             verdict="right",
-            why="Of the step; against the ideal time the bubble is larger (next row).",
+            why="The bubble is counted as a share of the step here. As a share of the ideal time "
+            "it is larger (next row).",
             sources=(_PIPELINE, "narayanan2021"),
         ),
     )
@@ -117,12 +123,12 @@ def _bubbles() -> tuple[Claim, ...]:
                 r=(bubble_over_ideal(_STAGES, _MICROBATCHES), SHARE),
             ),
             verdict="right",
-            why="Both conventions are in use, so a bubble needs its convention beside it.",
+            why="Both conventions are in use, so the convention must be stated with the number.",
             sources=(_PIPELINE, "narayanan2021"),
         ),
         Claim(
             key="E4.33",
-            said="The bubble by the formula (N − 1)/N in micro-batches N, at 4 and at 32",
+            said="The bubble by the formula (N − 1)/N for N = 4 and N = 32 micro-batches",
             printed=say("{few} and {many}", few=(3 / 4, SHARE), many=(1 / 32, SHARE)),
             right=say(
                 "{few} and {many} over the ideal time with 4 stages",
@@ -131,19 +137,20 @@ def _bubbles() -> tuple[Claim, ...]:
             ),
             verdict="wrong",
             why=say(
-                "It has no stages in it and rises with micro-batches; at 32 it gives {q}, and the "
-                "text prints the rest.",
+                "The formula has no stages in it and rises with the number of micro-batches. For "
+                "32 it gives {q}; the source prints what is left to 100 %.",
                 q=(31 / 32, SHARE),
             ),
             sources=(_PIPELINE, "narayanan2021"),
         ),
         Claim(
             key="E4.34",
-            said="Throughput lost with 4 stages and 4 micro-batches",
+            said="Share of the throughput lost with 4 stages and 4 micro-batches",
             printed="42 %",
             right=say("{q}", q=(bubble_share(four, four), SHARE)),
             verdict="condition",
-            why="The share of the step, beside a formula that gives another convention.",
+            why="The printed value is a share of the step. The formula beside it in the source "
+            "gives the bubble over the ideal time.",
             sources=(_PIPELINE, "narayanan2021"),
         ),
         Claim(
@@ -160,7 +167,8 @@ def _bubbles() -> tuple[Claim, ...]:
                 four=(bubble_share(4, 4), SHARE),
             ),
             verdict="wrong",
-            why="Two conventions in one column.",
+            why="The first value is over the ideal time and the second is a share of the step, in "
+            "one column of one table.",
             sources=(_GUIDES, "narayanan2021"),
         ),
     )

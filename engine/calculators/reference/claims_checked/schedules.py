@@ -35,7 +35,7 @@ def _steps() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E4.31",
-            said="A step over the same work without waiting, with 4 and with 32 micro-batches",
+            said="Length of a step over that without any waiting, with 4 and with 32 micro-batches",
             printed=say(
                 "{few} and {many}", few=(printed_step(4), COUNT), many=(printed_step(32), COUNT)
             ),
@@ -43,12 +43,13 @@ def _steps() -> tuple[Claim, ...]:
                 "{few} and {many} with 4 stages", few=(step(4), COUNT), many=(step(32), COUNT)
             ),
             verdict="wrong",
-            why="The printed formula has no stages in it, and micro-batches lengthen its step.",
+            why="The printed formula has no stages in it, and its step grows with the number of "
+            "micro-batches.",
             sources=(_PIPELINE, "huang2019"),
         ),
         Claim(
             key="E4.8",
-            said="Twice the micro-batches, or a stage less, for a utilization of 80 %",
+            said="What raises the utilization to 80 %: twice the micro-batches, or one stage less",
             printed="8 to 16, or 4 to 3",
             right=say(
                 "{more} with 16, {less} with 3 stages",
@@ -56,13 +57,14 @@ def _steps() -> tuple[Claim, ...]:
                 less=(1 - bubble_share(3, 8), SHARE),
             ),
             verdict="condition",
-            why="The first doubles the batch; the second wants 80 layers to divide by 3.",
+            why="Twice the micro-batches are twice the batch. Three stages do not divide 80 "
+            "layers.",
             sources=(_PIPELINE,),
         ),
         Claim(
             key="E4.9",
-            said="Communication of a pipeline as micro-batches grow in number",
-            printed="grows with the micro-batches",
+            said="How a pipeline's communication depends on the number of micro-batches",
+            printed="it grows with it",
             right=say(
                 "the same batch sends {few} in 8 and {many} in 64",
                 few=(sent(8), BYTES),
@@ -70,7 +72,8 @@ def _steps() -> tuple[Claim, ...]:
             ),
             verdict="misleading",
             why=say(
-                "Smaller messages, and more of them: with {hop} each, 64 cost {t} of latency.",
+                "A batch cut into more micro-batches sends the same bytes in more and smaller "
+                "messages. Only the latency grows: with {hop} for each message, 64 take {t}.",
                 hop=(INFINIBAND.step, SECONDS),
                 t=(64 * point_to_point_time(0.0, GB, INFINIBAND.step), SECONDS),
             ),
@@ -86,30 +89,32 @@ def _schedules() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E0.5",
-            said="The best schedules make latency disappear",
-            printed="entirely",
+            said="How much waiting the best schedules leave",
+            printed="none",
             right=say(
-                "{a}, {b} and {c} units of waiting with 1F1B, ZB-H1 and DualPipe on 8 stages",
+                "{a} units with 1F1B, {b} with ZB-H1 and {c} with DualPipe, on 8 stages",
                 a=(usual, COUNT),
                 b=(split, COUNT),
                 c=(both, COUNT),
             ),
             verdict="misleading",
-            why="Less, not nothing, and DualPipe keeps two copies of the parameters for it "
-            "(F = 1, B = 2 with W = 1 in it, F and B together 3).",
+            why="Better schedules wait less, but they still wait. DualPipe also keeps two copies "
+            "of the parameters. A forward pass takes one unit here, a backward pass two, of which "
+            "one is for the weights, and an overlapped pair takes three.",
             sources=("day1inference", "deepseek2024", "qi2024"),
         ),
         Claim(
             key="E4.17",
-            said="More micro-batches need more memory for activations",
-            printed="proportionally",
+            said="How memory for activations depends on the number of micro-batches",
+            printed="it is proportional",
             right=say(
                 "{few} held on the first of 4 stages with 8 micro-batches, {many} with 64",
                 few=(one_f_one_b_peak(0, 4, 8), COUNT),
                 many=(one_f_one_b_peak(0, 4, 64), COUNT),
             ),
             verdict="wrong",
-            why="True for GPipe; 1F1B holds at most as many as there are stages.",
+            why="The claim holds for GPipe. With 1F1B a stage holds the activations of at most as "
+            "many micro-batches as there are stages.",
             sources=(_PIPELINE, "narayanan2021"),
         ),
     )

@@ -39,16 +39,17 @@ def _times() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E3.1",
-            said="Gradients of 7B parameters in bf16",
+            said="Size of the gradients of a 7B model in bf16",
             printed=_PRINTED["gradient"],
             right=say("{size}", size=(_SIZE, BYTES)),
             verdict="wrong",
-            why="It divides by 2³⁰ and writes GB.",
+            why="The source divides by 2³⁰ and labels the result GB.",
             sources=(SOURCE,),
         ),
         Claim(
             key="E3.2",
-            said="Ring all-reduce of them over 8 GPUs with a 400 Gb/s port each",
+            said="Time of a ring all-reduce of those gradients over 8 GPUs, with a 400 Gb/s port "
+            "each",
             printed=_PRINTED["ring"],
             right=say(
                 "{ring}; {node} inside one NVLink node",
@@ -56,28 +57,33 @@ def _times() -> tuple[Claim, ...]:
                 node=(_NVLINK, SECONDS),
             ),
             verdict="wrong",
-            why="GiB divided by GB/s; and eight GPUs are usually one node, with a faster link.",
+            why="The source divides GiB by GB/s. Besides, eight GPUs are usually one node, with a "
+            "faster link.",
             sources=(SOURCE, "patarasuk2009", "bekman2025"),
         ),
         Claim(
             key="E3.3",
-            said="The same by a tree",
+            said="Time of the same all-reduce by a tree",
             printed=_PRINTED["tree"],
             right=say("{tree}", tree=(tree_all_reduce_time(_SIZE, 8, _PORT), SECONDS)),
             verdict="wrong",
-            why="The same unit error, and the tree's lower latency, its point, is missing.",
+            why="The unit error is the same. The source also leaves out the latency, the only "
+            "thing in which a tree is better.",
             sources=(SOURCE, "sanders2009"),
         ),
         Claim(
             key="E3.4",
-            said="Computing a step of this job",
+            said="Computing time of a step of this job",
             printed=_PRINTED["compute"],
             right=say(
-                "{time} for 4,096 tokens on a GPU",
+                "{time} for 4,096 tokens per GPU",
                 time=(compute_time(7e9, 4096, 0.5, _PEAK), SECONDS),
             ),
             verdict="wrong",
-            why=say("What it prints is the time of {n} tokens.", n=(round(_TOKENS), TOKENS)),
+            why=say(
+                "The printed time is that of {n} tokens. The source names no number of tokens.",
+                n=(round(_TOKENS), TOKENS),
+            ),
             sources=(SOURCE, "kaplan2020"),
         ),
     )
@@ -90,42 +96,47 @@ def _shares() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E3.6",
-            said="Share of the step that is communication, and what is left",
+            said="Share of the step spent on communication, and the efficiency that is left",
             printed=f"{_PRINTED['overhead']} and {_PRINTED['efficiency']}",
-            right=say("none from {n} tokens on a GPU on", n=(hidden, TOKENS)),
+            right=say(
+                "from {n} tokens per GPU on, no communication is exposed", n=(hidden, TOKENS)
+            ),
             verdict="misleading",
-            why="An artifact of its compute time; overlap is left out.",
+            why="The shares follow from the printed computing time, which names no number of "
+            "tokens. Overlap is left out.",
             sources=(SOURCE, "li2020"),
         ),
         Claim(
             key="E3.7",
-            said="The least bandwidth that avoids a bottleneck",
+            said="Least bandwidth at which the network is no bottleneck",
             printed=_PRINTED["bandwidth"],
-            right=say("{b} a GPU at 4,096 tokens", b=(least, LINK_SPEED)),
+            right=say("{b} per GPU with 4,096 tokens", b=(least, LINK_SPEED)),
             verdict="wrong",
-            why="It forgets 2(n − 1)/n, and that the backward pass hides the transfer.",
+            why="The source leaves out the factor 2(n − 1)/n of an all-reduce. It also takes the "
+            "whole computing time, although only the backward pass hides the transfer.",
             sources=(SOURCE,),
         ),
         Claim(
             key="E3.8",
-            said="The upgrade that it suggests",
+            said="The network upgrade that the source suggests",
             printed=_PRINTED["upgrade"],
             right="no such link exists",
             verdict="wrong",
-            why="Rounded up to hundreds, then multiplied by 400: a slip.",
+            why="The source rounds the bandwidth up to hundreds and then multiplies it by 400.",
             sources=(SOURCE,),
         ),
         Claim(
             key="E3.10",
-            said="400 Gb/s synchronizes models up to 70B in under a second",
+            said="Time to synchronize the gradients of models of up to 70B over 400 Gb/s",
             printed="under 1 s",
             right=say(
-                "{one} through one port a node, {eight} through eight",
+                "{one} with one port per node, {eight} with eight",
                 one=(ring_all_reduce_time(140e9, 1024, _PORT), SECONDS),
                 eight=(ring_all_reduce_time(140e9, 1024, 8 * _PORT), SECONDS),
             ),
             verdict="condition",
-            why="True with a port for every GPU of a node of eight, not with one for all.",
+            why="The claim holds for 70B if every GPU of a node has a port of its own. With one "
+            "port per node it does not hold.",
             sources=(SOURCE,),
         ),
     )
@@ -137,7 +148,7 @@ def _bytes() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E3.11",
-            said="What each GPU communicates for 175B parameters",
+            said="Bytes that each GPU communicates for 175B parameters",
             printed=say("{size}", size=(big, BYTES)),
             right=say(
                 "{eight} sent at 8 GPUs, {many} at 1,024, and as much received",
@@ -145,27 +156,27 @@ def _bytes() -> tuple[Claim, ...]:
                 many=(ring_bytes_sent(big, 1024), BYTES),
             ),
             verdict="misleading",
-            why="That is the size of the buffer, not the traffic.",
+            why="The printed number is the size of the buffer. A ring sends almost twice as much.",
             sources=(SOURCE, "patarasuk2009"),
         ),
         Claim(
             key="E3.12",
-            said="A star's communication grows with the square of the GPUs",
+            said="How the communication of a star grows with the number of GPUs",
             printed="O(n²)",
             right=say(
-                "{star} through the root's port, {ring} through each port of a ring",
+                "linearly: {star} pass the root's port, {ring} each port of a ring",
                 star=(2 * star, BYTES),
                 ring=(ring, BYTES),
             ),
             verdict="wrong",
-            why="It is O(n), but all of it passes one port (7B parameters on 8 GPUs; the root "
-            "receives as much as it sends, both counted).",
+            why="The total grows as O(n), but all of it passes one port. Our numbers are for 7B "
+            "parameters on 8 GPUs, with what the root's port sends and receives added up.",
             sources=(SOURCE, "thakur2005"),
         ),
         Claim(
             key="E3.15",
-            said="The time does not depend on the size of the cluster",
-            printed="128 or 16,384 alike",
+            said="How the time of an all-reduce depends on the number of GPUs",
+            printed="it is the same for 128 and 16,384",
             right=say(
                 "latencies alone take {few} at 128 and {many} at 16,384",
                 few=(ring_all_reduce_time(0.0, 128, _PORT, INFINIBAND.step), SECONDS),
@@ -173,14 +184,15 @@ def _bytes() -> tuple[Claim, ...]:
             ),
             verdict="misleading",
             why=say(
-                "The bytes do not; the 2(n − 1) steps of a flat ring do ({hop} each).",
+                "The bytes per GPU hardly depend on the number of GPUs. The number of steps of a "
+                "flat ring does: it is 2(n − 1), and each step takes {hop} of latency.",
                 hop=(INFINIBAND.step, SECONDS),
             ),
             sources=(SOURCE, "hu2025"),
         ),
         Claim(
             key="E3.16",
-            said="A bucket of PyTorch DDP",
+            said="Size of a bucket in PyTorch's DDP",
             printed="25M to 50M parameters",
             right=say(
                 "{size} by default: {wide} elements of fp32",
@@ -188,7 +200,7 @@ def _bytes() -> tuple[Claim, ...]:
                 wide=(25 * MiB / 4, COUNT),
             ),
             verdict="wrong",
-            why="The setting counts MiB, not parameters.",
+            why="The setting bucket_cap_mb is in MiB, not in parameters.",
             sources=(SOURCE, "pytorch_ddp"),
         ),
     )
@@ -198,27 +210,30 @@ def _waiting() -> tuple[Claim, ...]:
     return (
         Claim(
             key="E2.3",
-            said="The slowest node governs the speed",
-            printed="unquantified",
+            said="How much the slowest node slows down a step",
+            printed="it governs the speed, without a number",
             right=say(
-                "with a spread of 1 %, {eight} of the mean at 8 GPUs, {many} at 16,384",
+                "with a standard deviation of 1 %, a step takes {eight} the mean time on 8 GPUs "
+                "and {many} on 16,384",
                 eight=(slowest_of(8, 0.01), RATIO),
                 many=(slowest_of(16384, 0.01), RATIO),
             ),
             verdict="right",
-            why="Order statistics of normal, independent step times.",
+            why="This is the expected maximum of as many independent, normally distributed step "
+            "times as there are GPUs.",
             sources=("pingdo_job", "david2003"),
         ),
         Claim(
             key="E0.11",
-            said="Tails of the fabric matter least",
-            printed="rank 5 of 5",
+            said="How much slow outliers of the network matter",
+            printed="least of five causes",
             right=say(
-                "all of 1,024 ranks stay below their own 99th percentile in one step of {n}",
+                "in only one of {n} steps, all of 1,024 ranks stay below their 99th percentile",
                 n=(1 / all_below(0.99, 1024), COUNT),
             ),
             verdict="unsourced",
-            why="A step waits for the slowest rank; the order depends on the job.",
+            why="A step waits for the slowest rank, so outliers hit almost every step of a large "
+            "job. The source gives no measurement for its order.",
             sources=("day1inference",),
         ),
     )

@@ -11,16 +11,18 @@ def waiting_claim() -> Claim:
     found = read_meters(LateRank())
     return Claim(
         key="E3.25",
-        said="A GPU shows full utilization while it waits",
+        said="What the utilization shows while a GPU waits in a collective",
         printed="100% utilization",
         right=say(
-            "{u} utilization, {s} SM active, {t} tensor active, if it waits {w} of the time",
+            "{u} utilization, but {s} SM active and {t} tensor active, for a GPU that waits {w} of "
+            "the time",
             u=(found.utilization, SHARE),
             s=(found.sm_active, SHARE),
             t=(found.tensor_active, SHARE),
             w=(found.waiting, SHARE),
         ),
         verdict="right",
-        why="A collective that waits is a kernel that runs, and utilization counts kernels.",
+        why="A collective that waits is a kernel that runs, and utilization is the share of time "
+        "in which any kernel runs.",
         sources=("pingdo_sync", "nvml_utilization", "dcgm_profiling"),
     )

@@ -9,6 +9,7 @@ from engine.basis.views import Axis as ChartAxis
 from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs, order_of
 from engine.calculators.splitting_the_model.parallel_map.result import Result
 from engine.form.axis_names import SHORT
+from engine.simulate.levers import run_fits
 from engine.simulate.mapped_plan import exposed
 from engine.simulate.rank import Axis
 from engine.simulate.step_time import StepTime
@@ -62,6 +63,9 @@ def swaps(found: Result) -> Advice:
         for swap in sorted(better, key=lambda swap: swap.step.total)
     )
     verdict: Text = "No swap of two axes shortens the step."
+    if not run_fits(found.plan.run):
+        remedies = ()
+        verdict = "This plan does not fit into memory, and no order of the ranks changes that."
     if remedies:
         saved = found.plan.step.total - remedies[0].after
         verdict = say("The best swap saves {t} per step.", t=(saved, SECONDS))

@@ -19,27 +19,21 @@ _FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.i
 
 
 def advice(inputs: Inputs, found: Modeled) -> Advice:
-    """Return the changes that lower the GPU time per token, with what else they change."""
+    """Return the changes that lower the GPU time per token, with what else they change.
+
+    What does not fit is not among them; a plan that does not fit itself needs what makes it fit.
+    """
     now = found.token_time
     remedies = [
-        _remedy(inputs, found, key, label, change)
+        remedy
         for key, label, change in _candidates(inputs, found)
-        if _in_range(change)
+        if _in_range(change) and (remedy := _remedy(inputs, found, key, label, change))
     ]
-    useful = [one for one in remedies if one.after < now * 0.9995]
+    useful = [one for one in remedies if not found.fits or one.after < now * 0.9995]
     useful.sort(key=lambda one: one.after)
-    step = found.step
     return Advice(
         title="What would help",
-        verdict=say(
-            "The step computes for {c} of its time, the bubble takes {b}, exposed communication "
-            "{e}. Each line gives the GPU time for a million tokens after one change.",
-            c=(step.compute / step.total, SHARE),
-            b=(step.bubble / step.total, SHARE),
-            e=(found.exposed / step.total, SHARE),
-        )
-        if useful
-        else "Nothing here makes tokens cheaper.",
+        verdict=_verdict(found, useful),
         figure="GPU time for a million tokens",
         now=now,
         quantity=GPU_TIME,
@@ -47,8 +41,30 @@ def advice(inputs: Inputs, found: Modeled) -> Advice:
     )
 
 
-def _remedy(inputs: Inputs, before: Modeled, key: str, label: Text, change: Change) -> Remedy:
+def _verdict(found: Modeled, useful: list[Remedy]) -> Text:
+    if not found.fits and useful:
+        return "This plan does not fit. Each line is one change after which it fits."
+    if not found.fits:
+        return "This plan does not fit, and no single change here makes it fit."
+    if not useful:
+        return "Nothing here makes tokens cheaper."
+    step = found.step
+    return say(
+        "The step computes for {c} of its time, the bubble takes {b}, exposed communication "
+        "{e}. Each line gives the GPU time for a million tokens after one change.",
+        c=(step.compute / step.total, SHARE),
+        b=(step.bubble / step.total, SHARE),
+        e=(found.exposed / step.total, SHARE),
+    )
+
+
+def _remedy(
+    inputs: Inputs, before: Modeled, key: str, label: Text, change: Change
+) -> Remedy | None:
+    """Return the change with its effect; nothing if the plan does not fit after it."""
     after, _ = plan_of(replace(inputs, **change))  # type: ignore[arg-type]
+    if not after.fits:
+        return None
     return Remedy(
         key=key,
         label=label,
@@ -59,7 +75,7 @@ def _remedy(inputs: Inputs, before: Modeled, key: str, label: Text, change: Chan
 
 
 def _side(before: Modeled, after: Modeled) -> Sentence:
-    """Return what else changes: GPUs, batch, memory; and what does not divide or fit."""
+    """Return what else changes: GPUs, batch, memory; and what does not divide."""
     numbers: dict[str, tuple[float, Quantity]] = {}
     words: list[str] = []
     pairs = (
@@ -89,8 +105,6 @@ def _side(before: Modeled, after: Modeled) -> Sentence:
         if abs(new - old) > 1e-3 * old:
             words.append(phrase)
             numbers[key] = (float(new), quantity)
-    if not after.fits:
-        words.append("which does not fit")
     words += _uneven(after)
     return say(", ".join(words) or "nothing else changes", **numbers)
 

@@ -359,10 +359,42 @@ def test_the_parts_of_the_all_reduce_are_the_all_reduce():
 
 def test_replicated_states_of_7_billion_parameters_are_more_than_an_h100_holds():
     # 16 bytes each are 112 GB; with ZeRO-1 on 64 GPUs 4 + 12 / 64 bytes: 29.3 GB.
-    replicated, sharded = (solve(replace(NODES, sharding=one)) for one in ("none", "zero1"))
+    crowded = replace(NODES, gpu="h100")
+    replicated, sharded = (solve(replace(crowded, sharding=one)) for one in ("none", "zero1"))
     assert (replicated.states / 1e9, sharded.states / 1e9) == pytest.approx((112, 29.3125))
-    assert "shard them" in note(NODES, "states")
+    assert "shard them" in note(crowded, "states")
     assert sharded.missing == 0
+
+
+PRESETS = load("gradient_sync").presets
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_the_jobs_that_the_page_offers_fit(preset):
+    assert solve(NODES).missing == solve(replace(NODES, **preset)).missing == 0
+
+
+def test_what_does_not_fit_is_offered_only_what_makes_it_fit():
+    crowded = replace(NODES, gpu="h100")
+    advice = compute(crowded)["advice"]
+    assert "this job cannot run" in words(advice.verdict)
+    assert {"zero1", "h200", "b200"} <= {one.key for one in advice.remedies}
+    after = [solve(replace(crowded, **one.change)) for one in advice.remedies]
+    assert all(one.missing == 0 for one in after)
+
+
+def test_a_job_that_nothing_makes_fit_is_offered_nothing():
+    advice = compute(replace(NODES, parameters=1e12))["advice"]
+    assert advice.remedies == ()
+    assert "split the model" in words(advice.verdict)
+
+
+@pytest.mark.parametrize("parameters", [1e9, 7e9, 8.8e9])
+def test_no_remedy_of_what_fits_stops_fitting(parameters):
+    inputs = replace(NODES, parameters=parameters)
+    remedies = compute(inputs)["advice"].remedies
+    assert remedies
+    assert not any(solve(replace(inputs, **one.change)).missing for one in remedies)
 
 
 def test_a_model_that_no_sharding_of_the_optimizer_makes_fit_must_be_split():

@@ -222,7 +222,14 @@ def test_no_remedy_of_what_does_not_fit_is_slower_or_faster():
     assert [one.key for one in remedies if "per token" in words(one.side_effect)] == []
 
 
-def test_a_remedy_says_whether_it_fits_then():
+def test_what_does_not_fit_is_offered_only_what_makes_it_fit():
     remedies = largest_batch.compute(replace(INPUTS, micro_batch_size=12))["advice"].remedies
     fits = {one.key: words(one.side_effect).partition(";")[0] for one in remedies}
-    assert (fits["batch"], fits["world_size"]) == ("then it fits", "still does not fit")
+    assert fits["batch"] == "then it fits"
+    assert set(fits.values()) == {"then it fits"}
+
+
+def test_where_no_single_change_is_enough_the_advice_says_so():
+    advice = largest_batch.compute(replace(INPUTS, micro_batch_size=4096))["advice"]
+    assert "no single one is enough" in words(advice.verdict)
+    assert all(words(one.side_effect).startswith("still does") for one in advice.remedies)

@@ -231,4 +231,4 @@ def test_the_curves_of_the_meters_stay_within_their_axis():
 
 def test_the_claim_about_utilization_shows_the_three_meters():
     right = words(waiting_claim().right)
-    assert right.startswith("100.0 % utilization, 28.7 % SM active, 10.0 % tensor active")
+    assert right.startswith("100.0 % utilization, but 28.7 % SM active and 10.0 % tensor active")
