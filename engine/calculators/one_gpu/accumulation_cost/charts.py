@@ -1,0 +1,181 @@
+"""The pictures of accumulation at scale: memory, bytes for a token, speed, pipelines."""
+
+from engine.basis.text import say
+from engine.basis.told import Teller
+from engine.basis.units import BYTES, COUNT, SHARE, TOKEN_RATE
+from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
+from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs, step_of
+from engine.calculators.one_gpu.accumulation_cost.result import Result
+from engine.formulas.pipeline import bubble_share
+from engine.formulas.volumes import accumulated_passes
+from engine.simulate.accumulation import Held, held, sent, speed
+
+_COUNTS = tuple(1 << power for power in range(MOST.bit_length()))
+_COLUMN = tuple(float(count) for count in _COUNTS)
+_COLORS = {"ddp_sync": "muted", "ddp": "ink", "zero1": "data", "zero2": "gradients"}
+_FSDP = {"fsdp": "communication", "fsdp_once": "parameters", "fsdp_keep": "activations"}
+
+
+def memory(inputs: Inputs, result: Result) -> Bars:
+    """Return the memory in micro-batches, and with all sequences at once."""
+    step = step_of(inputs)
+    bars = (
+        ("micro", f"{step.count} micro-batches of {step.batch}", held(step)),
+        ("once", f"one batch of {step.count * step.batch}", held(step, at_once=True)),
+    )
+    most = max(result.usable, *(one.total for _, _, one in bars))
+    return Bars(
+        title="The fullest GPU, in micro-batches and in one batch",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.05 * most),
+        bars=tuple(Bar(key=key, label=label, segments=_parts(one)) for key, label, one in bars),
+        rules=(
+            Rule(
+                key="usable",
+                label=say("usable: {m}", m=(result.usable, BYTES)),
+                axis="x",
+                at=result.usable,
+            ),
+        ),
+        caption="Only activations shrink. Parameters, gradients and optimizer states stay.",
+    )
+
+
+def _parts(one: Held) -> tuple[Segment, ...]:
+    return (
+        Segment(key="states", label="states", value=one.states, color="optimizer"),
+        Segment(key="activations", label="activations", value=one.activations, color="activations"),
+        Segment(key="buffers", label="buffers, reserve", value=one.buffers, color="buffers"),
+    )
+
+
+def _own(inputs: Inputs, count: int) -> float:
+    return float(inputs.micro_batch_size * count * inputs.sequence_length)
+
+
+def volume(inputs: Inputs, result: Result) -> Lines:
+    """Return the bytes that a GPU sends for each of its tokens, over the micro-batches."""
+    series = []
+    for key, color in (_COLORS | _FSDP).items():
+        values = tuple(sent(step_of(inputs, key, n)) / _own(inputs, n) for n in _COUNTS)
+        label = SCHEMES[key].removeprefix("FSDP, ")
+        series.append(
+            Series(
+                key=key,
+                label=label,
+                x=_COLUMN,
+                y=values,
+                color=color,
+                dashed=key in ("ddp_sync", "fsdp_once"),
+            )
+        )
+    ends = [value for one in series for value in one.y]
+    return Lines(
+        title="Bytes sent for a token, over the micro-batches",
+        x=Axis(label="micro-batches of a step", quantity=COUNT, low=1, high=MOST, scale="log"),
+        y=Axis(
+            label="sent for each token",
+            quantity=BYTES,
+            low=0.6 * min(ends),
+            high=1.6 * max(ends),
+            scale="log",
+        ),
+        series=tuple(series),
+        points=(
+            Point(
+                key="now",
+                label=say("{v}", v=(result.per_token, BYTES)),
+                x=inputs.num_microbatches,
+                y=result.per_token,
+            ),
+        ),
+        handle="num_microbatches",
+        caption="Falling lines reduce once per step. Lines that stay level communicate with every "
+        "micro-batch, so that accumulation saves them nothing.",
+    )
+
+
+def speeds(inputs: Inputs, result: Result) -> Lines:
+    """Return tokens per second and GPU over the micro-batches, for schemes that the model knows."""
+    looks = {"ddp": "ink", "zero1": "data", "fsdp": "communication"}
+    series = tuple(
+        Series(
+            key=key,
+            label=SCHEMES[key],
+            x=_COLUMN,
+            y=tuple(speed(step_of(inputs, key, n)) for n in _COUNTS),
+            color=color,
+            dashed=key == "ddp",
+        )
+        for key, color in looks.items()
+    )
+    most = max(result.token_rate, *(max(one.y) for one in series))
+    return Lines(
+        title="Speed over the micro-batches",
+        x=Axis(label="micro-batches of a step", quantity=COUNT, low=1, high=MOST, scale="log"),
+        y=Axis(label="tokens per second and GPU", quantity=TOKEN_RATE, low=0.0, high=1.15 * most),
+        series=series,
+        points=(
+            Point(
+                key="now",
+                label=say("yours: {v}", v=(result.token_rate, TOKEN_RATE)),
+                x=inputs.num_microbatches,
+                y=result.token_rate,
+            ),
+        ),
+        handle="num_microbatches",
+        caption="Whether a scheme fits is not asked here; the bars say it for yours.",
+    )
+
+
+def pipeline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    """Return the bubble of a pipeline over the micro-batches."""
+    return Lines(
+        title="Idle share of a pipeline, over the micro-batches",
+        x=Axis(label="micro-batches of a step", quantity=COUNT, low=1, high=MOST, scale="log"),
+        y=Axis(label="of the step", quantity=SHARE, low=0.0, high=1.0),
+        series=(
+            Series(
+                key="bubble",
+                label="bubble",
+                x=_COLUMN,
+                y=tuple(bubble_share(inputs.pipeline_parallel, n) for n in _COUNTS),
+                color="pipeline",
+            ),
+        ),
+        points=(
+            Point(
+                key="now",
+                label=tell.say("{bubble} idle, {in_flight} micro-batches held"),
+                x=inputs.num_microbatches,
+                y=result.bubble,
+            ),
+        ),
+        handle="num_microbatches",
+        caption=tell.say(
+            "1F1B on {pipeline_parallel} stages. The first stage holds as many micro-batches as "
+            "there are stages, and no more."
+        ),
+    )
+
+
+def schemes(inputs: Inputs) -> Table:
+    """Return what every scheme sends and holds."""
+    rows = []
+    for key, name in SCHEMES.items():
+        step = step_of(inputs, key)
+        reductions, gathers = accumulated_passes(key, step.count)
+        rows.append(
+            (
+                name,
+                say("{r} and {a}", r=(reductions, COUNT), a=(gathers, COUNT)),
+                say("{v}", v=(sent(step), BYTES)),
+                say("{v}", v=(sent(step) / _own(inputs, step.count), BYTES)),
+                say("{m}", m=(held(step).total, BYTES)),
+            )
+        )
+    return Table(
+        title="All schemes with your numbers",
+        columns=("Scheme", "Passes: gradients, parameters", "Sent", "For a token", "Fullest GPU"),
+        rows=tuple(rows),
+        caption="The memory of ZeRO-2 is that of DeepSpeed, with its buckets and its own buffers.",
+    )
