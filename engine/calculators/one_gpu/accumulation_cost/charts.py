@@ -57,11 +57,10 @@ def volume(inputs: Inputs, result: Result) -> Lines:
     series = []
     for key, color in (_COLORS | _FSDP).items():
         values = tuple(sent(step_of(inputs, key, n)) / _own(inputs, n) for n in _COUNTS)
-        label = SCHEMES[key].removeprefix("FSDP, ")
         series.append(
             Series(
                 key=key,
-                label=label,
+                label=SCHEMES[key],
                 x=_COLUMN,
                 y=values,
                 color=color,
@@ -112,7 +111,7 @@ def speeds(inputs: Inputs, result: Result) -> Lines:
     return Lines(
         title="Speed over the micro-batches",
         x=Axis(label="micro-batches of a step", quantity=COUNT, low=1, high=MOST, scale="log"),
-        y=Axis(label="tokens per second and GPU", quantity=TOKEN_RATE, low=0.0, high=1.15 * most),
+        y=Axis(label="tokens per second and GPU", quantity=COUNT, low=0.0, high=1.15 * most),
         series=series,
         points=(
             Point(
@@ -145,7 +144,7 @@ def pipeline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("{bubble} idle, {in_flight} micro-batches held"),
+                label=tell.say("{bubble}"),
                 x=inputs.num_microbatches,
                 y=result.bubble,
             ),
