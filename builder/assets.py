@@ -21,6 +21,7 @@ class Shell:
     Attributes:
         styles: the one style sheet.
         style_text: the same without fonts, for the page that knows no address of its own.
+        early: the script that runs before the first paint.
         script: the entry module, with all it imports.
         worker: the Worker's module.
         runtime: the manifest of the live runtime.
@@ -30,6 +31,7 @@ class Shell:
 
     styles: str
     style_text: str
+    early: str
     script: str
     worker: str
     runtime: str

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from builder import assets
+from builder import assets, slim
 from builder.assets import FOLDER, Shell
 from builder.bundle import Runtime
 from builder.folders import Folders, digest, digest_of_files
@@ -63,7 +63,9 @@ def dress(
     sheets, sheet, fonts = memo.get("styles", looks, lambda: assets.styles(theme))
     modules = digest_of_files(theme / "runtime")
     code, entry, worker = memo.get("scripts", modules, lambda: assets.scripts(theme))
-    found = {**sheets, **code}
+    early = slim.script(folders.early()).encode()
+    soon = assets.hashed("early.js", early) if early else ""
+    found = {**sheets, **code, **({soon: early} if early else {})}
     runtime = bokeh = ""
     parts: dict[str, str] = {}
     if ahead:
@@ -78,6 +80,7 @@ def dress(
     shell = Shell(
         styles=sheet,
         style_text=assets.style_text(theme),
+        early=soon,
         script=entry,
         worker=worker,
         runtime=runtime,

@@ -25,7 +25,14 @@ class Folders:
 
     def keeper(self) -> str:
         """Return the script that keeps visited pages for readers without a network."""
-        path = self.theme / "offline.js"
+        return self._script("offline.js")
+
+    def early(self) -> str:
+        """Return the script that runs before the first paint."""
+        return self._script("early.js")
+
+    def _script(self, name: str) -> str:
+        path = self.theme / name
         return path.read_text("utf-8") if path.is_file() else ""
 
 

@@ -21,7 +21,13 @@ THEME = ("templates", "styles", "runtime", "fonts")
 # Folder by folder, since the packages installed beside them are too many to watch.
 WATCHED = ("content", "engine", "builder", *(f"theme/{n}" for n in THEME))
 # Files of folders that are not watched; an editor replaces them, which ends a watch of the file.
-LONE = ("theme/package.json", "theme/package-lock.json", "theme/offline.js", "pyproject.toml")
+LONE = (
+    "theme/package.json",
+    "theme/package-lock.json",
+    "theme/early.js",
+    "theme/offline.js",
+    "pyproject.toml",
+)
 GLANCE = 700  # milliseconds between two looks at them
 CODE = (".py", ".tsv")
 

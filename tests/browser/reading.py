@@ -62,3 +62,9 @@ def measures(page: Page, name: str) -> list[float]:
         name,
     )
     return list(json.loads(found))
+
+
+def units(page: Page) -> Any:
+    """Return the switch of bytes in powers of two, in the open panel of settings."""
+    page.locator("[data-settings]").click()
+    return page.locator("[data-setting=binary]")

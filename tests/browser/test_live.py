@@ -11,6 +11,7 @@ from tests.browser.reading import (
     live,
     measures,
     output,
+    units,
     wait_for,
 )
 
@@ -148,7 +149,7 @@ def test_the_live_region_says_the_result_in_one_sentence(visit):
 def test_a_unit_switch_rewrites_the_numbers(visit):
     page = visit()
     live(page)
-    page.locator('[data-setting="binary"]').check()
+    units(page).check()
     wait_for(page, "gradient_size", "13.0 GiB")
     assert output(page, "gradient_size").text_content() == "13.0 GiB"
 

@@ -10,6 +10,7 @@ from tests.browser.reading import (
     expected,
     live,
     output,
+    units,
     wait_for,
 )
 
@@ -87,13 +88,13 @@ def test_a_parameter_of_somebody_else_stays_in_the_address(visit):
 
 def test_a_unit_switch_stands_in_the_address(visit):
     page = visit()
-    page.locator('[data-setting="binary"]').check()
+    units(page).check()
     assert settled(page, "binary") == {"binary": ["on"]}
 
 
 def test_a_unit_switch_is_kept_on_the_device(visit):
     page = visit()
-    page.locator('[data-setting="binary"]').check()
+    units(page).check()
     settled(page, "binary")
     again = visit()
     assert again.locator('[data-setting="binary"]').is_checked()
@@ -186,13 +187,14 @@ def test_a_switch_of_units_reaches_other_tabs(visit):
     one = visit(viewport={"width": 1280, "height": 900})
     other = one.context.new_page()
     other.goto(one.url)
-    one.locator("[data-setting=binary]").first.check()
+    units(one).check()
     other.wait_for_function("() => document.querySelector('[data-setting=binary]').checked")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_switches_of_units_can_be_hit(visit, width):
     page = visit(viewport={"width": width, "height": 800})
+    page.locator("[data-settings]").click()
     for switch in page.locator("[data-setting]").all():
         area = switch.bounding_box()
         assert area["width"] >= 24

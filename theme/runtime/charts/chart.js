@@ -191,10 +191,15 @@ addEventListener("beforeprint", () => {
   }
 });
 
-dark.addEventListener("change", () => {
+dark.addEventListener("change", recolor);
+addEventListener("look", recolor);
+addEventListener("storage", ({ key }) => key === "wallclock.scheme" && recolor());
+
+/** Other colors for all that is drawn: the scheme is another. */
+function recolor() {
   forgetColors();
   for (const figure of figures) {
     const shown = live.get(figure);
     if (shown) update(figure, shown.view);
   }
-});
+}
