@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
-from builder.markdown_links import is_internal
+from builder.markup.links import is_internal
 
 _BY_ID = ("for", "aria-describedby", "aria-labelledby", "aria-controls", "popovertarget")
 

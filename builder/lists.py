@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from builder.library import Library, Reference, Term
-from builder.markdown_glossary import term_id
+from builder.markup.glossary import term_id
 
 MARKS = {f"[[{name}.*]]": f"<div>⟦list:{name}⟧</div>" for name in ("glossary", "bibliography")}
 

@@ -14,8 +14,8 @@ from builder.article import Article
 from builder.assets import Shell
 from builder.index import Index
 from builder.library import Library, Reference, Term
-from builder.markdown_glossary import term_id
 from builder.marks import fill
+from builder.markup.glossary import term_id
 from builder.navigation import Entry, LearningPath, Place, ReaderPath
 from builder.problem import ContentError, Problem, located
 from builder.prose import Heading, Prose

@@ -11,11 +11,11 @@ from markdown import Markdown  # type: ignore[import-untyped]
 from builder import line_ends, lists, maths, raw_html, unclosed
 from builder.article import Article
 from builder.findings import Findings, Surroundings
-from builder.markdown_blocks import OwnBlocksExtension
-from builder.markdown_cite import CiteExtension
-from builder.markdown_glossary import GlossaryExtension
-from builder.markdown_links import LinkExtension
-from builder.markdown_live import LiveExtension
+from builder.markup.blocks import OwnBlocksExtension
+from builder.markup.cite import CiteExtension
+from builder.markup.glossary import GlossaryExtension
+from builder.markup.links import LinkExtension
+from builder.markup.live import LiveExtension
 from builder.problem import Problem, located, prose_lines
 
 _HEADING = re.compile(r"(#{1,6})\s+\S")

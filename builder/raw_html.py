@@ -6,7 +6,7 @@ these tags has Markdown of its own: images, figures, admonitions, tables.
 
 from html.parser import HTMLParser
 
-from builder.markdown_links import is_internal, wrong_address
+from builder.markup.links import is_internal, wrong_address
 from builder.problem import Problem, prose_only
 
 _TAGS = (

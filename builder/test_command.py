@@ -4,11 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from builder.concerning import arguments
 from builder.node import ensure_packages
@@ -25,6 +23,8 @@ ADVICE = (
     "no Chromium was found and none could be installed; "
     "install Chromium or Chrome so that it is on the PATH (Debian: apt-get install chromium)"
 )
+# Tests in a browser wait a lot, and every worker takes about a gigabyte.
+FEWEST, MOST = 2, 6
 Report = Callable[[str], None]
 
 
@@ -103,28 +103,16 @@ def run(root: Path, rest: list[str], report: Report) -> int:
         return 1
     report(f"testing with {chromium}")
     environment = {**os.environ, VARIABLE: chromium}
+    if not rest:
+        ensure_packages()  # by one process, before several of them build sites
+    command = [sys.executable, "-m", "pytest", *(rest or shared(os.cpu_count() or 1))]
+    return subprocess.Popen(command, cwd=root, env=environment).wait()
 
-    def begun(given: list[str], into: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "pytest", *given]
-        error = subprocess.STDOUT if into else None
-        return subprocess.Popen(command, cwd=root, env=environment, stdout=into, stderr=error)
 
-    if rest:
-        return begun(rest).wait()
-    ensure_packages()  # by one process, before two of them build sites
-    # The tests in the browser take longest; the others run beside them and are shown afterwards.
-    with tempfile.TemporaryFile() as told:
-        others = begun(["--ignore=tests/browser"], told)
-        try:
-            status = begun(["tests/browser"]).wait()
-        except BaseException:
-            others.kill()
-            raise
-        status = others.wait() or status
-        told.seek(0)
-        sys.stdout.flush()
-        shutil.copyfileobj(told, sys.stdout.buffer)
-    return status
+def shared(cores: int) -> list[str]:
+    """Return pytest's arguments for all tests, dealt to workers as tests/units.py says."""
+    workers = min(max(cores, FEWEST), MOST)
+    return ["-n", str(workers), "--dist", "loadscope", "--no-loadscope-reorder"]
 
 
 def _playwrights_own() -> str:

@@ -33,48 +33,71 @@ class CasesFailed(AssertionError):
 
 
 def each(
-    names: str | Sequence[str], cases: Iterable[Any], *, ids: Ids = None, by: bool = False
+    names: str | Sequence[str],
+    cases: Iterable[Any] | Callable[[], Iterable[Any]],
+    *,
+    ids: Ids = None,
+    by: bool = False,
 ) -> Callable[[Test], Test]:
     """Call the decorated test with every case in turn, and fail if any case does.
 
     Args:
         names: the arguments that a case gives, as for `parametrize`.
-        cases: values, tuples of values, or `pytest.param(..., id=...)`.
+        cases: values, tuples of values, or `pytest.param(..., id=...)`; a function that returns
+            them is called when the test runs, so that costly ones cost nothing when others do.
         ids: how a value is named, or the names of the cases, as for `parametrize`.
         by: make one test of each group, which is what a name has before its first dot or dash.
     """
     keys = [one.strip() for one in names.split(",")] if isinstance(names, str) else list(names)
-    listed = list(cases)
-    given = [None] * len(listed) if ids is None or callable(ids) else list(ids)
-    call = ids if callable(ids) else _short
-    own = [_case(one, keys, name, call) for one, name in zip(listed, given, strict=True)]
-    assert own, f"there is no case for {names}"
+
+    @functools.cache
+    def own() -> list[Case]:
+        listed = list(cases() if callable(cases) else cases)
+        given = [None] * len(listed) if ids is None or callable(ids) else list(ids)
+        call = ids if callable(ids) else _short
+        found = [_case(one, keys, name, call) for one, name in zip(listed, given, strict=True)]
+        assert found, f"there is no case for {names}"
+        return found
 
     def decorate(test: Test) -> Test:
-        inner, before = getattr(test, "cases_of", (test, [Case(name="", values={})]))
-        cases = [_joined(one, other) for one in own for other in before]
-        return _folded(inner, cases, like=test, by=by)
+        inner, before, known = getattr(test, "cases_of", (test, _no_cases, []))
+
+        @functools.cache
+        def together() -> list[Case]:
+            return [_joined(one, other) for one in own() for other in before()]
+
+        folded = _folded(inner, together, [*keys, *known], like=test, by=by)
+        folded.cases_of = (inner, together, [*keys, *known])  # type: ignore[attr-defined]
+        return folded
 
     return decorate
 
 
-def _folded(test: Test, cases: list[Case], *, like: Test, by: bool) -> Test:
-    groups: dict[str, list[Case]] = {}
-    for case in cases:
-        groups.setdefault(re.split("[.-]", case.name)[0] if by else "", []).append(case)
+def _no_cases() -> list[Case]:
+    return [Case(name="", values={})]
+
+
+def _folded(
+    test: Test, cases: Callable[[], list[Case]], keys: list[str], *, like: Test, by: bool
+) -> Test:
+    @functools.cache
+    def groups() -> dict[str, list[Case]]:
+        found: dict[str, list[Case]] = {}
+        for case in cases():
+            found.setdefault(re.split("[.-]", case.name)[0] if by else "", []).append(case)
+        return found
 
     @functools.wraps(like)  # with the marks that it has so far
     def folded(group: str = "", **fixtures: Any) -> None:
         __tracebackhide__ = True
-        _try(groups[group], test, fixtures)
+        _try(groups()[group], test, fixtures)
 
     parameters = inspect.signature(test).parameters.values()
-    kept = [one for one in parameters if one.name not in cases[0].values]
+    kept = [one for one in parameters if one.name not in keys]
     if by:
         kept.append(inspect.Parameter("group", inspect.Parameter.KEYWORD_ONLY))
     folded.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
-    folded.cases_of = (test, cases)  # type: ignore[attr-defined]
-    return pytest.mark.parametrize("group", list(groups))(folded) if by else folded
+    return pytest.mark.parametrize("group", list(groups()))(folded) if by else folded
 
 
 def _case(given: Any, keys: list[str], name: object, call: Callable[[Any], object]) -> Case:

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 
 from builder import commands
 from tests.browser.reading import arrive
+from tests.once import once
 
 SUB_PATH = "/wallclock/"
 LAB = "guides/gradient-sync-lab/"
@@ -26,6 +27,8 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # V8's optimizing compiler costs every page more than what it saves it in its short life.
+    "--js-flags=--liftoff-only",
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -80,10 +83,16 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site's folder."""
-    out = tmp_path_factory.mktemp("built") / "site"
-    assert commands.main(["build", "--out", str(out), "--repository", REPOSITORY]) == 0
-    return out
+    """The built site's folder; of several workers one builds it."""
+    common = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        common = common.parent
+    return once(common / "built", build) / "site"
+
+
+def build(folder: Path) -> None:
+    done = commands.main(["build", "--out", str(folder / "site"), "--repository", REPOSITORY])
+    assert done == 0
 
 
 @pytest.fixture(scope="session")

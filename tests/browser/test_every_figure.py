@@ -1,15 +1,14 @@
 """Every figure of every page can be used by keyboard alone."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
 
+from tests.browser.pages import WITH_FIGURES
 from tests.browser.reading import arrive
 
 pytestmark = pytest.mark.browser
-CONTENT = Path(__file__).resolve().parents[2] / "content"
 # All that a calculator shows, in words; a chart's still picture, which gives way, is none of it.
 SHOWN = """name => [...document.querySelectorAll(`[data-output][data-of="${name}"]`)]
   .map((one) => {
@@ -36,16 +35,7 @@ REACHABLE = "one => one.tabIndex >= 0 && !one.disabled && one.checkVisibility()"
 PATIENCE = 6_000  # milliseconds
 
 
-def address(source: Path) -> str:
-    """Return where a page of the content lies on the site."""
-    found = source.relative_to(CONTENT).with_suffix("").as_posix()
-    return "" if found == "index" else found + "/"
-
-
-PAGES = sorted(address(path) for path in CONTENT.rglob("*.md") if "[[" in path.read_text("utf-8"))
-
-
-@pytest.fixture(scope="module", params=PAGES)
+@pytest.fixture(scope="module", params=WITH_FIGURES)
 def page(reader: BrowserContext, base: str, request: pytest.FixtureRequest) -> Iterator[Page]:
     """Every page with figures, opened once for all tests of it, with its engine running."""
     page = reader.new_page()

@@ -4,6 +4,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import bokeh
@@ -69,6 +70,7 @@ def timeline(num_lanes, *, curves=True, name="stage {}"):
     )
 
 
+@cache
 def charts():
     """Every chart of every calculator, by its defaults, and what none of them has."""
     found: dict[str, Chart] = {
@@ -87,25 +89,28 @@ def charts():
     return found
 
 
-CHARTS = charts()
-VIEWS = {name: view_json(view, DEFAULT) for name, view in CHARTS.items()}
-every_chart = each("name", CHARTS)
+@cache
+def views():
+    return {name: view_json(view, DEFAULT) for name, view in charts().items()}
+
+
+every_chart = each("name", charts)
 
 
 @every_chart
 def test_two_builds_give_the_same_document(name):
-    first, second = (json.dumps(figures.json_item(name, VIEWS[name])) for _ in range(2))
+    first, second = (json.dumps(figures.json_item(name, views()[name])) for _ in range(2))
     assert first == second
 
 
 def test_no_two_figures_of_a_page_share_a_model_s_id():
-    texts = [json.dumps(figures.json_item(name, VIEWS[name])["item"]) for name in CHARTS]
+    texts = [json.dumps(figures.json_item(name, views()[name])["item"]) for name in charts()]
     ids = [{part.split('"')[0] for part in text.split('"id": "')[1:]} for text in texts]
     assert sum(map(len, ids)) == len(set().union(*ids))
 
 
 def test_no_figure_needs_code_made_from_text():
-    assert "CustomJS" not in json.dumps([figures.json_item(n, v) for n, v in VIEWS.items()])
+    assert "CustomJS" not in json.dumps([figures.json_item(n, v) for n, v in views().items()])
 
 
 def test_the_library_is_the_installed_one():
@@ -115,9 +120,9 @@ def test_the_library_is_the_installed_one():
 @pytest.fixture(scope="module")
 def drawn():
     """Every chart as the page's own layout draws it."""
-    told = {name: spoken(chart, DEFAULT) for name, chart in CHARTS.items()}
-    charts = {name: {"view": VIEWS[name], "spoken": told[name]} for name in CHARTS}
-    return drawing.draw(THEME, charts)
+    told = {name: spoken(chart, DEFAULT) for name, chart in charts().items()}
+    shown = {name: {"view": views()[name], "spoken": told[name]} for name in charts()}
+    return drawing.draw(THEME, shown)
 
 
 @every_chart
@@ -128,13 +133,13 @@ def test_every_chart_is_drawn_with_numbers_only(name, drawn):
 
 @every_chart
 def test_no_two_curves_or_lanes_of_a_chart_share_a_key(name):
-    view = VIEWS[name]
+    view = views()[name]
     for group in ("series", "curves", "lanes"):
         keys = [one["key"] for one in view.get(group, ())]
         assert len(keys) == len(set(keys))
 
 
 def test_no_two_spans_under_a_player_share_a_key():
-    played = [view for view in VIEWS.values() if view.get("player")]
+    played = [view for view in views().values() if view.get("player")]
     lists = [[span["key"] for span in view["spans"]] for view in played]
     assert [len(keys) for keys in lists] == [len(set(keys)) for keys in lists]

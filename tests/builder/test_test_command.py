@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from builder.test_command import Machine, find, obtain
+from builder.test_command import Machine, find, obtain, shared
 
 BARE = Machine(
     given="",
@@ -79,3 +79,7 @@ def test_nothing_of_the_system_is_touched_without_the_right_to():
 
 def test_a_machine_without_any_way_gets_none():
     assert obtain(BARE, silent) == ""
+
+
+def test_all_tests_are_shared_by_a_worker_for_each_core_within_reason():
+    assert [shared(cores)[1] for cores in (1, 2, 4, 64)] == ["2", "2", "4", "6"]

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 from tests.each import each
@@ -39,10 +40,16 @@ ENGINE = sources("engine")
 ALL = sources("engine", "builder") + [path for path in [ROOT / "build.py"] if path.exists()]
 
 
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path):
     """The dotted names a file imports; `from a import b` counts as `a.b` where that is a module."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -107,8 +114,7 @@ def test_the_builder_does_not_import_the_command_that_runs_it(path):
 
 @each("path", ALL, ids=identify)
 def test_nothing_is_imported_relatively(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    froms = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ImportFrom)]
     assert all(node.level == 0 for node in froms)
 
 

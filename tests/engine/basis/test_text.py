@@ -3,7 +3,6 @@ import random
 
 import pytest
 
-from engine.basis.inputs import Number
 from engine.basis.text import (
     Display,
     as_printed,
@@ -33,18 +32,11 @@ from engine.basis.units import (
     MiB,
     as_given,
 )
-from engine.calculator import load, names
 from tests.each import each
 
 BINARY = Display(binary=True)
 BOTH_WAYS = Display(both_ways=True)
 SUFFIXES = {"B": 1e9, "M": 1e6, "GB/s": 1e9, "Gb/s": 1.25e8}
-NUMBERS = [
-    pytest.param(name, key, id=f"{name}.{key}")
-    for name in names()
-    for key, field in load(name).fields.items()
-    if isinstance(field, Number)
-]
 
 
 @each(
@@ -260,33 +252,6 @@ def test_a_value_in_a_url_is_exact():
     chance = random.Random(2)
     values = [10 ** chance.uniform(-30, 30) for _ in range(2000)]
     assert [float(plain(v)) for v in values] == values
-
-
-def values_of(field, count=200):
-    """`count` values over the whole range, on the field's own scale, bounds included."""
-    chance = random.Random(3)
-    low, high = float(field.low), float(field.high)
-    spread = [chance.random() for _ in range(count)]
-    if field.scale == "linear":
-        found = [low + share * (high - low) for share in spread]
-    else:
-        found = [min(max(low * (high / low) ** share, low), high) for share in spread]
-    return [field.low, field.high, *(round(v) if field.whole else v for v in found)]
-
-
-@each(("name", "key"), NUMBERS)
-def test_what_a_field_shows_reads_back_to_six_digits(name, key):
-    field = load(name).fields[key]
-    values = values_of(field)
-    again = [field.read(field.show(v), typed=True) for v in values]
-    assert again == pytest.approx(values, rel=5e-6)
-
-
-@each(("name", "key"), NUMBERS)
-def test_what_a_url_holds_reads_back_exactly(name, key):
-    field = load(name).fields[key]
-    values = values_of(field)
-    assert [field.read(plain(v), typed=False) for v in values] == values
 
 
 @each(

@@ -32,12 +32,6 @@ TAG = re.compile("<(/?)([a-z][a-z0-9]*)")
 VOID = {"br", "img", "input", "hr", "wbr"}
 
 
-def having(*kinds):
-    """The calculators that show one of these."""
-    found = [n for n in names() if any(isinstance(v, kinds) for v in default_views(n).values())]
-    return pytest.mark.parametrize("name", found)
-
-
 def of_kind(name, kind):
     return [view for views in computed(name) for view in views.values() if isinstance(view, kind)]
 
@@ -223,7 +217,7 @@ def test_every_preset_changes_something(name):
     assert all(changes)
 
 
-@having(Lines)
+@ALL
 def test_a_handle_lies_on_an_axis_over_the_range_of_its_input(name):
     fields = load(name).fields
     curves = [view for view in of_kind(name, Lines) if view.handle]
@@ -231,7 +225,7 @@ def test_a_handle_lies_on_an_axis_over_the_range_of_its_input(name):
     assert all((fields[h].low, fields[h].high) == (low, high) for low, high, h in ends)
 
 
-@having(Scene)
+@ALL
 def test_the_frames_of_a_scene_have_the_same_shapes(name):
     scenes = of_kind(name, Scene)
     shapes = [{tuple((s.key, s.tag) for s in f.shapes) for f in scene.frames} for scene in scenes]
@@ -245,20 +239,20 @@ def seen(shape):
     return bar and not hidden and (shape.tag != "text" or bool(shape.text))
 
 
-@having(Scene)
+@ALL
 def test_the_opening_frame_of_a_scene_is_not_its_emptiest(name):
     for scene in of_kind(name, Scene):
         shown = [sum(map(seen, frame.shapes)) for frame in scene.frames]
         assert shown[scene.opening] > min(shown) or min(shown) > 0.8 * max(shown)
 
 
-@having(Scene)
+@ALL
 def test_the_shapes_of_a_scene_have_different_keys(name):
     keys = [[shape.key for shape in scene.frames[0].shapes] for scene in of_kind(name, Scene)]
     assert all(len(found) == len(set(found)) for found in keys)
 
 
-@having(Challenge)
+@ALL
 def test_the_solution_of_a_challenge_meets_every_condition(name):
     for key, view in default_views(name).items():
         if isinstance(view, Challenge):
@@ -266,7 +260,7 @@ def test_the_solution_of_a_challenge_meets_every_condition(name):
             assert all(condition.met for condition in solved.conditions)
 
 
-@having(Challenge)
+@ALL
 def test_the_start_of_a_challenge_is_not_its_solution(name):
     for key, view in default_views(name).items():
         if isinstance(view, Challenge):
@@ -285,7 +279,7 @@ def promises(name, values, views):
     ]
 
 
-@having(Advice)
+@ALL
 def test_every_remedy_keeps_its_promise(name):
     tried = zip(({}, *combinations(name)), computed(name), strict=False)
     found = for_a_while((promises(name, *one) for one in tried), 1.0, 5)
@@ -294,12 +288,12 @@ def test_every_remedy_keeps_its_promise(name):
     assert [now for _, now in kept] == pytest.approx(promised, rel=1e-13)
 
 
-@having(Advice)
+@ALL
 def test_every_remedy_helps(name):
     assert all(r.after < view.now for view in of_kind(name, Advice) for r in view.remedies)
 
 
-@having(Advice)
+@ALL
 def test_the_most_effective_remedy_comes_first(name):
     effects = [[remedy.after for remedy in view.remedies] for view in of_kind(name, Advice)]
     assert all(found == sorted(found) for found in effects)

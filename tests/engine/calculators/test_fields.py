@@ -1,5 +1,7 @@
 """Every input of every calculator reads, refuses and steps as it should: one test a calculator."""
 
+import math
+import random
 from itertools import pairwise
 
 import pytest
@@ -20,6 +22,7 @@ DEFAULTS = [
     for name in names()
     for key, value in load(name).defaults.items()
 ]
+MARKS = {}
 HOSTILE = [
     "",
     " ",
@@ -52,11 +55,31 @@ def message(field, text, *, typed=True):
 
 
 def marks(field):
-    """Where the arrow keys stop on the way from the lowest value to the highest."""
-    found = [field.low]
-    while found[-1] != field.high and len(found) < 20_000:
-        found.append(field.nudge(found[-1], 1))
-    return found
+    """Where the arrow keys stop on the way from the lowest value to the highest; found once."""
+    if id(field) not in MARKS:
+        found = [field.low]
+        while found[-1] != field.high and len(found) < 20_000:
+            found.append(field.nudge(found[-1], 1))
+        MARKS[id(field)] = found
+    return MARKS[id(field)]
+
+
+def close(found, expected, tolerance=1e-11):
+    """Whether all numbers are those expected; of thousands pytest.approx would take seconds."""
+    pairs = zip(found, expected, strict=True)
+    return all(math.isclose(one, other, rel_tol=tolerance) for one, other in pairs)
+
+
+def values_of(field, count=200):
+    """`count` values over the whole range, on the field's own scale, bounds included."""
+    chance = random.Random(3)
+    low, high = float(field.low), float(field.high)
+    spread = [chance.random() for _ in range(count)]
+    if field.scale == "linear":
+        found = [low + share * (high - low) for share in spread]
+    else:
+        found = [min(max(low * (high / low) ** share, low), high) for share in spread]
+    return [field.low, field.high, *(round(v) if field.whole else v for v in found)]
 
 
 @each("field", NUMBERS, by=True)
@@ -87,7 +110,7 @@ def test_arrow_keys_lead_from_bound_to_bound(field):
 @each("field", NUMBERS, by=True)
 def test_arrow_keys_lead_back_over_the_same_marks(field):
     found = marks(field)
-    assert [field.nudge(mark, -1) for mark in found[1:]] == pytest.approx(found[:-1], rel=1e-11)
+    assert close([field.nudge(mark, -1) for mark in found[1:]], found[:-1])
 
 
 @each("field", NUMBERS, by=True)
@@ -133,7 +156,7 @@ def test_positions_grow_with_values(field):
 @each("field", NUMBERS, by=True)
 def test_a_slider_put_where_a_mark_lies_gives_the_mark(field):
     found = marks(field)
-    assert [field.at(field.position(mark)) for mark in found] == pytest.approx(found, rel=1e-11)
+    assert close([field.at(field.position(mark)) for mark in found], found)
 
 
 @each(("field", "default"), DEFAULTS, by=True)
@@ -154,3 +177,16 @@ def test_every_input_has_a_label(field):
 @each("field", FIELDS, by=True)
 def test_help_is_a_sentence(field):
     assert not field.help or field.help.endswith(".")
+
+
+@each("field", NUMBERS, by=True)
+def test_what_a_field_shows_reads_back_to_six_digits(field):
+    values = values_of(field)
+    again = [field.read(field.show(value), typed=True) for value in values]
+    assert close(again, values, 5e-6)
+
+
+@each("field", NUMBERS, by=True)
+def test_what_a_url_holds_reads_back_exactly(field):
+    values = values_of(field)
+    assert [field.read(plain(value), typed=False) for value in values] == values

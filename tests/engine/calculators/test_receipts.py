@@ -1,13 +1,12 @@
 """The numbers of a receipt, put into its equation, give the number that the receipt is for."""
 
 import math
-from functools import cache
 
 import pytest
 
 from engine.basis.views import Value
 from engine.calculator import names
-from tests.engine.calculators.tried import computed, default_views
+from tests.engine.calculators.tried import computed, recent
 from tests.engine.equation_reader import evaluated, is_arithmetic, statements
 
 # Not the left side: a part of the sum on the right, or what the equation was solved for.
@@ -16,7 +15,7 @@ OTHER_SIDE = {"bandwidth_part", "latency_part", "largest"}
 MANY = {"fit_two_points"}
 
 
-@cache
+@recent
 def results(name):
     """(output, value or None, right side evaluated, left side) of every equation shown."""
     return [found for views in computed(name) for found in _results(views)]
@@ -37,9 +36,7 @@ def is_held(equation):
     return equation.name not in MANY and is_arithmetic(equation.tex)
 
 
-SHOWN = pytest.mark.parametrize(
-    "name", [name for name in names() if list(_results(default_views(name)))]
-)
+ALL = pytest.mark.parametrize("name", names())
 
 
 @pytest.mark.parametrize(
@@ -58,7 +55,7 @@ def test_an_equation_is_computed_as_it_is_written(tex, expected):
     assert evaluated(tex, {"n": 4, "S": 10.0, "B": 2.0, "a": 1.0}) == expected
 
 
-@SHOWN
+@ALL
 def test_the_numbers_of_a_receipt_give_its_result(name):
     wrong = [
         (key, right, left)
@@ -68,7 +65,7 @@ def test_the_numbers_of_a_receipt_give_its_result(name):
     assert not wrong
 
 
-@SHOWN
+@ALL
 def test_the_result_of_a_receipt_is_the_number_it_is_for(name):
     wrong = [
         (key, value, left)

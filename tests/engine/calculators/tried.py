@@ -1,13 +1,13 @@
-"""Every calculator tried with seeded inputs, once a session: what its views and its replies were.
+"""Every calculator tried with seeded inputs, once: what its views and its replies were.
 
-The tests of all calculators look at the same results, so that none is computed twice.
+All tests of a calculator look at the same results, so that none is computed twice.
 """
 
 import random
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from unittest.mock import patch
 
 import engine.answer
@@ -15,6 +15,9 @@ from engine.basis.inputs import Choice, Number, Order
 from engine.basis.text import plain
 from engine.basis.views import Value
 from engine.calculator import load, make
+
+# The tests of a calculator run one after another (tests/units.py), so that a few need be kept.
+recent = lru_cache(maxsize=3)
 
 
 def spread(field):
@@ -61,7 +64,7 @@ def for_a_while(work: Iterable, seconds, least):
     return tuple(found)
 
 
-@cache
+@recent
 def remembering(name):
     """The calculator `name`, which computes the views of equal inputs once."""
     calculator = load(name)
@@ -81,12 +84,12 @@ def views_at(name, values):
     return calculator.compute(make(calculator, values))
 
 
-@cache
+@recent
 def default_views(name):
     return views_at(name, {})
 
 
-@cache
+@recent
 def replies(name):
     """The reply to the combinations, with all receipts, in every unit system in turn."""
     receipts = [key for key, view in default_views(name).items() if isinstance(view, Value)]
@@ -104,7 +107,7 @@ def replies(name):
     return for_a_while(answered, 1.0, 24)
 
 
-@cache
+@recent
 def computed(name):
     """The views of the defaults and of the first combinations: those that were replied to."""
     count = min(len(replies(name)), 40)

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -83,6 +84,7 @@ def visitors(schedule, p, m, chunk):
     return range(m // 2) if chunk == 0 else range(m // 2, m)
 
 
+@cache
 def played(name, p, m, v):
     """{(way, micro-batch, stage): (start, end, rank)} of a step with uneven times."""
     schedule = discover.module(PACKAGE, name)
@@ -187,8 +189,8 @@ def test_every_boundary_between_ranks_is_crossed_once_each_way(name, schedule):
             for stage in range(v * p - 1)
             if not is_last(stage, p, v, schedule.PLACEMENT)
         )
-        each = m // 2 if schedule.PLACEMENT == MIRROR else m
-        assert compiled(name, p, m, v).num_messages == 2 * each * crossings
+        visits = m // 2 if schedule.PLACEMENT == MIRROR else m
+        assert compiled(name, p, m, v).num_messages == 2 * visits * crossings
 
 
 def test_no_activation_is_left_at_the_end(name, schedule):

@@ -1,0 +1,1 @@
+"""The Markdown of ours: citations, terms, links, live numbers and blocks, each an extension."""
