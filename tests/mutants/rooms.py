@@ -19,6 +19,7 @@ EVERY = (
     "tests/engine/calculators/test_calculators.py",
     "tests/engine/calculators/test_receipts.py",
     "tests/engine/calculators/test_approved.py",
+    "tests/engine/calculators/test_relations.py",
 )
 # What builds a whole tiny site tries nearly all of the builder.
 SITES = ("tests/builder/test_problems.py", "tests/builder/test_pages.py")
