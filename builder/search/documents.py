@@ -12,7 +12,7 @@ from typing import Any
 from builder.article import Article
 from builder.library import Library
 from builder.live import Live
-from builder.markdown_glossary import term_id
+from builder.markup.glossary import term_id
 from builder.navigation import Entry
 
 KINDS = {"guide": "Guide", "tool": "Tool", "tab": "Guide", "page": "Reference", "home": "Home"}
