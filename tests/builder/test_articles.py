@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builder import folders, library, live, pipeline, prose
+from builder import folders, library, live, pipeline, prose, reference
 from builder.article import parse
 from builder.findings import Surroundings
 
@@ -31,6 +31,7 @@ def around():
     return Surroundings(
         library=library.parse(*shelf)[0],
         load=load,
+        expanded=reference.expanded,
         macros=macros[0],
         blocks=macros[1],
     )

@@ -85,6 +85,7 @@ def test_a_word_in_an_article_makes_only_its_page_again(live):
         "asked content/guides/second.md",
         "prose content/guides/second.md",
         "page content/guides/second.md",
+        "search",
     ]
 
 
