@@ -164,6 +164,8 @@ def _continued(case: Case, schedule: ModuleType, v: Count) -> Played | str:
     p, m = case.pipeline_parallel, case.num_microbatches
     first = 2 * p + m % p
     second = first + p
+    if not getattr(schedule, "STEADY", True):
+        return "too long to play beside; choose it"
     if schedule.obstacle(p, first) or m <= second or cost(p, second, v) > _LARGEST_DRAWN:
         return "too long to play beside; choose it"
     low, high = (

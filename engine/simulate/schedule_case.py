@@ -15,6 +15,8 @@ _ORDER = (
     "zb_h1",
     "zb_h2",
     "zb_v",
+    "v_half",
+    "v_min",
     "dualpipe",
     "dualpipe_v",
 )

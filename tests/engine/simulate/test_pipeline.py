@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from engine.formulas import pipeline as formulas
+from engine.formulas import v_shapes
 from engine.simulate.pipeline import Times, simulate
 from engine.simulate.pipeline_measures import (
     activations,
@@ -160,6 +161,35 @@ def test_interleaving_holds_what_its_closed_form_says(p, m, v):
 )
 def test_eight_stages_hold_the_published_number_of_activations(name, v, peak):
     assert set(peak_activations(step(name, 8, 32, v))) == {peak}
+
+
+RANKS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16]
+
+
+@each("p", RANKS)
+def test_v_min_and_v_half_hold_what_their_closed_forms_say(p):
+    peaks = {name: max(peak_activations(step(name, p, 3 * p, 2))) for name in ("v_min", "v_half")}
+    assert peaks == {"v_min": v_shapes.v_min_peak(p), "v_half": v_shapes.v_half_peak(p)}
+
+
+@each("p", RANKS)
+def test_v_min_and_v_half_idle_as_published_whatever_the_micro_batches(p):
+    # Idle passes of a rank: 2p/3 and p/2 if passes are alike; V-Half within a sixth of that, since
+    # passes are not reordered where the pipeline fills and empties.
+    for name, published, above in (("v_min", 2 * p / 3, 0.0), ("v_half", p / 2, 1 / 6)):
+        waits = [idle(step(name, p, m, 2)) / 3 for m in (2 * p, 4 * p)]
+        assert waits[0] == pytest.approx(waits[1])
+        assert waits[0] <= published * (1 + above) + 1e-9 or p == 2
+
+
+@each("p", [7, 8, 16])
+def test_less_memory_costs_idle_time(p):
+    runs = [step(name, p, 3 * p, 2) for name in ("v_min", "v_half", "zb_v")]
+    held = [max(peak_activations(run)) for run in runs]
+    assert held == sorted(held)
+    waits = [idle(run) for run in runs]
+    assert waits == sorted(waits, reverse=True)
+    assert waits[0] < idle(step("one_f_one_b", p, 3 * p))
 
 
 def test_the_curve_of_activations_reaches_the_peak_and_ends_at_nothing():

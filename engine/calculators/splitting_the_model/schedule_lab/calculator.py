@@ -4,7 +4,7 @@ from functools import partial
 
 from engine.basis.told import Teller, Views
 from engine.basis.units import MILLI
-from engine.calculators.splitting_the_model.schedule_lab import charts
+from engine.calculators.splitting_the_model.schedule_lab import charts, export
 from engine.calculators.splitting_the_model.schedule_lab.advice import advice, challenge, regime
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
@@ -49,5 +49,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "pareto": charts.pareto(result),
         "over_microbatches": partial(charts.bubble_curve, result),
         "advice": partial(advice, case, own, others),
+        "pytorch": partial(export.pytorch, result),
+        "megatron": partial(export.megatron, result),
         "challenge": challenge(result),
     }
