@@ -14,6 +14,7 @@ import { showTwice } from "./page/bad_link.js";
 import { all, target, words } from "./page/dom.js";
 import { watchFigures } from "./page/nearby.js";
 import { keepVisited } from "./page/offline.js";
+import { markPlace } from "./page/here.js";
 import { startLook } from "./page/look.js";
 import { startPrediction } from "./page/predict.js";
 import { listenForPrint } from "./page/print.js";
@@ -51,6 +52,7 @@ if (document.querySelector("[data-kind=scene]")) {
 if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/links.js"));
 startLook();
+markPlace();
 listenForSearch();
 listenForPrint();
 listenForTables(find);

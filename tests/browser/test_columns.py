@@ -1,0 +1,41 @@
+"""The guides of the path and the sections of the page stand beside the text and follow it."""
+
+import pytest
+
+from tests.browser.conftest import LAB
+
+pytestmark = pytest.mark.browser
+PATH, PAGE = "nav.contents.path", "[data-contents]"
+
+
+@pytest.mark.parametrize("width", [1200, 1440, 1920])
+def test_three_columns_stand_beside_one_another_and_stay(visit, width):
+    page = visit(LAB, viewport={"width": width, "height": 900})
+    page.evaluate("document.querySelector('#does-it-matter').scrollIntoView({block: 'start'})")
+    text = page.locator("#does-it-matter").bounding_box()
+    path, inside = (page.locator(f"{one} details").bounding_box() for one in (PATH, PAGE))
+    assert path["x"] + path["width"] < text["x"] < text["x"] + text["width"] < inside["x"]
+    assert 0 <= path["y"] < 100
+    assert 0 <= inside["y"] < 100
+    assert page.locator(f"{PATH} [aria-current]").text_content() == "Gradient sync lab"
+    page.wait_for_function(
+        "() => document.querySelector('[data-contents] [aria-current]')?.textContent"
+        " === 'Does it matter?'"
+    )
+
+
+def test_a_figure_passes_over_the_sections(visit):
+    page = visit(LAB, viewport={"width": 1280, "height": 900})
+    page.locator("#gradient_sync").evaluate("one => one.scrollIntoView({block: 'start'})")
+    figure, inside = (page.locator(one).bounding_box() for one in ("#gradient_sync", PAGE))
+    assert figure["x"] + figure["width"] > inside["x"]
+    on_top = "([x, y]) => !!document.elementFromPoint(x, y).closest('#gradient_sync')"
+    assert page.evaluate(on_top, [inside["x"] + 20, max(figure["y"], 0) + 200])
+
+
+def test_on_a_phone_both_fold_away(visit):
+    page = visit(LAB, viewport={"width": 390, "height": 844})
+    links = page.locator(f"{PATH} a, {PAGE} a")
+    assert not any(link.is_visible() for link in links.all())
+    page.locator(f"{PATH} summary").click()
+    assert page.locator(f"{PATH} a").first.is_visible()
