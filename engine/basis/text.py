@@ -58,6 +58,7 @@ _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
         (1, " FLOP"),
     ),
     "flop_rate": ((1e15, " PFLOP/s"), (1e12, " TFLOP/s"), (1e9, " GFLOP/s"), (1, " FLOP/s")),
+    "intensity": ((1, " FLOP/B"),),
     "token_rate": ((1e6, "M tokens/s"), (1, " tokens/s")),
     "gpu_time": ((HOUR * MEGA, "M GPU h"), (HOUR, " GPU h")),
     "power": ((1e9, " GW"), (1e6, " MW"), (1e3, " kW"), (1, " W")),

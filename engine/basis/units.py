@@ -44,6 +44,7 @@ BANDWIDTH = Quantity("bandwidth", byte=1, second=-1)
 LINK_SPEED = Quantity("link_speed", byte=1, second=-1)
 OPERATIONS = Quantity("operations", flop=1)
 FLOP_RATE = Quantity("flop_rate", flop=1, second=-1)
+INTENSITY = Quantity("intensity", flop=1, byte=-1)
 COUNT = Quantity("count")
 PARAMETERS = Quantity("parameters")
 TOKENS = Quantity("tokens")
@@ -62,6 +63,7 @@ Bandwidth = Annotated[float, BANDWIDTH]
 LinkSpeed = Annotated[float, LINK_SPEED]
 Operations = Annotated[float, OPERATIONS]
 FlopRate = Annotated[float, FLOP_RATE]
+Intensity = Annotated[float, INTENSITY]
 Count = Annotated[int, COUNT]
 Parameters = Annotated[float, PARAMETERS]
 Tokens = Annotated[float, TOKENS]

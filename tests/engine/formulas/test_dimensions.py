@@ -35,6 +35,7 @@ SAMPLES = {
     "link_speed": 50e9,
     "operations": 2.0,
     "flop_rate": 989e12,
+    "intensity": 300.0,
     "count": 8,
     "parameters": 7e9,
     "tokens": 4096.0,

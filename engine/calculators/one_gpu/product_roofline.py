@@ -1,0 +1,175 @@
+"""A matrix product under the roofline: from how many rows on it is compute-bound."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import (
+    BYTES,
+    Bandwidth,
+    Bytes,
+    FlopRate,
+    Intensity,
+    Operations,
+    Seconds,
+    Share,
+    Tokens,
+)
+from engine.basis.views import Badge, Lines, Point, Rule, Series
+from engine.catalog.accelerators import ACCELERATORS
+from engine.formulas.roofline import (
+    INTENSITY,
+    PRODUCT_BYTES,
+    attainable,
+    intensity,
+    product_bytes,
+    product_operations,
+    roofline_time,
+)
+from engine.simulate.enough_rows import enough_rows
+
+TITLE = "A matrix product under the roof"
+QUESTION = "How many tokens does a weight matrix need before the tensor cores are the limit?"
+EQUATIONS = (INTENSITY, PRODUCT_BYTES)
+PRESETS = {
+    "MLP of Llama 3 8B": {"columns": 14_336, "inner": 4096},
+    "One head, 128 wide": {"columns": 128, "inner": 4096, "rows": 4096},
+    "Four by four by four": {"rows": 4, "columns": 4, "inner": 4},
+}
+_MOST = 65_536
+_COLUMN = tuple(2 ** (step / 3) for step in range(49))
+_HALF: Bytes = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    gpu: Annotated[
+        str, Choice(label="GPU", options={key: gpu.name for key, gpu in ACCELERATORS.items()})
+    ] = "H100-SXM"
+    rows: Annotated[
+        int,
+        Number(label="Rows: tokens", low=1, high=_MOST, scale="log2", whole=True, symbol="m"),
+    ] = 64
+    columns: Annotated[
+        int, Number(label="Columns", low=1, high=_MOST, scale="log2", whole=True, symbol="n")
+    ] = 4096
+    inner: Annotated[
+        int, Number(label="Inner sum", low=1, high=_MOST, scale="log2", whole=True, symbol="k")
+    ] = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a product computes and moves, and how fast it can be."""
+
+    rate: Annotated[
+        FlopRate,
+        Told("At most", color="compute", assumes=("Every element goes through memory once.",)),
+    ]
+    intensity: Annotated[
+        Intensity, Told("Operations per byte", "I", assumes=("16 bits for every element.",))
+    ]
+    operations: Annotated[
+        Operations, Told("Operations", "W", assumes=("Two for every element of the inner sums.",))
+    ]
+    moved: Annotated[Bytes, Told("Bytes moved", "Q", assumes=("Caches hold what tiles share.",))]
+    time: Annotated[Seconds, Told("At least", assumes=("The slower of operations and transfers.",))]
+    enough: Annotated[
+        Tokens,
+        Told(
+            "Tokens that fill the tensor cores",
+            note="no number of them does, if a side of the weight is too short",
+            assumes=("The rows at which operations per byte reach the ridge.",),
+        ),
+    ]
+    share: Annotated[Share, Told("Of the peak", assumes=("The rate over the dense peak.",))]
+    peak: FlopRate
+    bandwidth: Bandwidth
+    column: tuple[FlopRate, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    gpu = ACCELERATORS[inputs.gpu]
+    peak, bandwidth = gpu.peak["fp16"], gpu.memory_bandwidth
+    operations = product_operations(inputs.rows, inputs.columns, inputs.inner)
+    moved = product_bytes(inputs.rows, inputs.columns, inputs.inner, _HALF, _HALF)
+    each = intensity(operations, moved)
+    rate = attainable(peak, bandwidth, each)
+    return Result(
+        rate=rate,
+        intensity=each,
+        operations=operations,
+        moved=moved,
+        time=roofline_time(operations, moved, peak, bandwidth),
+        enough=enough_rows(inputs.columns, inputs.inner, _HALF, peak, bandwidth),
+        share=rate / peak,
+        peak=peak,
+        bandwidth=bandwidth,
+        column=tuple(_at(rows, inputs, peak, bandwidth) for rows in _COLUMN),
+    )
+
+
+def _at(rows: float, inputs: Inputs, peak: FlopRate, bandwidth: Bandwidth) -> FlopRate:
+    operations = product_operations(rows, inputs.columns, inputs.inner)
+    moved = product_bytes(rows, inputs.columns, inputs.inner, _HALF, _HALF)
+    return attainable(peak, bandwidth, intensity(operations, moved))
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result, equations=EQUATIONS)
+    return {
+        **tell.values("rate"),
+        "limit": _limit(tell, result),
+        **tell.values("intensity", "operations"),
+        "moved": tell.value("moved", symbols={"e": (_HALF, BYTES), "o": (_HALF, BYTES)}),
+        **tell.values("time", "enough", "share"),
+        "curve": partial(_curve, tell, inputs, result),
+        "formula": tell.formula("Operations over bytes", INTENSITY),
+    }
+
+
+def _limit(tell: Teller, result: Result) -> Badge:
+    if result.rate < result.peak:
+        return Badge(
+            text="Memory-bound",
+            sentence=tell.say("{intensity} feed {share} of the peak."),
+            color="memory",
+        )
+    return Badge(
+        text="Compute-bound",
+        sentence=tell.say("{intensity} are enough for the peak."),
+        color="compute",
+    )
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    label = tell.say("compute-bound from {enough} tokens")
+    inside = result.enough <= _MOST
+    return Lines(
+        title="What a product can reach, over the tokens",
+        x=tell.axis("rows", "tokens", low=1, high=_MOST, scale="log"),
+        y=tell.axis("rate", "rate", low=1e11, high=2 * result.peak, scale="log"),
+        series=(
+            Series(key="rate", label="at most", x=_COLUMN, y=result.column, color="compute"),
+            Series(
+                key="peak",
+                label="peak",
+                x=(1.0, float(_MOST)),
+                y=(result.peak,) * 2,
+                color="muted",
+                dashed=True,
+            ),
+        ),
+        points=(
+            Point(key="now", label=tell.say("{rate}"), x=inputs.rows, y=max(result.rate, 1e11)),
+        ),
+        rules=(Rule(key="enough", label=label, axis="x", at=result.enough),) if inside else (),
+        handle="rows",
+        caption="Drag the handle. The weight is read once, however many tokens use it.",
+    )

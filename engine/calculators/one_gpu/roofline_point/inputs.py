@@ -1,0 +1,85 @@
+"""The inputs of the roofline, and every number of the page."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number, Unit
+from engine.basis.told import Told
+from engine.basis.units import INTENSITY, Bandwidth, FlopRate, Intensity, Share
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.measured_kernels import MEASURED, MeasuredProduct
+from engine.formulas.roofline import attainable, ridge
+
+LOW, HIGH = 1 / 16, 16_384.0
+_PER_BYTE = Unit(" FLOP/B", 1.0, quantity=INTENSITY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    gpu: Annotated[
+        str, Choice(label="GPU", options={key: gpu.name for key, gpu in ACCELERATORS.items()})
+    ] = "H100-SXM"
+    precision: Annotated[
+        str,
+        Choice(
+            label="Data type",
+            options={"bf16": "16 bits", "fp8": "fp8"},
+            help="A GPU without fp8 keeps its 16-bit peak.",
+        ),
+    ] = "bf16"
+    intensity: Annotated[
+        float,
+        Number(
+            label="Operations per byte",
+            unit=_PER_BYTE,
+            low=LOW,
+            high=HIGH,
+            scale="log",
+            symbol="I",
+        ),
+    ] = 64.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The roof, the point under it, and what was measured on this GPU."""
+
+    rate: Annotated[
+        FlopRate,
+        Told(
+            "At most",
+            "A",
+            color="compute",
+            assumes=("Transfers and operations overlap, and starting costs nothing.",),
+        ),
+    ]
+    ridge: Annotated[
+        Intensity,
+        Told(
+            "Compute-bound from",
+            "R",
+            assumes=("Dense peak and memory bandwidth of the datasheet.",),
+        ),
+    ]
+    share: Annotated[Share, Told("Of the peak", assumes=("The rate above over the peak.",))]
+    peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]
+    bandwidth: Annotated[Bandwidth, Told(symbol="B", of="gpu")]
+    measured: tuple[MeasuredProduct, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    gpu = ACCELERATORS[inputs.gpu]
+    quick = inputs.precision == "fp8" and "fp8" in gpu.peak
+    peak = gpu.peak["fp8"] if quick else gpu.peak["fp16"]
+    rate = attainable(peak, gpu.memory_bandwidth, inputs.intensity)
+    return Result(
+        rate=rate,
+        ridge=ridge(peak, gpu.memory_bandwidth),
+        share=rate / peak,
+        peak=peak,
+        bandwidth=gpu.memory_bandwidth,
+        measured=tuple(one for one in MEASURED if one.gpu == inputs.gpu),
+    )
