@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, Choice, Number
 from engine.basis.told import Figure, Teller, Told, Views
-from engine.basis.units import BYTES, COUNT, Bytes, Count
+from engine.basis.units import BYTES, COUNT, GB, Bytes, Count, GiB
 from engine.basis.views import Bar, Bars, Rule, Segment, Value
 from engine.catalog.accelerators import ACCELERATORS
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, States, sharded_states
@@ -58,6 +59,19 @@ class Result:
     sharded: Annotated[Bytes, _told(3)]
     replicated: Annotated[Bytes, _told(0)]
     zero1: Annotated[Bytes, _told(1)]
+    gpus: Annotated[
+        Count,
+        Told(
+            "GPUs that the states alone would fill",
+            assumes=(
+                "Replicated states over the memory on the GPU's label, in powers of ten, rounded "
+                "up.",
+            ),
+        ),
+    ]
+    weights: Annotated[
+        Bytes, Told("Parameters in 16 bits", assumes=("Two bytes for each of them.",))
+    ]
     capacity: Bytes
 
 
@@ -72,6 +86,8 @@ def solve(inputs: Inputs) -> Result:
         sharded=rungs[3].total,
         replicated=rungs[0].total,
         zero1=rungs[1].total,
+        gpus=ceil(rungs[0].total / (round(ACCELERATORS[inputs.gpu].memory / GiB) * GB)),
+        weights=rungs[0].parameters,
         capacity=ACCELERATORS[inputs.gpu].memory,
     )
 
@@ -83,6 +99,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "sharded": _states(tell, "sharded", 3),
         "replicated": _states(tell, "replicated", 0),
         "zero1": _states(tell, "zero1", 1),
+        **tell.values("gpus", "weights"),
         "ladder": partial(_ladder, tell, result),
     }
 

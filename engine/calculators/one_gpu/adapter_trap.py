@@ -1,0 +1,104 @@
+"""The adapter trap: for how many elements FSDP allocates a gradient when one unit holds both."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Bytes, Count, Ratio
+from engine.basis.views import Bar, Bars, Segment
+from engine.catalog.models import MODELS
+from engine.formulas.activations import HALF
+from engine.simulate.adapters import block_with_adapters
+
+TITLE = "One block with adapters"
+QUESTION = "For how many elements is a gradient allocated when adapters share a unit with weights?"
+EQUATIONS = ()
+PRESETS = {"Llama 3 70B": {"model": "llama-3-70b"}, "Llama 3 8B, rank 64": {"lora_rank": 64}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    model: Annotated[
+        str, Choice(label="Model", options={key: one.name for key, one in MODELS.items()})
+    ] = "mixtral-8x7b"
+    lora_rank: Annotated[
+        int, Number(label="Rank of the adapters", low=1, high=1024, scale="log2", whole=True)
+    ] = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One block, wrapped in two ways."""
+
+    together: Annotated[
+        Count,
+        Told(
+            "Elements, wrapped together",
+            color="gradients",
+            assumes=("All parameters of a block: adapters, weights, norms, all experts.",),
+            sources=("litgpt1538",),
+        ),
+    ]
+    trained: Annotated[
+        Count,
+        Told(
+            "Elements that are trained",
+            assumes=("Adapters of queries and values: r(2h + q + v).",),
+            sources=("hu2021",),
+        ),
+    ]
+    over: Annotated[Ratio, Told("Too many by", assumes=("The two numbers above, divided.",))]
+    size: Annotated[
+        Bytes,
+        Told(
+            "Gradient of the block",
+            note="in 16 bits, before it is sharded",
+            color="gradients",
+            assumes=("Two bytes for each element.",),
+        ),
+    ]
+    needed: Annotated[Bytes, Told("Needed", assumes=("Two bytes for each trained element.",))]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    block = block_with_adapters(MODELS[inputs.model], inputs.lora_rank)
+    return Result(
+        together=round(block.together),
+        trained=round(block.trained),
+        over=block.over,
+        size=HALF * block.together,
+        needed=HALF * block.trained,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result)
+    return {
+        **tell.values("together", "trained", "over", "size", "needed"),
+        "bars": partial(_bars, tell, result),
+    }
+
+
+def _bars(tell: Teller, result: Result) -> Bars:
+    rows = (
+        ("together", "wrapped together", result.size),
+        ("apart", "wrapped apart", result.needed),
+    )
+    return Bars(
+        title="The gradient of one block before it is sharded",
+        axis=tell.axis("size", "gradient", low=0.0, high=result.size),
+        bars=tuple(
+            Bar(
+                key=key,
+                label=label,
+                segments=(Segment(key=key, label="gradient", value=value, color="gradients"),),
+            )
+            for key, label, value in rows
+        ),
+    )

@@ -1,0 +1,75 @@
+"""Memory with adapters: LoRA, QLoRA, and what a wrong wrapping allocates for frozen weights."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engine.basis.units import Bytes, Count, Parameters, Ratio
+from engine.catalog.models import Model, head_size, value_head_size
+from engine.formulas.activations import HALF
+from engine.formulas.parameters import (
+    dense_layer_parameters,
+    sparse_layer_parameters,
+    total_parameters,
+)
+from engine.run.parallelism import Plan, Training, sharding_ranks
+from engine.simulate.memory import Memory, memory, reserve, stage_states
+
+Trained = Literal["full", "lora", "qlora"]
+# NF4: four bits, and 0.127 bits for the scales of its blocks, which are quantized as well
+# (Dettmers et al. 2023, section 3).
+NF4: Bytes = (4 + 0.127) / 8
+
+
+def held_with(
+    model: Model, plan: Plan, training: Training, trained: Trained, *, trapped: bool
+) -> Memory:
+    """Return the memory of a rank; `training.lora_rank` counts unless all is trained.
+
+    `trapped`: adapters share FSDP units with frozen weights, so that gradients are allocated as if
+    nothing were frozen (PyTorch's documentation of FSDP1 with use_orig_params).
+    """
+    if trained == "full":
+        return memory(model, plan, replace(training, lora_rank=0))
+    found = memory(model, plan, training)
+    if trained == "qlora":
+        packed = (HALF - NF4) * total_parameters(model) / sharding_ranks(plan)
+        found = replace(found, parameters=found.parameters - packed)
+    if trapped:
+        whole = stage_states(model, plan, replace(training, lora_rank=0), 0).gradients
+        found = replace(found, gradients=whole)
+    used = found.total - found.reserve
+    return replace(found, reserve=reserve(training, used))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The parameters of one layer with adapters.
+
+    Attributes:
+        frozen: that are not trained.
+        trained: of the adapters.
+    """
+
+    frozen: Parameters
+    trained: Parameters
+
+    @property
+    def together(self) -> Parameters:
+        """What a gradient is allocated for if all lie in one unit."""
+        return self.frozen + self.trained
+
+    @property
+    def over(self) -> Ratio:
+        """How many times as many elements as are trained."""
+        return self.together / self.trained
+
+
+def block_with_adapters(model: Model, lora_rank: Count) -> Block:
+    """Return one layer with adapters of queries and values: r(2h + q + v).
+
+    Hu et al. 2021, whose experiments adapt these two. Sizes as LitGPT counts them: all experts.
+    """
+    layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
+    queries = model.num_attention_heads * head_size(model)
+    values = model.num_key_value_heads * value_head_size(model)
+    return Block(frozen=layer.total, trained=lora_rank * (2 * model.hidden_size + queries + values))
