@@ -15,6 +15,7 @@ from engine.simulate.memory import Memory
 from engine.simulate.step_memory import Instant
 
 _NAMES = {"forward": "forward", "logits": "loss", "backward": "backward", "update": "Adam"}
+_SHORT = {"full": "all parameters", "lora": "LoRA", "qlora": "QLoRA"}
 _COLORS = {
     "forward": "compute",
     "logits": "buffers",
@@ -141,13 +142,13 @@ def trained_bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
     """Return the memory by what is trained, rightly and wrongly wrapped."""
     found: list[tuple[str, str, Memory]] = []
     rank = inputs.lora_rank
-    for kind, words in TRAINED.items():
+    for kind in TRAINED:
         plan, training = job(replace(inputs, trained=kind, lora_rank=rank))
         for trapped in (False, True) if kind == "lora" else (False,):
             held = held_with(
                 MODELS[inputs.model], plan, training, cast(Trained, kind), trapped=trapped
             )
-            label = words + (", wrapped with frozen weights" if trapped else "")
+            label = _SHORT[kind] + (", wrapped wrongly" if trapped else "")
             found.append((f"{kind}{trapped}", label, held))
     most: Bytes = max(result.capacity, *(held.total for _, _, held in found))
     return Bars(
