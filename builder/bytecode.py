@@ -148,6 +148,7 @@ def _inside(
         "compiled": {path: base64.b64encode(data).decode() for path, data in known.items()},
         "shared": sorted(plan.shared),
         "calculators": {name: sorted(plan.own[name]) for name in todo},
+        "library": {path: sorted(sources.outside(sources.needed(path))) for path in used},
         "trace": trace,
     }
     start = {

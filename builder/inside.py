@@ -11,7 +11,7 @@ import json
 import marshal
 import sys
 from _frozen_importlib_external import MAGIC_NUMBER
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import CodeType
@@ -26,7 +26,9 @@ def run(request: str) -> str:
 
     Args:
         request: {"sources": {path: text}, "compiled": {path: base64}, "shared": [path],
-            "calculators": {name: [path]}, "trace": bool}, paths such as "engine/answer.py".
+            "calculators": {name: [path]}, "library": {path: [name]}, "trace": bool}, paths such as
+            "engine/answer.py"; "library" names what a module and all that it needs import from the
+            standard library.
 
     Returns:
         {"compiled": {path: base64} for the sources given, "library": {path: base64} of the
@@ -40,8 +42,12 @@ def run(request: str) -> str:
     besides: dict[str, dict[str, str]] = {}
     missing = {"the engine": shared({path: files[path] for path in given["shared"]})}
     library = dict(loaded()) if given["trace"] else {}
+    base = frozenset(sys.modules)
+    # Modules with nothing of their own from the library need not be loaded for each calculator.
+    plain = {path for path, names in given["library"].items() if all(map(is_there, names))}
     for name, paths in given["calculators"].items():
         if missing["the engine"] is None:
+            drop(base | {dotted(path) for path in plain.intersection(paths)})
             here = {path: files[path] for path in paths}
             besides[name], missing[name] = tried(name, here, trace=given["trace"])
     return json.dumps(
@@ -105,9 +111,7 @@ def shared(files: Mapping[str, bytes]) -> str | None:
     sys.path.insert(0, ROOT)
     try:
         for path in files:
-            importlib.import_module(
-                path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-            )
+            importlib.import_module(dotted(path))
     except ModuleNotFoundError as error:
         return error.name or str(error)
     return None
@@ -121,7 +125,6 @@ def tried(
     Returns:
         (its modules of the standard library as base64 by path, a module that it lacks or None).
     """
-    before = set(sys.modules)
     known = {path for path, _ in listed()}
     written = write(files)
     anew()
@@ -132,17 +135,32 @@ def tried(
         lacks = error.name or str(error)
     fresh = [(path, source) for path, source in listed() if path not in known] if trace else []
     besides = {path: byte_code(get(), path, 2) for path, get in fresh}
-    for module in sorted(set(sys.modules) - before):
-        del sys.modules[module]
-        package, _, last = module.rpartition(".")
-        # An attribute that stays would hide from the next calculator that it lacks the module.
-        if last in vars(sys.modules.get(package, sys)):
-            delattr(sys.modules[package], last)
     for path in written:
         path.unlink()
     anew()
     importlib.import_module("engine.calculator").load.cache_clear()
     return encoded(besides), lacks
+
+
+def drop(stay: Container[str]) -> None:
+    """Forget all modules but those that stay: the next calculator has to bring them itself."""
+    for module in sorted(name for name in sys.modules if name not in stay):
+        del sys.modules[module]
+        package, _, last = module.rpartition(".")
+        # An attribute that stays would hide from the next calculator that it lacks the module.
+        if last in vars(sys.modules.get(package, sys)):
+            delattr(sys.modules[package], last)
+
+
+def is_there(name: str) -> bool:
+    """Say whether a module, or what is in one, is loaded."""
+    package, _, last = name.rpartition(".")
+    return name in sys.modules or last in vars(sys.modules.get(package, object))
+
+
+def dotted(path: str) -> str:
+    """Return the name of a module by its path."""
+    return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
 
 def write(files: Mapping[str, bytes]) -> list[Path]:
