@@ -11,6 +11,7 @@ from engine.draw.collective_shapes import (
     load,
     message_shapes,
     rank_box,
+    still,
     switch_box,
 )
 from engine.simulate.collective import OPERATIONS, promise
@@ -19,6 +20,7 @@ from engine.simulate.trace import Cell, Trace
 # Two sets of message shapes take turns: while one set is seen, the other is put, unseen, where its
 # next messages start, so that no shape is ever seen flying back.
 _SETS = 2
+Shapes = tuple[list[Shape], list[Shape]]
 
 
 def collective_scene(trace: Trace, *, star: bool = False) -> Scene:
@@ -97,6 +99,7 @@ def _frames(sheet: _Sheet) -> list[Frame]:
         for chunk in slots
     }
     frames = []
+    traffic = _Traffic(sheet)
     for number, now in enumerate(trace.frames):
         for arrived in (False, True) if number else (True,):
             for one in now.transfers if arrived else ():
@@ -105,7 +108,7 @@ def _frames(sheet: _Sheet) -> list[Frame]:
                 if one.source < ranks:
                     share = now.sent[one.source] / busiest
                     loads[one.source] = load(one.source, seats[one.source], grid, share)
-            links, messages = _traffic(sheet, number, arrived=arrived)
+            links, messages = traffic.at(number, arrived=arrived)
             flat = [shape for pair in cells.values() for shape in pair]
             frames.append(
                 Frame(
@@ -116,32 +119,53 @@ def _frames(sheet: _Sheet) -> list[Frame]:
     return frames
 
 
-def _traffic(sheet: _Sheet, number: int, *, arrived: bool) -> tuple[list[Shape], list[Shape]]:
-    """Return the links and messages of both sets while round `number` is shown."""
-    trace, seats, grid = sheet.trace, sheet.seats, sheet.grid
-    slots = max(len(frame.transfers) for frame in trace.frames)
-    links: list[Shape] = []
-    messages: list[Shape] = []
-    for which in range(_SETS):
-        turn = number if number % _SETS == which else number + 1
-        transfers = trace.frames[turn].transfers if turn < len(trace.frames) else ()
-        before = trace.frames[max(turn - 1, 0)].state
-        there = turn == number and arrived
-        for slot in range(slots):
-            key = f"{which}.{slot}"
-            if slot >= len(transfers):
-                links.append(link_shape(key, (0.0, 0.0), (0.0, 0.0), shown=False))
-                messages += message_shapes(key, (0.0, 0.0), grid, "", shown=False, arriving=False)
-                continue
-            one = transfers[slot]
-            ends = seats[one.source], seats[one.target]
-            links.append(link_shape(key, *ends, shown=turn == number))
-            messages += message_shapes(
-                key,
-                sheet.corner((one.source, one.target)[there], one.chunk),
-                grid,
-                str(before[one.source][one.chunk].value) if grid.font else "",
-                shown=turn == number and not arrived,
-                arriving=there,
+class _Traffic:
+    """The links and messages of both sets, frame by frame; what stays is the very same shape."""
+
+    def __init__(self, sheet: _Sheet) -> None:
+        self._sheet = sheet
+        self._slots = max(len(frame.transfers) for frame in sheet.trace.frames)
+        self._leaving, self._arriving = (still(sheet.grid, arriving=one) for one in (False, True))
+        self._latest: dict[int, tuple[tuple[int, bool, bool], Shapes]] = {}
+        nowhere = (0.0, 0.0)
+        self._unused = {
+            key: (
+                link_shape(key, nowhere, nowhere, shown=False),
+                message_shapes(key, nowhere, self._leaving, "", shown=False),
             )
-    return links, messages
+            for key in (f"{which}.{slot}" for which in range(_SETS) for slot in range(self._slots))
+        }
+
+    def at(self, number: int, *, arrived: bool) -> Shapes:
+        """Return the links and the messages while round `number` is shown."""
+        links: list[Shape] = []
+        messages: list[Shape] = []
+        for which in range(_SETS):
+            turn = number if number % _SETS == which else number + 1
+            state = turn, turn == number, turn == number and arrived
+            kept = self._latest.get(which)
+            if kept is None or kept[0] != state:
+                kept = self._latest[which] = state, self._set(which, *state)
+            links += kept[1][0]
+            messages += kept[1][1]
+        return links, messages
+
+    def _set(self, which: int, turn: int, shown: bool, there: bool) -> Shapes:
+        sheet, frames = self._sheet, self._sheet.trace.frames
+        transfers = frames[turn].transfers if turn < len(frames) else ()
+        before = frames[max(turn - 1, 0)].state
+        alike = self._arriving if there else self._leaving
+        links: list[Shape] = []
+        messages: list[Shape] = []
+        for slot, one in enumerate(transfers):
+            key = f"{which}.{slot}"
+            ends = sheet.seats[one.source], sheet.seats[one.target]
+            links.append(link_shape(key, *ends, shown=shown))
+            corner = sheet.corner((one.source, one.target)[there], one.chunk)
+            label = str(before[one.source][one.chunk].value) if sheet.grid.font else ""
+            messages += message_shapes(key, corner, alike, label, shown=shown and not there)
+        for slot in range(len(transfers), self._slots):
+            link, message = self._unused[f"{which}.{slot}"]
+            links.append(link)
+            messages += message
+        return links, messages

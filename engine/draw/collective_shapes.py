@@ -72,7 +72,7 @@ def cell_shapes(
     return square, _text(f"t{key}", x + grid.width / 2, middle, grid.font, label, "value c-ink")
 
 
-# Most links and messages stay as they are from one frame to the next: then the shape is the same.
+# Most links stay as they are from one frame to the next: then the shape is the same.
 @lru_cache(maxsize=4096)
 def link_shape(key: str, start: Point, end: Point, *, shown: bool) -> Shape:
     """Return the line between two boxes on which a message travels."""
@@ -90,43 +90,43 @@ def link_shape(key: str, start: Point, end: Point, *, shown: bool) -> Shape:
     )
 
 
-@lru_cache(maxsize=4096)
-def message_shapes(
-    key: str, corner: Point, grid: Grid, label: str, *, shown: bool, arriving: bool
-) -> tuple[Shape, Shape]:
-    """Return a message over a cell; an arriving one is on its way there, and fades."""
+Still = tuple[dict[str, str], dict[str, str]]
+
+
+def still(grid: Grid, *, arriving: bool) -> Still:
+    """Return what all messages that leave, or arrive, have in common: outline and number."""
     kind = "arriving" if arriving else "leaving"
-    moving = {
-        "style": f"transform:translate({corner[0]:g}px,{corner[1]:g}px)",
-        "opacity": "1" if shown else "0",
+    outline = {
+        "x": "1.5",
+        "y": "1.5",
+        "width": f"{grid.width - 3:g}",
+        "height": f"{grid.height - 3:g}",
+        "rx": f"{grid.height / 2 - 1.5:g}",
+        "class": f"message {kind} c-communication",
     }
-    outline = Shape(
-        key=f"m{key}",
-        tag="rect",
-        attributes={
-            "x": "1.5",
-            "y": "1.5",
-            "width": f"{grid.width - 3:g}",
-            "height": f"{grid.height - 3:g}",
-            "rx": f"{grid.height / 2 - 1.5:g}",
-            "class": f"message {kind} c-communication",
-            **moving,
-        },
-    )
-    number = Shape(
-        key=f"v{key}",
-        tag="text",
-        attributes={
-            "x": f"{grid.width / 2:g}",
-            "y": f"{grid.height / 2 + grid.font * 0.35:g}",
-            "font-size": f"{grid.font:g}",
-            "text-anchor": "middle",
-            "class": f"message-value {kind}",
-            **moving,
-        },
-        text=label,
-    )
+    number = {
+        "x": f"{grid.width / 2:g}",
+        "y": f"{grid.height / 2 + grid.font * 0.35:g}",
+        "font-size": f"{grid.font:g}",
+        "text-anchor": "middle",
+        "class": f"message-value {kind}",
+    }
     return outline, number
+
+
+def message_shapes(
+    key: str, corner: Point, alike: Still, label: str, *, shown: bool
+) -> tuple[Shape, Shape]:
+    """Return a message over a cell; one that arrives is on its way there, and fades."""
+    style = f"transform:translate({corner[0]:g}px,{corner[1]:g}px)"
+    opacity = "1" if shown else "0"
+    outline, number = alike
+    moved = {**outline, "style": style, "opacity": opacity}
+    told = {**number, "style": style, "opacity": opacity}
+    return (
+        Shape(key=f"m{key}", tag="rect", attributes=moved),
+        Shape(key=f"v{key}", tag="text", attributes=told, text=label),
+    )
 
 
 def _text(key: str, x: float, y: float, size: float, text: str, kind: str) -> Shape:

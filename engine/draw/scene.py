@@ -1,6 +1,7 @@
 """A scene as SVG plus the changes from each frame to the next."""
 
 from collections import deque
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -63,15 +64,19 @@ def scene_changes(scene: Scene, display: Display) -> dict[str, Any]:
         for index, (old, new) in enumerate(zip(before, frame.shapes, strict=True)):
             if old is new:  # most shapes of a frame are the very ones of the frame before
                 continue
-            if old.attributes == new.attributes and old.text == new.text:
-                continue
-            attributes: dict[str, str | None] = {
-                name: value
-                for name, value in new.attributes.items()
-                if old.attributes.get(name) != value
-            }
-            attributes |= dict.fromkeys(old.attributes.keys() - new.attributes.keys())
-            changes.append([index, attributes, None if old.text == new.text else new.text])
+            attributes = _changed(old.attributes, new.attributes)
+            text = None if old.text == new.text else new.text
+            if attributes or text is not None:
+                changes.append([index, attributes, text])
         frames.append({"caption": words(frame.caption, display), "changes": changes})
         before = frame.shapes
     return {"svg": scene_svg(scene), "opening": scene.opening, "frames": frames}
+
+
+def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str | None]:
+    if old.keys() == new.keys():
+        return {name: value for name, value in new.items() if old[name] != value}
+    changed: dict[str, str | None] = {
+        name: value for name, value in new.items() if old.get(name) != value
+    }
+    return changed | dict.fromkeys(old.keys() - new.keys())
