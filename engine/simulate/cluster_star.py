@@ -48,5 +48,5 @@ def _by_node(topology: Topology, *, inward: bool) -> Phase:
             private = str(link[0]).startswith(("nvlink", "pcie")) and link[1] != 0
             near[link] = 1.0 if private else count / ports if own and node else count
         flows.append(Flow(size=1.0, links=near, latency=way.latency, count=count))
-    capacity = {link: topology.capacity(link) for flow in flows for link in flow.links}
+    capacity = topology.capacities(link for flow in flows for link in flow.links)
     return Phase(label="", flows=tuple(flows), capacity=capacity)

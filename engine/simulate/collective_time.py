@@ -96,10 +96,7 @@ def _round(phase: Phase, drain: Drain, size: Bytes) -> Seconds:
 
 def fitted(plan: Sequence[Phase], topology: Topology) -> tuple[Phase, ...]:
     """Return the phases with the capacities of `topology`, whose links they use."""
-    return tuple(
-        replace(one, capacity={link: topology.capacity(link) for link in one.capacity})
-        for one in plan
-    )
+    return tuple(replace(one, capacity=topology.capacities(one.capacity)) for one in plan)
 
 
 def drained(plan: Sequence[Phase]) -> tuple[Drain, ...]:
@@ -130,16 +127,13 @@ def phase(
 ) -> Phase:
     """Return a phase of single messages, each a flow of its own if it is there once."""
     flows = []
-    capacity: dict[Link, Bandwidth] = {}
     # The same message on several rings is one flow that takes several shares.
     for (source, target, share), times_over in Counter(messages).items():
         way = _way(topology, source, target)
         count = float(times_over)
         links = dict.fromkeys(way.links, count)
         flows.append(Flow(size=share, links=links, latency=way.latency, count=count))
-        for link in way.links:
-            if link not in capacity:
-                capacity[link] = topology.capacity(link)
+    capacity = topology.capacities(link for flow in flows for link in flow.links)
     return Phase(label=label, flows=tuple(flows), capacity=capacity, times=times)
 
 

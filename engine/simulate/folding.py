@@ -8,7 +8,7 @@ compare the two.
 
 from dataclasses import replace
 
-from engine.basis.units import Bandwidth, Count
+from engine.basis.units import Count
 from engine.simulate.collective_time import Message, Phase, phase
 from engine.simulate.fair_share import Flow, Link
 from engine.simulate.topology import Topology, route
@@ -23,26 +23,31 @@ def folded(
         return replace(phase(copied(messages, topology, copies), topology, times), label=label)
     alike: dict[tuple[object, ...], int] = {}
     flows: dict[tuple[object, ...], Flow] = {}
-    capacity: dict[Link, Bandwidth] = {}
+    first: dict[Link, Link] = {}  # of each class
+    size, members = topology.gpus_per_node, _members(topology, copies)
     for source, target, share in messages:
         way = route(topology, source, target)
         links: dict[Link, float] = {}
         for link in way.links:
-            name, members = _class(topology, link, copies)
-            links[name] = copies / members
-            if name not in capacity:
-                capacity[name] = topology.capacity(link)
+            kind, place = str(link[0]), int(link[1])
+            of_node, alike_in_all = members[kind]
+            name = kind, place // size if of_node else place
+            links[name] = copies / alike_in_all
+            first.setdefault(name, link)
         key = (share, way.latency, *links)
         alike[key] = alike.get(key, 0) + 1
         flows[key] = Flow(size=share, links=links, latency=way.latency)
     together = tuple(
-        replace(
-            flow,
+        Flow(
+            size=flow.size,
             links={link: weight * alike[key] for link, weight in flow.links.items()},
+            latency=flow.latency,
             count=float(alike[key] * copies),
         )
         for key, flow in flows.items()
     )
+    full = topology.capacities(first.values())
+    capacity = {name: full[link] for name, link in first.items()}
     return Phase(label=label, flows=together, capacity=capacity, times=times)
 
 
@@ -60,13 +65,14 @@ def copied(messages: tuple[Message, ...], topology: Topology, copies: Count) -> 
     return tuple(found)
 
 
-def _class(topology: Topology, link: Link, copies: Count) -> tuple[Link, Count]:
-    """Return the name of all links that are alike (those of a node, of a group), and how many."""
-    kind, place = str(link[0]), int(link[1])
-    if kind.startswith("nvlink"):
-        return (kind, topology.node(place)), topology.gpus_per_node
-    if kind.startswith("pcie"):
-        return (kind, topology.node(place)), min(copies, topology.gpus_per_node)
-    if kind.startswith("port"):
-        return (kind, place), topology.rails_per_node
-    return (kind, place), topology.rails_per_node if topology.rails else 1
+def _members(topology: Topology, copies: Count) -> dict[str, tuple[bool, Count]]:
+    """Return, by kind of link, whether those of a node are alike, and how many alike there are."""
+    size, rails = topology.gpus_per_node, topology.rails_per_node
+    kinds = {
+        "nvlink": (True, size),
+        "pcie": (True, min(copies, size)),
+        "port": (False, rails),
+        "leaf": (False, rails if topology.rails else 1),
+    }
+    ways = ("out", "in", "up", "down")
+    return {f"{kind}_{way}": known for kind, known in kinds.items() for way in ways}

@@ -11,6 +11,7 @@ Every link is one-way and has a capacity and a latency. What a message crosses:
 The links of a leaf to all spines are one link: traffic is taken to spread over them evenly.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.basis.units import GB, MICRO, Bandwidth, Count, Ratio, Seconds
@@ -92,6 +93,16 @@ class Topology:
         """
         full = _capacity(self, str(link[0]).rpartition("_")[0] or str(link[0]))
         return full * next((share for slow, share in self.slow if slow == link), 1.0)
+
+    def capacities(self, links: Iterable[Link]) -> dict[Link, Bandwidth]:
+        """Return what each link carries per second; all of a kind are alike but the slow ones."""
+        kinds: dict[object, Bandwidth] = {}
+        found: dict[Link, Bandwidth] = {}
+        for link in links:
+            if link[0] not in kinds:
+                kinds[link[0]] = _capacity(self, str(link[0]).rpartition("_")[0] or str(link[0]))
+            found[link] = kinds[link[0]]
+        return found | {link: found[link] * share for link, share in self.slow if link in found}
 
 
 def _capacity(topology: Topology, kind: str) -> Bandwidth:

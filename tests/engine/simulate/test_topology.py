@@ -115,3 +115,11 @@ def test_an_unknown_kind_of_link_is_named_with_those_there_are():
 )
 def test_a_link_has_a_name_in_words(link, words):
     assert describe(link) == words
+
+
+def test_capacities_of_many_links_are_those_of_each():
+    slow = ("port_out", 1, 2)
+    topology = Topology(world_size=64, oversubscription=2.0, slow=((slow, 0.25),))
+    links = [slow, ("port_out", 0, 2), ("nvlink_in", 3), ("pcie_out", 9), ("leaf_up", 0, 1)]
+    assert topology.capacities(links) == {link: topology.capacity(link) for link in links}
+    assert topology.capacities(links)[slow] == 0.25 * topology.port
