@@ -1,0 +1,172 @@
+"""Bit fields: one number in every format that training uses, and the bits that it is made of."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Number, Switch
+from engine.basis.text import Text, plain, significant, typeset
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, Ratio, Share
+from engine.basis.views import Scene, Table
+from engine.draw.bit_fields import Bit, Line, bit_fields, written
+from engine.simulate.number_format import FORMATS, Format, code_of, rounded, value_of
+
+TITLE = "One number, six formats"
+QUESTION = "What is left of a number in 32, 16, 8 and 4 bits?"
+PRESETS = {
+    "A typical learning rate": {"size": 3e-4},
+    "A small gradient": {"size": 1e-7},
+    "The largest of fp16, and one step more": {"size": 65_536.0},
+    "An outlier": {"size": 300.0, "negative": True},
+}
+_LEAST, _MOST = 1e-30, 1e30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    size: Annotated[
+        float, Number(label="Number", low=_LEAST, high=_MOST, scale="log", symbol="x")
+    ] = 0.1
+    negative: Annotated[bool, Switch(label="Negative")] = False
+
+
+_SPEC = ("IEEE 754 for fp32, fp16 and bf16, OCP for FP8 and FP4; rounded to the nearest.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The number in the formats.
+
+    Attributes:
+        value: as the reader gave it.
+        held: format -> what it holds.
+    """
+
+    value: float
+    held: dict[str, float]
+    bf16_off: Annotated[
+        Share,
+        Told("Off in bf16", assumes=_SPEC, sources=("ieee754", "ocp_mx")),
+    ]
+    e4m3_off: Annotated[
+        Share,
+        Told("Off in FP8 E4M3", assumes=_SPEC, sources=("ocp_fp8",)),
+    ]
+    fp16_most: Annotated[
+        Ratio,
+        COUNT,
+        Told("Largest number of fp16", basis="definition", assumes=_SPEC, sources=("ieee754",)),
+    ] = FORMATS["fp16"].largest
+    e4m3_most: Annotated[
+        Ratio,
+        COUNT,
+        Told("Largest number of E4M3", basis="definition", assumes=_SPEC, sources=("ocp_fp8",)),
+    ] = FORMATS["e4m3"].largest
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the number in every format."""
+    value = -inputs.size if inputs.negative else inputs.size
+    held = {key: rounded(form, value) for key, form in FORMATS.items()}
+
+    def off(key: str) -> Share:
+        return min(abs(held[key] / value - 1), 1.0)
+
+    return Result(value=value, held=held, bf16_off=off("bf16"), e4m3_off=off("e4m3"))
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the bits, and what the formats can hold."""
+    tell = Teller(result, inputs)
+    return {
+        "bits": partial(_bits, inputs, result),
+        **tell.values("bf16_off", "e4m3_off", "fp16_most", "e4m3_most"),
+        "formats": _formats(),
+    }
+
+
+def _bits(inputs: Inputs, result: Result) -> Scene:
+    lines = [_line(inputs, key, form, result.held[key]) for key, form in FORMATS.items()]
+    return bit_fields(lines, _caption(result))
+
+
+def _caption(result: Result) -> Text:
+    zeros = [FORMATS[key].name for key, value in result.held.items() if value == 0]
+    full = [
+        FORMATS[key].name
+        for key, value in result.held.items()
+        if abs(value) < abs(result.value) and abs(value) == FORMATS[key].largest
+    ]
+    words = f"The number is {typeset(written(result.value))}. "
+    if zeros:
+        words += f"It is too small for {', '.join(zeros)}: there it is zero. "
+    if full:
+        words += f"It is too large for {', '.join(full)}: there it is the largest number. "
+    if any(math.isinf(value) for value in result.held.values()):
+        words += "In fp16 it is infinity. "
+    return words.strip()
+
+
+def _line(inputs: Inputs, key: str, form: Format, held: float) -> Line:
+    code = code_of(form, held if held else math.copysign(0.0, held or 1.0))
+    return Line(
+        key=key,
+        name=form.name,
+        says=_says(held, -inputs.size if inputs.negative else inputs.size),
+        bits=tuple(_bit(inputs, form, code, place) for place in range(len(code))),
+    )
+
+
+def _says(held: float, value: float) -> str:
+    if math.isinf(held):
+        return "−infinity" if held < 0 else "infinity"
+    off = abs(held / value - 1)
+    if not off:
+        return f"{typeset(written(held))}, exact"
+    return f"{typeset(written(held))}, off {typeset(significant(100 * off, 2))} %"
+
+
+def _bit(inputs: Inputs, form: Format, code: str, place: int) -> Bit:
+    on = code[place] == "1"
+    field = "sign" if not place else "exponent" if place <= form.exponent else "mantissa"
+    if field == "sign":
+        return Bit(field=field, on=on, input="negative", value="off" if inputs.negative else "on")
+    flipped = abs(value_of(form, f"{code[:place]}{'0' if on else '1'}{code[place + 1 :]}"))
+    allowed = math.isfinite(flipped) and _LEAST <= flipped <= _MOST
+    return Bit(
+        field=field,
+        on=on,
+        input="size" if allowed else "",
+        value=plain(flipped) if allowed else "",
+    )
+
+
+def _formats() -> Table:
+    return Table(
+        title="What each format can hold",
+        columns=(
+            "Format",
+            "Bits",
+            "Largest",
+            "Smallest normal",
+            "Smallest",
+            "Half a step",
+        ),
+        rows=tuple(
+            (
+                form.name,
+                f"1 + {form.exponent} + {form.mantissa}",
+                typeset(f"{form.largest:.4g}"),
+                typeset(f"{form.smallest_normal:.3g}"),
+                typeset(f"{form.smallest:.3g}"),
+                f"{typeset(significant(100 * form.half_step, 3))} %",
+            )
+            for form in FORMATS.values()
+        ),
+        caption="Sign, exponent and mantissa bits. Half a step: the largest relative error of "
+        "rounding to the nearest, and the largest update that can vanish.",
+    )

@@ -1,0 +1,99 @@
+"""A number in several formats, bit by bit; every bit can be pressed."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.basis.text import Text
+from engine.basis.views import Frame, Scene, Shape
+from engine.draw.grip import Grip
+from engine.draw.sharded_shapes import rect, text
+
+_WIDTH, _CELL, _ROW = 640.0, 20.0, 66.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bit:
+    """One bit.
+
+    Attributes:
+        field: "sign", "exponent" or "mantissa".
+        on: whether it is 1.
+        input: that a press on it changes; empty if it would leave the range.
+        value: that the press sets.
+    """
+
+    field: str
+    on: bool
+    input: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A format.
+
+    Attributes:
+        key: its own.
+        name: as written.
+        says: the number that it holds, and how far that is off.
+        bits: from the sign on.
+    """
+
+    key: str
+    name: str
+    says: str
+    bits: tuple[Bit, ...]
+
+
+_COLORS = {"sign": "buffers", "exponent": "optimizer", "mantissa": "activations"}
+
+
+def bit_fields(lines: Sequence[Line], caption: Text) -> Scene:
+    """Return all formats, one below the other."""
+    shapes: list[Shape] = []
+    for at, line in enumerate(lines):
+        y = at * _ROW
+        shapes.append(text(f"name-{line.key}", 0, y + 20, 19, line.name, "start"))
+        shapes.append(text(f"says-{line.key}", _WIDTH - 1, y + 20, 19, line.says, "end"))
+        for place, bit in enumerate(line.bits):
+            shapes += _bit(line, place, bit, y + 28)
+    return Scene(
+        title="One number in six formats",
+        width=_WIDTH,
+        height=len(lines) * _ROW,
+        frames=(Frame(caption=caption, shapes=tuple(shapes)),),
+        caption="Press a bit to flip it: the number changes in all formats. From the left: sign, "
+        "exponent, mantissa, in three colors.",
+    )
+
+
+def _bit(line: Line, place: int, bit: Bit, y: float) -> list[Shape]:
+    key = f"{line.key}.{place}"
+    # The fields stand a little apart.
+    gap = {"sign": 0.0, "exponent": 3.0, "mantissa": 6.0}[bit.field]
+    width = min(_CELL, (_WIDTH - 8) / len(line.bits))
+    left = place * width + gap * min(1.0, width / _CELL)
+    attributes = [("fill-opacity", "0.5" if bit.on else "0.06")]
+    if bit.input:
+        grip = Grip(
+            name=bit.input,
+            key=key,
+            notch=0,
+            label=f"{line.name}, {bit.field} bit {place + 1} of {len(line.bits)}",
+            now=int(bit.on),
+            high=1,
+            text="1" if bit.on else "0",
+            press=bit.value,
+        )
+        attributes += list(grip.attributes().items())
+    kind = f"cell c-{_COLORS[bit.field]}"
+    return [
+        rect(f"bit-{key}", (left + 0.5, y), (width - 1, 28), kind, tuple(attributes)),
+        text(f"digit-{key}", left + width / 2, y + 20, 17, "1" if bit.on else "0"),
+    ]
+
+
+def written(value: float) -> str:
+    """Return a number with enough digits to tell neighbors apart."""
+    return "infinity" if math.isinf(value) else f"{value:.7g}"
