@@ -74,12 +74,12 @@ class Result:
         ),
     ]
     loss: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told("Loss that is reported", basis="simulated", assumes=(_RUN[0],)),
     ]
     whole_loss: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told("Loss of one batch", basis="simulated", assumes=(_RUN[0],)),
     ]

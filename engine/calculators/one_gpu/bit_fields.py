@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.basis.inputs import Number, Switch
 from engine.basis.text import Text, plain, significant, typeset
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Ratio, Share
+from engine.basis.units import COUNT, SHARE, Share, as_given
 from engine.basis.views import Scene, Table
 from engine.draw.bit_fields import Bit, Line, bit_fields, written
 from engine.simulate.number_format import FORMATS, Format, code_of, rounded, value_of
@@ -49,20 +49,22 @@ class Result:
     value: float
     held: dict[str, float]
     bf16_off: Annotated[
-        Share,
+        float,
+        as_given(SHARE, 2),
         Told("Off in bf16", assumes=_SPEC, sources=("ieee754", "ocp_mx")),
     ]
     e4m3_off: Annotated[
-        Share,
+        float,
+        as_given(SHARE, 2),
         Told("Off in FP8 E4M3", assumes=_SPEC, sources=("ocp_fp8",)),
     ]
     fp16_most: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told("Largest number of fp16", basis="definition", assumes=_SPEC, sources=("ieee754",)),
     ] = FORMATS["fp16"].largest
     e4m3_most: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told("Largest number of E4M3", basis="definition", assumes=_SPEC, sources=("ocp_fp8",)),
     ] = FORMATS["e4m3"].largest

@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, SHARE, Ratio, Share
+from engine.basis.units import COUNT, SHARE, Share
 from engine.basis.views import (
     Axis,
     Bar,
@@ -86,7 +86,7 @@ class Result:
         Told("Values that become zero", color="buffers", basis="simulated", assumes=_RUN),
     ]
     bits: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told(
             "Bits for a value",
@@ -152,11 +152,17 @@ def _histogram(result: Result) -> Lines:
     top = max(ys)
     low, high = 2.0**_LOW, 2.0**_HIGH
     ranges = []
-    names = ("e2m1", "e4m3", "e5m2", "fp16", "bf16")
-    for at, key in enumerate(names):
+    looks = {
+        "e2m1": "parameters",
+        "e4m3": "gradients",
+        "e5m2": "optimizer",
+        "fp16": "buffers",
+        "bf16": "ink",
+    }
+    for at, (key, color) in enumerate(looks.items()):
         form, level = FORMATS[key], top * (1.12 + 0.13 * at)
         ends = (max(form.smallest, low), min(form.largest, high))
-        ranges.append(Series(key=key, label=form.name, x=ends, y=(level, level), color="optimizer"))
+        ranges.append(Series(key=key, label=form.name, x=ends, y=(level, level), color=color))
     return Lines(
         title="A tensor's values, and what unscaled formats can hold",
         x=Axis(label="size of a value", quantity=COUNT, low=low, high=high, scale="log"),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from engine.basis.inputs import PERCENT, Choice, Number
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, Count, Ratio, Share
+from engine.basis.units import COUNT, SHARE, Count, as_given
 from engine.basis.views import Axis, Badge, Lines, Point, Series
 from engine.simulate.number_format import FORMATS, step_at
 from engine.simulate.small_updates import Course, course
@@ -58,7 +58,8 @@ class Result:
 
     found: Course
     limit: Annotated[
-        Share,
+        float,
+        as_given(SHARE, 3),
         Told(
             "Updates below this vanish",
             note="of a weight of 1: half of the step to the next number",
@@ -71,12 +72,12 @@ class Result:
         ),
     ]
     exact: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told("Exact", assumes=("One plus steps times update.",)),
     ]
     nearest: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told(
             "Rounded to the nearest",
@@ -86,7 +87,7 @@ class Result:
         ),
     ]
     stochastic: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told(
             "Rounded by chance",
@@ -98,7 +99,7 @@ class Result:
         ),
     ]
     master: Annotated[
-        Ratio,
+        float,
         COUNT,
         Told(
             "With a copy in fp32",
@@ -108,7 +109,7 @@ class Result:
             sources=("micikevicius2018",),
         ),
     ]
-    gap: Ratio
+    gap: float
     shown: Count
 
 
