@@ -64,7 +64,7 @@ def bit_fields(lines: Sequence[Line], caption: Text) -> Scene:
         height=len(lines) * _ROW,
         frames=(Frame(caption=caption, shapes=tuple(shapes)),),
         caption="Press a bit to flip it: the number changes in all formats. From the left: sign, "
-        "exponent, mantissa, in three colors.",
+        "exponent, mantissa bits, in three colors.",
     )
 
 
