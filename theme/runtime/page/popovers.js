@@ -8,7 +8,7 @@ import { target } from "./dom.js";
 const GAP = 24;
 const EDGE = 12;
 /** What a margin must be wide enough for, and what a popover never exceeds. */
-const [NARROW, WIDE] = [330, 396];
+const [NARROW, WIDE] = [380, 396];
 const COLUMN = ".calculator, figure, p, li, article";
 
 /** @type {HTMLElement | null} */
