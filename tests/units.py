@@ -12,7 +12,9 @@ from xdist.scheduler import LoadScopeScheduling
 CALCULATORS = "tests/engine/calculators/test_"
 BROWSER = "tests/browser/"
 # Files of which every parameter can be tried by itself.
-APART = tuple(f"tests/browser/test_{name}.py" for name in ("every_figure", "every_page", "parity"))
+APART = tuple(
+    f"tests/browser/test_{name}.py" for name in ("every_figure", "every_page", "features", "parity")
+)
 _PARAMETER = re.compile(r"\[([^\]]*)\]$")
 
 

@@ -24,7 +24,7 @@ const engine = createEngine({{
   archives: Object.fromEntries(archives),
   workerUrl: new URL("worker.js", import.meta.url).href,
   runtimeUrl: new URL("{manifest}", import.meta.url).href,
-  patience: 4000,
+  patience: {patience},
   onState: (state, sentence) => states.push([state, sentence ?? ""]),
 }});
 Object.assign(window, {{ engine, states }});
@@ -39,8 +39,8 @@ class Host:
     url: str
 
 
-def write_page(folder: Path, engine: Path, cache: Path) -> str:
-    """Write the runtime and a page for it; return the manifest's name."""
+def write_page(folder: Path, engine: Path, cache: Path, patience: int = 4000) -> str:
+    """Write the runtime and a page for it that waits so many ms; return the manifest's name."""
     runtime = bundle(engine, cache)
     for name, content in runtime.files.items():
         (folder / name).write_bytes(content)
@@ -48,7 +48,7 @@ def write_page(folder: Path, engine: Path, cache: Path) -> str:
         shutil.copy(ROOT / "theme" / "runtime" / "engine" / name, folder)
     (folder / "index.html").write_text(PAGE.format(policy=POLICY))
     archives = json.dumps(dict(runtime.calculators))
-    script = SCRIPT.format(manifest=runtime.manifest, archives=archives)
+    script = SCRIPT.format(manifest=runtime.manifest, archives=archives, patience=patience)
     (folder / "page.js").write_text(script)
     return runtime.manifest
 

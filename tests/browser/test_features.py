@@ -41,16 +41,11 @@ def states(rows: list[Row]) -> Iterator[tuple[dict[str, str], list[Row]]]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_feature_is_on_its_page(visit, path):
-    page: Page = visit(path)
-    missing = [row["id"] for row in of_page(path) if not page.locator(row["selector"]).count()]
-    assert missing == []
-
-
-@pytest.mark.parametrize("path", [page for page in PAGES if any("set" in r for r in of_page(page))])
-def test_every_feature_reacts_to_its_inputs(visit, base, path):
+def test_every_feature_is_on_its_page_and_reacts_to_its_inputs(visit, base, path):
     page: Page = visit(path)
     rows = of_page(path)
+    missing = [row["id"] for row in rows if not page.locator(row["selector"]).count()]
+    assert missing == []
     before = {r["changes"]: page.evaluate(SEEN, r["changes"]) for r in rows if "changes" in r}
     still: list[str] = []
     for inputs, together in states(rows):
