@@ -79,4 +79,5 @@ def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str | 
     changed: dict[str, str | None] = {
         name: value for name, value in new.items() if old.get(name) != value
     }
-    return changed | dict.fromkeys(old.keys() - new.keys())
+    # Not by a set: its order would differ from one run to the next.
+    return changed | {name: None for name in old if name not in new}

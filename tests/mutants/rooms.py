@@ -53,7 +53,8 @@ def tests_of(source: str) -> Tests:
         mirror = ROOT / "tests" / Path(source).parts[0] / Path(source).parts[1]
         files = sorted(str(path.relative_to(ROOT)) for path in mirror.rglob("test_*.py"))
         files += [*_naming(_dotted(source), "tests/engine"), "tests/engine/test_estimate.py"]
-    return Tests(files=tuple(dict.fromkeys(files)), calculators=tuple(users[:MOST_USERS]))
+    files = [path for path in dict.fromkeys(files) if path not in EVERY]
+    return Tests(files=tuple(files), calculators=tuple(users[:MOST_USERS]))
 
 
 def _naming(name: str, folder: str) -> list[str]:

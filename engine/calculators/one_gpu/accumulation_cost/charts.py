@@ -19,8 +19,9 @@ _FSDP = {"fsdp": "communication", "fsdp_once": "parameters", "fsdp_keep": "activ
 def memory(inputs: Inputs, result: Result) -> Bars:
     """Return the memory in micro-batches, and with all sequences at once."""
     step = step_of(inputs)
+    pieces = "micro-batch" if step.count == 1 else "micro-batches"
     bars = (
-        ("micro", f"{step.count} micro-batches of {step.batch}", held(step)),
+        ("micro", f"{step.count} {pieces} of {step.batch}", held(step)),
         ("once", f"one batch of {step.count * step.batch}", held(step, at_once=True)),
     )
     most = max(result.usable, *(one.total for _, _, one in bars))
