@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from engine import estimate
+from engine import estimate, import_run
 from engine.answer import dump, reply
 from engine.basis.inputs import Field, Number
 from engine.basis.text import Display, plain, show, words
@@ -27,6 +27,7 @@ from engine.calculator import Calculator, load, make, names
 
 USAGE = """python -m engine list
        python -m engine estimate RUN.json
+       python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]
        python -m engine CALCULATOR [name=value ...] [--json] [--binary] [--both-ways]
        python -m engine CALCULATOR --help"""
 ABOUT = """A bare number is in SI units, as in a link to the page: port=5e10. With a unit it is read
@@ -37,6 +38,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run one command; return the exit status: 0, or 2 where a name or a value cannot be used."""
     if arguments[:1] == ["estimate"]:
         return estimate.main(arguments[1:])
+    if arguments[:1] == ["import"]:
+        return import_run.main(arguments[1:])
     options = _parser().parse_intermixed_args(arguments)
     if options.command == "list" or (options.help and not options.command):
         print("\n".join(_list()))

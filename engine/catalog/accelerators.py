@@ -175,6 +175,9 @@ ACCELERATORS: Mapping[str, Gpu] = {
     "A100-SXM-80GB": _ampere("A100 SXM 80 GB", 80 * GiB, 2.039 * TB, 400.0, 300 * GB),
     # NVLink only by a bridge between pairs: eight of them talk over PCIe.
     "A100-PCIe-80GB": _ampere("A100 PCIe 80 GB", 80 * GiB, 1.935 * TB, 300.0, 0.0),
+    "A100-PCIe-40GB": _ampere("A100 PCIe 40 GB", 40 * GiB, 1.555 * TB, 250.0, 0.0),
+    # An A100 with 8 instead of 12 NVLinks.
+    "A800-SXM-80GB": _ampere("A800 SXM 80 GB", 80 * GiB, 2.039 * TB, 400.0, 200 * GB),
     "H100-SXM": _hopper("H100 SXM", 80 * GiB, 3.35 * TB, 450 * GB, "nvidia_h100"),
     "H100-PCIe": Gpu(
         name="H100 PCIe",
@@ -188,6 +191,38 @@ ACCELERATORS: Mapping[str, Gpu] = {
         pcie=_PCIE5,
         power=350.0,
     ),
+    # NVLink by a bridge between pairs, as for the PCIe card.
+    "H100-NVL": Gpu(
+        name="H100 NVL",
+        memory=94 * GiB,
+        memory_bandwidth=3.9 * TB,
+        peak={"bf16": 835 * TERA, "fp16": 835 * TERA, "fp8": 1671 * TERA},
+        sms=132,
+        scale_up=0.0,
+        source="bekman2025",
+        date="2026-11",
+        pcie=_PCIE5,
+        power=400.0,
+    ),
+    "H20": replace(
+        _hopper("H20", 96 * GiB, 4 * TB, 450 * GB, "bekman2025"),
+        peak={"bf16": 148 * TERA, "fp16": 148 * TERA, "fp8": 296 * TERA},
+        sms=78,
+        power=400.0,
+    ),
+    # One Grace for each Hopper: NVLink-C2C of 450 GB/s one way.
+    "GH200-96GB": replace(
+        _hopper("GH200 96 GB", 96 * GiB, 4 * TB, 450 * GB, "bekman2025"),
+        pcie=450 * GB,
+        host_link="NVLink-C2C",
+        power=1000.0,
+    ),
+    "GH200-144GB": replace(
+        _hopper("GH200 144 GB", 141 * GiB, 4.9 * TB, 450 * GB, "bekman2025"),
+        pcie=450 * GB,
+        host_link="NVLink-C2C",
+        power=1000.0,
+    ),
     "H200-SXM": _hopper("H200 SXM", 141 * GiB, 4.8 * TB, 450 * GB, "nvidia_h200"),
     # An H100 with 8 instead of 18 NVLinks.
     "H800-SXM": _hopper("H800 SXM", 80 * GiB, 3.35 * TB, 200 * GB, "deepseek2024"),
@@ -197,6 +232,33 @@ ACCELERATORS: Mapping[str, Gpu] = {
         _blackwell("B300 SXM", 270 * GiB, (2250, 13500), 148, 1100.0, "nvidia_b300"), pcie=_PCIE6
     ),
     "GB300": _superchip("GB300 NVL72", 279 * GiB, (2500, 15000), 1400.0, "nvidia_b300"),
+    # As announced, its maker's figures for a rack of 72 divided by 72; NVFP4 is that of training.
+    "VR200": replace(
+        _superchip("VR200 NVL72", 288 * GB, (4000, 35000), 1800.0, "nvidia_rubin"),
+        memory_bandwidth=22 * TB,
+        peak={
+            "bf16": 4000 * TERA,
+            "fp16": 4000 * TERA,
+            "fp8": 17500 * TERA,
+            "fp4": 35000 * TERA,
+        },
+        sms=224,
+        scale_up=1800 * GB,
+        pcie=2 * _C2C,
+    ),
+    # Two chips in one module, which software sees as two GPUs; here as one.
+    "MI250X": Gpu(
+        name="Instinct MI250X",
+        memory=128 * GiB,
+        memory_bandwidth=3.28 * TB,
+        peak={"bf16": 383 * TERA, "fp16": 383 * TERA},
+        sms=220,
+        scale_up=350 * GB,
+        source="bekman2025",
+        date="2026-11",
+        pcie=_PCIE4,
+        power=560.0,
+    ),
     # Seven links, one to each other GPU: the whole only when all eight take part.
     "MI300X": _instinct("Instinct MI300X", 192 * GiB, 5.3 * TB, _CDNA3, 304, 448 * GB, 750.0),
     "MI325X": _instinct("Instinct MI325X", 256 * GiB, 6 * TB, _CDNA3, 304, 448 * GB, 1000.0),

@@ -5,9 +5,10 @@ Sizes are those of the configuration file its authors released, or of the paper.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from engine.basis.units import Count
+from engine.catalog.model_rows import DENSE_ROWS, SPARSE_ROWS, Row
 
 Mlp = Literal["gelu", "swiglu"]
 Attention = Literal["mha", "mla"]
@@ -358,7 +359,33 @@ TINY_260 = Model(
     tied_embeddings=False,
 )
 
-MODELS: Mapping[str, Model] = {**_DENSE, **_SPARSE, "tiny-260": TINY_260}
+
+def _of_rows(rows: tuple[Row, ...]) -> dict[str, Model]:
+    """Return the models of rows; a file of its authors is told by one entry of the bibliography."""
+    found = {}
+    for key, name, layers, hidden, heads, groups, width, vocabulary, others, where, _ in rows:
+        sizes: dict[str, Any] = {"mlp": "swiglu", "tied_embeddings": False, **others}
+        found[key] = Model(
+            name=name,
+            num_layers=layers,
+            hidden_size=hidden,
+            num_attention_heads=heads,
+            num_key_value_heads=groups,
+            ffn_hidden_size=width,
+            vocab_size=vocabulary,
+            source="model_files" if "/" in where or "arXiv" in where else where,
+            **sizes,
+        )
+    return found
+
+
+MODELS: Mapping[str, Model] = {
+    **_DENSE,
+    **_of_rows(DENSE_ROWS),
+    **_SPARSE,
+    **_of_rows(SPARSE_ROWS),
+    "tiny-260": TINY_260,
+}
 
 # Small enough for plain data parallelism: all states of one fit on an 80 GB GPU.
 SMALL_MODELS: Mapping[str, Model] = {

@@ -48,7 +48,11 @@ def test_the_h100_peaks_at_989_dense_teraflops_in_bf16():
 
 
 def test_fp8_doubles_bf16_to_within_rounding_of_the_datasheets():
-    rows = [gpu for gpu in ACCELERATORS.values() if "fp8" in gpu.peak and gpu.name != "L40S"]
+    rows = [
+        gpu
+        for gpu in ACCELERATORS.values()
+        if "fp8" in gpu.peak and gpu.name not in ("L40S", "VR200 NVL72")
+    ]
     ratios = {gpu.peak["fp8"] / gpu.peak["bf16"] for gpu in rows}
     assert all(abs(ratio - 2) < 0.002 for ratio in ratios)
 
@@ -66,7 +70,7 @@ def test_every_accelerator_that_a_run_file_may_name_is_there():
 
 @each("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)
 def test_an_accelerator_multiplies_in_half_precision(gpu):
-    assert 100 * TERA < gpu.peak["fp16"] < 3000 * TERA
+    assert 100 * TERA < gpu.peak["fp16"] < 4001 * TERA
 
 
 @each("gpu", ACCELERATORS.values(), ids=lambda gpu: gpu.name)

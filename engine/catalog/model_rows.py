@@ -1,0 +1,130 @@
+"""Further published models, a row each: the sizes of the file that their authors released.
+
+A row: key, name, layers, hidden size, query heads, key-value heads, feed-forward size, vocabulary,
+what differs from a Llama, where the file is, parameters as published (of the file's tensors where
+they are counted there, else the rounded number of the name or the report).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.basis.units import Parameters
+
+Row = tuple[str, str, int, int, int, int, int, int, Mapping[str, Any], str, Parameters]
+
+DATE = "2026-11"
+_TIED = {"tied_embeddings": True}
+_GPT = {"mlp": "gelu", "tied_embeddings": True, "biases": True}
+_SC21 = _GPT | {"learned_positions": 2048}
+_MPT = {"mlp": "gelu", "tied_embeddings": True}
+_GPT2 = _GPT | {"learned_positions": 1024}
+_OPT = _GPT | {"learned_positions": 2050}
+
+
+def _of(experts: int, each: int, width: int, **others: int) -> dict[str, Any]:
+    return {
+        "num_experts": experts,
+        "experts_per_token": each,
+        "expert_ffn_hidden_size": width,
+        **others,
+    }
+
+
+def _latents(head: int, query: int = 0, value: int = 128) -> dict[str, Any]:
+    return {
+        "attention": "mla",
+        "head_size": head,
+        "query_latent_size": query,
+        "key_value_latent_size": 512,
+        "rotary_head_size": 64,
+        "value_head_size": value,
+    }
+
+
+# A row is a line.
+# ruff: noqa: E501
+# fmt: off
+DENSE_ROWS: tuple[Row, ...] = (
+    ("gpt-1.7b", "GPT 1.7B", 24, 2304, 24, 24, 9216, 51200, _SC21, "narayanan2021", 1.7e9),
+    ("gpt-3.6b", "GPT 3.6B", 30, 3072, 32, 32, 12288, 51200, _SC21, "narayanan2021", 3.6e9),
+    ("gpt-7.5b", "GPT 7.5B", 36, 4096, 32, 32, 16384, 51200, _SC21, "narayanan2021", 7.5e9),
+    ("gpt-18b", "GPT 18.4B", 40, 6144, 48, 48, 24576, 51200, _SC21, "narayanan2021", 18.4e9),
+    ("gpt-39b", "GPT 39.1B", 48, 8192, 64, 64, 32768, 51200, _SC21, "narayanan2021", 39.1e9),
+    ("gpt-76b", "GPT 76.1B", 60, 10240, 80, 80, 40960, 51200, _SC21, "narayanan2021", 76.1e9),
+    ("gpt-146b", "GPT 145.6B", 80, 12288, 96, 96, 49152, 51200, _SC21, "narayanan2021", 145.6e9),
+    ("gpt-310b", "GPT 310.1B", 96, 16384, 128, 128, 65536, 51200, _SC21, "narayanan2021", 310.1e9),
+    ("mpt-125m", "MPT 125M", 12, 768, 12, 12, 3072, 50368, _MPT, "mosaicml2023", 0.124e9),
+    ("mpt-350m", "MPT 350M", 24, 1024, 16, 16, 4096, 50368, _MPT, "mosaicml2023", 0.354e9),
+    ("mpt-760m", "MPT 760M", 24, 1536, 12, 12, 6144, 50368, _MPT, "mosaicml2023", 0.758e9),
+    ("mpt-1b", "MPT 1B", 24, 2048, 16, 16, 8192, 50368, _MPT, "mosaicml2023", 1.313e9),
+    ("mpt-3b", "MPT 3B", 32, 2560, 20, 20, 10240, 50368, _MPT, "mosaicml2023", 2.648e9),
+    ("mpt-13b", "MPT 13B", 40, 5120, 40, 40, 20480, 50368, _MPT, "mosaicml2023", 12.846e9),
+    ("mpt-30b", "MPT 30B", 48, 7168, 56, 56, 28672, 50368, _MPT, "mosaicml2023", 29.964e9),
+    ("mpt-70b", "MPT 70B", 80, 8192, 64, 64, 32768, 50368, _MPT, "mosaicml2023", 64.862e9),
+    ("gpt-2", "GPT-2", 12, 768, 12, 12, 3072, 50257, _GPT2, "openai-community/gpt2", 124.44e6),
+    ("gpt-2-xl", "GPT-2 XL", 48, 1600, 25, 25, 6400, 50257, _GPT2, "openai-community/gpt2-xl", 1557.6e6),
+    ("gpt-neox-20b", "GPT-NeoX 20B", 44, 6144, 64, 64, 24576, 50432, {"mlp": "gelu", "biases": True}, "EleutherAI/gpt-neox-20b", 20.55e9),
+    ("opt-13b", "OPT 13B", 40, 5120, 40, 40, 20480, 50272, _OPT, "facebook/opt-13b", 12.85e9),
+    ("opt-66b", "OPT 66B", 64, 9216, 72, 72, 36864, 50272, _OPT, "facebook/opt-66b", 65.7e9),
+    ("falcon-40b", "Falcon 40B", 60, 8192, 128, 8, 32768, 65024, _MPT, "tiiuae/falcon-40b", 41.3e9),
+    ("falcon-180b", "Falcon 180B", 80, 14848, 232, 8, 59392, 65024, _MPT, "tiiuae/falcon-180B", 179.5e9),
+    ("starcoder2-15b", "StarCoder2 15B", 40, 6144, 48, 4, 24576, 49152, {"mlp": "gelu", "biases": True}, "bigcode/starcoder2-15b", 15.96e9),
+    ("nemotron-4-15b", "Nemotron-4 15B", 32, 6144, 48, 8, 24576, 256000, {"mlp": "gelu"}, "arXiv:2402.16819", 15.6e9),
+    ("nemotron-4-340b", "Nemotron-4 340B", 96, 18432, 96, 8, 73728, 256000, {"mlp": "gelu"}, "nvidia/Nemotron-4-340B-Base", 341e9),
+    ("llama-7b", "Llama 7B", 32, 4096, 32, 32, 11008, 32000, {}, "arXiv:2302.13971", 6.738e9),
+    ("llama-13b", "Llama 13B", 40, 5120, 40, 40, 13824, 32000, {}, "arXiv:2302.13971", 13.016e9),
+    ("llama-33b", "Llama 33B", 60, 6656, 52, 52, 17920, 32000, {}, "arXiv:2302.13971", 32.529e9),
+    ("llama-65b", "Llama 65B", 80, 8192, 64, 64, 22016, 32000, {}, "arXiv:2302.13971", 65.286e9),
+    ("code-llama-34b", "Code Llama 34B", 48, 8192, 64, 8, 22016, 32000, {}, "codellama/CodeLlama-34b-hf", 33.744e9),
+    ("llama-3.2-1b", "Llama 3.2 1B", 16, 2048, 32, 8, 8192, 128256, _TIED, "meta-llama/Llama-3.2-1B", 1.2358e9),
+    ("llama-3.2-3b", "Llama 3.2 3B", 28, 3072, 24, 8, 8192, 128256, _TIED, "meta-llama/Llama-3.2-3B", 3.2127e9),
+    ("mistral-7b", "Mistral 7B", 32, 4096, 32, 8, 14336, 32000, {}, "mistralai/Mistral-7B-v0.1", 7.2417e9),
+    ("mistral-nemo-12b", "Mistral Nemo 12B", 40, 5120, 32, 8, 14336, 131072, {"head_size": 128}, "mistralai/Mistral-Nemo-Base-2407", 12.248e9),
+    ("mistral-small-24b", "Mistral Small 24B", 40, 5120, 32, 8, 32768, 131072, {"head_size": 128}, "mistralai/Mistral-Small-24B-Base-2501", 23.572e9),
+    ("mistral-large-123b", "Mistral Large 2", 88, 12288, 96, 8, 28672, 32768, {}, "mistralai/Mistral-Large-Instruct-2407", 122.61e9),
+    ("qwen2.5-0.5b", "Qwen2.5 0.5B", 24, 896, 14, 2, 4864, 151936, _TIED, "Qwen/Qwen2.5-0.5B", 0.494e9),
+    ("qwen2.5-1.5b", "Qwen2.5 1.5B", 28, 1536, 12, 2, 8960, 151936, _TIED, "Qwen/Qwen2.5-1.5B", 1.5437e9),
+    ("qwen2.5-3b", "Qwen2.5 3B", 36, 2048, 16, 2, 11008, 151936, _TIED, "Qwen/Qwen2.5-3B", 3.0859e9),
+    ("qwen2.5-7b", "Qwen2.5 7B", 28, 3584, 28, 4, 18944, 152064, {}, "Qwen/Qwen2.5-7B", 7.6156e9),
+    ("qwen2.5-14b", "Qwen2.5 14B", 48, 5120, 40, 8, 13824, 152064, {}, "Qwen/Qwen2.5-14B", 14.770e9),
+    ("qwen2.5-32b", "Qwen2.5 32B", 64, 5120, 40, 8, 27648, 152064, {}, "Qwen/Qwen2.5-32B", 32.764e9),
+    ("qwen2.5-72b", "Qwen2.5 72B", 80, 8192, 64, 8, 29568, 152064, {}, "Qwen/Qwen2.5-72B", 72.706e9),
+    ("qwen3-4b", "Qwen3 4B", 36, 2560, 32, 8, 9728, 151936, _TIED | {"head_size": 128}, "yang2025", 4.022e9),
+    ("qwen3-8b", "Qwen3 8B", 36, 4096, 32, 8, 12288, 151936, {"head_size": 128}, "yang2025", 8.1907e9),
+    ("qwen3-14b", "Qwen3 14B", 40, 5120, 40, 8, 17408, 151936, {"head_size": 128}, "yang2025", 14.768e9),
+    ("qwen3-32b", "Qwen3 32B", 64, 5120, 64, 8, 25600, 151936, {"head_size": 128}, "yang2025", 32.762e9),
+    ("gemma-7b", "Gemma 7B", 28, 3072, 16, 16, 24576, 256000, _TIED | {"head_size": 256}, "google/gemma-7b", 8.538e9),
+    ("gemma-2-9b", "Gemma 2 9B", 42, 3584, 16, 8, 14336, 256000, _TIED | {"head_size": 256, "sliding_window": 4096}, "google/gemma-2-9b", 9.242e9),
+    ("gemma-2-27b", "Gemma 2 27B", 46, 4608, 32, 16, 36864, 256000, _TIED | {"head_size": 128, "sliding_window": 4096}, "google/gemma-2-27b", 27.227e9),
+    ("phi-3-mini", "Phi-3 mini", 32, 3072, 32, 32, 8192, 32064, {}, "microsoft/Phi-3-mini-4k-instruct", 3.8211e9),
+    ("phi-4", "Phi-4", 40, 5120, 40, 10, 17920, 100352, {}, "microsoft/phi-4", 14.660e9),
+    ("olmo-1b", "OLMo 1B", 16, 2048, 16, 16, 8192, 50304, _TIED, "allenai/OLMo-1B-hf", 1.1768e9),
+    ("olmo-7b", "OLMo 7B", 32, 4096, 32, 32, 11008, 50304, {}, "allenai/OLMo-7B-hf", 6.8883e9),
+    ("olmo-2-7b", "OLMo 2 7B", 32, 4096, 32, 32, 11008, 100352, {}, "allenai/OLMo-2-1124-7B", 7.2986e9),
+    ("olmo-2-13b", "OLMo 2 13B", 40, 5120, 40, 40, 13824, 100352, {}, "allenai/OLMo-2-1124-13B", 13.716e9),
+    ("olmo-2-32b", "OLMo 2 32B", 64, 5120, 40, 8, 27648, 100352, {}, "allenai/OLMo-2-0325-32B", 32.234e9),
+    ("yi-34b", "Yi 34B", 60, 7168, 56, 8, 20480, 64000, {}, "01-ai/Yi-34B", 34.389e9),
+    ("deepseek-67b", "DeepSeek LLM 67B", 95, 8192, 64, 8, 22016, 102400, {}, "deepseek-ai/deepseek-llm-67b-base", 67.425e9),
+    ("command-r-plus", "Command R+", 64, 12288, 96, 8, 33792, 256000, _TIED, "CohereForAI/c4ai-command-r-plus", 103.81e9),
+    ("palm-540b", "PaLM 540B", 118, 18432, 48, 1, 73728, 256000, _TIED | {"head_size": 256}, "chowdhery2022", 540.35e9),
+)
+SPARSE_ROWS: tuple[Row, ...] = (
+    ("grok-1", "Grok-1", 64, 6144, 48, 8, 32768, 131072, _TIED | _of(8, 2, 32768), "xai-org/grok-1", 314e9),
+    ("llama-4-scout", "Llama 4 Scout", 48, 5120, 40, 8, 16384, 202048, _of(16, 1, 8192, num_shared_experts=1), "meta-llama/Llama-4-Scout-17B-16E", 107.8e9),
+    ("llama-4-maverick", "Llama 4 Maverick", 48, 5120, 40, 8, 16384, 202048, _of(128, 1, 8192, num_shared_experts=1, dense_layer_every=2), "meta-llama/Llama-4-Maverick-17B-128E", 400.7e9),
+    ("deepseek-moe-16b", "DeepSeekMoE 16B", 28, 2048, 16, 16, 10944, 102400, _of(64, 6, 1408, num_shared_experts=2, num_dense_layers=1), "deepseek-ai/deepseek-moe-16b-base", 16.376e9),
+    ("deepseek-v2", "DeepSeek-V2", 60, 5120, 128, 128, 12288, 102400, _of(160, 6, 1536, num_shared_experts=2, num_dense_layers=1, nodes_per_token=3) | _latents(192, 1536), "deepseek-ai/DeepSeek-V2", 235.74e9),
+    ("deepseek-v2-lite", "DeepSeek-V2 Lite", 27, 2048, 16, 16, 10944, 102400, _of(64, 6, 1408, num_shared_experts=2, num_dense_layers=1) | _latents(192), "deepseek-ai/DeepSeek-V2-Lite", 15.706e9),
+    ("moonlight-16b", "Moonlight 16B-A3B", 27, 2048, 16, 16, 11264, 163840, _of(64, 6, 1408, num_shared_experts=2, num_dense_layers=1) | _latents(192), "moonshotai/Moonlight-16B-A3B", 15.96e9),
+    # Three of four layers have a gated delta rule instead of attention; taken as attention.
+    ("qwen3-next-80b-a3b", "Qwen3-Next 80B-A3B", 48, 2048, 16, 2, 5120, 151936, _of(512, 10, 512, num_shared_experts=1) | {"head_size": 256}, "Qwen/Qwen3-Next-80B-A3B-Instruct", 80e9),
+    ("qwen3-coder-480b-a35b", "Qwen3-Coder 480B-A35B", 62, 6144, 96, 8, 8192, 151936, _of(160, 8, 2560) | {"head_size": 128}, "Qwen/Qwen3-Coder-480B-A35B-Instruct", 480.15e9),
+    ("qwen1.5-moe-a2.7b", "Qwen1.5-MoE A2.7B", 24, 2048, 16, 16, 5632, 151936, _of(60, 4, 1408, num_shared_experts=4), "Qwen/Qwen1.5-MoE-A2.7B", 14.316e9),
+    ("gpt-oss-20b", "GPT-OSS 20B", 24, 2880, 64, 8, 2880, 201088, _of(32, 4, 2880) | {"head_size": 64, "sliding_window": 128, "biases": True}, "openai2025", 20.91e9),
+    ("dbrx", "DBRX", 40, 6144, 48, 8, 10752, 100352, _of(16, 4, 10752), "databricks/dbrx-base", 131.6e9),
+    ("olmoe-7b", "OLMoE 1B-7B", 16, 2048, 16, 16, 1024, 50304, _of(64, 8, 1024), "allenai/OLMoE-1B-7B-0924", 6.919e9),
+    ("phi-3.5-moe", "Phi-3.5 MoE", 32, 4096, 32, 8, 6400, 32064, _of(16, 2, 6400), "microsoft/Phi-3.5-MoE-instruct", 41.87e9),
+    ("glm-4.5-air", "GLM-4.5 Air", 46, 4096, 96, 8, 10944, 151552, _of(128, 8, 1408, num_shared_experts=1, num_dense_layers=1) | {"head_size": 128, "num_prediction_layers": 1}, "zai-org/GLM-4.5-Air-Base", 106.85e9),
+    ("glm-4.5", "GLM-4.5", 92, 5120, 96, 8, 12288, 151552, _of(160, 8, 1536, num_shared_experts=1, num_dense_layers=3) | {"head_size": 128, "num_prediction_layers": 1}, "zai-org/GLM-4.5-Base", 352.8e9),
+)
+# fmt: on

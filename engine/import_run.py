@@ -1,0 +1,77 @@
+"""`python -m engine import FILE ...`: configurations in, one run file out."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from engine.catalog.models import MODELS
+from engine.catalog.nodes import NODES
+from engine.run.importers.assemble import DGX_H100, Defaults, Imported, imported
+from engine.run.importers.told import TextError
+
+USAGE = "python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Read files ("-": standard input), print a run file; return 0, or 2 where there is none.
+
+    What is derived, assumed or ignored goes to standard error, a line each.
+    """
+    parser = argparse.ArgumentParser(usage=USAGE, allow_abbrev=False)
+    parser.add_argument("files", nargs="+", help="configurations of one job; -: standard input")
+    parser.add_argument("--model", default="", choices=["", *MODELS], metavar="NAME")
+    parser.add_argument("--node", default="", choices=["", *NODES], metavar="NAME")
+    parser.add_argument("--gpus", type=int, default=0)
+    parser.add_argument("--quiet", action="store_true", help="say contradictions only")
+    options = parser.parse_args(arguments)
+    try:
+        text = "\n---\n".join(_text(name) for name in options.files)
+        found = imported(text, _defaults(options))
+    except (OSError, UnicodeDecodeError) as error:
+        return _fail([str(error)])
+    except TextError as error:
+        return _fail([str(error)])
+    if not options.quiet:
+        _say(_report(found))
+    if found.run is None:
+        return _fail(found.contradictions)
+    sys.stdout.write(json.dumps(found.document, indent=2) + "\n")
+    return 0
+
+
+def _text(name: str) -> str:
+    if name == "-":
+        return sys.stdin.read()
+    with open(name, encoding="utf-8") as file:  # noqa: PTH123 (pathlib costs start-up time)
+        return file.read()
+
+
+def _defaults(options: argparse.Namespace) -> Defaults:
+    node = NODES.get(options.node)
+    cluster = DGX_H100
+    if node:
+        cluster = {
+            "gpu": node.gpu,
+            "gpus_per_node": node.gpus_per_node,
+            "nics_per_node": node.nics_per_node,
+            "nic_bandwidth": node.nic_bandwidth,
+        }
+    return Defaults(model=options.model, cluster=cluster, world_size=max(0, options.gpus))
+
+
+def _report(found: Imported) -> list[str]:
+    lines = [f"recognized: {', '.join(found.dialects)}"]
+    for entry in found.entries:
+        where = f"line {entry.line}: " if entry.line else ""
+        lines.append(f"{entry.kind:10} {where}{entry.key} = {entry.value}: {entry.meaning}")
+    return lines
+
+
+def _say(lines: Sequence[str]) -> None:
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+
+def _fail(problems: Sequence[str]) -> int:
+    _say(problems)
+    return 2

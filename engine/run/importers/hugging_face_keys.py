@@ -1,0 +1,41 @@
+"""The keys of a `config.json`, each told with its line."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.catalog.models import MODELS, Model
+from engine.run.importers.hugging_face import model_of, shape_of
+from engine.run.importers.model_families import VERSION
+from engine.run.importers.told import Draft, Given
+
+
+def take_hugging_face(tree: Mapping[str, Any], given: list[Given], draft: Draft) -> None:
+    """Read a `config.json` into a draft: the model as an object, or as a row of the catalog."""
+    shape = shape_of(tree)
+    for one in given:
+        name = one.key.removeprefix("text_config.")
+        if name in shape.used:
+            draft.take_silent(one, f"model.{shape.used[name]}")
+        elif name == "model_type":
+            draft.tell(one, "understood", f"the family; its defaults are those of {VERSION}")
+        else:
+            draft.tell(one, "ignored", "changes neither time nor memory that is predicted here")
+    for kind, told in (("derived", shape.derived), ("assumed", shape.assumed)):
+        for key, why in told.items():
+            said = Given(key=f"model.{key}", value=shape.fields.get(key, ""), line=0)
+            draft.tell(said, "derived" if kind == "derived" else "assumed", why)
+    found: list[str] = []
+    model = model_of(tree, "model", found)
+    draft.contradictions += found
+    if model is not None:
+        draft.values["model"] = known(model) or dict(shape.fields)
+
+
+def known(model: Model) -> str | None:
+    """Return the row of the catalog that has the same shape."""
+    names = ("name", "source")
+    wanted = {key: getattr(model, key) for key in Model.__slots__ if key not in names}
+    for key, one in MODELS.items():
+        if all(getattr(one, name) == value for name, value in wanted.items()):
+            return key
+    return None

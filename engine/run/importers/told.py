@@ -1,0 +1,186 @@
+"""What an importer says of a text: every key with its line, and what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["understood", "derived", "assumed", "ignored"]
+LONGEST_TEXT = 1_000_000
+_LONGEST_SHOWN = 80
+# What must be one or more; a switch is no number below one.
+_DEGREES = ("parallelism.", "training.micro", "training.global", "sequence_length")
+_STAGE = "parallelism.zero_stage"
+
+
+class TextError(ValueError):
+    """A text that cannot be read: line, column and reason are in the message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """One key of a text.
+
+    Attributes:
+        key: as the text writes it.
+        value: as read; `True` for a switch.
+        line: counted from 1.
+    """
+
+    key: str
+    value: Any
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What became of one key.
+
+    Attributes:
+        key: as the text writes it; of an assumption that of the run file.
+        value: as the text writes it, shortened.
+        line: counted from 1; 0 where no line says it.
+        kind: understood, derived from others, assumed, or ignored.
+        meaning: what it is in the run file, or why it is not.
+    """
+
+    key: str
+    value: str
+    line: int
+    kind: Kind
+    meaning: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """A run file while it is put together.
+
+    Attributes:
+        values: path of a run file's key -> value.
+        lines: path -> the line that said so.
+        entries: of all keys so far.
+        contradictions: sentences.
+        notes: what derivation needs and a run file has no key for.
+        dialects: names of what was recognized.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    contradictions: list[str] = field(default_factory=list)
+    notes: dict[str, Any] = field(default_factory=dict)
+    dialects: list[str] = field(default_factory=list)
+
+    def take(self, given: Given, path: str, value: Any) -> None:  # noqa: ANN401
+        """Note that a key says `path = value`; two keys that disagree contradict each other."""
+        if path.startswith(_DEGREES) and _is_too_small(path, value):
+            self.contradictions.append(
+                f"line {given.line}: {shorten(given.key)} is {shorten(value)}; at least 1 is needed"
+            )
+            self.tell(given, "ignored", "no number that can be")
+            return
+        if path == "training.precision" and "bf16" in (value, self.values.get(path, "")):
+            # Products in 8 or 4 bits are named beside the 16 bits of the rest.
+            before = self.values.get(path, value)
+            value = before if value == "bf16" else value
+        elif path in self.values and self.values[path] != value and self.lines.get(path):
+            self.contradictions.append(
+                f"line {given.line}: {shorten(given.key)} says {shorten(value)}, line "
+                f"{self.lines[path]} says {shorten(self.values[path])} for {path}; "
+                "the later one is taken."
+            )
+        self.values[path] = value
+        self.lines[path] = given.line
+        self.tell(given, "understood", f"{path} = {shorten(value)}")
+
+    def take_silent(self, given: Given, path: str) -> None:
+        """Note that a key is understood; its value is put where it belongs elsewhere."""
+        self.tell(given, "understood", f"{path} = {shorten(given.value)}")
+
+    def derive(self, path: str, value: Any, why: str) -> None:  # noqa: ANN401
+        """Note what follows from other keys."""
+        self.values[path] = value
+        self.entries.append(
+            Entry(key=path, value=shorten(value), line=0, kind="derived", meaning=why)
+        )
+
+    def assume(self, path: str, value: Any, why: str) -> None:  # noqa: ANN401
+        """Note what no key says, unless one did."""
+        if path in self.values:
+            return
+        self.values[path] = value
+        self.entries.append(
+            Entry(key=path, value=shorten(value), line=0, kind="assumed", meaning=why)
+        )
+
+    def tell(self, given: Given, kind: Kind, meaning: str) -> None:
+        """Note what became of a key."""
+        self.entries.append(
+            Entry(
+                key=shorten(given.key),
+                value=shorten(given.value),
+                line=given.line,
+                kind=kind,
+                meaning=meaning,
+            )
+        )
+
+    def get(self, path: str, default: Any = 1) -> Any:  # noqa: ANN401
+        """Return a value, or a default."""
+        return self.values.get(path, default)
+
+
+def _is_too_small(path: str, value: object) -> bool:
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return number and path != _STAGE and int(str(value)) < 1
+
+
+def shorten(value: object) -> str:
+    """Return a value in a few characters on one line."""
+    text = str(value) if not isinstance(value, bool) else ("true" if value else "false")
+    text = " ".join(text[: 4 * _LONGEST_SHOWN].split())
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+
+
+def whole(value: object) -> int | None:
+    """Return a whole number, or None; of a text at most 18 digits."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value if abs(value) < 10**18 else None
+    if isinstance(value, float):
+        return int(value) if value == value and abs(value) < 1e18 and value == int(value) else None
+    text = str(value).strip().replace("_", "")
+    body = text.removeprefix("-")
+    return int(text) if body.isascii() and body.isdigit() and len(body) <= 18 else None
+
+
+def positive(value: object) -> int | None:
+    """Return a whole number of at least 1, or None."""
+    number = whole(value)
+    return number if number is not None and number > 0 else None
+
+
+def flag(value: object) -> bool:
+    """Return whether a value means yes; a switch without a value does."""
+    return value is True or str(value).strip().lower() in ("true", "1", "yes", "on")
+
+
+def flat(
+    tree: Mapping[str, Any], line_of: Mapping[str, int] | None = None, depth: int = 8
+) -> list[Given]:
+    """Return the leaves of a nested object, their keys joined by points."""
+    found: list[Given] = []
+    _flatten(tree, "", line_of or {}, depth, found)
+    return found
+
+
+def _flatten(
+    tree: Mapping[str, Any], path: str, lines: Mapping[str, int], depth: int, found: list[Given]
+) -> None:
+    for key, value in tree.items():
+        name = f"{path}{key}"
+        if isinstance(value, Mapping) and value and depth:
+            _flatten(value, f"{name}.", lines, depth - 1, found)
+        else:
+            line = lines.get(name) or lines.get(str(key)) or 0
+            found.append(Given(key=name, value=value, line=line))

@@ -1,0 +1,166 @@
+"""Configurations as runs: key by key what was meant, contradictions by name, damage refused."""
+
+import json
+import random
+
+import pytest
+
+from engine.catalog.models import MODELS
+from engine.estimate import estimate
+from engine.formulas.parameters import total_parameters
+from engine.run.importers.assemble import imported
+from engine.run.importers.layouts import pieces_of
+from engine.run.importers.shell import script_flags
+from engine.run.importers.told import TextError
+from engine.run.importers.yaml_subset import yaml_keys
+from tests.engine.run.importers.fuzz import mutated, tried
+from tests.engine.run.importers.hf_files import FILES
+from tests.engine.run.importers.texts import TEXTS
+
+
+def at(document, path):
+    for key in path.split("."):
+        document = document[key]
+    return document
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_configuration_says_what_was_meant(name):
+    text, meant = TEXTS[name]
+    found = imported(text)
+    assert found.contradictions == ()
+    assert {path: at(found.document, path) for path in meant} == meant
+    assert estimate(found.run)["step_time"] > 0
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_key_is_told_with_its_line(name):
+    text, _ = TEXTS[name]
+    lines = text.splitlines()
+    entries = imported(text).entries
+    assert {entry.kind for entry in entries} <= {"understood", "derived", "assumed", "ignored"}
+    for entry in entries:
+        if entry.line:
+            last = entry.key.lstrip("-").rpartition(".")[2].rpartition("=")[0] or entry.key
+            word = last.lstrip("-").rpartition(".")[2]
+            assert word in lines[entry.line - 1] or entry.kind == "understood"
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "parameters", "row"), FILES, ids=lambda one: str(one)[:30]
+)
+def test_a_config_json_has_the_published_parameters(name, keys, parameters, row):
+    text = json.dumps({**keys, "_name_or_path": name, "torch_dtype": "bfloat16"}, indent=2)
+    found = imported(text)
+    assert found.contradictions == ()
+    assert total_parameters(found.run.model) == pytest.approx(parameters, rel=0.01)
+    if row:
+        assert found.document["model"] == row or total_parameters(found.run.model) == pytest.approx(
+            total_parameters(MODELS[row]), rel=0.002
+        )
+
+
+def test_there_are_forty_configurations():
+    assert len(TEXTS) + len(FILES) >= 40
+
+
+def test_an_unknown_key_is_never_dropped():
+    text, _ = TEXTS["megatron gpt3 175b"]
+    found = imported(text + "\n--frobnicate 3\n")
+    (entry,) = [entry for entry in found.entries if entry.key == "--frobnicate"]
+    assert (entry.kind, entry.meaning) == ("ignored", "not known to this importer")
+
+
+CONTRADICTIONS = [
+    ("megatron gpt3 175b", "--micro-batch-size 1", "--micro-batch-size 7",
+     "global batch size (1536) is not divisible by micro batch size (7) times data parallel size"),
+    ("megatron gpt3 175b", "NUM_NODES=16", "NUM_NODES=15", "world size (120) is not divisible by"),
+    ("megatron mixtral 8x7b", "--expert-model-parallel-size 8", "--expert-model-parallel-size 7",
+     "expert_tensor_model_pipeline_parallel size (28)"),
+    ("torchtitan toml 405b", "data_parallel_shard_degree = 16",
+     'data_parallel_shard_degree = 16\npipeline_parallel_schedule = "Foo"\n'
+     "pipeline_parallel_degree = 2", "pipeline_parallel_schedule foo is not known"),
+    ("torchtitan flags", "--training.seq_len 8192",
+     "--training.seq_len 8192 --parallelism.data_parallel_shard_degree 5",
+     "Invalid parallel dims: dp_replicate(1) * dp_shard(5)"),
+    ("torchtitan toml deepseek", "expert_parallel_degree = 64", "expert_parallel_degree = 48",
+     "expert_parallel_degree(48) must divide dp_shard x cp x tp = 256"),
+    ("deepspeed zero 3", '_per_gpu": 4', '_per_gpu": 3',
+     "Check batch related parameters"),
+    ("megatron log", "num_layers ...................................... 80",
+     "num_layers ...................................... 7", "parallelism.pipeline_parallel: 4"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "old", "new", "said"), CONTRADICTIONS)
+def test_a_contradiction_is_named_as_the_framework_would(name, old, new, said):
+    text = TEXTS[name][0]
+    assert old in text
+    found = imported(text.replace(old, new))
+    assert found.run is None
+    assert any(said in line for line in found.contradictions), found.contradictions
+
+
+def test_two_texts_that_disagree_are_told():
+    found = imported(TEXTS["deepspeed zero 1 fp16"][0] + '---\n{"zero_optimization": {"stage": 2}}')
+    assert any("zero_optimization.stage" in line for line in found.contradictions)
+
+
+BAD = [
+    ("", "line 1"),
+    ("hello there", "no configuration is recognized"),
+    ('{"model_type": "llama",\n "hidden_size": }', "line 2, column 17"),
+    ("[parallelism]\ntensor_parallel_degree = = 2", "line 2, column"),
+    ("distributed_type: FSDP\nfsdp_config:\n\tfsdp_version: 2", "line 3, column 1: a tab"),
+    ("distributed_type: FSDP\n&anchor x", "line 2, column 1"),
+    ("{" * 5000, "line 1: nested too deeply"),
+    ('{"a":' * 99 + "1", "line 1, column"),
+    ("def f():\n    x.parallelism.tensor_parallel_degree = (", "line 2, column"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), BAD)
+def test_malformed_text_is_refused_with_line_column_and_reason(text, said):
+    with pytest.raises(TextError) as caught:
+        imported(text)
+    assert said in str(caught.value)
+
+
+def test_a_long_text_is_refused_in_words():
+    with pytest.raises(TextError, match="at most 1000000"):
+        imported("x" * 1_000_001)
+
+
+def test_variables_sums_and_defaults_of_a_script():
+    text = 'A=4\nB=$((A * 2))\nC=${UNSET:-3}\nrun --x $A --y ${B} --z $C --w "$D" --on\n'
+    flags = {one.key: one.value for one in script_flags(text)}
+    assert (flags["--x"], flags["--y"], flags["--z"]) == ("4", "8", "3")
+    assert (flags["--w"], flags["--on"]) == ("$D", True)
+
+
+def test_no_sum_of_a_script_grows_without_bound():
+    text = "A=9\n" + "\n".join("A=$((A * A))" for _ in range(50)) + "\nrun --x $A"
+    (flag,) = script_flags(text)
+    assert len(str(flag.value)) < 60
+
+
+def test_yaml_says_the_line_of_each_key():
+    keys = yaml_keys("a:\n  b: 1\n  c:\n    - x\n    - 2\n# note\nd: 'q' # more\n")
+    assert [(one.key, one.value, one.line) for one in keys] == [
+        ("a.b", 1, 2),
+        ("a.c", ["x", 2], 4),
+        ("d", "q", 7),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [("E|(t|)*3,m|m||L", [0, 1, 1, 1, 0, 0, 0, 0]), ("Ett|t*3|ttL", [2, 3, 2]), ("x", [])],
+)
+def test_a_layout_is_unrolled(text, sizes):
+    assert pieces_of(text) == sizes
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_a_damaged_text_is_answered_or_refused(seed):
+    assert tried(mutated(random.Random(f"damaged {seed}"))) in ("read", "contradicted", "refused")
