@@ -17,7 +17,7 @@ LAYERS = (
     {"formulas", "collectives", "schedules"},
     {"simulate"},
     {"tiny"},
-    {"calculator", "estimate"},
+    {"calculator", "estimate", "import_run"},
     {"draw"},
     {"form"},
     {"calculators"},
