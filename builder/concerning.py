@@ -8,6 +8,20 @@ from engine import calculator
 
 _PLACED = re.compile(r"(?:\[\[|/// predict \| )(\w+)")
 ENGINE, ARTICLES = "tests/engine", "tests/builder/test_articles.py"
+PARITY = "tests/browser/test_parity.py"
+PAGES = tuple(
+    f"tests/browser/test_{name}.py" for name in ("every_figure", "every_page", "features")
+)
+
+
+def in_a_browser(root: Path, name: str) -> list[str]:
+    """Return pytest's arguments for what concerns a calculator or an article in a browser."""
+    if name in calculator.names():
+        return [PARITY, "-k", f"[{name}]"]
+    content = root / "content"
+    pages = [path.relative_to(content).with_suffix("") for path in content.rglob(f"{name}.md")]
+    words = ["[]" if page.as_posix() == "index" else f"[{page.as_posix()}/]" for page in pages]
+    return [*PAGES, "-k", " or ".join(words)] if words else []
 
 
 def arguments(root: Path, name: str) -> list[str]:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder.concerning import arguments
+from builder.concerning import arguments, in_a_browser
 from builder.node import ensure_packages
 
 VARIABLE = "WALLCLOCK_CHROMIUM"
+BROWSER = "--browser"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -91,12 +92,16 @@ def this_machine() -> Machine:
 def run(root: Path, rest: list[str], report: Report) -> int:
     """Run pytest on all tests, or as `rest` says; return its exit status.
 
-    A calculator or an article as the only word means the tests that concern it; they need no
-    browser.
+    A calculator or an article as the only word means the tests that concern it and need no
+    browser; with `--browser` also those that do.
     """
-    concerned = arguments(root, rest[0]) if len(rest) == 1 else []
+    words = [word for word in rest if word != BROWSER]
+    concerned = arguments(root, words[0]) if len(words) == 1 else []
     if concerned:
-        return subprocess.Popen([sys.executable, "-m", "pytest", *concerned], cwd=root).wait()
+        status = subprocess.Popen([sys.executable, "-m", "pytest", *concerned], cwd=root).wait()
+        if status or BROWSER not in rest:
+            return status
+        rest = in_a_browser(root, words[0])
     chromium = obtain(this_machine(), report)
     if not chromium:
         report(ADVICE)

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from builder import test_command
-from builder.concerning import arguments
+from builder.concerning import arguments, in_a_browser
 
 ROOT = Path(__file__).parents[2]
 PROMISES = "tests/engine/calculators/test_calculators.py"
@@ -41,4 +41,14 @@ def test_what_is_neither_is_passed_on_to_pytest(monkeypatch):
     monkeypatch.setattr(test_command, "obtain", lambda *_: "/chromium")
     test_command.run(ROOT, ["tests/engine", "-x"], lambda _: None)
     test_command.run(ROOT, ["job_time"], lambda _: None)
-    assert begun == [["tests/engine", "-x"], arguments(ROOT, "job_time")]
+    test_command.run(ROOT, ["job_time", "--browser"], lambda _: None)
+    both = [arguments(ROOT, "job_time"), in_a_browser(ROOT, "job_time")]
+    assert begun == [["tests/engine", "-x"], both[0], *both]
+
+
+def test_in_a_browser_a_calculator_gives_the_same_bytes_and_a_page_is_used():
+    assert in_a_browser(ROOT, "job_time") == ["tests/browser/test_parity.py", "-k", "[job_time]"]
+    *files, _, words = in_a_browser(ROOT, "zero-1")
+    assert words == "[guides/zero-1/]"
+    assert all((ROOT / file).is_file() for file in files)
+    assert in_a_browser(ROOT, "nothing") == []
