@@ -23,8 +23,15 @@ KEYS: dict[str, type] = {
     "minutes": int,
     "draft": bool,
 }
-FOLDERS = {"guides": "guide", "tools": "tool", "explorer": "tab", "reference": "page"}
+FOLDERS = {
+    "guides": "guide",
+    "tools": "tool",
+    "explorer": "tab",
+    "reference": "page",
+    "paths": "path",
+}
 NEEDED = ("title", "summary")
+NEEDED_IN_PATHS = (*NEEDED, "path")
 NEEDED_IN_GUIDES = (*NEEDED, "question", "path", "order", "updated", "minutes")
 
 
@@ -36,8 +43,8 @@ class Article:
         source: its path from the project's folder, e.g. "content/guides/ring.md".
         slug: the file's name without ".md"; other articles name it so.
         url: its folder in the output, "" for the home page, else ending in "/".
-        kind: by its folder "guide", "tool", "tab" (of the guide it requires) or "page"; "home"
-            for content/index.md.
+        kind: by its folder "guide", "tool", "tab" (of the guide it requires), "path" or "page";
+            "home" for content/index.md.
         path: the learning path as letter and name, e.g. "B Communication".
         requires: slugs of the guides to read before.
         next: slugs of the guides that continue here.
@@ -128,7 +135,7 @@ def _wrong(matter: dict[str, object], lines: list[str], kind: str) -> list[tuple
         elif key == "path" and not re.fullmatch(r"[A-Z] \S.*", str(value)):
             message = f"the path '{value}' is not a letter and a name, such as 'B Moving bytes'"
             found.append((line, message))
-    needed = NEEDED_IN_GUIDES if kind == "guide" else NEEDED
+    needed = {"guide": NEEDED_IN_GUIDES, "path": NEEDED_IN_PATHS}.get(kind, NEEDED)
     found += [(1, f"front-matter key '{key}' is missing") for key in needed if key not in matter]
     return found
 

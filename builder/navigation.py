@@ -23,11 +23,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningPath:
-    """A learning path: letter, name, its guides in order."""
+    """A learning path: letter, name, its guides in order; `url` of its page, "" without one."""
 
     letter: str
     name: str
     guides: tuple[Entry, ...]
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +67,17 @@ def entry(article: Article) -> Entry:
 
 def learning_paths(articles: Iterable[Article]) -> tuple[LearningPath, ...]:
     """Return the guides by path, paths by letter, guides by order."""
+    known = tuple(articles)
+    pages = {article.path: article.url for article in known if article.kind == "path"}
     found: dict[str, list[Article]] = {}
-    for article in _in_order(articles):
+    for article in _in_order(known):
         found.setdefault(article.path, []).append(article)
     return tuple(
         LearningPath(
             letter=path.partition(" ")[0],
             name=path.partition(" ")[2],
             guides=tuple(entry(guide) for guide in guides),
+            url=pages.get(path, ""),
         )
         for path, guides in found.items()
     )

@@ -4,7 +4,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -17,6 +17,7 @@ from builder.library import Library, Reference, Term
 from builder.marks import fill
 from builder.markup.glossary import term_id
 from builder.navigation import Entry, LearningPath, Place, ReaderPath
+from builder.paths import Way
 from builder.problem import ContentError, Problem, located
 from builder.prose import Heading, Prose
 
@@ -56,7 +57,8 @@ class Content:
     """Everything the template of one page gets: equal contents give equal pages.
 
     Addresses with a hash are marks (see builder/addresses.py): `figures` stands for that of its
-    charts, "" without any, `archives` for those of what only its calculators need to run.
+    charts, "" without any, `archives` for those of what only its calculators need to run. `way` is
+    that of a path's page, `pictures` those of guides by slug, for pages that list them.
     """
 
     article: Article
@@ -71,6 +73,8 @@ class Content:
     live: bool
     archives: str
     surface: Surface
+    way: Way | None = None
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +166,8 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
         str(blocks.definition(term, name, root + url if url else ""))
         for term, name, url in content.terms
     ]
-    template = templates.get_template(
-        "home.html" if content.article.kind == "home" else "guide.html"
-    )
+    kinds = {"home": "home.html", "path": "path.html"}
+    template = templates.get_template(kinds.get(content.article.kind, "guide.html"))
     return str(
         template.render(
             content=content,

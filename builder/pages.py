@@ -7,7 +7,7 @@ from typing import Any
 
 import jinja2
 
-from builder import addresses, check, lists, maths, navigation, page
+from builder import addresses, check, lists, maths, navigation, openings, page, paths
 from builder.article import Article
 from builder.assets import hashed
 from builder.content import Texts
@@ -35,6 +35,7 @@ class Parts:
         images: path from the project's folder -> content.
         figure: (name, view JSON) -> Bokeh document.
         archives: calculator -> the file of the runtime with what only it needs.
+        drawn: the theme's rules of drawings, for pictures that stand alone.
     """
 
     texts: Texts
@@ -48,6 +49,7 @@ class Parts:
     images: Mapping[str, bytes]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
     archives: Mapping[str, str]
+    drawn: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,11 @@ def make(parts: Parts, memo: Memo) -> Made:
     """Return all pages."""
     index, places = _index(parts), navigation.places(parts.texts.articles)
     pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
-    output: dict[str, bytes] = {}
+    opening = _openings(parts)
+    output: dict[str, bytes] = {
+        hashed(f"opening-{slug}.svg", data): data for slug, data in opening.items()
+    }
+    shown_in_lists = {slug: hashed(f"opening-{slug}.svg", data) for slug, data in opening.items()}
     problems: list[Problem] = []
     written: dict[str, Mapping[str, str]] = {}
     facts: dict[str, check.Facts] = {}
@@ -85,6 +91,7 @@ def make(parts: Parts, memo: Memo) -> Made:
         html = _with_lists(with_sizes(resolved.html, shown), article, parts, memo)
         place, drawn = places[article.source], next(iter(figures), "")
         content = _content(article, html, parts, place, marked, charts=bool(drawn))
+        content = _with_guides(content, parts, shown_in_lists)
         made, found = _page(content, parts, memo)
         where = addresses.of_page(shell, drawn, _archives(article, parts))
         path = f"{article.url}index.html"
@@ -94,6 +101,34 @@ def make(parts: Parts, memo: Memo) -> Made:
     used = {path for path in pictures if _is_used(pictures[path], output)}
     output |= {pictures[path]: parts.images[path] for path in sorted(used)}
     return Made(output=output, problems=tuple(problems), written=written, facts=facts)
+
+
+def _openings(parts: Parts) -> dict[str, bytes]:
+    """Return slug -> picture of the figure that the guide opens with.
+
+    Where another guide opens with the same one, it is the next figure.
+    """
+    found: dict[str, bytes] = {}
+    for guide in (one for one in parts.texts.articles if one.kind == "guide"):
+        html, taken = parts.rendered[guide.source].html, set(found.values())
+        drawn = (one.encode() for one in openings.pictures(html, parts.drawn))
+        picture = next((one for one in drawn if one not in taken), None)
+        if picture is not None:
+            found[guide.slug] = picture
+    return found
+
+
+def _with_guides(content: Content, parts: Parts, pictures: Mapping[str, str]) -> Content:
+    """Return the content of a page that lists guides with their pictures; any other as it is."""
+    article = content.article
+    if article.kind == "home":
+        return replace(content, pictures=pictures)
+    if article.kind != "path":
+        return content
+    prose = {source: made.html for source, made in parts.rendered.items()}
+    way = paths.way(article, parts.texts.articles, prose, page.root_of(article.url))
+    own = {step.guide.slug: pictures.get(step.guide.slug, "") for step in way.steps}
+    return replace(content, way=way, pictures=own)
 
 
 def _index(parts: Parts) -> Index:

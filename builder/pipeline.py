@@ -15,7 +15,9 @@ from builder import (
     faults,
     library,
     navigation,
+    openings,
     pages,
+    paths,
     publish,
     rendering,
     slim,
@@ -131,6 +133,7 @@ def _built(
         images=content.images(folders),
         figure=services.figure,
         archives=dressed.calculators,
+        drawn=openings.rules(_sheets(folders)),
     )
     made = pages.make(parts, memo)
     found = _found(parts, made, options, services, memo)
@@ -147,6 +150,7 @@ def _built(
     }
     problems: list[Problem] = [*tools.problems, *done.problems, *made.problems]
     problems += [*navigation.problems(texts.articles), *between.problems(texts.articles)]
+    problems += paths.problems(texts.articles)
     problems += navigation.unknown_readers(texts.articles, texts.library.readers)
     slugs = (article.slug for article in texts.articles)
     problems += library.wrong_terms(texts.library, slugs)
@@ -155,6 +159,11 @@ def _built(
     known = {problem.path for problem in problems}
     problems += pages.check_all(output, parts, made, known)
     return Built(output=output, problems=tuple(sorted(set(problems))))
+
+
+def _sheets(folders: Folders) -> dict[str, str]:
+    found = (folders.theme / "styles").glob("*.css")
+    return {path.name: path.read_text("utf-8") for path in found}
 
 
 def _found(

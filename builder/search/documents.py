@@ -15,7 +15,14 @@ from builder.live import Live
 from builder.markup.glossary import term_id
 from builder.navigation import Entry
 
-KINDS = {"guide": "Guide", "tool": "Tool", "tab": "Guide", "page": "Reference", "home": "Home"}
+KINDS = {
+    "guide": "Guide",
+    "tool": "Tool",
+    "tab": "Guide",
+    "page": "Reference",
+    "home": "Home",
+    "path": "Path",
+}
 
 
 def all_of(

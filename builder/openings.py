@@ -1,0 +1,70 @@
+"""The opening figure of a guide as a picture of its own: what lists of guides show."""
+
+import re
+from collections.abc import Iterator
+from html import escape
+
+from builder import slim
+
+_WIDTH, _MARGIN = 460, 12  # of a chart, and around every picture
+_DRAWING = re.compile(r'<svg [^>]*class="(scene|chart-svg)"[^>]*>')
+_TAG = re.compile(r"<svg\b|</svg>")
+_SHEETS = ("10-colors.css", "40-charts.css", "45-scene.css")
+_SANS = "system-ui, sans-serif"
+
+
+def rules(sheets: dict[str, str]) -> str:
+    """Return the rules of drawings from the theme's style sheets, name -> text."""
+    text = "".join(sheets[name] for name in _SHEETS if name in sheets)
+    return slim.style(f":root{{--sans:{_SANS};font-family:{_SANS}}}" + text)
+
+
+def pictures(html: str, style: str) -> Iterator[str]:
+    """Yield the drawings of a page as SVG files, with the rules they need, in their order.
+
+    Args:
+        html: of the page, its figures drawn.
+        style: from `rules`.
+    """
+    for found in _DRAWING.finditer(html):
+        yield _picture(html, style, found)
+
+
+def _picture(html: str, style: str, found: re.Match[str]) -> str:
+    inner = html[found.end() : _end(html, found.start()) - len("</svg>")].replace(" data-shape", "")
+    width, height, place = _scene(found[0]) if found[1] == "scene" else _chart(found[0])
+    box = f"{-_MARGIN} {-_MARGIN} {width + 2 * _MARGIN:g} {height + 2 * _MARGIN:g}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" '
+        f'width="{width + 2 * _MARGIN:g}" height="{height + 2 * _MARGIN:g}">'
+        f"<style>{escape(style, quote=False)}</style>"
+        f'<rect x="{-_MARGIN}" y="{-_MARGIN}" width="100%" height="100%" class="c-paper" '
+        f'fill="currentColor"/><g class="{found[1]}"><svg {place} overflow="visible">{inner}</svg>'
+        "</g></svg>"
+    )
+
+
+def _end(html: str, start: int) -> int:
+    """Return where the drawing ends that starts there."""
+    depth = 0
+    for tag in _TAG.finditer(html, start):
+        depth += 1 if tag[0] == "<svg" else -1
+        if depth == 0:
+            return tag.end()
+    return len(html)
+
+
+def _scene(tag: str) -> tuple[float, float, str]:
+    """Return width, height and place of a scene: its own."""
+    match = re.search(r'viewBox="([^"]+)"', tag)
+    _, _, width, height = map(float, match[1].split() if match else ("0", "0", "600", "400"))
+    return width, height, f'width="{width:g}" height="{height:g}"'
+
+
+def _chart(tag: str) -> tuple[float, float, str]:
+    """Return width, height and place of a chart: its frame inside of its margins."""
+    match = re.search(r"margin:(\S+)px (\S+)px (\S+)px (\S+)px.*?height:(\S+)px", tag)
+    top, right, bottom, left, height = map(float, match.groups() if match else (0, 0, 0, 0, 300))
+    inner = _WIDTH - left - right
+    place = f'x="{left:g}" y="{top:g}" width="{inner:g}" height="{height:g}"'
+    return _WIDTH, top + height + bottom, place

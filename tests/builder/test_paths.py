@@ -1,0 +1,105 @@
+"""Pages of learning paths: their guides, what builds on what, the pictures of the figures."""
+
+import xml.etree.ElementTree as etree
+from dataclasses import replace
+
+import pytest
+
+from builder import navigation, openings, path_map, paths
+from builder.article import Article
+
+SHEETS = {"10-colors.css": ":root { --ink: #222; }", "40-charts.css": ".c-ink { color: #222; }"}
+SCENE = (
+    '<figure><svg xmlns="x" class="scene" role="img" viewBox="0 0 560 478" style="max-width:1px">'
+    '<rect data-shape x="1"/><svg width="2"></svg></svg></figure>'
+)
+CHART = (
+    '<svg xmlns="x" class="chart-svg" role="img" style="margin:6px 2px 46px 56px;'
+    'width:calc(100% - 58px);height:280px"><svg viewBox="0 0 1000 280"><path d="M0 0"/></svg></svg>'
+)
+
+
+def article(slug, kind="guide", path="A First", order=1, requires=()):
+    return Article(
+        source=f"content/{kind}s/{slug}.md",
+        slug=slug,
+        url=f"{kind}s/{slug}/",
+        kind=kind,
+        title=slug.capitalize(),
+        summary="",
+        question="Why?",
+        path=path,
+        order=order,
+        requires=tuple(requires),
+        minutes=5,
+        text="",
+        body="",
+    )
+
+
+BASE = article("base", path="B Other")
+ONE, TWO = article("one", requires=["base"]), article("two", order=2, requires=["one", "missing"])
+PAGE = article("way", kind="path")
+ALL = [TWO, PAGE, BASE, ONE]
+
+
+def way(prose=None):
+    return paths.way(PAGE, ALL, prose or {}, "../../")
+
+
+def test_a_path_has_its_guides_in_order():
+    assert [step.guide.slug for step in way().steps] == ["one", "two"]
+
+
+def test_a_guide_says_what_one_can_do_after_it_in_plain_words():
+    html = (
+        "<p>After this guide you can</p>\n<ul>\n<li>say <em>why</em>;</li><li>do ⟦x:y⟧it.</li></ul>"
+    )
+    assert way({ONE.source: html}).steps[0].able == ("say why", "do it")
+
+
+def test_the_map_links_to_every_guide_and_to_what_it_builds_on():
+    drawn = way().map
+    assert [drawn.count(f'href="../../guides/{slug}/"') for slug in ("base", "one", "two")] == [
+        1
+    ] * 3
+    assert drawn.count('class="arc"') == 2
+    assert drawn.count('class="outside"') == 1
+    etree.fromstring(drawn)
+
+
+def test_arcs_that_lie_over_one_another_have_lanes_of_their_own():
+    entries = [navigation.entry(article(slug)) for slug in "abc"]
+    drawn = path_map.draw(entries, set(), {"b": ["a"], "c": ["a", "b"]}, "")
+    sides = {part.split("V")[0].split()[-2] for part in drawn.split('class="arc"')[1:]}
+    assert len(sides) == 2
+
+
+def test_a_path_that_no_guide_is_on_and_a_second_page_are_errors():
+    stray = replace(PAGE, slug="stray", path="Z Nowhere", source="content/paths/stray.md")
+    second = replace(PAGE, slug="second", source="content/paths/second.md")
+    messages = [problem.message for problem in paths.problems([*ALL, stray, second])]
+    assert messages == [
+        "no guide is on the path 'Z Nowhere'; there are A First, B Other",
+        "'A First' has a page: content/paths/way.md",
+    ]
+    assert paths.problems(ALL) == []
+
+
+def test_a_learning_path_knows_its_page():
+    urls = {path.letter: path.url for path in navigation.learning_paths(ALL)}
+    assert urls == {"A": "paths/way/", "B": ""}
+
+
+@pytest.mark.parametrize(
+    ("html", "size"), [(SCENE, ("584", "502")), (CHART, ("484", "356"))], ids=["scene", "chart"]
+)
+def test_a_picture_is_a_drawing_that_stands_alone(html, size):
+    (picture,) = openings.pictures(f"<p>{html}</p><p>more</p>", openings.rules(SHEETS))
+    root = etree.fromstring(picture)
+    assert (root.get("width"), root.get("height")) == size
+    assert ".c-ink{color: #222}" in picture
+
+
+def test_a_page_without_a_drawing_has_no_picture():
+    assert list(openings.pictures("<p>none</p>", "")) == []
