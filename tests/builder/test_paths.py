@@ -98,7 +98,7 @@ def test_a_picture_is_a_drawing_that_stands_alone(html, size):
     (picture,) = openings.pictures(f"<p>{html}</p><p>more</p>", openings.rules(SHEETS))
     root = etree.fromstring(picture)
     assert (root.get("width"), root.get("height")) == size
-    assert ".c-ink{color: #222}" in picture
+    assert ".c-ink{color: #222;}" in picture
 
 
 def test_a_page_without_a_drawing_has_no_picture():
