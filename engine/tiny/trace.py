@@ -1,7 +1,7 @@
 """The record of a step of sharded training: every number on every rank, after every phase."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.tiny.adam import Moments
 from engine.tiny.exchange import Exchange
@@ -29,8 +29,9 @@ class Snapshot:
     Attributes:
         step: 1 for the first.
         phase: "start", "backward", "all_reduce", "reduce_scatter", "adam", "all_gather"; and
-            "gather" where parameters come only for a while.
+            "gather", "forward" where parameters come only for a while.
         part: of the model, where the phase is about one; else empty.
+        micro: of which micro-batch, from 1; 0 where the phase is about none.
         ranks: what each holds.
         sent: kind -> numbers that each rank has sent since the start.
     """
@@ -40,6 +41,7 @@ class Snapshot:
     ranks: tuple[RankNumbers, ...]
     sent: Mapping[str, tuple[int, ...]]
     part: str = ""
+    micro: int = 0
 
 
 Recorder = Callable[[Snapshot], None]
@@ -93,3 +95,42 @@ def _numbers(state: RankState, size: int) -> RankNumbers:
         first=placed(moments.first),
         second=placed(moments.second),
     )
+
+
+def passing(
+    base: Snapshot,
+    phase: str,
+    part: str,
+    places: range,
+    *,
+    micro: int = 1,
+    parameters: Sequence[Sequence[float]] = (),
+    gradients: Sequence[Sequence[float]] = (),
+) -> Snapshot:
+    """Return the world with what is there only for a while: one whole part, on every rank.
+
+    Args:
+        base: the world without it.
+        phase: as in `Snapshot`.
+        part: likewise.
+        places: of the part.
+        micro: as in `Snapshot`.
+        parameters: of the part, by rank; empty if none came.
+        gradients: likewise.
+    """
+    ranks = [
+        replace(
+            own,
+            parameters=_laid(own.parameters, places, parameters[rank])
+            if parameters
+            else own.parameters,
+            gradients=_laid(own.gradients, places, gradients[rank]) if gradients else own.gradients,
+        )
+        for rank, own in enumerate(base.ranks)
+    ]
+    return replace(base, phase=phase, part=part, micro=micro, ranks=tuple(ranks))
+
+
+def _laid(whole: Places, places: range, numbers: Sequence[float]) -> Places:
+    """Return the places with a part's numbers laid over them."""
+    return (*whole[: places.start], *numbers[: len(places)], *whole[places.stop :])

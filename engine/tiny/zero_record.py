@@ -1,7 +1,7 @@
 """One run of the tiny model on several ranks: its outcome, and the phases of the last step."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from engine.basis.units import Bytes, Count
@@ -9,7 +9,7 @@ from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import single
 from engine.tiny.job import Job, example_batch
 from engine.tiny.result import Run, difference
-from engine.tiny.schemes import data_parallel, zero_1
+from engine.tiny.schemes import data_parallel, zero_1, zero_2, zero_3
 from engine.tiny.trace import Snapshot
 
 # Eight sequences, so that every one of eight ranks has one; two predicted tokens in each.
@@ -71,3 +71,17 @@ def record(ranks: Count, zero_stage: Count, steps: Count, learning_rate: float) 
 
     scheme = zero_1 if zero_stage else data_parallel
     return Record(run=scheme.train(job, ranks, keep), alone=_alone(job), trace=tuple(trace))
+
+
+@lru_cache(maxsize=32)
+def sharded_record(
+    ranks: Count, zero_stage: Count, num_microbatches: Count, *, reshard: bool = True
+) -> Record:
+    """Return one step of stage 2 or 3, recorded part by part, with its micro-batches."""
+    job = Job(batch=BATCH, steps=1, num_microbatches=num_microbatches)
+    trace: list[Snapshot] = []
+    if zero_stage == 3:
+        run = zero_3.train(job, ranks, trace.append, reshard=reshard)
+    else:
+        run = zero_2.train(job, ranks, trace.append)
+    return Record(run=run, alone=_alone(replace(job, num_microbatches=1)), trace=tuple(trace))

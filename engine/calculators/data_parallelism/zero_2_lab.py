@@ -1,0 +1,268 @@
+"""ZeRO-1 and ZeRO-2 at real scale: memory saved, bytes and time paid, by micro-batches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Scalar
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import BYTES, COUNT, SECONDS, Bytes, Gbit, Ratio, Seconds
+from engine.basis.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Challenge,
+    Condition,
+    Lines,
+    Point,
+    Segment,
+    Series,
+)
+from engine.form.fields import LabGpu
+from engine.form.sharded.lab import (
+    SIMULATED,
+    LabContention,
+    LabMicro,
+    LabModel,
+    LabPort,
+    LabRanks,
+    LabTokens,
+    capacity,
+    fit,
+    timeline,
+)
+from engine.simulate.overlap_job import Setting
+from engine.simulate.sharded_step import Sharded, sharded
+
+TITLE = "ZeRO-2 at real scale"
+QUESTION = "What does a step pay for keeping only a share of the gradients?"
+NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2"}
+PRESETS = {
+    "13B on 16 GPUs": {"model": "llama-2-13b", "ranks": 16},
+    "Slow ports: 100 Gb/s per node": {"port": 12.5 * Gbit},
+    "Eight micro-batches": {"micro_batches": 8},
+}
+_COUNTS = (1, 2, 3, 4, 6, 8)
+_SOURCES = ("rajbhandari2020",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    zero_stage: Annotated[
+        str, Choice(label="Stage shown", options={"2": "ZeRO-2", "1": "ZeRO-1", "0": "DDP"})
+    ] = "2"
+    micro_batches: LabMicro = 2
+    model: LabModel = "llama-3-8b"
+    ranks: LabRanks = 64
+    tokens: LabTokens = 4096
+    port: LabPort = 400 * Gbit
+    slow_down: LabContention = 0.0
+    gpu: LabGpu = "h100"
+
+
+def _told(label: str, note: str, color: str = "ink") -> Told:
+    return Told(
+        label, note=note, color=color, assumes=SIMULATED, sources=_SOURCES, basis="simulated"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The steps of all stages, and the numbers of the one shown."""
+
+    runs: Mapping[int, Sharded]
+    step_time: Annotated[Seconds, _told("Step", "without its optimizer")]
+    exposed: Annotated[Seconds, _told("Exposed communication", "per step", "communication")]
+    sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
+    peak: Annotated[
+        Bytes, _told("States and buffers, at most", "of {room} that can be used", "buffers")
+    ]
+    room: Bytes
+    saved: Annotated[
+        Bytes,
+        Told(
+            "ZeRO-2 saves",
+            "",
+            "of gradients, against ZeRO-1",
+            "gradients",
+            assumes=("Two bytes for a gradient; the share that stays is taken off.",),
+            sources=_SOURCES,
+        ),
+    ]
+    slower: Annotated[Ratio, _told("ZeRO-2 over ZeRO-1", "step times", "communication")]
+    more: Annotated[Bytes, _told("and sends more", "per GPU and step", "communication")]
+
+
+def _setting(inputs: Inputs, micro: int) -> Setting:
+    return Setting(
+        model=inputs.model,
+        gpu=inputs.gpu,
+        tensor_parallel=1,
+        pipeline_parallel=1,
+        data_parallel=inputs.ranks,
+        num_microbatches=micro,
+        tokens=inputs.tokens,
+        port=inputs.port,
+        slow_down=inputs.slow_down,
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    setting = _setting(inputs, inputs.micro_batches)
+    runs = {stage: sharded(setting, stage) for stage in NAMES}
+    own = runs[int(inputs.zero_stage)]
+    return Result(
+        runs=runs,
+        step_time=own.seen.length,
+        exposed=own.seen.exposed,
+        sent=own.sent,
+        peak=own.peak,
+        room=own.room,
+        saved=runs[1].states.gradients - runs[2].states.gradients,
+        slower=runs[2].seen.length / runs[1].seen.length,
+        more=runs[2].sent - runs[1].sent,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell, stage = Teller(result, inputs), int(inputs.zero_stage)
+    own = result.runs[stage]
+    return {
+        **tell.values("step_time", "exposed"),
+        "regime": _regime(tell, result),
+        "timeline": partial(
+            timeline,
+            f"A step of {NAMES[stage]} on its streams",
+            own,
+            "Hatched: communication that nothing hides. Below, the memory of states and buffers.",
+        ),
+        "curve": partial(_curve, inputs, result),
+        **tell.values("saved", "more", "slower"),
+        "bars": partial(_bars, result),
+        **tell.values("peak", "sent"),
+        "fits": fit(tell, own),
+        "challenge": partial(_challenge, inputs, result),
+    }
+
+
+def _regime(tell: Teller, result: Result) -> Badge:
+    if result.slower <= 1.005:
+        return Badge(
+            text="ZeRO-2 costs nothing here",
+            sentence=tell.say("It sends {more} more, all of it hidden, and saves {saved}."),
+            color="compute",
+        )
+    return Badge(
+        text="ZeRO-2 costs time here",
+        sentence=tell.say("It sends {more} more and takes {slower} the time; it saves {saved}."),
+        color="communication",
+    )
+
+
+def _curve(inputs: Inputs, result: Result) -> Lines:
+    exposed = {
+        stage: tuple(sharded(_setting(inputs, count), stage).seen.exposed for count in _COUNTS)
+        for stage in (1, 2)
+    }
+    now = result.runs[int(inputs.zero_stage)].seen.exposed
+    high = max(*exposed[1], *exposed[2], now) * 1.15
+    return Lines(
+        title="Exposed communication against micro-batches",
+        x=Axis(label="micro-batches per step", quantity=COUNT, low=1.0, high=8.0),
+        y=Axis(label="exposed", quantity=SECONDS, low=0.0, high=high),
+        series=tuple(
+            Series(
+                key=f"stage{stage}",
+                label=NAMES[stage],
+                x=tuple(map(float, _COUNTS)),
+                y=exposed[stage],
+                color=color,
+            )
+            for stage, color in ((1, "optimizer"), (2, "gradients"))
+        ),
+        points=(
+            Point(
+                key="now",
+                label=say("{t}", t=(now, SECONDS)),
+                x=float(inputs.micro_batches),
+                y=now,
+            ),
+        ),
+        handle="micro_batches",
+    )
+
+
+def _bars(result: Result) -> Bars:
+    parts = ("parameters", "gradients", "optimizer")
+    high = max(result.room, *(run.peak for run in result.runs.values())) * 1.1
+    return Bars(
+        title="States and buffers on each GPU",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
+        bars=tuple(
+            Bar(
+                key=f"stage{stage}",
+                label=NAMES[stage],
+                segments=(
+                    *(
+                        Segment(key=part, label=part, value=getattr(run.states, part), color=part)
+                        for part in parts
+                    ),
+                    Segment(
+                        key="buffers",
+                        label="on their way",
+                        value=run.peak - run.states.total,
+                        color="buffers",
+                    ),
+                ),
+            )
+            for stage, run in result.runs.items()
+        ),
+        rules=(capacity(result.runs[2]),),
+        caption="Activations come on top; the line is what the GPU can use.",
+    )
+
+
+START: Mapping[str, Scalar] = {
+    "model": "llama-2-13b",
+    "ranks": 16,
+    "zero_stage": "2",
+    "micro_batches": 8,
+    "tokens": 2048,
+    "port": 50 * Gbit,
+}
+SOLUTION: Mapping[str, Scalar] = {**START, "micro_batches": 2, "tokens": 8192}
+
+
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
+    own = result.runs[int(inputs.zero_stage)]
+    share = own.seen.exposed / own.seen.length
+    same = inputs.model == "llama-2-13b" and inputs.ranks == 16 and inputs.gpu == "h100"
+    return Challenge(
+        title="Challenge: the same batch, less waiting",
+        goal="Keep 16,384 tokens per GPU and step, and wait for less than a tenth of the step.",
+        conditions=(
+            Condition(
+                text="Llama 2 13B on 16 H100, ports of at most 50 Gb/s per GPU",
+                met=same and inputs.port <= 50 * Gbit,
+            ),
+            Condition(text="ZeRO-2", met=inputs.zero_stage == "2"),
+            Condition(
+                text="16,384 tokens per GPU and step",
+                met=inputs.tokens * inputs.micro_batches == 16_384,
+            ),
+            Condition(text="less than 10 % of the step exposed", met=share < 0.1),
+        ),
+        hints=(
+            "Every micro-batch reduces all gradients.",
+            "Fewer, larger micro-batches need more memory for activations.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

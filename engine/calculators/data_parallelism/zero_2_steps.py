@@ -1,0 +1,59 @@
+"""ZeRO-2, part by part: gradients go to their owners while the backward pass runs."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.draw.shard_strips import shard_scene
+from engine.form.sharded.steps import (
+    FewRanks,
+    MicroBatches,
+    Place,
+    Result,
+    equal,
+    log,
+    solve_step,
+)
+from engine.formulas.states import ZERO_MEMORY
+from engine.formulas.volumes import ZERO_BYTES
+
+TITLE = "One step of ZeRO-2, part by part"
+QUESTION = "Why keep gradients that you will not use?"
+EQUATIONS = (ZERO_MEMORY, ZERO_BYTES)
+PRESETS = {
+    "Two GPUs, four micro-batches": {"ranks": 2, "micro_batches": 4},
+    "One GPU": {"ranks": 1},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    ranks: FewRanks = 4
+    micro_batches: MicroBatches = 1
+    place: Place = 110
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the step."""
+    return solve_step(inputs.ranks, 2, inputs.micro_batches, inputs.place)
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "scene": partial(shard_scene, result.step),
+        "equal": equal(tell, result.found.off),
+        **tell.values("held", "peak"),
+        "held_formula": tell.value(
+            "held_formula", symbols={"a": "shares_parameters", "b": "shares"}
+        ),
+        **tell.values("sent"),
+        "sent_formula": tell.value(
+            "sent_formula", symbols={"n": "ranks", "a": "parameter_passes", "P": "whole"}
+        ),
+        **tell.values("over"),
+        "log": partial(log, result),
+    }

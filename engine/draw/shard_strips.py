@@ -1,0 +1,240 @@
+"""A sharded step as a scene: what every GPU holds of the vector, and its memory, event by event."""
+
+from dataclasses import dataclass
+
+from engine.basis.text import Text, say, significant, typeset
+from engine.basis.text import words as written
+from engine.basis.units import BYTES, COUNT, Bytes, Count
+from engine.basis.views import Frame, Scene, Shape
+from engine.catalog.models import TINY_260
+from engine.draw.sharded_shapes import rect, text
+from engine.tiny.layout import part_names, part_range
+from engine.tiny.trace import Places, Snapshot
+
+_LEFT, _WIDTH, _RIGHT = 96.0, 640.0, 118.0
+_TOP, _LINE, _GAP = 46.0, 15.0, 12.0
+_CURVE = 96.0
+_STATES = (("parameters", "parameters"), ("gradients", "gradients"), ("first", "optimizer"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What is drawn.
+
+    Attributes:
+        trace: of the step.
+        memory: of the first GPU at each of its events.
+        whole: what plain data parallelism holds.
+        place: the number of the vector that is followed.
+        off: largest difference from one GPU, of the largest parameter.
+    """
+
+    trace: tuple[Snapshot, ...]
+    memory: tuple[Bytes, ...]
+    whole: Bytes
+    place: Count
+    off: float
+
+
+def shard_scene(step: Step) -> Scene:
+    """Return one frame for every recorded event, and one that compares with one GPU."""
+    ranks = len(step.trace[0].ranks)
+    bottom = _TOP + ranks * (3 * _LINE + _GAP)
+    ground = [*_heads(step), *_names(ranks), *_frame(step, bottom)]
+    frames = [
+        Frame(
+            caption=_caption(step, at),
+            shapes=(*ground, *_strips(step, now), *_memory(step, at, bottom)),
+        )
+        for at, now in enumerate(step.trace)
+    ]
+    last = len(step.trace) - 1
+    off = "less than 1e-14" if step.off < 1e-14 else f"up to {significant(step.off, 2)}"
+    frames.append(
+        Frame(
+            caption=say(
+                "Compared: one GPU has trained on all sequences. Over all {n} places its "
+                f"parameters differ by {typeset(off)} of the largest.",
+                n=(260, COUNT),
+            ),
+            shapes=(*ground, *_strips(step, step.trace[last]), *_memory(step, last, bottom)),
+        )
+    )
+    return Scene(
+        title="One step, part by part",
+        width=_WIDTH,
+        height=bottom + _CURVE + 40,
+        frames=tuple(frames),
+        caption="Three strips per GPU: parameters, gradients, optimizer states, where it holds "
+        "them. At the right the number under the mark: parameter and gradient. Below, the memory "
+        "of GPU 0 so far.",
+    )
+
+
+def _x(place: float) -> float:
+    return _LEFT + place * (_WIDTH - _LEFT - _RIGHT) / 260
+
+
+def _top(rank: int) -> float:
+    return _TOP + rank * (3 * _LINE + _GAP)
+
+
+def _heads(step: Step) -> list[Shape]:
+    shapes = []
+    for part in part_names(TINY_260):
+        places = part_range(TINY_260, part)
+        name = "embed" if part == "embedding" else part
+        shapes.append(text(f"part {part}", _x((places.start + places.stop) / 2), 18, 15, name))
+    mark = (_x(step.place + 0.5) - 1, 26.0)
+    shapes.append(rect("mark", mark, (2.5, 14), "cell done c-ink", (("fill-opacity", "0.8"),)))
+    shapes.append(text("marked", _WIDTH - _RIGHT + 8, 18, 14, f"no. {step.place + 1}", "start"))
+    return shapes
+
+
+def _names(ranks: int) -> list[Shape]:
+    shapes = []
+    for rank in range(ranks):
+        shapes.append(text(f"gpu{rank}", 2, _top(rank) + 27, 15, f"GPU {rank}", "start"))
+        for line in range(3):
+            top = _top(rank) + line * _LINE
+            size = (_x(260) - _LEFT, _LINE - 2)
+            shapes.append(rect(f"room{rank}.{line}", (_LEFT, top), size, "port", ()))
+    return shapes
+
+
+def _strips(step: Step, now: Snapshot) -> list[Shape]:
+    shapes = []
+    for rank, own in enumerate(now.ranks):
+        for line, (name, color) in enumerate(_STATES):
+            held: Places = getattr(own, name)
+            if name == "gradients" and now.phase == "start":
+                held = ()
+            top = _top(rank) + line * _LINE
+            path = "".join(
+                f"M{_x(start):.1f} {top:.1f}H{_x(stop):.1f}v{_LINE - 2:.0f}H{_x(start):.1f}z"
+                for start, stop in _runs(held)
+            )
+            shapes.append(
+                Shape(
+                    key=f"held{rank}.{line}",
+                    tag="path",
+                    attributes={
+                        "d": path or "M0 0",
+                        "class": f"c-{color}",
+                        "fill": "currentColor",
+                        "fill-opacity": "0.75",
+                        "stroke": "none",
+                    },
+                )
+            )
+        shapes += _numbers(step, now, rank)
+    return shapes
+
+
+def _numbers(step: Step, now: Snapshot, rank: int) -> list[Shape]:
+    own = now.ranks[rank]
+    shapes = []
+    for line, (letter, values, power) in enumerate(
+        (("p", own.parameters, 0), ("g·10³", own.gradients, 3))
+    ):
+        value = values[step.place]
+        if value is None or (letter != "p" and now.phase == "start"):
+            label = "–"
+        else:
+            label = typeset(f"{value * 10**power:.4f}")
+        color = "parameters" if letter == "p" else "gradients"
+        y = _top(rank) + 13 + line * 21
+        at = _WIDTH - _RIGHT + 8
+        shapes.append(text(f"l{rank}.{line}", at, y, 14, letter, "start", f"c-{color}"))
+        shapes.append(text(f"v{rank}.{line}", _WIDTH - 4, y, 14, label, "end"))
+    return shapes
+
+
+def _runs(held: Places) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for place, number in enumerate(held):
+        if number is None:
+            continue
+        if found and found[-1][1] == place:
+            found[-1] = found[-1][0], place + 1
+        else:
+            found.append((place, place + 1))
+    return found
+
+
+def _frame(step: Step, bottom: float) -> list[Shape]:
+    top = bottom + 14
+    whole = say("{m}", m=(step.whole, BYTES))
+    return [
+        text("memory", 2, top + _CURVE / 2, 15, "memory", "start"),
+        rect("axis", (_LEFT, top + _CURVE), (_x(260) - _LEFT, 1.2), "cell done c-muted", ()),
+        rect("all", (_LEFT, top), (_x(260) - _LEFT, 1.2), "cell done c-optimizer", ()),
+        text("alls", _WIDTH - _RIGHT + 8, top + 6, 14, f"DDP {_plain(whole)}", "start"),
+    ]
+
+
+def _plain(words: Text) -> str:
+    return written(words)
+
+
+def _memory(step: Step, at: int, bottom: float) -> list[Shape]:
+    """Return the memory of the first GPU up to an event, as steps."""
+    top, wide = bottom + 14, (_x(260) - _LEFT) / len(step.memory)
+    points = []
+    for number, size in enumerate(step.memory[: at + 1]):
+        y = top + _CURVE * (1 - size / step.whole)
+        x = _LEFT + number * wide
+        points.append(f"{'M' if not number else 'L'}{x:.1f} {y:.1f}H{x + wide:.1f}")
+    now = step.memory[at]
+    y = top + _CURVE * (1 - now / step.whole)
+    return [
+        Shape(
+            key="curve",
+            tag="path",
+            attributes={
+                "d": "".join(points),
+                "class": "c-buffers",
+                "fill": "none",
+                "stroke": "currentColor",
+                "stroke-width": "2.5",
+            },
+        ),
+        text(
+            "now",
+            _WIDTH - _RIGHT + 8,
+            max(y + 5, top + 26),
+            14,
+            _plain(say("{m}", m=(now, BYTES))),
+            "start",
+        ),
+    ]
+
+
+_SAID = {
+    "gather": "All-gather: every GPU gets all parameters of the {part}, {n} numbers.",
+    "forward": "Forward pass of the {part}, each GPU with its own sequences.",
+    "backward": "Backward pass of the {part}: every GPU holds all {n} of its own gradients there.",
+    "reduce_scatter": "Reduce-scatter: each sum of the {part} goes to its owner. What is left "
+    "elsewhere is freed.",
+    "adam": "Adam runs once for every parameter, on the GPU that owns it.",
+    "all_gather": "All-gather: the owners pass the new parameters to all GPUs.",
+}
+
+
+def _caption(step: Step, at: int) -> Text:
+    now = step.trace[at]
+    sent = (sum(numbers[0] for numbers in now.sent.values()), COUNT)
+    if now.phase == "start":
+        own = sum(number is not None for number in now.ranks[0].parameters)
+        return say(
+            "The step begins. GPU 0 holds {p} parameters, and optimizer states of {o}.",
+            p=(own, COUNT),
+            o=(sum(number is not None for number in now.ranks[0].first), COUNT),
+        )
+    size = len(part_range(TINY_260, now.part)) if now.part else 0
+    words = _SAID[now.phase].replace("{part}", now.part).replace("the layer", "layer")
+    freed = now.phase == "forward" and at > 0 and step.memory[at] < step.memory[at - 1]
+    more = " Its parameters are freed." if freed else ""
+    turn = f"Micro-batch {now.micro}. " if now.micro > 0 and step.trace[-1] else ""
+    turn = turn if any(one.micro > 1 for one in step.trace) else ""
+    return say(f"{turn}{words}{more} {{s}} numbers sent by GPU 0.", n=(size, COUNT), s=sent)

@@ -1,0 +1,155 @@
+"""A sharded job at real scale: inputs and pictures that the labs of ZeRO-2 and ZeRO-3 share."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from engine.basis.inputs import GBITS, PERCENT, Choice, Number
+from engine.basis.text import Text, say
+from engine.basis.told import Teller
+from engine.basis.units import BYTES, SECONDS, Count, Gbit
+from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline
+from engine.catalog.models import MODELS
+from engine.simulate.sharded_step import Sharded
+from engine.simulate.stream_account import exposed_pieces
+from engine.simulate.streams import COMPUTE
+from engine.simulate.streams import Span as Ran
+
+OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
+LabModel = Annotated[str, Choice(label="Model", options={key: MODELS[key].name for key in OFFERED})]
+LabRanks = Annotated[
+    int, Number(label="GPUs", low=2, high=4096, scale="log2", whole=True, symbol="N")
+]
+LabTokens = Annotated[
+    int,
+    Number(
+        label="Tokens of a micro-batch",
+        low=512,
+        high=131_072,
+        scale="log2",
+        whole=True,
+        symbol="t",
+        help="On one GPU, in one forward and backward pass.",
+    ),
+]
+LabMicro = Annotated[int, Number(label="Micro-batches per step", low=1, high=8, whole=True)]
+LabPort = Annotated[
+    float,
+    Number(
+        label="Network port per GPU",
+        unit=GBITS,
+        low=3.125 * Gbit,
+        high=1600 * Gbit,
+        scale="log",
+        help="Line rate, one way. One port of 100 Gb/s for eight GPUs is 12.5 Gb/s for each.",
+    ),
+]
+LabContention = Annotated[
+    float,
+    Number(
+        label="Contention",
+        unit=PERCENT,
+        low=0.0,
+        high=0.4,
+        step=0.01,
+        help="While a collective runs, computation takes so much longer.",
+        advanced=True,
+    ),
+]
+SIMULATED: tuple[str, ...] = (
+    "Layers only; embedding, output layer and optimizer are left out of the time.",
+    "Collectives as NCCL runs them, one at a time on the wire.",
+)
+_LANES: Mapping[str, str] = {
+    COMPUTE: "compute",
+    "gather": "all-gather",
+    "reduce": "reduce",
+}
+
+
+def lane_of(key: str, stream: str) -> str:
+    """Return the lane of an operation: FSDP2 has a stream for each kind of collective."""
+    if stream == COMPUTE:
+        return COMPUTE
+    return "gather" if key.startswith("gather") or key.endswith(":parameters") else "reduce"
+
+
+def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
+    """Return the step on its streams, memory below."""
+    end = ran.seen.length
+    lanes = {lane_of(span.op.key, span.op.stream) for span in ran.spans}
+    xs = tuple(at for at, _ in ran.memory)
+    ys = tuple(size for _, size in ran.memory)
+    high = max(ran.peak, min(ran.room, 2 * ran.peak)) * 1.1
+    return Timeline(
+        title=title,
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.01),
+        lanes=tuple(Lane(key=key, label=name) for key, name in _LANES.items() if key in lanes),
+        spans=tuple(piece for span in ran.spans for piece in _pieces(span, ran)),
+        curves=(
+            Series(
+                key="memory",
+                label="states and buffers",
+                x=(*xs, end),
+                y=(*ys, ys[-1]),
+                color="buffers",
+            ),
+        ),
+        curve_axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
+        caption=caption,
+        player=True,
+    )
+
+
+def _pieces(ran: Ran, whole: Sharded) -> list[Span]:
+    op = ran.op
+    if ran.end <= ran.start:
+        return []
+    computing = op.stream == COMPUTE
+    parts = [(ran.start, ran.end, False)] if computing else exposed_pieces(ran, whole.spans)
+    kept = [part for part in parts if part[1] - part[0] > 1e-9] or parts[:1]
+    return [
+        Span(
+            key=op.key if at == len(kept) - 1 else f"{op.key} ({at + 1})",
+            lane=lane_of(op.key, op.stream),
+            start=start,
+            end=stop,
+            label=named(op.label, whole.work.layers),
+            color="compute" if computing else "communication",
+            exposed=exposed,
+            links=op.links[:2],
+            after=op.after if at == 0 else (),
+        )
+        for at, (start, stop, exposed) in enumerate(kept)
+    ]
+
+
+def named(label: str, layers: Count) -> str:
+    """Return the label with the layers that a unit stands for."""
+    head, found, number = label.rpartition("layer ")
+    if layers == 1 or not found or not number.isdigit():
+        return label
+    last = int(number) * layers
+    return f"{head}layers {last - layers + 1}\N{EN DASH}{last}"
+
+
+def fit(tell: Teller, ran: Sharded) -> Badge:
+    """Return whether states and buffers fit on the GPU."""
+    numbers = {"m": (ran.peak, BYTES), "r": (ran.room, BYTES)}
+    if ran.fits:
+        return Badge(
+            text="The states fit",
+            sentence=say(
+                "{m} at most for states and buffers, of {r}; activations come on top.", **numbers
+            ),
+            color="optimizer",
+        )
+    return Badge(
+        text="The states do not fit",
+        sentence=say("{m} for states and buffers, and {r} can be used.", **numbers),
+        color="communication",
+    )
+
+
+def capacity(ran: Sharded) -> Rule:
+    """Return the line of what the GPU can use."""
+    return Rule(key="room", label=say("{r}", r=(ran.room, BYTES)), axis="x", at=ran.room)

@@ -1,0 +1,203 @@
+"""A sharded step of the tiny model: what is told of it on the pages of ZeRO-2 and ZeRO-3."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import Number
+from engine.basis.text import significant, typeset
+from engine.basis.told import Teller, Told
+from engine.basis.units import Bytes, Count, Parameters, Ratio
+from engine.basis.views import Badge, Table
+from engine.catalog.models import TINY_260
+from engine.draw.shard_strips import Step
+from engine.formulas.states import MIXED_PRECISION, sharded_states
+from engine.formulas.volumes import gradient_passes, parameter_passes, zero_bytes_sent
+from engine.tiny.layout import part_names, part_range
+from engine.tiny.trace import Snapshot
+from engine.tiny.zero_record import LEAST, Record, sharded_record
+
+SIZE = 260
+HALF: Bytes = 2.0  # of a parameter and of a gradient, on the wire and in memory
+FewRanks = Annotated[int, Number(label="GPUs", low=1, high=4, whole=True, symbol="N")]
+MicroBatches = Annotated[
+    int,
+    Number(
+        label="Micro-batches per step",
+        low=1,
+        high=4,
+        whole=True,
+        help="With four GPUs there are two sequences for each, so no more than two micro-batches.",
+    ),
+]
+Place = Annotated[int, Number(label="Number followed", low=1, high=SIZE, whole=True)]
+_COUNTED = (
+    "Counted in the run, at 2 bytes for parameters and gradients and 12 for the optimizer's "
+    "numbers; activations are left out.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A step, what it held and what it sent, counted and by the formulas."""
+
+    found: Record
+    step: Step
+    size: Count = SIZE
+    held: Annotated[
+        Bytes,
+        Told(
+            "Held between steps",
+            "",
+            "on the fullest GPU",
+            "optimizer",
+            assumes=_COUNTED,
+            sources=("rajbhandari2020",),
+            basis="simulated",
+        ),
+    ]
+    peak: Annotated[
+        Bytes,
+        Told(
+            "Held at most",
+            "",
+            "with what comes only for a while",
+            "buffers",
+            assumes=_COUNTED,
+            sources=("rajbhandari2020",),
+            basis="simulated",
+        ),
+    ]
+    held_formula: Annotated[
+        Bytes, Told("By the formula", "M", "", "optimizer", assumes=("No padding.",))
+    ]
+    parameters: Annotated[Parameters, Told(symbol="P")] = float(SIZE)
+    parameter: Annotated[Bytes, Told(symbol="p")] = MIXED_PRECISION.parameter
+    gradient: Annotated[Bytes, Told(symbol="g")] = MIXED_PRECISION.gradient
+    optimizer: Annotated[Bytes, Told(symbol="o")] = MIXED_PRECISION.optimizer
+    shares_parameters: Annotated[Count, Told(symbol="a", of="ranks")]
+    shares: Annotated[Count, Told(symbol="c", of="ranks")]
+    sent: Annotated[
+        Bytes,
+        Told(
+            "Sent by each GPU",
+            "",
+            "{reductions} reduce-scatters and {gathers} all-gathers",
+            "communication",
+            assumes=("Every message of the run was counted, at two bytes a number.",),
+            sources=("patarasuk2009",),
+            basis="simulated",
+        ),
+    ]
+    sent_formula: Annotated[
+        Bytes,
+        Told(
+            "By the formula",
+            "V",
+            "padding left out",
+            "communication",
+            assumes=(
+                "Two bytes a number.",
+                "In the run of stage 3 the output part stays from its forward to its backward pass "
+                "and is gathered once.",
+            ),
+        ),
+    ]
+    over: Annotated[
+        Ratio,
+        Told(
+            "Over plain data parallelism",
+            "",
+            "bytes of an all-reduce of all gradients",
+            "communication",
+            assumes=("By the formula, for as many micro-batches.",),
+            sources=("rajbhandari2020",),
+        ),
+    ]
+    reductions: Count
+    gathers: Count
+    passes: Annotated[Count, Told(symbol="r", of="micro_batches")]
+    parameter_passes: Count
+    whole: Annotated[Bytes, Told(symbol="G")] = SIZE * HALF
+
+
+def solve_step(
+    ranks: Count, zero_stage: Count, micro: Count, place: Count, *, reshard: bool = True
+) -> Result:
+    """Return the step of stage 2 or 3."""
+    most = min(micro, 8 // ranks)
+    found = sharded_record(ranks, zero_stage, most, reshard=reshard)
+    own = found.held
+    memory = tuple(own + HALF * _passing(one, zero_stage) for one in found.trace)
+    plain = sharded_states(SIZE, MIXED_PRECISION, 0, 1).total
+    whole = SIZE * HALF
+    again = 2 if reshard else 1
+    parameter = parameter_passes(zero_stage, most) * again // 2
+    if zero_stage < 3:
+        parameter = parameter_passes(zero_stage, most)
+    gradient = gradient_passes(zero_stage, most)
+    by_formula = zero_bytes_sent(whole, whole, zero_stage, ranks, most)
+    if zero_stage == 3 and not reshard:
+        by_formula -= most * (ranks - 1) / ranks * whole
+    ddp = zero_bytes_sent(whole, whole, 0, ranks)
+    phases = [one.phase for one in found.trace]
+    return Result(
+        found=found,
+        step=Step(trace=found.trace, memory=memory, whole=plain, place=place - 1, off=found.off),
+        held=own,
+        peak=max(memory),
+        held_formula=sharded_states(SIZE, MIXED_PRECISION, zero_stage, ranks).total,
+        shares_parameters=ranks if zero_stage == 3 else 1,
+        shares=ranks,
+        sent=found.sent * HALF,
+        sent_formula=by_formula,
+        over=by_formula / ddp if ddp else 1.0,
+        reductions=phases.count("reduce_scatter"),
+        gathers=phases.count("gather") if zero_stage == 3 else len(part_names(TINY_260)),
+        passes=gradient,
+        parameter_passes=parameter,
+    )
+
+
+def _passing(now: Snapshot, zero_stage: Count) -> Count:
+    """Return the numbers that the first GPU holds only for a while: whole parts."""
+    own, count = now.ranks[0], 0
+    if now.phase == "backward":
+        count += len(part_range(TINY_260, now.part))
+    if zero_stage < 3 or len(now.ranks) == 1:
+        return count
+    for part in part_names(TINY_260):
+        places = part_range(TINY_260, part)
+        if all(own.parameters[place] is not None for place in places):
+            count += len(places)
+    return count
+
+
+def equal(tell: Teller, off: float) -> Badge:
+    """Return whether the parameters are those of one GPU."""
+    bound = "less than" if off < LEAST else "up to"
+    how = f"by {bound} {typeset(significant(max(off, LEAST), 2))} of the largest"
+    same = off <= 1e-12
+    return Badge(
+        text="Equal to one GPU" if same else "Not equal",
+        sentence=tell.say(
+            f"After the step the {{size}} parameters differ {how} from those of one GPU that was "
+            "given the whole batch."
+        ),
+        color="parameters" if same else "communication",
+    )
+
+
+def log(result: Result) -> Table:
+    """Return every event with what it left in memory and on the wire."""
+    rows = []
+    sizes = result.step.memory
+    for number, (now, size) in enumerate(zip(result.step.trace, sizes, strict=True), start=1):
+        sent = sum(numbers[0] for numbers in now.sent.values())
+        phase = now.phase.replace("_", "-")
+        micro = str(now.micro) if now.micro else ""
+        rows.append((str(number), phase, now.part, micro, f"{size:,.0f}", f"{sent * HALF:,.0f}"))
+    return Table(
+        title="Every event, with bytes held and sent by GPU 0",
+        columns=("Event", "What", "Part", "Micro-batch", "Held", "Sent"),
+        rows=tuple(rows),
+    )

@@ -1,0 +1,146 @@
+"""A step of one sharded job at real scale: streams, memory over time, bytes, by stage of ZeRO."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from engine.basis import discover
+from engine.basis.units import Bytes, Count, Seconds
+from engine.catalog.hardware import GPUS
+from engine.catalog.models import MODELS
+from engine.formulas.parameters import total_parameters
+from engine.formulas.states import MIXED_PRECISION, States, sharded_states
+from engine.simulate.memory import usable
+from engine.simulate.overlap_job import Job, Setting, job
+from engine.simulate.stream_account import Account, account
+from engine.simulate.streams import COMPUTE, Span, run
+
+PROGRAMS = {0: "accumulation_no_sync", 1: "zero_1", 2: "zero_2", 3: "fully_sharded"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharded:
+    """A step that ran.
+
+    Attributes:
+        work: what it was made from.
+        spans: of every operation.
+        seen: their account.
+        states: that each GPU keeps.
+        memory: (time, bytes from then on), states and what comes for a while.
+        peak: the most of it.
+        room: memory of the GPU that can be used.
+        sent: bytes of each GPU in the step.
+        isolated: all its collectives one after the other.
+        reshard: gathered parameters are freed after the forward pass.
+    """
+
+    work: Job
+    spans: tuple[Span, ...]
+    seen: Account
+    states: States
+    memory: tuple[tuple[Seconds, Bytes], ...]
+    peak: Bytes
+    room: Bytes
+    sent: Bytes
+    isolated: Seconds
+
+    reshard: bool = True
+
+    def freed(self, gather: str, spans: Mapping[str, Span]) -> Seconds:
+        """Return when the unit of a gather is freed: after its pass, or its last backward pass."""
+        name = gather.removesuffix(":parameters")
+        keeps = not self.reshard and name[0] == "F"
+        return spans[_last_use(name, spans) if keeps else name].end
+
+    @property
+    def fits(self) -> bool:
+        """Whether states and buffers fit; activations are not counted."""
+        return self.peak <= self.room
+
+
+@lru_cache(maxsize=128)
+def sharded(setting: Setting, zero_stage: Count) -> Sharded:
+    """Return the step of a job without tensor or pipeline parallelism."""
+    base = _by_layers(job(setting))
+    work = replace(base.work, num_microbatches=setting.num_microbatches)
+    program = discover.module("engine.simulate.programs", PROGRAMS[zero_stage]).program
+    spans: tuple[Span, ...] = run(program(work))
+    parameters = total_parameters(MODELS[setting.model])
+    states = sharded_states(parameters, MIXED_PRECISION, zero_stage, setting.data_parallel)
+    memory = _memory(spans, base, states.total, zero_stage, reshard=setting.reshard)
+    moving = [span.op for span in spans if span.op.stream != COMPUTE]
+    return Sharded(
+        work=base,
+        spans=spans,
+        seen=account(spans),
+        states=states,
+        memory=memory,
+        peak=max(size for _, size in memory),
+        room=usable(base_memory(setting), base.training),
+        sent=sum(op.size for op in moving),
+        isolated=sum(op.time for op in moving),
+        reshard=setting.reshard,
+    )
+
+
+def _by_layers(work: Job) -> Job:
+    """Return the job with single layers as units: what is gathered and freed as one."""
+    count, blocks = work.layers, work.work
+    layers = replace(
+        blocks,
+        layers=blocks.layers * count,
+        forward=blocks.forward / count,
+        backward=blocks.backward / count,
+        parameters=blocks.parameters / count,
+        tensors=blocks.tensors // count,
+    )
+    return replace(work, work=layers, layers=1)
+
+
+def base_memory(setting: Setting) -> Bytes:
+    """Return the memory of the GPU as it is sold."""
+    return GPUS[setting.gpu].memory
+
+
+def _memory(
+    spans: tuple[Span, ...], base: Job, held: Bytes, zero_stage: Count, *, reshard: bool
+) -> tuple[tuple[Seconds, Bytes], ...]:
+    """Return the memory over time: states, gathered units, gradients on their way.
+
+    A gathered unit takes room from the start of its gather to the end of its last pass; gradients
+    from the start of their backward pass to the end of their reduction (from stage 2).
+    """
+    by_key = {span.op.key: span for span in spans}
+    unit = base.work.parameters
+    events: list[tuple[Seconds, Bytes]] = [(0.0, held)]
+    for span in spans:
+        key = span.op.key
+        if key.endswith(":parameters"):
+            name = key.removesuffix(":parameters")
+            last = name if reshard or name[0] == "B" else _last_use(name, by_key)
+            events.append((span.start, unit * base.work.element))
+            events.append((by_key[last].end, -unit * base.work.element))
+        if key[0] == "B" and ":" not in key and zero_stage >= 2:
+            done = by_key.get(f"{key}:gradients") or _reduced(span, spans, zero_stage)
+            events.append((span.start, unit * base.work.gradient))
+            events.append((done.end, -unit * base.work.gradient))
+    found: dict[Seconds, Bytes] = {}
+    size = 0.0
+    for at, change in sorted(events, key=lambda event: (event[0], event[1])):
+        size += change
+        found[at] = size
+    return tuple(found.items())
+
+
+def _last_use(name: str, spans: Mapping[str, Span]) -> str:
+    """Return the last backward pass of a unit that is kept: of the last micro-batch."""
+    layer = name.partition(".")[2]
+    passes = [key for key in spans if key[0] == "B" and ":" not in key]
+    return [key for key in passes if key.partition(".")[2] == layer][-1]
+
+
+def _reduced(span: Span, spans: tuple[Span, ...], zero_stage: Count) -> Span:
+    """Return the first reduction that ends after a backward pass, or the pass itself."""
+    after = [one for one in spans if one.op.key.startswith("reduce") and one.end >= span.end]
+    return min(after, key=lambda one: one.end) if after and zero_stage else span
