@@ -11,7 +11,7 @@ from engine.draw.sharded_shapes import rect, text
 from engine.tiny.layout import part_names, part_range
 from engine.tiny.trace import Places, Snapshot
 
-_LEFT, _WIDTH, _RIGHT = 96.0, 640.0, 118.0
+_LEFT, _WIDTH, _RIGHT = 58.0, 430.0, 104.0
 _TOP, _LINE, _GAP = 46.0, 15.0, 12.0
 _CURVE = 96.0
 _STATES = (("parameters", "parameters"), ("gradients", "gradients"), ("first", "optimizer"))
@@ -84,7 +84,7 @@ def _heads(step: Step) -> list[Shape]:
     for part in part_names(TINY_260):
         places = part_range(TINY_260, part)
         name = "embed" if part == "embedding" else part
-        shapes.append(text(f"part {part}", _x((places.start + places.stop) / 2), 18, 15, name))
+        shapes.append(text(f"part {part}", _x((places.start + places.stop) / 2), 18, 14, name))
     mark = (_x(step.place + 0.5) - 1, 26.0)
     shapes.append(rect("mark", mark, (2.5, 14), "cell done c-ink", (("fill-opacity", "0.8"),)))
     shapes.append(text("marked", _WIDTH - _RIGHT + 8, 18, 14, f"no. {step.place + 1}", "start"))
@@ -94,7 +94,7 @@ def _heads(step: Step) -> list[Shape]:
 def _names(ranks: int) -> list[Shape]:
     shapes = []
     for rank in range(ranks):
-        shapes.append(text(f"gpu{rank}", 2, _top(rank) + 27, 15, f"GPU {rank}", "start"))
+        shapes.append(text(f"gpu{rank}", 2, _top(rank) + 27, 14, f"GPU {rank}", "start"))
         for line in range(3):
             top = _top(rank) + line * _LINE
             size = (_x(260) - _LEFT, _LINE - 2)
@@ -166,9 +166,9 @@ def _frame(step: Step, bottom: float) -> list[Shape]:
     top = bottom + 14
     whole = say("{m}", m=(step.whole, BYTES))
     return [
-        text("memory", 2, top + _CURVE / 2, 15, "memory", "start"),
-        rect("axis", (_LEFT, top + _CURVE), (_x(260) - _LEFT, 1.2), "cell done c-muted", ()),
-        rect("all", (_LEFT, top), (_x(260) - _LEFT, 1.2), "cell done c-optimizer", ()),
+        text("memory", 2, top + _CURVE / 2, 14, "memory", "start"),
+        rect("axis", (_LEFT, top + _CURVE), (_x(260) - _LEFT, 0.8), "cell c-muted", ()),
+        rect("all", (_LEFT, top), (_x(260) - _LEFT, 0.8), "cell c-muted", ()),
         text("alls", _WIDTH - _RIGHT + 8, top + 6, 14, f"DDP {_plain(whole)}", "start"),
     ]
 

@@ -1,14 +1,14 @@
 """ZeRO-1 and ZeRO-2 at real scale: memory saved, bytes and time paid, by micro-batches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Scalar
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, COUNT, SECONDS, Bytes, Gbit, Ratio, Seconds
+from engine.basis.units import BYTES, LINK_SPEED, SECONDS, Bytes, Gbit, Ratio, Seconds
 from engine.basis.views import (
     Axis,
     Badge,
@@ -45,7 +45,7 @@ PRESETS = {
     "Slow ports: 100 Gb/s per node": {"port": 12.5 * Gbit},
     "Eight micro-batches": {"micro_batches": 8},
 }
-_COUNTS = (1, 2, 3, 4, 6, 8)
+_PORTS = (*(3.125 * Gbit * 2**i for i in range(9)), 1600 * Gbit)
 _SOURCES = ("rajbhandari2020",)
 
 
@@ -167,35 +167,43 @@ def _regime(tell: Teller, result: Result) -> Badge:
 
 
 def _curve(inputs: Inputs, result: Result) -> Lines:
-    exposed = {
-        stage: tuple(sharded(_setting(inputs, count), stage).seen.exposed for count in _COUNTS)
+    setting = _setting(inputs, inputs.micro_batches)
+    times = {
+        stage: tuple(sharded(replace(setting, port=port), stage).seen.length for port in _PORTS)
         for stage in (1, 2)
     }
-    now = result.runs[int(inputs.zero_stage)].seen.exposed
-    high = max(*exposed[1], *exposed[2], now) * 1.15
+    now = result.runs[int(inputs.zero_stage)].seen.length
     return Lines(
-        title="Exposed communication against micro-batches",
-        x=Axis(label="micro-batches per step", quantity=COUNT, low=1.0, high=8.0),
-        y=Axis(label="exposed", quantity=SECONDS, low=0.0, high=high),
+        title="The step against the speed of the network",
+        x=Axis(
+            label="port per GPU",
+            quantity=LINK_SPEED,
+            low=_PORTS[0],
+            high=_PORTS[-1],
+            scale="log",
+        ),
+        y=Axis(
+            label="step",
+            quantity=SECONDS,
+            low=min(*times[1], now) / 1.5,
+            high=max(*times[2], now) * 1.5,
+            scale="log",
+        ),
         series=tuple(
             Series(
                 key=f"stage{stage}",
                 label=NAMES[stage],
-                x=tuple(map(float, _COUNTS)),
-                y=exposed[stage],
+                x=_PORTS,
+                y=times[stage],
                 color=color,
+                dashed=stage == 1,
             )
-            for stage, color in ((1, "optimizer"), (2, "gradients"))
+            for stage, color in ((2, "gradients"), (1, "optimizer"))
         ),
-        points=(
-            Point(
-                key="now",
-                label=say("{t}", t=(now, SECONDS)),
-                x=float(inputs.micro_batches),
-                y=now,
-            ),
-        ),
-        handle="micro_batches",
+        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.port, y=now),),
+        handle="port",
+        caption="Both axes are logarithmic. Where the two curves part, one reduce-scatter of all "
+        "gradients takes longer than the passes of a micro-batch.",
     )
 
 
