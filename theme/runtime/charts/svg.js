@@ -39,9 +39,9 @@ export function safe(text) {
   return text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
 }
 
-/** A coordinate with at most two decimals. @param {number} value */
-function number(value) {
-  return String(Number(value.toFixed(2)) || 0);
+/** A coordinate with few decimals. @param {number} value @param {number} [decimals] */
+function number(value, decimals = 2) {
+  return String(Number(value.toFixed(decimals)) || 0);
 }
 
 function across(share) {
@@ -72,7 +72,8 @@ function straight(lines) {
 /** @param {Line} line */
 function curve({ points, look, color }) {
   const kept = simplified(points.map(([x, y]) => [x * SCALE, y]));
-  const path = kept.map(([x, y]) => `${number(x)} ${number(y)}`).join("L");
+  // A tenth is a tenth of a pixel up, and about that across.
+  const path = kept.map(([x, y]) => `${number(x, 1)} ${number(y, 1)}`).join("L");
   return `<path class="line ${look} c-${color}" d="M${path}"/>`;
 }
 
