@@ -121,11 +121,17 @@ def _take(one: Given, name: str, draft: Draft) -> None:
     elif name in ("nproc-per-node", "gpus-per-node", "ntasks-per-node", "nnodes", "nodes"):
         _launched(one, name, draft)
     elif name in SWITCHES or name in NOTED or name in _SPECIAL:
-        draft.tell(one, "understood", "off")
+        _turned_off(one, name, draft)
     elif name.startswith(WITHOUT_EFFECT) or name.startswith("no-"):
         draft.tell(one, "ignored", "changes neither the time nor the memory that is predicted here")
     else:
         draft.tell(one, "ignored", "not known to this importer")
+
+
+def _turned_off(one: Given, name: str, draft: Draft) -> None:
+    if name == "add-bias-linear":  # as a log prints --disable-bias-linear
+        draft.notes["disable-bias-linear"] = True
+    draft.tell(one, "understood", "off")
 
 
 def _count(one: Given, path: str, draft: Draft) -> None:
@@ -269,7 +275,7 @@ def _shape(draft: Draft, notes: Mapping[str, Any]) -> None:
         rows = whole(notes["max-position-embeddings"]) or 0
         if str(notes.get("position-embedding-type", "learned_absolute")) == "learned_absolute":
             draft.derive("model.learned_positions", max(0, rows), "--max-position-embeddings")
-    if not flag(notes.get("disable-bias-linear", False)) and not gated:
+    if not flag(notes.get("disable-bias-linear", False)):
         draft.derive("model.biases", True, f"no --disable-bias-linear ({VERSION})")
     _attention(draft, notes)
     _mixture(draft, notes)

@@ -1,0 +1,1 @@
+"""A run as the configuration of training software."""

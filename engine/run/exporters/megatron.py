@@ -1,0 +1,159 @@
+"""A run as arguments of Megatron-LM, and as overrides of a Megatron-Bridge recipe.
+
+Names are those of megatron-core 0.19.2. What Megatron has no argument for (the exact vocabulary
+behind its padding, kernels) is left to its defaults.
+"""
+
+from collections.abc import Iterator
+
+from engine.catalog.models import Model, head_size
+from engine.run.file import Run
+from engine.run.parallelism import Plan, Training
+
+Argument = tuple[str, object]
+
+
+def megatron_arguments(run: Run) -> str:
+    """Return a launch of Megatron-LM: `torchrun ... pretrain_gpt.py` and its arguments."""
+    per_node = min(run.cluster.gpus_per_node, run.plan.world_size)
+    nodes = max(1, run.plan.world_size // per_node)
+    lines = [f"torchrun --nproc_per_node {per_node} --nnodes {nodes} pretrain_gpt.py"]
+    for name, value in (*_model(run.model), *_plan(run), *_training(run.training, run.plan)):
+        lines.append(f"    --{name}" if value is True else f"    --{name} {value}")
+    return " \\\n".join(lines) + "\n"
+
+
+def bridge_overrides(run: Run, recipe: str = "") -> str:
+    """Return a launch of a Megatron-Bridge recipe with the run's plan as overrides."""
+    per_node = min(run.cluster.gpus_per_node, run.plan.world_size)
+    nodes = max(1, run.plan.world_size // per_node)
+    start = f"torchrun --nproc_per_node={per_node} --nnodes {nodes} run_recipe.py"
+    lines = [start + (f" --recipe {recipe}_pretrain_config" if recipe else "")]
+    sections = {"micro-batch-size": "train", "global-batch-size": "train", "seq-length": "dataset"}
+    skipped = ("bf16", "fp16", "fp8-format", "fp4-format", "use-distributed-optimizer")
+    for name, value in (*_plan(run), *_training(run.training, run.plan)):
+        if name in skipped or name.startswith(("use-", "data-")):
+            continue
+        section = sections.get(name, "ddp" if name == "overlap-grad-reduce" else "model")
+        word = "true" if value is True else str(value).replace(" ", ",")
+        word = f"[{word}]" if name == "recompute-modules" else word
+        lines.append(f"    {section}.{name.replace('-', '_')}={word}")
+    name = run.training.precision
+    recipes = {"fp8": "bf16_with_fp8_current_scaling", "fp4": "bf16_with_nvfp4"}
+    lines.append(f"    mixed_precision={recipes.get(name, name)}_mixed")
+    return " \\\n".join(lines) + "\n"
+
+
+def _model(model: Model) -> Iterator[Argument]:
+    yield "num-layers", model.num_layers
+    yield "hidden-size", model.hidden_size
+    yield "ffn-hidden-size", model.ffn_hidden_size
+    yield "num-attention-heads", model.num_attention_heads
+    yield "vocab-size", model.vocab_size
+    if model.mlp == "swiglu":
+        yield "swiglu", True
+    if not model.biases:
+        yield "disable-bias-linear", True
+    if not model.tied_embeddings:
+        yield "untie-embeddings-and-output-weights", True
+    if model.learned_positions:
+        yield "max-position-embeddings", model.learned_positions
+    else:
+        yield "position-embedding-type", "rope"
+    yield from _attention(model)
+    if model.num_experts:
+        yield from _experts(model)
+    if model.num_prediction_layers:
+        yield "mtp-num-layers", model.num_prediction_layers
+
+
+def _attention(model: Model) -> Iterator[Argument]:
+    if model.attention == "mla":
+        yield "multi-latent-attention", True
+        if model.query_latent_size:
+            yield "q-lora-rank", model.query_latent_size
+        yield "kv-lora-rank", model.key_value_latent_size
+        yield "qk-head-dim", head_size(model) - model.rotary_head_size
+        yield "qk-pos-emb-head-dim", model.rotary_head_size
+        yield "v-head-dim", model.value_head_size
+        return
+    if model.head_size:
+        yield "kv-channels", model.head_size
+    if model.num_key_value_heads != model.num_attention_heads:
+        yield "group-query-attention", True
+        yield "num-query-groups", model.num_key_value_heads
+
+
+def _experts(model: Model) -> Iterator[Argument]:
+    yield "num-experts", model.num_experts
+    yield "moe-router-topk", model.experts_per_token
+    yield "moe-ffn-hidden-size", model.expert_ffn_hidden_size
+    if model.num_shared_experts:
+        width = model.num_shared_experts * model.expert_ffn_hidden_size
+        yield "moe-shared-expert-intermediate-size", width
+    if model.nodes_per_token:
+        yield "moe-router-group-topk", model.nodes_per_token
+    if model.dense_layer_every == 2:
+        yield "moe-layer-freq", 2
+    elif model.num_dense_layers:
+        sparse = model.num_layers - model.num_dense_layers
+        yield "moe-layer-freq", f'"([0]*{model.num_dense_layers}+[1]*{sparse})"'
+
+
+def _plan(run: Run) -> Iterator[Argument]:
+    plan = run.plan
+    yield "tensor-model-parallel-size", plan.tensor_parallel
+    yield "pipeline-model-parallel-size", plan.pipeline_parallel
+    if plan.stage_layers:
+        yield "pipeline-model-parallel-layout", f'"{_layout(plan)}"'
+    elif plan.virtual_pipeline > 1:
+        yield "num-virtual-stages-per-pipeline-rank", plan.virtual_pipeline
+    yield "context-parallel-size", plan.context_parallel
+    if run.model.num_experts:
+        yield "expert-model-parallel-size", plan.expert_parallel
+        yield "expert-tensor-parallel-size", plan.expert_tensor_parallel
+    if plan.sequence_parallel:
+        yield "sequence-parallel", True
+    if plan.zero_stage == 1:
+        yield "use-distributed-optimizer", True
+    elif plan.zero_stage:
+        yield "use-megatron-fsdp", True
+        strategy = "optim_grads" if plan.zero_stage == 2 else "optim_grads_params"
+        yield "data-parallel-sharding-strategy", strategy
+
+
+def _layout(plan: Plan) -> str:
+    pieces = ["t" * layers for layers in plan.stage_layers]
+    return "|".join(["E" + pieces[0], *pieces[1:-1], pieces[-1] + "L"])
+
+
+def _training(training: Training, plan: Plan) -> Iterator[Argument]:
+    yield "micro-batch-size", training.micro_batch_size
+    yield "global-batch-size", training.global_batch_size
+    yield "seq-length", training.sequence_length
+    yield ("fp16" if training.precision == "fp16" else "bf16"), True
+    if training.precision == "fp8":
+        yield "fp8-format", "e4m3"
+    elif training.precision == "fp4":
+        yield "fp4-format", "e2m1"
+    yield from _recomputation(training)
+    switches = {
+        "overlap-grad-reduce": training.overlap_gradient_reduce,
+        "tp-comm-overlap": training.overlap_tensor_parallel and plan.tensor_parallel > 1,
+        "grad-reduce-in-bf16": training.gradient_precision == "bf16",
+    }
+    yield from ((name, True) for name, on in switches.items() if on)
+    if training.optimizer != "adam":
+        yield "optimizer", training.optimizer
+
+
+def _recomputation(training: Training) -> Iterator[Argument]:
+    if training.recompute == "full":
+        yield "recompute-granularity", "full"
+        yield "recompute-method", "uniform"
+        yield "recompute-num-layers", 1
+    elif training.recompute != "none":
+        yield "recompute-granularity", "selective"
+        if training.recompute == "modules":
+            names = training.recompute_modules or ("layernorm", "mla_up_proj", "moe_act")
+            yield "recompute-modules", " ".join(names)

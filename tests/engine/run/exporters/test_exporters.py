@@ -1,0 +1,182 @@
+"""Exports read back by the importer give the same run."""
+
+import ast
+from dataclasses import replace
+
+import pytest
+
+from engine.catalog.models import MODELS
+from engine.run.exporters import fully_sharded
+from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
+from engine.run.file import read
+from engine.run.importers.assemble import DGX_H100, Defaults, imported
+from engine.run.importers.hugging_face_keys import known
+
+
+def run_of(model, plan, **training):
+    return read(
+        {
+            "model": model,
+            "sequence_length": 8192,
+            "cluster": DGX_H100,
+            "parallelism": plan,
+            "training": {"micro_batch_size": 1, "precision": "bf16"} | training,
+        }
+    )
+
+
+MEGATRON = {
+    "70B, interleaved": run_of(
+        "llama-3-70b",
+        {
+            "world_size": 64,
+            "tensor_parallel": 4,
+            "pipeline_parallel": 4,
+            "virtual_pipeline": 5,
+            "context_parallel": 2,
+        },
+        global_batch_size=128,
+        overlap_tensor_parallel=True,
+    ),
+    "DeepSeek-V3": run_of(
+        "deepseek-v3",
+        {
+            "world_size": 1024,
+            "tensor_parallel": 2,
+            "pipeline_parallel": 16,
+            "expert_parallel": 64,
+            "pipeline_layout": [4] * 15 + [1],
+        },
+        global_batch_size=8192,
+        recompute=["mla_up_proj", "mlp"],
+        precision="fp8",
+        gradient_precision="bf16",
+    ),
+    "Maverick": run_of(
+        "llama-4-maverick",
+        {"world_size": 512, "tensor_parallel": 4, "expert_parallel": 128, "zero_stage": 3},
+        global_batch_size=1024,
+        recompute="full",
+    ),
+    "GPT-3": run_of(
+        "gpt-3-175b",
+        {"world_size": 128, "tensor_parallel": 8, "pipeline_parallel": 16, "zero_stage": 0},
+        global_batch_size=64,
+        precision="fp16",
+        overlap_gradient_reduce=False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MEGATRON)
+def test_arguments_of_megatron_are_read_back(name):
+    run = MEGATRON[name]
+    found = imported(megatron_arguments(run))
+    assert found.contradictions == ()
+    assert replace(found.run.model, name="") == replace(run.model, name="", source="") or known(
+        found.run.model
+    )
+    assert (found.run.plan, found.run.training) == (run.plan, run.training)
+
+
+@pytest.mark.parametrize("name", ["70B, interleaved", "DeepSeek-V3"])
+def test_overrides_of_megatron_bridge_are_read_back(name):
+    run = MEGATRON[name]
+    recipe = {"70B, interleaved": "llama3_70b", "DeepSeek-V3": "deepseek_v3"}[name]
+    found = imported(bridge_overrides(run, recipe))
+    assert found.contradictions == ()
+    assert found.run.model == run.model
+    assert (found.run.plan, found.run.training) == (run.plan, run.training)
+
+
+SHARDED = {
+    "8B": run_of(
+        "llama-3-8b",
+        {"world_size": 32, "zero_stage": 3},
+        micro_batch_size=2,
+        global_batch_size=64,
+        framework="fsdp",
+        recompute="selective",
+        precision="fp8",
+    ),
+    "70B, HSDP": run_of(
+        "llama-3-70b",
+        {"world_size": 256, "tensor_parallel": 8, "zero_stage": 3, "shard_group": 8},
+        global_batch_size=64,
+        framework="fsdp",
+        recompute="full",
+        compiled=False,
+    ),
+    "405B, pipeline": run_of(
+        "llama-3-405b",
+        {"world_size": 512, "tensor_parallel": 8, "pipeline_parallel": 8, "zero_stage": 3},
+        global_batch_size=64,
+        framework="fsdp",
+        recompute="full",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARDED)
+@pytest.mark.parametrize("dialect", ["toml", "python", "tokens"])
+def test_torchtitan_is_read_back(name, dialect):
+    run = SHARDED[name]
+    flavor = name.partition(",")[0]
+    if dialect == "toml":
+        text = fully_sharded.torchtitan_toml(run, "llama3", flavor)
+    else:
+        text = fully_sharded.torchtitan_python(run, "llama3", flavor, tokens=dialect == "tokens")
+        ast.parse(text)
+    found = imported(text)
+    assert found.contradictions == ()
+    assert found.run.model == run.model
+    assert found.run.plan == run.plan
+    same = ("global_batch_size", "sequence_length", "recompute", "compiled", "framework")
+    for key in same:
+        assert getattr(found.run.training, key) == getattr(run.training, key)
+    if dialect != "tokens" or run.plan.pipeline_parallel == 1:
+        assert found.run.training.micro_batch_size == run.training.micro_batch_size
+
+
+def test_deepspeed_is_read_back():
+    run = run_of(
+        "llama-3-8b",
+        {"world_size": 32, "tensor_parallel": 2, "zero_stage": 2, "sequence_parallel": False},
+        micro_batch_size=2,
+        global_batch_size=128,
+        framework="deepspeed",
+    )
+    found = imported(
+        fully_sharded.deepspeed_json(run), Defaults(model="llama-3-8b", cluster=DGX_H100)
+    )
+    assert found.contradictions == ()
+    assert (found.run.plan, found.run.training) == (run.plan, run.training)
+
+
+@pytest.mark.parametrize("name", ["8B", "70B, HSDP"])
+def test_accelerate_is_read_back(name):
+    run = SHARDED[name]
+    found = imported(
+        fully_sharded.accelerate_yaml(run), Defaults(model="llama-3-8b", cluster=DGX_H100)
+    )
+    assert found.contradictions == ()
+    # Of tensor parallelism accelerate's own has no sequence parallelism.
+    assert found.run.plan == replace(run.plan, sequence_parallel=False)
+    assert found.run.training.precision == run.training.precision
+
+
+@pytest.mark.parametrize("name", SHARDED)
+def test_code_with_fsdp2_parses(name):
+    code = fully_sharded.fsdp2_code(SHARDED[name])
+    assert "fully_shard" in ast.unparse(ast.parse(code))
+
+
+def test_every_model_of_the_catalog_is_read_back():
+    lost = []
+    for key, model in MODELS.items():
+        run = run_of(key, {"world_size": 8}, global_batch_size=64)
+        found = imported(megatron_arguments(run))
+        same = found.run and replace(found.run.model, name="", source="", sliding_window=0)
+        if same != replace(model, name="", source="", sliding_window=0):
+            lost.append(key)
+    assert not lost
