@@ -1,0 +1,149 @@
+"""The programs of streams agree with the cost model of a step."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.basis import discover
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.run.parallelism import Cluster, Plan, Training
+from engine.simulate.layer_exchange import tensor_parallel_time
+from engine.simulate.rank import rank_of
+from engine.simulate.sharding_time import data_parallel_time, rank_weights
+from engine.simulate.stream_account import account
+from engine.simulate.streams import run
+from engine.simulate.workload import Workload, ring_wire
+from tests.each import each
+
+PACKAGE = "engine.simulate.programs"
+
+
+RING = ring_wire(8, 50e9)
+
+
+PLAIN = Workload(
+    layers=6,
+    forward=2e-3,
+    backward=4e-3,
+    parameters=5e7,
+    data=RING,
+    replicas=ring_wire(4, 10e9, 5e-6),
+    bucket=1e8,
+    tensors=4,
+)
+
+
+def ops(name, work):
+    return discover.module(PACKAGE, name).program(work)
+
+
+def step(name, work):
+    return account(run(ops(name, work)))
+
+
+MODEL = MODELS["llama-3-8b"]
+
+
+CLUSTER = Cluster(
+    gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9
+)
+
+
+TRAINING = Training(
+    micro_batch_size=1, global_batch_size=64, sequence_length=4096, framework="fsdp"
+)
+
+
+SHARDED = Plan(world_size=64, zero_stage=3)
+
+
+def of_cost_model(computation):
+    """What the cost model adds to a step of FSDP for its communication."""
+    rank = rank_of(CLUSTER, TRAINING)
+    weights = rank_weights(MODEL, SHARDED)
+    third = computation / 3
+    return data_parallel_time(MODEL, SHARDED, TRAINING, rank, weights, third, 2 * third)
+
+
+def of_streams(computation, slow_down=0.0):
+    """The same by simulation: two gathers in bf16 and a scatter in fp32 of every layer."""
+    per_byte = of_cost_model(0.0) / MODEL.num_layers / 8
+    wire = replace(RING, scatter=lambda size: size * per_byte)
+    work = Workload(
+        layers=MODEL.num_layers,
+        forward=computation / 3 / MODEL.num_layers,
+        backward=2 * computation / 3 / MODEL.num_layers,
+        parameters=1.0,
+        gradient=4.0,
+        data=wire,
+        slow_down=slow_down,
+    )
+    return step("fully_sharded", work)
+
+
+def test_with_nothing_to_hide_behind_sharding_costs_what_the_cost_model_says():
+    assert of_streams(0.0).exposed == pytest.approx(of_cost_model(0.0))
+
+
+def excess(times):
+    """Communication beside computation of `times` its length: the rule of the cost model."""
+    communication = of_cost_model(0.0)
+    return max(communication / MODEL.num_layers, communication * (1 - times))
+
+
+@each("times", [0.1, 0.3])
+def test_much_communication_exposes_what_the_cost_model_says(times):
+    found = of_streams(times * of_cost_model(0.0))
+    assert found.exposed == pytest.approx(excess(times))
+
+
+@each("times", [1.3, 3.0, 30.0])
+def test_little_communication_exposes_what_the_cost_model_says_to_a_layer(times):
+    communication = of_cost_model(0.0)
+    found = of_streams(times * communication)
+    layer = communication / MODEL.num_layers
+    assert found.exposed == pytest.approx(excess(times), abs=layer)
+
+
+@each("times", [1.0, 3.0, 30.0])
+def test_contention_and_exposed_communication_are_those_of_the_cost_model_to_a_layer(times):
+    communication = of_cost_model(0.0)
+    layer = communication / MODEL.num_layers
+    lost = (of_cost_model(1e9) - layer) / communication  # of the time of a hidden collective
+    found = of_streams(times * communication, lost / (1 - lost))
+    expected = of_cost_model(times * communication)
+    assert found.exposed + found.contention == pytest.approx(expected, abs=layer)
+
+
+@each("sequence_parallel", [False, True])
+def test_blocking_tensor_parallelism_exposes_what_the_cost_model_says(sequence_parallel):
+    plan = Plan(world_size=64, tensor_parallel=8, sequence_parallel=sequence_parallel)
+    rank = rank_of(CLUSTER, TRAINING)
+    time = tensor_parallel_time(MODEL, plan, TRAINING, rank, 1.0, 0.0, sparse=False)
+    work = replace(PLAIN, tensor_gather=time / 4, layers=MODEL.num_layers)
+    assert step("tensor_parallel", work).exposed == pytest.approx(time * MODEL.num_layers)
+
+
+@each("chunks", [2, 4, 8])
+def test_async_tensor_parallelism_exposes_the_first_and_the_last_piece(chunks):
+    work = replace(PLAIN, tensor_gather=4e-4, tensor_chunks=chunks)
+    blocking_step = step("tensor_parallel", work).exposed
+    assert step("tensor_parallel_async", work).exposed == pytest.approx(blocking_step / chunks)
+
+
+def pieces(gather, product, chunks):
+    """The end of a product whose pieces each wait for a piece of its gather, one by one."""
+    arrived = done = 0.0
+    for _ in range(chunks):
+        arrived += gather / chunks
+        done = max(arrived, done) + product / chunks
+    return done
+
+
+@each("product", [1e-5, 2e-4, 4e-4, 5e-3])
+@each("chunks", [2, 3, 8])
+def test_pieces_drawn_as_one_end_when_single_pieces_do(product, chunks):
+    work = replace(PLAIN, layers=1, forward=product, tensor_gather=4e-4, tensor_chunks=chunks)
+    spans = {span.op.key: span for span in run(ops("tensor_parallel_async", work))}
+    assert spans["F0.0"].end == pytest.approx(pieces(4e-4, product, chunks))
