@@ -17,34 +17,6 @@ from engine.run.parallelism import Plan, Training, data_parallel
 from engine.simulate.memory import fits, memory, reserve, stage_memory, stage_states
 from tests.each import each
 
-
-def trained(model, **changes):
-    """A run of the paper by Korthikanti: half precision, no FlashAttention, one node wide."""
-    run = Training(micro_batch_size=1, global_batch_size=64, sequence_length=2048)
-    return replace(run, precision="fp16", flash_attention=False, **changes)
-
-
-# --- Korthikanti, figures 1 and 7, from the equations: heads, hidden, layers, TP, PP, v, b.
-KORTHIKANTI = {
-    "gpt-22b": (1, 1, 4),
-    "gpt-3-175b": (8, 3, 1),
-    "gpt-530b": (35, 3, 1),
-    "gpt-1t": (64, 1, 1),
-}
-
-
-def kept(name, *, sequence_parallel=False, recompute="none"):
-    stages, _, sequences = KORTHIKANTI[name]
-    plan = Plan(
-        world_size=8 * stages,
-        tensor_parallel=8,
-        pipeline_parallel=stages,
-        sequence_parallel=sequence_parallel,
-    )
-    run = replace(trained(name, recompute=recompute), micro_batch_size=sequences)
-    return layer_memory(MODELS[name], plan, run).kept
-
-
 # --- The whole.
 SMALL = Plan(world_size=8, tensor_parallel=2, sequence_parallel=True)
 
