@@ -12,7 +12,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from builder.assets import Shell
 
 FIGURES, ARCHIVES = "⟦asset-figures⟧", "⟦asset-archives⟧"
-_SHARED = ("styles", "script", "worker", "runtime", "bokeh")
+_SHARED = ("styles", "early", "script", "worker", "runtime", "bokeh")
 
 
 def stand_in(shell: Shell) -> Shell:
