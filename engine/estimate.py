@@ -11,6 +11,7 @@ from engine.formulas.parameters import total_parameters
 from engine.run.file import InputError, Run, read
 from engine.run.problems import problems
 from engine.simulate.memory import allocated, fits, memory, process, reserved
+from engine.simulate.step_range import step_range
 from engine.simulate.step_time import step_time
 
 
@@ -37,8 +38,13 @@ def estimate(run: Run) -> dict[str, Any]:
         notes.append(
             f"The fullest rank needs {held.total:.3g} bytes; the GPU has {cluster.gpu.memory:.3g}."
         )
+    low, high, basis = step_range(run, total)
     return {
         "step_time": total,
+        "step_time_low": low,
+        "step_time_high": high,
+        "range_basis": {"class": basis.name, "runs": basis.runs},
+        "extrapolates": list(basis.beyond),
         "tokens_per_second_per_gpu": training.global_batch_size
         * training.sequence_length
         / rank_seconds,

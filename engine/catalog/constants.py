@@ -58,12 +58,12 @@ def _achieved(
     )
 
 
-_AMPERE = _achieved((0.769, 0.74), (0.609, 0.493), 3.42 * MICRO, 0.835, 0.78)
-_HOPPER = _achieved((0.668, 0.623), (0.596, 0.452), 3.87 * MICRO, 0.887, 0.82)
-_B200 = _achieved((0.48, 0.602), (0.593, 0.459), 1.62 * MICRO, 0.82, 0.76)
-_GB200 = _achieved((0.595, 0.564), (0.583, 0.437), 1.66 * MICRO, 0.82, 0.76)
-_B300 = _achieved((0.623, 0.608), (0.597, 0.48), 1.42 * MICRO, 0.82, 0.76)
-_GB300 = _achieved((0.605, 0.649), (0.613, 0.515), 1.35 * MICRO, 0.82, 0.76)
+_AMPERE = _achieved((0.7715, 0.74), (0.6074, 0.492), 3.41 * MICRO, 0.835, 0.78)
+_HOPPER = _achieved((0.6708, 0.6168), (0.5913, 0.4502), 3.9 * MICRO, 0.887, 0.82)
+_B200 = _achieved((0.4513, 0.6126), (0.5873, 0.4451), 1.7 * MICRO, 0.82, 0.76)
+_GB200 = _achieved((0.5869, 0.5639), (0.5859, 0.4443), 1.67 * MICRO, 0.82, 0.76)
+_B300 = _achieved((0.5731, 0.5954), (0.599, 0.4761), 1.58 * MICRO, 0.82, 0.76)
+_GB300 = _achieved((0.6037, 0.6442), (0.6113, 0.509), 1.38 * MICRO, 0.82, 0.76)
 # Other types: (16 bits, 8 bits) of products, (forward, backward) of attention.
 _VOLTA = _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81)
 _AMPERE_PCIE = _achieved((0.71, 0.71), (0.56, 0.47), 3.4 * MICRO, 0.835, 0.78)
@@ -113,6 +113,7 @@ class Common:
 
     Attributes:
         hidden: of a layer's own collectives, where the software runs them beside products.
+        exchange_hidden: of the exchange of tokens, where it runs beside another micro-batch.
         cover: of the backward products' time, that hides a collective issued beside it.
         exposed_sends: of the messages between pieces of an interleaved pipeline.
         host: reading the batch, the loss on the host, logging, once per step.
@@ -122,13 +123,25 @@ class Common:
         fetch_ahead: of the computation, that hides the gathers of DeepSpeed's ZeRO-3.
         expert_launches: of the host, for the hundreds of small kernels of a layer with experts,
             forward, and twice as long backward, however fast the GPU is.
+        grace_launches: likewise where the host is a Grace: the recipes for its superchips capture
+            attention and router of each layer as CUDA graphs.
+        matmul_fp4: of the dense fp4 peak, in large matrix products.
         kernel_gap: from the end of a small kernel to the start of the next.
         first_attention: of the rate of FlashAttention-2, that the first FlashAttention reaches.
+        expert_product: of one expert in a grouped product: its kernel starts and drains alone.
+        exchange: of the rate of other collectives, that an all-to-all of copies reaches.
+        exchange_nodes: likewise, kernels that send one copy for all experts of a node (DeepEP).
+        latent_forward: of the rate of fused attention, that it reaches where queries and keys are
+            wider than values (latent attention), forward.
+        latent_backward: likewise, backward.
+        expert_biases: bytes per element of a token's copy that biases of experts move, forward and
+            backward.
         unfused_copy: bytes per element of a token's copy for an expert that separate kernels for
             padding, weights and conversion move, forward, and again backward.
     """
 
     hidden: Share
+    exchange_hidden: Share
     cover: Share
     exposed_sends: Share
     host: Seconds
@@ -136,8 +149,16 @@ class Common:
     taken: Share
     fetch_ahead: Share
     expert_launches: Seconds
+    grace_launches: Seconds
+    matmul_fp4: Share
     kernel_gap: Seconds
     first_attention: Share
+    expert_product: Seconds
+    exchange: Share
+    exchange_nodes: Share
+    latent_forward: Share
+    latent_backward: Share
+    expert_biases: Bytes
     unfused_copy: Bytes
 
 
@@ -145,17 +166,34 @@ class Common:
 # for each before any run is looked at (`COMMON_PRIOR` there). The gap between kernels is assumed:
 # two microseconds, what profiles of A100 and H100 show.
 COMMON = Common(
-    hidden=0.569,
+    hidden=0.5329,
+    exchange_hidden=0.7042,
     cover=0.5,
-    exposed_sends=0.243,
-    host=2.19 * MILLI,
-    deviation=0.00836,
-    taken=0.509,
-    fetch_ahead=0.427,
-    expert_launches=2.53 * MILLI,
+    exposed_sends=0.2323,
+    host=2.224 * MILLI,
+    deviation=0.009069,
+    taken=0.5151,
+    fetch_ahead=0.4284,
+    expert_launches=2.652 * MILLI,
+    grace_launches=1.607 * MILLI,
+    matmul_fp4=0.4413,
     kernel_gap=2 * MICRO,
-    first_attention=0.595,
-    unfused_copy=8.5,
+    first_attention=0.5986,
+    # Grouped products and attention of SimuMax's B200 and A100 (its configs/system): 3 us fit the
+    # former best; the latter's latent attention reaches 0.82 and 0.87 of the other's rate forward,
+    # 0.76 and 0.78 backward.
+    expert_product=3 * MICRO,
+    latent_forward=0.85,
+    latent_backward=0.77,
+    # NCCL's all-to-all on 8 B200: 0.597 of the line rate (SimuMax), where an all-reduce has 0.76.
+    exchange=0.785,
+    # DeepEP: 153 to 158 of 200 GB/s on H800, 635 of 900 GB/s on Blackwell (its copies that stay on
+    # their rank left out), where other collectives reach 0.82 and 0.76.
+    exchange_nodes=0.94,
+    # Megatron's `_apply_bias`: split, times probability in fp32, added, joined and converted, 28
+    # bytes forward; backward as many again and two sums.
+    expert_biases=106.5,
+    unfused_copy=8.433,
 )
 
 

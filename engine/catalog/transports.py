@@ -4,7 +4,8 @@ The one place for the latency of a hop, by transport and class of message: `step
 (Simple), `step_small` of small ones (LL). A page that wants another value says why.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from engine.basis.units import MICRO, Bytes, KiB, MiB, Seconds, Share
 
@@ -21,6 +22,8 @@ class Transport:
         step: one step of it.
         ramp: so much of a large message is sent at less than full speed.
         scale: the size at which half of that has been reached.
+        share: of the bandwidth that InfiniBand reaches on ports of the same line rate.
+        planned: a tree of nodes reaches the shares that NCCL plans with (`TREE_BY_SIZE`).
         eager: messages up to this size go without asking the receiver first.
         step_eager: one step of those.
     """
@@ -32,6 +35,8 @@ class Transport:
     step: Seconds = 0.0
     ramp: Bytes = 0.0
     scale: Bytes = 1.0
+    share: Share = 1.0
+    planned: bool = False
     eager: Bytes = 0.0
     step_eager: Seconds = 0.0
 
@@ -56,7 +61,22 @@ SWITCH = Transport(start=23.1 * MICRO, ramp=20.4 * MiB, scale=23.9 * MiB)
 SWITCH_SHARE: Share = 0.833
 # Of the bandwidth of a ring a tree reaches this share (tuning.cc).
 TREE_SHARE: Share = 0.92
-INFINIBAND = Transport(step_small=9.3 * MICRO, share_small=0.38, step=11.4 * MICRO)
+# What a tree of nodes reaches by size of the message in Simple, from 64 bytes on, each twice the
+# last (tuning.cc, treeCorrectionFactor): chunks that are too small for all channels.
+TREE_BY_SIZE: tuple[Share, ...] = (
+    *(0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5),
+    *(0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9, 0.9),
+)
+# The switch of every node adds, then a tree of nodes, then the switches copy (NVLSTree): latency of
+# the switches, and what a step between nodes takes beyond that of InfiniBand, 20.9 us together
+# (tuning.cc).
+SWITCH_TREE: Seconds = 25 * MICRO
+SWITCH_TREE_STEP: Seconds = 9.5 * MICRO
+
+INFINIBAND = Transport(step_small=9.3 * MICRO, share_small=0.38, step=11.4 * MICRO, planned=True)
+# Converged Ethernet: 320 of 400 GB/s of bus bandwidth on four nodes of 8 H100 (NCCL's issue 1221),
+# where InfiniBand has 380 (NVIDIA's GTC slides).
+ROCE = replace(INFINIBAND, share=0.84)
 # The plug-in for EFA v1 leaves NCCL only Simple, since packets arrive out of order, and sends
 # eagerly up to 8 KiB (aws-ofi-nccl: platform-aws.c, nccl_ofi_param.h).
 EFA_V1 = Transport(
@@ -66,3 +86,28 @@ EFA_V1 = Transport(
     eager=8 * KiB,
     step_eager=66.7 * MICRO,
 )
+
+
+def _later_efa(step: Seconds) -> Transport:
+    """An EFA whose packets are written in order for LL: its latency, and half of it for LL."""
+    return Transport(step_small=step / 2, share_small=0.38, step=step, planned=True)
+
+
+# No curve of these is in the tables. Amazon's announcements: the second generation is half again as
+# fast as the first, the third has 35 % less latency, the fourth is 18 % faster than that.
+EFA_V2 = _later_efa(EFA_V1.step / 1.5)
+EFA_V3 = _later_efa(EFA_V2.step * 0.65)
+EFA_V4 = _later_efa(EFA_V3.step / 1.18)
+# Links and switches of one rack that reach other nodes: the steps of a node, and no network.
+NVLINK_NETWORK = replace(NVLINK, share=1.0)
+
+# By the names of a run file.
+TRANSPORTS: Mapping[str, Transport] = {
+    "infiniband": INFINIBAND,
+    "efa-v1": EFA_V1,
+    "efa-v2": EFA_V2,
+    "efa-v3": EFA_V3,
+    "efa-v4": EFA_V4,
+    "roce": ROCE,
+    "nvlink-network": NVLINK_NETWORK,
+}

@@ -4,6 +4,8 @@
 memory; both are the datasheet's figure times a share of `engine.catalog.constants`.
 """
 
+from math import hypot
+
 from engine.basis.equation import Equation
 from engine.basis.units import (
     Bandwidth,
@@ -88,6 +90,36 @@ def matmul_time(
     tiles = products * -(-rows // TILE_ROWS) * -(-columns // TILE_COLUMNS)
     tile = MULTIPLY_ADD * TILE_ROWS * TILE_COLUMNS * inner
     return waves(tiles, sms) * (tile * sms / rate + fill)
+
+
+GROUPED = Equation(
+    name="grouped_matmul_time",
+    tex=r"\v{T} = \sqrt{\v{Tm}^2 + \left(\frac{\v{S}}{\v{B}}\right)^2} + \v{g}\,\v{a}",
+    symbols={
+        "T": ("T", "time"),
+        "Tm": (r"T_{\mathrm{mm}}", "time of the products in one kernel"),
+        "S": ("S", "bytes of operands and results"),
+        "B": ("B", "bandwidth of the memory"),
+        "g": ("g", "products of the group"),
+        "a": (r"t_{\mathrm{each}}", "time that each product takes beside its work"),
+    },
+    sources=("simumax",),
+)
+
+
+def grouped_matmul_time(
+    together: Seconds, size: Bytes, bandwidth: Bandwidth, products: Ratio, each: Seconds
+) -> Seconds:
+    """Return the time of the products of several experts, one after another.
+
+    `together` is what one kernel would take. Few rows per expert make operands and results (`size`)
+    as slow as the arithmetic; both overlap as independent delays do. Each product starts and
+    drains by itself, which costs `each`.
+
+    Source: SimuMax's kernels on B200 and A100: mean error 12, 10 and 17 % forward, for inputs and
+    for weights. Limit: rows are spread evenly over the experts.
+    """
+    return hypot(together, size / bandwidth) + products * each
 
 
 def flash_attention_time(

@@ -6,7 +6,7 @@ group's share of the network ports between nodes. `network` is what connects the
 and ramps are those of `engine.catalog.constants`.
 """
 
-from math import hypot
+from math import hypot, inf, log2
 
 from engine.basis.equation import Equation
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
@@ -16,9 +16,15 @@ from engine.catalog.transports import (
     NVLINK,
     SWITCH,
     SWITCH_SHARE,
+    SWITCH_TREE,
+    SWITCH_TREE_STEP,
+    TREE_BY_SIZE,
     TREE_SHARE,
     Transport,
 )
+
+# The first size of NCCL's table of trees.
+_SMALLEST: Bytes = 64.0
 
 RING_WITH_RAMP = Equation(
     name="ring_all_reduce_ramped_time",
@@ -46,6 +52,19 @@ def ramp(size: Bytes, link: Transport) -> Ratio:
     It is cut into chunks for all channels; until the pipeline of chunks is full the links idle.
     """
     return 1 + link.ramp / (size + link.scale)
+
+
+def tree_ramp(size: Bytes, network: Transport) -> Ratio:
+    """Return how much longer a tree of nodes takes than at the bandwidth of large messages.
+
+    Between two sizes of NCCL's table straight in the logarithm; beyond it as at its end.
+    """
+    if not network.planned:
+        return ramp(size, network)
+    place = min(max(log2(size / _SMALLEST), 0.0), len(TREE_BY_SIZE) - 1.0)
+    below = min(int(place), len(TREE_BY_SIZE) - 2)
+    low, high = TREE_BY_SIZE[below : below + 2]
+    return TREE_BY_SIZE[-1] / (low + (place - below) * (high - low))
 
 
 def network_step(size: Bytes, network: Transport) -> Seconds:
@@ -85,14 +104,17 @@ def tree_all_reduce_ramped_time(
     nodes: Count,
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
+    links: Bandwidth = inf,
 ) -> Seconds:
     """Return the time of a double binary tree of nodes, each of them a chain of its ranks.
 
-    Of two nodes each sends the buffer once, of more each sends it twice. Source: NCCL's tuning.cc.
+    Of two nodes each sends the buffer once, of more each sends it twice; on the chains it goes up
+    and down over the `links`. Source: NCCL's tuning.cc.
     """
-    sent = (size if nodes == 2 else 2 * size) / (TREE_SHARE * bandwidth)
+    sent = max(size if nodes == 2 else 2 * size, 2 * size * bandwidth / links)
+    sent /= TREE_SHARE * bandwidth
     latency = 2 * tree_latency(size, ranks, nodes, network)
-    return LAUNCH + NVLINK.start + latency + sent * ramp(size, network)
+    return LAUNCH + NVLINK.start + latency + sent * tree_ramp(size, network)
 
 
 def small_round_time(
@@ -141,6 +163,29 @@ def switch_all_reduce_time(size: Bytes, ranks: Count, bandwidth: Bandwidth) -> S
     return LAUNCH + SWITCH.start + sent * ramp(size, SWITCH)
 
 
+def switch_tree_all_reduce_time(
+    size: Bytes,
+    ranks: Count,
+    nodes: Count,
+    bandwidth: Bandwidth,
+    network: Transport = INFINIBAND,
+    links: Bandwidth = inf,
+) -> Seconds:
+    """Return the time when switches add in every node, and a tree between nodes (NVLSTree).
+
+    Of two nodes each sends the buffer once, of more each sends it twice; in a node it goes to the
+    switch and back. The slower of the two sets the pace.
+
+    Source: NCCL's tuning.cc; the ramp is that of one node.
+    """
+    inside = -(-ranks // nodes)
+    across = (size if nodes == 2 else 2 * size) / bandwidth
+    sent = max(across, (inside + 1) / inside * size / (SWITCH_SHARE * links))
+    step = network.step + SWITCH_TREE_STEP
+    latency = SWITCH_TREE + 2 * (nodes - 1).bit_length() * step
+    return LAUNCH + latency + sent * ramp(size, SWITCH)
+
+
 def _has_small(nodes: Count, network: Transport) -> bool:
     """Return whether LL may run: a network that reorders (EFA v1) leaves only Simple."""
     return nodes == 1 or network.share_small > 0
@@ -153,15 +198,22 @@ def all_reduce_time(
     bandwidth: Bandwidth,
     switch_adds: bool = False,
     network: Transport = INFINIBAND,
+    links: Bandwidth = inf,
 ) -> Seconds:
-    """Return the time of an all-reduce with the algorithm and protocol that is fastest."""
+    """Return the time of an all-reduce with the algorithm and protocol that is fastest.
+
+    `links` is the bus bandwidth inside a node, where several take part.
+    """
     if ranks <= 1 or size <= 0:
         return 0.0
-    time = ring_all_reduce_ramped_time(size, ranks, nodes, bandwidth, network)
+    group = (ranks, nodes, bandwidth, network)
+    time = ring_all_reduce_ramped_time(size, *group)
     if _has_small(nodes, network):
-        time = min(time, small_all_reduce_time(size, ranks, nodes, bandwidth, network))
+        time = min(time, small_all_reduce_time(size, *group))
     if nodes > 1:
-        time = min(time, tree_all_reduce_ramped_time(size, ranks, nodes, bandwidth, network))
+        time = min(time, tree_all_reduce_ramped_time(size, *group, links))
+        if switch_adds and network.planned:
+            time = min(time, switch_tree_all_reduce_time(size, *group, links))
     elif switch_adds and ranks > 2:
         time = min(time, switch_all_reduce_time(size, ranks, bandwidth))
     return time
@@ -176,18 +228,18 @@ def scatter_or_gather_time(
 ) -> Seconds:
     """Return the time of a reduce-scatter or an all-gather: one round of a ring.
 
-    Over many nodes the latency of a ring would grow with their number; NCCL then takes its tree
-    of nodes (PAT), whose latency grows with the logarithm. Half of an all-reduce ramps up as far
+    The latency of a ring grows with the number of ranks. Only with one rank per node NCCL takes
+    its tree (PAT), whose latency grows with the logarithm. Half of an all-reduce ramps up as far
     as half of its pipeline.
 
-    Source: NCCL's tuning.cc; NCCL 2.23 (PAT).
+    Source: NCCL's tuning.cc ("PAT only supports 1 GPU per node").
     """
     if ranks <= 1 or size <= 0:
         return 0.0
     share = (ranks - 1) / ranks * size / bandwidth
-    latency = min(
-        ring_latency(size, ranks, nodes, network), tree_latency(size, ranks, nodes, network)
-    )
+    latency = ring_latency(size, ranks, nodes, network)
+    if ranks == nodes:
+        latency = min(latency, tree_latency(size, ranks, nodes, network))
     ramped = (1 + ramp(size, NVLINK if nodes == 1 else network)) / 2
     time = LAUNCH + NVLINK.start + latency + share * ramped
     if not _has_small(nodes, network):

@@ -29,6 +29,8 @@ MODULES = (
     "shared_experts",
 )
 
+Exchange = Literal["", "copies", "nodes"]
+
 # Schedules that cut the model in 2p pieces laid in a V: rank r holds pieces r and 2p - 1 - r.
 V_SHAPED = ("zbv", "v-half", "v-min")
 
@@ -112,6 +114,9 @@ class Training:
         first_flash_attention: the fused attention is the first FlashAttention (2022), and the
             loss comes from the same package, fused and in 16 bits.
         cuda_graphs: a step is captured once and replayed; the host launches no kernels.
+        exchange: how tokens reach their experts over the network: "copies", each copy by itself
+            (a plain all-to-all), or "nodes", one for all experts of a node (DeepEP, HybridEP);
+            empty: "nodes" for a model whose routing is limited to few nodes, else "copies".
         fused_experts: the grouped products of experts pad, convert and activate by themselves.
         gradient_precision: in which gradients are summed; empty: as the framework does unasked.
         optimizer: "sgd" has one momentum; "muon" one too, and Adam for the ends of the model.
@@ -132,6 +137,7 @@ class Training:
     first_flash_attention: bool = False
     cuda_graphs: bool = False
     fused_experts: bool = False
+    exchange: Exchange = ""
     gradient_precision: GradientPrecision = ""
     recompute_modules: tuple[str, ...] = ()
     keeps_quantized_products: bool = False

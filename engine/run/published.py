@@ -13,7 +13,7 @@ from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import Model
 from engine.catalog.published_runs import Row
 from engine.run.file import Run, read
-from engine.run.published_settings import SETTINGS, captured
+from engine.run.published_settings import SETTINGS, captured, exchanged
 
 # GPU of the table -> (catalogue name, GPUs per node, ports per node, port speed).
 _CLUSTERS: Mapping[str, tuple[str, int, int, float]] = {
@@ -63,7 +63,10 @@ _DEEPSEEK_V2 = Model(
 )
 
 # Words in the flag of a row whose source doubts it; such rows are tested but not fitted.
-_DOUBTS = ("known slow", "suspect", "outlier", "swapped", "does not match", "differ")
+_DOUBTS = (
+    *("known slow", "suspect", "outlier", "swapped", "does not match", "differ"),
+    "token-drop",  # copies beyond an expert's capacity are dropped, which no run file says
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +133,8 @@ def _as_recipe(row: Row, run: Run) -> Run:
         run = replace(run, training=replace(run.training, cuda_graphs=True, fused_experts=True))
     if row["model"].startswith("deepseekv2"):
         run = replace(run, model=replace(_DEEPSEEK_V2, num_layers=_int(row["n_layers"])))
+    if exchange := exchanged(row):
+        run = replace(run, training=replace(run.training, exchange=exchange))
     if row["model"].startswith("Grok"):
         # Megatron splits experts by tensor parallelism unless told otherwise.
         split = run.plan.tensor_parallel
@@ -140,8 +145,6 @@ def _as_recipe(row: Row, run: Run) -> Run:
 def _reason(row: Row) -> str:
     if not row["step_time_s"]:
         return "no step time"
-    if "FP4" in row["precision"]:
-        return "fp4 is no precision of the document"
     if _sequences(row)[1]:
         return "the batch does not divide over the ranks"
     return ""
@@ -258,7 +261,7 @@ def _document(row: Row) -> dict[str, Any]:
 
 def _precision(row: Row) -> str:
     text = row["precision"].lower()
-    return next((name for name in ("fp8", "fp16") if name in text), "bf16")
+    return next((name for name in ("fp8", "fp4", "fp16") if name in text), "bf16")
 
 
 def _recompute(row: Row) -> str:

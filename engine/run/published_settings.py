@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.catalog.published_runs import Row
+from engine.run.parallelism import Exchange
 
 Settings = dict[str, Any]
 
@@ -18,6 +19,16 @@ def captured(row: Row) -> bool:
     late = row["flag"].startswith(("26.06", "26.08")) and "MXFP8" in row["precision"]
     mixture = row["model"].startswith("Qwen3") or row["model"] == "DeepSeek-V3"
     return late and mixture and not (row["model"] == "DeepSeek-V3" and "DGX-B200" in row["gpu"])
+
+
+def exchanged(row: Row) -> Exchange:
+    """Return how tokens reach experts on other nodes, where the recipes of a source say.
+
+    Qwen3 30B on H100 takes HybridEP from 26.02.01 on (perf_recipes/qwen/h100); others keep the
+    plain all-to-all, and DeepSeek-V3 follows from its routing.
+    """
+    late = row["flag"].startswith(("26.02.01", "26.04", "26.06", "26.08"))
+    return "nodes" if row["model"] == "Qwen3-30B-A3B" and late else ""
 
 
 def _narayanan(row: Row, plan: Settings, training: Settings) -> None:
@@ -91,6 +102,13 @@ def _nemo(row: Row, plan: Settings, training: Settings) -> None:
     training["overlap_tensor_parallel"] = plan["tensor_parallel"] > 1
 
 
+def _recipes(row: Row, plan: Settings, training: Settings) -> None:
+    """As NeMo; Grok-1 overlapped nothing (ub_tp_comm_overlap: false) until v25.05."""
+    _nemo(row, plan, training)
+    if row["model"].startswith("Grok") and not row["flag"].startswith("v25.05"):
+        training["overlap_tensor_parallel"] = False
+
+
 def _bridge(row: Row, plan: Settings, training: Settings) -> None:
     """As NeMo; some plans are Megatron-FSDP; some exchange tokens beside products.
 
@@ -100,6 +118,8 @@ def _bridge(row: Row, plan: Settings, training: Settings) -> None:
     _nemo(row, plan, training)
     if "FSDP" in row["sharding"]:
         plan["zero_stage"] = 3
+    if row["model"] == "Llama-3.1-70B" and row["pp"] == "4" and not row["vpp"]:
+        plan["virtual_pipeline"] = 5  # as in the recipe and in every other release
     if captured(row):
         training["overlap_tensor_parallel"] = True
     elif row["model"] == "DeepSeek-V3":
@@ -122,7 +142,7 @@ SETTINGS: Mapping[str, Callable[[Row, Settings, Settings], None]] = {
     "fms_fsdp_llama.csv": _fms,
     "zero_bubble_tables.csv": _zero_bubble,
     "internevo_7b_scaling.csv": _internevo,
-    "dgxc_recipes_step_time.csv": _nemo,
+    "dgxc_recipes_step_time.csv": _recipes,
     "nemo_2407_h100_fp8.csv": _nemo,
     "megatron_bridge_performance.csv": _bridge,
     "simumax_b200_measured.csv": _simumax,

@@ -17,9 +17,10 @@ class Software:
 
     Attributes:
         gradient: bytes of one gradient on the wire.
+        adds_in_place: the product of a weight's gradient adds to the sum of the micro-batches.
         accumulate: bytes per parameter that a micro-batch moves to add its gradient, beside what
             the products hide.
-        optimizer: bytes moved per parameter in the optimizer's step, with one fused kernel.
+        optimizer: bytes moved per parameter in Adam's step, with one fused kernel.
         optimizer_unfused: likewise with one kernel per operation.
         fused_projections: query, key and value are one product, and so are gate and up.
         hides_backward_tensor_parallel: what the products of the backward pass can hide of it, is
@@ -36,6 +37,7 @@ class Software:
     """
 
     gradient: Bytes
+    adds_in_place: bool
     accumulate: Bytes
     optimizer: Bytes
     optimizer_unfused: Bytes
@@ -61,6 +63,7 @@ SOFTWARE: Mapping[Framework, Software] = {
     # an A100, 0.64 on a B200).
     "megatron": Software(
         gradient=4.0,
+        adds_in_place=True,
         accumulate=3.6,
         optimizer=_ADAM,
         optimizer_unfused=_ADAM,
@@ -76,6 +79,7 @@ SOFTWARE: Mapping[Framework, Software] = {
     # PyTorch FSDP and torchtitan: gradients reduced in fp32, converted on the way.
     "fsdp": Software(
         gradient=4.0,
+        adds_in_place=False,
         accumulate=4.0,
         optimizer=_ADAM,
         optimizer_unfused=_ADAM_UNFUSED,
@@ -93,6 +97,7 @@ SOFTWARE: Mapping[Framework, Software] = {
     # the runs of Narayanan et al. 2021, table 2, show: the one entry inferred from measurements.
     "deepspeed": Software(
         gradient=4.0,
+        adds_in_place=False,
         accumulate=20.0,
         optimizer=_ADAM,
         optimizer_unfused=_ADAM,
@@ -109,6 +114,7 @@ SOFTWARE: Mapping[Framework, Software] = {
     # compiler fuses what stands between products and orders the collectives beside them.
     "xla": Software(
         gradient=4.0,
+        adds_in_place=False,
         accumulate=4.0,
         optimizer=_ADAM,
         optimizer_unfused=_ADAM,

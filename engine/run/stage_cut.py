@@ -18,6 +18,20 @@ def uneven_pieces(model: Model, plan: Plan, schedule: Schedule = "1f1b") -> tupl
     return sizes if len(set(sizes)) > 1 else ()
 
 
+def cut_layers(model: Model, num_pieces: Count) -> tuple[Count, ...]:
+    """Return the layers of each piece of the pipeline where nobody cuts it by hand.
+
+    A model that predicts further tokens has a layer and an output layer more at its end. The
+    pieces before are filled as evenly as whole layers allow, and the last one takes what is left
+    (DeepSeek-V3 in Megatron-Bridge: "Et*4|(t*4|)*14tmL", sixteen pieces of 4, ..., 4 and 1 layers).
+    """
+    layers = model.num_layers
+    if not model.num_prediction_layers or num_pieces == 1:
+        return chunk_sizes(layers, num_pieces)
+    each = -(-layers // num_pieces)
+    return tuple(max(0, min(each, layers - each * index)) for index in range(num_pieces))
+
+
 def moved_layers(
     num_layers: Count, stages: Count, off_first: Count, off_last: Count
 ) -> tuple[Count, ...]:

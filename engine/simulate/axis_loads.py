@@ -7,7 +7,7 @@ from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.models import num_sparse_layers
 from engine.formulas.axes import HALF, least_bandwidth, stage_message
 from engine.formulas.operations import local_tokens
-from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
+from engine.formulas.transfer_time import scatter_or_gather_time, send_time
 from engine.formulas.volumes import gradient_passes, parameter_passes, tensor_passes
 from engine.run.file import Run
 from engine.run.parallelism import num_microbatches, sharding_ranks
@@ -17,7 +17,7 @@ from engine.simulate.axis_bytes import (
     deferred_stage,
     passes_again,
 )
-from engine.simulate.layer_exchange import exchange_time
+from engine.simulate.layer_exchange import all_reduced, exchange_time
 from engine.simulate.rank import Axis, Group, Rank, group_of, stage_hops
 from engine.simulate.sharding_time import rank_weights
 from engine.simulate.step_time import StepTime
@@ -151,9 +151,12 @@ def _tensor(run: Run, rank: Rank) -> _Load:
         sequence_parallel=plan.sequence_parallel, recompute=training.recompute == "full"
     )
     if plan.sequence_parallel:
-        one, calls = scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth), passes
+        one, calls = (
+            scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network),
+            passes,
+        )
     else:
-        one = all_reduce_time(size, ranks, group.nodes, group.bandwidth, rank.switch_adds)
+        one = all_reduced(size, group, rank)
         calls = passes // 2
     return _Load(
         messages=times * calls,
@@ -172,7 +175,7 @@ def _context(run: Run, rank: Rank) -> _Load:
     hops = many * layers * 3 * (plan.context_parallel - 1)
     return _Load(
         messages=hops,
-        alone=hops * send_time(block, hop, min(2, group.nodes)),
+        alone=hops * send_time(block, hop, min(2, group.nodes), rank.network),
         group=Group(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
     )
 
@@ -188,7 +191,7 @@ def _expert(run: Run, rank: Rank) -> _Load:
     hop = rank.scale_up if group.nodes == 1 else rank.port
     return _Load(
         messages=calls,
-        alone=calls * exchange_time(own, model, rank, group),
+        alone=calls * exchange_time(own, model, rank, group, training.exchange),
         group=Group(ranks=group.ranks, nodes=group.nodes, bandwidth=hop),
     )
 
@@ -219,7 +222,7 @@ def _data(run: Run, rank: Rank) -> _Load:
     group = group_of(rank, ranks, plan.tensor_parallel)
     passes = gradient_passes(stage, many), parameter_passes(stage, many)
     scatter, gather = (
-        scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth)
+        scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
         for size in (gradients, parameters)
     )
     return _Load(

@@ -12,7 +12,8 @@ from engine.formulas.transfer_time import scatter_or_gather_time, send_time
 from engine.run.file import Run
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.simulate.layer_exchange import HALF
-from engine.simulate.layer_time import LayerTime, kernels_per_layer, layer_time, product_times
+from engine.simulate.layer_time import LayerTime, kernels_per_layer, layer_time
+from engine.simulate.product_time import product_times
 from engine.simulate.rank import Rank, group_of, rank_of
 from engine.simulate.sharding_time import rank_weights
 from engine.simulate.step_time import StepTime
@@ -98,7 +99,7 @@ def largest_product(run: Run, rank: Rank) -> Seconds:
 def _tensor(run: Run, rank: Rank, hidden: Bytes) -> Seconds:
     ranks = run.plan.tensor_parallel
     group = group_of(rank, ranks, 1, "tensor")
-    return scatter_or_gather_time(hidden, ranks, group.nodes, group.bandwidth)
+    return scatter_or_gather_time(hidden, ranks, group.nodes, group.bandwidth, group.network)
 
 
 def _send(run: Run, rank: Rank, hidden: Bytes) -> Seconds:
@@ -107,7 +108,7 @@ def _send(run: Run, rank: Rank, hidden: Bytes) -> Seconds:
         return 0.0
     pair = group_of(rank, 2, plan.world_size // plan.pipeline_parallel, "pipeline")
     bandwidth = rank.scale_up if pair.nodes == 1 else rank.port
-    return send_time(hidden / plan.tensor_parallel, bandwidth, pair.nodes)
+    return send_time(hidden / plan.tensor_parallel, bandwidth, pair.nodes, rank.network)
 
 
 def gradients_alone(run: Run, rank: Rank) -> Seconds:
@@ -115,7 +116,7 @@ def gradients_alone(run: Run, rank: Rank) -> Seconds:
     ranks = sharding_ranks(run.plan)
     group = group_of(rank, ranks, run.plan.tensor_parallel, "data")
     size = rank.software.gradient * rank_weights(run.model, run.plan).common
-    return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth)
+    return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
 
 
 def decades(low: Seconds, high: Seconds) -> Ratio:

@@ -6,7 +6,7 @@ from engine.basis.units import Bandwidth, Bytes, Seconds, Share, Tokens
 from engine.catalog.models import Model
 from engine.formulas.operations import Scores, local_tokens
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
-from engine.run.parallelism import Plan, Training
+from engine.run.parallelism import Exchange, Plan, Training
 from engine.simulate.rank import Group, Rank, group_of
 
 HALF: Bytes = 2.0
@@ -40,10 +40,10 @@ def tensor_parallel_time(
     parts = 1 if sparse and not model.num_shared_experts else 2
     scattered = plan.sequence_parallel
     if scattered:
-        one = scatter_or_gather_time(size, tensor, group.nodes, group.bandwidth)
+        one = scatter_or_gather_time(size, tensor, group.nodes, group.bandwidth, group.network)
         forward = 2 * parts * one
     else:
-        one = all_reduce_time(size, tensor, group.nodes, group.bandwidth, rank.switch_adds)
+        one = all_reduced(size, group, rank)
         forward = parts * one
     backward, beside = forward, 0.0
     if rank.software.hides_backward_tensor_parallel:
@@ -53,6 +53,14 @@ def tensor_parallel_time(
     if training.overlap_tensor_parallel:
         exposed *= 1 - rank.common.hidden
     return exposed + max(0.0, beside - rank.common.cover * gradients)
+
+
+def all_reduced(size: Bytes, group: Group, rank: Rank) -> Seconds:
+    """Return the time of an all-reduce over a group."""
+    adds, links = rank.switch_adds, rank.scale_up
+    return all_reduce_time(
+        size, group.ranks, group.nodes, group.bandwidth, adds, group.network, links
+    )
 
 
 def context_parallel_time(
@@ -70,7 +78,7 @@ def context_parallel_time(
     size = HALF * scores.sequences * scores.queries * width
     group = group_of(rank, ranks, plan.tensor_parallel, "context")
     steps = ranks - 1
-    ring = steps * send_time(size, _hop(rank, group), min(2, group.nodes))
+    ring = steps * send_time(size, _hop(rank, group), min(2, group.nodes), rank.network)
     hidden = steps / ranks
     merged = steps * scores.sequences * scores.heads * scores.queries * scores.value_head_size
     each = MERGED[training.compiled]
@@ -98,33 +106,52 @@ def expert_parallel_time(
     runs it beside the computation of a micro-batch that goes the other way (DeepSeek-AI 2024).
     """
     ranks = plan.expert_parallel
-    if ranks == 1:
+    if ranks * plan.expert_tensor_parallel == 1:
         return 0.0
     group = group_of(rank, ranks, plan.expert_tensor_parallel, "expert")
     own = local_tokens(plan, training) / plan.tensor_parallel
-    exposed = 2 * (2 + again) * exchange_time(own, model, rank, group)
+    exposed = 2 * (2 + again) * exchange_time(own, model, rank, group, training.exchange)
+    exposed += 2 * (2 + again) * _gathered(own, model, plan, rank)
     if training.schedule == "dualpipe":
         return max(0.0, exposed - rank.common.cover * computation)
-    return exposed * (1 - rank.common.hidden) if training.overlap_tensor_parallel else exposed
+    hidden = rank.common.exchange_hidden if training.overlap_tensor_parallel else 0.0
+    return exposed * (1 - hidden)
 
 
-def exchange_time(tokens: Tokens, model: Model, rank: Rank, group: Group) -> Seconds:
+def _gathered(tokens: Tokens, model: Model, plan: Plan, rank: Rank) -> Seconds:
+    """Return the time to gather tokens over the ranks that share an expert, or to add results."""
+    ranks = plan.expert_tensor_parallel
+    group = group_of(rank, ranks, 1)
+    size = HALF * tokens * model.experts_per_token * ranks * model.hidden_size
+    return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
+
+
+def exchange_time(
+    tokens: Tokens, model: Model, rank: Rank, group: Group, how: Exchange = ""
+) -> Seconds:
     """Return the time to send each of a rank's tokens to its experts, or the results back.
 
-    One copy per node crosses the network, on to the experts of that node over the links (DeepEP);
-    the two overlap. Experts are taken as evenly used.
+    Over the network travels either each copy by itself, or one copy per node, from there on to the
+    experts of that node over the links (DeepEP); network and links overlap. Experts are taken as
+    evenly used.
     """
+    if group.ranks == 1:
+        return 0.0
     token = HALF * model.hidden_size
     copies = model.experts_per_token
-    inside = tokens * copies * token * (group.ranks - 1) / group.ranks / rank.scale_up
+    joined = how == "nodes" or bool(model.nodes_per_token and not how)
+    links = rank.scale_up * (rank.common.exchange_nodes if joined else rank.common.exchange)
+    inside = tokens * copies * token * (group.ranks - 1) / group.ranks / links
     nodes = group.nodes
     if nodes == 1:
         return inside + send_time(0.0, rank.scale_up, 1)
-    reached = nodes * (1 - (1 - 1 / nodes) ** copies)
-    if model.nodes_per_token:
-        reached = min(reached, model.nodes_per_token)
+    reached = float(copies)
+    if joined:
+        reached = nodes * (1 - (1 - 1 / nodes) ** copies)
+        if model.nodes_per_token:
+            reached = min(reached, model.nodes_per_token)
     across = tokens * token * reached * (nodes - 1) / nodes
-    return max(inside, send_time(across, rank.port, 2))
+    return max(inside, send_time(across, rank.port, 2, rank.network))
 
 
 def vocabulary_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Seconds:
@@ -133,4 +160,6 @@ def vocabulary_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Sec
         return 0.0
     group = group_of(rank, plan.tensor_parallel, 1, "tensor")
     size = HALF * tokens * model.hidden_size
-    return 2 * scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth)
+    return 2 * scatter_or_gather_time(
+        size, group.ranks, group.nodes, group.bandwidth, group.network
+    )

@@ -1,18 +1,12 @@
 """How long one layer takes for one micro-batch on one rank, by what the time is spent on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes, Parameters, Ratio, Seconds, Share
+from engine.basis.units import Bytes, Ratio, Seconds, Share
 from engine.catalog.models import Model, head_size
-from engine.formulas.compute import flash_attention_time, matmul_time, unfused_attention_time
-from engine.formulas.operations import (
-    Gemm,
-    Scores,
-    attention_scores,
-    layer_gemms,
-    local_tokens,
-    output_gemm,
-)
+from engine.formulas.compute import BLOCK, flash_attention_time, unfused_attention_time
+from engine.formulas.operations import Scores, attention_scores, local_tokens, output_gemm
 from engine.formulas.traffic import (
     FP8_CONVERSION,
     LOGIT,
@@ -31,20 +25,15 @@ from engine.simulate.layer_exchange import (
     tensor_parallel_time,
     vocabulary_time,
 )
+from engine.simulate.product_time import UP_PROJECTIONS, Products, layer_products, product_times
 from engine.simulate.rank import Rank
 
 # Backward, a fused attention has five products instead of two.
 ATTENTION_BACKWARD: Ratio = 2.5
 # Passes over the hidden state to look tokens up and to add their gradients.
 LOOKUP_PASSES: Ratio = 8.0
-# Products whose result only the residual addition needs.
-LAST_PRODUCTS = ("mlp_down", "shared_down", "experts_down")
 # Of the collectives of a layer's forward pass all but the last, where recomputation stops early.
 EARLY_SHARE: Share = 0.75
-
-
-# Products that "modules" repeats.
-UP_PROJECTIONS = ("query_up", "key_value_up")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,37 +65,19 @@ class LayerTime:
         return self.forward + self.backward + self.repeated + communication
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Products:
-    """All products of a layer: times, and elements that go in, come out and are weights.
-
-    `last` is that part of `forward` whose result only the residual addition needs, `up` that of
-    the up-projections of latent attention.
-    """
-
-    forward: Seconds
-    last: Seconds
-    up: Seconds
-    input_gradient: Seconds
-    weight_gradient: Seconds
-    read: Ratio
-    written: Ratio
-    weights: Parameters
-
-
 def layer_time(
     model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
 ) -> LayerTime:
     """Return the times of one layer; `sparse`: with routed experts."""
-    products = _products(model, plan, training, rank, sparse=sparse)
+    products = layer_products(model, plan, training, rank, sparse=sparse)
     scores = attention_scores(model, plan, training)
-    core = _attention(scores, training, rank)
+    core = _attention(model, scores, training, rank)
     passes = PASSES[_style(training, rank), model.mlp]
     swept = _swept(model, plan, training, rank, sparse=sparse)
     scored = _scored(scores, training, passes)
     # Gradients of half the size take half as long to add.
     each = rank.software.accumulate / (2 if halves_gradients(training) else 1)
-    accumulate = each * products.weights / rank.memory
+    accumulate = each * products.apart / rank.memory
     gradients = products.input_gradient + products.weight_gradient
     attention = core[0] + scored[0] / rank.memory
     forward = products.forward + attention + swept[0] / rank.memory
@@ -147,67 +118,8 @@ def _host_bound(
     `times` is the computation forward, for the gradients of the inputs and for those of the
     weights; each has about as many kernels. Collectives run meanwhile as they do beside products.
     """
-    forward, inputs, weights = (max(0.0, rank.common.expert_launches - time) for time in times)
+    forward, inputs, weights = (max(0.0, rank.launches - time) for time in times)
     return forward, inputs, weights
-
-
-def product_times(gemm: Gemm, rank: Rank, *, linear: bool = True) -> tuple[Seconds, ...]:
-    """Return the time of a product forward, of its input gradient and of its weight gradient."""
-    rows, columns, inner, count = gemm.m, gemm.n, gemm.k, gemm.count
-    rate = rank.linear if linear else rank.matmul
-    sms, fill = rank.sms, rank.fill
-    return (
-        matmul_time(rows, columns, inner, count, rate, sms, fill),
-        matmul_time(rows, inner, columns, count, rate, sms, fill),
-        matmul_time(columns, inner, rows, count, rate, sms, fill),
-    )
-
-
-def _products(
-    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
-) -> _Products:
-    forward = last = up = inputs = weights = read = written = parameters = 0.0
-    for gemm in _as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
-        times = product_times(gemm, rank, linear=gemm.name != "router")
-        forward, inputs, weights = forward + times[0], inputs + times[1], weights + times[2]
-        if gemm.name in LAST_PRODUCTS:
-            last += times[0]
-        if gemm.name in UP_PROJECTIONS:
-            up += times[0]
-        read += gemm.m * gemm.k * gemm.count
-        written += gemm.m * gemm.n * gemm.count
-        parameters += gemm.n * gemm.k * gemm.count
-    return _Products(
-        forward=forward,
-        last=last,
-        up=up,
-        input_gradient=inputs,
-        weight_gradient=weights,
-        read=read,
-        written=written,
-        weights=parameters,
-    )
-
-
-def _as_launched(gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: Rank) -> tuple[Gemm, ...]:
-    """Split the joint projections where the software keeps them apart."""
-    if rank.software.fused_projections or model.mlp != "swiglu":
-        return gemms
-    found: list[Gemm] = []
-    for gemm in gemms:
-        if gemm.name == "query_key_value":
-            query = model.num_attention_heads * head_size(model) / plan.tensor_parallel
-            key = (gemm.n - query) / 2
-            found += [_columns(gemm, query), _columns(gemm, key), _columns(gemm, key)]
-        elif gemm.name == "mlp_up":
-            found += [_columns(gemm, gemm.n / 2)] * 2
-        else:
-            found.append(gemm)
-    return tuple(found)
-
-
-def _columns(gemm: Gemm, columns: Ratio) -> Gemm:
-    return Gemm(name=gemm.name, m=gemm.m, n=columns, k=gemm.k, count=gemm.count)
 
 
 def _style(training: Training, rank: Rank) -> Style:
@@ -221,17 +133,28 @@ def kernels_per_layer(model: Model, training: Training, rank: Rank) -> Ratio:
     return sum(PASSES[_style(training, rank), model.mlp].kernels)
 
 
-def _attention(scores: Scores, training: Training, rank: Rank) -> tuple[Seconds, Seconds]:
-    """Return the time of the attention between queries and keys, forward and backward."""
+def _attention(
+    model: Model, scores: Scores, training: Training, rank: Rank
+) -> tuple[Seconds, Seconds]:
+    """Return the time of the attention between queries and keys, forward and backward.
+
+    Where every second layer attends to a window only, the mean of the two.
+    """
     heads = scores.sequences * scores.heads
     size = (scores.head_size + scores.value_head_size) / 2
     shape = (heads, scores.queries, scores.keys, size)
-    if training.flash_attention:
-        forward = flash_attention_time(*shape, rank.attention_forward, rank.sms)
-        backward = flash_attention_time(*shape, rank.attention_backward, rank.sms)
-        return forward, ATTENTION_BACKWARD * backward
-    batched = unfused_attention_time(*shape, rank.matmul)
-    return batched, 2 * batched
+    if not training.flash_attention:
+        batched = unfused_attention_time(*shape, rank.matmul)
+        return batched, 2 * batched
+    forward = flash_attention_time(*shape, rank.attention_forward, rank.sms)
+    backward = flash_attention_time(*shape, rank.attention_backward, rank.sms)
+    if scores.head_size != scores.value_head_size:
+        forward /= rank.common.latent_forward
+        backward /= rank.common.latent_backward
+    if model.sliding_window:
+        inside = min(1.0, 2 * (model.sliding_window + BLOCK) / (scores.keys + BLOCK))
+        forward, backward = forward * (1 + inside) / 2, backward * (1 + inside) / 2
+    return forward, ATTENTION_BACKWARD * backward
 
 
 def _swept(
@@ -251,6 +174,8 @@ def _swept(
         width, copies = model.expert_ffn_hidden_size, model.experts_per_token
         inner = tokens * (copies + model.num_shared_experts) * width / tensor
         each = ROUTED_COPY + (0.0 if training.fused_experts else rank.common.unfused_copy)
+        if model.biases:
+            each += rank.common.expert_biases
         routed = each * copies * hidden / tensor
         routed += ROUTED_SCORE * tokens * model.num_experts / tensor
     forward = HALF * (own * passes.hidden[0] + rotated * passes.heads[0] + inner * passes.inner[0])
@@ -268,7 +193,7 @@ def _scored(scores: Scores, training: Training, passes: Passes) -> tuple[Bytes, 
     return count * passes.score[0], count * passes.score[1]
 
 
-def _converted_forward(products: _Products, rank: Rank) -> Bytes:
+def _converted_forward(products: Products, rank: Rank) -> Bytes:
     """Return the bytes that conversions of inputs, and of weights not kept, to fp8 move."""
     kept = rank.software.fused_projections  # FSDP gathers the weights anew for each micro-batch
     return FP8_CONVERSION * (products.read + (0.0 if kept else products.weights))
@@ -286,7 +211,7 @@ def _repeated_share(training: Training, rank: Rank) -> Share:
 def _repeated(
     training: Training,
     rank: Rank,
-    products: _Products,
+    products: Products,
     forward: Seconds,
     attention: Seconds,
     swept: Bytes,
@@ -297,10 +222,32 @@ def _repeated(
     if training.recompute == "none":
         return 0.0
     if training.recompute == "modules":
-        return products.up + swept / rank.memory
+        return _repeated_modules(training, rank, products, attention, swept)
     if rank.software.selective_repeats_products:
         return products.forward / 2 + swept / rank.memory
     return attention
+
+
+# The products that a module of Megatron's --recompute-modules repeats.
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    "mla_up_proj": UP_PROJECTIONS,
+    "mlp": ("mlp_up", "mlp_down"),
+    "moe": ("router", "experts_up", "experts_down", "shared_up", "shared_down"),
+    "shared_experts": ("shared_up", "shared_down"),
+}
+_CHEAP = ("layernorm", "mla_up_proj", "moe_act")
+
+
+def _repeated_modules(
+    training: Training, rank: Rank, products: Products, attention: Seconds, swept: Bytes
+) -> Seconds:
+    """Return what recomputation of some modules repeats; norms and activations all passes."""
+    modules = training.recompute_modules or _CHEAP
+    names = {name for module in modules for name in _MODULES.get(module, ())}
+    again = sum(time for name, time in products.named.items() if name in names)
+    if "core_attn" in modules:
+        again += attention
+    return again + (swept / rank.memory if set(modules) - {"core_attn", "mla_up_proj"} else 0.0)
 
 
 def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:

@@ -137,7 +137,7 @@ def job(setting: Setting) -> Job:
 def _tensor(rank: Rank, tensor: Count, layers: Count, size: Bytes) -> tuple[Seconds, Bytes]:
     """Return time and bytes of the gathers of one pass of a block: attention and MLP, one each."""
     group = group_of(rank, tensor, 1)
-    one = scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth)
+    one = scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth, group.network)
     sent = (tensor - 1) / tensor * size
     return 2 * layers * one, 2 * layers * sent
 

@@ -7,6 +7,7 @@ from typing import Literal
 from engine.basis.units import Bandwidth, Count, FlopRate, Seconds, Share
 from engine.catalog.accelerators import Gpu
 from engine.catalog.constants import COMMON, Achieved, Common, achieved
+from engine.catalog.transports import INFINIBAND, TRANSPORTS, Transport
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.software import SOFTWARE, Software
 
@@ -35,10 +36,12 @@ class Rank:
         memory: streaming bandwidth.
         scale_up: bus bandwidth inside the node.
         port: of the network ports, per GPU.
+        network: how messages travel between nodes.
         domain: GPUs that the scale-up links join.
         switch_adds: the scale-up switch can add.
         software: the family.
         quantized: linear layers convert their operands to fp8.
+        launches: of the host, for a layer with experts, forward.
         common: constants of all types of GPU.
         placed: GPUs of one node that belong to the same group, by axis. What is not there follows
             from the order tensor, context, data, pipeline, the innermost first.
@@ -53,10 +56,12 @@ class Rank:
     memory: Bandwidth
     scale_up: Bandwidth
     port: Bandwidth
+    network: Transport
     domain: Count
     switch_adds: bool
     software: Software
     quantized: bool
+    launches: Seconds
     common: Common
     placed: Mapping[Axis, Count] = field(default_factory=dict)
 
@@ -71,12 +76,13 @@ def rank_of(
     gpu = cluster.gpu
     reached = constants or achieved(gpu)
     software = SOFTWARE[training.framework]
+    network = TRANSPORTS[cluster.transport]
     peak = gpu.peak.get("fp16") or gpu.peak["bf16"]
     quantized = training.precision in ("fp8", "fp4") and "fp8" in gpu.peak
     attention = peak * _attention_share(gpu, software, training, common)
     return Rank(
         matmul=peak * reached.matmul,
-        linear=gpu.peak["fp8"] * reached.matmul_fp8 if quantized else peak * reached.matmul,
+        linear=_linear_rate(gpu, training, reached, common),
         attention_forward=attention * reached.attention_forward,
         attention_backward=attention * reached.attention_backward,
         fill=reached.fill,
@@ -86,13 +92,25 @@ def rank_of(
         port=cluster.nics_per_node
         * cluster.nic_bandwidth
         / cluster.gpus_per_node
-        * reached.network,
+        * reached.network
+        * network.share,
+        network=network,
         domain=max(cluster.gpus_per_node, _scale_up_domain(gpu)),
         switch_adds=gpu.switch_adds,
         software=software,
         quantized=quantized,
+        launches=common.grace_launches if gpu.host_link != "PCIe" else common.expert_launches,
         common=common,
     )
+
+
+def _linear_rate(gpu: Gpu, training: Training, reached: Achieved, common: Common) -> FlopRate:
+    """Return the rate of large products of linear layers, in the precision of the run."""
+    if training.precision == "fp4" and "fp4" in gpu.peak:
+        return gpu.peak["fp4"] * common.matmul_fp4
+    if training.precision in ("fp8", "fp4") and "fp8" in gpu.peak:
+        return gpu.peak["fp8"] * reached.matmul_fp8
+    return (gpu.peak.get("fp16") or gpu.peak["bf16"]) * reached.matmul
 
 
 def _attention_share(gpu: Gpu, software: Software, training: Training, common: Common) -> Share:
@@ -115,11 +133,13 @@ class Group:
         nodes: that they spread over.
         bandwidth: bus bandwidth of large messages: of the links inside one node, or of the
             group's share of the ports of a node.
+        network: how messages travel between the nodes.
     """
 
     ranks: Count
     nodes: Count
     bandwidth: Bandwidth
+    network: Transport = INFINIBAND
 
 
 def group_of(rank: Rank, ranks: Count, stride: Count, axis: Axis | None = None) -> Group:
@@ -131,7 +151,7 @@ def group_of(rank: Rank, ranks: Count, stride: Count, axis: Axis | None = None) 
     if nodes == 1:
         return Group(ranks=ranks, nodes=1, bandwidth=rank.scale_up)
     bandwidth = min(rank.scale_up, per_node * rank.port)
-    return Group(ranks=ranks, nodes=nodes, bandwidth=bandwidth)
+    return Group(ranks=ranks, nodes=nodes, bandwidth=bandwidth, network=rank.network)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,4 +178,5 @@ def stage_hops(rank: Rank, plan: Plan) -> Hops:
     if not crossing:
         inside = Group(ranks=2, nodes=1, bandwidth=rank.scale_up)
         return Hops(slowest=inside, crossing=0.0)
-    return Hops(slowest=Group(ranks=2, nodes=2, bandwidth=rank.port), crossing=crossing)
+    across = Group(ranks=2, nodes=2, bandwidth=rank.port, network=rank.network)
+    return Hops(slowest=across, crossing=crossing)

@@ -19,6 +19,9 @@ from engine.run.parallelism import (
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.rank import Axis, Rank, group_of
 
+# Bytes of a moment of the optimizer.
+MOMENT: Bytes = 4.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
@@ -65,6 +68,8 @@ def data_parallel_time(
         return 0.0
     gradient = HALF if halves_gradients(training) else rank.software.gradient
     reduce = _sharded(plan, rank, weights, gradient) + _replicas(plan, rank, weights, gradient)
+    if training.lora_rank:  # of frozen weights there are no gradients
+        gradient = reduce = 0.0
     gather = _sharded(plan, rank, weights, HALF)
     layers = max(1.0, model.num_layers / plan.pipeline_parallel)
     if plan.zero_stage == 3:
@@ -115,14 +120,16 @@ def _sharded(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
     """Return the time of a gather (or a scatter) of all parameters of a rank, over their shards."""
     ranks = sharding_ranks(plan)
     group = group_of(rank, ranks, plan.tensor_parallel, "data")
-    common = scatter_or_gather_time(each * weights.common, ranks, group.nodes, group.bandwidth)
+    common = scatter_or_gather_time(
+        each * weights.common, ranks, group.nodes, group.bandwidth, group.network
+    )
     if not weights.experts:
         return common
     same = expert_sharding_ranks(plan)
     stride = plan.expert_parallel * plan.expert_tensor_parallel
     group = group_of(rank, same, stride, "expert_data")
     return common + scatter_or_gather_time(
-        each * weights.experts, same, group.nodes, group.bandwidth
+        each * weights.experts, same, group.nodes, group.bandwidth, group.network
     )
 
 
@@ -147,7 +154,7 @@ def _all_reduce(rank: Rank, axis: Axis, size: Bytes, copies: Count, stride: Coun
     if copies <= 1:
         return 0.0
     group = group_of(rank, copies, stride, axis)
-    return 2 * scatter_or_gather_time(size, copies, group.nodes, group.bandwidth)
+    return 2 * scatter_or_gather_time(size, copies, group.nodes, group.bandwidth, group.network)
 
 
 def _serial_gathers(plan: Plan, rank: Rank, weights: Weights, inside: Seconds) -> Seconds:
@@ -161,11 +168,15 @@ def _serial_gathers(plan: Plan, rank: Rank, weights: Weights, inside: Seconds) -
 
 def optimizer_time(plan: Plan, training: Training, rank: Rank, weights: Weights) -> Seconds:
     """Return the optimizer's pass over the states of a rank, and the cast of its gradients."""
+    if training.lora_rank:
+        return 0.0
     sharded = plan.zero_stage > 0
     own = weights.common / (sharding_ranks(plan) if sharded else 1)
     own += weights.experts / (expert_sharding_ranks(plan) if sharded else 1)
     software = rank.software
     each = software.optimizer if training.compiled else software.optimizer_unfused
+    if training.optimizer != "adam":  # one moment less, read and written
+        each -= 2 * MOMENT
     # Sharded parameters have sharded gradients; others are read once more in full.
     whole = 0.0 if plan.zero_stage == 3 else weights.common + weights.experts
     return (own * each + whole * 2 * HALF) / rank.memory

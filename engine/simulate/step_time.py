@@ -10,7 +10,8 @@ from engine.formulas.operations import local_tokens
 from engine.formulas.pipeline import dualpipe_idle, one_f_one_b_idle, zb_h1_idle
 from engine.formulas.stragglers import deviations_behind
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time
-from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes, num_microbatches
+from engine.run.parallelism import Cluster, Plan, Training, num_microbatches
+from engine.run.stage_cut import cut_layers
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
 from engine.simulate.rank import Axis, Rank, group_of, rank_of, stage_hops
@@ -146,7 +147,7 @@ def _stages(model: Model, plan: Plan, training: Training, rank: Rank) -> tuple[S
     ranks = plan.pipeline_parallel
     if ranks == 1:
         return (_split(model, model.num_layers, extra, embedding + output),)
-    sizes = plan.stage_layers or chunk_sizes(model.num_layers, ranks * plan.virtual_pipeline)
+    sizes = plan.stage_layers or cut_layers(model, ranks * plan.virtual_pipeline)
     layers = [sum(sizes[stage::ranks]) for stage in range(ranks)]
     between = max(layers[1:-1] or layers) if plan.stage_layers else max(layers)
     return (
@@ -228,14 +229,14 @@ def _messages(
     tensor = plan.tensor_parallel
     size = HALF * local_tokens(plan, training) * model.hidden_size
     hops = stage_hops(rank, plan)
-    across = send_time(size / tensor, hops.slowest.bandwidth, hops.slowest.nodes)
+    across = send_time(size / tensor, hops.slowest.bandwidth, hops.slowest.nodes, rank.network)
     inside = send_time(size / tensor, rank.scale_up, 1)
     # Few hops over a node's edge cost little more than none: sends run ahead. The mean comes
     # closer to measured steps than the slowest hop does.
     one = hops.crossing * across + (1 - hops.crossing) * inside
     if tensor > 1 and not plan.sequence_parallel:
         shared = group_of(rank, tensor, 1, "tensor")
-        one += scatter_or_gather_time(size, tensor, shared.nodes, shared.bandwidth)
+        one += scatter_or_gather_time(size, tensor, shared.nodes, shared.bandwidth, rank.network)
     fill = 2 * (ranks - 1) * one
     pieces = plan.virtual_pipeline
     if pieces > 1:

@@ -58,6 +58,10 @@ RUN = {
 }
 PRINTED = [
     "step_time",
+    "step_time_low",
+    "step_time_high",
+    "range_basis",
+    "extrapolates",
     "tokens_per_second_per_gpu",
     "model_flops_rate",
     "hardware_flops_rate",

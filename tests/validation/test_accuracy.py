@@ -2,11 +2,14 @@
 
 import math
 import statistics
+from collections import defaultdict
 
 import pytest
 
 from engine.simulate.published_runs import predictions
-from tests.validation.published import DATA
+from engine.simulate.step_range import spread
+from tests.validation.classes import CLASSES, kind
+from tests.validation.published import DATA, read_unseen
 from tests.validation.report import error
 from tests.validation.rows import cases
 
@@ -39,6 +42,31 @@ def test_nine_in_ten_complete_dense_step_times_are_within_fifteen_percent(dense)
 
 def test_all_dense_step_times_are_within_seven_percent_in_the_mean():
     assert statistics.fmean(sizes(mixture=False)) <= 0.07
+
+
+@pytest.mark.parametrize(("which", "most"), [("dense", 0.07), ("mixture", 0.14)])
+def test_step_times_without_their_source_are_within_reach_in_the_mean(which, most):
+    logs = read_unseen()
+    errors = [abs(math.expm1(logs[case.row["row_id"]][1])) for case in RUNS if kind(case) == which]
+    assert statistics.fmean(errors) <= most
+
+
+def unseen_runs():
+    """Every run twice: the class that it is told in, and one of its two unseen errors."""
+    logs = read_unseen()
+    for case in RUNS:
+        found = spread(case.run)
+        for value in logs[case.row["row_id"]][1:]:
+            yield case, -math.log(found.high) <= value <= -math.log(found.low)
+
+
+@pytest.mark.parametrize("title", ["All", "GPU", "Precision", "Framework", "Scale"])
+def test_ranges_hold_for_four_in_five_unseen_runs_of_every_class(title):
+    held = defaultdict(list)
+    for case, inside in unseen_runs():
+        held[kind(case), CLASSES[title](case)].append(inside)
+    shares = {name: statistics.fmean(inside) for name, inside in held.items() if len(inside) >= 20}
+    assert {name: share for name, share in shares.items() if not 0.74 <= share <= 0.91} == {}
 
 
 def test_step_times_of_mixtures_are_within_twelve_percent_in_the_mean():

@@ -30,6 +30,15 @@ def inputs_of(run: Run) -> Inputs:
     return Inputs(**given)  # type: ignore[arg-type]
 
 
+def expressible(run: Run) -> bool:
+    """Return whether the form has a field for all that this run says."""
+    plan, training = run.plan, run.training
+    named = any(model == run.model for model in MODELS.values())
+    latent = run.model.attention == "mla" and not named
+    unsaid = training.exchange or training.keeps_quantized_products
+    return not (latent or unsaid or plan.expert_tensor_parallel > 1)
+
+
 def _gpu(run: Run) -> str:
     gpu = run.cluster.gpu
     if gpu == LIMITED_GPU:

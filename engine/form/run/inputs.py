@@ -62,7 +62,10 @@ class Inputs:
     micro_batch_size: Annotated[int, _count("Micro-batch", 256)] = 1
     global_batch_size: Annotated[int, _count("Global batch, sequences", 65_536, symbol="B")] = 128
     precision: Annotated[
-        str, Choice(label="Precision", options={"bf16": "bf16", "fp16": "fp16", "fp8": "fp8"})
+        str,
+        Choice(
+            label="Precision", options={"bf16": "bf16", "fp16": "fp16", "fp8": "fp8", "fp4": "fp4"}
+        ),
     ] = "bf16"
     recompute: Annotated[
         str,

@@ -8,7 +8,9 @@ from engine.basis.text import Sentence, say
 from engine.basis.told import Told
 from engine.basis.units import (
     COUNT,
+    SECONDS,
     SHARE,
+    TOKENS,
     Bytes,
     Count,
     FlopRate,
@@ -19,9 +21,13 @@ from engine.basis.units import (
     TokenRate,
     Tokens,
 )
-from engine.form.run.accuracy import ACCURACY, FITTED, LARGEST, LEFT_OUT
+from engine.catalog.nearby import Nearby
+from engine.catalog.published_runs_sources import SOURCES
+from engine.form.run.accuracy import ACCURACY, LEFT_OUT
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.file import Run
+from engine.simulate.nearest_runs import nearest
+from engine.simulate.step_range import spread
 
 Estimate = Mapping[str, Any]
 _COUNTED = (
@@ -46,26 +52,44 @@ def band(kind: str) -> Sentence:
     return say(words, rows=(rows, COUNT), mean=(mean, SHARE), tail=(tail, SHARE))
 
 
-def extrapolated(run: Run) -> Sentence | None:
-    """Return in what a run lies beyond the runs of the fit, if in anything."""
-    found = []
-    if run.plan.world_size > LARGEST:
-        found.append("The largest run of the fit has {largest} GPUs: this one extrapolates.")
-    gpu = run.cluster.gpu.name
-    if gpu.split()[0] not in FITTED:
-        found.append(
-            f"No run on {gpu} was fitted: its constants are another's, or read off benchmarks."
-        )
-    return say(" ".join(found), largest=(LARGEST, COUNT)) if found else None
-
-
 def near(run: Run) -> Sentence:
-    """Return how far predictions of such a step are from published runs, and whether it is one."""
-    one = band("mixture" if run.model.num_experts else "dense")
-    beyond = extrapolated(run)
-    if beyond is None:
-        return one
-    return Sentence(f"{one.template} {beyond.template}", {**one.numbers, **beyond.numbers})
+    """Return in what range four in five such steps lie, on what it rests, and what lies beyond."""
+    found = spread(run)
+    words = "Four in five unseen runs of this kind ({runs} {name}) took between {less} less and "
+    words += "{more} more than predicted."
+    if found.beyond:
+        words = f"The range is widened, from {found.low:.2f} to {found.high:.2f} times this step. "
+        words += " ".join(found.beyond) + " The {runs} runs nearest in kind are {name}."
+        return say(words.replace("{name}", found.name), runs=(found.runs, COUNT))
+    return say(
+        words.replace("{name}", found.name),
+        runs=(found.runs, COUNT),
+        less=(1 - found.low, SHARE),
+        more=(found.high - 1, SHARE),
+    )
+
+
+def measured_nearby(run: Run) -> tuple[Sentence, ...]:
+    """Return what was measured of the published runs nearest to a run."""
+    return tuple(_measured(one) for one in nearest(run))
+
+
+def _measured(one: Nearby) -> Sentence:
+    sizes = {
+        "TP": one.tensor, "PP": one.pipeline, "CP": one.context, "EP": one.expert
+    }  # fmt: skip
+    plan = " ".join(f"{key}{size}" for key, size in sizes.items() if size > 1)
+    plan += f"{' ' if plan else ''}ZeRO-{one.zero}" if one.zero else ""
+    precision = {16: "16 bits", 8: "fp8", 4: "fp4"}[one.bits]
+    source = tuple(SOURCES.values())[one.source][1]
+    return say(
+        f"Measured nearby: {one.name} on {{gpus}} {one.gpu} in {precision}, {plan or 'no split'}, "
+        f"{{batch}} sequences of {{length}}: {{time}} ({source}).",
+        gpus=(one.gpus, COUNT),
+        batch=(one.batch, COUNT),
+        length=(one.length, TOKENS),
+        time=(one.time, SECONDS),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from engine.basis.text import Text
 from engine.basis.told import Teller
 from engine.basis.views import Value
 from engine.form.run.equations import HFU, MFU, PEAK, STEP, TOKENS_PER_SECOND
-from engine.form.run.result import Estimate, band, estimated, held, near
+from engine.form.run.result import Estimate, band, estimated, held, measured_nearby, near
 from engine.run.file import Run
 
 EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)
@@ -44,5 +44,6 @@ def peak(run: Run, found: Estimate) -> Value:
 def _assumptions(run: Run) -> tuple[Text, ...]:
     return (
         near(run),
+        *measured_nearby(run),
         "The slowest rank sets the step; experts are loaded evenly; no failure, no checkpoint.",
     )

@@ -106,4 +106,5 @@ def test_fused_grouped_products_save_passes_over_the_copies_for_the_experts():
     fused = timed("deepseek-v3", SPARSE, whole, sparse=True).forward
     apart = timed("deepseek-v3", SPARSE, run(cuda_graphs=True), sparse=True).forward
     saved = COMMON.unfused_copy * 2048 * 8 * 7168 / rank_of(H100, whole).memory
-    assert apart - fused == pytest.approx(saved)
+    # 32 experts on each rank, each with a product up and one down, and operands that are as slow.
+    assert apart - fused == pytest.approx(saved + 2 * 32 * COMMON.expert_product)

@@ -41,7 +41,7 @@ _PEAKS = (
 )
 _LEFT_OUT = (
     "For each source in turn, the constants were fitted to all others and tried on it.",
-    f"Run once, on {accuracy.LEFT_OUT_DATE}; the filters do not apply.",
+    "The filters do not apply.",
 )
 
 

@@ -8,6 +8,7 @@ from engine.basis.views import Cell, Cite, Open, Table
 from engine.calculators.whole_runs.published_runs.read import Published, query_of, split
 from engine.calculators.whole_runs.published_runs.result import memory_error
 from engine.form.run import accuracy
+from engine.form.run.given import expressible
 from engine.simulate.errors import spread
 
 PER_PAGE = 20
@@ -35,7 +36,7 @@ def runs(rows: Sequence[Published], order: str, page: int) -> Table:
         rows=tuple(_run(row) for row in shown),
         caption=say(
             "Page {page} of {pages}. A row with (?) was not fitted: its source doubts it, or its "
-            "GPU is of no catalog.",
+            "GPU is of no catalog. A row that does not open says what the form has no field for.",
             page=(page, COUNT),
             pages=(pages, COUNT),
         ),
@@ -47,7 +48,7 @@ def _run(row: Published) -> tuple[Cell, ...]:
     return (
         f"{row.name}, {row.given.precision}{doubt}",
         signed(row.error),
-        Open("open", "estimate_run", query_of(row)),
+        Open("open", "estimate_run", query_of(row)) if expressible(row.case.run) else "",
         say("{t}", t=(row.measured, SECONDS)),
         say("{t}", t=(row.predicted, SECONDS)),
         say(f"{{n}} {row.family}", n=(row.world_size, COUNT)),
@@ -107,5 +108,5 @@ def left_out() -> Table:
             )
             for name, kind, count, mean, tail, bias in accuracy.LEFT_OUT
         ),
-        caption=f"Run on {accuracy.LEFT_OUT_DATE}; the filters do not apply.",
+        caption="The filters do not apply.",
     )

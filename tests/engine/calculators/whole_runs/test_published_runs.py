@@ -14,19 +14,25 @@ from engine.calculator import load, make
 from engine.calculators.whole_runs.published_runs.read import published, query_of
 from engine.catalog.published_runs import SOURCES
 from engine.catalog.reported import REPORTED
+from engine.catalog.unseen_errors import CLASSES
 from engine.draw.fragments import table_fragment
 from engine.estimate import estimate
 from engine.form.run.accuracy import ACCURACY, LEFT_OUT
+from engine.form.run.given import expressible
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.form.run.repair import repaired, run_of
 from engine.run.file import read
 from engine.simulate.published_runs import predictions
+from engine.simulate.step_range import spread
 from tests.each import each
 from tests.validation import published as written
 from tests.validation.any_run import any_document
+from tests.validation.nearby import nearby_text
 
 RUN = Inputs()
+CASES = [one.case for one in predictions()]
 RUNS = published()
+OPENED = tuple(row for row in RUNS if expressible(row.case.run))
 STALE = "run `python -m tests.validation.published`"
 
 
@@ -51,10 +57,19 @@ def given(document):
 
 def test_the_accuracy_is_that_of_the_engine():
     assert written.ACCURACY.read_text("utf-8") == written.accuracy_module(predictions()), STALE
+    assert written.ERRORS.read_text("utf-8") == written.errors_module(CASES), STALE
+    assert written.NEARBY.read_text("utf-8") == nearby_text(CASES), STALE
+
+
+def test_the_errors_seen_are_those_of_the_engine():
+    logs = written.read_unseen()
+    for one in predictions():
+        seen = math.log(one.time / one.case.time)
+        assert logs[one.case.row["row_id"]][0] == pytest.approx(seen, abs=1e-4), STALE
 
 
 def test_the_inputs_of_a_row_give_its_run():
-    for row in RUNS:
+    for row in OPENED:
         run, case = run_of(row.given)[0], row.case.run
         assert replace(run, model=replace(run.model, name="")) == replace(
             case, model=replace(case.model, name="")
@@ -62,10 +77,10 @@ def test_the_inputs_of_a_row_give_its_run():
 
 
 def test_the_estimate_of_every_row_is_its_prediction():
-    estimates = [estimate(run_of(row.given)[0]) for row in RUNS]
-    assert [found["step_time"] for found in estimates] == [row.predicted for row in RUNS]
+    estimates = [estimate(run_of(row.given)[0]) for row in OPENED]
+    assert [found["step_time"] for found in estimates] == [row.predicted for row in OPENED]
     held = [
-        (e["peak_memory"], r.memory[1]) for e, r in zip(estimates, RUNS, strict=True) if r.memory
+        (e["peak_memory"], r.memory[1]) for e, r in zip(estimates, OPENED, strict=True) if r.memory
     ]
     assert all(peak == predicted for peak, predicted in held)
 
@@ -74,7 +89,7 @@ def test_no_published_run_needs_a_repair():
     assert not [row.key for row in RUNS if repaired(row.given) != row.given]
 
 
-@each("row", RUNS[:: len(RUNS) // 40], ids=lambda row: row.key)
+@each("row", OPENED[:: len(OPENED) // 40], ids=lambda row: row.key)
 def test_the_link_of_a_row_opens_its_estimate(row):
     pairs = (pair.split("=") for pair in query_of(row).split("&"))
     values = {name.removeprefix("estimate_run."): text for name, text in pairs}
@@ -175,25 +190,39 @@ def test_what_stands_beside_a_preset_is_its_row_of_the_table(name, key):
 def test_a_larger_run_than_any_of_the_fit_is_said_to_extrapolate():
     preset = REPORTED["Llama 3 405B on 16,384 H100"].settings
     assert "3,072 GPUs" in words(shown(**preset)["step_time"].note)
-    assert "extrapolates" not in words(shown()["step_time"].note)
+    assert "largest run" not in words(shown()["step_time"].note)
 
 
 def test_a_gpu_without_a_fitted_run_is_said_to_be_assumed():
     assert "No run on Instinct MI300X was fitted" in words(shown(gpu="MI300X")["step_time"].note)
 
 
-def test_the_accuracy_that_is_told_is_that_of_sources_left_out_of_the_fit():
-    _, _, rows, mean, *_ = next(row for row in LEFT_OUT if row[:2] == ("all", "dense"))
+def test_the_range_that_is_told_is_that_of_the_class():
+    found = spread(run_of(RUN)[0])
     numbers = shown()["step_time"].note.numbers
-    assert (numbers["rows"][0], numbers["mean"][0]) == (rows, mean)
-    assert mean > ACCURACY["dense"][1]
+    assert found.name == "dense models in 16 bits, megatron, H100"
+    assert numbers["runs"][0] == found.runs == CLASSES[found.name][0]
+    assert (1 - numbers["less"][0], 1 + numbers["more"][0]) == (found.low, found.high)
+
+
+def test_a_run_that_was_published_is_the_one_measured_nearest():
+    told = words(shown()["step_time"].receipt.assumptions[1])
+    assert told.startswith("Measured nearby: Llama 3.1 70B on 64 H100")
+    assert "TP4 PP4 CP2" in told
+
+
+def test_every_source_left_out_is_worse_than_seen():
+    for kind in ("dense", "mixture"):
+        _, _, rows, mean, *_ = next(row for row in LEFT_OUT if row[:2] == ("all", kind))
+        assert rows == ACCURACY[kind][0]
+        assert mean > ACCURACY[kind][1]
 
 
 # The published runs.
 
 
 def test_all_runs_are_counted():
-    assert listed()["rows"].value == len(RUNS) == 579
+    assert listed()["rows"].value == len(RUNS) == 653
 
 
 @each("kind", ["dense", "mixture"])

@@ -1,0 +1,88 @@
+"""In what range a predicted step lies: by how far off unseen runs of its class were.
+
+The constants were fitted again without each source, and without each model, and tried on it. The
+errors of a class of runs then say in what range four of five measured steps lie. A run beyond what
+was measured gets a wider one, and is told so.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.basis.units import Count, Ratio, Seconds
+from engine.catalog.unseen_errors import CLASSES, FITTED, LARGEST, LONGEST, MOST_EXPERTS
+from engine.run.file import Run
+
+# By how much each thing that no published run has widens the range, as a factor on its logarithms.
+WIDER: Ratio = 1.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How far off such predictions are.
+
+    Attributes:
+        name: of the class, in words.
+        runs: published runs of the class.
+        low: the share of the predicted step from which on four in five measured ones lie.
+        high: up to which they lie.
+        beyond: in what the run goes beyond every run of the fit, in sentences.
+    """
+
+    name: str
+    runs: Count
+    low: Ratio
+    high: Ratio
+    beyond: tuple[str, ...]
+
+
+def classes_of(run: Run) -> tuple[str, ...]:
+    """Return the classes of a run, the narrowest first."""
+    training = run.training
+    kind = "mixtures of experts" if run.model.num_experts else "dense models"
+    software = training.framework + ("" if training.compiled else " (eager)")
+    bits = {"fp8": "fp8", "fp4": "fp4"}.get(training.precision, "16 bits")
+    gpu = run.cluster.gpu.name.split()[0]
+    return (
+        f"{kind} in {bits}, {software}, {gpu}",
+        f"{kind} in {bits}, {software}",
+        f"{kind} in {bits}",
+        kind,
+    )
+
+
+def spread(run: Run) -> Spread:
+    """Return how far off the predicted step of a run is likely to be."""
+    name = next(name for name in classes_of(run) if name in CLASSES)
+    runs, low, high = CLASSES[name]
+    beyond = tuple(_beyond(run))
+    # Predicted over measured: where predictions were too slow, the step lies below.
+    wider = WIDER ** len(beyond)
+    return Spread(
+        name=name,
+        runs=runs,
+        low=math.exp(-high * wider),
+        high=math.exp(-low * wider),
+        beyond=beyond,
+    )
+
+
+def step_range(run: Run, step: Seconds) -> tuple[Seconds, Seconds, Spread]:
+    """Return from where to where four in five such steps lie."""
+    found = spread(run)
+    return step * found.low, step * found.high, found
+
+
+def _beyond(run: Run) -> Iterator[str]:
+    gpus, length = run.plan.world_size, run.training.sequence_length
+    gpu = run.cluster.gpu.name
+    if gpus > LARGEST:
+        yield f"The largest run of the fit has {LARGEST:,} GPUs; this one has {gpus:,}."
+    if gpu.split()[0] not in FITTED:
+        yield f"No run on {gpu} was fitted: its constants are another's, or read off benchmarks."
+    if length > LONGEST:
+        yield f"The longest sequence of the fit has {LONGEST:,} tokens; this one has {length:,}."
+    if run.model.num_experts > MOST_EXPERTS:
+        yield f"No model of the fit has more than {MOST_EXPERTS} experts."
+    if run.training.framework == "xla":
+        yield "No run with XLA was fitted."
