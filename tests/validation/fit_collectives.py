@@ -29,9 +29,9 @@ FREE: tuple[tuple[Any, str, str], ...] = (
     (transfer_time, "", "LAUNCH"),
     *((transfer_time, "NVLINK", name) for name in ("step", "ramp", "scale")),
     *((transfer_time, "SWITCH", name) for name in ("start", "ramp", "scale")),
-    # A step of large messages stays as it was fitted before trees took NCCL's table: between the 9.3
-    # us of small ones and the 14 us that NCCL plans. The one curve between nodes with InfiniBand
-    # cannot tell the two apart.
+    # A step of large messages stays as it was fitted before trees took NCCL's table: between the
+    # 9.3 us of small ones and the 14 us that NCCL plans. The one curve with InfiniBand cannot
+    # tell the two apart.
     (transports, "INFINIBAND", "step_small"),
     *((transports, "EFA_V1", name) for name in ("step", "step_eager", "ramp", "scale")),
     (curves, "", "ONE_PROCESS"),
