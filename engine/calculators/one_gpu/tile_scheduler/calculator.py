@@ -1,0 +1,129 @@
+"""The tile scheduler: a product's tiles on the multiprocessors, played wave by wave."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from engine.basis.inputs import Scalar
+from engine.basis.told import Teller, Views
+from engine.basis.units import COUNT, SECONDS
+from engine.basis.views import Badge, Challenge, Condition, Scene
+from engine.calculators.one_gpu.tile_scheduler.inputs import Inputs as Inputs
+from engine.calculators.one_gpu.tile_scheduler.inputs import Result as Result
+from engine.calculators.one_gpu.tile_scheduler.inputs import solve as solve
+from engine.calculators.one_gpu.tile_scheduler.measured import measured
+from engine.draw.sm_grid import Filled, sm_grid
+from engine.simulate.tile_waves import Wave
+
+TITLE = "A product on the multiprocessors"
+QUESTION = "How many waves does a matrix product take, and how full is the last?"
+EQUATIONS = ()
+PRESETS = {
+    "132 tiles": {"rows": 1408, "columns": 3072},
+    "MLP of Llama 3 8B, 4,096 tokens": {"rows": 4096, "columns": 14_336},
+    "A small product": {"rows": 512, "columns": 512},
+    "Small tiles, four at once": {"tile_rows": 64, "tile_columns": 64, "places": 4},
+}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        **tell.values("rate"),
+        "verdict": _verdict(tell, inputs, result),
+        "grid": partial(_grid, tell, result),
+        **tell.values("time", "tiles", "waves", "in_use", "sticking_out", "occupancy"),
+        "held": tell.value("held", note=f"limited by {result.limit}"),
+        **tell.values("per_byte"),
+        "measured": partial(measured, tell),
+        "challenge": _challenge(inputs, result),
+    }
+
+
+def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if inputs.places > result.held:
+        return Badge(
+            text="Not so many at once",
+            sentence=tell.say(f"{{held}} fit: {result.limit} are the limit.", held="held"),
+            color="memory",
+        )
+    if result.in_use < 0.7:
+        return Badge(
+            text="A thin last wave",
+            sentence=tell.say("{in_use} of the places are in use over {waves} waves."),
+            color="memory",
+        )
+    return Badge(
+        text="Well filled",
+        sentence=tell.say("{in_use} of the places are in use over {waves} waves."),
+        color="compute",
+    )
+
+
+def _grid(tell: Teller, result: Result) -> Scene:
+    """Return the waves; of many full ones the first."""
+    found = []
+    before = 0
+    for wave, repeats in zip(result.schedule.waves, result.schedule.repeats, strict=True):
+        for number in range(min(repeats, 3)):
+            found.append(_filled(tell, result, wave, before + number + 1, number * _length(wave)))
+        before += repeats
+    idle = Filled(
+        on=(0,) * len(found[0].on),
+        title="done",
+        caption=tell.say("The kernel ends after {time}, with {rate}."),
+    )
+    many = result.schedule.repeats[0] > 3
+    return sm_grid(
+        [*found, idle],
+        result.places,
+        "A cell is a multiprocessor. The darker, the more tiles it works on."
+        + (" Of the full waves the first three are drawn." if many else ""),
+    )
+
+
+def _length(wave: Wave) -> float:
+    return wave.end - wave.start
+
+
+def _filled(tell: Teller, result: Result, wave: Wave, number: int, later: float) -> Filled:
+    idle = sum(tiles == 0 for tiles in wave.on)
+    return Filled(
+        on=wave.on,
+        title=f"wave {number} of {result.waves}: {wave.tiles} tiles, {idle} idle",
+        caption=tell.say(
+            "Wave {n} of {w}, from {s} to {e}: {t} tiles, and {i} multiprocessors are idle.",
+            n=(number, COUNT),
+            w=(result.waves, COUNT),
+            s=(wave.start + later, SECONDS),
+            e=(wave.end + later, SECONDS),
+            t=(wave.tiles, COUNT),
+            i=(idle, COUNT),
+        ),
+    )
+
+
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
+    start: Mapping[str, Scalar] = {"rows": 1024, "columns": 4096, "inner": 4096}
+    given = (inputs.rows, inputs.columns, inputs.inner, inputs.sms, inputs.gpu)
+    return Challenge(
+        title="Challenge: two tiles at once",
+        goal="Multiply 1,024 by 4,096 by 4,096 on an H100. Tiles of 128 by 256 take one wave that "
+        "is almost full. Cut the product so that two tiles share each multiprocessor, in no more "
+        "than two waves. Then compare the rates.",
+        conditions=(
+            Condition(
+                text="1,024 × 4,096 × 4,096 on 132 multiprocessors of an H100",
+                met=given == (1024, 4096, 4096, 132, "H100-SXM"),
+            ),
+            Condition(text="at least two tiles at once", met=result.places >= 2),
+            Condition(text="at most two waves", met=result.waves <= 2),
+            Condition(text="at least 90 % of the places in use", met=result.in_use >= 0.9),
+        ),
+        hints=(
+            "What is the limit for two tiles of 128 by 256? Look at what the verdict says.",
+            "A quarter of that tile fits twice, and there are four times as many.",
+        ),
+        start=start,
+        solution=dict(start) | {"tile_columns": 64, "places": 2},
+    )

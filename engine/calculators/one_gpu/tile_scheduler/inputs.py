@@ -1,0 +1,141 @@
+"""The inputs of the tile scheduler, and every number of the page."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.told import Told
+from engine.basis.units import Count, FlopRate, Intensity, Seconds, Share
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.constants import achieved
+from engine.catalog.hardware import ON_CHIP
+from engine.formulas.roofline import intensity, product_bytes
+from engine.simulate.tile_waves import MOST_WARPS, Schedule, Tiling, places_by, run_tiles
+
+_GPUS = {key: gpu.name for key, gpu in ACCELERATORS.items() if gpu.name in ON_CHIP}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    rows: Annotated[
+        int, Number(label="Rows", low=1, high=65_536, scale="log2", whole=True, symbol="m")
+    ] = 896
+    columns: Annotated[
+        int, Number(label="Columns", low=1, high=65_536, scale="log2", whole=True, symbol="n")
+    ] = 4864
+    inner: Annotated[
+        int, Number(label="Inner sum", low=16, high=65_536, scale="log2", whole=True, symbol="k")
+    ] = 4096
+    tile_rows: Annotated[
+        int, Number(label="Rows of a tile", low=16, high=256, scale="log2", whole=True)
+    ] = 128
+    tile_columns: Annotated[
+        int, Number(label="Columns of a tile", low=16, high=256, scale="log2", whole=True)
+    ] = 256
+    sms: Annotated[int, Number(label="Multiprocessors", low=1, high=200, whole=True)] = 132
+    places: Annotated[
+        int,
+        Number(
+            label="Tiles on a multiprocessor at once",
+            low=1,
+            high=8,
+            whole=True,
+            help="No more than its registers, its shared memory and its warps allow.",
+        ),
+    ] = 1
+    gpu: Annotated[str, Choice(label="GPU", options=_GPUS)] = "H100-SXM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A product as it runs, and what the multiprocessors have room for."""
+
+    rate: Annotated[
+        FlopRate,
+        Told(
+            "Achieved",
+            color="compute",
+            assumes=(
+                "A multiprocessor computes at the measured rate of large products; every wave "
+                "waits once for its first operands.",
+                "One tile size, no splitting of the inner sum: libraries choose better ones.",
+            ),
+        ),
+    ]
+    time: Annotated[Seconds, Told("Time", assumes=("The waves one after the other.",))]
+    tiles: Annotated[Count, Told("Tiles", assumes=("Rows and columns rounded up to tiles.",))]
+    waves: Annotated[Count, Told("Waves", assumes=("As the scheduler ran them.",))]
+    in_use: Annotated[
+        Share,
+        Told(
+            "Places in use",
+            note="of all multiprocessors, over all waves",
+            assumes=("Tiles over places times waves.",),
+        ),
+    ]
+    sticking_out: Annotated[
+        Share,
+        Told(
+            "Computed in vain",
+            note="by tiles that stick out over the edge",
+            assumes=("Operations of whole tiles beyond those of the product.",),
+        ),
+    ]
+    occupancy: Annotated[
+        Share,
+        Told(
+            "Occupancy",
+            note="warps there are, of 64",
+            assumes=("Four warps for each 64 rows of a tile, and four that load.",),
+            sources=("hopper_tuning",),
+        ),
+    ]
+    per_byte: Annotated[
+        Intensity,
+        Told("Operations per byte", assumes=("16 bits, every element through memory once.",)),
+    ]
+    held: Annotated[
+        Count,
+        Told(
+            "Tiles that fit at once",
+            assumes=("Registers or tensor memory, shared memory, and warps of a multiprocessor.",),
+        ),
+    ]
+    limit: str
+    places: Count
+    schedule: Schedule
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    gpu = ACCELERATORS[inputs.gpu]
+    chip, reached = ON_CHIP[gpu.name], achieved(gpu)
+    tiling = Tiling(
+        rows=inputs.rows,
+        columns=inputs.columns,
+        inner=inputs.inner,
+        tile_rows=inputs.tile_rows,
+        tile_columns=inputs.tile_columns,
+    )
+    by = places_by(tiling, chip.room, chip.shared)
+    limit = min(by, key=lambda name: by[name])
+    places = max(1, min(inputs.places, by[limit]))
+    rate = gpu.peak["fp16"] * reached.matmul / gpu.sms
+    schedule = run_tiles(tiling, inputs.sms, places, rate, reached.fill)
+    moved = product_bytes(inputs.rows, inputs.columns, inputs.inner, 2.0, 2.0)
+    return Result(
+        rate=tiling.useful / schedule.time,
+        time=schedule.time,
+        tiles=tiling.tiles,
+        waves=schedule.count,
+        in_use=tiling.tiles / (inputs.sms * places * schedule.count),
+        sticking_out=1 - tiling.useful / (tiling.each * tiling.tiles),
+        occupancy=min(places * tiling.warps, MOST_WARPS) / MOST_WARPS,
+        per_byte=intensity(tiling.useful, moved),
+        held=max(1, by[limit]),
+        limit=limit,
+        places=places,
+        schedule=schedule,
+    )
