@@ -1,0 +1,80 @@
+"""How much a step learns by its batch: the gradient noise scale (McCandlish et al. 2018)."""
+
+from engine.basis.equation import Equation
+from engine.basis.units import Count, Ratio, Share, Tokens
+
+_SYMBOLS = {
+    "e": (r"\varepsilon", "progress of a step, of the most that a step can make"),
+    "B": ("B", "tokens of a step"),
+    "N": (r"B_{\mathrm{noise}}", "noise scale"),
+    "S": ("S", "steps"),
+    "M": (r"S_{\min}", "steps with an endless batch"),
+    "E": ("E", "tokens in all"),
+}
+
+
+def _some(keys: str) -> dict[str, tuple[str, str]]:
+    return {key: _SYMBOLS[key] for key in keys}
+
+
+PROGRESS = Equation(
+    name="batch_progress",
+    tex=r"\v{e} = \frac{1}{1 + \v{N}/\v{B}}",
+    symbols=_some("eNB"),
+    sources=("mccandlish2018",),
+)
+
+
+def progress(batch: Tokens, noise_scale: Tokens) -> Share:
+    """Return the progress of a step over the most possible: equation 2.7 of the paper.
+
+    For the best learning rate at each batch, on a loss that is quadratic over the step.
+    """
+    return 1 / (1 + noise_scale / batch)
+
+
+BATCH_STEPS = Equation(
+    name="batch_steps",
+    tex=r"\v{S} = \v{M} \left(1 + \frac{\v{N}}{\v{B}}\right)",
+    symbols=_some("SMNB"),
+    sources=("mccandlish2018",),
+)
+
+
+def batch_steps(batch: Tokens, noise_scale: Tokens, least_steps: Ratio) -> Ratio:
+    """Return the steps that reach the same loss, while the noise scale stays the same."""
+    return least_steps * (1 + noise_scale / batch)
+
+
+BATCH_TOKENS = Equation(
+    name="batch_tokens",
+    tex=r"\v{E} = \v{M} \left(\v{N} + \v{B}\right)",
+    symbols=_some("EMNB"),
+    sources=("mccandlish2018",),
+)
+
+
+def batch_tokens(batch: Tokens, noise_scale: Tokens, least_steps: Ratio) -> Tokens:
+    """Return the tokens that reach the same loss: steps times batch."""
+    return least_steps * (noise_scale + batch)
+
+
+def squared_gradient(small: Ratio, big: Ratio, batch: Count, big_batch: Count) -> Ratio:
+    """Return the squared length of the true gradient from those of two noisy ones.
+
+    `small` and `big` are mean squared lengths at the two batches; without bias (appendix A.1).
+    """
+    return (big_batch * big - batch * small) / (big_batch - batch)
+
+
+def gradient_noise(small: Ratio, big: Ratio, batch: Count, big_batch: Count) -> Ratio:
+    """Return the noise of a single sample, the trace of its covariance, from two batches."""
+    return (small - big) / (1 / batch - 1 / big_batch)
+
+
+def kaplan_critical_batch(loss: Ratio) -> Tokens:
+    """Return the critical batch of a language model by its loss in nats: Kaplan 2020, eq. 1.4.
+
+    Fitted to transformers of up to a billion parameters.
+    """
+    return float(2e8 / loss ** (1 / 0.21))
