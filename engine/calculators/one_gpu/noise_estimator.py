@@ -5,6 +5,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Number
+from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Share
 from engine.basis.views import Badge, Lines, Point, Rule, Series
@@ -137,6 +138,6 @@ def _running(tell: Teller, inputs: Inputs, result: Result) -> Lines:
                 y=min(result.estimated, 3 * true),
             ),
         ),
-        rules=(Rule(key="true", label=tell.say("true: {true_scale}"), axis="y", at=true),),
+        rules=(Rule(key="true", label=say("true: {n}", n=(true, COUNT)), axis="y", at=true),),
         caption="Values above the frame are drawn at its edge.",
     )

@@ -3,7 +3,8 @@
 from functools import partial
 
 from engine.basis.told import Teller, Views
-from engine.basis.views import Challenge, Condition, Lines, Point, Rule, Scalar, Series
+from engine.basis.units import PARAMETERS
+from engine.basis.views import Axis, Challenge, Condition, Lines, Point, Rule, Scalar, Series
 from engine.calculators.one_gpu.noise_scale.inputs import HIGH, LOW, Inputs
 from engine.calculators.one_gpu.noise_scale.result import Result, fed
 from engine.calculators.one_gpu.noise_scale.result import solve as solve
@@ -73,8 +74,12 @@ def _pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         x=tell.axis(
             "steps", "steps", low=0.8 * inputs.least_steps, high=1.1 * steps[0], scale="log"
         ),
-        y=tell.axis(
-            "tokens", "tokens in all", low=0.7 * least, high=1.3 * max(tokens), scale="log"
+        y=Axis(
+            label="tokens in all",
+            quantity=PARAMETERS,
+            low=0.7 * least,
+            high=1.3 * max(tokens),
+            scale="log",
         ),
         series=(
             Series(
@@ -110,11 +115,7 @@ def _cluster(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         x=tell.axis("batch", "tokens of a step", low=LOW, high=HIGH, scale="log"),
         y=tell.axis("time", "time", low=0.5 * times[-1], high=1.5 * times[0], scale="log"),
         series=(Series(key="time", label="time", x=_COLUMN, y=times, color="data"),),
-        points=(
-            Point(
-                key="now", label=tell.say("{time} on {gpus} GPUs"), x=inputs.batch, y=result.time
-            ),
-        ),
+        points=(Point(key="now", label=tell.say("{time}"), x=inputs.batch, y=result.time),),
         handle="batch",
         caption="Left of the noise scale, twice the batch means twice the GPUs and nearly half "
         "the time. Right of it, more GPUs buy less and less.",
@@ -137,7 +138,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         ),
         hints=(
             "Both conditions leave only one batch.",
-            "Steps are S_min (1 + B_noise/B), tokens are S_min (B_noise + B).",
+            "Steps are M(1 + N/B), tokens are M(N + B); N is the noise scale.",
         ),
         start=start,
         solution={**start, "batch": 2e6},

@@ -122,5 +122,5 @@ def solve(inputs: Inputs) -> Result:
         time=steps * step_time,
         quarter=progress(0.25, 1.0),
         fourfold=progress(4.0, 1.0),
-        kaplan=kaplan_critical_batch(inputs.language_loss),
+        kaplan=float(f"{kaplan_critical_batch(inputs.language_loss):.3g}"),
     )
