@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import jinja2
@@ -13,6 +13,7 @@ from builder import (
     drawing,
     engine_check,
     faults,
+    feeds,
     library,
     navigation,
     openings,
@@ -139,6 +140,7 @@ def _built(
     found = _found(parts, made, options, services, memo)
     others = {
         **found,
+        **_plain(parts, made, options, memo),
         **dressed.files,
         **publish.extras(
             texts.articles,
@@ -164,6 +166,22 @@ def _built(
 def _sheets(folders: Folders) -> dict[str, str]:
     found = (folders.theme / "styles").glob("*.css")
     return {path.name: path.read_text("utf-8") for path in found}
+
+
+def _plain(parts: Parts, made: Made, options: Options, memo: Memo) -> Mapping[str, bytes]:
+    """Return the pages as Markdown; nobody reads them so while an author writes."""
+    if options.reload:
+        return {}
+    code = parts.keys.of("builder/plain.py", "builder/feeds.py")
+    return {
+        path: text
+        for article in parts.texts.articles
+        for path, text in memo.get(
+            f"plain {article.source}",
+            digest((code, options.base_url, made.output[f"{article.url}index.html"])),
+            partial(feeds.plain_pages, (article,), made.output, options.base_url),
+        ).items()
+    }
 
 
 def _found(

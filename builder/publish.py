@@ -1,10 +1,10 @@
-"""The files beside the pages: 404.html, robots.txt, sitemap.xml, .nojekyll."""
+"""The files beside the pages: 404.html, robots.txt, .nojekyll, and the lists of pages."""
 
 from collections.abc import Iterable
-from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
+from builder import feeds
 from builder.article import Article
 from builder.assets import Shell, without_fonts
 from builder.page import POLICY
@@ -23,24 +23,13 @@ def extras(
     missing = templates.get_template("missing.html").render(
         policy=POLICY, style=without_fonts(shell.style_text), home=home
     )
+    known = tuple(articles)
     found = {"404.html": missing, ".nojekyll": "", "robots.txt": "User-agent: *\nAllow: /\n"}
+    found["llms.txt"] = feeds.llms(known, base_url)
     if base_url:
         found["robots.txt"] += f"Sitemap: {base_url}sitemap.xml\n"
-        found["sitemap.xml"] = sitemap(articles, base_url)
+        found["sitemap.xml"] = feeds.sitemap(known, base_url)
+        found["feed.xml"] = feeds.atom(known, base_url)
     if keeper:
         found["offline.js"] = keeper
     return {name: text.encode() for name, text in found.items()}
-
-
-def sitemap(articles: Iterable[Article], base_url: str) -> str:
-    """Return the sitemap of all articles (sitemaps.org protocol 0.9)."""
-    rows = "".join(
-        f"<url><loc>{escape(base_url + article.url)}</loc>"
-        + (f"<lastmod>{article.updated}</lastmod>" if article.updated else "")
-        + "</url>\n"
-        for article in sorted(articles, key=lambda article: article.url)
-    )
-    return (
-        '<?xml version="1.0" encoding="utf-8"?>\n'
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{rows}</urlset>\n'
-    )

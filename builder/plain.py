@@ -1,0 +1,80 @@
+"""A finished page as Markdown, with the numbers it shows: for readers that are programs."""
+
+import re
+from html.parser import HTMLParser
+
+_SKIPPED = {"svg", "script", "style", "template", "nav", "form", "label", "dialog"}
+_EMPTY = {"input", "br", "img", "meta", "link", "hr", "source", "wbr"}
+_LEFT_OUT = re.compile(
+    r"\b(calculator|fields|controls|actions|figure-actions|headerlink|error|hint|also|data|share"
+    r"|guess|contents|plot|breadcrumb)\b"
+)
+_BEFORE = {"h1": "\n\n# ", "h2": "\n\n## ", "h3": "\n\n### ", "p": "\n\n", "ul": "\n", "ol": "\n"}
+_BEFORE |= {"li": "\n- ", "tr": "\n|", "dt": "\n\n**", "dd": "\n", "blockquote": "\n\n> "}
+_BEFORE |= {"strong": "**", "em": "*", "td": " ", "th": " ", "figure": "\n\n", "pre": "\n\n```\n"}
+_AFTER = {"strong": "**", "em": "*", "td": " |", "th": " |", "dt": "**", "pre": "\n```\n"}
+
+
+class _Reader(HTMLParser):
+    """Collects the words of an article; what is left out is left out with all it holds."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[str] = []
+        self._out = 0  # how many open elements are within something that is left out
+        self._verbatim = False
+        self._options: list[bool] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Write what stands before an element, or begin to leave out."""
+        given = {name: value or "" for name, value in attrs}
+        if tag in _EMPTY:
+            if tag == "input" and not self._out and given.get("type") == "text":
+                self.found.append(given.get("value", ""))
+            return
+        if self._out or self._is_left_out(tag, given):
+            self._out += 1
+            return
+        self._verbatim |= tag == "pre"
+        self.found.append(_BEFORE.get(tag, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Write what stands behind an element."""
+        if tag in _EMPTY:
+            return
+        if self._out:
+            self._out -= 1
+            return
+        self._verbatim &= tag != "pre"
+        self.found.append(_AFTER.get(tag, ""))
+
+    def handle_data(self, data: str) -> None:
+        """Write words."""
+        if not self._out:
+            self.found.append(data if self._verbatim else re.sub(r"\s+", " ", data))
+
+    def _is_left_out(self, tag: str, given: dict[str, str]) -> bool:
+        if tag in _SKIPPED or "hidden" in given or "popover" in given:
+            return True
+        if tag == "option":
+            return "selected" not in given
+        if tag == "button":  # numbers and terms are buttons whose words belong to the sentence
+            return not {"number", "term"} & set(given.get("class", "").split())
+        return bool(_LEFT_OUT.search(given.get("class", "")))
+
+
+def markdown(html: str, address: str) -> str:
+    """Return a page's text as Markdown, with its address; "" if it has none.
+
+    Figures and calculators are left out; the sentences around them and their numbers stay.
+    """
+    article = re.search(r"<(article|main|body)\b[^>]*>(.*?)</\1>", html, re.DOTALL)
+    if article is None:
+        return ""
+    reader = _Reader()
+    reader.feed(article[2])
+    reader.close()
+    text = "".join(reader.found)
+    lines = [line.rstrip() for line in re.sub(r"[ \t]+\n", "\n", text).splitlines()]
+    body = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    return f"{body}\n\nInteractive figures: {address}\n"

@@ -1,0 +1,52 @@
+"""Lists of the pages for programs, and pages as Markdown."""
+
+import xml.etree.ElementTree as xml
+
+from builder import feeds
+from builder.plain import markdown
+
+BASE = "https://example.org/w/"
+
+
+def test_the_feed_names_dated_pages_newest_first(finished):
+    built = finished.build(base_url=BASE)
+    feed = xml.fromstring(built.output["feed.xml"])
+    atom = "{http://www.w3.org/2005/Atom}"
+    dates = [entry.findtext(f"{atom}updated") for entry in feed.iter(f"{atom}entry")]
+    assert dates
+    assert dates == sorted(dates, reverse=True)
+    assert all(one.text.startswith(BASE) for one in feed.iter(f"{atom}id"))
+
+
+def test_a_site_without_an_address_has_no_feed(finished):
+    assert "feed.xml" not in finished.build().output
+
+
+def test_llms_txt_links_pages_that_exist(finished):
+    built = finished.build(base_url=BASE)
+    text = built.output["llms.txt"].decode()
+    links = [part.partition(")")[0] for part in text.split(f"]({BASE}")[1:]]
+    assert links
+    assert {*links} <= {*built.output}
+
+
+def test_a_page_as_markdown_keeps_sentences_numbers_and_code():
+    html = """<body><article><h1>Ring</h1><p>With <input type="text" value="8"> GPUs it takes
+      <button class="number">490 ms</button>, and not <em>more</em>.</p>
+      <section class="calculator"><p>left <b>out</b></p></section><button>Play</button>
+      <pre>a = 1\n  b = 2</pre><table><tr><th>n</th></tr><tr><td>2 &amp; 3</td></tr></table>
+      <select><option>tree</option><option selected>ring</option></select></article></body>"""
+    text = markdown(html, "https://example.org/w/ring/")
+    assert "# Ring" in text
+    assert "With 8 GPUs it takes 490 ms, and not *more*." in text
+    assert "a = 1\n  b = 2" in text
+    assert "| 2 & 3 |" in text
+    assert "ring" in text.split("| 2 & 3 |")[1]
+    assert "left" not in text
+    assert "Play" not in text
+    assert "tree" not in text
+
+
+def test_what_is_no_page_has_no_markdown():
+    assert markdown("<p>x</p>", BASE) == ""
+    assert feeds.plain_pages([], {}, BASE) == {}
