@@ -68,11 +68,13 @@ def markdown(html: str, address: str) -> str:
 
     Figures and calculators are left out; the sentences around them and their numbers stay.
     """
-    article = re.search(r"<(article|main|body)\b[^>]*>(.*?)</\1>", html, re.DOTALL)
+    tags = ("article", "main", "body")
+    found = (re.search(rf"<{tag}\b[^>]*>(.*?)</{tag}>", html, re.DOTALL) for tag in tags)
+    article = next((one for one in found if one), None)
     if article is None:
         return ""
     reader = _Reader()
-    reader.feed(article[2])
+    reader.feed(article[1])
     reader.close()
     text = "".join(reader.found)
     lines = [line.rstrip() for line in re.sub(r"[ \t]+\n", "\n", text).splitlines()]

@@ -31,7 +31,8 @@ def test_llms_txt_links_pages_that_exist(finished):
 
 
 def test_a_page_as_markdown_keeps_sentences_numbers_and_code():
-    html = """<body><article><h1>Ring</h1><p>With <input type="text" value="8"> GPUs it takes
+    html = """<body><a>Skip</a><article><h1>Ring</h1>
+      <p>With <input type="text" value="8"> GPUs it takes
       <button class="number">490 ms</button>, and not <em>more</em>.</p>
       <section class="calculator"><p>left <b>out</b></p></section><button>Play</button>
       <pre>a = 1\n  b = 2</pre><table><tr><th>n</th></tr><tr><td>2 &amp; 3</td></tr></table>
@@ -44,6 +45,7 @@ def test_a_page_as_markdown_keeps_sentences_numbers_and_code():
     assert "ring" in text.split("| 2 & 3 |")[1]
     assert "left" not in text
     assert "Play" not in text
+    assert "Skip" not in text
     assert "tree" not in text
 
 
