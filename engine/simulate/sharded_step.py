@@ -1,5 +1,6 @@
 """A step of one sharded job at real scale: streams, memory over time, bytes, by stage of ZeRO."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -106,41 +107,39 @@ def base_memory(setting: Setting) -> Bytes:
 def _memory(
     spans: tuple[Span, ...], base: Job, held: Bytes, zero_stage: Count, *, reshard: bool
 ) -> tuple[tuple[Seconds, Bytes], ...]:
-    """Return the memory over time: states, gathered units, gradients on their way.
+    """Return the memory over time: states, gathered layers, gradients on their way.
 
-    A gathered unit takes room from the start of its gather to the end of its last pass; gradients
+    A gathered layer takes room from the start of its gather to the end of its last pass; gradients
     from the start of their backward pass to the end of their reduction (from stage 2).
     """
     by_key = {span.op.key: span for span in spans}
+    last = {key.partition(".")[2]: key for key in by_key if key[0] == "B" and ":" not in key}
+    ends = sorted(span.end for span in spans if span.op.key.startswith("reduce"))
     unit = base.work.parameters
     events: list[tuple[Seconds, Bytes]] = [(0.0, held)]
     for span in spans:
         key = span.op.key
         if key.endswith(":parameters"):
             name = key.removesuffix(":parameters")
-            last = name if reshard or name[0] == "B" else _last_use(name, by_key)
+            use = name if reshard or name[0] == "B" else last[name.partition(".")[2]]
             events.append((span.start, unit * base.work.element))
-            events.append((by_key[last].end, -unit * base.work.element))
+            events.append((by_key[use].end, -unit * base.work.element))
         if key[0] == "B" and ":" not in key and zero_stage >= 2:
-            done = by_key.get(f"{key}:gradients") or _reduced(span, spans, zero_stage)
+            own = by_key.get(f"{key}:gradients")
+            at = bisect_left(ends, span.end)
+            done = own.end if own else ends[at] if at < len(ends) else span.end
             events.append((span.start, unit * base.work.gradient))
-            events.append((done.end, -unit * base.work.gradient))
+            events.append((done, -unit * base.work.gradient))
     found: dict[Seconds, Bytes] = {}
     size = 0.0
-    for at, change in sorted(events, key=lambda event: (event[0], event[1])):
+    for moment, change in sorted(events):
         size += change
-        found[at] = size
+        found[moment] = size
     return tuple(found.items())
 
 
 def _last_use(name: str, spans: Mapping[str, Span]) -> str:
-    """Return the last backward pass of a unit that is kept: of the last micro-batch."""
+    """Return the last backward pass of a layer that is kept: of the last micro-batch."""
     layer = name.partition(".")[2]
     passes = [key for key in spans if key[0] == "B" and ":" not in key]
     return [key for key in passes if key.partition(".")[2] == layer][-1]
-
-
-def _reduced(span: Span, spans: tuple[Span, ...], zero_stage: Count) -> Span:
-    """Return the first reduction that ends after a backward pass, or the pass itself."""
-    after = [one for one in spans if one.op.key.startswith("reduce") and one.end >= span.end]
-    return min(after, key=lambda one: one.end) if after and zero_stage else span

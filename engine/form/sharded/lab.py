@@ -10,7 +10,7 @@ from engine.basis.units import BYTES, SECONDS, Count, Gbit
 from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline
 from engine.catalog.models import MODELS
 from engine.simulate.sharded_step import Sharded
-from engine.simulate.stream_account import exposed_pieces
+from engine.simulate.stream_account import Stretch, cut, joined
 from engine.simulate.streams import COMPUTE
 from engine.simulate.streams import Span as Ran
 
@@ -80,11 +80,12 @@ def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
     xs = tuple(at for at, _ in ran.memory)
     ys = tuple(size for _, size in ran.memory)
     high = max(ran.peak, min(ran.room, 2 * ran.peak)) * 1.1
+    busy = joined((span.start, span.end) for span in ran.spans if span.op.stream == COMPUTE)
     return Timeline(
         title=title,
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.01),
         lanes=tuple(Lane(key=key, label=name) for key, name in _LANES.items() if key in lanes),
-        spans=tuple(piece for span in ran.spans for piece in _pieces(span, ran)),
+        spans=tuple(piece for span in ran.spans for piece in _pieces(span, busy, ran.work.layers)),
         curves=(
             Series(
                 key="memory",
@@ -100,12 +101,12 @@ def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
     )
 
 
-def _pieces(ran: Ran, whole: Sharded) -> list[Span]:
+def _pieces(ran: Ran, busy: list[Stretch], layers: Count) -> list[Span]:
     op = ran.op
     if ran.end <= ran.start:
         return []
     computing = op.stream == COMPUTE
-    parts = [(ran.start, ran.end, False)] if computing else exposed_pieces(ran, whole.spans)
+    parts = [(ran.start, ran.end, False)] if computing else cut((ran.start, ran.end), busy)
     kept = [part for part in parts if part[1] - part[0] > 1e-9] or parts[:1]
     return [
         Span(
@@ -113,7 +114,7 @@ def _pieces(ran: Ran, whole: Sharded) -> list[Span]:
             lane=lane_of(op.key, op.stream),
             start=start,
             end=stop,
-            label=named(op.label, whole.work.layers),
+            label=named(op.label, layers),
             color="compute" if computing else "communication",
             exposed=exposed,
             links=op.links[:2],

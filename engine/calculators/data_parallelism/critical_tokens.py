@@ -1,0 +1,221 @@
+"""Critical tokens: how much work a GPU needs so that fully sharded training hides its gathers."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import GBITS, PERCENT, Choice, Number
+from engine.basis.told import Symbol, Teller, Told, Views
+from engine.basis.units import FLOP_RATE, RATIO, Gbit, Ratio, Tokens
+from engine.basis.views import Badge, Heatmap, Lines, Point, Published, Rule, Series
+from engine.catalog.hardware import GPUS
+from engine.form.fields import LabGpu
+from engine.formulas.critical_tokens import CRITICAL_TOKENS, critical_tokens
+
+TITLE = "Critical tokens"
+QUESTION = "From how many tokens per GPU on does ZeRO-3 hide its communication?"
+EQUATIONS = (CRITICAL_TOKENS,)
+PRESETS = {
+    "One port of 100 Gb/s per node": {"port": 100 * Gbit, "ports": "1"},
+    "Eight ports of 100 Gb/s": {"port": 100 * Gbit},
+    "One port of 400 Gb/s": {"ports": "1"},
+    "At 40 % MFU": {"utilization": 0.4},
+}
+_COUNTS = (1, 2, 4, 8, 16)
+_SPEEDS = (25, 50, 100, 200, 400, 800, 1600)
+_LINE = tuple(25 * Gbit * 2 ** (i / 4) for i in range(25))
+_COLORS = {1: "communication", 2: "buffers", 4: "optimizer", 8: "compute", 16: "parameters"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    port: Annotated[
+        float,
+        Number(
+            label="Network port",
+            unit=GBITS,
+            low=25 * Gbit,
+            high=1600 * Gbit,
+            scale="log",
+            help="Line rate, one way.",
+        ),
+        Symbol("B"),
+    ] = 400 * Gbit
+    ports: Annotated[
+        str, Choice(label="Ports of a node", options={str(n): str(n) for n in _COUNTS})
+    ] = "8"
+    tokens: Annotated[
+        int,
+        Number(
+            label="Your tokens per GPU",
+            low=256,
+            high=262_144,
+            scale="log",
+            whole=True,
+            help="In one micro-batch.",
+        ),
+    ] = 8192
+    utilization: Annotated[
+        float,
+        Number(
+            label="MFU while computing",
+            unit=PERCENT,
+            low=0.1,
+            high=1.0,
+            step=0.01,
+            help="100 %: the published bound. A real GPU computes longer, so it needs fewer.",
+        ),
+        Symbol("u"),
+    ] = 1.0
+    gpu: LabGpu = "h100"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The bound, and the bounds of all other numbers of ports."""
+
+    critical: Annotated[
+        Tokens,
+        Told(
+            "Critical tokens per GPU",
+            "t",
+            "from here on the step computes longer than it communicates",
+            "compute",
+            assumes=(
+                "Parameters and gradients in bf16, sharded over all GPUs of more than one node.",
+                "Everything overlaps; attention scores are left out.",
+            ),
+            sources=("scaling_book",),
+        ),
+    ]
+    ratio: Annotated[
+        Ratio,
+        Told(
+            "Computation over communication",
+            "",
+            "with your tokens",
+            assumes=("Your tokens over the critical ones.",),
+        ),
+    ]
+    peak: Annotated[
+        float,
+        FLOP_RATE,
+        Told(
+            "Peak of the GPU",
+            "F",
+            "dense, bf16",
+            "compute",
+            assumes=("As its maker prints it.",),
+            basis="datasheet",
+            of="gpu",
+        ),
+    ]
+    num_ports: Annotated[int, Told(symbol="k", of="ports")]
+    lines: tuple[tuple[Tokens, ...], ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    peak = GPUS[inputs.gpu].peak["bf16"]
+    given = inputs.utilization, peak
+    bound = critical_tokens(*given, int(inputs.ports), inputs.port)
+    return Result(
+        critical=bound,
+        ratio=inputs.tokens / bound,
+        peak=peak,
+        num_ports=int(inputs.ports),
+        lines=tuple(
+            tuple(critical_tokens(*given, count, port) for port in _LINE) for count in _COUNTS
+        ),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    claim = Published(
+        text="a published page: on a 100G link, ZeRO-3 is unusable",
+        reason="It depends on the tokens per GPU, which the page does not give.",
+        source="pingdo_pipeline",
+        claim="E4.20",
+    )
+    return {
+        "curve": partial(_curve, tell, inputs, result),
+        "critical": tell.value("critical", published=claim),
+        "regime": _regime(tell, inputs, result),
+        **tell.values("ratio", "peak"),
+        "map": partial(_map, inputs, result),
+    }
+
+
+def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if result.ratio >= 1:
+        return Badge(
+            text="Compute-bound",
+            sentence=tell.say(
+                "{tokens} tokens per GPU are {ratio} the critical number: the gathers can hide."
+            ),
+            color="compute",
+        )
+    return Badge(
+        text="Network-bound",
+        sentence=tell.say(
+            "{tokens} tokens per GPU are {ratio} the critical number: the step waits for gathers."
+        ),
+        color="communication",
+    )
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    high, low = result.lines[0][0], result.lines[-1][-1]
+    yours = Rule(
+        key="yours",
+        label=tell.say("yours: {tokens}"),
+        axis="y",
+        at=float(inputs.tokens),
+        color="compute" if result.ratio >= 1 else "communication",
+    )
+    return Lines(
+        title="Critical tokens per GPU against the speed of a port",
+        x=tell.axis("port", "port, one way", low=25 * Gbit, high=1600 * Gbit, scale="log"),
+        y=tell.axis("critical", "tokens per GPU", low=low / 1.5, high=high * 1.5, scale="log"),
+        series=tuple(
+            Series(
+                key=f"ports{count}",
+                label=f"{count} port" if count == 1 else f"{count} ports",
+                x=_LINE,
+                y=line,
+                color=_COLORS[count],
+                dashed=str(count) != inputs.ports,
+            )
+            for count, line in zip(_COUNTS, result.lines, strict=True)
+        ),
+        points=(Point(key="now", label=tell.say("{critical}"), x=inputs.port, y=result.critical),),
+        rules=(yours,),
+        handle="port",
+        caption="Both axes are logarithmic. Above its line a node is compute-bound, below it "
+        "network-bound.",
+    )
+
+
+def _map(inputs: Inputs, result: Result) -> Heatmap:
+    """Return computation over communication at the reader's tokens, for all networks."""
+    values = tuple(
+        tuple(
+            inputs.tokens / critical_tokens(inputs.utilization, result.peak, count, speed * Gbit)
+            for speed in _SPEEDS
+        )
+        for count in _COUNTS
+    )
+    return Heatmap(
+        title="Computation over communication, with your tokens",
+        x_label="port, Gb/s",
+        y_label="ports of a node",
+        x=tuple(f"{speed:,}" for speed in _SPEEDS),
+        y=tuple(str(count) for count in _COUNTS),
+        values=values,
+        quantity=RATIO,
+        caption="One or more: compute-bound. Less than one: the step waits for the network.",
+    )

@@ -1,0 +1,98 @@
+"""ZeRO-3 part by part on the tiny model, at real scale, and its critical tokens."""
+
+import pytest
+
+from engine.calculator import load, make
+from engine.tiny.layout import part_range
+from engine.tiny.zero_record import sharded_record
+
+
+def views(name, **changes):
+    return load(name).compute(make(load(name), changes))
+
+
+def solved(name, **changes):
+    return load(name).solve(make(load(name), changes))
+
+
+def held(places):
+    return {place for place, number in enumerate(places) if number is not None}
+
+
+def test_a_rank_holds_its_own_parameters_and_one_gathered_part():
+    found = sharded_record(4, 3, 1)
+    for now in found.trace:
+        whole = now.phase in ("gather", "backward")
+        part = set(part_range(found.run.job.model, now.part)) if whole else set()
+        for own in now.ranks:
+            assert held(own.parameters) == held(own.first) | part
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("reshard", [True, False])
+def test_every_run_equals_one_gpu(ranks, reshard):
+    found = views("zero_3_steps", ranks=ranks, reshard=reshard, micro_batches=2)
+    assert found["equal"].text == "Equal to one GPU"
+
+
+@pytest.mark.parametrize(("reshard", "over"), [(True, 1.5), (False, 1.0)])
+def test_what_stage_3_sends_over_plain_data_parallelism(reshard, over):
+    assert solved("zero_3_steps", reshard=reshard).over == over
+
+
+def test_the_run_gathers_the_last_part_once():
+    found = solved("zero_3_steps")
+    # 36 numbers of the output, of which three quarters are not the own ones, in two bytes.
+    assert found.sent_formula - found.sent == 36 * 3 / 4 * 2
+    assert solved("zero_3_steps", reshard=False).sent == 780
+
+
+def test_keeping_parameters_raises_the_peak():
+    assert solved("zero_3_steps", reshard=False).peak > solved("zero_3_steps").peak
+
+
+# Published: 2,472 with 8 x 400G, 9.9k with 8 x 100G, 19.8k with 1 x 400G, 79,120 with 1 x 100G.
+@pytest.mark.parametrize(
+    ("ports", "gigabits", "tokens"),
+    [("8", 400, 2472), ("8", 100, 9890), ("1", 400, 19_780), ("1", 100, 79_120)],
+)
+def test_critical_tokens_of_an_h100(ports, gigabits, tokens):
+    found = solved("critical_tokens", ports=ports, port=gigabits * 1e9 / 8)
+    assert found.critical == pytest.approx(tokens, rel=1e-3)
+
+
+@pytest.mark.parametrize(("tokens", "text"), [(2000, "Network-bound"), (3000, "Compute-bound")])
+def test_the_regime_changes_at_the_critical_tokens(tokens, text):
+    assert views("critical_tokens", tokens=tokens)["regime"].text == text
+
+
+def test_prefetch_hides_gathers_and_needs_room_for_one_layer_more():
+    none, one, two = (solved("zero_3_lab", prefetch=depth) for depth in (0, 1, 2))
+    assert one.exposed < 0.1 * none.exposed
+    assert two.peak > one.peak > none.peak
+    assert two.step_time == pytest.approx(one.step_time)
+
+
+def test_freeing_after_the_forward_pass_costs_half_as_many_bytes_again():
+    freed, kept = solved("zero_3_lab"), solved("zero_3_lab", reshard=False)
+    assert freed.sent == pytest.approx(1.5 * kept.sent)
+    assert kept.peak > 3 * freed.peak
+
+
+def test_a_layer_computes_only_after_its_gather():
+    spans = {span.op.key: span for span in solved("zero_3_lab").ran.spans}
+    for key, span in spans.items():
+        if key.endswith(":parameters"):
+            assert span.end <= spans[key.removesuffix(":parameters")].start + 1e-12
+
+
+def test_all_frames_of_the_carousel_have_the_same_shapes():
+    frames = views("zero_3_lab")["carousel"].frames
+    assert len({tuple(shape.key for shape in frame.shapes) for frame in frames}) == 1
+
+
+@pytest.mark.parametrize("won", [False, True])
+def test_the_challenge_is_lost_at_its_start_and_won_by_its_solution(won):
+    found = views("zero_3_lab")["challenge"]
+    now = views("zero_3_lab", **(found.solution if won else found.start))["challenge"]
+    assert all(condition.met for condition in now.conditions) == won
