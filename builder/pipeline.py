@@ -1,5 +1,6 @@
 """content + engine + theme -> the output folder's files, or the problems that prevent it."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -38,6 +39,8 @@ from builder.progress import Report
 from builder.search import documents
 from builder.services import Services
 from builder.typesetting import typeset
+
+_HASH = re.compile(rb"-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,12 +176,16 @@ def _plain(parts: Parts, made: Made, options: Options, memo: Memo) -> Mapping[st
     if options.reload:
         return {}
     code = parts.keys.of("builder/plain.py", "builder/feeds.py")
+
+    def key(html: bytes) -> str:  # the address of a style or a script is nothing to read
+        return digest((code, options.base_url, _HASH.sub(b"", html)))
+
     return {
         path: text
         for article in parts.texts.articles
         for path, text in memo.get(
             f"plain {article.source}",
-            digest((code, options.base_url, made.output[f"{article.url}index.html"])),
+            key(made.output[f"{article.url}index.html"]),
             partial(feeds.plain_pages, (article,), made.output, options.base_url),
         ).items()
     }

@@ -109,7 +109,7 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the rows as indented lines whose columns stand below one another."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
+        ("  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))).rstrip()
         for row in rows
     ]
 

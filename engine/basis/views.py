@@ -362,7 +362,11 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What binds, and remedies with their computed effect on one figure (smaller is better)."""
+    """What binds, and remedies with their computed effect on one figure (smaller is better).
+
+    Where a job cannot run as it is, remedies are `enabling`: each makes it run, and the figure may
+    grow.
+    """
 
     title: str
     verdict: Text
@@ -370,6 +374,7 @@ class Advice:
     now: float
     quantity: Quantity
     remedies: tuple[Remedy, ...]
+    enabling: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ def bucket_scene(found: BucketRecord) -> Scene:
         width=_WIDTH,
         height=_TOP + len(found.local) * _ROW + 92,
         frames=tuple(frames),
+        opening=min(4, len(frames) - 1),
         caption="The strip of each GPU is the gradient of all 260 parameters, in the order of the "
         "model. Pale: its own gradient. Orange: on the wire. Full: the sum. Of each part one "
         "number is shown, times a thousand.",

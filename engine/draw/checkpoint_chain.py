@@ -50,7 +50,8 @@ def _caption(event: Event, num_layers: int, *, is_last: bool) -> str:
         words = _WORDS[event.kind].format(n=event.layer + 1)
     if is_last:
         words += " The forward pass ends here."
-    return f"{words} {len(event.held)} inputs are held."
+    held = len(event.held)
+    return f"{words} {held} {'input is' if held == 1 else 'inputs are'} held."
 
 
 def _box(left: float, width: float, layer: int, event: Event) -> list[Shape]:

@@ -37,7 +37,8 @@ def _frame(mine: Descent, quiet: Descent, at: int) -> Frame:
     said = typeset(significant(mine.losses[at], 3))
     shapes.append(text("step", 2, 24, 19, f"step {at}", "start"))
     shapes.append(text("loss", 2, 48, 19, f"loss {said}", "start"))
-    words = f"After {at} steps the loss is {said}; without noise it would be "
+    taken = f"{at} step" if at == 1 else f"{at} steps"
+    words = f"After {taken} the loss is {said}; without noise it would be "
     words += f"{typeset(significant(quiet.losses[at], 3))}."
     return Frame(caption=words, shapes=tuple(shapes))
 

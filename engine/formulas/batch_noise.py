@@ -1,7 +1,7 @@
 """How much a step learns by its batch: the gradient noise scale (McCandlish et al. 2018)."""
 
 from engine.basis.equation import Equation
-from engine.basis.units import Count, Ratio, Share, Tokens
+from engine.basis.units import Ratio, Share, Tokens
 
 _SYMBOLS = {
     "e": (r"\varepsilon", "progress of a step, of the most that a step can make"),
@@ -57,19 +57,6 @@ BATCH_TOKENS = Equation(
 def batch_tokens(batch: Tokens, noise_scale: Tokens, least_steps: Ratio) -> Tokens:
     """Return the tokens that reach the same loss: steps times batch."""
     return least_steps * (noise_scale + batch)
-
-
-def squared_gradient(small: Ratio, big: Ratio, batch: Count, big_batch: Count) -> Ratio:
-    """Return the squared length of the true gradient from those of two noisy ones.
-
-    `small` and `big` are mean squared lengths at the two batches; without bias (appendix A.1).
-    """
-    return (big_batch * big - batch * small) / (big_batch - batch)
-
-
-def gradient_noise(small: Ratio, big: Ratio, batch: Count, big_batch: Count) -> Ratio:
-    """Return the noise of a single sample, the trace of its covariance, from two batches."""
-    return (small - big) / (1 / batch - 1 / big_batch)
 
 
 def kaplan_critical_batch(loss: Ratio) -> Tokens:

@@ -1,7 +1,11 @@
 """From how many tokens per GPU on a fully sharded step computes longer than it communicates."""
 
 from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Count, FlopRate, Share, Tokens
+from engine.basis.units import Bandwidth, Bytes, Count, FlopRate, Operations, Share, Tokens
+
+# Of a parameter: gathered in bf16; a multiply and an add with each token.
+_GATHERED: Bytes = 2.0
+_COMPUTED: Operations = 2.0
 
 CRITICAL_TOKENS = Equation(
     name="critical_tokens",
@@ -26,4 +30,4 @@ def critical_tokens(utilization: Share, peak: FlopRate, ports: Count, port: Band
     reduce-scatter. Source: Scaling Book 2025, GPU chapter. Limit: bf16, (n - 1)/n taken as 1, all
     GPUs of a node in the group, more than one node.
     """
-    return utilization * peak / (ports * port)
+    return _GATHERED * utilization * peak / (_COMPUTED * ports * port)

@@ -59,28 +59,6 @@ def zero_bytes_sent(
     return ring_bytes_sent(passes, ranks) / 2
 
 
-def accumulated_passes(scheme: str, num_microbatches: Count) -> tuple[Count, Count]:
-    """Return how often gradients and parameters go around the ring in a step of micro-batches.
-
-    Args:
-        scheme: "ddp_sync" reduces after every micro-batch, "ddp" after the last (no_sync); "zero1"
-            and "zero2" as `gradient_passes`; "fsdp" gathers forward and backward and reduces every
-            micro-batch; "fsdp_once" reduces after the last; "fsdp_keep" also gathers just once.
-        num_microbatches: of a step.
-    """
-    g = num_microbatches
-    passes = {
-        "ddp_sync": (2 * g, 0),
-        "ddp": (2, 0),
-        "zero1": (gradient_passes(1, g), parameter_passes(1, g)),
-        "zero2": (gradient_passes(2, g), parameter_passes(2, g)),
-        "fsdp": (gradient_passes(3, g), parameter_passes(3, g)),
-        "fsdp_once": (1, parameter_passes(3, g)),
-        "fsdp_keep": (1, 1),
-    }
-    return passes[scheme]
-
-
 def tensor_passes(*, sequence_parallel: bool = False, recompute: bool = False) -> Count:
     """Return how often a layer's hidden state goes around the ring of tensor parallelism.
 

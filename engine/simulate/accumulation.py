@@ -6,7 +6,7 @@ from engine.basis.units import Bytes, Count, TokenRate
 from engine.catalog.models import Model
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import total_parameters
-from engine.formulas.volumes import accumulated_passes
+from engine.formulas.volumes import gradient_passes, parameter_passes
 from engine.run.parallelism import Cluster, Framework, Plan, Training
 from engine.simulate.memory import memory
 from engine.simulate.step_time import step_time
@@ -24,6 +24,28 @@ _SETTINGS: dict[str, tuple[Count, Framework]] = {
     "fsdp_once": (3, "fsdp"),
     "fsdp_keep": (2, "fsdp"),
 }
+
+
+def accumulated_passes(scheme: str, num_microbatches: Count) -> tuple[Count, Count]:
+    """Return how often gradients and parameters go around the ring in a step of micro-batches.
+
+    Args:
+        scheme: "ddp_sync" reduces after every micro-batch, "ddp" after the last (no_sync); "zero1"
+            and "zero2" as `gradient_passes`; "fsdp" gathers forward and backward and reduces every
+            micro-batch; "fsdp_once" reduces after the last; "fsdp_keep" also gathers just once.
+        num_microbatches: of a step.
+    """
+    g = num_microbatches
+    passes = {
+        "ddp_sync": (2 * g, 0),
+        "ddp": (2, 0),
+        "zero1": (gradient_passes(1, g), parameter_passes(1, g)),
+        "zero2": (gradient_passes(2, g), parameter_passes(2, g)),
+        "fsdp": (gradient_passes(3, g), parameter_passes(3, g)),
+        "fsdp_once": (1, parameter_passes(3, g)),
+        "fsdp_keep": (1, 1),
+    }
+    return passes[scheme]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 
 from engine.basis.units import Count, Ratio, Share
-from engine.formulas.batch_noise import gradient_noise, progress, squared_gradient
+from engine.formulas.batch_noise import progress
 from engine.simulate.chance import chances, normals
 
 CURVES = (1.0, 4.0)
@@ -139,3 +139,16 @@ def estimate(
         # Before enough was measured the estimate of the square can be negative: no answer yet.
         running.append(noise / square if square > 0 and noise > 0 else 0.0)
     return Estimate(running=tuple(running), square=square, noise=noise)
+
+
+def squared_gradient(small: Ratio, big: Ratio, batch: Count, big_batch: Count) -> Ratio:
+    """Return the squared length of the true gradient from those of two noisy ones.
+
+    `small` and `big` are mean squared lengths at the two batches; without bias (appendix A.1).
+    """
+    return (big_batch * big - batch * small) / (big_batch - batch)
+
+
+def gradient_noise(small: Ratio, big: Ratio, batch: Count, big_batch: Count) -> Ratio:
+    """Return the noise of a single sample, the trace of its covariance, from two batches."""
+    return (small - big) / (1 / batch - 1 / big_batch)

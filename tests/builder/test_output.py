@@ -86,6 +86,7 @@ def test_a_word_in_an_article_makes_only_its_page_again(live):
         "prose content/guides/second.md",
         "page content/guides/second.md",
         "search",
+        "plain content/guides/second.md",
     ]
 
 

@@ -106,7 +106,7 @@ def test_an_unknown_input_does_not_stop_the_results():
 
 
 def test_an_unknown_calculator_is_an_error_with_the_names_there_are():
-    with pytest.raises(LookupError, match="no calculator 'zero'; there are algorithm_race"):
+    with pytest.raises(LookupError, match="no calculator 'zero'; there are accumulation_cost, "):
         ask("zero")
 
 

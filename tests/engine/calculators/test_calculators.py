@@ -290,7 +290,8 @@ def test_every_remedy_keeps_its_promise(name):
 
 @ALL
 def test_every_remedy_helps(name):
-    assert all(r.after < view.now for view in of_kind(name, Advice) for r in view.remedies)
+    given = [view for view in of_kind(name, Advice) if not view.enabling]
+    assert all(remedy.after < view.now for view in given for remedy in view.remedies)
 
 
 @ALL

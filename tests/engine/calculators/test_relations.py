@@ -45,6 +45,7 @@ NO_PART = {
 NO_VALUE = {
     ("published_runs", "memory_mean"),
     ("published_runs", "memory_p90"),
+    ("product_roofline", "enough"),  # no number of tokens is enough
     ("data_parallel_scaling", "one_in"),
     ("stack_explorer", "cost_of_tokens"),
 }

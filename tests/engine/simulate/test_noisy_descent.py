@@ -7,18 +7,18 @@ import pytest
 from engine.formulas.batch_noise import (
     batch_steps,
     batch_tokens,
-    gradient_noise,
     kaplan_critical_batch,
     progress,
-    squared_gradient,
 )
 from engine.simulate.noisy_descent import (
     START,
     descend,
     estimate,
+    gradient_noise,
     loss,
     mean_progress,
     noise_scale_at,
+    squared_gradient,
 )
 
 

@@ -98,6 +98,7 @@ def advice(tell: Teller, inputs: Inputs, result: Result) -> Advice:
         now=result.step_time,
         quantity=SECONDS,
         remedies=tuple(useful[:7]),
+        enabling=bool(result.missing),
     )
 
 

@@ -7,8 +7,7 @@ from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Ser
 from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs, step_of
 from engine.calculators.one_gpu.accumulation_cost.result import Result
 from engine.formulas.pipeline import bubble_share
-from engine.formulas.volumes import accumulated_passes
-from engine.simulate.accumulation import Held, held, sent, speed
+from engine.simulate.accumulation import Held, accumulated_passes, held, sent, speed
 
 _COUNTS = tuple(1 << power for power in range(MOST.bit_length()))
 _COLUMN = tuple(float(count) for count in _COUNTS)

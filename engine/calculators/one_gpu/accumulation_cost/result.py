@@ -8,9 +8,8 @@ from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
 from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs, step_of
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
-from engine.formulas.volumes import accumulated_passes
 from engine.run.parallelism import Training
-from engine.simulate.accumulation import GRADIENT, PARAMETER, held, sent, speed
+from engine.simulate.accumulation import GRADIENT, PARAMETER, accumulated_passes, held, sent, speed
 from engine.simulate.memory import usable
 
 _WIRE = ("Gradients travel in 4 bytes, parameters in 2, in rings over all GPUs.",)

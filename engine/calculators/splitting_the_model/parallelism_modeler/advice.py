@@ -38,6 +38,7 @@ def advice(inputs: Inputs, found: Modeled) -> Advice:
         now=now,
         quantity=GPU_TIME,
         remedies=tuple(useful[:8]),
+        enabling=not found.fits,
     )
 
 
