@@ -78,6 +78,7 @@ def test_charts_follow_without_the_chart_library(visit):
     picture = page.locator(f'[data-output="parts"][data-of="{CALCULATOR}"] .chart-svg').first
     before = picture.evaluate("svg => svg.outerHTML")
     drag_number(page).fill("1024")
+    page.locator("[data-output=parts]").first.scroll_into_view_if_needed()
     page.wait_for_function(
         "before => document.querySelector('[data-output=parts] .chart-svg').outerHTML !== before",
         arg=before,

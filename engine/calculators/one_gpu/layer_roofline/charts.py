@@ -80,7 +80,7 @@ def _bar(one: Placed) -> Bar:
     words = {"compute": "compute-bound", "memory": "memory-bound"}[one.bound]
     key = one.operator.key
     segment = Segment(key=one.bound, label=words, value=one.time, color=one.bound)
-    return Bar(key=key, label=NAMES[key], segments=(segment,), links=(f"operator:{key}",))
+    return Bar(key=key, label=NAMES[key], segments=(segment,))
 
 
 def operators(tell: Teller, result: Result) -> Table:
@@ -99,7 +99,6 @@ def operators(tell: Teller, result: Result) -> Table:
             )
             for one in result.placed
         ),
-        links=tuple((f"operator:{one.operator.key}",) for one in result.placed),
         caption="Forward, all tokens. Operations of element-wise operators are a few for each "
         "element; it is their bytes that count.",
     )
