@@ -80,12 +80,13 @@ def test_dragging_the_border_of_a_stage_moves_layers(visit):
 
 def test_a_grip_follows_a_finger(the_map):
     grip = the_map.locator(f"{ORDER} [data-grip-key=tensor]").first
-    grip.evaluate("one => one.scrollIntoView({ block: 'center' })")
-    the_map.wait_for_timeout(2_000)  # what comes near above it is drawn and moves it
-    place = grip.bounding_box()
-    x, y = place["x"] + place["width"] / 2, place["y"] + 20
     touch = the_map.context.new_cdp_session(the_map)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    # A page for fingers is laid out anew, with larger controls: the place is taken after that.
+    grip.evaluate("one => one.scrollIntoView({ block: 'center' })")
+    the_map.wait_for_timeout(1_000)
+    place = grip.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + 20
 
     def send(kind, *points):
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
