@@ -2,10 +2,30 @@
 
 from typing import Annotated
 
-from engine.basis.inputs import MICROSECONDS, Choice, Number, Switch
+from engine.basis.inputs import GBITS, MICROSECONDS, PERCENT, Choice, Number, Switch
 from engine.basis.told import Symbol
-from engine.basis.units import MICRO
+from engine.basis.units import MICRO, Gbit
 from engine.catalog.hardware import GPUS
+
+PORT = Number(
+    label="Network port",
+    unit=GBITS,
+    low=1 * Gbit,
+    high=1600 * Gbit,
+    scale="log",
+    symbol="B",
+    help="Line rate of one port, one way.",
+)
+# What forward and backward pass reach when nothing waits.
+COMPUTING = Number(
+    label="MFU while computing",
+    unit=PERCENT,
+    low=0.1,
+    high=0.7,
+    step=0.01,
+    symbol="u",
+    advanced=True,
+)
 
 LabGpu = Annotated[
     str, Choice(label="GPU", options={k: gpu.name for k, gpu in GPUS.items()}, advanced=True)

@@ -18,6 +18,15 @@ SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR}, quantity=units.S
 MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": HOUR}, quantity=units.SECONDS)
 HOURS = Unit(" h", HOUR, {"s": 1.0, "min": 60.0, "d": DAY, "days": DAY}, quantity=units.SECONDS)
 PER_HOUR = Unit(" per hour", 1 / HOUR, quantity=units.PRICE)
+PRICE = Number(
+    label="Price of a GPU",
+    unit=PER_HOUR,
+    low=0.01 / HOUR,
+    high=100 / HOUR,
+    scale="log",
+    symbol="p",
+    help="In your own currency.",
+)
 PER_SECOND = Unit(" tokens/s", 1.0, {"k": 1e3}, quantity=units.TOKEN_RATE)
 WATTS = Unit(" W", 1.0, {"kW": 1e3}, quantity=units.POWER)
 
@@ -165,18 +174,7 @@ class Inputs:
         ),
         Symbol("l"),
     ] = 0.0
-    price: Annotated[
-        float,
-        Number(
-            label="Price of a GPU",
-            unit=PER_HOUR,
-            low=0.01 / HOUR,
-            high=100 / HOUR,
-            scale="log",
-            symbol="p",
-            help="In your own currency.",
-        ),
-    ] = 2 / HOUR
+    price: Annotated[float, PRICE] = 2 / HOUR
     power: Annotated[
         float,
         Number(

@@ -33,14 +33,17 @@ def gradient_passes(zero_stage: Count, num_microbatches: Count = 1) -> Count:
     return num_microbatches
 
 
-def parameter_passes(zero_stage: Count, num_microbatches: Count = 1) -> Count:
+def parameter_passes(
+    zero_stage: Count, num_microbatches: Count = 1, *, reshard: bool = True
+) -> Count:
     """Return how often the parameters go around the ring in a step.
 
-    Once after the optimizer (stage 1 and 2); for forward and backward of each micro-batch (3).
+    Once after the optimizer (stage 1 and 2); for forward and backward of each micro-batch (3), or
+    once for both where they stay after the forward pass (`reshard` off).
     """
     if zero_stage < 3:
         return min(zero_stage, 1)
-    return 2 * num_microbatches
+    return (2 if reshard else 1) * num_microbatches
 
 
 def zero_bytes_sent(
@@ -49,13 +52,15 @@ def zero_bytes_sent(
     zero_stage: Count,
     ranks: Count,
     num_microbatches: Count = 1,
+    *,
+    reshard: bool = True,
 ) -> Bytes:
     """Return what a rank of data parallelism sends: Rajbhandari et al. 2020, section 7.
 
     Stage 0 all-reduces gradients. With accumulation, stages 0 and 1 wait for the last micro-batch.
     """
     passes = gradient_passes(zero_stage, num_microbatches) * gradients
-    passes += parameter_passes(zero_stage, num_microbatches) * parameters
+    passes += parameter_passes(zero_stage, num_microbatches, reshard=reshard) * parameters
     return ring_bytes_sent(passes, ranks) / 2
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.basis.units import GB, Bytes, GiB, Seconds
 from engine.catalog.limited import LIMITED_GPU
-from engine.catalog.models import Model
+from engine.catalog.models import MODELS
 from engine.catalog.published_runs import Row
 from engine.run.file import Run, read
 from engine.run.published_settings import SETTINGS, captured, exchanged
@@ -38,29 +38,8 @@ _PORTS: Mapping[str, tuple[int, float]] = {
 }
 
 
-# DeepSeek-AI 2024 (DeepSeek-V2), cut to the layers of a row.
-_DEEPSEEK_V2 = Model(
-    name="DeepSeek-V2",
-    num_layers=60,
-    hidden_size=5120,
-    num_attention_heads=128,
-    num_key_value_heads=128,
-    ffn_hidden_size=12288,
-    vocab_size=102400,
-    mlp="swiglu",
-    tied_embeddings=False,
-    num_experts=160,
-    experts_per_token=6,
-    num_shared_experts=2,
-    expert_ffn_hidden_size=1536,
-    num_dense_layers=1,
-    head_size=192,
-    attention="mla",
-    query_latent_size=1536,
-    key_value_latent_size=512,
-    rotary_head_size=64,
-    value_head_size=128,
-)
+# Cut to the layers of a row, whose tokens may go to every node.
+_DEEPSEEK_V2 = replace(MODELS["deepseek-v2"], nodes_per_token=0)
 
 # Words in the flag of a row whose source doubts it; such rows are tested but not fitted.
 _DOUBTS = (

@@ -23,7 +23,6 @@ from engine.basis.views import (
 )
 from engine.form.fields import LabGpu
 from engine.form.sharded.lab import (
-    SIMULATED,
     LabContention,
     LabMicro,
     LabModel,
@@ -32,6 +31,7 @@ from engine.form.sharded.lab import (
     LabTokens,
     capacity,
     fit,
+    simulated,
     timeline,
 )
 from engine.simulate.overlap_job import Setting
@@ -47,6 +47,7 @@ PRESETS = {
 }
 _PORTS = (*(3.125 * Gbit * 2**i for i in range(9)), 1600 * Gbit)
 _SOURCES = ("rajbhandari2020",)
+_told = partial(simulated, _SOURCES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +64,6 @@ class Inputs:
     port: LabPort = 400 * Gbit
     slow_down: LabContention = 0.0
     gpu: LabGpu = "h100"
-
-
-def _told(label: str, note: str, color: str = "ink") -> Told:
-    return Told(
-        label, note=note, color=color, assumes=SIMULATED, sources=_SOURCES, basis="simulated"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,12 @@ from typing import Annotated
 
 from engine.basis.inputs import Number, Scalar, Switch
 from engine.basis.text import say, words
-from engine.basis.told import Teller, Told, Views
+from engine.basis.told import Teller, Views
 from engine.basis.units import BYTES, SECONDS, Bytes, Gbit, Seconds, Share
 from engine.basis.views import Axis, Badge, Bar, Bars, Challenge, Condition, Segment
 from engine.draw.layer_carousel import carousel
 from engine.form.fields import LabGpu
 from engine.form.sharded.lab import (
-    SIMULATED,
     LabContention,
     LabMicro,
     LabModel,
@@ -21,6 +20,7 @@ from engine.form.sharded.lab import (
     LabRanks,
     LabTokens,
     fit,
+    simulated,
     timeline,
 )
 from engine.simulate.overlap_job import Setting
@@ -35,6 +35,7 @@ PRESETS = {
     "One port of 100 Gb/s per node": {"port": 12.5 * Gbit},
 }
 _SOURCES = ("rajbhandari2020", "zhao2023")
+_told = partial(simulated, _SOURCES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +66,6 @@ class Inputs:
     port: LabPort = 400 * Gbit
     slow_down: LabContention = 0.0
     gpu: LabGpu = "h100"
-
-
-def _told(label: str, note: str, color: str = "ink") -> Told:
-    return Told(
-        label, note=note, color=color, assumes=SIMULATED, sources=_SOURCES, basis="simulated"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

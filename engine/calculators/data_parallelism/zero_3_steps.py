@@ -1,20 +1,17 @@
 """ZeRO-3, part by part: parameters are gathered, used and freed; gradients go to their owners."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Switch
 from engine.basis.told import Teller, Views
-from engine.draw.shard_strips import shard_scene
 from engine.form.sharded.steps import (
     FewRanks,
     MicroBatches,
     Place,
     Result,
-    equal,
-    log,
     solve_step,
+    step_views,
 )
 from engine.formulas.states import ZERO_MEMORY
 from engine.formulas.volumes import ZERO_BYTES
@@ -52,18 +49,4 @@ def solve(inputs: Inputs) -> Result:
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
-    return {
-        "scene": partial(shard_scene, result.step),
-        "equal": equal(tell, result.found.off),
-        **tell.values("held", "peak"),
-        "held_formula": tell.value(
-            "held_formula", symbols={"a": "shares_parameters", "b": "shares"}
-        ),
-        **tell.values("sent"),
-        "sent_formula": tell.value(
-            "sent_formula", symbols={"n": "ranks", "a": "parameter_passes", "P": "whole"}
-        ),
-        **tell.values("over"),
-        "log": partial(log, result),
-    }
+    return step_views(Teller(result, inputs, equations=EQUATIONS), result)

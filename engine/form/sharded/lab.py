@@ -5,7 +5,7 @@ from typing import Annotated
 
 from engine.basis.inputs import GBITS, PERCENT, Choice, Number
 from engine.basis.text import Text, say
-from engine.basis.told import Teller
+from engine.basis.told import Teller, Told
 from engine.basis.units import BYTES, SECONDS, Count, Gbit
 from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline
 from engine.catalog.models import MODELS
@@ -59,6 +59,15 @@ SIMULATED: tuple[str, ...] = (
     "Layers only; embedding, output layer and optimizer are left out of the time.",
     "Collectives as NCCL runs them, one at a time on the wire.",
 )
+
+
+def simulated(sources: tuple[str, ...], label: str, note: str, color: str = "ink") -> Told:
+    """Return how a number of a simulated step is told."""
+    return Told(
+        label, note=note, color=color, assumes=SIMULATED, sources=sources, basis="simulated"
+    )
+
+
 _LANES: Mapping[str, str] = {
     COMPUTE: "compute",
     "gather": "all-gather",

@@ -1,15 +1,16 @@
 """A sharded step of the tiny model: what is told of it on the pages of ZeRO-2 and ZeRO-3."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Number
 from engine.basis.text import significant, typeset
-from engine.basis.told import Teller, Told
+from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bytes, Count, Parameters, Ratio
 from engine.basis.views import Badge, Table
 from engine.catalog.models import TINY_260
-from engine.draw.shard_strips import Step
+from engine.draw.shard_strips import Step, shard_scene
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.formulas.volumes import gradient_passes, parameter_passes, zero_bytes_sent
 from engine.tiny.layout import part_names, part_range
@@ -130,14 +131,7 @@ def solve_step(
     memory = tuple(own + HALF * _passing(one, zero_stage) for one in found.trace)
     plain = sharded_states(SIZE, MIXED_PRECISION, 0, 1).total
     whole = SIZE * HALF
-    again = 2 if reshard else 1
-    parameter = parameter_passes(zero_stage, most) * again // 2
-    if zero_stage < 3:
-        parameter = parameter_passes(zero_stage, most)
-    gradient = gradient_passes(zero_stage, most)
-    by_formula = zero_bytes_sent(whole, whole, zero_stage, ranks, most)
-    if zero_stage == 3 and not reshard:
-        by_formula -= most * (ranks - 1) / ranks * whole
+    by_formula = zero_bytes_sent(whole, whole, zero_stage, ranks, most, reshard=reshard)
     ddp = zero_bytes_sent(whole, whole, 0, ranks)
     phases = [one.phase for one in found.trace]
     return Result(
@@ -153,9 +147,27 @@ def solve_step(
         over=by_formula / ddp if ddp else 1.0,
         reductions=phases.count("reduce_scatter"),
         gathers=phases.count("gather") if zero_stage == 3 else len(part_names(TINY_260)),
-        passes=gradient,
-        parameter_passes=parameter,
+        passes=gradient_passes(zero_stage, most),
+        parameter_passes=parameter_passes(zero_stage, most, reshard=reshard),
     )
+
+
+def step_views(tell: Teller, result: Result) -> Views:
+    """Return the views of a step, in the order of the page."""
+    return {
+        "scene": partial(shard_scene, result.step),
+        "equal": equal(tell, result.found.off),
+        **tell.values("held", "peak"),
+        "held_formula": tell.value(
+            "held_formula", symbols={"a": "shares_parameters", "b": "shares"}
+        ),
+        **tell.values("sent"),
+        "sent_formula": tell.value(
+            "sent_formula", symbols={"n": "ranks", "a": "parameter_passes", "P": "whole"}
+        ),
+        **tell.values("over"),
+        "log": partial(log, result),
+    }
 
 
 def _passing(now: Snapshot, zero_stage: Count) -> Count:

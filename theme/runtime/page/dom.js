@@ -54,7 +54,11 @@ export function attribute(element, name, value) {
  * @param {Record<string, string>} [parts]
  */
 export function words(key, parts = {}) {
-  const text = document.querySelector("[data-words]")?.getAttribute(`data-${key}`) ?? "";
+  return filled(document.querySelector("[data-words]")?.getAttribute(`data-${key}`) ?? "", parts);
+}
+
+/** A sentence with its {names} filled in. @param {string} text @param {Record<string, string>} parts */
+export function filled(text, parts) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => parts[name] ?? whole);
 }
 

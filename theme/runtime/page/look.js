@@ -1,8 +1,7 @@
 /** Light or dark, and the size of the text: the reader's choice, kept on this device. */
 
 import { all } from "./dom.js";
-
-const KEY = "wallclock.";
+import { KEY, keep, kept } from "./kept.js";
 
 /** Lets the choices of the panel be made; the page wears them already (see early.js). */
 export function startLook() {
@@ -20,23 +19,4 @@ export function startLook() {
       if (key === KEY + choice.name) choice.checked = (newValue ?? "") === choice.value;
     }
   });
-}
-
-/** @param {string} name */
-function kept(name) {
-  try {
-    return localStorage.getItem(KEY + name);
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} name @param {string} value "" is the system's or the page's own */
-function keep(name, value) {
-  try {
-    if (value) localStorage.setItem(KEY + name, value);
-    else localStorage.removeItem(KEY + name);
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
 }

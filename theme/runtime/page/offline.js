@@ -5,14 +5,9 @@ import { whenIdle, whenLoaded } from "./start.js";
 /** @type {ServiceWorker | null} */
 let keeper = null;
 
-/** @param {string[]} addresses */
-function keep(addresses) {
+/** Keeps files, also those that a Worker fetched or will fetch. @param {string[]} addresses */
+export function keep(addresses) {
   keeper?.postMessage({ keep: addresses });
-}
-
-/** Keeps files that a Worker fetched or will fetch. @param {string[]} addresses */
-export function keepAll(addresses) {
-  keep(addresses);
 }
 
 /** Keeps the page and all that it has fetched, now and later. */

@@ -1,7 +1,7 @@
 /** The search box: asks the index that the build made with Pagefind, which runs in a Worker. */
 
-import { all } from "./dom.js";
-import { keepAll } from "./offline.js";
+import { all, filled } from "./dom.js";
+import { keep } from "./offline.js";
 
 const MOST = 12;
 const PLACES = 3;
@@ -58,7 +58,7 @@ async function fetchIndex() {
   const pagefind = await import(`${bundle}pagefind.js`);
   await pagefind.options({ baseUrl: "/", excerptLength: 22 });
   await pagefind.init();
-  keepAll([where.href, ...files.map((name) => bundle + name)]);
+  keep([where.href, ...files.map((name) => bundle + name)]);
   return pagefind;
 }
 
@@ -88,7 +88,7 @@ function show(wanted, hits, count) {
 
 /** @param {string} key @param {Record<string, string>} parts */
 function told(key, parts) {
-  return (box.dataset[key] ?? "").replace(/\{(\w+)\}/g, (whole, name) => parts[name] ?? whole);
+  return filled(box.dataset[key] ?? "", parts);
 }
 
 /** A hit and the places in it that answer best. */

@@ -1,27 +1,7 @@
 /** The page-wide switches `[data-setting]`: in the address, and kept on this device. */
 
 import { all } from "./dom.js";
-
-const KEY = "wallclock.";
-
-/** @returns {string | null} what this device kept; nothing where storage is forbidden */
-function kept(name) {
-  try {
-    return localStorage.getItem(KEY + name);
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} name @param {boolean} on */
-function keep(name, on) {
-  try {
-    if (on) localStorage.setItem(KEY + name, "on");
-    else localStorage.removeItem(KEY + name);
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
-}
+import { KEY, keep, kept } from "./kept.js";
 
 /** @returns {string[]} */
 export function settingNames() {
@@ -44,7 +24,7 @@ export function createSettings(address, onChange) {
     box.disabled = false;
     box.addEventListener("change", () => {
       for (const other of boxes()) if (other.dataset.setting === name) other.checked = box.checked;
-      keep(name, box.checked);
+      keep(name, box.checked ? "on" : "");
       publish();
       onChange();
     });

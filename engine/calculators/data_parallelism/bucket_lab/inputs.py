@@ -1,14 +1,14 @@
 """The inputs of the bucket lab."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, MEBIBYTES, PERCENT, Choice, Number, Switch
+from engine.basis.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
 from engine.basis.units import Gbit, MiB
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS, SMALL_MODELS, Model
-from engine.form.fields import LabGpu, PortsPerEight
+from engine.form.fields import COMPUTING, PORT, LabGpu, PortsPerEight
 from engine.simulate.bucketed_step import Setting
 from engine.simulate.gradient_buckets import BUCKET
 
@@ -90,32 +90,9 @@ class Inputs:
         str,
         Choice(label="Gradients in", options={"bf16": "bf16", "fp32": "fp32"}, advanced=True),
     ] = "bf16"
-    port: Annotated[
-        float,
-        Number(
-            label="Network port",
-            unit=GBITS,
-            low=1 * Gbit,
-            high=1600 * Gbit,
-            scale="log",
-            symbol="B",
-            help="Line rate of one port, one way.",
-            advanced=True,
-        ),
-    ] = 400 * Gbit
+    port: Annotated[float, replace(PORT, advanced=True)] = 400 * Gbit
     ports: PortsPerEight = 8
-    utilization: Annotated[
-        float,
-        Number(
-            label="MFU while computing",
-            unit=PERCENT,
-            low=0.1,
-            high=0.7,
-            step=0.01,
-            symbol="u",
-            advanced=True,
-        ),
-    ] = 0.5
+    utilization: Annotated[float, COMPUTING] = 0.5
     gpu: LabGpu = "h100"
 
 

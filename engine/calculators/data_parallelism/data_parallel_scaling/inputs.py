@@ -16,7 +16,7 @@ from engine.basis.inputs import (
 )
 from engine.basis.units import GB, Gbit, MiB, Tokens
 from engine.catalog.hardware import GPUS
-from engine.form.fields import LabGpu, PortsPerEight
+from engine.form.fields import COMPUTING, LabGpu, PortsPerEight
 from engine.simulate.scaling import Job
 
 LARGEST = 16_384
@@ -100,18 +100,7 @@ class Inputs:
         ),
     ] = 7e9
     gpu: LabGpu = "a100"
-    utilization: Annotated[
-        float,
-        Number(
-            label="MFU while computing",
-            unit=PERCENT,
-            low=0.1,
-            high=0.7,
-            step=0.01,
-            symbol="u",
-            advanced=True,
-        ),
-    ] = 0.55
+    utilization: Annotated[float, COMPUTING] = 0.55
     ports_per_node: PortsPerEight = 4
     scale_up: Annotated[
         float,

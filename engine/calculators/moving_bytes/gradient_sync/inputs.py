@@ -1,14 +1,12 @@
 """The inputs of the gradient sync lab."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.basis.inputs import (
     BILLIONS,
-    GBITS,
     MEBIBYTES,
     MICROSECONDS,
-    PERCENT,
     Choice,
     Number,
     Switch,
@@ -16,7 +14,7 @@ from engine.basis.inputs import (
 from engine.basis.units import MICRO, Bytes, Gbit, MiB
 from engine.catalog.hardware import GPUS, ring_rate
 from engine.catalog.transports import INFINIBAND, NVLINK
-from engine.form.fields import LabGpu
+from engine.form.fields import COMPUTING, PORT, LabGpu
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.simulate.cluster_wires import Wires
 from engine.simulate.gradient_sync import Job
@@ -31,6 +29,7 @@ ALGORITHMS = {
 }
 
 
+_COMPUTING = "Share of the dense bf16 peak that forward and backward reach when nothing waits."
 SHARDING = {"none": "replicated (DDP)", "zero1": "ZeRO-1, gathered during the next forward"}
 
 
@@ -50,18 +49,7 @@ class Inputs:
         int,
         Number(label="GPUs", low=2, high=131_072, scale="log2", whole=True, symbol="n"),
     ] = 64
-    port: Annotated[
-        float,
-        Number(
-            label="Network port",
-            unit=GBITS,
-            low=1 * Gbit,
-            high=1600 * Gbit,
-            scale="log",
-            symbol="B",
-            help="Line rate of one port, one way.",
-        ),
-    ] = 400 * Gbit
+    port: Annotated[float, PORT] = 400 * Gbit
     tokens_per_gpu: Annotated[
         int,
         Number(
@@ -150,19 +138,7 @@ class Inputs:
     ] = 1
     # 8 H200 are as fast as 8 H100 and hold the states of 7B parameters on every GPU.
     gpu: LabGpu = "h200"
-    utilization: Annotated[
-        float,
-        Number(
-            label="MFU while computing",
-            unit=PERCENT,
-            low=0.1,
-            high=0.7,
-            step=0.01,
-            symbol="u",
-            advanced=True,
-            help="Share of the dense bf16 peak that forward and backward reach when nothing waits.",
-        ),
-    ] = 0.5
+    utilization: Annotated[float, replace(COMPUTING, help=_COMPUTING)] = 0.5
     sharding: Annotated[str, Choice(label="Optimizer state", options=SHARDING, advanced=True)] = (
         "none"
     )

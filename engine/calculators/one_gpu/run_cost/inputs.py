@@ -19,7 +19,7 @@ from engine.basis.units import (
 )
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.job_inputs import PER_HOUR, TRILLIONS
+from engine.form.job_inputs import PRICE, TRILLIONS
 from engine.form.printed_sync import COMPUTE
 from engine.formulas import run
 from engine.formulas.overlap import compute_time, tokens_of
@@ -57,18 +57,7 @@ class Inputs:
             help="Of the dense 16-bit peak, with six operations per parameter and token.",
         ),
     ] = 0.4
-    price: Annotated[
-        float,
-        Number(
-            label="Price of a GPU",
-            unit=PER_HOUR,
-            low=0.01 / HOUR,
-            high=100 / HOUR,
-            scale="log",
-            symbol="p",
-            help="In your own currency.",
-        ),
-    ] = 2 / HOUR
+    price: Annotated[float, PRICE] = 2 / HOUR
     step_tokens: Annotated[
         float,
         Number(

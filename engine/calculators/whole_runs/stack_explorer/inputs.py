@@ -1,14 +1,14 @@
 """The one job of the explorer: what the reader can change on any of its tabs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.basis.inputs import GBITS, Choice, Number, Scalar, Unit
 from engine.basis.units import DAY, GB, HOUR, KB, MICRO, MILLI, NANO, Gbit
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
 from engine.form.fields import PortsPerEight
-from engine.form.job_inputs import LLAMA3_MTBF, PER_HOUR, SECONDS, TRILLIONS
+from engine.form.job_inputs import LLAMA3_MTBF, PRICE, SECONDS, TRILLIONS
 from engine.form.levers import inputs as _levers_inputs
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES
 from engine.form.message.inputs import MESSAGE
@@ -95,19 +95,7 @@ class Inputs:
             advanced=True,
         ),
     ] = 15.6e12
-    price: Annotated[
-        float,
-        Number(
-            label="Price of a GPU",
-            unit=PER_HOUR,
-            low=0.01 / HOUR,
-            high=100 / HOUR,
-            scale="log",
-            symbol="p",
-            help="In your own currency.",
-            advanced=True,
-        ),
-    ] = 2 / HOUR
+    price: Annotated[float, replace(PRICE, advanced=True)] = 2 / HOUR
     checkpoint: Annotated[
         float,
         Number(
