@@ -11,6 +11,7 @@ from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, States, sharded_states
+from engine.formulas.volumes import zero_bytes_sent
 from engine.simulate.memory import usable
 from engine.simulate.overlap_job import Job, Setting, job
 from engine.simulate.stream_account import Account, account
@@ -31,7 +32,7 @@ class Sharded:
         memory: (time, bytes from then on), states and what comes for a while.
         peak: the most of it.
         room: memory of the GPU that can be used.
-        sent: bytes of each GPU in the step.
+        sent: bytes of each GPU in the step, those of embedding and output layer included.
         isolated: all its collectives one after the other.
         reshard: gathered parameters are freed after the forward pass.
     """
@@ -79,7 +80,14 @@ def sharded(setting: Setting, zero_stage: Count) -> Sharded:
         memory=memory,
         peak=max(size for _, size in memory),
         room=usable(base_memory(setting), base.training),
-        sent=sum(op.size for op in moving),
+        sent=zero_bytes_sent(
+            base.work.gradient * parameters,
+            base.work.element * parameters,
+            zero_stage,
+            setting.data_parallel,
+            setting.num_microbatches,
+            reshard=setting.reshard,
+        ),
         isolated=sum(op.time for op in moving),
         reshard=setting.reshard,
     )

@@ -2,7 +2,12 @@
 
 import pytest
 
+from engine.basis.units import Gbit
 from engine.calculator import load, make
+from engine.formulas.volumes import zero_bytes_sent
+from engine.simulate.overlap_job import Setting
+from engine.simulate.sharded_step import sharded
+from engine.simulate.streams import COMPUTE
 from engine.tiny.layout import part_names, part_range
 from engine.tiny.zero_record import sharded_record
 
@@ -106,3 +111,30 @@ def test_the_challenge_is_lost_at_its_start_and_won_by_its_solution(won):
     found = views("zero_2_lab")["challenge"]
     now = views("zero_2_lab", **(found.solution if won else found.start))["challenge"]
     assert all(condition.met for condition in now.conditions) == won
+
+
+@pytest.mark.parametrize("stage", range(4))
+@pytest.mark.parametrize("micro", [1, 3])
+def test_the_simulated_collectives_of_the_layers_send_what_the_formula_says(stage, micro):
+    job = Setting(
+        model="llama-3-8b",
+        gpu="h100",
+        tensor_parallel=1,
+        pipeline_parallel=1,
+        data_parallel=64,
+        num_microbatches=micro,
+        tokens=4096,
+        port=400 * Gbit,
+        slow_down=0.0,
+    )
+    found = sharded(job, stage)
+    layers = found.work.work.parameters * found.work.work.layers * 2
+    moved = sum(span.op.size for span in found.spans if span.op.stream != COMPUTE)
+    assert moved == pytest.approx(zero_bytes_sent(layers, layers, stage, 64, micro))
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_a_lab_sends_as_many_bytes_as_the_page_of_the_saving_says(stage):
+    lab = solved("zero_2_lab", micro_batches=1)
+    saving = solved("zero_saving", model="llama-3-8b", ranks=64, zero_stage=stage)
+    assert lab.runs[stage].sent == pytest.approx(saving.sent)
