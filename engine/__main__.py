@@ -210,7 +210,7 @@ def _data(view: View, display: Display) -> Iterator[str]:
         )
     elif isinstance(view, Lines):
         labels = [point.label for point in view.points] + [rule.label for rule in view.rules]
-        yield from (f"  {words(label, display)}" for label in labels)
+        yield from (f"  {words(label, display)}" for label in labels if label)
     elif isinstance(view, Code):
         yield view.text
 

@@ -27,7 +27,10 @@ NOUNS = (
     "copies|racks|switches|channels|transfers|runs|passes|groups|links|SMs|hops|devices"
 )
 SMALL = "and|as|at|by|for|from|in|of|on|or|per|than|that|to|where|with"
-PLURAL_OF_ONE = re.compile(rf"(?<![\w.,\-−–×/·^])1 (?:(?!(?:{SMALL})\b)[a-z-]+ )?(?:{NOUNS})\b")
+# "Layer 1 runs" is a name and a verb.
+PLURAL_OF_ONE = re.compile(
+    rf"(?<![\w.,\-−–×/·^])(?<!Layer )1 (?:(?!(?:{SMALL})\b)[a-z-]+ )?(?:{NOUNS})\b"
+)
 TEN_DIGITS = re.compile(r"\d{1,3}(?:,\d{3}){3,}|(?<![\d.])\d{10,}")
 NO_NUMBER = re.compile(r"\b(inf|nan|None)\b")
 # A round number beyond what any run has: a bound of the code that reached the reader.
