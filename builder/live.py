@@ -13,7 +13,7 @@ from builder.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply, solved
 from engine.basis.equation import Equation
-from engine.basis.inputs import Choice, Number, Scalar, Switch
+from engine.basis.inputs import Choice, Number, Scalar, Switch, Text
 from engine.basis.inputs import Field as Declaration
 from engine.basis.text import plain
 from engine.basis.views import (
@@ -36,6 +36,17 @@ CHARTS = ("lines", "bars", "timeline", "heatmap")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """What the box of a text is like: `samples` maps their names to what the reader sees."""
+
+    samples: Mapping[str, str]
+    placeholder: str
+    rows: int
+    files: str
+    longest: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """An input: `value` is its SI text, `position` 0 to 1 on a slider (numbers only)."""
 
@@ -50,6 +61,7 @@ class Field:
     position: float | None
     options: Mapping[str, str]
     range: str
+    box: Box | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +211,17 @@ def _field(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
         position=entry["position"],
         options=dict(declared.options) if isinstance(declared, Choice) else {},
         range=declared.range_words(),
+        box=_box(declared) if isinstance(declared, Text) else None,
+    )
+
+
+def _box(declared: Text) -> Box:
+    return Box(
+        samples={name: sample.title for name, sample in declared.samples.items()},
+        placeholder=declared.placeholder,
+        rows=declared.rows,
+        files=declared.files,
+        longest=declared.longest,
     )
 
 

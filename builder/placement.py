@@ -96,6 +96,8 @@ def check_sentence(placement: Placement, found: Live) -> None:
     view = found.outputs.get(placement.member)
     kind = view["kind"] if view else ("input" if placement.member else "calculator")
     kind = "calculator" if placement.member == INPUTS else kind
+    if any(field.name == placement.member and field.kind == "text" for field in found.fields):
+        kind = "text"
     if kind not in (*_IN_SENTENCES, "input"):
         raise ContentError(
             f"'{name}' ({kind}) cannot stand in a sentence; give it a paragraph of its own"

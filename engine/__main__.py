@@ -8,7 +8,7 @@ from typing import Any
 
 from engine import estimate, import_run
 from engine.answer import dump, reply
-from engine.basis.inputs import Field, Number
+from engine.basis.inputs import Field, Number, Scalar, Text
 from engine.basis.text import Display, plain, show, words
 from engine.basis.views import (
     Advice,
@@ -31,7 +31,8 @@ USAGE = """python -m engine list
        python -m engine CALCULATOR [name=value ...] [--json] [--binary] [--both-ways]
        python -m engine CALCULATOR --help"""
 ABOUT = """A bare number is in SI units, as in a link to the page: port=5e10. With a unit it is read
-as in the page's own field: port=400Gb/s, parameters=7B."""
+as in the page's own field: port=400Gb/s, parameters=7B. A text is read from a file, text=@FILE, or
+from standard input, text=@-; text=sample:NAME is one of its samples."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,7 +55,11 @@ def main(arguments: Sequence[str]) -> int:
     bad = [text for text in options.inputs if "=" not in text]
     if bad:
         return _fail([f"'{text}' is not of the form name=value" for text in bad])
-    return _compute(calculator, options)
+    try:
+        given = _by_unit(calculator, options.inputs)
+    except (OSError, UnicodeDecodeError) as error:
+        return _fail([str(error)])
+    return _compute(calculator, given, options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,7 +87,7 @@ def _list() -> list[str]:
 
 def _manual(calculator: Calculator) -> list[str]:
     rows = [
-        (name, plain(default), field.show(default), field.range_words(), _about(field))
+        (name, *_in_short(field, default), field.range_words(), _about(field))
         for name, field in calculator.fields.items()
         for default in [calculator.defaults[name]]
     ]
@@ -100,6 +105,13 @@ def _manual(calculator: Calculator) -> list[str]:
     ]
 
 
+def _in_short(field: Field, value: Scalar) -> tuple[str, str]:
+    """Return a value as a link names it and as a page shows it; of a text how long it is."""
+    if isinstance(field, Text):
+        return field.linked(value), field.brief(value)
+    return plain(value), field.show(value)
+
+
 def _about(field: Field) -> str:
     symbol = f" ({field.symbol})" if isinstance(field, Number) and field.symbol else ""
     return f"{field.label}{symbol}. {field.help}".rstrip()
@@ -114,15 +126,11 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _compute(calculator: Calculator, options: argparse.Namespace) -> int:
+def _compute(
+    calculator: Calculator, given: Mapping[str, Mapping[str, str]], options: argparse.Namespace
+) -> int:
     display = {"binary": options.binary, "both_ways": options.both_ways}
-    found = reply(
-        {
-            "calculator": calculator.name,
-            **_by_unit(calculator, options.inputs),
-            "display": display,
-        }
-    )
+    found = reply({"calculator": calculator.name, **given, "display": display})
     errors = [f"{k}: {v['error']}" for k, v in found["inputs"].items() if v["error"]]
     if errors or found["problems"]:
         return _fail([*found["problems"], *errors])
@@ -135,9 +143,19 @@ def _by_unit(calculator: Calculator, given: Sequence[str]) -> dict[str, dict[str
     found: dict[str, dict[str, str]] = {"values": {}, "typed": {}}
     for text in given:
         name, _, value = text.partition("=")
-        unit = isinstance(calculator.fields.get(name), Number) and not _is_bare(value)
+        field = calculator.fields.get(name)
+        unit = isinstance(field, Number) and not _is_bare(value)
+        if isinstance(field, Text) and value.startswith("@"):
+            value = _content(value[1:])
         found["typed" if unit else "values"][name] = value
     return found
+
+
+def _content(file: str) -> str:
+    if file == "-":
+        return sys.stdin.read()
+    with open(file, encoding="utf-8") as opened:  # noqa: PTH123 (pathlib costs start-up time)
+        return opened.read()
 
 
 def _is_bare(text: str) -> bool:
@@ -155,7 +173,7 @@ def _page(calculator: Calculator, found: Mapping[str, Any], display: Display) ->
         for name, entry in found["inputs"].items()
     }
     views = calculator.compute(make(calculator, values))
-    rows = [(name, entry["text"]) for name, entry in found["inputs"].items()]
+    rows = [(name, _in_short(calculator.fields[name], value)[1]) for name, value in values.items()]
     numbers = [_number(n, v, display) for n, v in views.items() if isinstance(v, Value)]
     blocks = [
         [f"{view.title}", *lines] if hasattr(view, "title") else list(lines)

@@ -19,7 +19,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from engine.basis.inputs import Choice, InputError, Number, Order, Scalar, Switch
+from engine.basis.inputs import Choice, InputError, Number, Order, Scalar, Switch, Text
 from engine.basis.text import Display, plain
 from engine.basis.views import View
 from engine.calculator import Calculator, Lazy, changed, field_of, load, make
@@ -128,7 +128,7 @@ def _input(
 ) -> dict[str, Any]:
     field, value = calculator.fields[name], values[name]
     return {
-        "value": plain(value),
+        "value": field.write(value) if isinstance(field, Text) else plain(value),
         "text": field.show(value),
         "position": round(field.position(value), 6) if isinstance(field, Number) else None,
         "changed": value != calculator.defaults[name],

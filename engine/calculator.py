@@ -1,9 +1,9 @@
 """A calculator is declared once: NAME.py or NAME/calculator.py in a room of `engine/calculators`.
 
 The module holds `TITLE`, `QUESTION`, a frozen dataclass `Inputs` whose annotations carry a
-`Number`, `Choice`, `Switch` or `Order`, `solve(inputs) -> Result`, a frozen record of the numbers
-to show, and `views(inputs, result)`, which tells them and computes nothing. Optional: `PRESETS`
-(name -> changed inputs) and `EQUATIONS` (every equation its receipts can show).
+`Number`, `Choice`, `Switch`, `Order` or `Text`, `solve(inputs) -> Result`, a frozen record of the
+numbers to show, and `views(inputs, result)`, which tells them and computes nothing. Optional:
+`PRESETS` (name -> changed inputs) and `EQUATIONS` (every equation its receipts can show).
 """
 
 import importlib
@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 
 from engine.basis import discover
 from engine.basis.equation import Equation
-from engine.basis.inputs import Field, InputError, Scalar
+from engine.basis.inputs import Field, InputError, Scalar, Text
 from engine.basis.text import plain
 from engine.basis.told import Views
 from engine.basis.views import View
@@ -131,9 +131,17 @@ def make(calculator: Calculator, values: Mapping[str, Scalar]) -> Any:  # noqa: 
 
 
 def changed(calculator: Calculator, values: Mapping[str, Scalar]) -> dict[str, str]:
-    """Return the values that differ from the defaults as exact SI texts, in declaration order."""
-    return {
-        name: plain(values[name])
-        for name in calculator.fields
+    """Return the values that differ from the defaults as exact SI texts, in declaration order.
+
+    They stand in links: of a text of the reader's own there is nothing.
+    """
+    found = {
+        name: _linked(field, values[name])
+        for name, field in calculator.fields.items()
         if name in values and values[name] != calculator.defaults[name]
     }
+    return {name: text for name, text in found.items() if text}
+
+
+def _linked(field: Field, value: Scalar) -> str:
+    return field.linked(value) if isinstance(field, Text) else plain(value)

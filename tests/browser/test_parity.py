@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Playwright
 
 from engine import calculator as calculators
 from engine.answer import answer
-from engine.basis.inputs import Choice, Field, Number, Order
+from engine.basis.inputs import Choice, Field, Number, Order, Text
 from engine.basis.text import plain
 from tests.bench.host import serve
 from tests.browser.conftest import FLAGS, chromium
@@ -51,6 +51,8 @@ def extremes(field: Field) -> list[object]:
         return [field.low, field.high]
     if isinstance(field, Order):
         return ["-".join(field.items), "-".join(reversed(field.items))]
+    if isinstance(field, Text):
+        return [sample.text for sample in field.samples.values()]
     return list(field.options) if isinstance(field, Choice) else [True, False]
 
 

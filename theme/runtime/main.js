@@ -4,6 +4,7 @@ import { listenToActions } from "./calculator/actions.js";
 import { listenToControls } from "./calculator/controls.js";
 import { adoptEquations } from "./calculator/equation.js";
 import { enable } from "./calculator/fields.js";
+import { restoreTexts } from "./calculator/texts.js";
 import { listenForHighlight } from "./calculator/highlight.js";
 import { listenToReceipts } from "./calculator/receipts.js";
 import { startCharts } from "./charts/charts.js";
@@ -49,6 +50,9 @@ listenForHighlight();
 if (document.querySelector("[data-kind=scene]")) {
   whenLoaded(async () => (await import("./calculator/grips.js")).startGrips(find));
 }
+if (document.querySelector("[data-file]")) {
+  whenLoaded(async () => (await import("./calculator/files.js")).listenForFiles(find));
+}
 if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/links.js"));
 startLook();
@@ -65,6 +69,7 @@ for (const { name, value } of address.unknown()) {
 if (names.length) {
   const given = address.values();
   for (const [name, values] of Object.entries(given)) find(name)?.load(values);
+  restoreTexts(find, given);
   startWhenWanted(live, page.start, Object.keys(given).length > 0 || settings.anyOn);
 }
 

@@ -49,6 +49,7 @@ export function createPage(names, address, settings) {
       display: settings.display,
       wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name, pause) }),
       only: () => (pause ? undefined : wantedViews(name)),
+      isText: (input) => partsOf(name, `textarea[name="${input}"]`).length > 0,
       ask(calculator, request) {
         engine.start();
         return engine.ask(calculator, request).finally(() => {
@@ -127,7 +128,7 @@ export function createPage(names, address, settings) {
   function show(calculator, reply) {
     const { name } = calculator;
     for (const [input, found] of Object.entries(reply.inputs)) {
-      showField(name, input, found, input in calculator.state.bad);
+      showField(name, input, found, input in calculator.state.bad, calculator.awaits(input));
     }
     showViews(name, reply, pause, reply.query.length === 0 && !settings.anyOn);
     showReceipts(name, reply.extra.receipts ?? {});

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from unittest.mock import patch
 
 import engine.answer
-from engine.basis.inputs import Choice, Number, Order
+from engine.basis.inputs import Choice, Number, Order, Text
 from engine.basis.text import plain
 from engine.basis.views import Value
 from engine.calculator import load, make
@@ -21,11 +21,13 @@ recent = lru_cache(maxsize=3)
 
 
 def spread(field):
-    """The values of a field that matter alone: its bounds, all of its options, odd orders."""
+    """The values of a field that matter alone: its bounds, all options or samples, odd orders."""
     if isinstance(field, Number):
         return [field.low, field.high]
     if isinstance(field, Order):
         return ["-".join(field.items), "-".join(reversed(field.items))]
+    if isinstance(field, Text):
+        return [sample.text for sample in field.samples.values()]
     return list(field.options) if isinstance(field, Choice) else [True, False]
 
 

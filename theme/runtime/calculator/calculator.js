@@ -22,13 +22,15 @@ import { createHistory } from "./history.js";
  *   display: () => Record<string, boolean>,
  *   wanted: () => Record<string, string[]>,
  *   only: () => string[] | undefined,
+ *   isText: (input: string) => boolean,
  *   onWait: () => void,
  *   onReply: (reply: Reply, since: number) => void,
  *   onFailure: (error: Error) => void,
  * }} parts `wanted` lists the extras to renew with every reply,
- *   `only` the views that are looked at, if not all; `since` is when the change began
+ *   `only` the views that are looked at, if not all; `isText` says that an input is a text of
+ *   several lines; `since` is when the change began
  */
-export function createCalculator({ name, ask, display, wanted, only, onWait, onReply, onFailure }) {
+export function createCalculator({ name, ask, display, wanted, only, isText, ...on }) {
   const history = createHistory();
   /** What differs from the defaults. @type {Values} */
   let base = {};
@@ -75,17 +77,17 @@ export function createCalculator({ name, ask, display, wanted, only, onWait, onR
     const change = next;
     const waiting = [...extras];
     const [started, asked] = [since, keep];
-    const before = base;
+    const before = { values: base, typed: replaced(change) };
     if (change.base) [base, bad] = [change.base, {}];
     [next, since, keep, busy, running] = [null, 0, true, true, change];
     const message = request(change);
-    if (started) onWait();
-    const text = await ask(name, JSON.stringify(message)).catch(onFailure);
+    if (started) on.onWait();
+    const text = await ask(name, JSON.stringify(message)).catch(on.onFailure);
     busy = false;
     if (text === undefined) return;
     if (text === null) {
       // Another request took its place. Nothing is lost: it goes with the next one.
-      base = change.base ? before : base;
+      base = change.base ? before.values : base;
       next = merged(change, next ?? {});
       since ||= started;
       return;
@@ -100,7 +102,7 @@ export function createCalculator({ name, ask, display, wanted, only, onWait, onR
    * @param {Reply} found
    * @param {{typed: Record<string, string>}} message
    * @param {Change} change
-   * @param {Values | null} before null when the change is an undo itself
+   * @param {import("./history.js").State | null} before null when the change is an undo itself
    * @param {number} started
    */
   function take(found, message, change, before, started) {
@@ -109,7 +111,7 @@ export function createCalculator({ name, ask, display, wanted, only, onWait, onR
     bad = fallback
       ? {}
       : Object.fromEntries(Object.entries(message.typed).filter(([key]) => found.inputs[key]?.error));
-    if (before && !fallback && JSON.stringify(before) !== JSON.stringify(base)) {
+    if (before && !fallback && isOver(before)) {
       history.push(before, touched(change).join(" "), performance.now());
     }
     if (fallback) {
@@ -123,7 +125,18 @@ export function createCalculator({ name, ask, display, wanted, only, onWait, onR
     }
     fallback = false;
     reply = found;
-    onReply(found, started);
+    on.onReply(found, started);
+  }
+
+  /** A text that could not be read, and that the reader does not change by typing: it comes back with Undo. */
+  function replaced(change) {
+    const gone = change.base ? Object.keys(bad) : touched(change).filter((input) => !(input in change.typed));
+    return Object.fromEntries(Object.entries(bad).filter(([input]) => isText(input) && gone.includes(input)));
+  }
+
+  /** @param {import("./history.js").State} before */
+  function isOver({ values, typed }) {
+    return Object.keys(typed).length > 0 || JSON.stringify(values) !== JSON.stringify(base);
   }
 
   /** @param {Partial<Change>} change @param {Event} [event] */
@@ -156,7 +169,7 @@ export function createCalculator({ name, ask, display, wanted, only, onWait, onR
       const state = history.pop();
       if (!state) return;
       keep = false;
-      replace(state, event);
+      change({ ...noChange(), base: state.values, typed: state.typed }, event);
     },
     /** @param {string} kind @param {string} output @returns {Promise<string>} "" if there is none */
     extra(kind, output) {

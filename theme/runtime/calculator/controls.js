@@ -31,7 +31,7 @@ export function listenToControls(find) {
   });
 
   document.addEventListener("input", (event) => {
-    const control = /** @type {any} */ (target(event, "input[data-of], select[data-of]"));
+    const control = /** @type {any} */ (target(event, "input[data-of], select[data-of], textarea[data-of]"));
     if (control) owner(control)?.change(read(control), event);
   });
 

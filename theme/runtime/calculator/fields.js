@@ -1,6 +1,7 @@
 /** The inputs follow the engine's reply: texts, sliders, switches, messages. */
 
 import { attribute, partsOf, write } from "../page/dom.js";
+import { keepText } from "./texts.js";
 
 /** The box a reader typed in last; its text is theirs while it is wrong. @type {Element | null} */
 let typedIn = null;
@@ -40,12 +41,15 @@ export function enable() {
 /**
  * @param {string} calculator
  * @param {string} name
- * @param {{value: string, text: string, position: number | null, error: string | null}} input
+ * @param {{value: string, text: string, position: number | null, changed: boolean,
+ *   error: string | null}} input
  * @param {boolean} isBad the reader's own text is wrong and stays
+ * @param {boolean} waits another change of it is still on its way
  */
-export function showField(calculator, name, input, isBad) {
+export function showField(calculator, name, input, isBad, waits) {
   for (const control of partsOf(calculator, `[name="${name}"]`)) {
-    showControl(/** @type {any} */ (control), input, isBad);
+    if (control instanceof HTMLTextAreaElement) showText(control, input, isBad, waits);
+    else showControl(/** @type {any} */ (control), input, isBad);
     attribute(control, "aria-invalid", String(isBad));
   }
   for (const slider of partsOf(calculator, `[data-slide="${name}"]`)) {
@@ -74,6 +78,13 @@ function showControl(control, input, isBad) {
     write(control, "value", input.text);
     fit(control);
   }
+}
+
+/** A text that could not be read, or has not been read yet, stays as it is. */
+function showText(control, input, isBad, waits) {
+  if (waits) return;
+  if (document.activeElement !== control && !isBad) write(control, "value", input.text);
+  keepText(control, isBad || input.changed);
 }
 
 /** An inline number is as wide as its text. @param {HTMLInputElement} control */

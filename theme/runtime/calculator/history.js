@@ -1,10 +1,16 @@
 /** The last states of one calculator, for Undo. A drag or a word typed is one step. */
 
+/**
+ * @typedef {import("./change.js").Values} Values
+ * @typedef {{values: Values, typed: Record<string, string>}} State  what was set, and texts of
+ *   several lines that could not be read
+ */
+
 const DEPTH = 20;
 const PAUSE = 1000;
 
 export function createHistory() {
-  /** @type {import("./change.js").Values[]} */
+  /** @type {State[]} */
   const states = [];
   let gesture = "";
   let last = 0;
@@ -13,7 +19,7 @@ export function createHistory() {
     /**
      * Remember the state before a change, unless the same gesture goes on.
      *
-     * @param {import("./change.js").Values} before
+     * @param {State} before
      * @param {string} name what is being changed
      * @param {number} now milliseconds
      */

@@ -1,0 +1,49 @@
+/** Files for a box of several lines: chosen or dropped, read here, sent nowhere. */
+
+import { target, words } from "../page/dom.js";
+import { notice } from "../page/status.js";
+
+/** A character takes at most so many bytes: a larger file need not be read. */
+const WIDEST = 4;
+
+/** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
+export function listenForFiles(find) {
+  document.addEventListener("change", (event) => {
+    const chooser = /** @type {HTMLInputElement | null} */ (target(event, "[data-file]"));
+    if (!chooser) return;
+    take([...(chooser.files ?? [])], chooser, find, event);
+    chooser.value = ""; // the same file may be chosen again
+  });
+  for (const kind of ["dragover", "drop"]) {
+    document.addEventListener(kind, (event) => {
+      const files = /** @type {DragEvent} */ (event).dataTransfer;
+      const field = target(event, ".field-text");
+      const chooser = /** @type {HTMLInputElement | null} */ (field?.querySelector("[data-file]") ?? null);
+      if (!chooser || !files?.types.includes("Files")) return;
+      event.preventDefault();
+      if (kind === "drop") take([...files.files], chooser, find, event);
+    });
+  }
+}
+
+/** @param {File[]} files @param {HTMLInputElement} chooser @param {Event} event */
+async function take(files, chooser, find, event) {
+  const { file: name = "", longest, range = "" } = chooser.dataset;
+  const field = /** @type {HTMLElement} */ (chooser.closest("[data-of]"));
+  const large = files.find(({ size }) => size > WIDEST * Number(longest));
+  if (large) notice(words("too-long", { name: large.name, range }));
+  if (large || !files.length) return;
+  try {
+    const texts = await Promise.all(files.map((file) => file.text()));
+    const text = files.length > 1 ? texts.map((one, i) => headed(files[i].name, one)).join("\n") : texts[0];
+    /** @type {HTMLTextAreaElement} */ (field.querySelector("textarea")).value = text;
+    find(field.dataset.of)?.change({ values: { [name]: text } }, event);
+  } catch {
+    notice(words("unreadable", { name: files.map((file) => file.name).join(", ") }));
+  }
+}
+
+/** Several files in one box, each under its name, in the way the engine tells them apart. */
+function headed(name, text) {
+  return `--- ${name.replace(/[-=]+/g, " ")} ---\n${text}`;
+}
