@@ -4,7 +4,6 @@ import functools
 import http.server
 import os
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from builder import commands
+from tests.browser.hosting import hosting
 from tests.browser.reading import arrive
 from tests.once import once
 
@@ -29,6 +29,12 @@ FLAGS = (
     "--disable-sync",
     # V8's optimizing compiler costs every page more than what it saves it in its short life.
     "--js-flags=--liftoff-only",
+    # Only the last list of this flag counts, so what Playwright switches off stands here too. The
+    # suggestions under the address bar, a page of their own in every window, cost as much as ours.
+    "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,"
+    "HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,LensOverlay,MediaRouter,"
+    "NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,PreconnectToSearch,AimEnabled,"
+    "ThirdPartyStoragePartitioning,WebUIOmniboxAimPopup,WebUIOmniboxPopup",
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -99,12 +105,8 @@ def build(folder: Path) -> None:
 def base(site: Path) -> Iterator[str]:
     """The site's address, as that of a project page."""
     handler = functools.partial(Handler, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}{SUB_PATH}"
-        server.shutdown()
-        thread.join()
+    with hosting(handler) as port:
+        yield f"http://127.0.0.1:{port}{SUB_PATH}"
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import functools
 import http.server
 import json
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +33,7 @@ from engine.basis.views import (
 from engine.draw.spoken import spoken
 from engine.draw.table_of_chart import table_text
 from engine.draw.wire import view_json
+from tests.browser.hosting import hosting
 
 THEME = Path(__file__).parents[2] / "theme"
 POLICY = "script-src 'self'; style-src 'self' 'unsafe-inline'"
@@ -205,9 +205,5 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def hosted(folder: Path) -> Iterator[str]:
     """Yield the address of a folder."""
     handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    with hosting(handler) as port:
+        yield f"http://127.0.0.1:{port}/"

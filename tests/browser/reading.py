@@ -11,9 +11,13 @@ CALCULATOR = "gradient_sync"
 
 
 def arrive(page: Page) -> None:
-    """Move the mouse a little, as a reader does: live charts wait for that."""
-    page.mouse.move(2, 2)
-    page.mouse.move(3, 3)
+    """Move the mouse until the page has noticed, as a reader does: live charts wait for that."""
+    page.evaluate("() => addEventListener('pointermove', () => (window.moved = true))")
+    for step in range(2, 40):
+        page.mouse.move(step, step)
+        if page.evaluate("() => window.moved"):
+            return
+    raise AssertionError("the page notices no movement of the mouse")
 
 
 def live(page: Page, name: str = CALCULATOR) -> None:

@@ -247,6 +247,27 @@ def test_without_the_library_the_static_picture_stays(open_page, address):
     assert page.locator(".chart-svg").first.evaluate("one => getComputedStyle(one).opacity") == "1"
 
 
+def test_a_figure_that_the_pointer_enters_first_comes_alive_once(open_page, address):
+    page = open_page()
+    page.goto(address)
+    page.locator("figure.chart").first.hover()
+    wait(page, ALL_LIVE)
+    layers = page.locator("figure.chart .live")
+    assert layers.count() == 3
+    assert page.errors == []
+
+
+def test_a_library_that_did_not_come_is_fetched_at_the_next_touch(open_page, address):
+    page = open_page(blocked=True)
+    page.goto(address)
+    arrive(page)
+    wait(page, "() => document.querySelectorAll('[data-chart=static]').length === 3")
+    page.unroute("**/bokeh.js")
+    page.locator("figure.chart").first.hover()
+    wait(page, "() => document.querySelectorAll('[data-chart=live]').length === 1")
+    assert page.errors == []
+
+
 def test_without_the_library_the_static_picture_follows(open_page, address):
     page = open_page(blocked=True)
     page.goto(address)

@@ -1,14 +1,13 @@
 """A page that was visited opens without a network, and its figures still answer."""
 
 import functools
-import http.server
-import threading
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import LAB, SUB_PATH, WINDOW, Handler
+from tests.browser.hosting import hosting
 
 pytestmark = pytest.mark.browser
 
@@ -29,20 +28,15 @@ def wait(page: Page, condition: str) -> None:
 
 def test_a_visited_page_works_when_the_host_is_gone(browser: Browser, site: Path):
     handler = functools.partial(Handler, directory=str(site))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}{SUB_PATH}{LAB}"
     context = browser.new_context(viewport=WINDOW)
-    page = context.new_page()
-    page.goto(address)
-    page.locator("#gradient_sync").scroll_into_view_if_needed()
-    page.locator("#gradient_sync[data-state=live]").wait_for(timeout=60_000)
-    wait(page, KEPT)
-    page.close()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with hosting(handler) as port:
+        address = f"http://127.0.0.1:{port}{SUB_PATH}{LAB}"
+        page = context.new_page()
+        page.goto(address)
+        page.locator("#gradient_sync").scroll_into_view_if_needed()
+        page.locator("#gradient_sync[data-state=live]").wait_for(timeout=60_000)
+        wait(page, KEPT)
+        page.close()
     again = context.new_page()
     again.goto(f"{address}?gradient_sync.world_size=128")
     number = again.locator("#gradient_sync [data-output=all_reduce_time]")
@@ -66,12 +60,10 @@ class Damaged(Handler):
 
 def test_a_damaged_file_is_not_kept_and_retry_recovers(browser: Browser, site: Path):
     handler = functools.partial(Damaged, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
+    with hosting(handler) as port:
         context = browser.new_context(viewport=WINDOW)
         page = context.new_page()
-        page.goto(f"http://127.0.0.1:{server.server_port}{SUB_PATH}{LAB}")
+        page.goto(f"http://127.0.0.1:{port}{SUB_PATH}{LAB}")
         wait(page, "() => Boolean(navigator.serviceWorker.controller)")
         page.locator("#gradient_sync").scroll_into_view_if_needed()
         page.locator("#gradient_sync[data-state=failed]").wait_for(timeout=60_000)
@@ -86,5 +78,3 @@ def test_a_damaged_file_is_not_kept_and_retry_recovers(browser: Browser, site: P
         page.locator("[data-retry]:visible").first.click()
         page.locator("#gradient_sync[data-state=live]").wait_for(timeout=60_000)
         context.close()
-        server.shutdown()
-        thread.join()

@@ -1,14 +1,13 @@
 """The search box: what it finds, where it leads, and that it works without a network."""
 
 import functools
-import http.server
-import threading
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import LAB, SUB_PATH, WINDOW, Handler
+from tests.browser.hosting import hosting
 from tests.browser.test_offline import wait
 
 pytestmark = pytest.mark.browser
@@ -69,23 +68,18 @@ def test_an_index_that_does_not_arrive_is_said_and_tried_again(visit):
 
 def test_once_used_it_works_without_a_network(browser: Browser, site: Path):
     handler = functools.partial(Handler, directory=str(site))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}{SUB_PATH}"
     context = browser.new_context(viewport=WINDOW)
-    page = context.new_page()
-    page.goto(address)
-    page.locator("body[data-kept]").wait_for()
-    page.keyboard.press("/")
-    asked(page, "ring")
-    pieces = len(list((site / "search").rglob("*.pf_*")))
-    kept = f"""async () => (await (await caches.open("wallclock-visited")).keys())
-      .filter(({{ url }}) => url.includes("/search/")).length > {pieces}"""
-    wait(page, kept)
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with hosting(handler) as port:
+        address = f"http://127.0.0.1:{port}{SUB_PATH}"
+        page = context.new_page()
+        page.goto(address)
+        page.locator("body[data-kept]").wait_for()
+        page.keyboard.press("/")
+        asked(page, "ring")
+        pieces = len(list((site / "search").rglob("*.pf_*")))
+        kept = f"""async () => (await (await caches.open("wallclock-visited")).keys())
+          .filter(({{ url }}) => url.includes("/search/")).length > {pieces}"""
+        wait(page, kept)
     again = context.new_page()
     again.goto(address)
     again.keyboard.press("/")

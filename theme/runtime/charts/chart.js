@@ -83,7 +83,10 @@ function load() {
     const script = document.createElement("script");
     script.src = document.body.dataset.bokeh ?? "";
     script.onload = () => resolve(/** @type {any} */ (window).Bokeh);
-    script.onerror = () => reject(new Error(script.src));
+    script.onerror = () => {
+      library = undefined; // the next figure tries again
+      reject(new Error(script.src));
+    };
     document.head.append(script);
   });
   return library;

@@ -51,6 +51,7 @@ export function startCharts() {
 
 /** A timeline with a player, and a chart that names objects, are more than a picture. */
 async function follow(figure, chart, first) {
+  if (followers.has(figure)) return; // only the library was missing before
   const view = newest.get(figure) ?? first;
   const draw = (now, drawn) => chart.update(figure, now, drawn);
   if (view.player) {

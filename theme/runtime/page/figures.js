@@ -1,5 +1,7 @@
 /** When a figure comes alive, and the data for it: fetched when it is near, not while reading. */
 
+import { whenIdle } from "./start.js";
+
 /** @type {Promise<Record<string, any>> | undefined} */
 let items;
 
@@ -27,25 +29,28 @@ const arrived = new Promise((resolve) => {
 
 /**
  * Calls `start` once: when the figure is near, the reader has moved and the page is idle, or when
- * the reader touches it.
+ * the reader touches it. After a failure the next touch tries again.
  * @param {HTMLElement} figure
  * @param {() => Promise<void>} start
  */
 export function whenWanted(figure, start) {
+  let begun = false;
   const go = () => {
+    if (begun) return; // touched while the page was still busy
+    begun = true;
     watcher.disconnect();
-    figure.removeEventListener("pointerenter", go);
-    figure.removeEventListener("focusin", go);
-    start().catch(() => figure.setAttribute("data-chart", "static"));
+    start().catch(() => {
+      figure.setAttribute("data-chart", "static");
+      begun = false;
+    });
   };
-  const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ then) => setTimeout(then));
   const watcher = new IntersectionObserver(
     (entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) arrived.then(() => idle(go));
+      if (entries.some((entry) => entry.isIntersecting)) arrived.then(() => whenIdle(go));
     },
     { rootMargin: "100% 0px" },
   );
   if (!(/** @type {any} */ (navigator).connection?.saveData)) watcher.observe(figure);
-  figure.addEventListener("pointerenter", go, { once: true });
-  figure.addEventListener("focusin", go, { once: true });
+  figure.addEventListener("pointerenter", go);
+  figure.addEventListener("focusin", go);
 }
