@@ -11,6 +11,8 @@ from engine.basis.views import Axis, Value
 
 STOPS = 61
 _LONG = "seconds"
+# A slider's length on a phone and on a wide window, and its labels, in pixels.
+_PHONE, _WIDE, _CHARACTER, _GAP = 240.0, 520.0, 8.0, 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +23,8 @@ class Prediction:
         label: what is guessed.
         truth: the text of the true value.
         at: where the true value lies.
-        marks: {"at", "text"} of the labels under the slider.
+        marks: {"at", "text", "back", "wide"} of the labels under the slider: what share of a label
+            is left of its place, and whether there is room for it on wide windows only.
         stops: {"at", "text", "verdict"} of every place the slider stops at.
     """
 
@@ -48,11 +51,29 @@ def prediction(view: Value, low: float, high: float, scale: str = "log") -> Pred
         label=view.label,
         truth=truth,
         at=_position(view.value, axis),
-        marks=tuple(
-            {"at": _position(value, axis), "text": text} for value, text in ticks(axis, DEFAULT)
-        ),
+        marks=_marks([(_position(at, axis), text) for at, text in ticks(axis, DEFAULT)]),
         stops=tuple(_stop(index, axis, view) for index in range(STOPS)),
     )
+
+
+def _marks(places: list[tuple[float, str]]) -> tuple[dict[str, Any], ...]:
+    """Return the labels that do not meet: on a phone every other one, or fewer."""
+    found = []
+    free = {_PHONE: -math.inf, _WIDE: -math.inf}
+    for at, text in places:
+        width = _CHARACTER * len(text)
+        # A label at an end begins or ends there, so that it does not stick out.
+        back = min(50.0, max(at / 100 * _PHONE / width * 100, 0.0))
+        back = max(back, 100 - (100 - at) / 100 * _PHONE / width * 100)
+        left = {room: at / 100 * room - back / 100 * width for room in free}
+        fits = {room: left[room] >= free[room] for room in free}
+        if not fits[_WIDE]:
+            continue
+        for room in free:
+            if fits[room]:
+                free[room] = left[room] + width + _GAP
+        found.append({"at": at, "text": text, "back": round(back, 1), "wide": not fits[_PHONE]})
+    return tuple(found)
 
 
 def _stop(index: int, axis: Axis, view: Value) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from engine.draw.escape import escape
 from engine.draw.fragments import cite_links
 
 BASES = {
-    "modelled": "Modelled: computed by the formula, not measured.",
+    "modelled": "Modeled: computed by the formula, not measured.",
     "simulated": "Simulated: the outcome of an event simulation, not measured.",
     "measured": "Measured by the source.",
     "datasheet": "From the vendor's datasheet.",

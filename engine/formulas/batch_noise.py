@@ -8,7 +8,7 @@ _SYMBOLS = {
     "B": ("B", "tokens of a step"),
     "N": (r"B_{\mathrm{noise}}", "noise scale"),
     "S": ("S", "steps"),
-    "M": (r"S_{\min}", "steps with an endless batch"),
+    "M": (r"S_{\min}", "steps with an infinite batch"),
     "E": ("E", "tokens in all"),
 }
 

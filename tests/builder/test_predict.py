@@ -1,7 +1,9 @@
+from itertools import pairwise
+
 import pytest
 
 from builder.predict import STOPS, prediction, verdict
-from engine.basis.units import BYTES, SECONDS
+from engine.basis.units import BYTES, SECONDS, TOKEN_RATE
 from engine.basis.views import Receipt, Value
 
 TIME = Value(label="Time", value=0.49, quantity=SECONDS, receipt=Receipt())
@@ -45,3 +47,24 @@ def test_a_range_without_the_truth_is_refused():
 def test_a_logarithmic_range_cannot_begin_at_zero():
     with pytest.raises(ValueError, match="cannot be logarithmic"):
         prediction(TIME, 0, 1)
+
+
+def test_the_labels_of_a_scale_do_not_meet_on_a_phone():
+    rate = Value(label="Rate", value=8_000, quantity=TOKEN_RATE, receipt=Receipt())
+    marks = prediction(rate, 100, 1_000_000).marks
+    assert next(mark["text"] for mark in marks if not mark["wide"]) == "100 tokens/s"
+    shown = [mark for mark in marks if not mark["wide"]]
+    ends = [(_left(mark), _left(mark) + 7.5 * len(mark["text"])) for mark in shown]
+    assert all(end < begin for (_, end), (begin, _) in pairwise(ends))
+    assert len(shown) < len(marks)
+
+
+def test_a_label_at_the_end_of_a_scale_does_not_stick_out():
+    rate = Value(label="Rate", value=8_000, quantity=TOKEN_RATE, receipt=Receipt())
+    first = prediction(rate, 100, 1_000_000).marks[0]
+    assert (first["at"], first["back"]) == (0, 0)
+
+
+def _left(mark):
+    """Return where a label begins on a slider of 240 pixels."""
+    return 2.4 * mark["at"] - 7.5 * len(mark["text"]) * mark["back"] / 100

@@ -1,5 +1,6 @@
 """A matrix product under the roofline: from how many rows on it is compute-bound."""
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -13,6 +14,7 @@ from engine.basis.units import (
     FlopRate,
     Intensity,
     Operations,
+    Ratio,
     Seconds,
     Share,
     Tokens,
@@ -106,12 +108,17 @@ def solve(inputs: Inputs) -> Result:
         operations=operations,
         moved=moved,
         time=roofline_time(operations, moved, peak, bandwidth),
-        enough=enough_rows(inputs.columns, inputs.inner, _HALF, peak, bandwidth),
+        enough=_whole(enough_rows(inputs.columns, inputs.inner, _HALF, peak, bandwidth)),
         share=rate / peak,
         peak=peak,
         bandwidth=bandwidth,
         column=tuple(_at(rows, inputs, peak, bandwidth) for rows in _COLUMN),
     )
+
+
+def _whole(rows: Ratio) -> Ratio:
+    """Return the first whole number of rows that is enough; infinite where none is."""
+    return float(math.ceil(rows)) if math.isfinite(rows) else rows
 
 
 def _at(rows: float, inputs: Inputs, peak: FlopRate, bandwidth: Bandwidth) -> FlopRate:
@@ -149,7 +156,7 @@ def _limit(tell: Teller, result: Result) -> Badge:
 
 
 def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    label = tell.say("compute-bound from {enough} tokens")
+    label = tell.say("from {enough} tokens")
     inside = result.enough <= _MOST
     return Lines(
         title="What a product can reach, over the tokens",

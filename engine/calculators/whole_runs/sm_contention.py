@@ -209,5 +209,5 @@ def _curve(tell: Teller, result: Result) -> Lines:
             for key in ("measured_mean", "measured_largest")
         ),
         handle="taken",
-        caption="Drag the handle. The two lines across were measured, not modelled.",
+        caption="Drag the handle. The two lines across were measured, not modeled.",
     )

@@ -109,7 +109,7 @@ def table(found: Job) -> Table:
             _FAMILIES[lever.family][0],
             *cells,
             lever.side,
-            lever.evidence or "modelled",
+            lever.evidence or "modeled",
             Cite(lever.sources),
         )
         for lever, cells in told

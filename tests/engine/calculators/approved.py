@@ -1,7 +1,8 @@
 """Approved values: what every calculator's numbers were when somebody last looked at them.
 
 `python -m tests.engine.calculators.approved` prints what differs from `approved.json` and then
-approves today's numbers: read what it prints before you commit the file. Not one of them is a
+approves today's numbers: read what it prints before you commit the file. With names of calculators
+behind it, it looks at those alone. Not one of them is a
 claim; a test that knows why a number is right stands elsewhere. These only notice a change that
 nobody meant.
 
@@ -13,6 +14,7 @@ go into, in their order. Words do not count.
 import json
 import math
 import re
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -102,9 +104,9 @@ def differences(before: object, now: object, path: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print what differs, and approve it."""
-    kept = approved()
-    now = {name: today(name) for name in names()}
+    """Print what differs, and approve it: of the calculators that are named, or of all."""
+    kept, chosen = approved(), sys.argv[1:] or names()
+    now = {name: today(name) if name in chosen else kept[name] for name in names()}
     found = [line for name in now for line in differences(kept.get(name, {}), now[name], name)]
     print(*found[:SHOWN], sep="\n")
     print(f"{len(found)} numbers differ, are new or gone; {FILE.name} holds today's")

@@ -19,6 +19,7 @@ export const TYPICAL = 256;
 export const WIDE = 690;
 export const TICK_CHAR = 6.3;
 const PHONE = 350; // a chart's width on a phone: texts that do not meet there meet nowhere
+const APART = 11; // pixels between the texts of two ticks
 /** The share of a text left of its x. */
 export const BEFORE = { start: 0, middle: 0.5, end: 1 };
 
@@ -64,22 +65,35 @@ export function axisName(axis) {
 
 /** The tick marks and texts under the frame. */
 export function xAxis(axis, frame) {
-  const marks = [], texts = [];
-  let free = -PHONE;
-  const room = PHONE - frame.left - frame.right;
-  for (const [value, text] of axis.ticks) {
-    const at = share(axis, value);
-    if (!inside(at)) continue;
-    const x = clamp(at);
-    marks.push(line([[x, frame.height], [x, frame.height + 5]], "muted", "tick"));
-    const align = x < 0.04 ? "start" : x > 0.94 ? "end" : "middle";
-    const width = TICK_CHAR * text.length, left = x * room - BEFORE[align] * width;
-    if (left < free) continue;
-    texts.push(words(x, frame.height + 22, text, align, 0, "muted", "tick"));
-    free = left + width + 6;
-  }
+  const spots = axis.ticks
+    .map(([value, text]) => [share(axis, value), text])
+    .filter(([at]) => inside(at))
+    .map(([at, text]) => [clamp(at), text]);
+  const marks = spots.map(([x]) => line([[x, frame.height], [x, frame.height + 5]], "muted", "tick"));
+  const [few, more] = [PHONE, WIDE].map((chart) => stride(spots, chart - frame.left - frame.right));
+  const texts = spots.flatMap(([x, text], i) =>
+    i % few && i % more ? [] : [words(x, frame.height + 22, text, alignOf(x), 0, "muted", "tick", i % few > 0)]);
   texts.push(words(1, frame.height + 41, axisName(axis), "end", 0, "muted", "tick"));
   return { marks, texts };
+}
+
+function alignOf(x) {
+  return x < 0.04 ? "start" : x > 0.94 ? "end" : "middle";
+}
+
+/** Every how many ticks have a text, so that the texts stay apart on a frame of `room` pixels. */
+function stride(spots, room) {
+  const ends = spots.map(([x, text]) => {
+    const width = TICK_CHAR * text.length, left = x * room - BEFORE[alignOf(x)] * width;
+    return [left, left + width + APART];
+  });
+  const apart = (every) => {
+    const kept = ends.filter((_, i) => i % every === 0);
+    return kept.every(([left], i) => !i || left >= kept[i - 1][1]);
+  };
+  let every = 1;
+  while (!apart(every)) every += 1;
+  return every;
 }
 
 /** The light vertical lines at the ticks. */

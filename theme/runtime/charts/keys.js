@@ -3,7 +3,7 @@
 import { CHAR, line, words } from "./frame.js";
 
 export const KEY_ROW = 22;
-const GAP = 22, SWATCH = 8;
+const GAP = 28, SWATCH = 8;
 
 export function keyRowCount(labels, room) {
   return labels.length ? places(labels, room)[labels.length - 1][1] + 1 : 0;

@@ -39,6 +39,7 @@ export function lines(view) {
   const drops = view.handle ? spots.slice(0, 1) : [];
   // A line through the handle at a drop's foot, which no text may hide behind.
   const handles = drops.map(([, x]) => [[x - 12 / TYPICAL, H - 4], [x + 12 / TYPICAL, H - 4]]);
+  const rings = spots.map(([, x, y]) => [x, y]);
   const obstacles = [...pieces.flat(), ...straight.map((one) => one.points), ...handles];
   return {
     frame: { ...LINES, top },
@@ -53,7 +54,7 @@ export function lines(view) {
       ...drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop")),
     ],
     rings: spots.map(([p, x, y]) => ({ x, y, color: p.color })),
-    words: [...yAxis.texts, ...texts, ...names, ...place(wishes, obstacles, H)],
+    words: [...yAxis.texts, ...texts, ...names, ...place(wishes, obstacles, rings, H)],
   };
 }
 

@@ -6,6 +6,7 @@ import { BEFORE, CHAR, TYPICAL, words } from "./frame.js";
 const EDGE = 0.01;
 const BACK = [0, 0.12, 0.25, 0.4, 0.55, 0.7, 0.85]; // shares of a curve before its end
 const LINE = 16; // pixels
+const NEAR = 14; // pixels between two texts, one over the other, that do not seem to belong together
 
 /** @typedef {import("./frame.js").Words} Words */
 
@@ -13,11 +14,12 @@ const LINE = 16; // pixels
  * Each text at the place that crosses the fewest curves and earlier texts.
  * @param {Words[][]} wishes the places each text may take, the best first
  * @param {number[][][]} curves
+ * @param {number[][]} rings the points that are marked
  * @param {number} height
  * @returns {Words[]}
  */
-export function place(wishes, curves, height) {
-  const dots = curves.flatMap(dotsOf);
+export function place(wishes, curves, rings, height) {
+  const dots = [...curves.flatMap(dotsOf), ...rings.flatMap(ringOf)];
   const taken = [];
   return wishes.map((places) => {
     let best = places[0], least = Infinity;
@@ -41,6 +43,7 @@ function costOf(one, dots, taken, height) {
   let cost = outside ? 100 : 0;
   for (const [x, y, r, b] of taken) {
     if (left < r && right > x && top < b && bottom > y) cost += 50;
+    else if (left < r && right > x && top < b + NEAR && bottom > y - NEAR) cost += 0.5;
   }
   for (const [x, y] of dots) {
     if (left + EDGE < x && x < right - EDGE && top < y && y < bottom) cost += 1;
@@ -60,6 +63,12 @@ function dotsOf(curve) {
     }
   }
   return dots;
+}
+
+/** A ring weighs as much as a curve that runs through it. */
+function ringOf([x, y]) {
+  const at = x * TYPICAL;
+  return [[at - 4, y], [at + 4, y], [at, y - 4], [at, y + 4]];
 }
 
 /**
@@ -101,11 +110,13 @@ function at(curve, part) {
 /** The places of a point's label: around it. */
 export function besidePoint(x, y, text, color) {
   const rows = [[-11, 9], [20, 9], [4.5, 13], [-24, 9], [34, 9], [-38, 9]];
-  return rows.flatMap(([dy, far]) => {
+  const beside = rows.flatMap(([dy, far]) => {
     const sides = [["start", far], ["end", -far]];
     if (x > 0.5) sides.reverse();
     return sides.map(([align, dx]) => words(x, y + dy, text, align, dx, color, "strong"));
   });
+  // A long text that fits on neither side of its point is centered over or under it.
+  return [...beside, ...[-14, 24, -31, 41].map((dy) => words(x, y + dy, text, "middle", 0, color, "strong"))];
 }
 
 /** The places of a rule's label: at `where`, a share of the width or pixels down. */

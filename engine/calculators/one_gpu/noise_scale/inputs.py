@@ -30,7 +30,7 @@ class Inputs:
     ] = 1e6
     least_steps: Annotated[
         float,
-        Number(label="Steps with an endless batch", low=100.0, high=1e6, scale="log"),
+        Number(label="Steps with an infinite batch", low=100.0, high=1e6, scale="log"),
         Symbol("M"),
     ] = 10_000.0
     gpu: Annotated[

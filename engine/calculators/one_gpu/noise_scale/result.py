@@ -23,10 +23,10 @@ class Result:
 
     share: Annotated[
         Share,
-        Told("Progress of a step", "e", "of what an endless batch would make", "compute"),
+        Told("Progress of a step", "e", "of what an infinite batch would make", "compute"),
     ]
     steps: Annotated[
-        Count, Told("Steps", "S", "{least_steps} with an endless batch", assumes=_SAME)
+        Count, Told("Steps", "S", "{least_steps} with an infinite batch", assumes=_SAME)
     ]
     tokens: Annotated[Tokens, Told("Tokens in all", "E", assumes=_SAME)]
     excess: Annotated[

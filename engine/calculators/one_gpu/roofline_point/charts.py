@@ -87,7 +87,7 @@ def measured(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     return Lines(
         title="Measured kernels under the roof",
         x=tell.axis("intensity", "operations per byte", low=LOW, high=HIGH, scale="log"),
-        y=tell.axis("rate", "rate", low=1e11, high=2 * rates["fp8"], scale="log"),
+        y=tell.axis("rate", "rate", low=1e11, high=8 * rates["fp8"], scale="log"),
         series=tuple(roofs),
         points=points,
         caption="Each ring is a kernel that somebody timed: fp8 ones in green. The table has "

@@ -92,7 +92,7 @@ def _filled(tell: Teller, result: Result, wave: Wave, number: int, later: float)
         on=wave.on,
         title=f"wave {number} of {result.waves}: {wave.tiles} tiles, {idle} idle",
         caption=tell.say(
-            "Wave {n} of {w}, from {s} to {e}: {t} tiles, and {i} multiprocessors are idle.",
+            f"Wave {{n}} of {{w}}, from {{s}} to {{e}}: {{t}} tiles, and {_resting(idle)}.",
             n=(number, COUNT),
             w=(result.waves, COUNT),
             s=(wave.start + later, SECONDS),
@@ -101,6 +101,13 @@ def _filled(tell: Teller, result: Result, wave: Wave, number: int, later: float)
             i=(idle, COUNT),
         ),
     )
+
+
+def _resting(idle: int) -> str:
+    """Return how many multiprocessors have nothing to do, as the end of a sentence."""
+    if idle == 0:
+        return "no multiprocessor is idle"
+    return "{i} multiprocessors are idle" if idle > 1 else "{i} multiprocessor is idle"
 
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:

@@ -46,7 +46,7 @@ def measured(tell: Teller) -> Table:
     """Return the table: tiles, places in use, modelled and measured rates."""
     return Table(
         title="Square fp8 products on an H100",
-        columns=("Side", "Tiles", "Places in use", "Modelled", "Measured", "Source"),
+        columns=("Side", "Tiles", "Places in use", "Modeled", "Measured", "Source"),
         rows=tuple(_row(tell, one) for one in squares()),
         caption="Tiles of 128 by 256, one at a time on each multiprocessor. The rate of a full "
         "multiprocessor is fitted to training runs, so it is no free parameter here.",

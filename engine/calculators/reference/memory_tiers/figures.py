@@ -39,8 +39,8 @@ def _caption(found: Placement) -> Text:
     over = found.over()
     fit = f"Too much for {TIERS[over[0]]}. " if over else "Everything fits. "
     return say(
-        fit + "Of a step {c} compute and {m} move and update, if nothing hides. HBM also holds "
-        "{w} that the passes work with.",
+        fit + "If nothing overlaps, a step computes for {c}, and moves and updates for {m}. HBM "
+        "also holds {w} that the passes work with.",
         c=(found.compute, SECONDS),
         m=(found.moving, SECONDS),
         w=(found.job.working, BYTES),

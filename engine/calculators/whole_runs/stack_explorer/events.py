@@ -9,7 +9,7 @@ from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES
 from engine.calculators.whole_runs.stack_explorer.result import Result
 
 Kind = tuple[str, str, str, str, Text, tuple[str, ...]]
-_MODEL = "modelled"
+_MODEL = "modeled"
 _NCCL = ("nccl_tuning", "nccl_tests")
 # Key: layer, tab, what it is, what sets it, what the number rests on, sources.
 _ABOUT: Mapping[str, Kind] = {

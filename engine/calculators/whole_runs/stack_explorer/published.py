@@ -23,7 +23,7 @@ def beside(mfu: Value, result: Result) -> Value:
     return replace(
         mfu,
         receipt=replace(mfu.receipt, published=published),
-        note=say("modelled; published: {m}", m=(known.mfu, SHARE)),
+        note=say("modeled; published: {m}", m=(known.mfu, SHARE)),
     )
 
 
@@ -44,13 +44,13 @@ def table(tell: Teller, result: Result) -> Table:
                     t=(known.wall, SECONDS),
                 ),
                 tell.say("{run_time}"),
-                "Published are all GPU hours, modelled the steps alone: no failure, no checkpoint, "
+                "Published: all GPU hours. Modeled: the steps alone, no failure, no checkpoint, "
                 "no smaller batch at the start.",
             ),
         )
     return Table(
-        title="This job, published and modelled",
-        columns=("What", "Published", "Modelled", "Why they differ"),
+        title="This job, published and modeled",
+        columns=("What", "Published", "Modeled", "Why they differ"),
         rows=rows,
         caption="Llama 3 paper, table 4, and the model card of Llama 3.1." if known else "",
     )

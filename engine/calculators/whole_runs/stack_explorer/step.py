@@ -133,7 +133,7 @@ def look(found: Job) -> Table:
         title="Where to look, the largest part first",
         columns=("Part", "Share", "Time", "In a trace", "Tool"),
         rows=tuple(rows),
-        caption="Modelled. A trace of your job that says otherwise is right, and worth reading.",
+        caption="Modeled. A trace of your job that says otherwise is right, and worth reading.",
     )
 
 
