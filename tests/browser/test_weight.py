@@ -1,0 +1,44 @@
+"""What a page sends beyond what all pages share: its text, its figures, its calculators."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.browser.pages import PAGES
+from tests.each import each
+
+pytestmark = pytest.mark.browser
+MOST = 250_000  # bytes, compressed as a host sends them
+
+
+@each("address", PAGES)
+def test_no_page_sends_more_than_its_share(site, address):
+    page = site / address / "index.html"
+    html = page.read_text("utf-8")
+    own = [
+        page,
+        *named(page, re.findall(r'data-figures="([^"]+)"|<img\b[^>]*? src="([^"]+)"', html)),
+    ]
+    archives = json.loads(_first(r"data-archives='([^']*)'", html) or "{}")
+    own += [site / path.lstrip("./") for path in archives.values()]
+    assert sum(sent(file) for file in set(own)) <= MOST
+
+
+def named(page: Path, found: list[tuple[str, str]]) -> list[Path]:
+    """Return the files that a page's attributes name."""
+    addresses = {address for pair in found for address in pair if address}
+    return [(page.parent / one).resolve() for one in addresses if not one.startswith("data:")]
+
+
+def sent(file: Path) -> int:
+    """Return the bytes of a file on the wire: what is packed already is not packed again."""
+    data = file.read_bytes()
+    return min(len(data), len(gzip.compress(data)))
+
+
+def _first(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    return found[1] if found else ""
