@@ -13,6 +13,7 @@ from engine.formulas.volumes import tensor_passes, zero_bytes_sent
 from engine.run.file import Run
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.modeled_plan import model_of
+from engine.simulate.tensor_scaling import lost, run_with
 
 _STACK, _GUIDES, _PIPELINE = "day1inference", "vizuara_guides", "pingdo_pipeline"
 _MODEL = MODELS["llama-3-70b"]
@@ -21,8 +22,6 @@ _TOKENS = 4096.0
 _PASSES = tensor_passes()
 _PEAK = GPUS["h100"].peak["bf16"]
 _PORT = 400 * Gbit
-# Tokens per second and GPU with tensor and sequence parallelism over 8 and 16 GPUs, as measured.
-_MEASURED = (10888.53, 6159.3)
 
 
 def over_computation(tensor_parallel: Count, ports: Count) -> Ratio:
@@ -97,7 +96,7 @@ def _tensor() -> tuple[Claim, ...]:
                 "tokens, kernels at half of an H100's peak, ports of 400 Gb/s, and nothing "
                 "hidden. In a measurement, each GPU lost {lost} of its tokens per second when the "
                 "group grew from 8 GPUs to 16.",
-                lost=(1 - _MEASURED[1] / _MEASURED[0], SHARE),
+                lost=(lost(run_with(8).rate, run_with(16).rate), SHARE),
             ),
             sources=(_PIPELINE, "narayanan2021", "bekman2025", "tazi2025"),
         ),

@@ -1,0 +1,1 @@
+"""The communication of tensor parallelism against computation, over ranks and links."""

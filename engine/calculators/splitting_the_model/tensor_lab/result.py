@@ -1,0 +1,202 @@
+"""What the tensor-parallel lab solves: one plan, and the same plan with other numbers of ranks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated
+
+from engine.basis.text import Text
+from engine.basis.told import Told
+from engine.basis.units import (
+    LINK_SPEED,
+    Bytes,
+    Count,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+    Tokens,
+)
+from engine.calculators.splitting_the_model.tensor_lab.inputs import MOST, Inputs, run_inputs
+from engine.form.run.repair import run_of
+from engine.formulas.axes import HALF, least_bandwidth, tensor_layer_bytes
+from engine.formulas.volumes import tensor_passes
+from engine.simulate.modeled_plan import Modeled, model_of
+from engine.simulate.tensor_tiles import Tiles, tensor_tiles
+
+_ALONE = (
+    "All collectives of tensor parallelism one after another, nothing hidden; bandwidths as large "
+    "messages were measured to reach them.",
+    "Computation at {utilization} of the peak, layers only.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Every number of the lab.
+
+    Attributes:
+        plan: the possible plan nearest to the inputs, modelled.
+        changes: what differs from the inputs, in sentences.
+        ranks: of the curves: the divisors of the heads.
+        ratios: key of a curve -> `ratio` over the ranks.
+        plans: the same plan over the ranks.
+        tiles: (alone, with sequence parallelism) over the ranks.
+    """
+
+    plan: Modeled
+    changes: tuple[Text, ...]
+    num_gpus: Annotated[Count, Told(symbol="n", of="tensor_parallel")]
+    ratio: Annotated[
+        Ratio,
+        Told(
+            "Communication alone, over computation",
+            "",
+            "tensor parallelism over {num_gpus} GPUs",
+            "communication",
+            assumes=_ALONE,
+            sources=("narayanan2021",),
+        ),
+    ]
+    tokens: Annotated[Tokens, Told(symbol="t", of="sequence_length")]
+    hidden: Annotated[Count, Told(symbol="h", of="model")]
+    passes: Annotated[Count, Told(symbol="k", of="sequence_parallel")]
+    element: Annotated[Bytes, Told(symbol="e")] = HALF
+    layer_bytes: Annotated[
+        Bytes,
+        Told("Sent by each GPU, per layer and micro-batch", "V", "forward and backward", "tensor"),
+    ]
+    needed: Annotated[
+        float,
+        LINK_SPEED,
+        Told(
+            "Bandwidth needed to keep up",
+            "",
+            "of a GPU, one way; its links reach {has}",
+            "tensor",
+            assumes=("With less, sending takes longer than computing, however it is scheduled.",),
+            sources=("narayanan2021",),
+        ),
+    ]
+    has: Annotated[float, LINK_SPEED]
+    exposed: Annotated[
+        Seconds,
+        Told(
+            "Waited for in a step",
+            "",
+            "for tensor parallelism, of {step}; {computing} computing",
+            "communication",
+            sources=("nccl_tests",),
+        ),
+    ]
+    step: Seconds
+    computing: Seconds
+    exposed_share: Annotated[
+        Share, Told("Of the step", "", "waiting for tensor parallelism", "communication")
+    ]
+    token_rate: Annotated[
+        TokenRate, Told("Tokens per second and GPU", "", "on {world_size} GPUs", "compute")
+    ]
+    world_size: Count
+    memory: Annotated[
+        Bytes,
+        Told(
+            "Fullest GPU",
+            "",
+            "{usable} can be used",
+            "optimizer",
+            sources=("korthikanti2022", "rajbhandari2020"),
+        ),
+    ]
+    usable: Bytes
+    kept: Annotated[
+        Bytes,
+        Told(
+            "One layer keeps on each GPU",
+            "",
+            "without sequence parallelism {kept_whole}",
+            "activations",
+            assumes=("One micro-batch, nothing recomputed, fused attention.",),
+            sources=("korthikanti2022",),
+        ),
+    ]
+    kept_whole: Bytes
+    ranks: tuple[Count, ...]
+    ratios: Mapping[str, tuple[Ratio, ...]]
+    plans: tuple[Modeled, ...]
+    tiles: tuple[tuple[Tiles, Tiles], ...]
+
+
+@lru_cache(maxsize=256)
+def plan_of(inputs: Inputs, tensor: Count) -> tuple[Modeled, tuple[Text, ...]]:
+    """Return the possible plan with so many ranks, modelled, and what differs from the inputs."""
+    run, changes = run_of(run_inputs(inputs, tensor))
+    return model_of(run, inputs.utilization), changes
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the lab."""
+    plan, changes = plan_of(inputs, inputs.tensor_parallel)
+    run, axes = plan.run, {axis.key: axis for axis in plan.axes}
+    ranks = run.plan.tensor_parallel
+    passes = tensor_passes(sequence_parallel=run.plan.sequence_parallel)
+    tokens = inputs.micro_batch_size * inputs.sequence_length
+    tensor = axes.get("tensor")
+    many = divisors(run.model.num_attention_heads)
+    tiles = tuple(_tiles(plan, t) for t in many)
+    whole, split = _tiles(plan, ranks)
+    return Result(
+        plan=plan,
+        changes=changes,
+        num_gpus=ranks,
+        ratio=plan.tensor_over_computation,
+        tokens=tokens,
+        hidden=run.model.hidden_size,
+        passes=passes,
+        layer_bytes=tensor_layer_bytes(tokens, run.model.hidden_size, ranks, passes),
+        needed=least_bandwidth(tensor.sent, plan.computation) if tensor else 0.0,
+        has=tensor.has if tensor else 0.0,
+        exposed=plan.step.tensor_parallel,
+        step=plan.step.total,
+        computing=plan.step.compute,
+        exposed_share=plan.step.tensor_parallel / plan.step.total,
+        token_rate=plan.token_rate,
+        world_size=run.plan.world_size,
+        memory=plan.stages[plan.fullest].memory.total,
+        usable=plan.usable,
+        kept=split.total if run.plan.sequence_parallel else whole.total,
+        kept_whole=whole.total,
+        ranks=many,
+        ratios=_ratios(inputs, many),
+        plans=tuple(plan_of(inputs, t)[0] for t in many),
+        tiles=tiles,
+    )
+
+
+def divisors(heads: Count) -> tuple[Count, ...]:
+    """Return the numbers of ranks that divide the heads, powers of two only, up to the most."""
+    return tuple(t for t in (1, 2, 4, 8, 16, 32, 64) if heads % t == 0 and t <= MOST)
+
+
+def _ratios(inputs: Inputs, many: tuple[Count, ...]) -> Mapping[str, tuple[Ratio, ...]]:
+    """Return the ratio on the reader's cluster, with one port per node, and all on NVLink."""
+    clusters = {
+        "own": inputs,
+        "port": replace(inputs, nics_per_node=1),
+        "rack": replace(inputs, gpus_per_node=MOST),
+    }
+    return {
+        key: tuple(plan_of(one, t)[0].tensor_over_computation for t in many)
+        for key, one in clusters.items()
+    }
+
+
+def _tiles(plan: Modeled, tensor: Count) -> tuple[Tiles, Tiles]:
+    """Return what a layer keeps on each of so many ranks, alone and with sequence parallelism."""
+    run = plan.run
+    cut = replace(run.plan, tensor_parallel=tensor, sequence_parallel=False)
+    split = replace(cut, sequence_parallel=tensor > 1)
+    return (
+        tensor_tiles(run.model, cut, run.training),
+        tensor_tiles(run.model, split, run.training),
+    )

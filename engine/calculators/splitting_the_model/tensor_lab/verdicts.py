@@ -1,0 +1,90 @@
+"""What binds the plan of the tensor-parallel lab, whether it fits, and a challenge."""
+
+from collections.abc import Mapping
+
+from engine.basis.inputs import Scalar
+from engine.basis.text import say
+from engine.basis.told import Teller
+from engine.basis.units import SHARE, Share
+from engine.basis.views import Badge, Challenge, Condition
+from engine.calculators.splitting_the_model.tensor_lab.inputs import Inputs
+from engine.calculators.splitting_the_model.tensor_lab.result import Result
+
+START: Mapping[str, Scalar] = {"tensor_parallel": 32, "sequence_length": 4096}
+SOLUTION: Mapping[str, Scalar] = {"tensor_parallel": 4, "sequence_length": 4096, "overlap": True}
+_MOST: Share = 0.05
+
+
+def regime(tell: Teller, result: Result) -> Badge:
+    """Return where the group lies and what that means."""
+    cluster = result.plan.run.cluster
+    if result.num_gpus == 1:
+        return Badge(
+            text="Nothing is sent",
+            sentence="One rank of tensor parallelism has every matrix to itself.",
+            color="compute",
+        )
+    nodes = -(-result.num_gpus // cluster.gpus_per_node)
+    if nodes == 1:
+        return Badge(
+            text="Inside a node",
+            sentence=tell.say("All {num_gpus} GPUs of a group share one node, and its NVLink."),
+            color="tensor",
+        )
+    return Badge(
+        text="Across nodes",
+        sentence=tell.say(
+            f"A group spreads over {nodes} nodes. Its collectives alone take {{ratio}} as long as "
+            "the computation."
+        ),
+        color="communication",
+    )
+
+
+def fits(tell: Teller, result: Result) -> Badge:
+    """Return whether the fullest GPU holds its part, and what was changed to make it possible."""
+    if result.changes:
+        return Badge(text="Changed", sentence=result.changes[0], color="muted")
+    if result.plan.fits:
+        return Badge(
+            text="Fits",
+            sentence=tell.say("{memory} of the {usable} that tensors may fill."),
+            color="optimizer",
+        )
+    return Badge(
+        text="Does not fit",
+        sentence=tell.say("{memory} on the fullest GPU; tensors may fill {usable}."),
+        color="communication",
+    )
+
+
+def challenge(inputs: Inputs, result: Result) -> Challenge:
+    """Return the challenge: hardly any waiting, on machines as they are."""
+    given = Inputs()
+    machine = ("gpu", "gpus_per_node", "nics_per_node", "nic_bandwidth", "model")
+    same = all(getattr(inputs, name) == getattr(given, name) for name in machine)
+    batch = inputs.micro_batch_size * inputs.sequence_length <= 4096
+    return Challenge(
+        title="Challenge: 70B without waiting",
+        goal=say(
+            "Train Llama 3 70B so that less than {s} of the step waits for tensor parallelism.",
+            s=(_MOST, SHARE),
+        ),
+        conditions=(
+            Condition(text="Llama 3 70B on nodes of 8 H100 with 8 ports of 400 Gb/s", met=same),
+            Condition(text="at most 4,096 tokens in a micro-batch", met=batch),
+            Condition(text="at most 4 stages", met=inputs.pipeline_parallel <= 4),
+            Condition(text="the plan fits", met=result.plan.fits and not result.changes),
+            Condition(
+                text=say("less than {s} of the step exposed", s=(_MOST, SHARE)),
+                met=result.exposed_share < _MOST,
+            ),
+        ),
+        hints=(
+            "A group that stays inside a node never uses a port.",
+            "What still has to be sent can be sent beside the products.",
+            "Fewer ranks send less and compute longer. See what memory is left.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

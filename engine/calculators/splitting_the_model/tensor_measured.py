@@ -1,0 +1,168 @@
+"""A published run over 2 to 32 ranks of tensor parallelism, measured beside modelled."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, cast
+
+from engine.basis.inputs import Choice
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, RATIO, SHARE, TOKEN_RATE, Count, Ratio, Share, TokenRate
+from engine.basis.views import Axis, Lines, Rule, Series, Table
+from engine.catalog.tensor_scaling import TENSOR_RUNS
+from engine.run.parallelism import Framework, Transport
+from engine.simulate.tensor_scaling import lost, modeled, rates
+
+TITLE = "Tensor parallelism over 2 to 32 GPUs, measured"
+QUESTION = "How much does a GPU lose when tensor parallelism leaves its node?"
+PRESETS = {"InfiniBand": {"transport": "infiniband"}, "As PyTorch FSDP": {"framework": "fsdp"}}
+_MODELED = (
+    "Nodes of 8 H100 with 8 ports of 400 Gb/s; one micro-batch of the size that was measured.",
+    "The benchmark's software is none of the families that the model knows.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    transport: Annotated[
+        str,
+        Choice(label="Network", options={"efa-v2": "EFA of a P5 node", "infiniband": "InfiniBand"}),
+    ] = "efa-v2"
+    framework: Annotated[
+        str,
+        Choice(
+            label="Modelled as",
+            options={"megatron": "Megatron, eager kernels", "fsdp": "PyTorch FSDP, eager kernels"},
+        ),
+    ] = "megatron"
+
+
+def _lost(label: str, note: str, basis: str, assumes: tuple[str, ...] = ()) -> Told:
+    return Told(label, "", note, "communication", assumes, ("tazi2025",), basis)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The runs as measured and as modelled."""
+
+    ranks: tuple[Count, ...]
+    measured: tuple[TokenRate, ...]
+    modelled: tuple[TokenRate, ...]
+    ratios: tuple[Ratio, ...]
+    measured_loss: Annotated[
+        Share, _lost("Lost from 8 to 16 GPUs, measured", "of the tokens of a GPU", "measured")
+    ]
+    modelled_loss: Annotated[
+        Share,
+        _lost("Lost from 8 to 16 GPUs, modelled", "of the tokens of a GPU", "modelled", _MODELED),
+    ]
+    measured_further: Annotated[
+        Share, _lost("Lost from 16 to 32 GPUs, measured", "of the tokens of a GPU", "measured")
+    ]
+    modelled_further: Annotated[
+        Share,
+        _lost("Lost from 16 to 32 GPUs, modelled", "of the tokens of a GPU", "modelled", _MODELED),
+    ]
+    worst: Annotated[
+        Share,
+        _lost("Largest error of the model", "of the five runs", "modelled", _MODELED),
+    ]
+    ratio_8: Annotated[
+        Ratio,
+        _lost("Communication over computation, 8 GPUs", "alone", "modelled", _MODELED),
+    ]
+    ratio_16: Annotated[
+        Ratio,
+        _lost("Communication over computation, 16 GPUs", "alone", "modelled", _MODELED),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the runs."""
+    transport, framework = cast(Transport, inputs.transport), cast(Framework, inputs.framework)
+    ranks = tuple(one.ranks for one in TENSOR_RUNS)
+    measured = tuple(one.rate for one in TENSOR_RUNS)
+    modelled = rates(transport, framework)
+    ratios = tuple(
+        modeled(one, transport, framework).tensor_over_computation for one in TENSOR_RUNS
+    )
+    eight, sixteen, most = (ranks.index(n) for n in (8, 16, 32))
+    return Result(
+        ranks=ranks,
+        measured=measured,
+        modelled=modelled,
+        ratios=ratios,
+        measured_loss=lost(measured[eight], measured[sixteen]),
+        modelled_loss=lost(modelled[eight], modelled[sixteen]),
+        measured_further=lost(measured[sixteen], measured[most]),
+        modelled_further=lost(modelled[sixteen], modelled[most]),
+        worst=max(abs(a / b - 1) for a, b in zip(modelled, measured, strict=True)),
+        ratio_8=ratios[eight],
+        ratio_16=ratios[sixteen],
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    names = ("measured_loss", "modelled_loss", "measured_further", "modelled_further", "worst")
+    return {
+        "curve": partial(_curve, result),
+        **tell.values(*names, "ratio_8", "ratio_16"),
+        "table": partial(_table, result),
+    }
+
+
+def _curve(result: Result) -> Lines:
+    xs = tuple(float(n) for n in result.ranks)
+    high = 1.08 * max(*result.measured, *result.modelled)
+    return Lines(
+        title="Tokens per second and GPU",
+        x=Axis(label="tensor parallel ranks", quantity=COUNT, low=2, high=32, scale="log2"),
+        y=Axis(label="tokens per second and GPU", quantity=TOKEN_RATE, low=0.0, high=high),
+        series=(
+            Series(key="measured", label="measured", x=xs, y=result.measured, color="ink"),
+            Series(
+                key="modelled",
+                label="modelled",
+                x=xs,
+                y=result.modelled,
+                color="communication",
+                dashed=True,
+            ),
+        ),
+        rules=(Rule(key="node", label="one node", axis="x", at=8.0, color="muted"),),
+        caption="A Llama of 3.57 billion parameters, 4,096 tokens, as many sequences in a "
+        "micro-batch as fit on each number of GPUs.",
+    )
+
+
+def _table(result: Result) -> Table:
+    rows = []
+    for run, modelled, ratio in zip(TENSOR_RUNS, result.modelled, result.ratios, strict=True):
+        off = modelled / run.rate - 1
+        sign = "+" if off >= 0 else "−"
+        rows.append(
+            (
+                say("{n}", n=(run.ranks, COUNT)),
+                say("{n}", n=(run.micro_batch_size, COUNT)),
+                say("{r}", r=(run.rate, TOKEN_RATE)),
+                say("{r}", r=(modelled, TOKEN_RATE)),
+                say(f"{sign}{{o}}", o=(abs(off), SHARE)),
+                say("{r}", r=(ratio, RATIO)),
+            )
+        )
+    return Table(
+        title="Measured beside modelled",
+        columns=(
+            "GPUs",
+            "Sequences",
+            "Measured, per GPU",
+            "Modelled",
+            "Off by",
+            "Communication over computation",
+        ),
+        rows=tuple(rows),
+    )

@@ -1,0 +1,168 @@
+"""The 260-parameter model trained with every matrix cut over two GPUs."""
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Annotated
+
+from engine.basis.inputs import Number, Switch
+from engine.basis.text import say, significant, typeset
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, Count
+from engine.basis.views import Badge, Table
+from engine.catalog.models import TINY_260
+from engine.formulas.volumes import tensor_parallel_bytes_sent
+from engine.tiny import single
+from engine.tiny.job import Job, example_batch, num_targets
+from engine.tiny.result import Run, difference
+from engine.tiny.schemes import sequence_parallel, tensor_parallel
+
+TITLE = "260 parameters, every matrix cut"
+QUESTION = "Is training with cut matrices the same training?"
+PRESETS = {"Tensor parallel alone": {"sequence_parallel": False}}
+RANKS: Count = 2
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    steps: Annotated[int, Number(label="Steps", low=1, high=5, whole=True)] = 3
+    sequence_parallel: Annotated[bool, Switch(label="Sequence parallel")] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The runs: one GPU, tensor parallel, and with sequence parallelism."""
+
+    alone: Run
+    plain: Run
+    split: Run
+    off: float
+    held: Annotated[
+        Count,
+        Told(
+            "Parameters on each GPU",
+            "",
+            "of {size}",
+            "parameters",
+            assumes=("Norms are whole on both GPUs.",),
+            sources=("shoeybi2019",),
+            basis="simulated",
+        ),
+    ]
+    size: Count
+    activations: Annotated[
+        Count,
+        Told(
+            "Hidden numbers sent by each GPU in a step",
+            "",
+            "by the formula {expected}",
+            "communication",
+            assumes=("Every message of the run was counted; those of the loss are left out.",),
+            sources=("shoeybi2019", "korthikanti2022"),
+            basis="simulated",
+        ),
+    ]
+    expected: Count
+    norms: Annotated[
+        Count,
+        Told(
+            "Gradients of norms sent in a step",
+            "",
+            "sequence parallelism alone needs them",
+            "gradients",
+            assumes=("Each GPU has worked on its own rows only, so the norms' gradients differ.",),
+            sources=("korthikanti2022",),
+            basis="simulated",
+        ),
+    ]
+
+
+@lru_cache(maxsize=8)
+def _runs(steps: Count) -> tuple[Run, Run, Run]:
+    job = Job(batch=example_batch(8, 4), steps=steps)
+    return (
+        single.train(job),
+        tensor_parallel.train(job, RANKS),
+        sequence_parallel.train(job, RANKS),
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the runs."""
+    alone, plain, split = _runs(inputs.steps)
+    chosen = split if inputs.sequence_parallel else plain
+    rows = float(num_targets(chosen.job) * TINY_260.hidden_size)
+    expected = tensor_parallel_bytes_sent(
+        rows, TINY_260.num_layers, RANKS, sequence_parallel=inputs.sequence_parallel
+    )
+    return Result(
+        alone=alone,
+        plain=plain,
+        split=split,
+        off=difference(chosen, alone),
+        held=chosen.held[0].parameters,
+        size=len(alone.parameters),
+        activations=_sent(chosen, "activations"),
+        expected=round(expected),
+        norms=_sent(chosen, "gradients"),
+    )
+
+
+def _sent(run: Run, kind: str) -> Count:
+    """Return the numbers of a kind that a GPU sends in one step."""
+    return max(run.sent.get(kind, (0,))) // run.job.steps
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "equal": _equal(tell, result),
+        **tell.values("held", "activations", "norms"),
+        "table": partial(_table, result),
+    }
+
+
+def _equal(tell: Teller, result: Result) -> Badge:
+    same = result.off <= _SAME
+    least = max(result.off, 1e-14)
+    how = f"{'less than' if result.off < least else 'up to'} {typeset(significant(least, 2))}"
+    return Badge(
+        text="Equal to one GPU" if same else "Not equal",
+        sentence=tell.say(
+            f"After {{steps}} steps the {{size}} parameters differ by {how} from those of one GPU: "
+            "sums were taken in another order."
+        ),
+        color="parameters" if same else "communication",
+    )
+
+
+def _table(result: Result) -> Table:
+    runs = (
+        ("one GPU", result.alone),
+        ("tensor parallel, 2 GPUs", result.plain),
+        ("and sequence parallel", result.split),
+    )
+    rows = tuple(
+        (
+            name,
+            typeset(f"{run.losses[-1]:.6f}"),
+            say("{n}", n=(run.held[0].parameters, COUNT)),
+            say("{n}", n=(_sent(run, "activations"), COUNT)),
+            say("{n}", n=(_sent(run, "gradients"), COUNT)),
+        )
+        for name, run in runs
+    )
+    return Table(
+        title="The same training three times",
+        columns=(
+            "Run",
+            "Loss of the last step",
+            "Parameters on a GPU",
+            "Hidden numbers sent",
+            "Gradients sent",
+        ),
+        rows=rows,
+    )
