@@ -124,9 +124,9 @@ def cut_scene(cut: Cut) -> Scene:
         height=_HEIGHT,
         frames=frames,
         opening=phases.index("row"),
-        caption="Each matrix stands right of its left factor and under its right factor. Blue "
-        "shades are held as drawn by one GPU; gray places are on others. The small pictures show "
-        "X, Y and Z on every GPU.",
+        caption="Each matrix stands right of its left factor and under its right factor. Filled "
+        "places are on the GPU whose numbers are shown, empty places on others. The small pictures "
+        "show X, Y and Z on every GPU.",
     )
 
 

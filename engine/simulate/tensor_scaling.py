@@ -10,16 +10,21 @@ from engine.simulate.modeled_plan import Modeled, model_of
 UTILIZATION: Share = 0.5
 
 
-def modeled(one: TensorRun, transport: Transport, framework: Framework = "megatron") -> Modeled:
-    """Return one run, modelled on nodes of 8 H100 with 8 ports of 400 Gb/s.
+def modeled(
+    one: TensorRun,
+    transport: Transport,
+    framework: Framework = "megatron",
+    gpus_per_node: Count = 8,
+) -> Modeled:
+    """Return one run, modelled on nodes of 8 H100 (or more) with a port of 400 Gb/s for each.
 
     The benchmark's own software is none of the families that the model knows; eager kernels are
     taken.
     """
     cluster = Cluster(
         gpu=ACCELERATORS["H100-SXM"],
-        gpus_per_node=8,
-        nics_per_node=8,
+        gpus_per_node=gpus_per_node,
+        nics_per_node=gpus_per_node,
         nic_bandwidth=400 * Gbit,
         transport=transport,
     )

@@ -16,7 +16,7 @@ _CURVES = (
 
 def ranks_axis() -> Axis:
     """Return the axis of the ranks, the range of the input."""
-    return Axis(label="tensor parallel ranks", quantity=COUNT, low=1, high=MOST, scale="log2")
+    return Axis(label="tensor parallel ranks", quantity=COUNT, low=1, high=MOST, scale="log")
 
 
 def ratio_curve(inputs: Inputs, result: Result) -> Lines:
