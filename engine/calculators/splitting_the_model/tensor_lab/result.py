@@ -92,10 +92,24 @@ class Result:
     step: Seconds
     computing: Seconds
     exposed_share: Annotated[
-        Share, Told("Of the step", "", "waiting for tensor parallelism", "communication")
+        Share,
+        Told(
+            "Of the step",
+            "",
+            "waiting for tensor parallelism",
+            "communication",
+            sources=("nccl_tests",),
+        ),
     ]
     token_rate: Annotated[
-        TokenRate, Told("Tokens per second and GPU", "", "on {world_size} GPUs", "compute")
+        TokenRate,
+        Told(
+            "Tokens per second and GPU",
+            "",
+            "on {world_size} GPUs",
+            "compute",
+            assumes=("All sequences of a step over its time, as the modeler predicts it.",),
+        ),
     ]
     world_size: Count
     memory: Annotated[

@@ -1,0 +1,93 @@
+"""Tensor parallelism: a layer's tiles, a published run over ranks, a layer in pieces."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.catalog.models import MODELS
+from engine.catalog.tensor_scaling import MODEL_3B, SEQUENCE, TENSOR_RUNS
+from engine.formulas.activations import korthikanti_activations, layer_memory
+from engine.formulas.operations import model_operations
+from engine.formulas.parameters import total_parameters
+from engine.run.parallelism import Plan, Training
+from engine.simulate.async_layer import one_layer
+from engine.simulate.overlap_job import Setting
+from engine.simulate.tensor_scaling import lost, modeled, rates, run_with
+from engine.simulate.tensor_tiles import tensor_tiles
+
+SETTING = Setting(
+    model="llama-3-70b",
+    gpu="h100",
+    tensor_parallel=8,
+    pipeline_parallel=4,
+    data_parallel=4,
+    num_microbatches=8,
+    tokens=4096,
+    port=50e9,
+)
+
+
+def tiles(model, tensor, split=False, **changes):
+    plan = Plan(world_size=tensor, tensor_parallel=tensor, sequence_parallel=split)
+    training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=2048, **changes)
+    return tensor_tiles(MODELS[model], plan, training), plan, training
+
+
+@pytest.mark.parametrize("model", ["llama-3-70b", "gpt-3-175b"])
+@pytest.mark.parametrize("tensor", [2, 8])
+@pytest.mark.parametrize("split", [False, True])
+def test_tiles_add_up_to_what_a_layer_keeps(model, tensor, split):
+    found, plan, training = tiles(model, tensor, split)
+    assert found.total == pytest.approx(layer_memory(MODELS[model], plan, training).kept)
+
+
+def test_sequence_parallelism_divides_what_is_around_and_nothing_else():
+    whole, split = tiles("llama-3-70b", 8)[0], tiles("llama-3-70b", 8, split=True)[0]
+    assert split.around == pytest.approx(whole.around / 8)
+    assert split.inside == pytest.approx(whole.inside)
+    # Inputs and outputs of two norms, two bytes each.
+    assert whole.around == 4 * 2 * 2048 * 8192
+
+
+def test_without_fused_attention_tiles_are_those_of_korthikanti_2022():
+    found, _, _ = tiles("gpt-3-175b", 8, flash_attention=False)
+    published = korthikanti_activations(2048, 12288, 96, 2048, 8)
+    # 10 of its 34 bytes per number are whole on every rank.
+    assert found.around == pytest.approx(10 * 2048 * 12288)
+    assert found.total == pytest.approx(published, rel=0.01)
+
+
+def test_the_published_model_has_the_size_and_the_operations_that_were_reported():
+    assert total_parameters(MODEL_3B) == pytest.approx(3.57e9, rel=0.005)
+    # 363.66 TFLOP/s at 14,167.25 tokens per second and GPU.
+    plan = Training(micro_batch_size=1, global_batch_size=1, sequence_length=SEQUENCE)
+    reported = 363.66e12 / TENSOR_RUNS[0].rate
+    counted = model_operations(MODEL_3B, plan) / SEQUENCE
+    assert counted == pytest.approx(reported, rel=0.02)
+
+
+def test_every_published_run_fits_as_modelled():
+    assert all(modeled(one, "efa-v2").fits for one in TENSOR_RUNS)
+
+
+def test_the_model_is_within_a_tenth_inside_the_node_and_a_quarter_outside():
+    for one, rate in zip(TENSOR_RUNS, rates("efa-v2"), strict=True):
+        assert rate == pytest.approx(one.rate, rel=0.1 if one.ranks <= 8 else 0.25)
+
+
+def test_most_of_the_measured_loss_is_the_size_of_the_group():
+    measured = lost(run_with(8).rate, run_with(16).rate)
+    assert measured == pytest.approx(0.434, abs=5e-4)
+    eight = modeled(run_with(8), "efa-v2").token_rate
+    apart = lost(eight, modeled(run_with(16), "efa-v2").token_rate)
+    joined = lost(eight, modeled(run_with(16), "efa-v2", gpus_per_node=16).token_rate)
+    assert measured / 2 < joined < apart < measured
+
+
+def test_a_layer_in_pieces_waits_for_its_first_and_last_pieces_only():
+    blocking = one_layer(replace(SETTING, slow_down=0.0), 1)
+    assert blocking.seen.exposed == pytest.approx(5 * blocking.gather)
+    for pieces in (2, 4, 8, 16):
+        found = one_layer(replace(SETTING, slow_down=0.0), pieces)
+        assert found.seen.exposed == pytest.approx(4 * blocking.gather / pieces)
+        assert found.seen.compute == pytest.approx(blocking.seen.compute)
