@@ -1,4 +1,4 @@
-"""The lists that a page asks for with `[[glossary.*]]` or `[[bibliography.*]]` on its own line.
+"""The lists that a page asks for with `[[glossary.*]]`, `[[bibliography.*]]`, `[[embedding.*]]`.
 
 They hold what all pages share, so they are filled in when all articles are rendered.
 """
@@ -10,7 +10,8 @@ from typing import Any
 from builder.library import Library, Reference, Term
 from builder.markup.glossary import term_id
 
-MARKS = {f"[[{name}.*]]": f"<div>⟦list:{name}⟧</div>" for name in ("glossary", "bibliography")}
+NAMES = ("glossary", "bibliography", "embedding")
+MARKS = {f"[[{name}.*]]": f"<div>⟦list:{name}⟧</div>" for name in NAMES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +36,25 @@ def has_any(html: str) -> bool:
     return "⟦list:" in html
 
 
-def filled(html: str, library: Library, pages: Iterable[Page], blocks: Any) -> str:  # noqa: ANN401
-    """Return the HTML with its marks replaced; `blocks` is the module of blocks.html."""
+def filled(
+    html: str,
+    library: Library,
+    pages: Iterable[Page],
+    calculators: Mapping[str, str],
+    blocks: Any,  # noqa: ANN401
+) -> str:
+    """Return the HTML with its marks replaced.
+
+    Args:
+        html: of one page.
+        library: terms and sources.
+        pages: all pages that people have written.
+        calculators: name -> title of every calculator.
+        blocks: the module of blocks.html.
+    """
     known = tuple(pages)
+    by_title = sorted(calculators.items(), key=lambda one: one[1].lower())
+    html = html.replace("⟦list:embedding⟧", str(blocks.embedding(by_title)))
     html = html.replace("⟦list:glossary⟧", str(blocks.glossary(_terms(library, known))))
     return html.replace("⟦list:bibliography⟧", str(blocks.bibliography(_sources(library, known))))
 

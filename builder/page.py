@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from builder import embeds, maths
 from builder import index as links
-from builder import maths
 from builder.article import Article
 from builder.assets import Shell
 from builder.index import Index
@@ -166,7 +166,7 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
         str(blocks.definition(term, name, root + url if url else ""))
         for term, name, url in content.terms
     ]
-    kinds = {"home": "home.html", "path": "path.html"}
+    kinds = {"home": "home.html", "path": "path.html", embeds.KIND: embeds.TEMPLATE}
     template = templates.get_template(kinds.get(content.article.kind, "guide.html"))
     return str(
         template.render(

@@ -7,7 +7,7 @@ from typing import Any
 
 import jinja2
 
-from builder import addresses, check, lists, maths, navigation, openings, page, paths
+from builder import addresses, check, embeds, lists, maths, navigation, openings, page, paths
 from builder.article import Article
 from builder.assets import hashed
 from builder.content import Texts
@@ -192,12 +192,14 @@ def _with_lists(html: str, article: Article, parts: Parts, memo: Memo) -> str:
             cites=parts.rendered[one.source].cites,
         )
         for one in parts.texts.articles
+        if one.kind != embeds.KIND
     )
     blocks = parts.templates.get_template("blocks.html").module
     code = parts.keys.of("builder/lists.py")
-    key = digest((html, code, parts.texts.library_digest, parts.look, repr(pages)))
-    name = f"lists {article.source}"
-    return memo.get(name, key, lambda: lists.filled(html, parts.texts.library, pages, blocks))
+    titles = {name: one.title for name, one in parts.tools.calculators.items()}
+    key = digest((html, code, parts.texts.library_digest, parts.look, repr(pages), repr(titles)))
+    name, library = f"lists {article.source}", parts.texts.library
+    return memo.get(name, key, lambda: lists.filled(html, library, pages, titles, blocks))
 
 
 def _finished(html: str, parts: Parts) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from builder import (
     between,
     content,
     drawing,
+    embeds,
     engine_check,
     faults,
     feeds,
@@ -26,6 +27,7 @@ from builder import (
     theme_check,
     toolbox,
 )
+from builder.article import Article
 from builder.content import Texts
 from builder.dress import Ahead, dress
 from builder.folders import Folders, digest, digest_of_files
@@ -104,22 +106,24 @@ def _built(
     if tools.broken:
         return _refused(tools.problems)
     templates = templates_of(folders.theme / "templates", folders.cache)
+    written = texts.articles
+    texts = replace(texts, articles=(*written, *embeds.articles(folders.theme, tools.calculators)))
     shelf = (texts.library, texts.library_digest)
     renderer = rendering.renderer(folders, shelf, tools, templates, memo, keys, layout)
     rendered = {article.source: renderer.render(article) for article in texts.articles}
-    placed = dict.fromkeys(name for made in rendered.values() for name in made.calculators)
+    placed = dict.fromkeys(name for one in written for name in rendered[one.source].calculators)
     articles = [(article, rendered[article.source]) for article in texts.articles]
     calculators = [tools.calculators[name] for name in placed]
     done = typeset(articles, calculators, services, folders.cache, report)
     dressed = dress(folders, services, memo, report, ahead if placed else None)
     surface = Surface(
         shell=dressed.shell,
-        paths=navigation.learning_paths(texts.articles),
-        readers=navigation.reader_paths(texts.articles, texts.library.readers),
-        references=navigation.reference_pages(texts.articles),
+        paths=navigation.learning_paths(written),
+        readers=navigation.reader_paths(written, texts.library.readers),
+        references=navigation.reference_pages(written),
         tools=navigation.tools(
             ((one.name, one.title, one.question) for one in tools.calculators.values()),
-            ((article, made.html) for article, made in articles),
+            ((article, made.html) for article, made in articles[: len(written)]),
         ),
         base_url=options.base_url,
         repository=options.repository,
@@ -146,24 +150,31 @@ def _built(
         **_plain(parts, made, options, memo),
         **dressed.files,
         **publish.extras(
-            texts.articles,
+            written,
             dressed.shell,
             options.base_url,
             templates,
             slim.script(folders.keeper()),
         ),
     }
-    problems: list[Problem] = [*tools.problems, *done.problems, *made.problems]
-    problems += [*navigation.problems(texts.articles), *between.problems(texts.articles)]
-    problems += paths.problems(texts.articles)
-    problems += navigation.unknown_readers(texts.articles, texts.library.readers)
-    slugs = (article.slug for article in texts.articles)
-    problems += library.wrong_terms(texts.library, slugs)
-    problems += [*toolbox.unplaced(placed), *toolbox.wrong_sources(tools, texts.library)]
+    problems = [*tools.problems, *done.problems, *made.problems, *toolbox.unplaced(placed)]
+    problems += [*_between(written, texts), *toolbox.wrong_sources(tools, texts.library)]
     output = {**others, **made.output}
     known = {problem.path for problem in problems}
     problems += pages.check_all(output, parts, made, known)
     return Built(output=output, problems=tuple(sorted(set(problems))))
+
+
+def _between(written: tuple[Article, ...], texts: Texts) -> list[Problem]:
+    """Return what is wrong between the articles that people have written."""
+    readers = texts.library.readers
+    return [
+        *navigation.problems(written),
+        *between.problems(written),
+        *paths.problems(written),
+        *navigation.unknown_readers(written, readers),
+        *library.wrong_terms(texts.library, (article.slug for article in written)),
+    ]
 
 
 def _sheets(folders: Folders) -> dict[str, str]:
@@ -183,6 +194,7 @@ def _plain(parts: Parts, made: Made, options: Options, memo: Memo) -> Mapping[st
     return {
         path: text
         for article in parts.texts.articles
+        if article.kind != embeds.KIND
         for path, text in memo.get(
             f"plain {article.source}",
             key(made.output[f"{article.url}index.html"]),
@@ -195,7 +207,7 @@ def _found(
     parts: Parts, made: Made, options: Options, services: Services, memo: Memo
 ) -> Mapping[str, bytes]:
     """Return the files of the search; while serving, those of the last whole build will do."""
-    articles = parts.texts.articles
+    articles = [one for one in parts.texts.articles if one.kind != embeds.KIND]
     texts = documents.all_of(
         articles, made.output, parts.surface.tools, parts.tools.calculators, parts.texts.library
     )

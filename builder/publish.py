@@ -1,10 +1,10 @@
-"""The files beside the pages: 404.html, robots.txt, .nojekyll, and the lists of pages."""
+"""The files beside the pages: 404.html, robots.txt, .nojekyll, embed.js, and the lists of pages."""
 
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from builder import feeds
+from builder import embeds, feeds
 from builder.article import Article
 from builder.assets import Shell, without_fonts
 from builder.page import POLICY
@@ -30,6 +30,7 @@ def extras(
         found["robots.txt"] += f"Sitemap: {base_url}sitemap.xml\n"
         found["sitemap.xml"] = feeds.sitemap(known, base_url)
         found["feed.xml"] = feeds.atom(known, base_url)
+    found["embed.js"] = embeds.HOST
     if keeper:
         found["offline.js"] = keeper
     return {name: text.encode() for name, text in found.items()}

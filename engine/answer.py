@@ -9,7 +9,8 @@ Request: {"calculator": name,
   "display": {"binary": bool, "both_ways": bool}
   "only": [output]          the outputs that somebody looks at; all, if it is not there
   "want": {"receipts": [output], "spoken": [output], "table": [output], "csv": [output],
-           "trace": [output]}}   spoken is a chart in words, trace a timeline for Perfetto
+           "trace": [output], "copy": [kind]}}
+           spoken is a chart in words, trace a timeline for Perfetto, copy all of it as a text
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...}}
 """
@@ -62,9 +63,8 @@ def _views(
 ) -> dict[str, View]:
     """Return the views that somebody looks at or has opened."""
     lazy = solved(calculator.name, make(calculator, values))
-    looked_at = (
-        None if only is None else {*only, *(name for names in want.values() for name in names)}
-    )
+    asked = {name for names in want.values() for name in names}
+    looked_at = None if only is None or "copy" in want else {*only, *asked}
     return lazy.made(looked_at)
 
 

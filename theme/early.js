@@ -8,12 +8,20 @@
   /** The style sheet's dark rules, found once. @type {CSSMediaRule[]} */
   let rules = [];
 
+  /** In an iframe the page around it knows best: `?scheme=dark`. @type {Record<string, string>} */
+  const asked = {};
+  if ("embedded" in document.documentElement.dataset) {
+    const given = new URLSearchParams(location.search);
+    for (const name of names) if (given.has(name)) asked[name] = given.get(name) ?? "";
+  }
+
   /** @returns {Record<string, string>} what this device kept; nothing where storage is forbidden */
   function kept() {
     try {
-      return Object.fromEntries(names.map((name) => [name, localStorage.getItem(`wallclock.${name}`) ?? ""]));
+      const found = names.map((name) => [name, localStorage.getItem(`wallclock.${name}`) ?? ""]);
+      return { ...Object.fromEntries(found), ...asked };
     } catch {
-      return {};
+      return asked;
     }
   }
 

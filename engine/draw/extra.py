@@ -10,6 +10,7 @@ from engine.draw.csv import csv_text
 from engine.draw.receipt import receipt_fragment
 from engine.draw.spoken import spoken
 from engine.draw.table_of_chart import table_text
+from engine.draw.taken import taken
 from engine.draw.trace import trace_text
 
 
@@ -22,11 +23,16 @@ def extra(
 ) -> dict[str, dict[str, str]]:
     """Return kind -> output -> text for what `want` names; unknown outputs are left out.
 
-    Kinds: "receipts", "spoken" and "table" (of a chart), "csv" and "trace" (of a timeline).
+    Kinds: "receipts", "spoken" and "table" (of a chart), "csv" and "trace" (of a timeline);
+    and "copy": of the whole calculator, by the kinds of `engine.draw.taken`.
     """
     found: dict[str, dict[str, str]] = {}
     for kind, names in want.items():
         for name in names:
+            if kind == "copy":
+                text = taken(name, calculator, values, views, display)
+                found.setdefault(kind, {})[name] = text
+                continue
             view = views.get(name)
             if view is None:
                 continue

@@ -26,7 +26,7 @@ def scenes(site: Path) -> list[str]:
     return [
         page.parent.relative_to(site).as_posix() + "/"
         for page in pages
-        if 'data-kind="scene"' in page.read_text("utf-8")
+        if 'data-kind="scene"' in page.read_text("utf-8") and "embed" not in page.parts
     ]
 
 

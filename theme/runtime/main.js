@@ -55,6 +55,8 @@ if (document.querySelector("[data-file]")) {
 }
 if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/links.js"));
+if ("embedded" in document.documentElement.dataset) whenLoaded(() => import("./page/embedded.js"));
+if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/embedding.js"));
 startLook();
 markPlace();
 foldPlace();
@@ -88,7 +90,7 @@ function listenForSearch() {
 
 /** What shares is fetched when somebody shares. */
 function listenForSharing() {
-  const buttons = ["copy-link", "cite-page", "copy-code", "report", "download"];
+  const buttons = ["copy-link", "copy-as", "cite-page", "cite-bibtex", "copy-code", "report", "download"];
   document.addEventListener("click", async (event) => {
     const button = target(event, buttons.map((kind) => `[data-${kind}]:enabled`).join());
     if (button) (await import("./page/share.js")).share(button, find, address.permalink);

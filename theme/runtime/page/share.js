@@ -3,8 +3,9 @@
 import { viewOf } from "../charts/charts.js";
 import { chartFile, sceneFile } from "../charts/file.js";
 import { copy } from "./clipboard.js";
-import { words } from "./dom.js";
+import { filled, words } from "./dom.js";
 import { savePicture, saveText } from "./save.js";
+import { snippet } from "./snippet.js";
 import { notice } from "./status.js";
 
 /**
@@ -17,6 +18,8 @@ import { notice } from "./status.js";
 export function share(button, find, permalink) {
   const { dataset } = button;
   if ("copyLink" in dataset) copy(button, linkOf(button, permalink));
+  else if (dataset.copyAs) copyAs(button, find, permalink);
+  else if (dataset.citeBibtex) copy(button, filled(dataset.citeBibtex, { link: `{${permalink()}}` }));
   else if ("citePage" in dataset) copy(button, `${dataset.citePage} ${permalink()}`);
   else if ("copyCode" in dataset) copy(button, codeOf(button));
   else if ("report" in dataset) report(button, linkOf(button, permalink));
@@ -29,6 +32,20 @@ function linkOf(button, permalink) {
   const own = receipt && !receipt.matches("[data-receipt-for]");
   const link = own ? receipt.querySelector("[data-permalink]") : null;
   return link ? new URL(link.getAttribute("href") ?? "", location.href).href : permalink();
+}
+
+/** The calculator as it stands, in the form that the button names. @param {HTMLElement} button */
+async function copyAs(button, find, permalink) {
+  const { copyAs: kind = "", of = "" } = button.dataset;
+  if (kind === "embed") {
+    const calculator = button.closest("[data-calculator]");
+    const title = calculator?.getAttribute("aria-label") ?? of, { search } = new URL(permalink());
+    copy(button, snippet({ name: of, title, search, height: (calculator?.scrollHeight ?? 0) + BELOW }));
+    return;
+  }
+  const text = await find(of)?.extra("copy", kind);
+  if (text) copy(button, kind === "markdown" ? `${text}\n<${permalink()}>\n` : text);
+  else notice(words("uncopied"));
 }
 
 /** @param {Element} button */
@@ -49,6 +66,8 @@ async function report(button, link) {
     notice(words("report-copied"));
   }
 }
+
+const BELOW = 120; // pixels of what stands under a calculator in an iframe
 
 /** How the file's name ends, its type. */
 const FILES = {

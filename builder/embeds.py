@@ -1,0 +1,43 @@
+"""A page for every calculator alone, `embed/NAME/`, which any other page can show in an iframe."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from builder.article import Article
+from builder.live import Live
+
+KIND, TEMPLATE = "embed", "embed.html"
+HOST = """\
+/** Gives every calculator that a page shows in an iframe the height that it asks for. */
+addEventListener("message", ({ data, origin, source }) => {
+  const height = data?.wallclockHeight;
+  if (!Number.isFinite(height)) return;
+  for (const frame of document.querySelectorAll("iframe[data-wallclock]")) {
+    if (frame.contentWindow !== source || new URL(frame.src).origin !== origin) continue;
+    frame.style.height = `${Math.min(Math.max(Math.ceil(height), 100), 20000)}px`;
+  }
+});
+"""
+
+
+def articles(theme: Path, calculators: Mapping[str, Live]) -> tuple[Article, ...]:
+    """Return the articles that hold one calculator each; nobody has written them.
+
+    A theme without a template for them has none.
+    """
+    if not (theme / "templates" / TEMPLATE).is_file():
+        return ()
+    return tuple(
+        Article(
+            source=f"embed/{one.name}",
+            slug=f"embed-{one.name}",
+            url=f"embed/{one.name}/",
+            kind=KIND,
+            title=one.title,
+            question=one.question,
+            summary=one.question,
+            text=f"[[{one.name}]]",
+            body=f"[[{one.name}]]",
+        )
+        for one in calculators.values()
+    )
