@@ -19,7 +19,7 @@ export function share(button, find, permalink) {
   const { dataset } = button;
   if ("copyLink" in dataset) copy(button, linkOf(button, permalink));
   else if (dataset.copyAs) copyAs(button, find, permalink);
-  else if (dataset.citeBibtex) copy(button, filled(dataset.citeBibtex, { link: `{${permalink()}}` }));
+  else if (dataset.citeBibtex) copy(button, filled(dataset.citeBibtex, { link: permalink() }));
   else if ("citePage" in dataset) copy(button, `${dataset.citePage} ${permalink()}`);
   else if ("copyCode" in dataset) copy(button, codeOf(button));
   else if ("report" in dataset) report(button, linkOf(button, permalink));
