@@ -10,7 +10,11 @@ from engine.basis.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timelin
 
 def csv_text(view: View) -> str:
     """Return the view's data as CSV (RFC 4180), the first row being headings."""
-    rows = _ROWS[type(view)](view)
+    return csv_rows(_ROWS[type(view)](view))
+
+
+def csv_rows(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV (RFC 4180)."""
     return "".join(",".join(_cell(cell) for cell in row) + "\r\n" for row in rows)
 
 

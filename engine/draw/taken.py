@@ -1,7 +1,5 @@
 """A calculator in its present state as a text to take away: a program, a command, a table, data."""
 
-import csv
-import io
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +9,7 @@ from engine.basis.text import Display, plain, show, words
 from engine.basis.views import Badge, Value, View
 from engine.calculator import Calculator, changed
 from engine.draw.chart_json import tidy
+from engine.draw.csv import csv_rows
 
 Values = Mapping[str, Scalar]
 Views = Mapping[str, View]
@@ -70,14 +69,16 @@ def _rows(head: str, rows: list[tuple[str, str]]) -> str:
 
 
 def _csv(calculator: Calculator, values: Values, views: Views, display: Display) -> str:
-    out = io.StringIO()
-    write = csv.writer(out, lineterminator="\n")
-    write.writerow(("kind", "name", "label", "value in SI units", "shown"))
-    for name, field in calculator.fields.items():
-        write.writerow(("input", name, field.label, plain(values[name]), field.show(values[name])))
-    for name, view, shown in _numbers(views, display):
-        write.writerow(("result", name, view.label, _exact(view), shown))
-    return out.getvalue()
+    rows = [("kind", "name", "label", "value in SI units", "shown")]
+    rows += [
+        ("input", name, field.label, plain(values[name]), field.show(values[name]))
+        for name, field in calculator.fields.items()
+    ]
+    rows += [
+        ("result", name, view.label, _exact(view), shown)
+        for name, view, shown in _numbers(views, display)
+    ]
+    return csv_rows(rows)
 
 
 def _json(calculator: Calculator, values: Values, views: Views, display: Display) -> str:
