@@ -176,6 +176,8 @@ def number_shapes(
     )
 
 
+# The same shape for the same words: what does not change between two frames is not compared.
+@lru_cache(maxsize=16_384)
 def text(
     key: str,
     x: float,
@@ -196,6 +198,7 @@ def text(
     return Shape(key=key, tag="text", attributes=attributes, text=words)
 
 
+@lru_cache(maxsize=16_384)
 def rect(
     key: str,
     corner: tuple[float, float],

@@ -40,12 +40,16 @@ def timeline_json(view: Timeline, display: Display) -> dict[str, Any]:
 def _writer(quantity: Quantity, display: Display) -> Write:
     """Return a function that writes a value; many spans are equally long, so texts are kept."""
     known: dict[float | None, str] = {}
+    exactly: dict[float, str] = {}
 
     def write(value: float) -> str:
-        key = tidy(value)
-        if key not in known:
-            known[key] = show(value, quantity, display)
-        return known[key]
+        text = exactly.get(value)
+        if text is None:
+            key = tidy(value)
+            if key not in known:
+                known[key] = show(value, quantity, display)
+            text = exactly[value] = known[key]
+        return text
 
     return write
 

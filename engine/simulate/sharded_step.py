@@ -61,13 +61,17 @@ class Sharded:
         return self.peak <= self.room
 
 
+@lru_cache(maxsize=256)
+def step_length(setting: Setting, zero_stage: Count) -> Seconds:
+    """Return how long the step of `sharded` takes, without all else that is told of it."""
+    return max(span.end for span in _ran(_by_layers(job(setting)), setting, zero_stage))
+
+
 @lru_cache(maxsize=128)
 def sharded(setting: Setting, zero_stage: Count) -> Sharded:
     """Return the step of a job without tensor or pipeline parallelism."""
     base = _by_layers(job(setting))
-    work = replace(base.work, num_microbatches=setting.num_microbatches)
-    program = discover.module("engine.simulate.programs", PROGRAMS[zero_stage]).program
-    spans: tuple[Span, ...] = run(program(work))
+    spans = _ran(base, setting, zero_stage)
     parameters = total_parameters(MODELS[setting.model])
     states = sharded_states(parameters, MIXED_PRECISION, zero_stage, setting.data_parallel)
     memory = _memory(spans, base, states.total, zero_stage, reshard=setting.reshard)
@@ -91,6 +95,12 @@ def sharded(setting: Setting, zero_stage: Count) -> Sharded:
         isolated=sum(op.time for op in moving),
         reshard=setting.reshard,
     )
+
+
+def _ran(base: Job, setting: Setting, zero_stage: Count) -> tuple[Span, ...]:
+    work = replace(base.work, num_microbatches=setting.num_microbatches)
+    program = discover.module("engine.simulate.programs", PROGRAMS[zero_stage]).program
+    return run(program(work))
 
 
 def _by_layers(work: Job) -> Job:

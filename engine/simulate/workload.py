@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Ratio, Seconds
 from engine.formulas.communication import (
@@ -60,11 +61,14 @@ def star_wire(ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0) -> Wir
 
 
 def nccl_wire(ranks: Count, nodes: Count, bandwidth: Bandwidth) -> Wire:
-    """Return a group that communicates as NCCL does, by the formulas of `transfer_time`."""
+    """Return a group that communicates as NCCL does, by the formulas of `transfer_time`.
+
+    Layers are equal: a step asks for the time of the same few sizes again and again.
+    """
     return Wire(
         ranks=ranks,
-        all_reduce=lambda size: all_reduce_time(size, ranks, nodes, bandwidth),
-        scatter=lambda size: scatter_or_gather_time(size, ranks, nodes, bandwidth),
+        all_reduce=cache(lambda size: all_reduce_time(size, ranks, nodes, bandwidth)),
+        scatter=cache(lambda size: scatter_or_gather_time(size, ranks, nodes, bandwidth)),
         stream=SCALE_UP if nodes == 1 else NETWORK,
         sent=lambda size: ring_bytes_sent(size, ranks),
     )

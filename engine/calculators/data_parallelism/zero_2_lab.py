@@ -35,7 +35,7 @@ from engine.form.sharded.lab import (
     timeline,
 )
 from engine.simulate.overlap_job import Setting
-from engine.simulate.sharded_step import Sharded, sharded
+from engine.simulate.sharded_step import Sharded, sharded, step_length
 
 TITLE = "ZeRO-2 at real scale"
 QUESTION = "What does a step pay for keeping only a share of the gradients?"
@@ -164,7 +164,7 @@ def _regime(tell: Teller, result: Result) -> Badge:
 def _curve(inputs: Inputs, result: Result) -> Lines:
     setting = _setting(inputs, inputs.micro_batches)
     times = {
-        stage: tuple(sharded(replace(setting, port=port), stage).seen.length for port in _PORTS)
+        stage: tuple(step_length(replace(setting, port=port), stage) for port in _PORTS)
         for stage in (1, 2)
     }
     now = result.runs[int(inputs.zero_stage)].seen.length

@@ -1,8 +1,9 @@
 """Steps of ranks that each hold all parameters: what they compute, and how gradients are summed."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from engine.basis.units import Bytes
+from engine.basis.units import Bytes, Count
 from engine.simulate.programs._buckets import Bucket, bucket_parameters, buckets
 from engine.simulate.programs._passes import Slot, in_turn, slot_ops, weave
 from engine.simulate.streams import COMPUTE, Op
@@ -33,6 +34,9 @@ def replicated(work: Workload, style: Style) -> tuple[Op, ...]:
     ops = [_gather(work, bucket) for bucket in reversed(plan)] if style.scattered else []
     slots = in_turn(work)
     held: list[Op] = []
+    ending: dict[int, list[Bucket]] = {}
+    for bucket in plan:
+        ending.setdefault(bucket.last, []).append(bucket)
     for slot in slots:
         if not _reduces(work, style, slot):
             needs = _parameters(slot, plan) if style.scattered else ()
@@ -42,7 +46,7 @@ def replicated(work: Workload, style: Style) -> tuple[Op, ...]:
             else:
                 ops += found
             continue
-        ready = [bucket for bucket in plan if bucket.last == slot.layer]
+        ready = ending.get(slot.layer, [])
         cuts = [] if work.tensor_chunks > 1 else [b.share for b in ready if b.share < 1]
         held = weave(ops, held, slot_ops(work, slot, cuts=cuts))
         for number, bucket in enumerate(ready, start=1):
@@ -84,7 +88,7 @@ def _gather(work: Workload, bucket: Bucket) -> Op:
         label=f"gather of updated parameters, bucket {bucket.number}",
         size=work.data.sent(size) / 2,
         slows=work.slow_down,
-        links=_links(bucket),
+        links=_links(bucket.number, bucket.layers[:4]),
     )
 
 
@@ -100,9 +104,10 @@ def _reduce(work: Workload, style: Style, micro: int, bucket: Bucket, ready: str
         label=f"{what}, bucket {bucket.number}",
         size=sent / 2 if style.scattered else sent,
         slows=work.slow_down,
-        links=_links(bucket),
+        links=_links(bucket.number, bucket.layers[:4]),
     )
 
 
-def _links(bucket: Bucket) -> tuple[str, ...]:
-    return (f"bucket:{bucket.number}", *(f"layer:{layer + 1}" for layer in bucket.layers[:4]))
+@lru_cache(maxsize=4096)
+def _links(number: Count, layers: range) -> tuple[str, ...]:
+    return (f"bucket:{number}", *(f"layer:{layer + 1}" for layer in layers))
