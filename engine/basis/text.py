@@ -84,6 +84,8 @@ _ONE = re.compile(
 )
 # Significant digits: of what a model predicts, of links and models by their names.
 _PREDICTED, _NAMED = 3, 4
+# A float has no more digits that mean something; 1e30 is no number to write out.
+_DIGITS = 15
 # Nothing that a reader types is longer; a pasted page is refused before it is looked at.
 _LONGEST = 64
 
@@ -235,8 +237,8 @@ def significant(value: float, digits: int = _PREDICTED, *, trim: bool = False) -
         return "0"
     # The exponent after rounding: 9.99996 is 10.00 with four digits, not 10.000.
     magnitude = int(f"{value:.{digits - 1}e}".partition("e")[2])
-    if magnitude < -9:
-        return f"{value:.{digits - 1}e}"
+    if magnitude < -9 or magnitude > _DIGITS:
+        return f"{value:.{digits}g}" if trim else f"{value:.{digits - 1}e}"
     text = f"{value:,.{max(0, digits - 1 - magnitude)}f}"
     return text.rstrip("0").rstrip(".") if trim and "." in text else text
 

@@ -31,7 +31,7 @@ def _frame(found: Accumulated, done: int) -> Frame:
     compared = done > count
     sums = found.parts[min(done, count) - 1].total if done else [0.0] * len(found.whole)
     shapes = [
-        text(f"head{at}", _middle(at), 20, 17, f"no. {place + 1}", kind="c-muted")
+        text(f"head{at}", _middle(at), 20, 18.8, f"no. {place + 1}", kind="c-muted")
         for at, place in enumerate(PLACES)
     ]
     for at, part in enumerate(found.parts):
@@ -52,7 +52,7 @@ def _middle(column: int) -> float:
 
 def _row(row: int, name: str, numbers: list[float], look: str, color: str) -> list[Shape]:
     y = _TOP + row * _LINE
-    shapes = [text(f"name{row}", 0, y + 23, 17.5, name, "start", "c-ink")]
+    shapes = [text(f"name{row}", 0, y + 23, 18.8, name, "start", "c-ink")]
     width = (_WIDTH - _LEFT) / len(PLACES)
     opacity = {"new": "0.45", "held": "0.16", "none": "0.02"}[look]
     for at, place in enumerate(PLACES):
@@ -79,7 +79,7 @@ def _memory(found: Accumulated, done: int) -> list[Shape]:
     words = f"activations: {now} of {found.activations}" if now else f"activations: up to {most}"
     scale = (now or most) / found.activations
     return [
-        text("kept", 0, y + 12, 17.5, words, "start", "c-ink"),
+        text("kept", 0, y + 12, 18.8, words, "start", "c-ink"),
         rect("all", (_LEFT + 2, y), (full, 14), "port", ()),
         rect("now", (_LEFT + 2, y), (full * scale, 14), "sent c-activations", ()),
     ]

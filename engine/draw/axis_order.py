@@ -89,7 +89,7 @@ def _chip(
     )
     return [
         box,
-        _words(f"name-{axis}", middle, _TOP + 25, name, "middle", 17),
+        _words(f"name-{axis}", middle, _TOP + 25, name, "middle", 17.8),
         _words(f"size-{axis}", middle, _TOP + 46, size, "middle", 14),
     ]
 

@@ -90,7 +90,7 @@ def _bit(line: Line, place: int, bit: Bit, y: float) -> list[Shape]:
     kind = f"cell c-{_COLORS[bit.field]}"
     return [
         rect(f"bit-{key}", (left + 0.5, y), (width - 1, 28), kind, tuple(attributes)),
-        text(f"digit-{key}", left + width / 2, y + 20, 17, "1" if bit.on else "0"),
+        text(f"digit-{key}", left + width / 2, y + 20, 18.8, "1" if bit.on else "0"),
     ]
 
 

@@ -52,7 +52,7 @@ def grid_of(cells: int, ranks: int) -> Grid:
     if ranks <= 8:
         columns = 4 if cells > 6 else 3
         rows = -(-cells // columns)
-        return Grid(columns=columns, rows=rows, width=45, height=34, font=18.5, sheet=_FEW)
+        return Grid(columns=columns, rows=rows, width=45, height=34, font=21, sheet=_FEW)
     if cells > 16:
         return Grid(columns=8, rows=-(-cells // 8), width=16, height=18, font=0, sheet=_MANY)
     return Grid(columns=4, rows=-(-cells // 4), width=32, height=23, font=13.5, sheet=_MANY)

@@ -14,7 +14,7 @@ def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
     left, top = grid.corner(seat, 0)
     return [
         _linked(_rect(f"b{rank}", left, top - 24, width, height + 38, "rank"), rank),
-        _text(f"r{rank}", seat[0], top - 8, 19.5, f"GPU {rank}", "c-ink"),
+        _text(f"r{rank}", seat[0], top - 8, 21, f"GPU {rank}", "c-ink"),
         _rect(f"p{rank}", left, top + height + 6, width, 7.0, "port"),
     ]
 
@@ -25,7 +25,7 @@ def switch_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
     left, top = grid.corner(seat, 0)
     return [
         _rect(f"b{rank}", left, top - 24, width, height + 30, "rank"),
-        _text(f"r{rank}", seat[0], top - 8, 19.5, "switch", "c-ink"),
+        _text(f"r{rank}", seat[0], top - 8, 21, "switch", "c-ink"),
     ]
 
 

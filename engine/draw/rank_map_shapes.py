@@ -53,7 +53,7 @@ def node_box(
     ground = Shape(key=f"n{node}", tag="rect", attributes=attributes)
     if not head:
         return [ground]
-    return [ground, _text(f"m{node}", (x + 1, y + head - 7), 13.0, f"node {node}", "c-muted", "")]
+    return [ground, _text(f"m{node}", (x + 1, y + head - 7), 17.6, f"node {node}", "c-muted", "")]
 
 
 def cell(rank: Count, at: Place, tint: tuple[str, float], chosen: bool, links: str) -> Shape:
@@ -79,7 +79,7 @@ def cell(rank: Count, at: Place, tint: tuple[str, float], chosen: bool, links: s
 def label(rank: Count, at: Place) -> Shape:
     """Return the number of a GPU."""
     x, y = at.middle
-    font = min(17.0, at.side * 0.42)
+    font = min(17.6, at.side * 0.42)
     return _text(f"t{rank}", (x, y + font * 0.36), font, str(rank), "message-value leaving")
 
 
@@ -128,7 +128,7 @@ def legend(names: Mapping[Axis, str], shown: Axis | None, width: float, top: flo
                 },
             )
         )
-        shapes.append(_text(f"l{index}", (x + 20, top + 17), 17.0, name, "c-ink", ""))
+        shapes.append(_text(f"l{index}", (x + 20, top + 17), 17.6, name, "c-ink", ""))
     return shapes
 
 

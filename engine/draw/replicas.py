@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from engine.basis.text import Text, say
+from engine.basis.text import Text, say, typeset
 from engine.basis.units import COUNT, SECONDS, Count, Seconds
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
@@ -45,16 +45,16 @@ def replicas_scene(step: Step, clock: Clock, number: Count) -> Scene:
 
 
 def _shapes(step: Step, clock: Clock, stage: int, height: float) -> Iterable[Shape]:
-    yield _text("batch", 8, 20, "one batch", "c-ink", 16, "start")
+    yield _text("batch", 8, 20, "one batch", "c-ink", 16.5, "start")
     for lane, replica in enumerate(step.replicas):
         top = _TOP + lane * _ROW
         links = f"rank:{lane}"
         yield _rect(f"box{lane}", 0, top, _WIDTH, _ROW - 8, "rank", links)
         line = replica.after if stage == 7 else step.before
         shown = _shown(step, lane, stage)
-        yield _text(f"gpu{lane}", 8, top + 18, f"GPU {lane}", "c-ink", 16, "start")
-        yield _text(f"line{lane}", 84, top + 18, f"y = {_line(line)}", "c-ink", 16, "start")
-        yield _text(f"grad{lane}", _WIDTH - 8, top + 18, shown, "c-ink", 16, "end")
+        yield _text(f"gpu{lane}", 8, top + 18, f"GPU {lane}", "c-ink", 16.5, "start")
+        yield _text(f"line{lane}", 84, top + 18, f"y = {_line(line)}", "c-ink", 16.5, "start")
+        yield _text(f"grad{lane}", _WIDTH - 8, top + 18, shown, "c-ink", 16.5, "end")
         yield from _time(clock, lane, stage, top)
         for place, sample in enumerate(replica.samples):
             yield from _tile(step, (lane, place, sample), stage)
@@ -87,7 +87,7 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
             **(_GRIPS[sample] if moved else {}),
         },
     )
-    rows = (f"{given:g}", f"{wanted:g}" if stage < 2 else _short(error))
+    rows = (typeset(f"{given:g}"), typeset(f"{wanted:g}") if stage < 2 else _short(error))
     for row, text in enumerate(rows):
         yield Shape(
             key=f"tile{sample}.{row}",
@@ -95,7 +95,7 @@ def _tile(step: Step, where: tuple[int, int, int], stage: int) -> Iterable[Shape
             attributes={
                 "x": f"{_TILE / 2:g}",
                 "y": f"{18 + 18 * row}",
-                "font-size": "15",
+                "font-size": "16.5",
                 "text-anchor": "middle",
                 "class": "value c-ink",
                 "style": style,
@@ -125,11 +125,11 @@ def _time(clock: Clock, lane: int, stage: int, top: float) -> Iterable[Shape]:
 def _progress(clock: Clock, stage: int, height: float) -> Iterable[Shape]:
     whole = _WIDTH - _LEFT - 12
     share = _now(clock, stage) / clock.end if clock.end else 0.0
-    yield _text("clock", 8, height - 24, f"{share:.0%} of the step", "c-ink", 16, "start")
+    yield _text("clock", 8, height - 24, f"{share:.0%} of the step", "c-ink", 16.5, "start")
     yield _rect("all", _LEFT, height - 16, whole, 12, "port", "")
     yield _rect("now", _LEFT, height - 16, whole * share, 12, "sent c-ink", "")
     phase = _PHASES[_phase(stage)] if stage else "the batch"
-    yield _text("phase", _WIDTH - 8, height - 24, phase, "c-ink", 16, "end")
+    yield _text("phase", _WIDTH - 8, height - 24, phase, "c-ink", 16.5, "end")
 
 
 def _phase(stage: int) -> int:
@@ -156,7 +156,7 @@ def _caption(step: Step, clock: Clock, number: Count, stage: int) -> Text:
     sizes = sorted({len(replica.samples) for replica in replicas})
     each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     first = replicas[0]
-    gradients = ", ".join(f"{replica.gradient[0]:.2f}" for replica in replicas)
+    gradients = ", ".join(typeset(f"{one.gradient[0]:.2f}") for one in replicas)
     wait = clock.ready - min(clock.backward)
     alike = all(replica.after == first.after for replica in replicas)
     captions: tuple[Text, ...] = (
@@ -196,15 +196,15 @@ def _caption(step: Step, clock: Clock, number: Count, stage: int) -> Text:
 def _short(number: float) -> str:
     """Return a number that fits a tile."""
     text = f"{number:.1f}".removesuffix(".0")
-    return "0" if text == "-0" else text
+    return "0" if text == "-0" else typeset(text)
 
 
 def _line(line: Line) -> str:
-    return f"{line[0]:.2f} x {'-' if line[1] < 0 else '+'} {abs(line[1]):.2f}"
+    return typeset(f"{line[0]:.2f} x {'-' if line[1] < 0 else '+'} {abs(line[1]):.2f}")
 
 
 def _pair(pair: Line) -> str:
-    return f"({pair[0]:.2f}, {pair[1]:.2f})"
+    return typeset(f"({pair[0]:.2f}, {pair[1]:.2f})")
 
 
 def _text(key: str, x: float, y: float, text: str, kind: str, size: float, anchor: str) -> Shape:

@@ -77,14 +77,14 @@ def sheet_for(ranks: int, size: int, place: int) -> Sheet:
         place=place % each,
         column=max(100.0, 400.0 / ranks) if wide else 78.0,
         line=25.0 if wide else 22.0,
-        font=17.0 if wide else 15.0,
+        font=17.0 if wide else 16.0,
     )
 
 
 def strip_shapes(sheet: Sheet) -> list[Shape]:
     """Return the strip of the whole vector: a cell per number, a color step per owner."""
     scale = sheet.column / sheet.each
-    shapes = [text("title", sheet.left, 16, 15, f"one vector of {sheet.size} parameters", "start")]
+    shapes = [text("title", sheet.left, 16, 16, f"one vector of {sheet.size} parameters", "start")]
     for rank in range(sheet.ranks):
         own = min(sheet.each, max(0, sheet.size - rank * sheet.each))
         left = sheet.left + rank * sheet.column
@@ -96,7 +96,7 @@ def strip_shapes(sheet: Sheet) -> list[Shape]:
         shapes.append(_line(f"at{rank}", (at, 24), (at, 60), "c-ink", 1.5))
         named = f"no. {sheet.shown(rank) + 1}" if sheet.shown(rank) < sheet.size else "padding"
         middle = left + sheet.column / 2
-        shapes.append(text(f"no{rank}", middle, 76, 14, named, kind="c-ink"))
+        shapes.append(text(f"no{rank}", middle, 76, 16, named, kind="c-ink"))
     shapes.insert(1, _ticks(sheet, scale))
     return shapes
 

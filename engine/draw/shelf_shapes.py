@@ -7,7 +7,7 @@ from engine.basis.text import Text
 from engine.basis.views import Shape
 from engine.draw.grip import Grip
 
-WIDTH, _LETTER, _SMALL = 640.0, 19.0, 18.0  # read on a phone, where the sheet is half as wide
+WIDTH, _LETTER, _SMALL = 640.0, 19.0, 18.8  # read on a phone, where the sheet is half as wide
 HEAD, _CHIP, _FOOT = 29.0, 54.0, 15.0
 SHELF = HEAD + _CHIP + _FOOT
 FIXED = 62.0  # of a shelf that nothing is dragged to

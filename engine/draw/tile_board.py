@@ -8,7 +8,7 @@ from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
 
 # Read on a phone, where the sheet is half as wide.
-_WIDTH, _LETTER, _SMALL, _CHARACTER = 640.0, 19.5, 18.5, 10.9
+_WIDTH, _LETTER, _SMALL, _CHARACTER = 640.0, 19.5, 18.8, 10.9
 _ROW, _TILE, _LEFT, _GAP = 47.0, 40.0, 122.0, 5.0
 
 

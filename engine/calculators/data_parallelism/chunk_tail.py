@@ -232,9 +232,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     points = [
         Point(
             key="now",
-            label=tell.say(
-                "{exposed}, at the published optimum" if inputs.pieces == PUBLISHED else "{exposed}"
-            ),
+            label=tell.say("{exposed}"),
             x=float(inputs.pieces),
             y=result.exposed,
         )

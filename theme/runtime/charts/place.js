@@ -6,6 +6,7 @@ import { BEFORE, CHAR, TYPICAL, words } from "./frame.js";
 const EDGE = 0.01;
 const BACK = [0, 0.12, 0.25, 0.4, 0.55, 0.7, 0.85]; // shares of a curve before its end
 const LINE = 16; // pixels
+const BOLD = new Set(["strong"]), BOLD_CHAR = 8; // as CHAR, of bold letters
 const NEAR = 14; // pixels between two texts, one over the other, that do not seem to belong together
 
 /** @typedef {import("./frame.js").Words} Words */
@@ -32,8 +33,8 @@ export function place(wishes, curves, rings, height) {
   });
 }
 
-function boxOf({ x, y, dx, text, align }) {
-  const width = CHAR * text.length, left = x * TYPICAL + dx - BEFORE[align] * width;
+function boxOf({ x, y, dx, text, align, look }) {
+  const width = (BOLD.has(look) ? BOLD_CHAR : CHAR) * text.length, left = x * TYPICAL + dx - BEFORE[align] * width;
   return [left, y - 11, left + width, y + 4];
 }
 

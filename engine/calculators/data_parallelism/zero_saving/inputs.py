@@ -16,7 +16,7 @@ from engine.simulate.zero_saving import Job
 CUSTOM = "custom"
 STAGES: tuple[Count, ...] = (0, 1, 2, 3)
 _BYTES = Unit(" B", 1.0)
-_GIGABYTES = Unit(" GB", GB, {"TB": 1e12, "GiB": 2.0**30})
+_GIGABYTES = Unit(" GB", GB, {"TB": 1e12, "GiB": 2.0**30}, quantity=BYTES)
 _OFFERED = (
     "llama-3-8b",
     "llama-3-70b",

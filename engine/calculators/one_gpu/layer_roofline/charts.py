@@ -10,6 +10,7 @@ from engine.form.roof import roof
 
 _LOW, _HIGH = 1 / 16, 16_384.0
 _LEAST = 1e10
+_CLOSE = 2.2  # times the operations per byte: rings that nearly touch on a phone
 NAMES: Mapping[str, str] = {
     "norm": "norm before attention",
     "query_key_value": "queries, keys, values",
@@ -43,10 +44,11 @@ _SHORT: Mapping[str, str] = {
 
 def roofline(tell: Teller, result: Result) -> Lines:
     """Return the operators on the roof; the second norm and addition lie on the first."""
+    labels = _labels(result)
     points = tuple(
         Point(
             key=one.operator.key,
-            label=_SHORT[one.operator.key],
+            label=labels.get(one.operator.key, ""),
             x=min(max(one.intensity, _LOW), _HIGH),
             y=max(one.rate, _LEAST),
             color=one.bound,
@@ -63,6 +65,21 @@ def roofline(tell: Teller, result: Result) -> Lines:
         rules=(Rule(key="ridge", label="ridge", axis="x", at=result.ridge),),
         caption="Turn fusion on and off and watch which rings move.",
     )
+
+
+def _labels(result: Result) -> dict[str, str]:
+    """Return key -> label: operators that lie close together are named at the last of them."""
+    found: dict[str, str] = {}
+    last, reach = "", 0.0
+    for one in sorted(result.placed, key=lambda placed: placed.intensity):
+        key, name = one.operator.key, _SHORT.get(one.operator.key, "")
+        if not name:
+            continue
+        if last and one.intensity <= reach:
+            name = f"{found.pop(last)}, {name}"
+        found[key] = name
+        last, reach = key, _CLOSE * one.intensity
+    return found
 
 
 def times(tell: Teller, result: Result) -> Bars:

@@ -8,7 +8,7 @@ from engine.calculators.one_gpu.roofline_point.inputs import HIGH, LOW, Inputs, 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_kernels import STREAMED, MeasuredProduct
 from engine.form.roof import roof
-from engine.formulas.roofline import attainable, intensity, product_bytes, product_operations
+from engine.formulas.roofline import attainable, intensity, product_bytes, product_operations, ridge
 
 _TRIAD = 2 / 24  # operations per byte of BabelStream's triad in double precision
 
@@ -83,7 +83,9 @@ def measured(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     rates = {name: _peak(inputs.gpu, name) for name in ("bf16", "fp8")}
     roofs = [roof("roof", "16 bits", (rates["bf16"], result.bandwidth), (LOW, HIGH))]
     if rates["fp8"] > rates["bf16"]:
-        roofs.append(roof("fp8", "fp8", (rates["fp8"], result.bandwidth), (LOW, HIGH)))
+        # Up to the ridge of 16 bits both are one line.
+        apart = (ridge(rates["bf16"], result.bandwidth), HIGH)
+        roofs.append(roof("fp8", "fp8", (rates["fp8"], result.bandwidth), apart))
     return Lines(
         title="Measured kernels under the roof",
         x=tell.axis("intensity", "operations per byte", low=LOW, high=HIGH, scale="log"),

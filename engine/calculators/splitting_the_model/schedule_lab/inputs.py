@@ -4,10 +4,10 @@ from dataclasses import dataclass, fields
 from typing import Annotated
 
 from engine.basis.inputs import MEBIBYTES, MILLISECONDS, PERCENT, Choice, Number, Switch, Unit
-from engine.basis.units import GB, MILLI, GiB, MiB
+from engine.basis.units import BYTES, GB, MILLI, GiB, MiB
 from engine.simulate.schedule_case import Case, schedules
 
-_GIGABYTES = Unit(" GB", GB, {"MB": 1e6, "TB": 1e12, "GiB": GiB})
+_GIGABYTES = Unit(" GB", GB, {"MB": 1e6, "TB": 1e12, "GiB": GiB}, quantity=BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
