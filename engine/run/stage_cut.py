@@ -1,5 +1,8 @@
 """How a pipeline cuts the layers: in pieces that may differ, or by hand."""
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 from engine.basis.units import Count
 from engine.catalog.models import Model
 from engine.run.parallelism import V_SHAPED, Plan, Schedule, chunk_sizes
@@ -54,3 +57,19 @@ def moved_layers(
     each, left = divmod(inside + off_first + off_last, stages - 2)
     middle = [each + (i < left) for i in range(stages - 2)]
     return (sizes[0] - off_first, *middle, sizes[-1] - off_last)
+
+
+def shifted_cut(num_layers: Count, stages: Count, shifts: Sequence[int]) -> tuple[Count, ...]:
+    """Return the layers of each stage after every boundary was shifted by so many layers.
+
+    Boundary i stands behind stage i; a positive number moves it toward the end of the model. A
+    boundary goes no further than its neighbors, the earlier ones first. Unmoved, the layers are
+    spread as `chunk_sizes` does.
+    """
+    starts = list(accumulate(chunk_sizes(num_layers, stages)))[:-1]
+    found, before = [], 0
+    for start, shift in zip(starts, shifts, strict=False):
+        at = min(max(start + shift, before), num_layers)
+        found.append(at - before)
+        before = at
+    return (*found, num_layers - before)

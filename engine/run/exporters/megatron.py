@@ -7,6 +7,7 @@ behind its padding, kernels) is left to its defaults.
 from collections.abc import Iterator
 
 from engine.catalog.models import Model, head_size
+from engine.run.exporters.stage_layout import layout_of
 from engine.run.file import Run
 from engine.run.parallelism import Plan, Training
 
@@ -105,7 +106,7 @@ def _plan(run: Run) -> Iterator[Argument]:
     yield "tensor-model-parallel-size", plan.tensor_parallel
     yield "pipeline-model-parallel-size", plan.pipeline_parallel
     if plan.stage_layers:
-        yield "pipeline-model-parallel-layout", f'"{_layout(plan)}"'
+        yield "pipeline-model-parallel-layout", f'"{layout_of(plan.stage_layers)}"'
     elif plan.virtual_pipeline > 1:
         yield "num-virtual-stages-per-pipeline-rank", plan.virtual_pipeline
     yield "context-parallel-size", plan.context_parallel
@@ -120,11 +121,6 @@ def _plan(run: Run) -> Iterator[Argument]:
         yield "use-megatron-fsdp", True
         strategy = "optim_grads" if plan.zero_stage == 2 else "optim_grads_params"
         yield "data-parallel-sharding-strategy", strategy
-
-
-def _layout(plan: Plan) -> str:
-    pieces = ["t" * layers for layers in plan.stage_layers]
-    return "|".join(["E" + pieces[0], *pieces[1:-1], pieces[-1] + "L"])
 
 
 def _training(training: Training, plan: Plan) -> Iterator[Argument]:
