@@ -45,7 +45,7 @@ _SAID = {
     "dropout": (
         "dropout",
         "Some numbers become 0, the others are doubled. Every GPU does the same "
-        "work on the same numbers, and must draw the same lots.",
+        "work on the same numbers, and all must drop the same ones.",
     ),
     "loss": ("", "The way back. The gradient of the result arrives, on every GPU the same."),
     "undropped": ("dropout", "What was dropped has no gradient; the rest is doubled."),
@@ -187,7 +187,7 @@ def _cell(
     opacity = (0.16 if part else 0.36) if held else _SHARED
     kind = f"cell c-{color if held else 'muted'}"
     size = (_CELL - 2, _LINE - 2)
-    words = typeset(f"{number:g}") if number is not None else ""
+    words = typeset(f"{number + 0.0:g}") if number is not None else ""
     middle = (at[0] + size[0] / 2, at[1] + size[1] / 2 + 0.36 * _FONT)
     return (
         rect(f"c{key}", at, size, kind, (("fill-opacity", f"{opacity:g}"),)),

@@ -289,8 +289,8 @@ def _time(plan: Modeled) -> tuple[Segment, ...]:
     parts = (
         ("compute", "computation", step.compute, "compute"),
         ("sent", "exposed communication", sent, "communication"),
-        ("bubble", "bubble", step.bubble, "pipeline"),
-        ("other", "optimizer and other", other, "muted"),
+        ("bubble", "bubble", step.bubble, "muted"),
+        ("other", "optimizer and other", other, "memory"),
     )
     return tuple(
         Segment(key=key, label=label, value=time * each, color=color)
