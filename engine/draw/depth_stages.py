@@ -97,8 +97,8 @@ def _caption(depth: Depth, at: int) -> Text:
         )
     if now.forward:
         return say(
-            f"Forward: GPU {{r}} computes its parts and sends {{n}} numbers to GPU {{t}}: for each of "
-            f"its 8 tokens one row of four. The first row is shown. {waits}",
+            "Forward: GPU {r} computes its parts and sends {n} numbers to GPU {t}: for each of its "
+            f"8 tokens one row of four. The first row is shown. {waits}",
             r=rank,
             n=sent,
             t=(now.stage + 1, COUNT),

@@ -10,6 +10,7 @@ from engine.basis.text import say, words
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import (
     BYTES,
+    COUNT,
     LINK_SPEED,
     RATIO,
     SECONDS,
@@ -106,10 +107,11 @@ class Result:
     ]
     gpus: Count
     output: Annotated[
-        Ratio,
+        float,
+        COUNT,
         _told("The output layer counts", "layers, by time; the embedding {embedding}", "compute"),
     ]
-    embedding: Ratio
+    embedding: Annotated[float, COUNT]
     memory: Annotated[Bytes, _told("Fullest GPU", "{usable} can be used", "optimizer")]
     usable: Bytes
     message: Annotated[
@@ -180,8 +182,8 @@ def solve(inputs: Inputs) -> Result:
         bubble=plan.step.bubble,
         token_rate=plan.token_rate,
         gpus=plan.run.plan.world_size,
-        output=plan.output / plan.layer,
-        embedding=plan.embedding / plan.layer,
+        output=round(plan.output / plan.layer, 2),
+        embedding=round(plan.embedding / plan.layer, 2),
         memory=plan.stages[plan.fullest].memory.total,
         usable=plan.usable,
         message=stage_message(inputs.sequence_length, model.hidden_size),
@@ -267,7 +269,7 @@ def _strip(inputs: Inputs, result: Result) -> Scene:
     caption = say(
         f"Layers of each stage: {', '.join(map(str, result.cut))}. The output layer takes as long "
         "as {o} layers.",
-        o=(result.output, RATIO),
+        o=(result.output, COUNT),
     )
     return cut_strip(rows, ends, grips, caption)
 
