@@ -16,7 +16,9 @@ _SANS = "system-ui, sans-serif"
 def rules(sheets: dict[str, str]) -> str:
     """Return the rules of drawings from the theme's style sheets, name -> text."""
     text = "".join(sheets[name] for name in _SHEETS if name in sheets)
-    return slim.style(f":root{{--sans:{_SANS};font-family:{_SANS}}}" + text)
+    # The theme asks the page how wide a chart is; these are narrow.
+    narrow = ".chart-svg .wide{display:none}"
+    return slim.style(f":root{{--sans:{_SANS};font-family:{_SANS}}}" + text + narrow)
 
 
 def pictures(html: str, style: str) -> Iterator[str]:

@@ -129,7 +129,7 @@ def rank_shapes(sheet: Sheet, rank: int) -> list[Shape]:
     for number, (_, letter, color, _) in enumerate(LINES):
         y = top + (number + 0.68) * sheet.line
         shapes.append(
-            text(f"l{rank}.{number}", letters, y, 0.88 * sheet.font, letter, "start", f"c-{color}")
+            text(f"l{rank}.{number}", letters, y, 0.95 * sheet.font, letter, "start", f"c-{color}")
         )
     y = top + len(LINES) * sheet.line + 4
     size = (sheet.ranks * sheet.column - 3, 6.0)

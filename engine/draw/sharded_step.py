@@ -108,7 +108,7 @@ def _single(sheet: Sheet, alone: Sequence[float], *, shown: bool) -> list[Shape]
             "one.p",
             3.9 * sheet.font,
             top + 0.72 * sheet.line,
-            0.88 * sheet.font,
+            0.95 * sheet.font,
             "p",
             "start",
             "c-parameters",

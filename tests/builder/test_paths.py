@@ -101,5 +101,9 @@ def test_a_picture_is_a_drawing_that_stands_alone(html, size):
     assert ".c-ink{color: #222;}" in picture
 
 
+def test_a_picture_leaves_out_texts_that_only_a_wide_chart_has_room_for():
+    assert ".chart-svg .wide{display:none}" in openings.rules(SHEETS)
+
+
 def test_a_page_without_a_drawing_has_no_picture():
     assert list(openings.pictures("<p>none</p>", "")) == []

@@ -105,6 +105,7 @@ class Inputs:
             high=1e13,
             scale="log",
             symbol="P",
+            help="Counts if the model above is your own.",
             advanced=True,
         ),
     ] = 7e9
