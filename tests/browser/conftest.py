@@ -5,16 +5,24 @@ import http.server
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    Playwright,
+    sync_playwright,
+)
 
 from builder import commands
 from tests.browser.hosting import hosting
-from tests.browser.reading import arrive
+from tests.browser.reading import arrive, live
 from tests.once import once
 
 SUB_PATH = "/wallclock/"
@@ -37,6 +45,12 @@ FLAGS = (
     "ThirdPartyStoragePartitioning,WebUIOmniboxAimPopup,WebUIOmniboxPopup",
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+UNTIL_KEPT = """async () => {
+  for (let rounds = 0; rounds < 300; rounds += 1) {
+    if ((await (await caches.open("wallclock")).keys()).length) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}"""
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -115,9 +129,19 @@ def watch() -> Watch:
 
 
 @pytest.fixture(scope="session")
-def reader(browser: Browser) -> Iterator[BrowserContext]:
-    """A reader who has been here before: files and compiled code are cached, nothing is kept."""
+def reader(browser: Browser, base: str) -> Iterator[BrowserContext]:
+    """A reader who has been here before: files, compiled code and Python's memory are cached.
+
+    No other test stays on a page until that memory is kept, and each would start Python from
+    nothing. What goes wrong here is told by the tests that need it.
+    """
     context = browser.new_context(viewport=WINDOW, service_workers="block")
+    page = context.new_page()
+    page.goto(base + LAB)
+    with suppress(Error):
+        live(page)
+        page.evaluate(UNTIL_KEPT)
+    page.close()
     yield context
     context.close()
 

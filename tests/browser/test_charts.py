@@ -43,14 +43,26 @@ def address(folder):
         yield found
 
 
+@pytest.fixture(scope="module")
+def context(browser):
+    """A reader who has been here before: scripts and their compiled code are cached."""
+    found = browser.new_context(viewport={"width": 820, "height": 1200})
+    yield found
+    found.close()
+
+
 @pytest.fixture
-def open_page(browser, address):
-    contexts = []
+def open_page(browser, address, context):
+    contexts, pages = [], []
 
     def opened(*, blocked=False, width=820, **options):
         window = {"width": width, "height": 1200}
-        contexts.append(browser.new_context(viewport=window, **options))
-        page = contexts[-1].new_page()
+        if options or width != 820:
+            contexts.append(browser.new_context(viewport=window, **options))
+            page = contexts[-1].new_page()
+        else:
+            page = context.new_page()
+        pages.append(page)
         page.errors = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.add_init_script(f"({SHIFT})()")
@@ -59,8 +71,10 @@ def open_page(browser, address):
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
+    for other in contexts:
+        other.close()
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
+from functools import partial
+
 import pytest
 
+from tests.browser.conftest import WINDOW
 from tests.browser.reading import CALCULATOR, drag_number, expected, live, output, wait_for
 
 pytestmark = pytest.mark.browser
@@ -11,6 +14,12 @@ KILL = """() => {
     constructor(...given) { super(...given); window.workers.push(this); }
   };
 }"""
+
+
+@pytest.fixture
+def visit(visit):
+    """Visits of readers of their own: a start after a failure drops what was kept of Python."""
+    return partial(visit, viewport=WINDOW)
 
 
 def without_worker(page):
