@@ -20,7 +20,7 @@ def descent_scene(mine: Descent, quiet: Descent) -> Scene:
         height=_HEIGHT,
         frames=(frames[-1], *frames),
         caption="The ellipses are lines of equal loss, the bottom is the cross. The thin line is "
-        "the way without noise. Every step uses the best learning rate for its batch.",
+        "the path without noise. Every step uses the best learning rate for its batch.",
     )
 
 
