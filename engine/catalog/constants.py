@@ -10,7 +10,7 @@ V100 and L40S have no benchmark in the tables and take estimates from their gene
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import MICRO, MILLI, Bytes, GiB, MiB, Seconds, Share
+from engine.basis.units import MICRO, MILLI, Bytes, GiB, MiB, Ratio, Seconds, Share
 from engine.catalog.accelerators import Gpu
 
 
@@ -58,12 +58,12 @@ def _achieved(
     )
 
 
-_AMPERE = _achieved((0.7715, 0.74), (0.6074, 0.492), 3.41 * MICRO, 0.835, 0.78)
-_HOPPER = _achieved((0.6708, 0.6168), (0.5913, 0.4502), 3.9 * MICRO, 0.887, 0.82)
-_B200 = _achieved((0.4513, 0.6126), (0.5873, 0.4451), 1.7 * MICRO, 0.82, 0.76)
-_GB200 = _achieved((0.5869, 0.5639), (0.5859, 0.4443), 1.67 * MICRO, 0.82, 0.76)
-_B300 = _achieved((0.5731, 0.5954), (0.599, 0.4761), 1.58 * MICRO, 0.82, 0.76)
-_GB300 = _achieved((0.6037, 0.6442), (0.6113, 0.509), 1.38 * MICRO, 0.82, 0.76)
+_AMPERE = _achieved((0.7702, 0.74), (0.6064, 0.4914), 3.417 * MICRO, 0.835, 0.78)
+_HOPPER = _achieved((0.6816, 0.617), (0.5874, 0.4426), 3.825 * MICRO, 0.887, 0.82)
+_B200 = _achieved((0.4512, 0.6126), (0.5873, 0.4451), 1.699 * MICRO, 0.82, 0.76)
+_GB200 = _achieved((0.6016, 0.5622), (0.5857, 0.4435), 1.668 * MICRO, 0.82, 0.76)
+_B300 = _achieved((0.5737, 0.5948), (0.5969, 0.4711), 1.601 * MICRO, 0.82, 0.76)
+_GB300 = _achieved((0.6037, 0.6439), (0.6115, 0.5095), 1.378 * MICRO, 0.82, 0.76)
 # Other types: (16 bits, 8 bits) of products, (forward, backward) of attention.
 _VOLTA = _achieved((0.70, 0.70), (0.45, 0.35), 4.0 * MICRO, 0.85, 0.81)
 _AMPERE_PCIE = _achieved((0.71, 0.71), (0.56, 0.47), 3.4 * MICRO, 0.835, 0.78)
@@ -118,6 +118,8 @@ class Common:
         exposed_sends: of the messages between pieces of an interleaved pipeline.
         host: reading the batch, the loss on the host, logging, once per step.
         deviation: standard deviation of the speed of GPUs of one type; the slowest sets the pace.
+        layer_deviation: likewise where parameters are sharded: all GPUs meet in every layer, so
+            that what varies from layer to layer does not even out over the step.
         taken: of the time that a collective's bytes need on the scale-up links: what products
             beside it lose to it in multiprocessors (24 of 108 to 132), memory bandwidth and power.
         fetch_ahead: of the computation, that hides the gathers of DeepSpeed's ZeRO-3.
@@ -128,6 +130,8 @@ class Common:
         matmul_fp4: of the dense fp4 peak, in large matrix products.
         kernel_gap: from the end of a small kernel to the start of the next.
         first_attention: of the rate of FlashAttention-2, that the first FlashAttention reaches.
+        busiest: tokens of the busiest rank of experts over their mean, where nothing forces the
+            router to be even.
         expert_product: of one expert in a grouped product: its kernel starts and drains alone.
         exchange: of the rate of other collectives, that an all-to-all of copies reaches.
         exchange_nodes: likewise, kernels that send one copy for all experts of a node (DeepEP).
@@ -146,6 +150,7 @@ class Common:
     exposed_sends: Share
     host: Seconds
     deviation: Share
+    layer_deviation: Share
     taken: Share
     fetch_ahead: Share
     expert_launches: Seconds
@@ -153,6 +158,7 @@ class Common:
     matmul_fp4: Share
     kernel_gap: Seconds
     first_attention: Share
+    busiest: Ratio
     expert_product: Seconds
     exchange: Share
     exchange_nodes: Share
@@ -166,19 +172,21 @@ class Common:
 # for each before any run is looked at (`COMMON_PRIOR` there). The gap between kernels is assumed:
 # two microseconds, what profiles of A100 and H100 show.
 COMMON = Common(
-    hidden=0.5329,
-    exchange_hidden=0.7042,
+    hidden=0.5181,
+    exchange_hidden=0.7083,
     cover=0.5,
-    exposed_sends=0.2323,
-    host=2.224 * MILLI,
-    deviation=0.009069,
-    taken=0.5151,
-    fetch_ahead=0.4284,
-    expert_launches=2.652 * MILLI,
+    exposed_sends=0.2265,
+    host=2.182 * MILLI,
+    deviation=0.008997,
+    layer_deviation=0.02007,
+    taken=0.4249,
+    fetch_ahead=0.4308,
+    expert_launches=2.53 * MILLI,
     grace_launches=1.607 * MILLI,
-    matmul_fp4=0.4413,
+    matmul_fp4=0.4411,
     kernel_gap=2 * MICRO,
-    first_attention=0.5986,
+    first_attention=0.6231,
+    busiest=1.156,
     # Grouped products and attention of SimuMax's B200 and A100 (its configs/system): 3 us fit the
     # former best; the latter's latent attention reaches 0.82 and 0.87 of the other's rate forward,
     # 0.76 and 0.78 backward.
@@ -190,10 +198,8 @@ COMMON = Common(
     # DeepEP: 153 to 158 of 200 GB/s on H800, 635 of 900 GB/s on Blackwell (its copies that stay on
     # their rank left out), where other collectives reach 0.82 and 0.76.
     exchange_nodes=0.94,
-    # Megatron's `_apply_bias`: split, times probability in fp32, added, joined and converted, 28
-    # bytes forward; backward as many again and two sums.
-    expert_biases=106.5,
-    unfused_copy=8.433,
+    expert_biases=102.0,
+    unfused_copy=8.324,
 )
 
 

@@ -88,6 +88,7 @@ TRAINING: Spec = {
     "gradient_precision": (get_args(GradientPrecision)[1:], ""),
     "optimizer": (get_args(Optimizer), "adam"),
     "cuda_graphs": (bool, False),
+    "even_routing": (bool, True),
     "lora_rank": ((0, 1 << 16), 0),
 }
 SECTIONS = ("model", "sequence_length", "cluster", "parallelism", "training")

@@ -117,6 +117,8 @@ class Training:
         exchange: how tokens reach their experts over the network: "copies", each copy by itself
             (a plain all-to-all), or "nodes", one for all experts of a node (DeepEP, HybridEP);
             empty: "nodes" for a model whose routing is limited to few nodes, else "copies".
+        even_routing: the router sends as many tokens to every expert, as benchmarks force it to;
+            otherwise the busiest rank of experts sets the pace.
         fused_experts: the grouped products of experts pad, convert and activate by themselves.
         gradient_precision: in which gradients are summed; empty: as the framework does unasked.
         optimizer: "sgd" has one momentum; "muon" one too, and Adam for the ends of the model.
@@ -137,6 +139,7 @@ class Training:
     first_flash_attention: bool = False
     cuda_graphs: bool = False
     fused_experts: bool = False
+    even_routing: bool = True
     exchange: Exchange = ""
     gradient_precision: GradientPrecision = ""
     recompute_modules: tuple[str, ...] = ()

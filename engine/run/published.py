@@ -115,9 +115,14 @@ def _as_recipe(row: Row, run: Run) -> Run:
     if exchange := exchanged(row):
         run = replace(run, training=replace(run.training, exchange=exchange))
     if row["model"].startswith("Grok"):
-        # Megatron splits experts by tensor parallelism unless told otherwise.
-        split = run.plan.tensor_parallel
+        # Megatron splits experts by tensor parallelism unless told otherwise, as the recipe for
+        # H100 of v25.05 does (dgxc-benchmarking, grok1/README.md: ETP 1; 4 on GB200).
+        whole = row["flag"].startswith("v25.05") and row["gpu"] == "DGX-H100"
+        split = 1 if whole else run.plan.tensor_parallel
         run = replace(run, plan=replace(run.plan, expert_tensor_parallel=split))
+        # NeMo's recipes leave the router to its auxiliary loss; Megatron-Bridge's benchmarks force
+        # it to be even (moe_router_force_load_balancing, but for token-drop), SimuMax's as well.
+        run = replace(run, training=replace(run.training, even_routing=False))
     return run
 
 

@@ -31,10 +31,30 @@ def exchanged(row: Row) -> Exchange:
     return "nodes" if row["model"] == "Qwen3-30B-A3B" and late else ""
 
 
+# Sequences of a micro-batch and pieces per rank of the runs of Narayanan et al. 2021, table 1, by
+# billions of parameters (Megatron-LM, examples/sc21/run_table_1.sh).
+_TABLE_1: Mapping[str, tuple[int, int]] = {
+    "1.7": (16, 1),
+    "3.6": (16, 1),
+    "7.5": (16, 1),
+    "18.4": (8, 1),
+    "39.1": (4, 1),
+    "76.1": (2, 3),
+    "145.6": (2, 2),
+    "310.1": (1, 2),
+    "529.6": (1, 3),
+    "1008.0": (1, 1),
+}
+
+
 def _narayanan(row: Row, plan: Settings, training: Settings) -> None:
     """Megatron-LM of 2021 with its fused kernels; ZeRO-3 by DeepSpeed (table 2)."""
     training |= {"flash_attention": False, "overlap_gradient_reduce": False}
     plan |= {"sequence_parallel": False, "zero_stage": 0}
+    if row["source_file"] == "megatron_sc21_table1.csv":
+        training["micro_batch_size"], plan["virtual_pipeline"] = _TABLE_1[
+            row["row_id"].removeprefix("sc21-t1-")
+        ]
     if row["sharding"] == "ZeRO-3":
         plan["zero_stage"] = 3
         training |= {"framework": "deepspeed", "overlap_gradient_reduce": True}

@@ -7,6 +7,7 @@ from engine.catalog.models import Model
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import total_parameters
 from engine.formulas.volumes import gradient_passes, parameter_passes
+from engine.run.file import Run
 from engine.run.parallelism import Cluster, Framework, Plan, Training
 from engine.simulate.memory import memory
 from engine.simulate.step_time import step_time
@@ -123,8 +124,14 @@ def held(step: Step, *, at_once: bool = False) -> Held:
     return Held(states=states, buffers=found.buffers + found.reserve, activations=found.activations)
 
 
+def run_of(step: Step) -> Run:
+    """Return the job as a run."""
+    plan, training = _settings(step, step.batch, step.count)
+    return Run(model=step.model, cluster=step.cluster, plan=plan, training=training)
+
+
 def speed(step: Step) -> TokenRate:
     """Return the tokens per second and GPU; gathers of FSDP as `step_time` counts them."""
-    plan, training = _settings(step, step.batch, step.count)
-    time = step_time(step.model, step.cluster, plan, training).total
+    run = run_of(step)
+    time = step_time(run.model, run.cluster, run.plan, run.training).total
     return step.batch * step.count * step.sequence_length / time

@@ -112,6 +112,7 @@ def expert_parallel_time(
     own = local_tokens(plan, training) / plan.tensor_parallel
     exposed = 2 * (2 + again) * exchange_time(own, model, rank, group, training.exchange)
     exposed += 2 * (2 + again) * _gathered(own, model, plan, rank)
+    exposed *= rank.busiest
     if training.schedule == "dualpipe":
         return max(0.0, exposed - rank.common.cover * computation)
     hidden = rank.common.exchange_hidden if training.overlap_tensor_parallel else 0.0
@@ -132,8 +133,8 @@ def exchange_time(
     """Return the time to send each of a rank's tokens to its experts, or the results back.
 
     Over the network travels either each copy by itself, or one copy per node, from there on to the
-    experts of that node over the links (DeepEP); network and links overlap. Experts are taken as
-    evenly used.
+    experts of that node over the links (DeepEP); network and links overlap. Experts are evenly
+    used.
     """
     if group.ranks == 1:
         return 0.0

@@ -172,11 +172,11 @@ def _swept(
     routed = 0.0
     if sparse:
         width, copies = model.expert_ffn_hidden_size, model.experts_per_token
-        inner = tokens * (copies + model.num_shared_experts) * width / tensor
+        inner = tokens * (copies * rank.busiest + model.num_shared_experts) * width / tensor
         each = ROUTED_COPY + (0.0 if training.fused_experts else rank.common.unfused_copy)
         if model.biases:
             each += rank.common.expert_biases
-        routed = each * copies * hidden / tensor
+        routed = each * copies * rank.busiest * hidden / tensor
         routed += ROUTED_SCORE * tokens * model.num_experts / tensor
     forward = HALF * (own * passes.hidden[0] + rotated * passes.heads[0] + inner * passes.inner[0])
     backward = HALF * (own * passes.hidden[1] + rotated * passes.heads[1] + inner * passes.inner[1])

@@ -7,6 +7,7 @@ from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import dense_layer_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
+from engine.run.file import Run
 from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes
 from engine.simulate.axis_wires import line_rate
 from engine.simulate.layer_time import LayerTime, layer_time
@@ -65,7 +66,7 @@ class Job:
         world_size: GPUs.
         stream: that carries data parallelism.
         line_rate: of it, for a ring of the data-parallel ranks: several of a node share its ports.
-        plan, training: of the job.
+        run: all of the job.
     """
 
     work: Workload
@@ -75,13 +76,11 @@ class Job:
     world_size: Count
     stream: str
     line_rate: Bandwidth
-    plan: Plan
-    training: Training
+    run: Run
 
 
-def job(setting: Setting) -> Job:
-    """Return the job of a setting."""
-    model = MODELS[setting.model]
+def run_of(setting: Setting, zero_stage: Count = 1) -> Run:
+    """Return the job of a setting as a run."""
     tensor, stages = setting.tensor_parallel, setting.pipeline_parallel
     cluster = Cluster(
         gpu=GPUS[setting.gpu], gpus_per_node=8, nics_per_node=8, nic_bandwidth=setting.port
@@ -91,12 +90,21 @@ def job(setting: Setting) -> Job:
         tensor_parallel=tensor,
         pipeline_parallel=stages,
         sequence_parallel=tensor > 1,
+        zero_stage=zero_stage,
     )
     training = Training(
         micro_batch_size=1,
         global_batch_size=setting.data_parallel * setting.num_microbatches,
         sequence_length=setting.tokens,
     )
+    return Run(model=MODELS[setting.model], cluster=cluster, plan=plan, training=training)
+
+
+def job(setting: Setting) -> Job:
+    """Return the job of a setting, its stage in blocks of layers."""
+    run = run_of(setting)
+    model, cluster, plan, training = run.model, run.cluster, run.plan, run.training
+    tensor, stages = setting.tensor_parallel, setting.pipeline_parallel
     rank = rank_of(cluster, training)
     times = layer_time(model, plan, training, rank, sparse=False)
     layers = max(chunk_sizes(model.num_layers, stages))
@@ -129,8 +137,7 @@ def job(setting: Setting) -> Job:
         world_size=plan.world_size,
         stream=work.data.stream,
         line_rate=line_rate(cluster, rank, setting.data_parallel, tensor),
-        plan=plan,
-        training=training,
+        run=run,
     )
 
 

@@ -187,10 +187,12 @@ def tensor_traffic(setting: Setting, work: Job) -> tuple[Bytes, Count]:
     ranks = setting.tensor_parallel
     if ranks == 1:
         return 0.0, 0
-    passes = tensor_passes(sequence_parallel=work.plan.sequence_parallel)
+    passes = tensor_passes(sequence_parallel=work.run.plan.sequence_parallel)
     times = work.work.layers * work.layers * setting.num_microbatches
     hidden = MODELS[setting.model].hidden_size
-    sent = times * tensor_layer_bytes(local_tokens(work.plan, work.training), hidden, ranks, passes)
+    sent = times * tensor_layer_bytes(
+        local_tokens(work.run.plan, work.run.training), hidden, ranks, passes
+    )
     return sent, times * passes
 
 

@@ -1,7 +1,7 @@
 """How long the matrix products of one layer take on one rank, forward and both gradients."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.basis.units import Bytes, Parameters, Ratio, Seconds
 from engine.catalog.models import Model, head_size
@@ -83,8 +83,10 @@ def layer_products(
     in_place = rank.software.adds_in_place
     gradient = HALF if not in_place else 4.0 if halves_gradients(training) else 8.0
     for gemm in _as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
-        times = product_times(gemm, rank, linear=gemm.name != "router")
         grouped = gemm.name in GROUPED
+        if grouped and rank.busiest > 1:
+            gemm = replace(gemm, m=gemm.m * rank.busiest)
+        times = product_times(gemm, rank, linear=gemm.name != "router")
         if grouped:
             times = grouped_times(gemm, rank, times, gradient, each)
         forward, inputs, weights = forward + times[0], inputs + times[1], weights + times[2]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engine.basis.units import Bandwidth, Count, FlopRate, Seconds, Share
+from engine.basis.units import Bandwidth, Count, FlopRate, Ratio, Seconds, Share
 from engine.catalog.accelerators import Gpu
 from engine.catalog.constants import COMMON, Achieved, Common, achieved
 from engine.catalog.transports import INFINIBAND, TRANSPORTS, Transport
@@ -42,6 +42,7 @@ class Rank:
         software: the family.
         quantized: linear layers convert their operands to fp8.
         launches: of the host, for a layer with experts, forward.
+        busiest: tokens of the busiest rank of experts over their mean.
         common: constants of all types of GPU.
         placed: GPUs of one node that belong to the same group, by axis. What is not there follows
             from the order tensor, context, data, pipeline, the innermost first.
@@ -62,6 +63,7 @@ class Rank:
     software: Software
     quantized: bool
     launches: Seconds
+    busiest: Ratio
     common: Common
     placed: Mapping[Axis, Count] = field(default_factory=dict)
 
@@ -100,6 +102,7 @@ def rank_of(
         software=software,
         quantized=quantized,
         launches=common.grace_launches if gpu.host_link != "PCIe" else common.expert_launches,
+        busiest=1.0 if training.even_routing else common.busiest,
         common=common,
     )
 

@@ -83,7 +83,7 @@ def sharded(setting: Setting, zero_stage: Count) -> Sharded:
         states=states,
         memory=memory,
         peak=max(size for _, size in memory),
-        room=usable(base_memory(setting), base.training),
+        room=usable(base_memory(setting), base.run.training),
         sent=zero_bytes_sent(
             base.work.gradient * parameters,
             base.work.element * parameters,

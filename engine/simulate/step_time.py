@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.basis.units import Count, Ratio, Seconds
+from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.catalog.constants import COMMON, Achieved, Common
 from engine.catalog.models import Model, num_sparse_in
 from engine.formulas.operations import local_tokens
@@ -119,8 +119,14 @@ def step_time(
         ),
         bubble=_bubble(plan, training, slowest),
         optimizer=optimizer_time(plan, training, rank, weights),
-        other=common.host + compute * common.deviation * deviations_behind(plan.world_size),
+        other=common.host + compute * _behind(plan, common),
     )
+
+
+def _behind(plan: Plan, common: Common) -> Share:
+    """Return how far the slowest of all GPUs is behind their mean, once per step or per layer."""
+    each = common.layer_deviation if plan.zero_stage == 3 else common.deviation
+    return each * deviations_behind(plan.world_size)
 
 
 def _layer_times(

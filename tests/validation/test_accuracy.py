@@ -44,11 +44,21 @@ def test_all_dense_step_times_are_within_seven_percent_in_the_mean():
     assert statistics.fmean(sizes(mixture=False)) <= 0.07
 
 
-@pytest.mark.parametrize(("which", "most"), [("dense", 0.07), ("mixture", 0.14)])
-def test_step_times_without_their_source_are_within_reach_in_the_mean(which, most):
+def unseen_sizes(which):
+    """Absolute errors without their source, the smallest first."""
     logs = read_unseen()
-    errors = [abs(math.expm1(logs[case.row["row_id"]][1])) for case in RUNS if kind(case) == which]
-    assert statistics.fmean(errors) <= most
+    runs = [case for case in RUNS if kind(case) == which]
+    return sorted(abs(math.expm1(logs[case.row["row_id"]][1])) for case in runs)
+
+
+@pytest.mark.parametrize(("which", "most"), [("dense", 0.06), ("mixture", 0.12)])
+def test_step_times_without_their_source_are_within_reach_in_the_mean(which, most):
+    assert statistics.fmean(unseen_sizes(which)) <= most
+
+
+def test_nine_in_ten_dense_step_times_are_within_thirteen_percent_without_their_source():
+    errors = unseen_sizes("dense")
+    assert errors[int(0.9 * len(errors))] <= 0.13
 
 
 def unseen_runs():

@@ -32,9 +32,10 @@ from engine.form.sharded.lab import (
     capacity,
     fit,
     simulated,
+    simulated_step,
     timeline,
 )
-from engine.simulate.overlap_job import Setting
+from engine.simulate.overlap_job import Setting, run_of
 from engine.simulate.sharded_step import Sharded, sharded, step_length
 
 TITLE = "ZeRO-2 at real scale"
@@ -130,7 +131,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell, stage = Teller(result, inputs), int(inputs.zero_stage)
     own = result.runs[stage]
     return {
-        **tell.values("step_time", "exposed"),
+        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.micro_batches), stage)),
+        **tell.values("exposed"),
         "regime": _regime(tell, result),
         "timeline": partial(
             timeline,

@@ -21,9 +21,10 @@ from engine.form.sharded.lab import (
     LabTokens,
     fit,
     simulated,
+    simulated_step,
     timeline,
 )
-from engine.simulate.overlap_job import Setting
+from engine.simulate.overlap_job import Setting, run_of
 from engine.simulate.sharded_step import Sharded, sharded
 
 TITLE = "ZeRO-3 at real scale"
@@ -121,7 +122,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         "carousel": partial(carousel, result.ran),
-        **tell.values("step_time", "exposed"),
+        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.prefetch), 3)),
+        **tell.values("exposed"),
         "regime": _regime(tell, inputs, result),
         "timeline": partial(
             timeline,

@@ -4,4 +4,4 @@
 # the ratio of their speeds.
 PAIRS = 433
 GAIN_MEDIAN = 0.040
-GAIN_ERROR = 0.081
+GAIN_ERROR = 0.082

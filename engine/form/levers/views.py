@@ -20,6 +20,7 @@ from engine.basis.views import (
 from engine.form.levers.accuracy import GAIN_ERROR, PAIRS
 from engine.form.levers.changes import Lever
 from engine.form.levers.model import Gain, Job
+from engine.form.run.known import known
 
 _FAMILIES = {
     "setting": ("setting", "compute"),
@@ -45,7 +46,7 @@ def step_value(tell: Teller, found: Job) -> Value:
     fitted = "The cost model, whose constants are fitted to published runs."
     return tell.value(
         "step_time",
-        receipt=Receipt(assumptions=(fitted, *found.changes, band())),
+        receipt=Receipt(assumptions=(fitted, *found.changes, *known(found.run), band())),
         note="" if found.fits else "the job does not fit: this step cannot run",
     )
 

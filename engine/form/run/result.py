@@ -4,13 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from engine.basis.text import Sentence, say
 from engine.basis.told import Told
 from engine.basis.units import (
-    COUNT,
-    SECONDS,
-    SHARE,
-    TOKENS,
     Bytes,
     Count,
     FlopRate,
@@ -21,75 +16,14 @@ from engine.basis.units import (
     TokenRate,
     Tokens,
 )
-from engine.catalog.nearby import Nearby
-from engine.catalog.published_runs_sources import SOURCES
-from engine.form.run.accuracy import ACCURACY, LEFT_OUT
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.file import Run
-from engine.simulate.nearest_runs import nearest
-from engine.simulate.step_range import spread
 
 Estimate = Mapping[str, Any]
 _COUNTED = (
     "Megatron's count: attention in full, the output layer, no recomputation.",
     "Other sources count otherwise; compare times instead.",
 )
-
-
-def band(kind: str) -> Sentence:
-    """Return how far such predictions are from published runs that the fit did not see."""
-    if kind == "memory":
-        numbers = ACCURACY["memory"]
-        words = "On {rows} published peaks of memory the mean error is {mean}; nine in ten are "
-        words += "within {tail}."
-    else:
-        left_out = {of: (rows, mean, tail) for _, of, rows, mean, tail, _ in LEFT_OUT[:2]}
-        numbers = left_out[kind]
-        what = {"dense": "dense models", "mixture": "two mixtures of experts"}[kind]
-        words = f"Fitted without their source, {{rows}} published steps of {what} come out "
-        words += "{mean} off in the mean, nine in ten within {tail}."
-    rows, mean, tail = numbers
-    return say(words, rows=(rows, COUNT), mean=(mean, SHARE), tail=(tail, SHARE))
-
-
-def near(run: Run) -> Sentence:
-    """Return in what range four in five such steps lie, on what it rests, and what lies beyond."""
-    found = spread(run)
-    words = "Four in five unseen runs of this kind ({runs} {name}) took between {less} less and "
-    words += "{more} more than predicted."
-    if found.beyond:
-        words = f"The range is widened, from {found.low:.2f} to {found.high:.2f} times this step. "
-        words += " ".join(found.beyond) + " The {runs} runs nearest in kind are {name}."
-        return say(words.replace("{name}", found.name), runs=(found.runs, COUNT))
-    return say(
-        words.replace("{name}", found.name),
-        runs=(found.runs, COUNT),
-        less=(1 - found.low, SHARE),
-        more=(found.high - 1, SHARE),
-    )
-
-
-def measured_nearby(run: Run) -> tuple[Sentence, ...]:
-    """Return what was measured of the published runs nearest to a run."""
-    return tuple(_measured(one) for one in nearest(run))
-
-
-def _measured(one: Nearby) -> Sentence:
-    sizes = {
-        "TP": one.tensor, "PP": one.pipeline, "CP": one.context, "EP": one.expert
-    }  # fmt: skip
-    plan = " ".join(f"{key}{size}" for key, size in sizes.items() if size > 1)
-    plan += f"{' ' if plan else ''}ZeRO-{one.zero}" if one.zero else ""
-    precision = {16: "16 bits", 8: "fp8", 4: "fp4"}[one.bits]
-    source = tuple(SOURCES.values())[one.source][1]
-    return say(
-        f"Measured nearby: {one.name} on {{gpus}} {one.gpu} in {precision}, {plan or 'no split'}, "
-        f"{{batch}} sequences of {{length}}: {{time}} ({source}).",
-        gpus=(one.gpus, COUNT),
-        batch=(one.batch, COUNT),
-        length=(one.length, TOKENS),
-        time=(one.time, SECONDS),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

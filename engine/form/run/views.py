@@ -4,7 +4,8 @@ from engine.basis.text import Text
 from engine.basis.told import Teller
 from engine.basis.views import Value
 from engine.form.run.equations import HFU, MFU, PEAK, STEP, TOKENS_PER_SECOND
-from engine.form.run.result import Estimate, band, estimated, held, measured_nearby, near
+from engine.form.run.known import known, memory_error, near
+from engine.form.run.result import Estimate, estimated, held
 from engine.run.file import Run
 
 EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)
@@ -32,7 +33,7 @@ def values(run: Run, found: Estimate) -> dict[str, Value]:
 
 def peak(run: Run, found: Estimate) -> Value:
     """Return the memory of the fullest GPU."""
-    error = band("memory")
+    error = memory_error()
     return Teller(held(found), equations=(PEAK,)).value(
         "peak_memory",
         assumes=(error, "An allocator's peak; nvidia-smi adds the context of CUDA and NCCL."),
@@ -43,7 +44,6 @@ def peak(run: Run, found: Estimate) -> Value:
 
 def _assumptions(run: Run) -> tuple[Text, ...]:
     return (
-        near(run),
-        *measured_nearby(run),
+        *known(run),
         "The slowest rank sets the step; experts are loaded evenly; no failure, no checkpoint.",
     )

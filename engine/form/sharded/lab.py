@@ -7,8 +7,10 @@ from engine.basis.inputs import GBITS, PERCENT, Choice, Number
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told
 from engine.basis.units import BYTES, SECONDS, Count, Gbit
-from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline
+from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline, Value
 from engine.catalog.models import MODELS
+from engine.form.run.known import unranged
+from engine.run.file import Run
 from engine.simulate.sharded_step import Sharded
 from engine.simulate.stream_account import Stretch, cut, joined
 from engine.simulate.streams import COMPUTE
@@ -66,6 +68,11 @@ def simulated(sources: tuple[str, ...], label: str, note: str, color: str = "ink
     return Told(
         label, note=note, color=color, assumes=SIMULATED, sources=sources, basis="simulated"
     )
+
+
+def simulated_step(tell: Teller, run: Run) -> Value:
+    """Return the simulated step, with what was measured of the runs nearest to it."""
+    return tell.value("step_time", assumes=(*SIMULATED, *unranged(run)))
 
 
 _LANES: Mapping[str, str] = {

@@ -6,8 +6,10 @@ from engine.basis.told import Teller, Views
 from engine.basis.views import Badge, Challenge, Condition, Scalar
 from engine.calculators.one_gpu.accumulation_cost import charts
 from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs as Inputs
+from engine.calculators.one_gpu.accumulation_cost.result import MODELLED
 from engine.calculators.one_gpu.accumulation_cost.result import Result as Result
 from engine.calculators.one_gpu.accumulation_cost.result import solve as solve
+from engine.form.run.known import known
 from engine.formulas.volumes import ZERO_BYTES
 
 TITLE = "Accumulation at scale"
@@ -37,9 +39,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "fits": _fits(tell, result),
         "sent": tell.value("sent", symbols={"n": "world_size"}),
-        **tell.values(
-            "per_token", "collectives", "tokens", "held", "at_once", "token_rate", "gained"
-        ),
+        **tell.values("per_token", "collectives", "tokens", "held", "at_once"),
+        "token_rate": tell.value("token_rate", assumes=(MODELLED, *known(result.run))),
+        **tell.values("gained"),
         "memory": partial(charts.memory, inputs, result),
         "volume": partial(charts.volume, inputs, result),
         "speed": partial(charts.speeds, inputs, result),

@@ -8,10 +8,23 @@ from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
 from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs, step_of
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
+from engine.run.file import Run
 from engine.run.parallelism import Training
-from engine.simulate.accumulation import GRADIENT, PARAMETER, accumulated_passes, held, sent, speed
+from engine.simulate.accumulation import (
+    GRADIENT,
+    PARAMETER,
+    accumulated_passes,
+    held,
+    run_of,
+    sent,
+    speed,
+)
 from engine.simulate.memory import usable
 
+MODELLED = (
+    "The step model of all pages; nodes of 8 GPUs. It knows FSDP as it comes: that gradients are "
+    "reduced, or parameters gathered, less often is not counted."
+)
 _WIRE = ("Gradients travel in 4 bytes, parameters in 2, in rings over all GPUs.",)
 
 
@@ -20,6 +33,7 @@ class Result:
     """One step of so many micro-batches.
 
     Attributes:
+        run: the job.
         own: tokens of one GPU.
         usable: of a GPU's memory.
     """
@@ -83,10 +97,7 @@ class Result:
         Told(
             "Tokens per second and GPU",
             color="compute",
-            assumes=(
-                "The step model of all pages; nodes of 8 GPUs. It knows FSDP as it comes: that "
-                "gradients are reduced, or parameters gathered, less often is not counted.",
-            ),
+            assumes=(MODELLED,),
             sources=("korthikanti2022",),
         ),
     ]
@@ -116,6 +127,7 @@ class Result:
             sources=("narayanan2019",),
         ),
     ]
+    run: Run
 
 
 def solve(inputs: Inputs) -> Result:
@@ -141,6 +153,7 @@ def solve(inputs: Inputs) -> Result:
         at_once=held(step, at_once=True).total,
         usable=usable(step.cluster.gpu.memory, training),
         token_rate=rate,
+        run=run_of(step),
         gained=rate / speed(step_of(inputs, count=1)),
         bubble=bubble_share(stages, count),
         in_flight=one_f_one_b_peak(0, stages, count),

@@ -3,7 +3,7 @@
 from engine.basis.told import Teller
 from engine.basis.views import Badge, Value
 from engine.calculators.one_gpu.largest_batch.result import Result
-from engine.form.run.result import band
+from engine.form.run.known import known, memory_error
 from engine.simulate.largest_batch import SEQUENCES
 
 _PAPERS = ("korthikanti2022", "rajbhandari2020")
@@ -12,7 +12,7 @@ _PAPERS = ("korthikanti2022", "rajbhandari2020")
 def values(tell: Teller, result: Result) -> dict[str, Value]:
     """Return the memory of the fullest GPU, part by part, and the speed."""
     run = result.found.run
-    peak = (band("memory"), "An allocator's peak, the context of CUDA left out.")
+    peak = (memory_error(), "An allocator's peak, the context of CUDA left out.")
     return {
         "total": tell.value("total", assumes=peak, sources=_PAPERS),
         **tell.values("fixed", "per_sequence"),
@@ -20,7 +20,7 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
         "token_rate": tell.value(
             "token_rate",
             assumes=(
-                band("mixture" if run.model.num_experts else "dense"),
+                *known(run),
                 f"Each data-parallel rank works through {SEQUENCES} sequences in a step.",
                 "Nodes of 8 GPUs with one port of 400 Gb/s for each.",
             ),
@@ -41,7 +41,7 @@ def largest(tell: Teller, result: Result) -> Value:
     return tell.value(
         "largest",
         assumes=(
-            band("memory"),
+            memory_error(),
             "The line is that of the pipeline stage which runs out of memory first.",
             "The CUDA context and the channels of NCCL are taken as measured on an A100.",
         ),

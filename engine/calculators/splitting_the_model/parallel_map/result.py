@@ -20,8 +20,8 @@ from engine.form.run import inputs as run_inputs
 from engine.form.run.repair import run_of
 from engine.simulate.mapped_plan import MappedPlan, Order, mapped_plan
 
-_ORDER = "Links as the order of the ranks places them; each GPU has its share of the ports."
-_MODELLED = (_ORDER, "The cost model of the estimates, whose error other pages measure.")
+ORDER = "Links as the order of the ranks places them; each GPU has its share of the ports."
+_MODELLED = (ORDER, "The cost model of the estimates, whose error other pages measure.")
 _SOURCES = ("narayanan2021", "korthikanti2022")
 
 
@@ -56,9 +56,9 @@ class Result:
     num_nodes: Count
     step: Annotated[
         Seconds,
-        Told("Step", "T", note="{waiting} of it waits for communication", assumes=(_ORDER,)),
+        Told("Step", "T", note="{waiting} of it waits for communication", assumes=(ORDER,)),
     ]
-    worst_swap: Annotated[Seconds, Told("Step after the worst swap of two axes", assumes=(_ORDER,))]
+    worst_swap: Annotated[Seconds, Told("Step after the worst swap of two axes", assumes=(ORDER,))]
     waits: Annotated[
         Seconds,
         Told(

@@ -7,9 +7,10 @@ from engine.basis.text import Sentence, Text, say, words
 from engine.basis.told import Teller
 from engine.basis.units import SECONDS, SHARE, Seconds
 from engine.basis.views import Badge, Value
-from engine.calculators.splitting_the_model.parallel_map.result import Result
+from engine.calculators.splitting_the_model.parallel_map.result import ORDER, Result
 from engine.form.counted import noun
 from engine.form.run.equations import STEP
+from engine.form.run.known import known, near
 from engine.form.step_parts import step_symbols
 from engine.simulate.mapped_plan import exposed
 from engine.simulate.rank import Axis
@@ -40,12 +41,15 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
             symbols=sizes,
             note=f"on {{num_nodes}} {noun(result.num_nodes, 'node')}",
         ),
-        "step": tell.value("step", symbols=step_symbols(plan.step)),
+        "step": tell.value(
+            "step", symbols=step_symbols(plan.step), assumes=(ORDER, *known(plan.run))
+        ),
         "worst_swap": tell.value(
             "worst_swap",
             equation=STEP,
             symbols=step_symbols(worst.step if worst else plan.step),
             note=swapped,
+            assumes=(ORDER, near(plan.run)),
         ),
         **tell.values("waits", "tensor_waits", "tensor_leaves", "leaves"),
     }

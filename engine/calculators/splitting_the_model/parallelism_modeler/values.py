@@ -10,7 +10,7 @@ from engine.calculators.splitting_the_model.parallelism_modeler.published import
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.counted import noun
 from engine.form.run.equations import PEAK, STEP
-from engine.form.run.result import band
+from engine.form.run.known import known, memory_error, near
 from engine.form.step_parts import peak_symbols, step_symbols
 from engine.formulas.axes import EXPOSED_RATIO, LEAST_BANDWIDTH, STAGE_MESSAGE
 from engine.formulas.overlap import COMPUTE_TIME
@@ -37,22 +37,19 @@ EQUATIONS: tuple[Equation, ...] = (
 )
 
 
-def _band(result: Result) -> Text:
-    return band("mixture" if result.plan.run.model.num_experts else "dense")
-
-
 def of_step(tell: Teller, result: Result) -> dict[str, Value]:
     """Return the step, what it costs, and the computation of a GPU."""
-    mean = _band(result)
+    run = result.plan.run
     return {
         "step": tell.value(
             "step",
             symbols=step_symbols(result.plan.step),
             note=f"{{tokens}} tokens on {{gpus}} {noun(result.gpus, 'GPU')}",
-            assumes=(mean, "The slowest stage sets the pace."),
+            assumes=(*known(run), "The slowest stage sets the pace."),
         ),
         "token_time": tell.value(
-            "token_time", assumes=("The step times the GPUs, over the tokens of the step.", mean)
+            "token_time",
+            assumes=("The step times the GPUs, over the tokens of the step.", near(run)),
         ),
         "token_rate": _beside(tell, result, "token_rate"),
         "mfu": _beside(tell, result, "mfu"),
@@ -86,12 +83,12 @@ def _beside(tell: Teller, result: Result, name: str) -> Value:
 
 def _more(name: str, result: Result) -> tuple[Text, ...]:
     counted = ("Attention is counted in full, as if nothing were masked.",) if name == "mfu" else ()
-    return (_band(result), *counted)
+    return (near(result.plan.run), *counted)
 
 
 def ratio(tell: Teller, result: Result) -> Value:
     """Return exposed communication over computation."""
-    assumes = (_band(result), "The bubble is waiting, not communication.")
+    assumes = (near(result.plan.run), "The bubble is waiting, not communication.")
     return tell.value("ratio", symbols={"Tc": "compute"}, assumes=assumes)
 
 
@@ -174,7 +171,7 @@ def of_memory(tell: Teller, result: Result) -> dict[str, Value]:
         "activation": tell.value(
             "activation",
             assumes=(
-                band("memory"),
+                memory_error(),
                 tell.say(
                     kept + "each GPU.",
                     first_held=(result.first_held, COUNT),
@@ -185,7 +182,7 @@ def of_memory(tell: Teller, result: Result) -> dict[str, Value]:
         "peak_memory": tell.value(
             "peak_memory",
             symbols=peak_symbols(fullest.memory),
-            assumes=(band("memory"),),
+            assumes=(memory_error(),),
             note=f"stage {result.plan.fullest}; of {{sold}} as sold {{usable}} may be filled",
         ),
     }

@@ -6,6 +6,7 @@ from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Badge, Published, Table, Value
 from engine.calculators.whole_runs.overlap_schedules.result import Result, wire_of
 from engine.form.overlap.inputs import SCHEDULES, Inputs
+from engine.form.run.known import unranged
 from engine.simulate.overlap_step import Outcome
 
 _PARTS = {
@@ -48,7 +49,10 @@ def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
     _, *rest = tell.value("wire_minimum").receipt.assumptions
     line = f"{{sent}} at the line rate of {wire}, {{line_rate}}, and nothing else."
     return {
-        **tell.values("step_time"),
+        "step_time": tell.value(
+            "step_time",
+            assumes=(*tell.value("step_time").receipt.assumptions, *unranged(result.work.run)),
+        ),
         "exposed": tell.value("exposed", note=f"per step, {SCHEDULES[inputs.schedule]}"),
         **tell.values("contention"),
         "hidden": tell.value("hidden", published=_CLAIMS["hidden"]),

@@ -7,7 +7,7 @@ from engine.basis.told import Teller
 from engine.basis.units import GPU_TIME, SECONDS, SHARE, as_given
 from engine.basis.views import Cell, Published, Table, Value
 from engine.calculators.whole_runs.stack_explorer.result import Result
-from engine.form.run.result import band
+from engine.form.run.known import near
 
 
 def beside(mfu: Value, result: Result) -> Value:
@@ -35,7 +35,7 @@ def table(tell: Teller, result: Result) -> Table:
     )
     if known:
         rows = (
-            ("MFU", say("{m}", m=(known.mfu, SHARE)), tell.say("{mfu}"), band("dense")),
+            ("MFU", say("{m}", m=(known.mfu, SHARE)), tell.say("{mfu}"), near(result.job.run)),
             (
                 "The run",
                 say(
