@@ -78,6 +78,30 @@ REPORTED: Mapping[str, Reported] = {
         said="6,667 tokens per second and GPU, compiled",
         source="torchtitan",
     ),
+    # The page names neither GPUs nor batch: a step of four million tokens on 64 GPUs is taken.
+    "OLMo-core: OLMo 2 7B, FSDP on H100": Reported(
+        settings={
+            "model": "olmo-2-7b",
+            "sequence_length": 4096,
+            "gpu": "H100-SXM",
+            "world_size": 64,
+            "tensor_parallel": 1,
+            "pipeline_parallel": 1,
+            "virtual_pipeline": 1,
+            "context_parallel": 1,
+            "micro_batch_size": 2,
+            "global_batch_size": 1024,
+            "zero_stage": "3",
+            "framework": "fsdp",
+            "schedule": "1f1b",
+            "sequence_parallel": False,
+            "overlap_tensor_parallel": False,
+        },
+        figure="token_rate",
+        value=10_000.0,
+        said="10,000 tokens per second and GPU in BF16, 4,096 tokens (version 1.5.0)",
+        source="olmo_core",
+    ),
     "Llama 3 405B on 16,384 H100": Reported(
         settings={
             "model": "llama-3-405b",

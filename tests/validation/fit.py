@@ -51,6 +51,11 @@ class Constants:
     types: Mapping[str, Achieved]
     common: Common
 
+    def value(self, name: Name) -> float:
+        """Return one of them."""
+        owner, of = name
+        return float(getattr(self.types.get(owner, self.common), of))
+
     def moved(self, changes: Mapping[Name, float]) -> "Constants":
         """Return the constants with some of them multiplied by the exponential of their change."""
         types, common = dict(self.types), self.common
@@ -154,8 +159,7 @@ def pulled(at: Constants, shares: Mapping[str, float]) -> tuple[np.ndarray, np.n
     away, pull = [], []
     for owner, of in names():
         middle, strength = prior((owner, of))
-        value = getattr(at.common if owner == "common" else at.types[owner], of)
-        away.append(math.log(value / middle))
+        away.append(math.log(at.value((owner, of)) / middle))
         pull.append(strength * (1.0 if owner == "common" else max(shares.get(owner, 0.0), 1e-3)))
     return np.array(away), np.array(pull)
 

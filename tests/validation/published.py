@@ -5,32 +5,35 @@
 With TABLE (`training_runs.csv`) first copies the rows that can be used, facts only, to
 `engine/catalog/published_table.tsv`. Then predicts each row of that file, also with constants that
 were fitted without its source and without its model (`unseen.csv`), and writes what pages tell of
-it: `engine/form/run/accuracy.py`, `engine/catalog/unseen_errors.py` and
-`engine/catalog/nearby_table.tsv`. Run it after every change of a formula or a constant; tests
-compare the modules with what this prints.
+it: `engine/form/run/accuracy.py` and `fitted.py`, `engine/catalog/unseen_errors.py`,
+`unseen_table.tsv` and `nearby_table.tsv`. Run it after every change of a formula or a constant;
+tests compare the modules with what this prints.
 """
 
 import csv
 import math
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from engine.catalog.published_runs import SOURCES
 from engine.run.published import Case
 from engine.simulate.published_runs import Predicted, predictions
 from engine.simulate.step_range import classes_of
-from tests.validation.fit import family
+from tests.validation.fit import Name, family, prior, tabled
+from tests.validation.fit import lines as lines_of
 from tests.validation.nearby import nearby_text
 from tests.validation.rows import cases
-from tests.validation.unseen import unseen
+from tests.validation.unseen import reaches, unseen
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "engine" / "catalog" / "published_table.tsv"
 UNSEEN = Path(__file__).parent / "unseen.csv"
 ACCURACY = ROOT / "engine" / "form" / "run" / "accuracy.py"
 ERRORS = ROOT / "engine" / "catalog" / "unseen_errors.py"
+UNSEEN_RUNS = ROOT / "engine" / "catalog" / "unseen_table.tsv"
+CONSTANTS = ROOT / "engine" / "form" / "run" / "fitted.py"
 NEARBY = ROOT / "engine" / "catalog" / "nearby_table.tsv"
 KEPT = (
     *("row_id", "source_file", "input_completeness", "gpu", "n_gpus", "model", "n_layers"),
@@ -58,13 +61,42 @@ def copy(table: Path) -> None:
 
 
 def write_unseen(found: Sequence[Case]) -> None:
-    """Write the logarithms of predicted over measured: seen, without source, without model."""
-    seen, by_source, by_model = unseen(found)
+    """Write the logarithms of predicted over measured: seen, without source, without model.
+
+    And the constants, with what each was assumed and how far leaving a source out moves it.
+    """
+    drawn = lines_of(found, tabled())
+    seen, by_source, by_model = unseen(found, drawn)
+    CONSTANTS.write_text(constants_module(reaches(found, drawn)), encoding="utf-8")
     lines = ["row_id,seen,without_source,without_model"]
     lines += [
         f"{row},{seen[row]:.4f},{by_source[row]:.4f},{by_model[row]:.4f}" for row in sorted(seen)
     ]
     UNSEEN.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def constants_module(reached: Mapping[Name, tuple[float, float]]) -> str:
+    """Return the module that tells every fitted constant."""
+    at = tabled()
+    rows = [
+        (owner, of, at.value((owner, of)), prior((owner, of))[0], *ends)
+        for (owner, of), ends in reached.items()
+    ]
+    lines_ = [f'    ("{owner}", "{of}", ' + ", ".join(f"{x:.4g}" for x in numbers) + "),"
+              for owner, of, *numbers in rows]  # fmt: skip
+    return (
+        '"""What was fitted. Written by tests.validation.published."""\n\n'
+        "# Type of GPU, or common; constant; as fitted to all runs; as assumed before; the lowest\n"
+        "# and the highest when any one source is left out of the fit.\n"
+        "CONSTANTS: tuple[tuple[str, str, float, float, float, float], ...] = (\n"
+        + "\n".join(lines_)
+        + "\n)\n"
+    )
+
+
+def unseen_text() -> str:
+    """Return the table of each run's error with constants fitted without its source."""
+    return "".join(f"{row}\t{logs[1]:.4f}\n" for row, logs in read_unseen().items())
 
 
 def read_unseen() -> dict[str, tuple[float, float, float]]:
@@ -184,6 +216,7 @@ def main() -> None:
     write_unseen(found)
     ACCURACY.write_text(accuracy_module(predictions()), encoding="utf-8")
     ERRORS.write_text(errors_module(found), encoding="utf-8")
+    UNSEEN_RUNS.write_text(unseen_text(), encoding="utf-8")
     NEARBY.write_text(nearby_text(found), encoding="utf-8")
 
 

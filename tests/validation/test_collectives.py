@@ -5,7 +5,7 @@ import statistics
 import pytest
 
 from engine.basis.units import GB, MICRO, GiB, KiB, MiB
-from engine.catalog.transports import NVLINK, SWITCH, Transport
+from engine.catalog.transports import NVLINK, SWITCH, TRANSPORTS, Transport
 from engine.formulas.transfer_time import (
     all_reduce_time,
     ring_all_reduce_ramped_time,
@@ -43,6 +43,21 @@ def test_every_bus_bandwidth_below_1_mib_is_within_25_percent(name):
 @each("name", sorted(set(CURVES) - {"4 nodes, PyTorch"}))
 def test_every_bus_bandwidth_from_1_mib_on_is_within_12_percent(name):
     assert max(errors(name, MiB, 64 * GiB)) <= 0.12
+
+
+def test_the_fourth_efa_sums_few_bytes_on_two_nodes_of_b200_as_fast_as_one_public_test():
+    # Out of place, 8 to 256 bytes, 16 ranks; nothing was fitted to it (dstack's pull request 3961).
+    for size, seen in (
+        (8, 50.58),
+        (16, 54.55),
+        (32, 54.59),
+        (64, 55.60),
+        (128, 56.27),
+        (256, 57.14),
+    ):
+        port = 8 * 50 * GB
+        time = all_reduce_time(size, 16, 2, port, True, TRANSPORTS["efa-v4"], 684 * GB)
+        assert time == pytest.approx(seen * MICRO, rel=0.15)
 
 
 def measured(name, size):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from engine.run.published import Case
-from tests.validation.fit import Constants, Lines, lines, ratio, solved, tabled
+from tests.validation.fit import Lines, Name, lines, names, ratio, solved, tabled
 
 # How far a constant may go that the runs left over say nothing of: all the way back to what was
 # assumed before.
@@ -50,10 +50,22 @@ def without(
     return errors
 
 
+def reaches(found: Sequence[Case], drawn: Lines) -> dict[Name, tuple[float, float]]:
+    """Return between which values each constant lies when any one source is left out."""
+    values: dict[Name, list[float]] = {name: [] for name in names()}
+    for key in sorted({source_of(case) for case in found}):
+        rest = [i for i, case in enumerate(found) if case.trusted and source_of(case) != key]
+        kept = Lines(at=drawn.at, ratios=drawn.ratios[rest], slopes=drawn.slopes[rest])
+        moved = drawn.at.moved(solved(kept, [found[i] for i in rest], REACH))
+        for name, one in values.items():
+            one.append(moved.value(name))
+    return {name: (min(one), max(one)) for name, one in values.items()}
+
+
 def unseen(
-    found: Sequence[Case], at: Constants | None = None
+    found: Sequence[Case], drawn: Lines | None = None
 ) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
     """Return, by row, the logarithm of predicted over measured: seen, by source, by model."""
-    drawn = lines(found, at or tabled())
+    drawn = drawn or lines(found, tabled())
     seen = {case.row["row_id"]: float(x) for case, x in zip(found, drawn.ratios, strict=True)}
     return seen, without(source_of, found, drawn), without(model_of, found, drawn)

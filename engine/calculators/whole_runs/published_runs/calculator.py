@@ -6,10 +6,14 @@ from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Switch
 from engine.basis.told import Teller, Views
-from engine.basis.views import Value
+from engine.basis.views import Badge, Value
+from engine.calculators.whole_runs.published_runs import picked as pick
 from engine.calculators.whole_runs.published_runs import tables
 from engine.calculators.whole_runs.published_runs import views as pictures
+from engine.calculators.whole_runs.published_runs.constants import constants
+from engine.calculators.whole_runs.published_runs.picked import picked
 from engine.calculators.whole_runs.published_runs.read import Published, named, published
+from engine.calculators.whole_runs.published_runs.reports import reports
 from engine.calculators.whole_runs.published_runs.result import ERROR, Result, result_of
 from engine.catalog.published_runs import SOURCES
 
@@ -78,11 +82,24 @@ class Inputs:
         ),
     ] = "worst"
     page: Annotated[int, Number(label="Page", low=1, high=_PAGES, whole=True)] = 1
+    pick: Annotated[
+        int,
+        Number(
+            label="Run",
+            low=1,
+            high=len(published()),
+            whole=True,
+            help="Of the chosen runs, in their order.",
+        ),
+    ] = 100
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the chosen runs and what their errors amount to."""
-    return result_of([row for row in published() if _wanted(row, inputs)])
+    wanted = [row for row in published() if _wanted(row, inputs)]
+    ordered = tables.in_order(wanted, inputs.order)
+    one = picked(ordered[min(inputs.pick, len(ordered)) - 1]) if ordered else None
+    return result_of(wanted, one)
 
 
 def _wanted(row: Published, inputs: Inputs) -> bool:
@@ -117,6 +134,24 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("left_out_dense", "left_out_mixture"),
         "left_out": tables.left_out,
         **tell.values("constants"),
+        "constants_table": constants,
+        "reports": reports,
+        **_picked(tell, result),
+    }
+
+
+def _picked(tell: Teller, result: Result) -> Views:
+    """Return the run that the reader picked; nothing where no run is left."""
+    one = result.picked
+    if one is None:
+        none = Badge(text="No run", sentence="No run is left to pick.", color="muted")
+        return {"picked_verdict": none}
+    own, cited = Teller(one), named([one.run])
+    return {
+        "picked_verdict": pick.verdict(own, one),
+        "picked_bars": partial(pick.bars, own, one),
+        "picked_step": own.value("picked_step", note=one.run.name, sources=cited),
+        "picked_measured": own.value("picked_measured", sources=cited),
     }
 
 

@@ -8,9 +8,11 @@ from typing import Annotated
 from engine.basis.equation import Equation
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.calculators.whole_runs.published_runs.picked import Picked
 from engine.calculators.whole_runs.published_runs.read import Published
-from engine.catalog.constants import Achieved, Common
+from engine.catalog.constants import Achieved
 from engine.form.run import accuracy
+from engine.form.run.fitted import CONSTANTS
 from engine.form.run.inputs import Inputs as RunInputs
 from engine.simulate.errors import from_median, spread
 
@@ -23,9 +25,6 @@ ERROR = Equation(
         "M": (r"T_{\mathrm{measured}}", "measured step"),
     },
 )
-# Constants of one type of GPU that are fitted, and the types that there are runs for.
-FREE = ("matmul", "matmul_fp8", "attention_forward", "attention_backward", "fill")
-FITTED = ("A100", "H100", "B200", "GB200", "B300", "GB300")
 _TOGETHER = (
     "Error: predicted step time divided by the measured one, minus one.",
     "The constants were fitted to most of these runs; no row has a factor of its own.",
@@ -82,6 +81,7 @@ class Result:
     left_out_mixture: Annotated[
         Share, Told("Left out, mixtures", assumes=_LEFT_OUT, basis="measured")
     ]
+    picked: Picked | None
     constants: Annotated[
         Count,
         Told(
@@ -99,16 +99,16 @@ class Result:
     shared: Count
 
 
-def result_of(runs: Sequence[Published]) -> Result:
-    """Return what the errors of these runs amount to."""
+def result_of(runs: Sequence[Published], picked: Picked | None) -> Result:
+    """Return what the errors of these runs amount to, and the run that is picked."""
     found = spread([row.error for row in runs])
     held = tuple(row for row in runs if row.memory)
     peaks = spread([memory_error(row) for row in held])
     worst = max(runs, key=lambda row: abs(row.error), default=None)
     twins = _twins(runs)
     left_out = {kind: mean for name, kind, _, mean, _, _ in accuracy.LEFT_OUT if name == "all"}
-    # All but the gap between kernels are fitted.
-    shared = len(fields(Common)) - 1
+    types = {owner for owner, *_ in CONSTANTS} - {"common"}
+    shared = sum(owner == "common" for owner, *_ in CONSTANTS)
     return Result(
         runs=tuple(runs),
         rows=len(runs),
@@ -129,10 +129,11 @@ def result_of(runs: Sequence[Published]) -> Result:
         memory_p90=peaks.p90,
         left_out_dense=left_out["dense"],
         left_out_mixture=left_out["mixture"],
-        constants=len(FREE) * len(FITTED) + shared,
-        free=len(FREE),
+        picked=picked,
+        constants=len(CONSTANTS),
+        free=(len(CONSTANTS) - shared) // len(types),
         every=len(fields(Achieved)),
-        types=len(FITTED),
+        types=len(types),
         shared=shared,
     )
 

@@ -19,14 +19,19 @@ def signed(value: Ratio) -> str:
     return f"{'+' if value >= 0 else '−'}{abs(value) * 100:.1f} %"
 
 
-def runs(rows: Sequence[Published], order: str, page: int) -> Table:
-    """Return one page of the chosen runs, each with a link that opens its estimate."""
+def in_order(rows: Sequence[Published], order: str) -> list[Published]:
+    """Return the runs, worst or best first, or as published."""
     keys: dict[str, Callable[[Published], float]] = {
         "worst": lambda row: -abs(row.error),
         "best": lambda row: abs(row.error),
         "source": lambda row: 0.0,
     }
-    ordered = sorted(rows, key=keys[order])
+    return sorted(rows, key=keys[order])
+
+
+def runs(rows: Sequence[Published], order: str, page: int) -> Table:
+    """Return one page of the chosen runs, each with a link that opens its estimate."""
+    ordered = in_order(rows, order)
     pages = max(1, -(-len(ordered) // PER_PAGE))
     page = min(page, pages)
     shown = ordered[(page - 1) * PER_PAGE : page * PER_PAGE]

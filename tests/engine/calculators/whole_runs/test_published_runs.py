@@ -11,6 +11,7 @@ from engine.answer import reply
 from engine.basis.text import DEFAULT, words
 from engine.basis.views import Open, Table, cell_words
 from engine.calculator import load, make
+from engine.calculators.whole_runs.published_runs.picked import picked
 from engine.calculators.whole_runs.published_runs.read import published, query_of
 from engine.catalog.published_runs import SOURCES
 from engine.catalog.reported import REPORTED
@@ -18,6 +19,7 @@ from engine.catalog.unseen_errors import CLASSES
 from engine.draw.fragments import table_fragment
 from engine.estimate import estimate
 from engine.form.run.accuracy import ACCURACY, LEFT_OUT
+from engine.form.run.fitted import CONSTANTS
 from engine.form.run.given import expressible
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.form.run.repair import repaired, run_of
@@ -27,6 +29,8 @@ from engine.simulate.step_range import spread
 from tests.each import each
 from tests.validation import published as written
 from tests.validation.any_run import any_document
+from tests.validation.fit import names as fitted_names
+from tests.validation.fit import prior, tabled
 from tests.validation.nearby import nearby_text
 
 RUN = Inputs()
@@ -59,6 +63,54 @@ def test_the_accuracy_is_that_of_the_engine():
     assert written.ACCURACY.read_text("utf-8") == written.accuracy_module(predictions()), STALE
     assert written.ERRORS.read_text("utf-8") == written.errors_module(CASES), STALE
     assert written.NEARBY.read_text("utf-8") == nearby_text(CASES), STALE
+    assert written.UNSEEN_RUNS.read_text("utf-8") == written.unseen_text(), STALE
+
+
+def test_the_constants_told_are_those_of_the_engine_and_lie_where_refits_put_them():
+    at = tabled()
+    told = {(owner, name): numbers for owner, name, *numbers in CONSTANTS}
+    assert list(told) == list(fitted_names())
+    for name, (value, before, low, high) in told.items():
+        assert value == pytest.approx(at.value(name), rel=1e-3), STALE
+        assert before == pytest.approx(prior(name)[0], rel=1e-3), STALE
+        assert low <= high
+
+
+def test_every_fitted_constant_stands_in_the_table_with_its_range():
+    rows = listed()["constants_table"].rows
+    assert len(rows) == len(CONSTANTS) == listed()["constants"].value
+    assert all(" to " in words(cell_words(row[-1]), DEFAULT) for row in rows)
+
+
+@each("pick", [1, 50, 300, len(RUNS)])
+def test_a_picked_run_shows_its_measurement_beside_a_prediction_that_did_not_see_it(pick):
+    views = listed(order="source", pick=pick)
+    row, logs = RUNS[pick - 1], written.read_unseen()
+    assert views["picked_measured"].value == row.measured
+    seen = math.log(views["picked_step"].value / row.measured)
+    assert seen == pytest.approx(logs[row.key][1], abs=1e-4)
+    bar, _, measured = views["picked_bars"].bars
+    inside = bar.low <= measured.segments[0].value <= bar.high
+    assert views["picked_verdict"].text == ("Inside the range" if inside else "Outside the range")
+
+
+def test_four_in_five_runs_lie_inside_their_range_when_picked():
+    inside = [picked(row).inside for row in RUNS]
+    assert 0.75 <= sum(inside) / len(inside) <= 0.90
+
+
+def test_a_filter_that_leaves_no_run_leaves_none_to_pick():
+    views = listed(kind="mixture", gpu="A100")
+    assert views["picked_verdict"].text == "No run"
+    assert "picked_step" not in views
+
+
+def test_famous_runs_stand_in_brackets_beside_what_was_published():
+    rows = listed()["reports"].rows
+    assert [row[0] for row in rows] == list(REPORTED)
+    names = " ".join(REPORTED)
+    assert all(name in names for name in ("Llama 3", "DeepSeek-V3", "OLMo"))
+    assert {row[5] for row in rows} <= {"inside", "outside"}
 
 
 def test_the_errors_seen_are_those_of_the_engine():

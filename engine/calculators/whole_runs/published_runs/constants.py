@@ -1,0 +1,55 @@
+"""Every fitted constant: what it is, what was assumed before, and how far one source moves it."""
+
+from collections.abc import Mapping
+
+from engine.basis.text import Sentence, say
+from engine.basis.units import RATIO, SECONDS, SHARE, Quantity
+from engine.basis.views import Cell, Table
+from engine.form.run.fitted import CONSTANTS
+
+_WORDS: Mapping[str, tuple[str, Quantity]] = {
+    "matmul": ("products in 16 bits, of the peak", SHARE),
+    "matmul_fp8": ("products in FP8, of the peak", SHARE),
+    "attention_forward": ("fused attention forward, of the 16-bit peak", SHARE),
+    "attention_backward": ("fused attention backward, of the 16-bit peak", SHARE),
+    "fill": ("to fill and to empty a tile", SECONDS),
+    "hidden": ("of a layer's collectives, hidden where they overlap", SHARE),
+    "exchange_hidden": ("of the exchange of tokens, hidden beside another micro-batch", SHARE),
+    "cover": ("of the backward products, that hides a collective", SHARE),
+    "exposed_sends": ("of the messages between pieces, exposed", SHARE),
+    "host": ("the host's share of a step", SECONDS),
+    "deviation": ("standard deviation of the speed of GPUs", SHARE),
+    "layer_deviation": ("the same, where all meet in every layer (ZeRO-3)", SHARE),
+    "taken": ("taken from computation by gathers of ZeRO-3, of their time", SHARE),
+    "fetch_ahead": ("of computation, that hides DeepSpeed's gathers of ZeRO-3", SHARE),
+    "expert_launches": ("launches of a layer of experts, forward", SECONDS),
+    "grace_launches": ("the same, host Grace with captured parts", SECONDS),
+    "first_attention": ("first FlashAttention, of the rate of the second", SHARE),
+    "busiest": ("busiest rank of experts over the mean, router not forced", RATIO),
+    "matmul_fp4": ("products in FP4, of the peak", SHARE),
+    "expert_biases": ("bytes for an element of a copy, biases of experts", RATIO),
+    "unfused_copy": ("bytes for an element of a copy, separate kernels", RATIO),
+}
+
+
+def constants() -> Table:
+    """Return the table."""
+    return Table(
+        title="Every fitted constant",
+        columns=("of", "constant", "assumed before", "fitted", "without any one source"),
+        rows=tuple(_row(*one) for one in CONSTANTS),
+        caption="The last column tells between which values a constant lies when one source after "
+        "another is left out of the fit.",
+    )
+
+
+def _row(
+    owner: str, name: str, value: float, before: float, low: float, high: float
+) -> tuple[Cell, ...]:
+    words, quantity = _WORDS[name]
+
+    def told(number: float) -> Sentence:
+        return say("{x}", x=(number, quantity))
+
+    reach = say("{a} to {b}", a=(low, quantity), b=(high, quantity))
+    return (owner if owner != "common" else "all", words, told(before), told(value), reach)

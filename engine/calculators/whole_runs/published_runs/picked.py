@@ -1,0 +1,100 @@
+"""One published run that the reader picks: predicted without its source, its range, measured."""
+
+from dataclasses import dataclass
+from math import exp
+from typing import Annotated
+
+from engine.basis.told import Teller, Told
+from engine.basis.units import COUNT, Seconds
+from engine.basis.views import Badge, Bar, Bars, Segment
+from engine.calculators.whole_runs.published_runs.read import Published
+from engine.catalog.unseen_runs import unseen_logs
+from engine.simulate.step_range import Spread, step_range
+
+_WITHOUT = (
+    "The constants were fitted to all other sources, and this run was then predicted.",
+    "The range is that of its class, in which four of five unseen steps lie.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picked:
+    """A run beside its prediction.
+
+    Attributes:
+        run: it.
+        low, high: ends of the range of the prediction.
+        fitted: predicted with constants that were fitted to it too, if its source stands by it.
+        spread: what the range rests on.
+    """
+
+    run: Published
+    picked_step: Annotated[
+        Seconds, Told("Predicted, its source unseen", color="compute", assumes=_WITHOUT)
+    ]
+    picked_measured: Annotated[
+        Seconds, Told("Measured", color="accent", basis="measured", assumes=("By its source.",))
+    ]
+    low: Seconds
+    high: Seconds
+    fitted: Seconds
+    spread: Spread
+
+    @property
+    def inside(self) -> bool:
+        """Whether the measured step lies in the range."""
+        return self.low <= self.picked_measured <= self.high
+
+
+def picked(run: Published) -> Picked:
+    """Return a run beside what is predicted without its source."""
+    step = run.measured * exp(unseen_logs()[run.key])
+    low, high, spread = step_range(run.case.run, step)
+    return Picked(
+        run=run,
+        picked_step=step,
+        picked_measured=run.measured,
+        low=low,
+        high=high,
+        fitted=run.predicted,
+        spread=spread,
+    )
+
+
+def verdict(tell: Teller, one: Picked) -> Badge:
+    """Return whether the measured step lies in the range."""
+    run = one.run
+    words = f"{run.name} on {{gpus}} {run.family} in {run.given.precision}: measured "
+    words += "{picked_measured}, predicted {picked_step}, with a range from {low} to {high}. The "
+    words += f"range is that of {{runs}} {one.spread.name}."
+    return Badge(
+        text="Inside the range" if one.inside else "Outside the range",
+        sentence=tell.say(
+            words, gpus=(float(run.world_size), COUNT), runs=(float(one.spread.runs), COUNT)
+        ),
+        color="compute" if one.inside else "bad",
+    )
+
+
+def bars(tell: Teller, one: Picked) -> Bars:
+    """Return prediction with its range, the fitted one, and the measurement."""
+    most = max(one.high, one.picked_measured, one.fitted)
+    return Bars(
+        title="Predicted and measured",
+        axis=tell.axis("picked_step", "time of a step", low=0.0, high=1.08 * most),
+        bars=(
+            _bar("unseen", "predicted, source unseen", one.picked_step, "compute", one.low,
+                 one.high),
+            _bar("seen", "predicted, all sources seen", one.fitted, "muted"),
+            _bar("measured", "measured", one.picked_measured, "accent"),
+        ),
+        caption="The thin line is the range. In four of five unseen runs the measured step lies "
+        "inside it.",
+    )  # fmt: skip
+
+
+def _bar(
+    key: str, label: str, value: Seconds, color: str, low: Seconds = 0.0, high: Seconds = 0.0
+) -> Bar:
+    segment = Segment(key=key, label=label, value=value, color=color)
+    return Bar(key=key, label=label, segments=(segment,), low=low, high=high)
