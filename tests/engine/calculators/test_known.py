@@ -14,15 +14,17 @@ ENGINE = Path(__file__).parents[3] / "engine"
 STEP = "engine/simulate/step_time.py"
 # What the model of a step also serves, and why no step is predicted there.
 NO_STEP = {
+    "async_tensor": "plays one layer",
     "claims_checked": "checks what published texts say of collectives and schedules",
     "elasticities": "tells by how much a step changes",
     "published_runs": "shows each prediction beside what was measured of that very run",
     "recompute_measured": "shows one layer beside what was measured of it",
+    "tensor_measured": "shows by how much throughput falls, beside what was measured",
 }
 SIMULATED = ("overlap_schedules", "zero_2_lab", "zero_3_lab")
 RANGED = (
     *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
-    *("parallelism_modeler", "stack_explorer"),
+    *("parallelism_modeler", "stack_explorer", "tensor_lab"),
 )
 
 

@@ -6,9 +6,11 @@ from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.tensor_lab import charts
 from engine.calculators.splitting_the_model.tensor_lab.inputs import PRESETS as PRESETS
 from engine.calculators.splitting_the_model.tensor_lab.inputs import Inputs as Inputs
+from engine.calculators.splitting_the_model.tensor_lab.result import PREDICTED
 from engine.calculators.splitting_the_model.tensor_lab.result import Result as Result
 from engine.calculators.splitting_the_model.tensor_lab.result import solve as solve
 from engine.calculators.splitting_the_model.tensor_lab.verdicts import challenge, fits, regime
+from engine.form.run.known import known
 from engine.formulas.axes import TENSOR_LAYER_BYTES
 
 TITLE = "Tensor parallelism at real scale"
@@ -23,7 +25,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "ratio_curve": partial(charts.ratio_curve, inputs, result),
         **tell.values("ratio"),
         "regime": regime(tell, result),
-        **tell.values("layer_bytes", "needed", "exposed", "exposed_share", "token_rate"),
+        **tell.values("layer_bytes", "needed", "exposed", "exposed_share"),
+        "token_rate": tell.value("token_rate", assumes=(PREDICTED, *known(result.plan.run))),
         "gpu_time": partial(charts.gpu_time, result),
         **tell.values("memory"),
         "fits": fits(tell, result),

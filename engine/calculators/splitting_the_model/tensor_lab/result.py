@@ -31,6 +31,9 @@ _ALONE = (
 )
 
 
+PREDICTED = "All sequences of a step over its time, as the modeler predicts it."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """Every number of the lab.
@@ -108,7 +111,7 @@ class Result:
             "",
             "on {world_size} GPUs",
             "compute",
-            assumes=("All sequences of a step over its time, as the modeler predicts it.",),
+            assumes=(PREDICTED,),
         ),
     ]
     world_size: Count
