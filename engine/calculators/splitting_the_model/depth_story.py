@@ -11,6 +11,7 @@ from engine.basis.units import BYTES, COUNT, GPU_TIME, Bytes, Count, GpuTime, Sh
 from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.catalog.models import MODELS
 from engine.form.run.inputs import Inputs as RunInputs
+from engine.form.run.known import known
 from engine.form.run.repair import run_of
 from engine.form.sharded.lab import LabModel
 from engine.simulate.modeled_plan import Modeled, model_of
@@ -143,7 +144,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(tell, inputs, result),
         **tell.values("alone", "wide_memory", "deep_memory"),
         "bars": partial(_bars, result),
-        **tell.values("wide_time", "deep_time"),
+        "wide_time": tell.value("wide_time", assumes=(*_HELD, *known(result.now[0].run))),
+        "deep_time": tell.value("deep_time", assumes=(*_HELD, *known(result.now[1].run))),
         "times": partial(_times, result),
     }
 

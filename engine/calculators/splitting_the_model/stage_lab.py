@@ -25,6 +25,7 @@ from engine.basis.views import Badge, Challenge, Code, Condition, Scene
 from engine.draw.grip import Grip
 from engine.draw.layer_cut import Row, cut_strip, layer_width
 from engine.form.run.inputs import Inputs as RunInputs
+from engine.form.run.known import known
 from engine.form.run.repair import run_of
 from engine.form.sharded.lab import LabModel
 from engine.formulas.axes import HALF, STAGE_MESSAGE, least_bandwidth, stage_message
@@ -83,9 +84,11 @@ class Inputs:
     shift_7: Annotated[int, _shift(7)] = 0
 
 
+_HELD = "Four replicas; Megatron, bf16, ZeRO-1, 1F1B, nodes of 8 H100."
+
+
 def _told(label: str, note: str, color: str) -> Told:
-    assumes = ("Four replicas; Megatron, bf16, ZeRO-1, 1F1B, nodes of 8 H100.",)
-    return Told(label, "", note, color, assumes, ("narayanan2021",))
+    return Told(label, "", note, color, (_HELD,), ("narayanan2021",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +203,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "strip": partial(_strip, inputs, result),
         "regime": _regime(tell, result),
-        **tell.values("slowest", "imbalance", "step", "token_rate", "output", "memory"),
+        **tell.values("slowest", "imbalance"),
+        "step": tell.value("step", assumes=(_HELD, *known(result.plan.run))),
+        **tell.values("token_rate", "output", "memory"),
         "message": tell.value("message", symbols={"t": "sequence_length"}),
         **tell.values("needed", "tensor_needed"),
         "layout": Code(

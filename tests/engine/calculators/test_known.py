@@ -24,7 +24,7 @@ NO_STEP = {
 SIMULATED = ("overlap_schedules", "zero_2_lab", "zero_3_lab")
 RANGED = (
     *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
-    *("parallelism_modeler", "stack_explorer", "tensor_lab"),
+    *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),
 )
 
 
