@@ -6,12 +6,12 @@ from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Switch
 from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Value
+from engine.basis.views import Value
 from engine.calculators.whole_runs.published_runs import picked as pick
 from engine.calculators.whole_runs.published_runs import tables
 from engine.calculators.whole_runs.published_runs import views as pictures
 from engine.calculators.whole_runs.published_runs.constants import constants
-from engine.calculators.whole_runs.published_runs.picked import picked
+from engine.calculators.whole_runs.published_runs.picked import Picked, picked
 from engine.calculators.whole_runs.published_runs.read import Published, named, published
 from engine.calculators.whole_runs.published_runs.reports import reports
 from engine.calculators.whole_runs.published_runs.result import ERROR, Result, result_of
@@ -98,8 +98,8 @@ def solve(inputs: Inputs) -> Result:
     """Return the chosen runs and what their errors amount to."""
     wanted = [row for row in published() if _wanted(row, inputs)]
     ordered = tables.in_order(wanted, inputs.order)
-    one = picked(ordered[min(inputs.pick, len(ordered)) - 1]) if ordered else None
-    return result_of(wanted, one)
+    one = ordered[min(inputs.pick, len(ordered)) - 1] if ordered else None
+    return result_of(wanted, picked(one))
 
 
 def _wanted(row: Published, inputs: Inputs) -> bool:
@@ -136,22 +136,19 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("constants"),
         "constants_table": constants,
         "reports": reports,
-        **_picked(tell, result),
+        **_picked(result.picked),
     }
 
 
-def _picked(tell: Teller, result: Result) -> Views:
-    """Return the run that the reader picked; nothing where no run is left."""
-    one = result.picked
-    if one is None:
-        none = Badge(text="No run", sentence="No run is left to pick.", color="muted")
-        return {"picked_verdict": none}
-    own, cited = Teller(one), named([one.run])
+def _picked(one: Picked) -> Views:
+    """Return the run that the reader picked."""
+    tell, run = Teller(one), one.run
+    cited, name = (named([run]), run.name) if run else ((), "no run is left")
     return {
-        "picked_verdict": pick.verdict(own, one),
-        "picked_bars": partial(pick.bars, own, one),
-        "picked_step": own.value("picked_step", note=one.run.name, sources=cited),
-        "picked_measured": own.value("picked_measured", sources=cited),
+        "picked_verdict": pick.verdict(tell, one),
+        "picked_bars": partial(pick.bars, tell, one),
+        "picked_step": tell.value("picked_step", note=name, sources=cited),
+        "picked_measured": tell.value("picked_measured", sources=cited),
     }
 
 

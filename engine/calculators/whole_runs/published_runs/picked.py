@@ -19,7 +19,7 @@ _WITHOUT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picked:
-    """A run beside its prediction.
+    """A run beside its prediction; zeros where no run is left to pick.
 
     Attributes:
         run: it.
@@ -28,7 +28,7 @@ class Picked:
         spread: what the range rests on.
     """
 
-    run: Published
+    run: Published | None
     picked_step: Annotated[
         Seconds, Told("Predicted, its source unseen", color="compute", assumes=_WITHOUT)
     ]
@@ -38,7 +38,7 @@ class Picked:
     low: Seconds
     high: Seconds
     fitted: Seconds
-    spread: Spread
+    spread: Spread | None
 
     @property
     def inside(self) -> bool:
@@ -46,8 +46,18 @@ class Picked:
         return self.low <= self.picked_measured <= self.high
 
 
-def picked(run: Published) -> Picked:
+def picked(run: Published | None) -> Picked:
     """Return a run beside what is predicted without its source."""
+    if run is None:
+        return Picked(
+            run=None,
+            picked_step=0.0,
+            picked_measured=0.0,
+            low=0.0,
+            high=0.0,
+            fitted=0.0,
+            spread=None,
+        )
     step = run.measured * exp(unseen_logs()[run.key])
     low, high, spread = step_range(run.case.run, step)
     return Picked(
@@ -63,14 +73,16 @@ def picked(run: Published) -> Picked:
 
 def verdict(tell: Teller, one: Picked) -> Badge:
     """Return whether the measured step lies in the range."""
-    run = one.run
+    run, spread = one.run, one.spread
+    if run is None or spread is None:
+        return Badge(text="No run", sentence="No run is left to pick.", color="muted")
     words = f"{run.name} on {{gpus}} {run.family} in {run.given.precision}: measured "
     words += "{picked_measured}, predicted {picked_step}, with a range from {low} to {high}. The "
-    words += f"range is that of {{runs}} {one.spread.name}."
+    words += f"range is that of {{runs}} {spread.name}."
     return Badge(
         text="Inside the range" if one.inside else "Outside the range",
         sentence=tell.say(
-            words, gpus=(float(run.world_size), COUNT), runs=(float(one.spread.runs), COUNT)
+            words, gpus=(float(run.world_size), COUNT), runs=(float(spread.runs), COUNT)
         ),
         color="compute" if one.inside else "bad",
     )
@@ -81,7 +93,7 @@ def bars(tell: Teller, one: Picked) -> Bars:
     most = max(one.high, one.picked_measured, one.fitted)
     return Bars(
         title="Predicted and measured",
-        axis=tell.axis("picked_step", "time of a step", low=0.0, high=1.08 * most),
+        axis=tell.axis("picked_step", "time of a step", low=0.0, high=1.08 * most or 1.0),
         bars=(
             _bar("unseen", "predicted, source unseen", one.picked_step, "compute", one.low,
                  one.high),

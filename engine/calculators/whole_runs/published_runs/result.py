@@ -81,7 +81,7 @@ class Result:
     left_out_mixture: Annotated[
         Share, Told("Left out, mixtures", assumes=_LEFT_OUT, basis="measured")
     ]
-    picked: Picked | None
+    picked: Picked
     constants: Annotated[
         Count,
         Told(
@@ -99,7 +99,7 @@ class Result:
     shared: Count
 
 
-def result_of(runs: Sequence[Published], picked: Picked | None) -> Result:
+def result_of(runs: Sequence[Published], picked: Picked) -> Result:
     """Return what the errors of these runs amount to, and the run that is picked."""
     found = spread([row.error for row in runs])
     held = tuple(row for row in runs if row.memory)

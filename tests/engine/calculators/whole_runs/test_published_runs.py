@@ -102,7 +102,7 @@ def test_four_in_five_runs_lie_inside_their_range_when_picked():
 def test_a_filter_that_leaves_no_run_leaves_none_to_pick():
     views = listed(kind="mixture", gpu="A100")
     assert views["picked_verdict"].text == "No run"
-    assert "picked_step" not in views
+    assert views["picked_step"].value == views["picked_measured"].value == 0
 
 
 def test_famous_runs_stand_in_brackets_beside_what_was_published():
