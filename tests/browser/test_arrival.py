@@ -1,6 +1,7 @@
-"""What draws live charts is not loaded for whoever only looks at the first screen."""
+"""What a page loads and draws for whoever has just come."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.reading import arrive
 
@@ -18,3 +19,9 @@ def test_no_chart_is_made_live_before_the_reader_moves(visit, watch):
     arrive(page)
     page.locator("figure[data-chart=live]").first.wait_for()
     assert bokeh(watch)
+
+
+def test_a_drawing_in_the_first_screen_follows_the_address(visit):
+    page = visit("guides/tensor-parallelism/?tensor_steps.ranks=8")
+    drawing = page.locator("figure[data-of=tensor_steps][data-output=scene] svg")
+    expect(drawing.get_by_text("7", exact=True).first).to_be_visible()

@@ -9,7 +9,8 @@
  *     changed: boolean, error: string | null}>,
  *   problems: string[], query: [string, string][],
  *   outputs: Record<string, any> | null, extra: Record<string, Record<string, string>>,
- * }} Reply
+ *   asked?: string[],
+ * }} Reply `asked`: the views that the request named; without it, all
  */
 
 import { merged, noChange, touched } from "./change.js";
@@ -100,7 +101,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
 
   /**
    * @param {Reply} found
-   * @param {{typed: Record<string, string>}} message
+   * @param {{typed: Record<string, string>, only?: string[]}} message
    * @param {Change} change
    * @param {import("./history.js").State | null} before null when the change is an undo itself
    * @param {number} started
@@ -124,6 +125,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
       found.problems.push(...wrong.problems);
     }
     fallback = false;
+    found.asked = message.only;
     reply = found;
     on.onReply(found, started);
   }

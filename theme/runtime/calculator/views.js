@@ -25,8 +25,9 @@ export function showViews(calculator, reply, everywhere, asBuilt) {
     const name = place.dataset.output ?? "";
     const view = reply.outputs[name];
     if (!view) {
-      // Nobody asked for it, or there is none for these inputs.
-      const right = everywhere || isNear(place) || (asBuilt && !shown.has(place));
+      // There is none for these inputs, or nobody asked for it: the figure was not near then.
+      const asked = !reply.asked || reply.asked.includes(name);
+      const right = everywhere || asked || (asBuilt && !shown.has(place));
       if (right) behind.delete(place);
       else behind.add(place);
       continue;
