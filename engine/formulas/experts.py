@@ -13,6 +13,7 @@ _MEANING = {
     "E": ("E", "experts"),
     "p": ("p", "chance that a token chooses a given expert"),
     "d": ("d", "share of the choices that is dropped"),
+    "e": ("e", "share of the places that stays empty"),
 }
 # Beyond so many standard deviations nothing is left of a binomial distribution.
 _TAIL = 12.0
@@ -68,6 +69,27 @@ def dropped_share(capacity: Count, num_tokens: Count, chance: Share) -> Share:
         one += math.log((num_tokens - x + 1) / x) + log_of
         over += (x - capacity) * math.exp(one)
     return over / asked
+
+
+EMPTY_SHARE = Equation(
+    name="empty_share",
+    tex=r"\v{e} = 1 - \frac{(1 - \v{d})\,\v{T}\,\v{k}}{\v{E}\,\v{C}}",
+    symbols={key: _MEANING[key] for key in "edTkEC"},
+    sources=("fedus2022",),
+)
+
+
+def empty_share(dropped: Share, capacity: Count, even: Ratio) -> Share:
+    """Return the share of the experts' places that stays empty.
+
+    Args:
+        dropped: share of the choices.
+        capacity: places of an expert.
+        even: choices per expert.
+
+    Derived from the capacity of Fedus et al. 2022: each choice that is kept fills one place.
+    """
+    return 1 - (1 - dropped) * even / capacity
 
 
 def _log_binomial(number: Count, hits: Count, chance: Share) -> float:

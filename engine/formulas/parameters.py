@@ -151,10 +151,32 @@ def total_parameters(model: Model) -> Parameters:
     return layer_parameters(model) + ends
 
 
+ACTIVE_PARAMETERS = Equation(
+    name="active_parameters",
+    tex=r"\v{a} = \v{P} - \v{l}\,(\v{E} - \v{k})\,\v{x}",
+    symbols={
+        "a": ("N_a", "parameters at work on a token"),
+        "P": ("P", "all parameters"),
+        "l": ("L_s", "layers with experts"),
+        "E": ("E", "routed experts of a layer"),
+        "k": ("k", "of them at work on a token"),
+        "x": ("N_e", "parameters of an expert"),
+    },
+    sources=("jiang2024",),
+)
+
+
+def expert_parameters(model: Model) -> Parameters:
+    """Return the parameters of one routed expert; 0 for a dense model.
+
+    Source: three matrices of hidden size times inner width in a gated expert (Jiang et al. 2024).
+    """
+    return sum(mlp_parameters(model, model.expert_ffn_hidden_size)) if model.num_experts else 0.0
+
+
 def active_parameters(model: Model) -> Parameters:
     """Return the parameters that work on one token: not the experts that are passed over."""
     if not model.num_experts:
         return total_parameters(model)
-    expert = sum(mlp_parameters(model, model.expert_ffn_hidden_size))
-    idle = (model.num_experts - model.experts_per_token) * expert
+    idle = (model.num_experts - model.experts_per_token) * expert_parameters(model)
     return total_parameters(model) - num_sparse_layers(model) * idle

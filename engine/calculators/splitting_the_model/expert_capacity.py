@@ -1,0 +1,152 @@
+"""Expert capacity: what routing by chance drops, and what it leaves empty, over the factor."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Number
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, SHARE, Count, Share
+from engine.basis.views import Axis, Lines, Point, Series
+from engine.formulas.experts import (
+    DROPPED_SHARE,
+    EMPTY_SHARE,
+    EXPERT_CAPACITY,
+    dropped_share,
+    empty_share,
+    expert_capacity,
+)
+
+TITLE = "Capacity against drops and padding"
+QUESTION = "How many tokens are dropped if they choose their experts by chance?"
+EQUATIONS = (EXPERT_CAPACITY, DROPPED_SHARE, EMPTY_SHARE)
+PRESETS = {
+    "4,096 tokens": {"num_tokens": 4096},
+    "Capacity factor 1.25": {"capacity_factor": 1.25},
+    "256 experts, 8 per token, 4,096 tokens": {
+        "num_tokens": 4096,
+        "num_experts": 256,
+        "experts_per_token": 8,
+    },
+}
+_LOW, _HIGH = 0.5, 4.0
+_FACTORS = tuple(_LOW + i / 40 for i in range(141))
+_BY_CHANCE = ("Tokens choose independently and without preference; a real router drops more.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    capacity_factor: Annotated[
+        float, Number(label="Capacity factor", low=_LOW, high=_HIGH, step=0.05, symbol="f")
+    ] = 1.0
+    num_tokens: Annotated[
+        int, Number(label="Tokens", low=16, high=65_536, scale="log2", whole=True, symbol="T")
+    ] = 64
+    num_experts: Annotated[
+        int, Number(label="Experts", low=2, high=512, scale="log2", whole=True, symbol="E")
+    ] = 8
+    experts_per_token: Annotated[
+        int,
+        Number(
+            label="Experts per token",
+            low=1,
+            high=16,
+            whole=True,
+            symbol="k",
+            help="No more than there are experts.",
+        ),
+    ] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Places, drops and padding, and their curves over the factor."""
+
+    dropped: Annotated[
+        Share, Told("Dropped", "d", "of all choices", assumes=_BY_CHANCE, color="communication")
+    ]
+    empty: Annotated[
+        Share,
+        Told("Places left empty", "e", "computed for nothing", assumes=_BY_CHANCE, color="muted"),
+    ]
+    capacity: Annotated[Count, Told("Places of an expert", "C", color="expert")]
+    chance: Annotated[Share, Told(symbol="p")]
+    each: Count
+    dropped_curve: tuple[Share, ...]
+    empty_curve: tuple[Share, ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return places, drops and padding."""
+    each = min(inputs.experts_per_token, inputs.num_experts)
+    dropped, empty = zip(*(_at(inputs, each, factor) for factor in _FACTORS), strict=True)
+    now = _at(inputs, each, inputs.capacity_factor)
+    return Result(
+        dropped=now[0],
+        empty=now[1],
+        capacity=expert_capacity(
+            inputs.num_tokens, inputs.num_experts, each, inputs.capacity_factor
+        ),
+        chance=each / inputs.num_experts,
+        each=each,
+        dropped_curve=dropped,
+        empty_curve=empty,
+    )
+
+
+def _at(inputs: Inputs, each: Count, factor: float) -> tuple[Share, Share]:
+    """Return the shares of choices dropped and of places left empty at a capacity factor."""
+    tokens, experts = inputs.num_tokens, inputs.num_experts
+    places = expert_capacity(tokens, experts, each, factor)
+    dropped = dropped_share(places, tokens, each / experts)
+    return dropped, empty_share(dropped, places, tokens * each / experts)
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the numbers and the curves."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        **tell.values("dropped"),
+        **{
+            name: tell.value(name, symbols={"k": (result.each, COUNT)})
+            for name in ("empty", "capacity")
+        },
+        "curve": partial(_curve, tell, inputs, result),
+    }
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    return Lines(
+        title="Dropped and empty, over the capacity factor",
+        x=tell.axis("capacity_factor", "capacity factor", low=_LOW, high=_HIGH),
+        y=Axis(label="share", quantity=SHARE, low=0.0, high=1.0),
+        series=(
+            Series(
+                key="dropped",
+                label="choices dropped",
+                x=_FACTORS,
+                y=result.dropped_curve,
+                color="communication",
+            ),
+            Series(
+                key="empty",
+                label="places empty",
+                x=_FACTORS,
+                y=result.empty_curve,
+                color="muted",
+                dashed=True,
+            ),
+        ),
+        points=(
+            Point(
+                key="now",
+                label=tell.say("{dropped} dropped"),
+                x=inputs.capacity_factor,
+                y=result.dropped,
+            ),
+        ),
+        handle="capacity_factor",
+        caption=tell.say("{num_tokens} tokens choose by chance; an expert has {capacity} places."),
+    )

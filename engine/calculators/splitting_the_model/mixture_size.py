@@ -1,0 +1,189 @@
+"""Mixture size: all parameters and those at work on a token, in memory and in operations."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Bytes, Count, Operations, Parameters, Ratio, Share
+from engine.basis.views import Bar, Bars, Segment
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS, num_sparse_layers
+from engine.form.job_inputs import GPUS
+from engine.formulas.parameters import (
+    ACTIVE_PARAMETERS,
+    active_parameters,
+    expert_parameters,
+    total_parameters,
+)
+from engine.formulas.states import MIXED_PRECISION
+from engine.formulas.token_operations import TRAINING
+from engine.run.parallelism import Training
+from engine.simulate.memory import usable
+
+TITLE = "All parameters, and those at work"
+QUESTION = "Which number of parameters decides about memory, and which about operations?"
+EQUATIONS = (ACTIVE_PARAMETERS,)
+PRESETS = {
+    "DeepSeek-V3 on H800": {"model": "deepseek-v3", "gpu": "H800-SXM"},
+    "Qwen3 235B-A22B": {"model": "qwen3-235b-a22b"},
+    "Llama 3 70B, dense": {"model": "llama-3-70b"},
+}
+_ANY = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
+_STATES = (
+    "Parameters, gradients and Adam's states in mixed precision, 16 bytes per parameter; "
+    "activations come on top.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    model: Annotated[
+        str, Choice(label="Model", options={key: one.name for key, one in MODELS.items()})
+    ] = "mixtral-8x7b"
+    gpu: Annotated[str, Choice(label="GPU", options=GPUS)] = "H100-SXM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Both counts of parameters, and what each of them decides."""
+
+    total: Annotated[
+        Parameters,
+        Told("All parameters", "P", "they fill memory", "parameters", basis="definition"),
+    ]
+    active: Annotated[
+        Parameters,
+        Told("At work on a token", "a", "they cost operations: {share} of all", "compute"),
+    ]
+    share: Share
+    layers: Annotated[Count, Told(symbol="l")]
+    num_experts: Annotated[Count, Told(symbol="E")]
+    experts_per_token: Annotated[Count, Told(symbol="k")]
+    expert: Annotated[Parameters, Told(symbol="x")]
+    shared: Count
+    width: Annotated[
+        Ratio,
+        Told(
+            "Experts at work, over one",
+            note="{experts_per_token} routed, {shared} shared",
+            color="expert",
+            basis="definition",
+            assumes=("Routed and shared experts that work on one token, all of one size.",),
+        ),
+    ]
+    states: Annotated[
+        Bytes,
+        Told(
+            "States of all parameters",
+            color="parameters",
+            assumes=_STATES,
+        ),
+    ]
+    num_gpus: Annotated[
+        Count,
+        Told(
+            "GPUs for the states",
+            note="at least, before any activation",
+            assumes=("What the driver and NCCL take is left out of a GPU's memory.",),
+        ),
+    ]
+    mistaken: Annotated[
+        Bytes,
+        Told(
+            "If only active ones counted",
+            note="what a wrong estimate says",
+            color="muted",
+            assumes=_STATES,
+        ),
+    ]
+    operations: Annotated[
+        Operations,
+        Told(
+            "Operations per token",
+            note="forward and backward",
+            color="compute",
+            assumes=("6 per parameter at work; the attention between tokens is left out.",),
+            sources=("kaplan2020",),
+        ),
+    ]
+    over: Annotated[
+        Operations,
+        Told(
+            "If all experts worked",
+            note="operations per token",
+            color="muted",
+            assumes=("6 per parameter.",),
+            sources=("kaplan2020",),
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return both counts, and memory and operations of each."""
+    model = MODELS[inputs.model]
+    total, active = total_parameters(model), active_parameters(model)
+    states = total * MIXED_PRECISION.total
+    return Result(
+        total=total,
+        active=active,
+        share=active / total,
+        layers=num_sparse_layers(model),
+        num_experts=model.num_experts,
+        experts_per_token=model.experts_per_token,
+        expert=expert_parameters(model),
+        shared=model.num_shared_experts,
+        width=float(model.experts_per_token + model.num_shared_experts or 1),
+        states=states,
+        num_gpus=math.ceil(states / usable(ACCELERATORS[inputs.gpu].memory, _ANY)),
+        mistaken=active * MIXED_PRECISION.total,
+        operations=TRAINING * active,
+        over=TRAINING * total,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the counts and the bar that they are made of."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        **tell.values("total", "active", "width"),
+        **tell.values("states", "num_gpus", "mistaken", "operations", "over"),
+        "parts": partial(_parts, tell, inputs, result),
+    }
+
+
+def _parts(tell: Teller, inputs: Inputs, result: Result) -> Bars:
+    """Return all parameters as one bar, by whether they work on a token."""
+    at_work = result.layers * result.experts_per_token * result.expert
+    idle = result.total - result.active
+    return Bars(
+        title="Where the parameters are",
+        axis=tell.axis("total", "parameters", low=0.0, high=1.04 * result.total),
+        bars=(
+            Bar(
+                key="always",
+                label="always at work",
+                segments=(_segment("always", result.active - at_work, "parameters"),),
+            ),
+            Bar(
+                key="chosen",
+                label="chosen experts",
+                segments=(_segment("chosen", at_work, "expert"),),
+            ),
+            Bar(
+                key="idle",
+                label="experts passed over",
+                segments=(_segment("idle", idle, "idle"),),
+            ),
+        ),
+        caption="Attention, embeddings, shared experts and dense layers always work. The idle "
+        "experts of one token are busy with other tokens.",
+    )
+
+
+def _segment(key: str, value: float, color: str) -> Segment:
+    return Segment(key=key, label=key, value=value, color=color)

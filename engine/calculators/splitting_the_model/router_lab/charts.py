@@ -1,0 +1,89 @@
+"""The charts of a router in training: loads over steps, three ways to balance, published ones."""
+
+from engine.basis.text import say
+from engine.basis.told import Teller
+from engine.basis.units import COUNT, RATIO, SHARE
+from engine.basis.views import Axis, Cite, Heatmap, Lines, Point, Series, Table
+from engine.calculators.splitting_the_model.router_lab.inputs import Inputs, Result, lived
+from engine.catalog.router_balance import BALANCED, SOURCE
+
+_WAYS = {
+    "none": ("nothing", "muted"),
+    "loss": ("auxiliary loss", "gradients"),
+    "bias": ("biases", "accent"),
+}
+_COLUMNS = 20
+
+
+def loads(inputs: Inputs, result: Result) -> Heatmap:
+    """Return what each expert is asked over the mean, steps taken together in columns."""
+    asked = result.life.asked
+    each = max(1, len(asked) // _COLUMNS)
+    parts = [asked[at : at + each] for at in range(0, len(asked), each)]
+    columns = []
+    for part in parts:
+        counts = [sum(one) for one in zip(*part, strict=True)]
+        columns.append([count * len(counts) / sum(counts) for count in counts])
+    return Heatmap(
+        title="Load of every expert over the steps",
+        x_label="steps up to",
+        y_label="expert",
+        x=tuple(str(min(len(asked), (i + 1) * each)) for i in range(len(parts))),
+        y=tuple(f"E{expert + 1}" for expert in range(inputs.num_experts)),
+        values=tuple(zip(*columns, strict=True)),
+        quantity=RATIO,
+        caption="Choices over the mean of all experts: 1 is an even share.",
+    )
+
+
+def ways(tell: Teller, inputs: Inputs) -> Lines:
+    """Return the imbalance over the steps with no balance, with a loss and with biases."""
+    steps = tuple(range(inputs.num_steps))
+    lives = {key: lived(inputs, key) for key in _WAYS}
+    curves = {key: tuple(one.imbalance(step) for step in steps) for key, one in lives.items()}
+    most = max(max(curve) for curve in curves.values())
+    numbers = tuple(float(step + 1) for step in steps)
+    return Lines(
+        title="The busiest expert, three ways",
+        x=Axis(label="step", quantity=COUNT, low=1.0, high=float(inputs.num_steps)),
+        y=Axis(label="over the mean", quantity=RATIO, low=1.0, high=1.05 * most),
+        series=tuple(
+            Series(key=key, label=_WAYS[key][0], x=numbers, y=curve, color=_WAYS[key][1])
+            for key, curve in curves.items()
+        ),
+        points=(
+            Point(
+                key="now",
+                label=tell.say("{imbalance}"),
+                x=numbers[-1],
+                y=curves[inputs.balance][-1],
+            ),
+        ),
+        caption=say(
+            "Over the ten steps before. At the end the loss has taken away {l} of the spread of "
+            "the preferences, the biases {b}.",
+            l=(lives["loss"].given_up, SHARE),
+            b=(lives["bias"].given_up, SHARE),
+        ),
+    )
+
+
+def published(tell: Teller, result: Result) -> Table:
+    """Return published imbalances and perplexities, and this toy's imbalance."""
+    rows = tuple(
+        (
+            one.model,
+            _WAYS[one.how][0],
+            say("{v}", v=(1 + one.violation, RATIO)),
+            f"{one.perplexity:.2f}",
+            Cite((SOURCE,)),
+        )
+        for one in BALANCED
+    )
+    return Table(
+        title="Measured: two models, each balanced both ways",
+        columns=("Parameters", "Balanced by", "Busiest over mean", "Perplexity", "Source"),
+        rows=(*rows, ("this toy", "as set", tell.say("{imbalance}"), "-", "-")),
+        caption="Real models of 64 experts, 6 per token. Published is MaxVio, which is 1 less. The "
+        "toy has no text, so it has no perplexity.",
+    )
