@@ -10,7 +10,7 @@ from engine.draw.grip import Grip
 from engine.simulate.routed_batch import lost_tokens, queues
 from engine.simulate.router import Routing, Row
 
-_WIDTH, _BATCH, _BIN, _SIDE, _WIDE = 428.0, 28.0, 118.0, 12.0, 4
+_WIDTH, _BATCH, _BIN, _SIDE, _WIDE = 428.0, 28.0, 118.0, 11.5, 4
 _GLIDE = "transition:transform var(--step,0.5s) ease-in-out"
 _MOST = 3.0  # the largest preference that is drawn
 _BAR = 30.0  # its height
@@ -99,6 +99,11 @@ def _captions(routing: Routing, slots: Count) -> Iterable[Text]:
 def _ground(sheet: _Sheet) -> Iterable[Shape]:
     """Yield what no frame changes: names, boxes and preferences."""
     yield _text("batch", (0, 16), f"a batch of {len(sheet.routing.chosen)} tokens", "start")
+    for token in range(len(sheet.routing.chosen)):
+        x, y = _in_batch(token)
+        inner = _SIDE - 2
+        hollow = {"fill-opacity": "0.04"}
+        yield _rect(f"seat{token}", (x + 1, y + 1), (inner, inner), "cell c-muted", hollow)
     full = min(sheet.routing.capacity, sheet.rows * _WIDE)
     for expert, want in enumerate(sheet.preferences):
         left = _left(sheet, expert)
@@ -208,7 +213,7 @@ def _in_bin(sheet: _Sheet, pair: tuple[Count, Count]) -> tuple[float, float]:
 
 def _in_batch(token: Count) -> tuple[float, float]:
     row, column = divmod(token, 32)
-    return 2 + column * (_SIDE + 1.2), _BATCH + row * (_SIDE + 4)
+    return 2 + column * (_SIDE + 1.7), _BATCH + row * (_SIDE + 4)
 
 
 def _text(key: str, at: tuple[float, float], text: str, anchor: str) -> Shape:

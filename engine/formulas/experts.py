@@ -3,7 +3,7 @@
 import math
 
 from engine.basis.equation import Equation
-from engine.basis.units import Count, Ratio, Share
+from engine.basis.units import Bytes, Count, Ratio, Share
 
 _MEANING = {
     "C": ("C", "places of an expert"),
@@ -90,6 +90,115 @@ def empty_share(dropped: Share, capacity: Count, even: Ratio) -> Share:
     Derived from the capacity of Fedus et al. 2022: each choice that is kept fills one place.
     """
     return 1 - (1 - dropped) * even / capacity
+
+
+REACHED = Equation(
+    name="reached",
+    tex=r"\v{v} = \min\!\left(\v{n}\left(1 - \left(1 - \tfrac{1}{\v{n}}\right)^{\v{k}}\right),"
+    r"\ \v{M}\right)",
+    symbols={
+        "v": ("v", "different nodes (or ranks) that a token's experts lie in, on average"),
+        "n": ("n", "nodes (or ranks) of the experts"),
+        "k": ("k", "experts of a token"),
+        "M": ("M", "most nodes that the router allows"),
+    },
+    sources=("deepseek2024",),
+)
+
+
+def reached(places: Count, copies: Count, most: Count = 0) -> Ratio:
+    """Return the mean number of different places that the experts of a token lie in.
+
+    Args:
+        places: nodes, or ranks, over which the experts are spread evenly.
+        copies: experts of the token, each in a place by chance.
+        most: places that the router allows (node-limited routing, DeepSeek-AI 2024); 0: all.
+
+    Derived: a place is missed by all copies with the probability (1 - 1/n)^k.
+    """
+    found = places * (1 - (1 - 1 / places) ** copies)
+    return min(found, most) if most else found
+
+
+EXCHANGE_BYTES = Equation(
+    name="exchange_bytes",
+    tex=r"\v{S} = \v{T}\,\v{k}\,\v{h}\,(\v{d} + \v{c})\left(1 - \frac{1}{\v{r}}\right)",
+    symbols={
+        "S": ("S", "bytes that a GPU sends and gets back for a layer"),
+        "T": ("T", "tokens of a GPU"),
+        "k": ("k", "experts of a token"),
+        "h": ("h", "hidden size"),
+        "d": ("b_d", "bytes of an element on its way out"),
+        "c": ("b_c", "bytes of an element on its way back"),
+        "r": ("r", "ranks that share the experts"),
+    },
+    sources=("lepikhin2021",),
+)
+
+
+def exchange_bytes(tokens: Count, copies: Count, size: Bytes, ranks: Count) -> Bytes:
+    """Return what a rank sends one way: each copy of a token whose expert is on another rank.
+
+    `size` is that of one token. Source: the all-to-alls of Lepikhin et al. 2021, experts evenly
+    used; copies for experts of the same rank are counted each.
+    """
+    return tokens * copies * size * (1 - 1 / ranks)
+
+
+def hot_rank_load(hot: Ratio, num_experts: Count, ranks: Count) -> Ratio:
+    """Return the load of the rank with a hot expert over the mean of all ranks.
+
+    One expert is asked `hot` times the mean of all experts, the others share what is left evenly.
+    Derived: a rank of E/r experts has (E/r - 1)(E - hot)/(E - 1) + hot, over E/r.
+    """
+    each = num_experts / ranks
+    if num_experts == 1:
+        return 1.0
+    others = (each - 1) * (num_experts - hot) / (num_experts - 1)
+    return (others + hot) / each
+
+
+FOLDED_LEAST = Equation(
+    name="folded_least",
+    tex=r"\v{n} = \v{p}\,\max(\v{t}\,\v{c},\ \v{e}\,\v{x})",
+    symbols={
+        "n": ("n", "GPUs at least"),
+        "p": ("p", "pipeline stages"),
+        "t": ("t", "tensor-parallel ranks"),
+        "c": ("c", "context-parallel ranks"),
+        "e": ("e", "expert-parallel ranks"),
+        "x": ("x", "tensor-parallel ranks of an expert"),
+    },
+    sources=("megatron_moe",),
+)
+
+
+def folded_least(pipeline: Count, dense: Count, sparse: Count) -> Count:
+    """Return the fewest GPUs of a plan whose experts reuse all ranks of a stage.
+
+    `dense` is tensor times context parallel ranks, `sparse` expert times expert tensor parallel
+    ranks. Source: Megatron Core's parallel folding.
+    """
+    return pipeline * max(dense, sparse)
+
+
+WITHIN_LEAST = Equation(
+    name="within_least",
+    tex=r"\v{m} = \v{p}\,\v{t}\,\v{c}\,\v{e}",
+    symbols={
+        "m": ("m", "GPUs at least"),
+        **{key: FOLDED_LEAST.symbols[key] for key in "ptce"},
+    },
+    sources=("deepspeed_moe",),
+)
+
+
+def within_least(pipeline: Count, dense: Count, expert: Count) -> Count:
+    """Return the fewest GPUs of a plan whose expert groups lie inside the data-parallel ranks.
+
+    Source: DeepSpeed's process groups; Megatron before parallel folding.
+    """
+    return pipeline * dense * expert
 
 
 def _log_binomial(number: Count, hits: Count, chance: Share) -> float:

@@ -7,6 +7,7 @@ from engine.catalog.models import Model
 from engine.formulas.operations import Scores, local_tokens
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
 from engine.run.parallelism import Exchange, Plan, Training
+from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.rank import Group, Rank, group_of
 
 HALF: Bytes = 2.0
@@ -136,23 +137,19 @@ def exchange_time(
     experts of that node over the links (DeepEP); network and links overlap. Experts are evenly
     used.
     """
-    if group.ranks == 1:
-        return 0.0
-    token = HALF * model.hidden_size
-    copies = model.experts_per_token
-    joined = how == "nodes" or bool(model.nodes_per_token and not how)
-    links = rank.scale_up * (rank.common.exchange_nodes if joined else rank.common.exchange)
-    inside = tokens * copies * token * (group.ranks - 1) / group.ranks / links
-    nodes = group.nodes
-    if nodes == 1:
-        return inside + send_time(0.0, rank.scale_up, 1)
-    reached = float(copies)
-    if joined:
-        reached = nodes * (1 - (1 - 1 / nodes) ** copies)
-        if model.nodes_per_token:
-            reached = min(reached, model.nodes_per_token)
-    across = tokens * token * reached * (nodes - 1) / nodes
-    return max(inside, send_time(across, rank.port, 2, rank.network))
+    joined = joins(model, how)
+    return exchanged(
+        tokens,
+        HALF * model.hidden_size,
+        Routes(copies=model.experts_per_token, joined=joined, most=model.nodes_per_token),
+        rank,
+        group,
+    ).time
+
+
+def joins(model: Model, how: Exchange) -> bool:
+    """Return whether one copy crosses the network for all experts of a node."""
+    return how == "nodes" or bool(model.nodes_per_token and not how)
 
 
 def vocabulary_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Seconds:

@@ -1,0 +1,1 @@
+"""The exchange of tokens with experts on other GPUs."""

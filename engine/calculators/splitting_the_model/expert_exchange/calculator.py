@@ -1,0 +1,43 @@
+"""The exchange of tokens with experts on other GPUs: bytes, links, nodes, and what hides it."""
+
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.calculators.splitting_the_model.expert_exchange import charts
+from engine.calculators.splitting_the_model.expert_exchange.challenge import challenge
+from engine.calculators.splitting_the_model.expert_exchange.inputs import Inputs as Inputs
+from engine.calculators.splitting_the_model.expert_exchange.inputs import Result as Result
+from engine.calculators.splitting_the_model.expert_exchange.inputs import solve as solve
+from engine.formulas.experts import EXCHANGE_BYTES
+
+TITLE = "Sending tokens to experts, and back"
+QUESTION = "What does it cost to send tokens to experts on other GPUs?"
+EQUATIONS = (EXCHANGE_BYTES,)
+PRESETS = {
+    "A plain all-to-all in bf16": {"way": "copies", "nodes_limit": 0, "dispatch": "bf16"},
+    "DeepSeek-V3 on H800": {"machine": "h800"},
+    "One rack of 72 GPUs": {"machine": "gb200-nvl72"},
+    "Mixtral 8x7B in one node": {
+        "model": "mixtral-8x7b",
+        "expert_parallel": 8,
+        "nodes_limit": 0,
+        "dispatch": "bf16",
+    },
+    "One expert four times as hot": {"hot": 4.0},
+}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        **tell.values("time"),
+        "sent": tell.value("sent", symbols={"T": "num_tokens"}),
+        **tell.values("token_out", "claimed", "products", "ratio", "load", "step"),
+        "regime": charts.regime(tell, result),
+        "over_ranks": partial(charts.over_ranks, tell, inputs, result),
+        "over_limits": partial(charts.over_limits, inputs, result),
+        "formula": tell.formula("With your numbers", EXCHANGE_BYTES, T="num_tokens"),
+        "measured": partial(charts.measured, inputs),
+        "challenge": challenge(inputs, result),
+    }

@@ -1,0 +1,166 @@
+"""The charts of an exchange of tokens: over the ranks, over the limit of nodes, and measured."""
+
+from dataclasses import replace
+
+from engine.basis.text import say
+from engine.basis.told import Teller
+from engine.basis.units import BANDWIDTH, BYTES, COUNT, SECONDS
+from engine.basis.views import Axis, Badge, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
+from engine.calculators.splitting_the_model.expert_exchange.inputs import (
+    RANKS,
+    Inputs,
+    Result,
+    job_of,
+    solve,
+)
+from engine.catalog.measured_exchanges import (
+    COPIES,
+    MEASURED_EXCHANGES,
+    PER_NODE,
+    SOURCE,
+    MeasuredExchange,
+)
+from engine.form.counted import noun
+from engine.formulas.experts import reached
+
+_LIMITS = (1, 2, 3, 4, 6, 8, 0)
+
+
+def regime(tell: Teller, result: Result) -> Badge:
+    """Return what the exchange waits for, and whether the experts' products could hide it."""
+    if result.ranks == 1:
+        return Badge(
+            text="No exchange",
+            sentence="All experts are on every GPU; no token has to travel.",
+            color="compute",
+        )
+    hidden = "could hide behind" if result.ratio <= 1 else "is longer than"
+    if result.network > result.links:
+        return Badge(
+            text="Bound by the network",
+            sentence=tell.say(
+                f"The ports need {{network}}, the links {{links}}. The exchange {hidden} the "
+                "products of the experts, {products}."
+            ),
+            color="communication",
+        )
+    return Badge(
+        text="Bound by the links in the node",
+        sentence=tell.say(
+            f"The links need {{links}}, the ports {{network}}. The exchange {hidden} the products "
+            "of the experts, {products}."
+        ),
+        color="expert",
+    )
+
+
+def over_ranks(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    """Return the time of the exchange on links and network over the number of ranks."""
+    shown = [ranks for ranks in RANKS if ranks <= result.job.model.num_experts]
+    found = [solve(replace(inputs, expert_parallel=ranks)) for ranks in shown]
+    columns = {
+        "links": tuple(one.links for one in found),
+        "network": tuple(one.network for one in found),
+        "products": tuple(one.products for one in found),
+    }
+    most = 1.1 * max(max(column) for column in columns.values())
+    numbers = tuple(float(ranks) for ranks in shown)
+    looks = {
+        "links": ("links in the node", "expert"),
+        "network": ("network", "communication"),
+        "products": ("products of the experts", "compute"),
+    }
+    return Lines(
+        title="Out and back, over the ranks that share the experts",
+        x=tell.axis("expert_parallel", "ranks", low=1.0, high=256.0, scale="log2"),
+        y=Axis(label="time", quantity=SECONDS, low=0.0, high=most),
+        series=tuple(
+            Series(
+                key=key,
+                label=looks[key][0],
+                x=numbers,
+                y=column,
+                color=looks[key][1],
+                dashed=key == "products",
+            )
+            for key, column in columns.items()
+        ),
+        points=(Point(key="now", label=tell.say("{time}"), x=float(result.ranks), y=result.time),),
+        handle="expert_parallel",
+        caption="One layer, forward. Links and network work at the same time: the higher of both "
+        "counts.",
+    )
+
+
+def over_limits(inputs: Inputs, result: Result) -> Bars:
+    """Return the bytes over the network for every limit of nodes."""
+    bars = []
+    for limit in _LIMITS:
+        job = job_of(replace(inputs, nodes_limit=limit, way="nodes"))
+        size = job.out.across + job.back.across
+        name = f"at most {limit} {noun(limit, 'node')}" if limit else "any node"
+        bars.append(_bar(f"limit{limit}", name, size))
+    job = job_of(replace(inputs, nodes_limit=0, way="copies"))
+    bars.append(_bar("copies", "each copy by itself", job.out.across + job.back.across))
+    most = max(bar.segments[0].value for bar in bars)
+    return Bars(
+        title="What crosses the network, by the nodes that a token may reach",
+        axis=Axis(label="out and back, per GPU", quantity=BYTES, low=0.0, high=1.05 * most or 1.0),
+        bars=tuple(bars),
+        caption=say("{n} nodes share the experts here.", n=(result.job.group.nodes, COUNT)),
+    )
+
+
+def _bar(key: str, label: str, size: float) -> Bar:
+    segment = Segment(key=key, label="network", value=size, color="communication")
+    return Bar(key=key, label=label, segments=(segment,))
+
+
+def measured(inputs: Inputs) -> Table:
+    """Return DeepEP's printed bandwidths, what they mean on each wire, and the rates modelled."""
+    job = job_of(Inputs(machine="h800", expert_parallel=64))
+    rows = []
+    for one in MEASURED_EXCHANGES:
+        network, links = wires(one)
+        rows.append(
+            (
+                say("{n} GPUs", n=(one.ranks, COUNT)),
+                say(f"{{b}} on the {one.link}", b=(one.dispatch, BANDWIDTH)),
+                say("{b}", b=(network, BANDWIDTH)) if network else "-",
+                say("{b}", b=(job.rank.port, BANDWIDTH)) if network else "-",
+                say("{b}", b=(links, BANDWIDTH)),
+                say("{b}", b=(job.out.link, BANDWIDTH)),
+                "links" if links / job.out.link > network / job.rank.port else "network",
+                Cite((SOURCE,)),
+            )
+        )
+    return Table(
+        title="DeepEP on H800, dispatch, beside the rates of this page",
+        columns=(
+            "Experts over",
+            "Printed",
+            "Network: on the wire",
+            "modelled",
+            "NVLink: arriving",
+            "modelled",
+            "Nearer its limit",
+            "Source",
+        ),
+        rows=tuple(rows),
+        caption="Printed counts a token once per node, its own node included. On the wire: less "
+        "the share that stays in its node. Arriving: each token once per GPU that it goes to.",
+    )
+
+
+def wires(one: MeasuredExchange) -> tuple[float, float]:
+    """Return what a printed bandwidth of a dispatch means on the network and on the links.
+
+    The kernel's time is the same on both: bytes over the network count a token once per node that
+    it reaches, bytes over the links once per GPU.
+    """
+    nodes = one.ranks // PER_NODE
+    if nodes == 1:
+        return 0.0, one.dispatch
+    counted = reached(one.groups, COPIES)
+    gpus = reached(PER_NODE * one.groups, COPIES)
+    return one.dispatch * (nodes - 1) / nodes, one.dispatch * gpus / counted

@@ -1,0 +1,1 @@
+"""Does expert parallelism multiply my GPUs?"""

@@ -1,0 +1,116 @@
+"""Expert parallelism on the tiny model: trained over several GPUs, held against one."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.text import significant, typeset
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Count
+from engine.basis.views import Badge, Table
+from engine.tiny.expert_record import Record, record
+
+TITLE = "Experts over several GPUs, every number computed"
+QUESTION = "Does it change the training to send tokens to experts on other GPUs?"
+EQUATIONS = ()
+PRESETS = {"Two GPUs": {"ranks": "2"}, "All experts for every token": {"each": 4}}
+_LEAST, _EQUAL = 1e-14, 1e-12
+_ASSUMES = (
+    "Two layers of four experts, hidden size four, trained for three steps; every message counted.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    ranks: Annotated[str, Choice(label="GPUs", options={"1": "1", "2": "2", "4": "4"})] = "4"
+    each: Annotated[
+        int, Number(label="Experts per token", low=1, high=4, whole=True, symbol="k")
+    ] = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The run and its counts."""
+
+    found: Record
+    held: Annotated[
+        Count,
+        Told(
+            "Parameters on a GPU",
+            note="of {parameters}; all but the experts is on every GPU",
+            color="parameters",
+            basis="simulated",
+            assumes=_ASSUMES,
+            sources=("lepikhin2021",),
+        ),
+    ]
+    parameters: Count
+    tokens: Annotated[
+        Count,
+        Told(
+            "Numbers sent for tokens",
+            note="per step, a mean of three; both ways, forward and backward",
+            color="communication",
+            basis="simulated",
+            assumes=_ASSUMES,
+        ),
+    ]
+    gradients: Annotated[
+        Count,
+        Told(
+            "Numbers sent for gradients",
+            note="per step; those of the experts stay where they are",
+            color="gradients",
+            basis="simulated",
+            assumes=_ASSUMES,
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the run and its counts."""
+    found = record(int(inputs.ranks), inputs.each)
+    return Result(
+        found=found,
+        held=found.run.held[0].parameters,
+        parameters=len(found.alone.parameters),
+        tokens=max(found.sent("activations")),
+        gradients=max(found.sent("gradients")),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the counts, the comparison with one GPU and the losses of both."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        **tell.values("held", "tokens", "gradients"),
+        "equal": _equal(result.found.off),
+        "losses": partial(_losses, result.found),
+    }
+
+
+def _equal(off: float) -> Badge:
+    bound = "less than" if off < _LEAST else "up to"
+    how = f"by {bound} {typeset(significant(max(off, _LEAST), 2))} of the largest"
+    return Badge(
+        text="Equal to one GPU" if off <= _EQUAL else "Not equal",
+        sentence=f"After three steps the parameters differ {how} from those of one GPU.",
+        color="parameters" if off <= _EQUAL else "communication",
+    )
+
+
+def _losses(found: Record) -> Table:
+    ranks = len(found.run.held)
+    rows = tuple(
+        (f"step {step + 1}", typeset(f"{here:.12f}"), typeset(f"{there:.12f}"))
+        for step, (here, there) in enumerate(zip(found.run.losses, found.alone.losses, strict=True))
+    )
+    return Table(
+        title="The loss before every step",
+        columns=("Step", f"Over {ranks} GPUs" if ranks > 1 else "Over 1 GPU", "One GPU"),
+        rows=rows,
+        caption="Twelve digits. Nothing is dropped, so tokens meet the same experts.",
+    )

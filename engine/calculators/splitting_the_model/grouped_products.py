@@ -1,0 +1,177 @@
+"""Grouped products: how well experts use a GPU, by the tokens that each of them gets."""
+
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, SHARE, Count, Seconds, Share
+from engine.basis.views import Axis, Cite, Lines, Point, Series, Table
+from engine.catalog.measured_groups import GPU, MEASURED_GROUPS, SOURCE
+from engine.catalog.models import MODELS
+from engine.form.job_inputs import GPUS
+from engine.simulate.grouped_products import grouped_time, plain_time, used
+
+TITLE = "How well experts use a GPU"
+QUESTION = "How many tokens does an expert need to be worth its GPU?"
+EQUATIONS = ()
+PRESETS = {
+    "256 experts on one GPU": {"num_local": 256, "tokens": 128},
+    "Mixtral 8x7B, one expert per GPU": {"model": "mixtral-8x7b", "num_local": 1, "tokens": 8192},
+}
+_SPARSE = {key: one.name for key, one in MODELS.items() if one.num_experts}
+_LOW, _HIGH = 16, 16_384
+_TOKENS = tuple(2**i for i in range(4, 15))
+_ASSUMES = ("First product of a gated expert, forward, in bf16; every expert gets as many tokens.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    tokens: Annotated[
+        int,
+        Number(label="Tokens per expert", low=_LOW, high=_HIGH, scale="log2", whole=True),
+    ] = 256
+    model: Annotated[str, Choice(label="Experts of", options=_SPARSE)] = "deepseek-v3"
+    num_local: Annotated[
+        int, Number(label="Experts on the GPU", low=1, high=256, scale="log2", whole=True)
+    ] = 32
+    gpu: Annotated[str, Choice(label="GPU", options=GPUS)] = "B200"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Shares of the peak, grouped and as one product, and their curves."""
+
+    grouped: Annotated[
+        Share,
+        Told(
+            "Of the peak, grouped",
+            note="{num_local} experts of {tokens} tokens",
+            color="expert",
+            assumes=_ASSUMES,
+            sources=("simumax",),
+        ),
+    ]
+    plain: Annotated[
+        Share,
+        Told(
+            "As one product",
+            note="a dense layer with all {rows} rows",
+            color="compute",
+            assumes=_ASSUMES,
+        ),
+    ]
+    time: Annotated[
+        Seconds,
+        Told("Time, grouped", note="{plain_time} as one product", color="expert", assumes=_ASSUMES),
+    ]
+    plain_time: Seconds
+    rows: Count
+    grouped_curve: tuple[Share, ...]
+    plain_curve: tuple[Share, ...]
+
+
+def _shape(model: str) -> tuple[Count, Count]:
+    """Return inner length and columns of an expert's first product, gate and up together."""
+    one = MODELS[model]
+    gates = 2 if one.mlp == "swiglu" else 1
+    return one.hidden_size, gates * one.expert_ffn_hidden_size
+
+
+def _shares(inputs: Inputs, tokens: Count) -> tuple[Share, Share]:
+    shape, rows = _shape(inputs.model), tokens * inputs.num_local
+    together = grouped_time(inputs.gpu, tokens, shape, inputs.num_local)
+    alone = plain_time(inputs.gpu, rows, shape)
+    return used(inputs.gpu, rows, shape, together), used(inputs.gpu, rows, shape, alone)
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return shares of the peak and times."""
+    shape, rows = _shape(inputs.model), inputs.tokens * inputs.num_local
+    now = _shares(inputs, inputs.tokens)
+    grouped, plain = zip(*(_shares(inputs, tokens) for tokens in _TOKENS), strict=True)
+    return Result(
+        grouped=now[0],
+        plain=now[1],
+        time=grouped_time(inputs.gpu, inputs.tokens, shape, inputs.num_local),
+        plain_time=plain_time(inputs.gpu, rows, shape),
+        rows=rows,
+        grouped_curve=grouped,
+        plain_curve=plain,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the shares, their curves and measured products."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        **tell.values("grouped", "plain", "time"),
+        "curve": partial(_curve, tell, inputs, result),
+        "measured": partial(_measured, tell),
+    }
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    numbers = tuple(map(float, _TOKENS))
+    return Lines(
+        title="Share of the peak, over the tokens per expert",
+        x=tell.axis("tokens", "tokens per expert", low=_LOW, high=_HIGH, scale="log2"),
+        y=Axis(label="of the dense peak", quantity=SHARE, low=0.0, high=1.0),
+        series=(
+            Series(
+                key="grouped", label="grouped", x=numbers, y=result.grouped_curve, color="expert"
+            ),
+            Series(
+                key="plain",
+                label="one product of all rows",
+                x=numbers,
+                y=result.plain_curve,
+                color="compute",
+                dashed=True,
+            ),
+        ),
+        points=(
+            Point(key="now", label=tell.say("{grouped}"), x=float(inputs.tokens), y=result.grouped),
+        ),
+        handle="tokens",
+        caption=tell.say(
+            "{num_local} experts: their weights are read from memory however few tokens come."
+        ),
+    )
+
+
+@cache
+def _modelled() -> tuple[Share, ...]:
+    return tuple(
+        used(
+            GPU,
+            one.experts * one.rows,
+            (one.inner, one.columns),
+            grouped_time(GPU, one.rows, (one.inner, one.columns), one.experts),
+        )
+        for one in MEASURED_GROUPS
+    )
+
+
+def _measured(tell: Teller) -> Table:
+    rows = tuple(
+        (
+            tell.say("{r}", r=(one.rows, COUNT)),
+            tell.say("{e}", e=(one.experts, COUNT)),
+            tell.say("{m}", m=(one.share, SHARE)),
+            tell.say("{p}", p=(here, SHARE)),
+            tell.say("{d}", d=(here / one.share - 1, SHARE)),
+            Cite((SOURCE,)),
+        )
+        for one, here in zip(MEASURED_GROUPS, _modelled(), strict=True)
+    )
+    return Table(
+        title="Measured on B200: experts of DeepSeek-V3, 32,768 rows in all",
+        columns=("Tokens per expert", "Experts", "Measured", "Modelled", "Off by", "Source"),
+        rows=rows,
+        caption="First product of an expert, forward, in bf16, as a share of the dense peak. The "
+        "model was fitted to a larger table that these rows belong to.",
+    )

@@ -1,0 +1,42 @@
+"""The tiny model with experts, trained over several ranks beside one: equality, held and sent."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from engine.basis.units import Count
+from engine.tiny import single
+from engine.tiny.job import TINY_EXPERTS, Job, example_batch
+from engine.tiny.result import Run, difference
+from engine.tiny.schemes import expert_parallel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A run of three steps over `ranks` ranks, and the same on one GPU.
+
+    Attributes:
+        run: over the ranks.
+        alone: on one GPU.
+    """
+
+    run: Run
+    alone: Run
+
+    @property
+    def off(self) -> float:
+        """The largest difference of a parameter, of the largest parameter."""
+        return difference(self.run, self.alone)
+
+    def sent(self, kind: str) -> tuple[Count, ...]:
+        """Return the numbers of a kind that each rank sends per step."""
+        steps = self.run.job.steps
+        empty = (0,) * len(self.run.held)
+        return tuple(numbers // steps for numbers in self.run.sent.get(kind, empty))
+
+
+@lru_cache(maxsize=8)
+def record(ranks: Count, each: Count) -> Record:
+    """Return the run with `each` experts per token."""
+    model = replace(TINY_EXPERTS, experts_per_token=each)
+    job = Job(model=model, batch=example_batch())
+    return Record(run=expert_parallel.train(job, ranks), alone=single.train(job))
