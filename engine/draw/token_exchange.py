@@ -23,7 +23,7 @@ def exchange_scene(matrix: Matrix, out: Bytes, back: Bytes) -> Scene:
         width=_WIDTH,
         height=_TOP + _SIDE + _BARS + 42,
         frames=frames,
-        opening=2,
+        opening=3,
         caption="Rows send to columns; a cell holds the number of token copies. Cells on the "
         "diagonal stay on their GPU. The bars are what each GPU's experts work on.",
     )
@@ -99,7 +99,7 @@ def _cell(
     """Yield a cell and its number: own copies grey, others colored once they are sent."""
     stage, most = look
     own = pair[0] == pair[1]
-    sent = stage in ("dispatch", "combine")
+    sent = stage in ("dispatch", "compute", "combine")
     kind = "c-communication" if sent and not own else "c-activations"
     strength = 0.12 + 0.7 * count / most if sent and not own else 0.1
     links = f"rank:{pair[0]} rank:{pair[1]}"

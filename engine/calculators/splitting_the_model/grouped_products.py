@@ -118,7 +118,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     numbers = tuple(map(float, _TOKENS))
     return Lines(
         title="Share of the peak, over the tokens per expert",
-        x=tell.axis("tokens", "tokens per expert", low=_LOW, high=_HIGH, scale="log2"),
+        x=tell.axis("tokens", "tokens per expert", low=_LOW, high=_HIGH, scale="log"),
         y=Axis(label="of the dense peak", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(

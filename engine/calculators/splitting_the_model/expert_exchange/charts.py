@@ -72,7 +72,7 @@ def over_ranks(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     }
     return Lines(
         title="Out and back, over the ranks that share the experts",
-        x=tell.axis("expert_parallel", "ranks", low=1.0, high=256.0, scale="log2"),
+        x=tell.axis("expert_parallel", "ranks", low=1.0, high=256.0, scale="log"),
         y=Axis(label="time", quantity=SECONDS, low=0.0, high=most),
         series=tuple(
             Series(
