@@ -7,7 +7,7 @@ from engine.basis.units import BYTES, COUNT, RATIO, Bytes, Count
 from engine.basis.views import Frame, Scene, Shape
 from engine.simulate.token_matrix import Matrix, arrived, hottest, leaves, turned
 
-_WIDTH, _LEFT, _TOP, _SIDE, _BARS = 428.0, 62.0, 58.0, 300.0, 70.0
+_WIDTH, _LEFT, _TOP, _SIDE, _BARS = 372.0, 62.0, 58.0, 300.0, 70.0
 _FONT = 14.0
 _STAGES = ("route", "count", "dispatch", "compute", "combine")
 
