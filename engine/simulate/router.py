@@ -127,8 +127,9 @@ def route(router: Router, logits: Sequence[Row], biases: Row = ()) -> Routing:
 
 
 def _top(scores: Row, biases: Row, number: Count) -> tuple[Count, ...]:
-    order = sorted(range(len(scores)), key=lambda i: (-scores[i] - biases[i], i))
-    return tuple(order[:number])
+    worst = [-score - bias for score, bias in zip(scores, biases, strict=True)]
+    # The sort is stable: of equal ones the first expert is chosen.
+    return tuple(sorted(range(len(worst)), key=worst.__getitem__)[:number])
 
 
 def _kept(
@@ -139,16 +140,14 @@ def _kept(
     if keep == "likeliest":
         slots.sort(key=lambda place: -scores[place[1]][place[0]])
     taken: dict[Count, Count] = {}
-    inside = set()
+    inside = [[False] * len(ids) for ids in chosen]
     for slot, token in slots:
         expert = chosen[token][slot]
-        if taken.get(expert, 0) < capacity:
-            taken[expert] = taken.get(expert, 0) + 1
-            inside.add((slot, token))
-    return tuple(
-        tuple((slot, token) in inside for slot in range(len(ids)))
-        for token, ids in enumerate(chosen)
-    )
+        before = taken.get(expert, 0)
+        if before < capacity:
+            taken[expert] = before + 1
+            inside[token][slot] = True
+    return tuple(map(tuple, inside))
 
 
 def balance_loss(routing: Routing) -> Ratio:

@@ -7,6 +7,7 @@ together by its exact gradient, and a bias changes only who is chosen.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 
 from engine.basis.units import Count, Ratio
@@ -21,16 +22,19 @@ class Step:
     Attributes:
         number: from 0.
         routing: of its batch.
-        loss: the auxiliary loss before its weight: 1 at perfect balance.
         preferences: [num_experts] with which the batch was routed.
         biases: [num_experts] likewise.
     """
 
     number: Count
     routing: Routing
-    loss: Ratio
     preferences: Row
     biases: Row
+
+    @property
+    def loss(self) -> Ratio:
+        """The auxiliary loss before its weight: 1 at perfect balance."""
+        return balance_loss(self.routing)
 
 
 def loss_gradient(routing: Routing) -> list[float]:
@@ -53,21 +57,34 @@ class _State:
     biases: list[float] = field(default_factory=list)
 
 
+@lru_cache(maxsize=4)
+def _noise(
+    seed: int, num_experts: Count, num_tokens: Count, num_steps: Count
+) -> tuple[Row, tuple[tuple[Row, ...], ...]]:
+    """Return what preferences and tokens are made of: the same for all ways to balance."""
+    noise = normals(chances(seed))
+    wanted = tuple(islice(noise, num_experts))
+    steps = tuple(
+        tuple(tuple(islice(noise, num_experts)) for _ in range(num_tokens))
+        for _ in range(num_steps)
+    )
+    return wanted, steps
+
+
 def training(router: Router, num_tokens: Count, num_steps: Count) -> Iterator[Step]:
     """Yield the steps of a router: new tokens each, then preferences or biases move."""
-    noise = normals(chances(router.seed))
-    wanted = [router.skew * next(noise) for _ in range(router.num_experts)]
+    first, steps = _noise(router.seed, router.num_experts, num_tokens, num_steps)
+    wanted = [router.skew * x for x in first]
     state = _State(wanted, list(wanted), [0.0] * router.num_experts)
-    for number in range(num_steps):
+    for number, draws in enumerate(steps):
         rows = [
             tuple(want + x for want, x in zip(state.preferences, draw, strict=True))
-            for draw in (tuple(islice(noise, router.num_experts)) for _ in range(num_tokens))
+            for draw in draws
         ]
         routing = route(router, rows, tuple(state.biases))
         yield Step(
             number=number,
             routing=routing,
-            loss=balance_loss(routing),
             preferences=tuple(state.preferences),
             biases=tuple(state.biases),
         )

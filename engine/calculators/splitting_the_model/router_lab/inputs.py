@@ -86,7 +86,7 @@ class Inputs:
         Number(
             label="Tokens per step",
             low=32,
-            high=128,
+            high=96,
             step=32,
             whole=True,
             symbol="T",
@@ -94,7 +94,7 @@ class Inputs:
         ),
     ] = 64
     num_steps: Annotated[
-        int, Number(label="Steps", low=20, high=100, step=10, whole=True, advanced=True)
+        int, Number(label="Steps", low=20, high=80, step=10, whole=True, advanced=True)
     ] = 60
     seed: Annotated[
         int, Number(label="Throw of the dice", low=1, high=100, whole=True, advanced=True)
