@@ -9,7 +9,6 @@ from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SHARE, Count, Share
 from engine.basis.views import Axis, Lines, Point, Series
 from engine.formulas.experts import (
-    DROPPED_SHARE,
     EMPTY_SHARE,
     EXPERT_CAPACITY,
     dropped_share,
@@ -19,7 +18,7 @@ from engine.formulas.experts import (
 
 TITLE = "Capacity against drops and padding"
 QUESTION = "How many tokens are dropped if they choose their experts by chance?"
-EQUATIONS = (EXPERT_CAPACITY, DROPPED_SHARE, EMPTY_SHARE)
+EQUATIONS = (EXPERT_CAPACITY, EMPTY_SHARE)
 PRESETS = {
     "4,096 tokens": {"num_tokens": 4096},
     "Capacity factor 1.25": {"capacity_factor": 1.25},
@@ -32,6 +31,11 @@ PRESETS = {
 _LOW, _HIGH = 0.5, 4.0
 _FACTORS = tuple(_LOW + i / 40 for i in range(141))
 _BY_CHANCE = ("Tokens choose independently and without preference; a real router drops more.",)
+_BINOMIAL = (
+    "The tokens that ask for one expert follow a binomial distribution; the mean of what exceeds "
+    "its places, over the mean of all.",
+    *_BY_CHANCE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,15 @@ class Result:
     """Places, drops and padding, and their curves over the factor."""
 
     dropped: Annotated[
-        Share, Told("Dropped", "d", "of all choices", assumes=_BY_CHANCE, color="communication")
+        Share,
+        Told(
+            "Dropped",
+            "d",
+            "of all choices",
+            assumes=_BINOMIAL,
+            sources=("fedus2022",),
+            color="communication",
+        ),
     ]
     empty: Annotated[
         Share,

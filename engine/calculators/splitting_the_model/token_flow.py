@@ -6,7 +6,7 @@ from typing import Annotated, cast
 
 from engine.basis.inputs import Choice, Number
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count, Ratio, Share, Tokens
+from engine.basis.units import COUNT, Count, Ratio, Share, Tokens
 from engine.basis.views import Table
 from engine.draw.token_flow import flow_scene
 from engine.formulas.experts import EXPERT_CAPACITY
@@ -173,7 +173,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "scene": partial(flow_scene, result.routing, result.preferences),
         **tell.values("dropped_share", "busiest"),
-        "capacity": tell.value("capacity", symbols={"k": "experts_per_token"}),
+        "capacity": tell.value("capacity", symbols={"k": (len(result.routing.chosen[0]), COUNT)}),
         **tell.values("empty", "lost"),
         "follow": partial(_follow, inputs, result),
     }
