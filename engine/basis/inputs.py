@@ -60,6 +60,10 @@ PLAIN = Unit("", 1, {"k": 1e3, "M": 1e6})
 BILLIONS = Unit(
     "B", 1e9, {"K": 1e3, "M": 1e6, "T": 1e12, "billion": 1e9, "million": 1e6}, quantity=PARAMETERS
 )
+# Elements of a buffer, as DeepSpeed counts them.
+ELEMENTS = Unit(
+    " M", 1e6, {"k": 1e3, "B": 1e9, "million": 1e6, "billion": 1e9}, quantity=PARAMETERS
+)
 GBITS = Unit(
     " Gb/s",
     1.25e8,

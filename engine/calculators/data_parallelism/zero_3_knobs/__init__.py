@@ -1,0 +1,1 @@
+"""The settings of ZeRO-3 in DeepSpeed."""

@@ -1,0 +1,39 @@
+"""What the calculators of sharding's settings share: the job that they are tried on."""
+
+from typing import Annotated
+
+from engine.basis.inputs import GBITS, Choice, Number
+from engine.basis.units import Bandwidth, Count, Gbit
+from engine.catalog.models import MODELS
+from engine.simulate.overlap_job import Setting
+
+_OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b")
+KnobModel = Annotated[
+    str, Choice(label="Model", options={key: MODELS[key].name for key in _OFFERED})
+]
+KnobPort = Annotated[
+    float,
+    Number(
+        label="Network port per GPU",
+        unit=GBITS,
+        low=12.5 * Gbit,
+        high=1600 * Gbit,
+        scale="log",
+        help="Line rate, one way, eight ports for the eight GPUs of a node.",
+    ),
+]
+
+
+def knob_job(model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth) -> Setting:
+    """Return a job of fully sharded data parallelism: one micro-batch, no contention."""
+    return Setting(
+        model=model,
+        gpu=gpu,
+        tensor_parallel=1,
+        pipeline_parallel=1,
+        data_parallel=ranks,
+        num_microbatches=1,
+        tokens=tokens,
+        port=port,
+        slow_down=0.0,
+    )
