@@ -36,6 +36,8 @@ class Setting:
         reshard: parameters are freed after the forward pass and gathered again.
         gradient: bytes of a gradient on the wire.
         deviation: of one GPU's step time, over its mean.
+        unit: layers that are gathered as one, where parameters are sharded; divides their number.
+        again: ranks that gather for the backward pass; 0: those that gather for the forward pass.
     """
 
     model: str
@@ -52,6 +54,8 @@ class Setting:
     reshard: bool = True
     gradient: Bytes = 2.0
     deviation: Share = 0.01
+    unit: Count = 1
+    again: Count = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +115,7 @@ def job(setting: Setting) -> Job:
     count = max(number for number in range(1, _BLOCKS + 1) if layers % number == 0)
     block = layers // count
     group = group_of(rank, setting.data_parallel, tensor)
+    again = group_of(rank, setting.again, tensor) if setting.again else None
     gather, sent = _tensor(rank, tensor, block, _BF16 * setting.tokens * model.hidden_size)
     work = Workload(
         layers=count,
@@ -118,6 +123,7 @@ def job(setting: Setting) -> Job:
         backward=block * times.backward,
         parameters=block * dense_layer_parameters(model).matrices / tensor,
         data=nccl_wire(group.ranks, group.nodes, group.bandwidth),
+        again=nccl_wire(again.ranks, again.nodes, again.bandwidth) if again else None,
         element=_BF16,
         gradient=setting.gradient,
         tensors=_MATRICES * block,

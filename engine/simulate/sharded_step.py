@@ -64,13 +64,13 @@ class Sharded:
 @lru_cache(maxsize=256)
 def step_length(setting: Setting, zero_stage: Count) -> Seconds:
     """Return how long the step of `sharded` takes, without all else that is told of it."""
-    return max(span.end for span in _ran(_by_layers(job(setting)), setting, zero_stage))
+    return max(span.end for span in _ran(_by_units(job(setting), setting.unit), setting, zero_stage))
 
 
 @lru_cache(maxsize=128)
 def sharded(setting: Setting, zero_stage: Count) -> Sharded:
     """Return the step of a job without tensor or pipeline parallelism."""
-    base = _by_layers(job(setting))
+    base = _by_units(job(setting), setting.unit)
     spans = _ran(base, setting, zero_stage)
     parameters = total_parameters(MODELS[setting.model])
     states = sharded_states(parameters, MIXED_PRECISION, zero_stage, setting.data_parallel)
@@ -103,18 +103,19 @@ def _ran(base: Job, setting: Setting, zero_stage: Count) -> tuple[Span, ...]:
     return run(program(work))
 
 
-def _by_layers(work: Job) -> Job:
-    """Return the job with single layers as units: what is gathered and freed as one."""
-    count, blocks = work.layers, work.work
-    layers = replace(
+def _by_units(work: Job, unit: Count) -> Job:
+    """Return the job cut into what is gathered and freed as one: so many layers each."""
+    blocks = work.work
+    share = unit / work.layers
+    units = replace(
         blocks,
-        layers=blocks.layers * count,
-        forward=blocks.forward / count,
-        backward=blocks.backward / count,
-        parameters=blocks.parameters / count,
-        tensors=blocks.tensors // count,
+        layers=blocks.layers * work.layers // unit,
+        forward=blocks.forward * share,
+        backward=blocks.backward * share,
+        parameters=blocks.parameters * share,
+        tensors=blocks.tensors * unit // work.layers,
     )
-    return replace(work, work=layers, layers=1)
+    return replace(work, work=units, layers=unit)
 
 
 def base_memory(setting: Setting) -> Bytes:
@@ -127,7 +128,7 @@ def _memory(
 ) -> tuple[tuple[Seconds, Bytes], ...]:
     """Return the memory over time: states, gathered layers, gradients on their way.
 
-    A gathered layer takes room from the start of its gather to the end of its last pass; gradients
+    A gathered unit takes room from the start of its gather to the end of its last pass; gradients
     from the start of their backward pass to the end of their reduction (from stage 2).
     """
     by_key = {span.op.key: span for span in spans}
@@ -142,6 +143,9 @@ def _memory(
             use = name if reshard or name[0] == "B" else last[name.partition(".")[2]]
             events.append((span.start, unit * base.work.element))
             events.append((by_key[use].end, -unit * base.work.element))
+            # The smaller group's share stays from the forward to the backward pass.
+            kept = unit * base.work.element / base.work.again.ranks if base.work.again else 0.0
+            events.append((by_key[use].end, kept if name[0] == "F" else -kept))
         if key[0] == "B" and ":" not in key and zero_stage >= 2:
             own = by_key.get(f"{key}:gradients")
             at = bisect_left(ends, span.end)

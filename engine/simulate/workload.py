@@ -85,6 +85,8 @@ class Workload:
         parameters: of one layer, on this rank.
         data: the group that shares gradients (and, sharded, parameters).
         replicas: hybrid sharding: the group of ranks with the same shard.
+        again: the smaller group that the backward pass gathers from: hpZ, or an integer for
+            FSDP2's `reshard_after_forward`.
         element: bytes of a parameter on the wire.
         gradient: bytes of a gradient on the wire.
         tensors: equal tensors of one layer; a gradient is ready when its tensor is.
@@ -109,6 +111,7 @@ class Workload:
     parameters: Parameters
     data: Wire
     replicas: Wire | None = None
+    again: Wire | None = None
     element: Bytes = 2.0
     gradient: Bytes = 2.0
     tensors: Count = 1

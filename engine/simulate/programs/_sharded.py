@@ -40,13 +40,14 @@ def _gather(work: Workload, slots: Sequence[Slot], place: int) -> Op | None:
         return None
     size = work.parameters * work.element
     before = place - 1 - work.prefetch
+    wire = work.again if work.again and slot.backward else work.data
     return Op(
         key=f"{slot.name}:parameters",
-        stream=work.data.stream,
-        time=work.data.scatter(size),
+        stream=wire.stream,
+        time=wire.scatter(size),
         after=(slots[before].name,) if before >= 0 else (),
         label=f"gather of parameters, layer {slot.layer + 1}",
-        size=work.data.sent(size) / 2,
+        size=wire.sent(size) / 2,
         slows=work.slow_down,
         links=(f"layer:{slot.layer + 1}", f"microbatch:{slot.micro + 1}"),
     )

@@ -1,0 +1,1 @@
+"""The napkin of 14 buckets."""

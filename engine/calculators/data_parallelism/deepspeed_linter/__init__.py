@@ -1,0 +1,1 @@
+"""A linter for DeepSpeed configurations."""

@@ -1,0 +1,128 @@
+"""The file annotated, what it leaves to defaults, and the memory."""
+
+from engine.basis.text import Text, say
+from engine.basis.told import Teller
+from engine.basis.units import BYTES, Bytes
+from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
+from engine.calculators.data_parallelism.deepspeed_linter.result import Result
+from engine.catalog.deepspeed_settings import SETTINGS, VERSION
+from engine.run.deepspeed_lint import Note
+
+# Settings that decide memory and overlap: named where a file leaves them out.
+_MATTER = (
+    "reduce_bucket_size",
+    "overlap_comm",
+    "allgather_bucket_size",
+    "stage3_max_live_parameters",
+    "stage3_max_reuse_distance",
+    "stage3_prefetch_bucket_size",
+    "stage3_param_persistence_threshold",
+)
+_NAMES = {"ok": "", "note": "note", "warning": "warning", "error": "ERROR"}
+
+
+def verdict(tell: Teller, result: Result) -> Badge:
+    """Return whether DeepSpeed would take the file."""
+    if result.errors:
+        return Badge(
+            text="DeepSpeed would refuse it",
+            sentence=tell.say(
+                "{errors} errors and {warnings} warnings."
+                if result.errors > 1
+                else "One error, {warnings} warnings."
+            ),
+            color="communication",
+        )
+    if result.warnings:
+        return Badge(
+            text="It runs",
+            sentence=tell.say(
+                "{warnings} of its lines do not do what they seem to."
+                if result.warnings > 1
+                else "One of its lines does not do what it seems to."
+            ),
+            color="buffers",
+        )
+    return Badge(text="It runs", sentence="Nothing in it stands out.", color="compute")
+
+
+def annotated(result: Result) -> Table:
+    """Return every key with its line, what it does, and what it costs."""
+    return Table(
+        title="Line by line",
+        columns=("Line", "Setting", "Value", "Verdict", "What it does here", "Memory"),
+        rows=tuple(
+            (
+                str(note.number),
+                note.path.removeprefix("zero_optimization."),
+                note.value,
+                _NAMES[note.verdict],
+                note.text,
+                _memory(note, result),
+            )
+            for note in result.notes
+        ),
+        caption=f"Checked against the source of {VERSION}.",
+    )
+
+
+def _memory(note: Note, result: Result) -> Text:
+    spent = result.spent
+    sizes: dict[str, Bytes] = {
+        "stage": spent.states.total,
+        "reduce_bucket_size": spent.bucket,
+        "stage3_max_live_parameters": spent.live,
+        "stage3_param_persistence_threshold": spent.persistent,
+        "zero_hpz_partition_size": spent.second,
+    }
+    size = sizes.get(note.path.removeprefix("zero_optimization."), 0.0)
+    return say("{m}", m=(size, BYTES)) if size and note.verdict != "error" else ""
+
+
+def missing(result: Result) -> Table:
+    """Return the settings that the file leaves to their defaults."""
+    given = result.values.given
+    rows = tuple(
+        (name, SETTINGS[name].default, SETTINGS[name].does)
+        for name in _MATTER
+        if name not in given and result.stage in SETTINGS[name].stages
+    )
+    return Table(
+        title="Left to the defaults",
+        columns=("Setting", "Default", "What it does"),
+        rows=rows or (("nothing", "", "Every setting that matters at this stage is given."),),
+    )
+
+
+def memory(result: Result) -> Bars:
+    """Return states and buffers on each GPU."""
+    spent = result.spent
+    parts = (
+        ("parameters", "parameters", spent.states.parameters, "parameters"),
+        ("gradients", "gradients", spent.states.gradients, "gradients"),
+        ("optimizer", "optimizer", spent.states.optimizer, "optimizer"),
+    )
+    buffers = (
+        ("live", "gathered", spent.live, "parameters"),
+        ("bucket", "bucket", spent.bucket, "gradients"),
+        ("second", "second copy", spent.second, "optimizer"),
+        ("persistent", "persistent", spent.persistent, "buffers"),
+    )
+    rows = (("states", "states", parts), ("buffers", "buffers", buffers))
+    high = max(spent.states.total, spent.buffers) * 1.1
+    return Bars(
+        title="Memory on each GPU, without activations",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),
+        bars=tuple(
+            Bar(
+                key=key,
+                label=label,
+                segments=tuple(
+                    Segment(key=name, label=words, value=size, color=color)
+                    for name, words, size, color in one
+                    if size
+                ),
+            )
+            for key, label, one in rows
+        ),
+    )

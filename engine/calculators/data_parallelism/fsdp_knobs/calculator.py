@@ -1,0 +1,104 @@
+"""The settings of FSDP2, each with what it costs and what it gains."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from engine.basis.text import Text, say
+from engine.basis.told import Teller, Views
+from engine.basis.units import BYTES, COUNT, SECONDS
+from engine.basis.views import Badge, Table
+from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
+    PRESETS as PRESETS,
+)
+from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
+    Inputs as Inputs,
+)
+from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
+    Result as Result,
+)
+from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
+    buffers_of,
+    calls_of,
+    step_of,
+)
+from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
+    solve as solve,
+)
+from engine.form.sharded.lab import fit, timeline
+from engine.simulate.sharded_step import Sharded
+
+TITLE = "Settings of FSDP2"
+QUESTION = "What does each setting of FSDP2 cost in memory, calls and time?"
+_DEFAULTS: Mapping[str, Any] = {"unit": "1", "reshard": "true", "prefetch": 1, "reduce": "bf16"}
+_TRIED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("all defaults", "", {}),
+    ("reshard_after_forward", "8", {"reshard": "node"}),
+    ("reshard_after_forward", "False", {"reshard": "false"}),
+    ("prefetch, forward and backward", "2 modules", {"prefetch": 2}),
+    ("prefetch", "none", {"prefetch": 0}),
+    ("fully_shard on", "groups of 4 layers", {"unit": "4"}),
+    ("fully_shard on", "the model only", {"unit": "all"}),
+    ("mp_policy, reduce_dtype", "float32", {"reduce": "fp32"}),
+)
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "timeline": partial(
+            timeline,
+            "A step of FSDP2 on its streams",
+            result.ran,
+            "Hatched: communication that nothing hides. Below, the memory of states and buffers.",
+        ),
+        **tell.values("exposed", "buffers", "calls"),
+        "regime": _regime(tell, inputs, result),
+        "board": partial(_board, inputs),
+        "fits": fit(tell, result.ran),
+        **tell.values("step_time"),
+    }
+
+
+def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if inputs.unit == "all":
+        return Badge(
+            text="Nothing overlaps",
+            sentence="All parameters are one group: gathered before the first layer computes, and "
+            "reduced after the last.",
+            color="communication",
+        )
+    if result.exposed > 0.1 * result.step_time:
+        return Badge(
+            text="The step waits",
+            sentence=tell.say("{exposed} of {step_time} is exposed."),
+            color="communication",
+        )
+    return Badge(
+        text="Hidden",
+        sentence=tell.say("{exposed} of {step_time} is exposed, for {buffers} of room."),
+        color="compute",
+    )
+
+
+def _board(inputs: Inputs) -> Table:
+    """Return every setting changed alone, the job as the reader has it."""
+    return Table(
+        title="One setting changed at a time",
+        columns=("Setting", "Value", "Room", "Collectives", "Exposed"),
+        rows=tuple(
+            (name, value, *_row(step_of(inputs, {**_DEFAULTS, **change})))
+            for name, value, change in _TRIED
+        ),
+        caption="Room: parameters gathered and gradients on their way, at most. Your model, GPUs, "
+        "tokens and ports.",
+    )
+
+
+def _row(ran: Sharded) -> tuple[Text, ...]:
+    return (
+        say("{b}", b=(buffers_of(ran), BYTES)),
+        say("{n}", n=(calls_of(ran), COUNT)),
+        say("{t}", t=(ran.seen.exposed, SECONDS)),
+    )

@@ -1,0 +1,139 @@
+"""FSDP2's settings, and the step that they give."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.told import Told
+from engine.basis.units import Bytes, Count, Gbit, Seconds
+from engine.form.fields import LabGpu
+from engine.form.sharded.knobs import KnobModel, KnobPort, knob_job
+from engine.form.sharded.lab import SIMULATED, LabRanks, LabTokens
+from engine.simulate.sharded_step import Sharded, sharded
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "Kept after the forward pass": {"reshard": "false"},
+    "Resharded to the node": {"reshard": "node"},
+    "Only the model is wrapped": {"unit": "all"},
+    "Ports of 100 Gb/s": {"port": 100 * Gbit},
+}
+_NODE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    unit: Annotated[
+        str,
+        Choice(
+            label="Layers per fully_shard",
+            options={"1": "1", "2": "2", "4": "4", "8": "8", "all": "all, one call"},
+            help="What is gathered, computed and freed as one.",
+        ),
+    ] = "1"
+    reshard: Annotated[
+        str,
+        Choice(
+            label="reshard_after_forward",
+            options={"true": "True", "node": "8: over the node", "false": "False"},
+            help="Free the parameters, keep a share over eight GPUs, or keep them.",
+        ),
+    ] = "true"
+    prefetch: Annotated[
+        int,
+        Number(
+            label="Modules gathered ahead",
+            low=0,
+            high=4,
+            whole=True,
+            help="1 by default; more by set_modules_to_forward_prefetch and its sister.",
+        ),
+    ] = 1
+    reduce: Annotated[
+        str,
+        Choice(
+            label="reduce_dtype",
+            options={"bf16": "torch.bfloat16", "fp32": "torch.float32"},
+            help="Of MixedPrecisionPolicy. None: as param_dtype, here bf16.",
+        ),
+    ] = "bf16"
+    model: KnobModel = "llama-3-8b"
+    ranks: LabRanks = 64
+    tokens: LabTokens = 4096
+    port: KnobPort = 400 * Gbit
+    gpu: LabGpu = "h100"
+
+
+def _told(label: str, note: str, color: str) -> Told:
+    return Told(
+        label,
+        note=note,
+        color=color,
+        assumes=SIMULATED,
+        sources=("pytorch_fsdp2", "zhao2023"),
+        basis="simulated",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The step."""
+
+    ran: Sharded
+    exposed: Annotated[
+        Seconds, _told("Exposed communication", "of a step of {step_time}", "communication")
+    ]
+    buffers: Annotated[
+        Bytes, _told("Gathered and on its way", "at most, beside {states} of states", "buffers")
+    ]
+    calls: Annotated[Count, _told("Collectives", "in a step", "communication")]
+    step_time: Annotated[Seconds, _told("Step", "without its optimizer", "ink")]
+    states: Bytes
+
+
+def step_of(inputs: Inputs, changes: Mapping[str, Any] | None = None) -> Sharded:
+    """Return the simulated step of the inputs, some of them changed."""
+    if changes:
+        return step_of(replace(inputs, **changes))
+    job = knob_job(inputs.model, inputs.gpu, inputs.ranks, inputs.tokens, inputs.port)
+    whole = sharded(job, 3).work
+    layers = whole.work.layers
+    unit = layers if inputs.unit == "all" else int(inputs.unit)
+    again = min(_NODE, inputs.ranks) if inputs.reshard == "node" else 0
+    return sharded(
+        replace(
+            job,
+            unit=unit,
+            prefetch=inputs.prefetch,
+            # The outermost module keeps its parameters for the backward pass.
+            reshard=inputs.reshard != "false" and unit < layers,
+            again=again,
+            gradient=4.0 if inputs.reduce == "fp32" else 2.0,
+        ),
+        3,
+    )
+
+
+def calls_of(ran: Sharded) -> Count:
+    """Return the collectives of a step."""
+    return sum(":" in span.op.key for span in ran.spans)
+
+
+def buffers_of(ran: Sharded) -> Bytes:
+    """Return what comes on top of the states for a while."""
+    return ran.peak - ran.states.total
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    ran = step_of(inputs)
+    return Result(
+        ran=ran,
+        exposed=ran.seen.exposed,
+        buffers=buffers_of(ran),
+        calls=calls_of(ran),
+        step_time=ran.seen.length,
+        states=ran.states.total,
+    )

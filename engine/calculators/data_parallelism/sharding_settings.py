@@ -1,0 +1,87 @@
+"""Every setting of ZeRO in DeepSpeed and of FSDP2, with its true default."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Count
+from engine.basis.views import Table
+from engine.catalog.deepspeed_settings import SETTINGS
+from engine.catalog.deepspeed_settings import VERSION as DEEPSPEED
+from engine.catalog.fsdp2_settings import ARGUMENTS
+from engine.catalog.fsdp2_settings import VERSION as PYTORCH
+
+TITLE = "Settings and their defaults"
+QUESTION = "What is the default of this setting, and what does it do?"
+PRESETS = {
+    "DeepSpeed, stage 3": {"library": "deepspeed", "stage": "3"},
+    "FSDP2": {"library": "fsdp2"},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    library: Annotated[
+        str,
+        Choice(label="Library", options={"deepspeed": "DeepSpeed", "fsdp2": "FSDP2 (PyTorch)"}),
+    ] = "deepspeed"
+    stage: Annotated[
+        str,
+        Choice(
+            label="Stage of ZeRO",
+            options={"1": "1", "2": "2", "3": "3"},
+            help="Settings that the stage does not read are left out. FSDP2 has no stages.",
+        ),
+    ] = "3"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The rows."""
+
+    rows: tuple[tuple[str, str, str], ...]
+    count: Annotated[
+        Count,
+        Told(
+            "Settings",
+            note="that are read",
+            assumes=("Deprecated ones are left out.",),
+            basis="definition",
+            sources=("deepspeed_config", "pytorch_fsdp2"),
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the settings of the library."""
+    if inputs.library == "fsdp2":
+        rows = tuple((one.name, one.default, one.does) for one in ARGUMENTS)
+    else:
+        rows = tuple(
+            (name, one.default or "none", one.does)
+            for name, one in SETTINGS.items()
+            if int(inputs.stage) in one.stages and not one.old
+        )
+    return Result(rows=rows, count=len(rows))
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    return {
+        **Teller(result, inputs).values("count"),
+        "settings": partial(_settings, inputs, result),
+    }
+
+
+def _settings(inputs: Inputs, result: Result) -> Table:
+    version = PYTORCH if inputs.library == "fsdp2" else DEEPSPEED
+    return Table(
+        title="Settings and their defaults",
+        columns=("Setting", "Default", "What it does"),
+        rows=result.rows,
+        caption=f"From the source of {version}.",
+    )

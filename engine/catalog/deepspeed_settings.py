@@ -1,0 +1,162 @@
+"""The settings of ZeRO in DeepSpeed: default, which stages read them, and what they do.
+
+Source: DeepSpeed 0.19, deepspeed/runtime/zero/config.py and offload_config.py. The documentation
+prints 5e8 for the prefetch bucket; the code has 5e7.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.basis.units import Count
+
+VERSION = "DeepSpeed 0.19"
+Kind = Literal["elements", "count", "switch", "text", "object"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One key under `zero_optimization`.
+
+    Attributes:
+        kind: what its value is.
+        default: as a file would write it; empty: none.
+        stages: that read it.
+        does: one sentence.
+        old: deprecated; what replaces it.
+    """
+
+    kind: Kind
+    default: str
+    stages: tuple[Count, ...]
+    does: str
+    old: str = ""
+
+
+_ALL, _LOW, _THREE = (1, 2, 3), (1, 2), (3,)
+
+
+def _one(kind: Kind, default: str, stages: tuple[Count, ...], does: str, old: str = "") -> Setting:
+    return Setting(kind=kind, default=default, stages=stages, does=does, old=old)
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "stage": _one("count", "0", (0, 1, 2, 3), "What is divided among the ranks."),
+    "reduce_bucket_size": _one(
+        "elements", "5e8", _ALL, "Gradients that are reduced together; the buffer is whole."
+    ),
+    "overlap_comm": _one(
+        "switch", "true for stage 3, else false", _ALL, "Reductions on a stream of their own."
+    ),
+    "contiguous_gradients": _one(
+        "switch", "true", _ALL, "Gradients are copied into the buffer of the bucket."
+    ),
+    "reduce_scatter": _one("switch", "true", _ALL, "Off: all-reduce instead of reduce-scatter."),
+    "use_multi_rank_bucket_allreduce": _one(
+        "switch", "true", _LOW, "One all-reduce of a bucket instead of a reduction per owner."
+    ),
+    "allgather_partitions": _one(
+        "switch", "true", _LOW, "Updated parameters by all-gather, not by broadcasts."
+    ),
+    "allgather_bucket_size": _one(
+        "elements", "5e8", _LOW, "Updated parameters that are gathered together after the step."
+    ),
+    "stage3_max_live_parameters": _one(
+        "elements", "1e9", _THREE, "No prefetch begins while so many elements are gathered."
+    ),
+    "stage3_max_reuse_distance": _one(
+        "elements", "1e9", _THREE, "A tensor used again before so many elements stays."
+    ),
+    "stage3_prefetch_bucket_size": _one(
+        "elements", "5e7", _THREE, "What one prefetch gathers; every module starts one."
+    ),
+    "stage3_param_persistence_threshold": _one(
+        "elements", "1e5", _THREE, "Tensors up to this size stay whole on every rank."
+    ),
+    "stage3_model_persistence_threshold": _one(
+        "elements", "sys.maxsize", _THREE, "The most that persistent tensors may add up to."
+    ),
+    "stage3_module_granularity_threshold": _one(
+        "elements", "0", _THREE, "Modules finer than this are fetched as one."
+    ),
+    "stage3_gather_16bit_weights_on_model_save": _one(
+        "switch", "false", _THREE, "Gather all parameters when the model is saved."
+    ),
+    "stage3_use_all_reduce_for_fetch_params": _one(
+        "switch", "false", _THREE, "Gather by all-reduce, to spare the host copies."
+    ),
+    "stage3_allgather_sequential": _one(
+        "switch", "false", _THREE, "Gather tensors one by one, without a buffer."
+    ),
+    "stage3_partition_stream_chunk_size": _one(
+        "elements", "0", _THREE, "Divide very large tensors in pieces at the start."
+    ),
+    "sub_group_size": _one(
+        "elements", "1e9", _THREE, "Elements that the optimizer updates at a time."
+    ),
+    "zero_hpz_partition_size": _one(
+        "count", "1", _THREE, "Ranks that share a second copy of the parameters (hpZ)."
+    ),
+    "mics_shard_size": _one("count", "-1", _THREE, "Ranks that share the states (MiCS)."),
+    "mics_hierarchical_params_gather": _one(
+        "switch", "false", _THREE, "MiCS gathers between nodes first, then inside."
+    ),
+    "zero_quantized_weights": _one("switch", "false", _THREE, "Gather in 8 bits (qwZ)."),
+    "zero_quantized_nontrainable_weights": _one(
+        "switch", "false", _THREE, "Keep frozen weights in 8 bits."
+    ),
+    "zero_quantized_gradients": _one("switch", "false", _THREE, "Reduce in 4 bits (qgZ)."),
+    "zeropp_loco_param": _one("object", "", _THREE, "Error feedback for quantized gradients."),
+    "offload_optimizer": _one("object", "", _ALL, "The optimizer on the host or on NVMe."),
+    "offload_param": _one("object", "", _THREE, "The parameters on the host or on NVMe."),
+    "round_robin_gradients": _one(
+        "switch", "false", _LOW, "Ranks copy gradients to the host in turn."
+    ),
+    "ignore_unused_parameters": _one(
+        "switch", "true", _LOW, "Parameters without a gradient are no error."
+    ),
+    "load_from_fp32_weights": _one("switch", "true", _ALL, "Master weights from a checkpoint."),
+    "elastic_checkpoint": _one("switch", "false", _LOW, "Old; use universal checkpoints."),
+    "legacy_stage1": _one("switch", "false", (1,), "An old stage 1; no longer supported."),
+    "memory_efficient_linear": _one("switch", "true", _THREE, "A linear layer that keeps less."),
+    "pipeline_loading_checkpoint": _one("switch", "false", _THREE, "Load a checkpoint in turn."),
+    "override_module_apply": _one("switch", "true", _THREE, "Module.apply on gathered tensors."),
+    "log_trace_cache_warnings": _one("switch", "false", _THREE, "Say when the order changes."),
+    "enable_sanity_checks": _one("switch", "false", _THREE, "Compare ranks while training."),
+    "save_muon_momentum_buffer_in_memory": _one(
+        "switch", "false", _THREE, "Muon's momentum stays off NVMe."
+    ),
+    "leaf_module": _one("object", "", _THREE, "Modules that are fetched as a whole."),
+    "zenflow": _one("object", "", _ALL, "Updates the important gradients first."),
+    "cpu_offload": _one("switch", "", _ALL, "", "offload_optimizer"),
+    "cpu_offload_param": _one("switch", "", _THREE, "", "offload_param"),
+    "cpu_offload_use_pin_memory": _one("switch", "", _ALL, "", "pin_memory of the offload"),
+    "stage3_gather_fp16_weights_on_model_save": _one(
+        "switch", "", _THREE, "", "stage3_gather_16bit_weights_on_model_save"
+    ),
+}
+
+# Names of the fields behind the aliases, which are read too.
+ALIASES: Mapping[str, str] = {
+    name.removeprefix("stage3_"): name
+    for name, setting in SETTINGS.items()
+    if name.startswith("stage3_") and not setting.old
+}
+
+# The sections and keys of the outermost object that some part of DeepSpeed reads.
+TOP = frozenset((
+    "activation_checkpointing", "aio", "amp", "autotuning", "bf16", "bfloat16", "checkpoint",
+    "comet", "comms_logger", "communication_data_type", "compile", "compression_training",
+    "csv_monitor", "curriculum_learning", "data_efficiency", "data_types", "dataloader_drop_last",
+    "datastates", "disable_allgather", "dump_state", "eigenvalue", "elasticity",
+    "expert_parallel", "flops_profiler", "fp16", "gradient_accumulation_steps",
+    "gradient_allreduce_op", "gradient_clipping", "gradient_predivide_factor", "graph_harvesting",
+    "hybrid_engine", "load_universal_checkpoint", "log_level", "managed_gradient_accumulation",
+    "memory_breakdown", "nebula", "optimizer", "pipeline", "prescale_gradients",
+    "progressive_layer_drop", "quantize_training", "scheduler",
+    "seq_parallel_communication_data_type", "sequence_parallel_size", "sparse_attention",
+    "sparse_gradients", "steps_per_print", "tensor_parallel", "tensorboard", "timers",
+    "torch_autocast", "train_batch_size", "train_micro_batch_size_per_gpu",
+    "use_data_before_expert_parallelism", "wall_clock_breakdown", "wandb", "weight_quantization",
+    "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "zero_optimization",
+))  # fmt: skip

@@ -1,0 +1,101 @@
+"""A DeepSpeed JSON as text: its settings with the line of each, or line, column and reason."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.basis.inputs import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A key of the file.
+
+    Attributes:
+        path: keys from the outermost one, joined by points.
+        value: as read; an object where the key opens one.
+        number: of the line, from 1.
+    """
+
+    path: str
+    value: Any
+    number: int
+
+
+def read_settings(text: str) -> tuple[Line, ...]:
+    """Return every key of a file in its order.
+
+    Raises:
+        InputError: the text is no JSON object, or a key stands in an object twice.
+    """
+    tree = _tree(text)
+    if not isinstance(tree, Mapping):
+        raise InputError("line 1, column 1: a DeepSpeed configuration begins with '{'")
+    return tuple(_lines(text, tree))
+
+
+def _tree(text: str) -> Any:  # noqa: ANN401
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{place}: {_reason(text, error)}") from None
+    except (ValueError, RecursionError):
+        raise InputError("line 1: a number is too long or brackets are too deep") from None
+
+
+def _reason(text: str, error: json.JSONDecodeError) -> str:
+    """Return what is wrong there, in the words of somebody who writes such files."""
+    there = text[error.pos : error.pos + 1]
+    if there in ("#", "/"):
+        return "a comment; DeepSpeed reads Hjson, which has them, but JSON has none"
+    if there in ("}", "]"):
+        return "a key or a value is missing; the comma before it may be one too many"
+    return error.msg[:1].lower() + error.msg[1:]
+
+
+def _lines(text: str, tree: Mapping[str, Any]) -> Iterator[Line]:
+    """Yield the keys in the order of the text; the decoder has read it, so it is sound."""
+    decoder = json.JSONDecoder()
+    stack: list[tuple[str, set[str]]] = []
+    path: list[str] = []
+    at, key = 0, ""
+    while at < len(text):
+        letter = text[at]
+        if letter == '"':
+            word, end = decoder.raw_decode(text, at)
+            rest = end
+            while rest < len(text) and text[rest].isspace():
+                rest += 1
+            if rest < len(text) and text[rest] == ":":
+                number = text.count("\n", 0, at) + 1
+                _once(stack[-1][1], word, number, at - text.rfind("\n", 0, at))
+                key = word
+                where = (*path, key)
+                yield Line(path=".".join(where), value=_value(tree, where), number=number)
+            at = end
+            continue
+        if letter in "{[":
+            path = [*path, key] if stack and letter == "{" and stack[-1][0] == "{" else path
+            stack.append((letter, set()))
+        elif letter in "}]":
+            stack.pop()
+            if letter == "}" and path and stack and stack[-1][0] == "{":
+                path = path[:-1]
+        at += 1
+
+
+def _once(seen: set[str], word: str, number: int, column: int) -> None:
+    if word in seen:
+        raise InputError(
+            f"line {number}, column {column}: '{word[:40]}' stands in this object twice; "
+            "DeepSpeed refuses that"
+        )
+    seen.add(word)
+
+
+def _value(tree: Any, where: Sequence[str]) -> Any:  # noqa: ANN401
+    for key in where:
+        tree = tree[key] if isinstance(tree, Mapping) and key in tree else None
+    return tree
