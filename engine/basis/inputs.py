@@ -347,8 +347,8 @@ class Text:
 
     def read(self, text: str, *, typed: bool) -> Scalar:
         """Return the text with plain line ends, or the text of the sample that it names."""
-        name = text.strip().removeprefix(_SAMPLE) if len(text) <= _LONGEST_LIST else text
-        if name != text.strip():
+        if len(text) <= _LONGEST_LIST and text.strip().startswith(_SAMPLE):
+            name = text.strip().removeprefix(_SAMPLE)
             if name not in self.samples:
                 raise InputError(f"{_quoted(name)} is not among {_listed(list(self.samples))}")
             return self.samples[name].text

@@ -16,7 +16,7 @@ from engine.catalog.fsdp2_settings import VERSION as PYTORCH
 TITLE = "Settings and their defaults"
 QUESTION = "What is the default of this setting, and what does it do?"
 PRESETS = {
-    "DeepSpeed, stage 3": {"library": "deepspeed", "stage": "3"},
+    "DeepSpeed, stage 2": {"stage": "2"},
     "FSDP2": {"library": "fsdp2"},
 }
 

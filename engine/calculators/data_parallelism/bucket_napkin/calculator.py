@@ -26,7 +26,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(tell, inputs, result),
         "curve": partial(curve, tell, inputs, result, "bucket"),
         "models": partial(curve, tell, inputs, result, "parameters"),
-        **tell.values("share", "buffers", "backward"),
+        **tell.values("share", "buffers", "isolated", "backward"),
     }
 
 

@@ -94,7 +94,7 @@ class Result:
     sending: Annotated[Seconds, _told("To reduce it", "alone on the wire", "communication")]
     exposed: Annotated[Seconds, _told("Exposed", "of {isolated} in all", "communication")]
     share: Annotated[Share, _told("Exposed share", "of all reductions", "communication")]
-    isolated: Seconds
+    isolated: Annotated[Seconds, _told("All reductions", "one after the other", "communication")]
     buffers: Annotated[
         Bytes, _told("Memory of the buckets", "allocated whole, however small the model", "buffers")
     ]

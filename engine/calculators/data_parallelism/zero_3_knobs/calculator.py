@@ -27,6 +27,6 @@ def views(inputs: Inputs, result: Result) -> Views:
         "persistent_curve": partial(curve, "persistent", inputs, result),
         "memory": partial(memory, inputs, result),
         "board": partial(board, inputs),
-        **tell.values("calls", "live", "states", "sent", "step_time"),
+        **tell.values("calls", "most", "states", "sent", "step_time"),
         "challenge": partial(challenge, inputs, result),
     }

@@ -158,11 +158,11 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             sentence=tell.say("{exposed} of {step_time} is exposed. {gathered} are gathered."),
             color="communication",
         )
-    if result.live > inputs.live:
+    if result.most > inputs.live:
         return Badge(
             text="Above the limit",
             sentence=tell.say(
-                "{live} elements are gathered at once, although the limit is {limit}: it stops "
+                "{most} elements are gathered at once, although the limit is {limit}: it stops "
                 "prefetches before they begin, and no tensor is ever cut.",
                 limit=(inputs.live, PARAMETERS),
             ),
@@ -170,6 +170,6 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     return Badge(
         text="Within the limit",
-        sentence=tell.say("{live} elements are gathered at most. {exposed} is exposed."),
+        sentence=tell.say("{most} elements are gathered at most. {exposed} is exposed."),
         color="compute",
     )

@@ -44,7 +44,7 @@ class Result:
     calls: Annotated[
         Count, _told("Collectives", "{gathers} gathers, {reductions} reductions", "communication")
     ]
-    live: Annotated[Parameters, _told("Gathered at once", "elements, at most", "parameters")]
+    most: Annotated[Parameters, _told("Gathered at once", "elements, at most", "parameters")]
     gathered: Bytes
     reduced: Bytes
     gathers: Count
@@ -78,7 +78,7 @@ def solve(inputs: Inputs) -> Result:
         step_time=step.seen.length,
         buffers=step.buffers,
         calls=step.gathers + step.reductions,
-        live=step.fetched.live,
+        most=step.fetched.live,
         gathered=step.live,
         reduced=step.bucket,
         gathers=step.gathers,
