@@ -29,7 +29,7 @@ ARGUMENTS: tuple[Argument, ...] = (
         "Free after the forward pass. An integer keeps a share over so many ranks.",
     ),
     _one("shard_placement_fn", "not given: dimension 0", "The dimension or the mesh of a tensor."),
-    _one("MixedPrecisionPolicy.param_dtype", "not given: as stored", "What is gathered and computed."),
+    _one("MixedPrecisionPolicy.param_dtype", "not given: as stored", "What is gathered, computed."),
     _one("MixedPrecisionPolicy.reduce_dtype", "not given: as param_dtype", "What is reduced."),
     _one("MixedPrecisionPolicy.output_dtype", "not given", "What the forward pass returns."),
     _one("MixedPrecisionPolicy.cast_forward_inputs", "True", "Inputs are cast to param_dtype."),

@@ -64,7 +64,9 @@ class Sharded:
 @lru_cache(maxsize=256)
 def step_length(setting: Setting, zero_stage: Count) -> Seconds:
     """Return how long the step of `sharded` takes, without all else that is told of it."""
-    return max(span.end for span in _ran(_by_units(job(setting), setting.unit), setting, zero_stage))
+    return max(
+        span.end for span in _ran(_by_units(job(setting), setting.unit), setting, zero_stage)
+    )
 
 
 @lru_cache(maxsize=128)
