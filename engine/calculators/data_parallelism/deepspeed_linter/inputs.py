@@ -30,7 +30,6 @@ class Inputs:
             files=".json",
             longest=50_000,
             check=read_settings,
-            help="It is read on your own machine and sent nowhere.",
         ),
     ] = SAMPLES["stage3"].text
     model: KnobModel = "llama-3-8b"

@@ -48,7 +48,7 @@ class Inputs:
             low=0,
             high=4,
             whole=True,
-            help="1 by default; more by set_modules_to_forward_prefetch and its sister.",
+            help="1 by default; more by set_modules_to_forward_prefetch and its backward twin.",
         ),
     ] = 1
     reduce: Annotated[
