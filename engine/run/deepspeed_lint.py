@@ -90,7 +90,7 @@ def _wrong(setting: Setting, value: object) -> str:
 def _number(value: object) -> str:
     """Return a value as files write it: 5e8, not 500000000.0."""
     if is_number(value) and abs(value) >= 1e5 and float(f"{value:.3g}") == value:
-        return f"{value:g}".replace("e+0", "e").replace("e+", "e")
+        return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
     return str(value)
 
 

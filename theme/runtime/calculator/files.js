@@ -36,7 +36,8 @@ async function take(files, chooser, find, event) {
   try {
     const texts = await Promise.all(files.map((file) => file.text()));
     const text = files.length > 1 ? texts.map((one, i) => headed(files[i].name, one)).join("\n") : texts[0];
-    /** @type {HTMLTextAreaElement} */ (field.querySelector("textarea")).value = text;
+    const box = field.querySelector("textarea");
+    if (box) box.value = text;
     find(field.dataset.of)?.change({ values: { [name]: text } }, event);
   } catch {
     notice(words("unreadable", { name: files.map((file) => file.name).join(", ") }));

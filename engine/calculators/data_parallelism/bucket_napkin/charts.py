@@ -1,6 +1,7 @@
 """The buckets on two streams, and what sticks out against their size and the model's."""
 
 from dataclasses import replace
+from math import ceil
 
 from engine.basis.text import Text
 from engine.basis.told import Teller
@@ -13,7 +14,7 @@ from engine.calculators.data_parallelism.bucket_napkin.inputs import (
     Result,
     job_of,
 )
-from engine.simulate.reduce_buckets import pieces, reduced
+from engine.simulate.reduce_buckets import Job, Reduced, pieces, reduced
 
 _SHOWN = 16
 
@@ -90,7 +91,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result, name: str) -> Lines:
     """Return what is exposed over the range of an input: the bucket or the parameters."""
     low, high = BUCKETS if name == "bucket" else MODELS
     xs = tuple(low * (high / low) ** (i / 60) for i in range(61))
-    runs = [reduced(replace(job_of(inputs), **{name: x})) for x in xs]
+    runs = [_with_full_buckets(replace(job_of(inputs), **{name: x})) for x in xs]
     exposed, whole = tuple(run.exposed for run in runs), tuple(run.isolated for run in runs)
     return Lines(
         title="Exposed reduction against the size of a bucket"
@@ -111,11 +112,21 @@ def curve(tell: Teller, inputs: Inputs, result: Result, name: str) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("{exposed} with {buckets} buckets, {buffers}"),
+                label=tell.say(
+                    "{exposed}, {buckets} buckets" if result.buckets > 1 else "{exposed}, 1 bucket"
+                ),
                 x=getattr(inputs, name),
                 y=result.exposed,
             ),
         ),
         handle=name,
-        caption="Both axes are logarithmic. Drag the handle.",
+        caption="The line is for a full last bucket; a partly filled one exposes less. Both axes "
+        "are logarithmic. Drag the handle.",
     )
+
+
+def _with_full_buckets(job: Job) -> Reduced:
+    """Return the pass of a model whose last bucket is full too, if there are several."""
+    if job.bucket >= job.parameters:
+        return reduced(job)
+    return reduced(replace(job, parameters=ceil(job.parameters / job.bucket) * job.bucket))

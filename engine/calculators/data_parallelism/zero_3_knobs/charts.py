@@ -57,7 +57,7 @@ def curve(name: str, inputs: Inputs, result: Result) -> Lines:
     now, default = getattr(inputs, name), DEFAULTS[name]
     step = result.step
     label = say(
-        "{t} exposed, {b} of buffers, {c} collectives",
+        "{b}, {t}, {c} calls",
         t=(step.seen.exposed, SECONDS),
         b=(step.buffers, BYTES),
         c=(step.gathers + step.reductions, COUNT),
@@ -78,7 +78,8 @@ def curve(name: str, inputs: Inputs, result: Result) -> Lines:
         series=(Series(key=what, label=title, x=xs, y=ys, color=color),),
         points=tuple(points),
         handle=name,
-        caption="The axis of elements is logarithmic. Drag the handle.",
+        caption="At the point: buffers, exposed time and calls of a step. The axis of elements is "
+        "logarithmic. Drag the handle.",
     )
 
 

@@ -29,13 +29,13 @@ def _elements(name: str, label: str, words: str) -> Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What the reader can change; M is a million elements."""
+    """What the reader can change; M is a million elements. The labels leave out "stage3_"."""
 
     live: Annotated[
         float,
         _elements(
             "live",
-            "stage3_max_live_parameters",
+            "max_live_parameters",
             "No prefetch is started while so many elements are gathered.",
         ),
     ] = LIVE
@@ -43,7 +43,7 @@ class Inputs:
         float,
         _elements(
             "prefetch",
-            "stage3_prefetch_bucket_size",
+            "prefetch_bucket_size",
             "Elements that one prefetch gathers; each module starts one.",
         ),
     ] = PREFETCH
@@ -55,7 +55,7 @@ class Inputs:
         float,
         _elements(
             "reuse",
-            "stage3_max_reuse_distance",
+            "max_reuse_distance",
             "A tensor stays if it is used again before so many elements are.",
         ),
     ] = REUSE
@@ -63,7 +63,7 @@ class Inputs:
         float,
         _elements(
             "persistent",
-            "stage3_param_persistence_threshold",
+            "persistence_threshold",
             "Tensors up to this size are never divided.",
         ),
     ] = PERSISTENT
