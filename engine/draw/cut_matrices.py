@@ -202,7 +202,7 @@ def _tiles(now: Moment, chosen: Count) -> list[Shape]:
     found: list[Shape] = []
     for rank in range(ranks):
         row, column = divmod(rank, 4)
-        left, top = _LEFT + column * room, 30.0 + row * 62.0
+        left, top = _LEFT + column * room, 26.0 + row * 55.0
         weight = "cell done c-ink" if rank == chosen else "cell c-muted"
         found.append(text(f"gpu{rank}", left + 2, top + 30, _FONT, f"{rank}", "start", "c-ink"))
         x = left + 18
