@@ -31,6 +31,7 @@ from engine.basis.views import (
     View,
 )
 from engine.calculator import Calculator, make
+from engine.form.imported.places import PLACES
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
@@ -76,6 +77,7 @@ class Live:
         views: name -> the view itself.
         sources: output -> keys of the bibliography that its receipt or its cells can name,
             whatever is chosen.
+        job: the inputs that a job from another page can fill.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Live:
     views: Mapping[str, View]
     equations: tuple[Equation, ...]
     sources: Mapping[str, tuple[str, ...]]
+    job: tuple[str, ...]
 
 
 def source(name: str) -> str:
@@ -132,6 +135,7 @@ def read_alone(name: str) -> tuple[Live, list[Problem]]:
         views=views,
         equations=calculator.equations,
         sources={},
+        job=PLACES[name].names if name in PLACES else (),
     )
     return live, [Problem(source(name), 1, message) for message in _wrong(live)]
 
@@ -156,7 +160,15 @@ def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, 
 
 def mark(live: Live) -> str:
     """Return the digest of what an article can show of a calculator."""
-    told = (live.title, live.question, live.fields, live.outputs, live.presets, live.reply)
+    told = (
+        live.title,
+        live.question,
+        live.fields,
+        live.outputs,
+        live.presets,
+        live.job,
+        live.reply,
+    )
     return digest(map(repr, (*told, live.equations)))
 
 

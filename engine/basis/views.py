@@ -307,12 +307,17 @@ class Open:
         calculator: that it opens.
         query: its inputs as in an address, "calculator.input=value&...".
         keeps: whether inputs that the query does not name stay as the reader set them.
+        page: where the calculator is, if not on the same page, as "guides/NAME"; the page of the
+            link lies as deep.
+        job: whether the query is the reader's job, to be kept on the device for other pages.
     """
 
     text: str
     calculator: str
     query: str
     keeps: bool = False
+    page: str = ""
+    job: bool = False
 
 
 Cell = Text | Cite | Open

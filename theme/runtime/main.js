@@ -53,6 +53,9 @@ if (document.querySelector("[data-kind=scene]")) {
 if (document.querySelector("[data-file]")) {
   whenLoaded(async () => (await import("./calculator/files.js")).listenForFiles(find));
 }
+if (document.querySelector("[data-job], [data-use-job]")) {
+  whenLoaded(async () => (await import("./calculator/job.js")).carryJob(find));
+}
 if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/links.js"));
 if ("embedded" in document.documentElement.dataset) whenLoaded(() => import("./page/embedded.js"));

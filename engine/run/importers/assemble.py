@@ -77,6 +77,9 @@ def _finished(draft: Draft, defaults: Defaults) -> Imported:
     if "document" in draft.notes:
         document: Mapping[str, Any] = draft.notes["document"]
     else:
+        if defaults.world_size:
+            # Asked for beside the text: what is derived, as the batch, follows from it.
+            draft.values["parallelism.world_size"] = defaults.world_size
         _finish(draft)
         document = _document(draft, defaults)
     run = None

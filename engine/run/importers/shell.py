@@ -13,7 +13,7 @@ from engine.run.importers.told import Given
 
 _ASSIGNED = re.compile(
     r"^\s*(?:export\s+|local\s+|declare\s+|readonly\s+)?([A-Za-z_]\w{0,80})="
-    r"(\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']*(?:\(\([^()\n]{0,200}\)\))?)"
+    r"(\$\{\w{1,80}:?[-=][\"']?[^{}\"'\n]{0,200}[\"']?\}|\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']*(?:\(\([^()\n]{0,200}\)\))?)"
 )
 _VARIABLE = re.compile(
     r"\$\{([A-Za-z_]\w{0,80})(?::?[-=]([^{}\n]{0,200}))?\}|\$([A-Za-z_]\w{0,80})"
@@ -50,7 +50,8 @@ def script_flags(text: str, first_line: int = 1) -> list[Given]:
                 values.append(tokens[place][0])
             place += 1
         found.append(Given(key=key, value=_joined(values), line=line))
-    return found + _launcher(text, variables, first_line)
+    said = {one.key.replace("-", "_") for one in found}
+    return found + [one for one in _launcher(text, variables) if not said & _FLAGS_OF[one.key]]
 
 
 def _joined(values: list[str]) -> object:
@@ -81,7 +82,8 @@ def _resolved(text: str, variables: Mapping[str, str]) -> str:
 
     def named(match: re.Match[str]) -> str:
         name = match[1] or match[3]
-        value = variables.get(name, match[2] if match[2] is not None else match[0])
+        default = match[0] if match[2] is None else match[2].strip("\"'")
+        value = variables.get(name, default)
         # Arguments that a variable holds are read where they are assigned.
         return "" if value.lstrip().startswith("--") else value
 
@@ -139,11 +141,23 @@ def _kept(match: re.Match[str], words: list[str]) -> str:
     return f"\x01{len(words) - 1}\x01"
 
 
-def _launcher(text: str, variables: Mapping[str, str], first_line: int) -> list[Given]:
-    """Return what variables say of nodes where no launcher's flag does."""
-    del first_line
+# What variables say of nodes counts where no launcher's flag (its hyphens as underscores) does.
+_NODES = frozenset(("__nnodes", "__nodes"))
+_PER_NODE = frozenset(("__nproc_per_node", "__gpus_per_node"))
+_FLAGS_OF = {
+    "NNODES": _NODES,
+    "NUM_NODES": _NODES,
+    "GPUS_PER_NODE": _PER_NODE,
+    "NPROC_PER_NODE": _PER_NODE,
+    "WORLD_SIZE": _NODES,
+    "NGPU": _PER_NODE,
+}
+
+
+def _launcher(text: str, variables: Mapping[str, str]) -> list[Given]:
+    """Return what variables say of nodes."""
     found = []
-    for name in ("NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE", "WORLD_SIZE", "NGPU"):
+    for name in _FLAGS_OF:
         value = variables.get(name, "")
         if value.isdigit():
             line = next(

@@ -43,7 +43,7 @@ _SCHEDULES = {
 }
 _SINGLE = ("gpipe", "1f1b")
 # (family, flavor) -> row of the catalog.
-_MODELS: Mapping[tuple[str, str], str] = {
+FLAVORS: Mapping[tuple[str, str], str] = {
     ("llama3", "8b"): "llama-3-8b",
     ("llama3", "70b"): "llama-3-70b",
     ("llama3", "405b"): "llama-3-405b",
@@ -294,7 +294,7 @@ def _named(draft: Draft) -> None:
     name = str(draft.notes.get("model.name", "")).lower()
     flavor = str(draft.notes.get("model.flavor", "")).lower()
     recipe = str(draft.notes.get("recipe", "")).lower()
-    for (family, size), key in _MODELS.items():
+    for (family, size), key in FLAVORS.items():
         named = name == family or (not name and recipe.startswith(family))
         if (named and flavor == size) or recipe.startswith(f"{family}_{size}"):
             draft.derive("model", key, f"{family} {size}")

@@ -232,6 +232,11 @@ def test_a_text_that_cannot_be_read_is_refused_with_its_reason():
     assert message(LOG, "1\nx") == "line 2, column 1: 'x' is no number"
 
 
+def test_a_long_text_keeps_what_is_around_it():
+    text = "\n" + "word " * 60 + "\n"
+    assert Text(label="Log").read(text, typed=True) == text
+
+
 def test_half_a_pair_of_characters_leaves_a_text_that_can_be_written():
     text = Text(label="Log").read("a\ud83db", typed=True)
     assert str(text).encode() == b"a?b"

@@ -138,6 +138,12 @@ def test_variables_sums_and_defaults_of_a_script():
     assert (flags["--w"], flags["--on"]) == ("$D", True)
 
 
+@pytest.mark.parametrize("default", ['"8"', "'8'", "8"])
+def test_a_default_of_a_script_may_stand_in_quotes(default):
+    (flag,) = script_flags(f"NODES=${{NODES:-{default}}}\nrun --nnodes $NODES\n")
+    assert flag.value == "8"
+
+
 def test_no_sum_of_a_script_grows_without_bound():
     text = "A=9\n" + "\n".join("A=$((A * A))" for _ in range(50)) + "\nrun --x $A"
     (flag,) = script_flags(text)

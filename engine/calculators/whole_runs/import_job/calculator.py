@@ -1,0 +1,139 @@
+"""Bring your own configuration: what a text says, whether the job fits, how long a step takes."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number, Text
+from engine.basis.told import Views
+from engine.basis.units import SHARE, Count
+from engine.basis.views import Axis, Bar, Bars, Code, Segment
+from engine.catalog.models import MODELS
+from engine.catalog.nodes import NODES
+from engine.estimate import estimate
+from engine.form.imported import exports, told, verdicts
+from engine.form.imported.given import AS_SAID, check, read_text
+from engine.form.imported.samples import SAMPLES
+from engine.form.run import charts
+from engine.form.run.result import Estimate
+from engine.form.run.views import EQUATIONS as EQUATIONS
+from engine.run.importers.assemble import Imported
+from engine.simulate.single_changes import SingleChange, best_changes, enough_gpus
+
+TITLE = "Bring your own configuration"
+QUESTION = "What does my configuration mean, does it fit, and what would make it faster?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    text: Annotated[
+        str,
+        Text(
+            label="Your configuration",
+            samples=SAMPLES,
+            rows=12,
+            placeholder="Paste a launch script, a log, a TOML, a JSON, a YAML: one or several",
+            help="Several texts of one job go together, each below a line such as --- file ---.",
+            check=check,
+        ),
+    ] = SAMPLES["bridge"].text
+    model: Annotated[
+        str,
+        Choice(
+            label="Model, where the text names none",
+            options={AS_SAID: "the text names it"} | {key: one.name for key, one in MODELS.items()},
+        ),
+    ] = AS_SAID
+    node: Annotated[
+        str,
+        Choice(
+            label="Machines, where the text names none",
+            options={key: one.name for key, one in NODES.items()},
+        ),
+    ] = "dgx-h100"
+    gpus: Annotated[
+        int,
+        Number(
+            label="GPUs",
+            low=0,
+            high=131_072,
+            step=8,
+            whole=True,
+            help="0: as the text says, or as few as its degrees need.",
+        ),
+    ] = 0
+    export: Annotated[str, Choice(label="Export as", options=exports.OPTIONS)] = "megatron"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What was read, and the answer if it gives a job.
+
+    Attributes:
+        read: of the text.
+        found: the estimate.
+        best: the best single changes.
+        more: with how many times the GPUs a job fits that does not; 0 otherwise.
+    """
+
+    read: Imported
+    found: Estimate | None
+    best: tuple[SingleChange, ...]
+    more: Count
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return what the text says and what follows."""
+    read = read_text(inputs.text, inputs.model, inputs.node, inputs.gpus)
+    if read.run is None:
+        return Result(read=read, found=None, best=(), more=0)
+    found = estimate(read.run)
+    more = 0 if found["fits"] else enough_gpus(read.run)
+    return Result(read=read, found=found, best=best_changes(read.run), more=more)
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    read, found = result.read, result.found
+    numbers = told.speeds(read.run, found)
+    return {
+        "step_time": numbers.pop("step_time"),
+        "verdict": verdicts.verdict(read, found),
+        **numbers,
+        **told.memory_lines(found),
+        "binds": verdicts.binds(found),
+        "changes": verdicts.changes(read.run, found, result.best, result.more),
+        "time_parts": partial(_time, result),
+        "memory_parts": partial(_memory, result),
+        "keys": partial(verdicts.keys, read),
+        "places": verdicts.places(read.run),
+        "exported": Code(
+            title=exports.OPTIONS[inputs.export],
+            language=exports.language(inputs.export),
+            text=exports.exported(inputs.export, read, found),
+        ),
+    }
+
+
+def _time(result: Result) -> Bars:
+    if result.read.run is None or result.found is None:
+        return _nothing("Where the step goes")
+    return charts.time_parts(result.read.run, result.found)
+
+
+def _memory(result: Result) -> Bars:
+    if result.read.run is None or result.found is None:
+        return _nothing("What the fullest GPU holds")
+    return charts.memory_parts(result.read.run, result.found)
+
+
+def _nothing(title: str) -> Bars:
+    nothing = Segment(key="none", label="nothing", value=0.0, color="muted")
+    return Bars(
+        title=title,
+        axis=Axis(label="no job yet", quantity=SHARE, low=0.0, high=1.0),
+        bars=(Bar(key="none", label="no job yet", segments=(nothing,)),),
+        caption="The text above contradicts itself, or leaves something out.",
+    )

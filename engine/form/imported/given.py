@@ -1,0 +1,38 @@
+"""A reader's text as a run: read once for the check under its box and for the results."""
+
+from functools import lru_cache
+
+from engine.basis.inputs import InputError
+from engine.catalog.models import MODELS, Model
+from engine.catalog.nodes import NODES
+from engine.run.importers.assemble import Defaults, Imported, imported
+from engine.run.importers.told import TextError
+
+AS_SAID = "as-said"
+
+
+def check(text: str) -> None:
+    """Raise `InputError` with line, column and reason where nothing can be read."""
+    try:
+        read_text(text)
+    except TextError as error:
+        raise InputError(str(error)) from None
+
+
+@lru_cache(maxsize=4)
+def read_text(text: str, model: str = AS_SAID, node: str = "dgx-h100", gpus: int = 0) -> Imported:
+    """Return what a text says; model, machines and GPUs stand where it does not."""
+    one = NODES[node]
+    cluster: dict[str, object] = {
+        "gpu": one.gpu,
+        "gpus_per_node": one.gpus_per_node,
+        "nics_per_node": one.nics_per_node,
+        "nic_bandwidth": one.nic_bandwidth,
+    }
+    known = "" if model == AS_SAID else model
+    return imported(text, Defaults(model=known, cluster=cluster, world_size=gpus))
+
+
+def known_model(model: Model) -> str:
+    """Return the row of the catalog that a model is; "" if it is none."""
+    return next((key for key, one in MODELS.items() if one == model), "")

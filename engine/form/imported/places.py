@@ -1,0 +1,125 @@
+"""Which calculators take a job, where they are, and the values of a job that each has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from engine.basis.text import plain
+from engine.basis.units import Count
+from engine.form.run.given import expressible, inputs_of
+from engine.form.run.inputs import CUSTOM, Inputs
+from engine.run.file import Run
+from engine.run.parallelism import data_parallel, num_microbatches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A calculator that takes a job: what a link to it says, the page, the values it has."""
+
+    title: str
+    page: str
+    names: tuple[str, ...]
+
+
+_SPLIT = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+_SIZES = ("model", "sequence_length", "micro_batch_size", *_SPLIT)
+_STEP = (
+    *_SIZES,
+    "gpu",
+    "world_size",
+    "virtual_pipeline",
+    "global_batch_size",
+    "recompute",
+    "zero_stage",
+)
+_PORTS = ("nic_bandwidth", "nics_per_node")
+PLACES: Mapping[str, Place] = {
+    "estimate_run": Place(
+        title="Estimate a run, beside published ones",
+        page="guides/reproduce-published-runs",
+        names=tuple(field.name for field in fields(Inputs)),
+    ),
+    "levers": Place(
+        title="What each lever gives",
+        page="guides/optimization-frontier",
+        names=(
+            *_STEP,
+            *_PORTS,
+            "precision",
+            "overlap_gradient_reduce",
+            "overlap_tensor_parallel",
+            "flash_attention",
+            "compiled",
+        ),
+    ),
+    "parallelism_modeler": Place(
+        title="Memory and time of every axis",
+        page="guides/parallelism-modeler",
+        names=(
+            *_SIZES,
+            "gpu",
+            "gpus_per_node",
+            *_PORTS,
+            "num_microbatches",
+            "data_parallel",
+            "zero_stage",
+            "recompute",
+            "framework",
+            "precision",
+            "sequence_parallel",
+            "flash_attention",
+        ),
+    ),
+    "parallel_map": Place(
+        title="Which rank talks to which",
+        page="guides/the-map",
+        names=(*_SIZES, "gpus_per_node", "data_parallel", "num_microbatches"),
+    ),
+    "largest_batch": Place(
+        title="The largest micro-batch that fits",
+        page="guides/largest-batch",
+        names=(
+            *_SIZES,
+            "gpu",
+            "world_size",
+            "recompute",
+            "zero_stage",
+            "framework",
+            "flash_attention",
+        ),
+    ),
+    "stack_explorer": Place(
+        title="Every event of the job, from nanoseconds to days",
+        page="guides/stack-explorer",
+        names=(*_STEP, *_PORTS),
+    ),
+}
+
+
+def job_values(run: Run) -> dict[str, str]:
+    """Return what a run says as texts of an address, by the names of the inputs that take it."""
+    inputs, found = inputs_of(run), {}
+    for field in fields(Inputs):
+        found[field.name] = plain(getattr(inputs, field.name))
+    if inputs.model != CUSTOM:
+        for name in _shape_names():
+            del found[name]
+    ranks: Count = data_parallel(run.plan)
+    batches = num_microbatches(run.plan, run.training)
+    return found | {"data_parallel": plain(ranks), "num_microbatches": plain(batches)}
+
+
+def _shape_names() -> tuple[str, ...]:
+    names = [field.name for field in fields(Inputs)]
+    return tuple(names[names.index("num_layers") :])
+
+
+def query_of(run: Run, calculator: str) -> str:
+    """Return the part of an address that gives a calculator this job; "" where it cannot."""
+    values = job_values(run)
+    if calculator == "estimate_run":
+        if not expressible(run):
+            return ""
+    elif values["model"] == CUSTOM:
+        return ""
+    names = PLACES[calculator].names
+    return "&".join(f"{calculator}.{name}={values[name]}" for name in names if name in values)

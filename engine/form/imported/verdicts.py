@@ -1,0 +1,155 @@
+"""The answer of an imported job in words: whether it runs, what binds, what to change."""
+
+from engine.basis.text import say
+from engine.basis.units import COUNT, RATIO, SECONDS, SHARE, Count
+from engine.basis.views import Badge, Cell, Open, Table
+from engine.form.imported.places import PLACES, query_of
+from engine.form.levers.accuracy import GAIN_ERROR
+from engine.form.run.result import Estimate
+from engine.form.run.verdicts import fit
+from engine.run.file import Run
+from engine.run.importers.assemble import Imported
+from engine.simulate.single_changes import SingleChange
+
+_PARTS = {
+    "compute": ("Computation", "compute"),
+    "tensor_parallel": ("Tensor parallelism", "communication"),
+    "context_parallel": ("Context parallelism", "communication"),
+    "expert_parallel": ("The exchange of experts", "communication"),
+    "pipeline": ("Messages between stages", "communication"),
+    "data_parallel": ("Data-parallel collectives", "communication"),
+    "bubble": ("The pipeline bubble", "muted"),
+    "optimizer": ("The optimizer", "memory"),
+    "other": ("Host and stragglers", "muted"),
+}
+_KINDS = ("ignored", "assumed", "derived", "understood")
+_SAID = 3
+# What a change costs beside time, by its setting; of the others nothing beyond it.
+_PRICES = {
+    "precision": "needs scaling and a check of the loss",
+    "recompute": "trades memory for operations",
+    "micro_batch_size": "changes the activations that are held",
+    "zero_stage": "changes what every rank holds",
+    "compiled": "compile time at the start",
+}
+
+
+def verdict(read: Imported, found: Estimate | None) -> Badge:
+    """Return whether the job can run, and whether it fits."""
+    if read.run is not None and found is not None:
+        return fit(read.run, found)
+    return Badge(
+        text="Contradiction",
+        sentence=" ".join(_ended(one) for one in read.contradictions[:_SAID]) + _rest(read),
+        color="communication",
+    )
+
+
+def _rest(read: Imported) -> str:
+    more = len(read.contradictions) - _SAID
+    return f" And {more} more." if more > 0 else ""
+
+
+def _ended(text: str) -> str:
+    """Return a sentence whose braces name no number."""
+    return text.replace("{", "(").replace("}", ")").rstrip(".") + "."
+
+
+def binds(found: Estimate | None) -> Badge:
+    """Return the part of the step that takes longest beside computation."""
+    if found is None:
+        return Badge(text="Nothing to time", sentence="The text gives no job.", color="muted")
+    parts, step = found["time"], found["step_time"]
+    longest = max(parts, key=lambda name: parts[name])
+    waiting = max((name for name in parts if name != "compute"), key=lambda name: parts[name])
+    text, color = _PARTS[longest]
+    return Badge(
+        text=f"{text} binds" if longest == "compute" else text,
+        sentence=say(
+            f"Computation is {{c}} of the step. {_PARTS[waiting][0]}: {{s}}, the most of the rest.",
+            c=(parts["compute"] / step, SHARE),
+            s=(parts[waiting] / step, SHARE),
+        ),
+        color=color,
+    )
+
+
+def changes(
+    run: Run | None, found: Estimate | None, best: tuple[SingleChange, ...], more: Count
+) -> Table:
+    """Return the best single changes, each computed; of a job that does not fit, what mends it."""
+    if run is None or found is None:
+        return Table(title="", columns=(), rows=())
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.setting,
+            one.before,
+            one.after,
+            say("{t}", t=(one.step, SECONDS)),
+            say("{r}", r=(found["step_time"] / one.step, RATIO)),
+            _PRICES.get(one.setting, ""),
+        )
+        for one in best
+    ]
+    if more:
+        rows.append(("world_size", str(run.plan.world_size), str(run.plan.world_size * more),
+                     "", "", "more GPUs, as data-parallel ranks"))  # fmt: skip
+    if not rows:
+        rows.append(("none", "", "", "", "", _none(found)))
+    title = "The best single changes" if found["fits"] else "What makes it fit"
+    return Table(
+        title=title,
+        columns=("Setting", "Now", "Change to", "Step then", "Speed", "Price"),
+        rows=tuple(rows),
+        caption=say(
+            "Each is the cost model run again with that one change, and fits. Gains of published "
+            "pairs of runs were predicted within {e} in eight of ten: what is closer is a tie.",
+            e=(GAIN_ERROR, SHARE),
+        ),
+    )
+
+
+def _none(found: Estimate) -> str:
+    if found["fits"]:
+        return "no single change of a setting is faster and fits"
+    return "no single change of a setting makes it fit, nor do 64 times the GPUs"
+
+
+def keys(read: Imported) -> Table:
+    """Return every key, what became of it and why; what needs a look stands first."""
+    ordered = sorted(read.entries, key=lambda one: (_KINDS.index(one.kind), one.line))
+    counts = {kind: sum(one.kind == kind for one in ordered) for kind in _KINDS}
+    told = ", ".join(f"{{{kind}}} {kind}" for kind in _KINDS)
+    return Table(
+        title="What became of every key",
+        columns=("Key", "Value", "Line", "Became", "What it means here"),
+        rows=tuple(
+            (one.key, one.value, str(one.line or ""), one.kind, one.meaning) for one in ordered
+        ),
+        caption=say(
+            f"Recognized: {', '.join(read.dialects)}. {told}.",
+            **{kind: (count, COUNT) for kind, count in counts.items()},
+        ),
+    )
+
+
+def places(run: Run | None) -> Table:
+    """Return where the job can be taken."""
+    if run is None:
+        return Table(title="", columns=(), rows=())
+    queries = {name: query_of(run, name) for name in PLACES}
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.title,
+            Open("open with this job", name, queries[name], page=one.page, job=not index)
+            if queries[name]
+            else "takes models of the catalog only",
+        )
+        for index, (name, one) in enumerate(PLACES.items())
+    ]
+    return Table(
+        title="Take this job along",
+        columns=("What it shows", ""),
+        rows=tuple(rows),
+        caption="A link holds the job's numbers, never your text.",
+    )

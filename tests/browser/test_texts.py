@@ -1,0 +1,181 @@
+"""A text of several lines on a page: pasted, chosen as a file, kept on the device, in no link."""
+
+import re
+
+import pytest
+
+from engine.form.imported.samples import SAMPLES
+
+pytestmark = pytest.mark.browser
+PAGE = "tools/import/"
+OWN = SAMPLES["torchtitan-main"].text.replace("8192", "4096")
+BROKEN = '{"model_type": "llama",\n "hidden_size": }'
+
+
+def opened(visit, **options):
+    page = visit(PAGE, **options)
+    box = page.locator('textarea[name="text"]')
+    page.wait_for_selector('[data-calculator="import_job"][data-state="live"]', state="attached")
+    return page, box
+
+
+def answered(page, words):
+    page.wait_for_function(
+        "words => document.querySelector('[data-output=keys]').textContent.includes(words)",
+        arg=words,
+    )
+
+
+def message(page):
+    error = page.locator('[data-error="text"]')
+    error.wait_for(state="visible")
+    return error.text_content()
+
+
+@pytest.fixture
+def fresh():
+    """Options of a reader of one's own, who keeps nothing of other tests."""
+    return {"locale": "en-US"}
+
+
+def test_a_pasted_text_is_answered_and_stays_out_of_the_address(visit, fresh, watch):
+    page, box = opened(visit, **fresh)
+    box.fill(OWN)
+    answered(page, "torchtitan Python")
+    page.locator('select[name="export"]').first.select_option("csv")
+    page.wait_for_function("() => location.search.includes('export=csv')")
+    assert "text" not in page.url
+    assert watch.errors == []
+
+
+def test_a_sample_is_one_click_and_stands_in_the_address(visit, fresh):
+    page, box = opened(visit, **fresh)
+    page.get_by_role("button", name="torchtitan TOML").click()
+    answered(page, "torchtitan TOML")
+    page.wait_for_function("() => location.search.includes('sample')")
+    assert "sample%3Atorchtitan-toml" in page.url or "sample:torchtitan-toml" in page.url
+    assert box.input_value() == SAMPLES["torchtitan-toml"].text
+
+
+def test_a_text_is_there_again_after_a_reload(visit, fresh):
+    page, box = opened(visit, **fresh)
+    box.fill(OWN)
+    answered(page, "4096")
+    page.reload()
+    answered(page, "4096")
+    assert box.input_value() == OWN
+
+
+def test_a_text_that_cannot_be_read_stays_with_its_reason_even_over_a_reload(visit, fresh):
+    page, box = opened(visit, **fresh)
+    box.fill(BROKEN)
+    assert "line 2, column 17" in message(page)
+    page.locator('select[name="node"]').first.select_option("dgx-b200")
+    page.wait_for_function("() => location.search.includes('b200')")
+    assert box.input_value() == BROKEN
+    page.reload()
+    assert "line 2, column 17" in message(page)
+    assert box.input_value() == BROKEN
+
+
+def test_a_text_that_a_sample_replaced_comes_back_with_undo(visit, fresh):
+    page, box = opened(visit, **fresh)
+    box.fill(BROKEN)
+    message(page)
+    page.get_by_role("button", name="torchtitan TOML").click()
+    answered(page, "torchtitan TOML")
+    page.locator('[data-undo][data-of="import_job"]').click()
+    message(page)
+    assert box.input_value() == BROKEN
+
+
+def test_reset_brings_the_first_sample_back_and_forgets_the_text(visit, fresh):
+    page, box = opened(visit, **fresh)
+    box.fill(OWN)
+    answered(page, "4096")
+    page.locator('[data-reset][data-of="import_job"]').click()
+    answered(page, "Megatron-Bridge overrides")
+    assert box.input_value() == SAMPLES["bridge"].text
+    assert page.evaluate("localStorage.getItem('wallclock.text.import_job.text')") is None
+
+
+def test_files_are_read_together_without_a_request(visit, fresh, watch):
+    page, box = opened(visit, **fresh)
+    before = len(watch.requests)
+    page.locator('[data-file="text"]').set_input_files(
+        [
+            {
+                "name": "ds-config.json",
+                "mimeType": "application/json",
+                "buffer": b'{"zero_optimization": {"stage": 3}}',
+            },
+            {
+                "name": "config.json",
+                "mimeType": "application/json",
+                "buffer": SAMPLES["config"].text.partition("\n")[2].encode(),
+            },
+        ]
+    )
+    answered(page, "DeepSpeed JSON, Hugging Face config.json")
+    assert "--- ds config.json ---" in box.input_value()
+    sent = [url for url in watch.requests[before:] if not re.search(r"\.(js|zip|css)$", url)]
+    assert sent == []
+
+
+def test_a_file_that_is_too_long_is_refused_in_words(visit, fresh):
+    page, box = opened(visit, **fresh)
+    kept = box.input_value()
+    page.locator('[data-file="text"]').set_input_files(
+        {"name": "huge.log", "mimeType": "text/plain", "buffer": b"x" * 900_000}
+    )
+    notice = page.locator("[data-notice]")
+    notice.wait_for(state="visible")
+    assert "huge.log is too long; up to 200,000 characters are read." in notice.text_content()
+    assert box.input_value() == kept
+
+
+def test_no_markup_of_a_file_becomes_part_of_the_page(visit, fresh, watch):
+    page, box = opened(visit, **fresh)
+    box.fill(OWN + '\n--- x ---\n{"zero_optimization": {}, "<img src=x onerror=boom()>": "<b>"}')
+    answered(page, "<img src=x onerror=boom()>")
+    assert page.locator("[data-of=import_job] img").count() == 0
+    assert watch.errors == []
+
+
+def test_the_job_is_offered_to_other_calculators(visit, fresh):
+    page, box = opened(visit, **fresh)
+    box.fill(OWN)
+    answered(page, "4096")
+    page.get_by_role("link", name="open with this job").first.scroll_into_view_if_needed()
+    page.wait_for_function("() => localStorage.getItem('wallclock.job')")
+    page.goto(page.url.split("tools/import/")[0] + "guides/the-map/")
+    button = page.locator('[data-use-job][data-of="parallel_map"]')
+    button.wait_for(state="visible")
+    page.wait_for_selector('[data-calculator="parallel_map"][data-state="live"]', state="attached")
+    button.click()
+    page.wait_for_function("() => location.search.includes('parallel_map.data_parallel=16')")
+    assert "parallel_map.model" in page.url
+    assert "parallel_map.sequence_length=4096" in page.url
+
+
+def test_the_text_can_be_read_without_scripts(visit):
+    page = visit(PAGE, java_script_enabled=False, moved=False)
+    box = page.locator('textarea[name="text"]')
+    assert box.input_value() == SAMPLES["bridge"].text
+    assert box.get_attribute("readonly") is not None
+    assert page.locator('[data-output="step_time"]').first.text_content().endswith("s")
+
+
+def test_a_phone_shows_the_whole_form(visit):
+    page, box = opened(visit, viewport={"width": 390, "height": 844}, has_touch=True)
+    assert box.bounding_box()["width"] <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_tab_leaves_the_text_and_reaches_file_and_samples(visit, fresh):
+    page, box = opened(visit, **fresh)
+    box.focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.file") == "text"
+    page.keyboard.press("Tab")
+    assert "sample:megatron" in page.evaluate("document.activeElement.dataset.preset")

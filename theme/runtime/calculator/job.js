@@ -1,0 +1,43 @@
+/**
+ * The reader's own job, as read on one page, for calculators of others: its numbers are kept on this
+ * device, and put in where somebody asks for them.
+ */
+
+import { all, parsed, target } from "../page/dom.js";
+import { keep, kept } from "../page/kept.js";
+
+const NAME = "job";
+
+/** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
+export function carryJob(find) {
+  for (const place of all("[data-output]")) if (place.querySelector("[data-job]")) follow(place, find);
+  if (!kept(NAME)) return;
+  for (const line of all("[data-own-job]")) line.hidden = false;
+  document.addEventListener("click", (event) => {
+    const button = target(event, "[data-use-job]");
+    if (button) use(button, find, event);
+  });
+}
+
+/** Keep the job of a page that reads one, as soon as it is the reader's own. */
+function follow(place, find) {
+  const own = () => Object.keys(find(place.dataset.of)?.state.base ?? {}).length > 0;
+  new MutationObserver(() => {
+    const link = /** @type {HTMLElement | null} */ (place.querySelector("[data-job]"));
+    if (link && own()) keep(NAME, link.dataset.job ?? "");
+  }).observe(place, { childList: true, subtree: true, attributes: true });
+}
+
+/** @param {HTMLElement} button */
+function use(button, find, event) {
+  const { of, useJob } = button.dataset, names = parsed(useJob);
+  const given = [...new URLSearchParams(kept(NAME) ?? "")].map(([key, value]) => [key.split(".").pop(), value]);
+  const fitting = given.filter(([name, value]) => names.includes(name) && has(of, name, value));
+  find(of)?.change({ values: Object.fromEntries(fitting) }, event);
+}
+
+/** An option that a calculator lacks would only be refused. */
+function has(of, name, value) {
+  const choices = all(`select[name="${name}"][data-of="${of}"]`);
+  return choices.every((one) => [.../** @type {any} */ (one).options].some((option) => option.value === value));
+}
