@@ -1,0 +1,1 @@
+"""Is my memory right?"""

@@ -1,0 +1,100 @@
+"""The verdict on three readings, and the readings beside the model's lines."""
+
+from engine.basis.text import say
+from engine.basis.units import BYTES, SHARE
+from engine.basis.views import Axis, Badge, Bar, Bars, Cell, Rule, Segment, Table
+from engine.calculators.whole_runs.memory_check.inputs import Result
+from engine.catalog.constants import ALLOWANCES
+from engine.form.run.result import band
+from engine.simulate.memory_check import cause, off, outside, pieces
+
+
+def verdict(result: Result) -> Badge:
+    """Return which reading differs first, and what that means."""
+    ours, read = result.ours, result.read
+    found = cause(ours, read)
+    numbers = {
+        "p": (result.in_pieces, BYTES),
+        "o": (result.beside, BYTES),
+        "allowed": (ALLOWANCES.context + ALLOWANCES.channels, BYTES),
+        "share": (ALLOWANCES.fragments, SHARE),
+    }
+    text, words = {
+        "none": ("Nothing read yet", "Type what your tools show of the fullest GPU."),
+        "order": (
+            "Not of one moment",
+            "Tensors lie inside what is reserved, and that inside what nvidia-smi shows. Read the "
+            "peaks of one process after the same steps.",
+        ),
+        "tensors": (
+            "Other tensors",
+            "What is allocated is more than nine in ten published peaks differ from the model. "
+            "Compare batch, length, recomputation and sharding with what really runs.",
+        ),
+        "pieces": (
+            "Blocks in pieces",
+            "{p} are reserved and hold no tensor; {share} of what is allocated is usual. "
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lets blocks grow instead.",
+        ),
+        "outside": (
+            "Outside PyTorch",
+            "{o} lie outside PyTorch; a CUDA context and NCCL take about {allowed}. Look for "
+            "another process, more communicators, or a library with a pool of its own.",
+        ),
+        "alike": ("As modelled", "The readings lie as near as nine in ten published peaks do."),
+    }[found]
+    color = {"alike": "compute", "none": "muted"}.get(found, "communication")
+    return Badge(text=text, sentence=say(words, **numbers), color=color)
+
+
+def bars(result: Result) -> Bars:
+    """Return both stacks against the memory of the GPU."""
+    capacity = result.run.cluster.gpu.memory
+    shown = (("ours", "model", result.ours), ("read", "yours", result.read))
+    most = max(result.ours.process, result.read.process, result.read.reserved, capacity)
+    return Bars(
+        title="Three lines, one in the other",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.05 * most),
+        bars=tuple(
+            Bar(
+                key=key,
+                label=label,
+                segments=(
+                    Segment(
+                        key="allocated",
+                        label="allocated",
+                        value=lines.allocated,
+                        color="activations",
+                    ),
+                    Segment(key="pieces", label="reserved", value=pieces(lines), color="buffers"),
+                    Segment(key="outside", label="outside", value=outside(lines), color="muted"),
+                ),
+            )
+            for key, label, lines in shown
+        ),
+        rules=(Rule(key="gpu", label="the GPU as sold", axis="x", at=capacity),),
+        caption="A part is drawn where the two readings around it were taken.",
+    )
+
+
+def compared(result: Result) -> Table:
+    """Return each tool's line beside the model's."""
+    names = (("Allocated", "allocated"), ("Reserved", "reserved"), ("nvidia-smi", "process"))
+    rows: list[tuple[Cell, ...]] = []
+    for label, name in names:
+        ours, read = getattr(result.ours, name), getattr(result.read, name)
+        sign = "+" if read >= ours else "−"
+        rows.append(
+            (
+                label,
+                say("{m}", m=(ours, BYTES)),
+                say("{m}", m=(read, BYTES)) if read else "not read",
+                say(f"{sign}{{d}}", d=(abs(off(ours, read)), SHARE)) if read else "",
+            )
+        )
+    return Table(
+        title="Line by line",
+        columns=("Tool", "Model", "Yours", "Yours is off by"),
+        rows=tuple(rows),
+        caption=band("memory"),
+    )

@@ -1,0 +1,160 @@
+"""The inputs of the check of memory: a job and three readings; and every number of the page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, get_type_hints
+
+from engine.basis.inputs import GIGABYTES, Choice, Number, Scalar
+from engine.basis.told import Told
+from engine.basis.units import GB, Bytes, GiB
+from engine.form.run.inputs import Inputs as Job
+from engine.form.run.repair import run_of
+from engine.run.file import Run
+from engine.simulate.memory_check import Lines, modelled, outside, pieces
+
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "torchtitan: Llama 3 8B on 8 H100, 77.0 GiB": {
+        "model": "llama-3-8b",
+        "gpu": "H100-SXM-500W",
+        "world_size": 8,
+        "tensor_parallel": 1,
+        "pipeline_parallel": 1,
+        "micro_batch_size": 2,
+        "global_batch_size": 16,
+        "recompute": "selective",
+        "zero_stage": "3",
+        "framework": "fsdp",
+        "allocated": 0.0,
+        "reserved": 77 * GiB,
+        "process": 0.0,
+    },
+    "Blocks in pieces": {"reserved": 62 * GB, "process": 65 * GB},
+    "Memory outside PyTorch": {"process": 62 * GB},
+}
+_MARKS = get_type_hints(Job, include_extras=True)
+
+
+def _reading(label: str, where: str) -> Number:
+    return Number(
+        label=label,
+        unit=GIGABYTES,
+        low=0.0,
+        high=1e12,
+        step=0.1 * GB,
+        help=f"{where}. 0: not read. A log that prints GiB: type 77 GiB.",
+    )
+
+
+def _size(label: str, high: int) -> Number:
+    return Number(label=label, low=1, high=high, scale="log2", whole=True)
+
+
+def _option(name: str) -> Choice:
+    """Return a choice of the form of a run."""
+    mark: Choice = _MARKS[name].__metadata__[0]
+    return mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change: a job, and what three tools show of its fullest GPU."""
+
+    allocated: Annotated[float, _reading("Allocated", "torch.cuda.max_memory_allocated")] = 48 * GB
+    reserved: Annotated[float, _reading("Reserved", "torch.cuda.max_memory_reserved")] = 52 * GB
+    process: Annotated[float, _reading("nvidia-smi", "Memory-Usage of the process")] = 55 * GB
+    model: Annotated[str, _option("model")] = "llama-3-8b"
+    gpu: Annotated[str, _option("gpu")] = "H100-SXM"
+    world_size: Annotated[int, _size("GPUs", 131_072)] = 8
+    tensor_parallel: Annotated[int, _size("Tensor parallel", 64)] = 1
+    pipeline_parallel: Annotated[int, _size("Pipeline parallel", 128)] = 1
+    context_parallel: Annotated[int, _size("Context parallel", 64)] = 1
+    expert_parallel: Annotated[int, _size("Expert parallel", 256)] = 1
+    zero_stage: Annotated[str, _option("zero_stage")] = "3"
+    micro_batch_size: Annotated[int, _size("Micro-batch", 256)] = 1
+    global_batch_size: Annotated[int, _size("Global batch, sequences", 65_536)] = 8
+    sequence_length: Annotated[int, _size("Sequence length", 1 << 20)] = 8192
+    precision: Annotated[str, _option("precision")] = "bf16"
+    recompute: Annotated[str, _option("recompute")] = "selective"
+    framework: Annotated[str, _option("framework")] = "fsdp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The model's lines, and what lies between the readings."""
+
+    run: Run
+    ours: Lines
+    read: Lines
+    our_allocated: Annotated[
+        Bytes,
+        Told(
+            "Allocated, modelled",
+            color="memory",
+            assumes=("Tensors and workspaces of the fullest rank.",),
+        ),
+    ]
+    our_reserved: Annotated[
+        Bytes,
+        Told(
+            "Reserved, modelled",
+            color="memory",
+            assumes=("What the allocator keeps beyond tensors is fitted to published peaks.",),
+            sources=("torchtitan",),
+        ),
+    ]
+    our_process: Annotated[
+        Bytes,
+        Told(
+            "nvidia-smi, modelled",
+            color="memory",
+            assumes=("The CUDA context is measured, the buffers of NCCL are fitted.",),
+            sources=("bigscience2022",),
+        ),
+    ]
+    in_pieces: Annotated[
+        Bytes,
+        Told(
+            "In pieces",
+            note="reserved, not allocated",
+            color="buffers",
+            basis="measured",
+            assumes=("The peaks of both are taken over the same steps.",),
+        ),
+    ]
+    beside: Annotated[
+        Bytes,
+        Told(
+            "Outside PyTorch",
+            note="in nvidia-smi, not reserved",
+            color="buffers",
+            basis="measured",
+            assumes=("Nothing else runs on the GPU, or it is counted here.",),
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the lines of the job and of the readings."""
+    job = {name: getattr(inputs, name) for name in Inputs.__slots__ if name in Job.__slots__}
+    sharded = inputs.framework == "fsdp"
+    run, _ = run_of(
+        Job(
+            **job,
+            virtual_pipeline=1,
+            schedule="1f1b",
+            sequence_parallel=inputs.tensor_parallel > 1,
+            overlap_tensor_parallel=not sharded,
+        )
+    )
+    ours = modelled(run)
+    read = Lines(allocated=inputs.allocated, reserved=inputs.reserved, process=inputs.process)
+    return Result(
+        run=run,
+        ours=ours,
+        read=read,
+        our_allocated=ours.allocated,
+        our_reserved=ours.reserved,
+        our_process=ours.process,
+        in_pieces=pieces(read),
+        beside=outside(read),
+    )
