@@ -309,7 +309,7 @@ class Open:
         keeps: whether inputs that the query does not name stay as the reader set them.
         page: where the calculator is, if not on the same page, as "guides/NAME"; the page of the
             link lies as deep.
-        job: whether the query is the reader's job, to be kept on the device for other pages.
+        job: the reader's job as a query, to be kept on the device for other pages.
     """
 
     text: str
@@ -317,7 +317,7 @@ class Open:
     query: str
     keeps: bool = False
     page: str = ""
-    job: bool = False
+    job: str = ""
 
 
 Cell = Text | Cite | Open

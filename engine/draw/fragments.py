@@ -61,7 +61,7 @@ def _cell(cell: Cell, display: Display) -> str:
     if isinstance(cell, Open):
         query = escape(cell.query)
         kept = f' data-set="{query}"' if cell.keeps else ""
-        kept += f' data-job="{query}"' if cell.job else ""
+        kept += f' data-job="{escape(cell.job)}"' if cell.job else ""
         page = f"../../{cell.page}/" if cell.page else ""
         return f'<a href="{page}?{query}#{cell.calculator}"{kept}>{escape(cell.text)}</a>'
     return cite_links(cell.keys) if isinstance(cell, Cite) else escape(words(cell, display))

@@ -128,7 +128,7 @@ export function createPage(names, address, settings) {
   function show(calculator, reply) {
     const { name } = calculator;
     for (const [input, found] of Object.entries(reply.inputs)) {
-      showField(name, input, found, input in calculator.state.bad, calculator.awaits(input));
+      showField(name, input, found, calculator.state.bad[input], calculator.awaits(input));
     }
     showViews(name, reply, pause, reply.query.length === 0 && !settings.anyOn);
     showReceipts(name, reply.extra.receipts ?? {});

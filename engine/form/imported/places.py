@@ -113,6 +113,11 @@ def _shape_names() -> tuple[str, ...]:
     return tuple(names[names.index("num_layers") :])
 
 
+def job_query(run: Run) -> str:
+    """Return all values of a job as a query, for the calculators that have fields for them."""
+    return "&".join(f"job.{name}={value}" for name, value in job_values(run).items())
+
+
 def query_of(run: Run, calculator: str) -> str:
     """Return the part of an address that gives a calculator this job; "" where it cannot."""
     values = job_values(run)

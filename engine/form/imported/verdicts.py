@@ -3,7 +3,7 @@
 from engine.basis.text import say
 from engine.basis.units import COUNT, RATIO, SECONDS, SHARE, Count
 from engine.basis.views import Badge, Cell, Open, Table
-from engine.form.imported.places import PLACES, query_of
+from engine.form.imported.places import PLACES, job_query, query_of
 from engine.form.levers.accuracy import GAIN_ERROR
 from engine.form.run.result import Estimate
 from engine.form.run.verdicts import fit
@@ -138,10 +138,11 @@ def places(run: Run | None) -> Table:
     if run is None:
         return Table(title="", columns=(), rows=())
     queries = {name: query_of(run, name) for name in PLACES}
+    job = job_query(run)
     rows: list[tuple[Cell, ...]] = [
         (
             one.title,
-            Open("open with this job", name, queries[name], page=one.page, job=not index)
+            Open("open with this job", name, queries[name], page=one.page, job=job if not index else "")
             if queries[name]
             else "takes models of the catalog only",
         )

@@ -43,12 +43,13 @@ export function enable() {
  * @param {string} name
  * @param {{value: string, text: string, position: number | null, changed: boolean,
  *   error: string | null}} input
- * @param {boolean} isBad the reader's own text is wrong and stays
+ * @param {string | undefined} own what the reader gave, while it is wrong: it stays
  * @param {boolean} waits another change of it is still on its way
  */
-export function showField(calculator, name, input, isBad, waits) {
+export function showField(calculator, name, input, own, waits) {
+  const isBad = own !== undefined;
   for (const control of partsOf(calculator, `[name="${name}"]`)) {
-    if (control instanceof HTMLTextAreaElement) showText(control, input, isBad, waits);
+    if (control instanceof HTMLTextAreaElement) showText(control, input, own, waits);
     else showControl(/** @type {any} */ (control), input, isBad);
     attribute(control, "aria-invalid", String(isBad));
   }
@@ -81,10 +82,10 @@ function showControl(control, input, isBad) {
 }
 
 /** A text that could not be read, or has not been read yet, stays as it is. */
-function showText(control, input, isBad, waits) {
+function showText(control, input, own, waits) {
   if (waits) return;
-  if (document.activeElement !== control && !isBad) write(control, "value", input.text);
-  keepText(control, isBad || input.changed);
+  if (document.activeElement !== control) write(control, "value", own ?? input.text);
+  keepText(control, own !== undefined || input.changed);
 }
 
 /** An inline number is as wide as its text. @param {HTMLInputElement} control */

@@ -2,13 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, get_type_hints
+from typing import Annotated
 
-from engine.basis.inputs import GIGABYTES, Choice, Number, Scalar
+from engine.basis.inputs import GIGABYTES, Number, Scalar
 from engine.basis.told import Told
 from engine.basis.units import GB, Bytes, GiB
-from engine.form.run.inputs import Inputs as Job
-from engine.form.run.repair import run_of
+from engine.form.short_job import (
+    ContextParallel,
+    ExpertParallel,
+    FrameworkName,
+    GlobalBatch,
+    GpuName,
+    MicroBatch,
+    ModelName,
+    PipelineParallel,
+    PrecisionName,
+    RecomputeName,
+    SequenceLength,
+    TensorParallel,
+    WorldSize,
+    ZeroStage,
+    job_run,
+)
 from engine.run.file import Run
 from engine.simulate.memory_check import Lines, modelled, outside, pieces
 
@@ -31,7 +46,6 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "Blocks in pieces": {"reserved": 62 * GB, "process": 65 * GB},
     "Memory outside PyTorch": {"process": 62 * GB},
 }
-_MARKS = get_type_hints(Job, include_extras=True)
 
 
 def _reading(label: str, where: str) -> Number:
@@ -45,16 +59,6 @@ def _reading(label: str, where: str) -> Number:
     )
 
 
-def _size(label: str, high: int) -> Number:
-    return Number(label=label, low=1, high=high, scale="log2", whole=True)
-
-
-def _option(name: str) -> Choice:
-    """Return a choice of the form of a run."""
-    mark: Choice = _MARKS[name].__metadata__[0]
-    return mark
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """What the reader can change: a job, and what three tools show of its fullest GPU."""
@@ -62,20 +66,20 @@ class Inputs:
     allocated: Annotated[float, _reading("Allocated", "torch.cuda.max_memory_allocated")] = 48 * GB
     reserved: Annotated[float, _reading("Reserved", "torch.cuda.max_memory_reserved")] = 52 * GB
     process: Annotated[float, _reading("nvidia-smi", "Memory-Usage of the process")] = 55 * GB
-    model: Annotated[str, _option("model")] = "llama-3-8b"
-    gpu: Annotated[str, _option("gpu")] = "H100-SXM"
-    world_size: Annotated[int, _size("GPUs", 131_072)] = 8
-    tensor_parallel: Annotated[int, _size("Tensor parallel", 64)] = 1
-    pipeline_parallel: Annotated[int, _size("Pipeline parallel", 128)] = 1
-    context_parallel: Annotated[int, _size("Context parallel", 64)] = 1
-    expert_parallel: Annotated[int, _size("Expert parallel", 256)] = 1
-    zero_stage: Annotated[str, _option("zero_stage")] = "3"
-    micro_batch_size: Annotated[int, _size("Micro-batch", 256)] = 1
-    global_batch_size: Annotated[int, _size("Global batch, sequences", 65_536)] = 8
-    sequence_length: Annotated[int, _size("Sequence length", 1 << 20)] = 8192
-    precision: Annotated[str, _option("precision")] = "bf16"
-    recompute: Annotated[str, _option("recompute")] = "selective"
-    framework: Annotated[str, _option("framework")] = "fsdp"
+    model: ModelName = "llama-3-8b"
+    gpu: GpuName = "H100-SXM"
+    world_size: WorldSize = 8
+    tensor_parallel: TensorParallel = 1
+    pipeline_parallel: PipelineParallel = 1
+    context_parallel: ContextParallel = 1
+    expert_parallel: ExpertParallel = 1
+    zero_stage: ZeroStage = "3"
+    micro_batch_size: MicroBatch = 1
+    global_batch_size: GlobalBatch = 8
+    sequence_length: SequenceLength = 8192
+    precision: PrecisionName = "bf16"
+    recompute: RecomputeName = "selective"
+    framework: FrameworkName = "fsdp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,17 +139,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the lines of the job and of the readings."""
-    job = {name: getattr(inputs, name) for name in Inputs.__slots__ if name in Job.__slots__}
-    sharded = inputs.framework == "fsdp"
-    run, _ = run_of(
-        Job(
-            **job,
-            virtual_pipeline=1,
-            schedule="1f1b",
-            sequence_parallel=inputs.tensor_parallel > 1,
-            overlap_tensor_parallel=not sharded,
-        )
-    )
+    run = job_run(inputs)
     ours = modelled(run)
     read = Lines(allocated=inputs.allocated, reserved=inputs.reserved, process=inputs.process)
     return Result(

@@ -1,0 +1,66 @@
+"""A job in twelve fields, for pages that ask for one beside something measured."""
+
+from typing import Annotated, get_type_hints
+
+from engine.basis.inputs import Choice, Number
+from engine.form.run.inputs import Inputs as Form
+from engine.form.run.repair import run_of
+from engine.run.file import Run
+
+_MARKS = get_type_hints(Form, include_extras=True)
+
+
+def _size(label: str, high: int) -> Number:
+    return Number(label=label, low=1, high=high, scale="log2", whole=True)
+
+
+def _option(name: str) -> Choice:
+    mark: Choice = _MARKS[name].__metadata__[0]
+    return mark
+
+
+ModelName = Annotated[str, _option("model")]
+GpuName = Annotated[str, _option("gpu")]
+WorldSize = Annotated[int, _size("GPUs", 131_072)]
+TensorParallel = Annotated[int, _size("Tensor parallel", 64)]
+PipelineParallel = Annotated[int, _size("Pipeline parallel", 128)]
+ContextParallel = Annotated[int, _size("Context parallel", 64)]
+ExpertParallel = Annotated[int, _size("Expert parallel", 256)]
+ZeroStage = Annotated[str, _option("zero_stage")]
+MicroBatch = Annotated[int, _size("Micro-batch", 256)]
+GlobalBatch = Annotated[int, _size("Global batch, sequences", 65_536)]
+SequenceLength = Annotated[int, _size("Sequence length", 1 << 20)]
+PrecisionName = Annotated[str, _option("precision")]
+RecomputeName = Annotated[str, _option("recompute")]
+FrameworkName = Annotated[str, _option("framework")]
+_NAMES = (
+    "model",
+    "gpu",
+    "world_size",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "zero_stage",
+    "micro_batch_size",
+    "global_batch_size",
+    "sequence_length",
+    "precision",
+    "recompute",
+    "framework",
+)
+
+
+def job_run(inputs: object) -> Run:
+    """Return the run of inputs that have these fields; all else is as the framework sets it."""
+    job = {name: getattr(inputs, name) for name in _NAMES}
+    run, _ = run_of(
+        Form(
+            **job,
+            virtual_pipeline=1,
+            schedule="1f1b",
+            sequence_parallel=job["tensor_parallel"] > 1,
+            overlap_tensor_parallel=job["framework"] == "megatron",
+        )
+    )
+    return run

@@ -1,0 +1,1 @@
+"""What training software prints while it runs, read as numbers."""
