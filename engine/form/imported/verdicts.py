@@ -142,7 +142,13 @@ def places(run: Run | None) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             one.title,
-            Open("open with this job", name, queries[name], page=one.page, job=job if not index else "")
+            Open(
+                "open with this job",
+                name,
+                queries[name],
+                page=one.page,
+                job=job if not index else "",
+            )
             if queries[name]
             else "takes models of the catalog only",
         )

@@ -1,0 +1,1 @@
+"""A training log against the job it came from."""

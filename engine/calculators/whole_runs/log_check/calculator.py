@@ -1,0 +1,27 @@
+"""Paste your log: median, spread, drift and MFU of a training run, beside the prediction."""
+
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.calculators.whole_runs.log_check import charts
+from engine.calculators.whole_runs.log_check.inputs import PRESETS as PRESETS
+from engine.calculators.whole_runs.log_check.inputs import Inputs as Inputs
+from engine.calculators.whole_runs.log_check.inputs import Result as Result
+from engine.calculators.whole_runs.log_check.inputs import solve as solve
+
+TITLE = "Read my log"
+QUESTION = "How fast and how steady is my run, what is its MFU, and is that what to expect?"
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        **tell.values("step_time"),
+        "verdict": charts.verdict(result),
+        **tell.values("predicted", "token_rate"),
+        "mfu": tell.value("mfu", note=charts.printed(result)),
+        **tell.values("spread", "drift", "slow", "reserved"),
+        "steps": partial(charts.steps, result),
+        "reading": charts.reading(result),
+    }

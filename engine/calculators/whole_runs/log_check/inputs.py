@@ -1,0 +1,222 @@
+"""The inputs of the check of a log: the log and its job; and every number of the page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated
+
+from engine.basis.inputs import InputError, Scalar, Text
+from engine.basis.told import Told
+from engine.basis.units import Bytes, Count, Seconds, Share, TokenRate
+from engine.form.log_samples import SAMPLES
+from engine.form.short_job import (
+    ContextParallel,
+    ExpertParallel,
+    FrameworkName,
+    GlobalBatch,
+    GpuName,
+    MicroBatch,
+    ModelName,
+    PipelineParallel,
+    PrecisionName,
+    RecomputeName,
+    SequenceLength,
+    TensorParallel,
+    WorldSize,
+    ZeroStage,
+    job_run,
+)
+from engine.run.file import Run
+from engine.run.importers.told import TextError
+from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
+from engine.simulate.log_check import LogCheck, check_log
+
+_INFINITE = float("inf")
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "Megatron-LM: Llama 3 70B on 64 H100": {
+        "log": SAMPLES["megatron"].text,
+        "model": "llama-3-70b",
+        "gpu": "H100-SXM",
+        "world_size": 64,
+        "tensor_parallel": 4,
+        "pipeline_parallel": 4,
+        "context_parallel": 2,
+        "micro_batch_size": 1,
+        "global_batch_size": 128,
+        "recompute": "none",
+        "zero_stage": "1",
+        "framework": "megatron",
+    },
+    "DeepSpeed: a log that slows down": {
+        "log": SAMPLES["deepspeed"].text,
+        "gpu": "H100-SXM",
+        "global_batch_size": 32,
+        "micro_batch_size": 1,
+        "recompute": "full",
+        "framework": "deepspeed",
+    },
+}
+
+
+@lru_cache(maxsize=4)
+def read(text: str) -> TrainingLog:
+    """Return a log, read once for the check under its box and for the results."""
+    return read_training_log(text)
+
+
+def check(text: str) -> None:
+    """Raise `InputError` where no step is recognized."""
+    try:
+        read(text)
+    except TextError as error:
+        raise InputError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    log: Annotated[
+        str,
+        Text(
+            label="Your log",
+            longest=LONGEST_LOG,
+            samples=SAMPLES,
+            rows=10,
+            placeholder="Paste the lines that Megatron-LM, torchtitan, DeepSpeed, nanotron or "
+            "litgpt print while they train",
+            help="Other lines may stand between them.",
+            check=check,
+        ),
+    ] = SAMPLES["torchtitan"].text
+    model: ModelName = "llama-3-8b"
+    gpu: GpuName = "H100-SXM-500W"
+    world_size: WorldSize = 8
+    sequence_length: SequenceLength = 8192
+    global_batch_size: GlobalBatch = 16
+    micro_batch_size: MicroBatch = 2
+    tensor_parallel: TensorParallel = 1
+    pipeline_parallel: PipelineParallel = 1
+    context_parallel: ContextParallel = 1
+    expert_parallel: ExpertParallel = 1
+    zero_stage: ZeroStage = "3"
+    precision: PrecisionName = "bf16"
+    recompute: RecomputeName = "selective"
+    framework: FrameworkName = "fsdp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the log says, and what the model predicts; no finite value where it says nothing."""
+
+    run: Run
+    log: TrainingLog
+    found: LogCheck | None
+    step_time: Annotated[
+        Seconds,
+        Told(
+            "Step, median",
+            "T",
+            basis="measured",
+            assumes=("Of the steps after warm-up, as the log prints or implies them.",),
+        ),
+    ]
+    predicted: Annotated[
+        Seconds,
+        Told("Step, predicted", assumes=("The cost model, fitted to published runs.",)),
+    ]
+    token_rate: Annotated[
+        TokenRate,
+        Told(
+            "Per GPU",
+            basis="measured",
+            assumes=("Tokens of a step over its time and all GPUs.",),
+        ),
+    ]
+    mfu: Annotated[
+        Share,
+        Told(
+            "MFU",
+            color="compute",
+            basis="measured",
+            assumes=(
+                "Operations of the model as on every page, attention in full, of the dense peak "
+                "of this GPU in this precision.",
+            ),
+        ),
+    ]
+    spread: Annotated[
+        Share,
+        Told(
+            "Spread",
+            note="eight in ten steps lie so close together, of the median",
+            basis="measured",
+            assumes=("The 90th less the 10th percentile, over the median.",),
+        ),
+    ]
+    drift: Annotated[
+        Share,
+        Told(
+            "Drift",
+            note="the last quarter's median over the first's",
+            basis="measured",
+            assumes=("Above zero, steps become slower.",),
+        ),
+    ]
+    slow: Annotated[
+        Count,
+        Told(
+            "Slow steps",
+            note="above 1.5 times the median",
+            basis="measured",
+            assumes=("Checkpoints, evaluations, stragglers, restarts.",),
+        ),
+    ]
+    reserved: Annotated[
+        Bytes,
+        Told(
+            "Peak of memory",
+            color="memory",
+            basis="measured",
+            assumes=("Reserved where the log prints it, otherwise allocated.",),
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return what the log says of the job."""
+    run, log = job_run(inputs), read(inputs.log)
+    found = check_log(log, run)
+    if found is None:
+        return _nothing(run, log)
+    steady = found.steady
+    return Result(
+        run=run,
+        log=log,
+        found=found,
+        step_time=steady.median,
+        predicted=found.predicted,
+        token_rate=found.token_rate,
+        mfu=found.mfu,
+        spread=(steady.high - steady.low) / steady.median,
+        drift=steady.drift,
+        slow=steady.slow,
+        reserved=found.reserved or found.allocated or _INFINITE,
+    )
+
+
+def _nothing(run: Run, log: TrainingLog) -> Result:
+    """Return the result of a log without a whole step."""
+    return Result(
+        run=run,
+        log=log,
+        found=None,
+        step_time=_INFINITE,
+        predicted=_INFINITE,
+        token_rate=_INFINITE,
+        mfu=_INFINITE,
+        spread=_INFINITE,
+        drift=_INFINITE,
+        slow=0,
+        reserved=_INFINITE,
+    )

@@ -1,0 +1,104 @@
+"""Lines as training software printed them, retyped: (source, lines, steps that they mean).
+
+Megatron-LM of 2021 and 2025 and BigScience's of 2022, torchtitan with and without colors and with
+more fields, DeepSpeed's timer, nanotron of 2024 and 2023, litgpt. Of a step only what is named is
+compared.
+"""
+
+GiB = 2.0**30
+MiB = 2.0**20
+LINES = {
+    "Megatron-LM 2025": (
+        "Megatron-LM",
+        " [2025-04-13 23:41:12] iteration       10/    1000 | consumed samples:          160 | "
+        "elapsed time per iteration (ms): 1147.6 | learning rate: 0.000000E+00 | global batch "
+        "size:    16 | loss scale: 8388608.0 | number of skipped iterations:  10 | number of nan "
+        "iterations:   0 |\nNumber of parameters in transformer block in billions:  0.08\n"
+        "[Rank 0] (after 10 iterations) memory (MB) | allocated: 1000.5 | max allocated: 20480.25 "
+        "| reserved: 21000.0 | max reserved: 22528.0\n",
+        [
+            {
+                "number": 10,
+                "time": 1.1476,
+                "batch": 16,
+                "allocated": 20480.25 * MiB,
+                "reserved": 22528 * MiB,
+            }
+        ],
+    ),
+    "Megatron-LM with throughput": (
+        "Megatron-LM",
+        " iteration      200/    1000 | consumed samples:          800 | elapsed time per iteration "
+        "(ms): 430.0 | throughput per GPU (TFLOP/s/GPU): 412.3 | learning rate: 1.342E-04 | "
+        "global batch size:     4 | lm loss: 7.399415E+00 | loss scale: 16384.0 | grad norm: 2.918 |\n"
+        "time (ms) | forward-compute: 53.79 | forward-recv: 38.38 | backward-compute: 138.84\n",
+        [{"number": 200, "time": 0.43, "batch": 4, "flops": 412.3e12}],
+    ),
+    "Megatron-DeepSpeed 2022": (
+        "Megatron-LM",
+        "iteration      199/  317892 | consumed samples:       152832 | consumed tokens:    "
+        "625999872 | elapsed time per iteration (ms): 14287.5 | learning rate: 2.407E-04 | global "
+        "batch size:   768 | lm loss: 5.905366E+00 | loss scale: 8192.0 | actual seqlen:  4096 |\n"
+        "iteration      200/  317892 | consumed samples:       153600 | elapsed time per iteration "
+        "(ms): 14290.1 | global batch size:   768 |\n",
+        [{"number": 199, "time": 14.2875, "batch": 768}, {"number": 200, "time": 14.2901}],
+    ),
+    "torchtitan in colors": (
+        "torchtitan",
+        "[rank0]:[titan] 2025-02-03 10:00:00,1 - root - INFO - \x1b[31mstep: 10  \x1b[32mloss:  "
+        "7.0012  \x1b[38;2;180;60;0mgrad_norm:  1.2044  \x1b[38;2;54;234;195mmemory: 40.43GiB"
+        "(42.56%)  \x1b[34mtps: 5,762  \x1b[36mtflops: 333.68  \x1b[35mmfu: 33.74%\x1b[39m\n",
+        [
+            {
+                "number": 10,
+                "token_rate": 5762,
+                "reserved": 40.43 * GiB,
+                "mfu": 0.3374,
+                "flops": 333.68e12,
+            }
+        ],
+    ),
+    "torchtitan of 2024": (
+        "torchtitan",
+        "[rank0]:2024-12-05 12:00:00,000 - root - INFO - step:  1  loss: 12.2721  memory:  3.91GiB"
+        "(4.11%)  tps: 87  mfu: 0.51%\n",
+        [{"number": 1, "token_rate": 87, "mfu": 0.0051, "reserved": 3.91 * GiB}],
+    ),
+    "torchtitan on a GPU without a peak": (
+        "torchtitan",
+        "INFO - step: 20  loss:  5.12345  grad_norm:  0.9  memory: 12.00GiB(25.0%)  tps: 1,204  "
+        "tflops: 88.1  mfu: N/A\n",
+        [{"number": 20, "token_rate": 1204, "mfu": 0.0}],
+    ),
+    "DeepSpeed": (
+        "DeepSpeed",
+        "[2024-03-07 15:27:02,646] [INFO] [timer.py:260:stop] epoch=0/micro_step=199/global_step="
+        "199, RunningAvgSamplesPerSec=58.730622229657506, CurrSamplesPerSec=61.35304005128382, "
+        "MemAllocated=6.01GB, MaxMemAllocated=19.52GB\n",
+        [{"number": 199, "sample_rate": 61.35304005128382, "allocated": 19.52 * GiB}],
+    ),
+    "nanotron 2024": (
+        "nanotron",
+        "08/31/2024 14:37:31 [INFO|DP=0|PP=0|TP=0]: iteration: 1 / 15 | consumed_tokens: 512 | "
+        "elapsed_time_per_iteration_ms: 4.71K | tokens_per_sec: 109 | tokens_per_sec_per_gpu: 109 "
+        "| global_batch_size: 2 | lm_loss: 5.32 | lr: 0.00015 | model_tflops_per_gpu: 1.87e-05 | "
+        "hardware_tflops_per_gpu: 1.87e-05 | grad_norm: 2.96 | cuda_memory_allocated: 67.4M | "
+        "cuda_max_memory_reserved: 520M | hd_total_memory_tb: 2.13T\n",
+        [{"number": 1, "time": 4.71, "token_rate": 109, "batch": 2, "reserved": 520e6}],
+    ),
+    "nanotron 2023": (
+        "nanotron",
+        "[default0]: iteration: 20 / 100 | elapsed_time_per_iteration_ms: 1204.5 | tokens_per_sec: "
+        "4.352000E+05 | tokens_per_sec_per_gpu: 6.800000E+03 | global_batch_size:    64 | lm_loss: "
+        "7.1E+00 |\n",
+        [{"number": 20, "time": 1.2045, "token_rate": 6800, "batch": 64}],
+    ),
+    "litgpt": (
+        "litgpt",
+        "Epoch 1 | iter 1 step 0 | loss train: 10.971, val: n/a | iter time: 500.12 ms remaining "
+        "time: 1:00:00\nEpoch 1 | iter 2 step 1 | loss train: 10.900, val: n/a | iter time: 600.00 "
+        "ms (step) remaining time: 0:59:00\nEpoch 1 | iter 3 step 1 | loss train: 10.8, val: n/a | "
+        "iter time: 400.00 ms remaining time: 0:58:00\n",
+        [{"number": 1, "time": 1.10012}],
+    ),
+}
