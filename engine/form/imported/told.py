@@ -1,7 +1,7 @@
 """The numbers of an imported job, as they are told; of a text that gives none, that there are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.basis.told import Teller, Told
@@ -70,7 +70,12 @@ def speeds(run: Run | None, found: Estimate | None) -> dict[str, Value]:
     if run is None or found is None:
         return _missing(_SPEEDS)
     numbers = values(run, found)
-    return {name: numbers[name] for name in _SPEEDS}
+    return {name: _unlinked(numbers[name]) for name in _SPEEDS}
+
+
+def _unlinked(value: Value) -> Value:
+    """Return a value whose receipt lights up no input: here they all come from one text."""
+    return replace(value, receipt=replace(value.receipt, inputs={}))
 
 
 def memory_lines(found: Estimate | None) -> dict[str, Value]:

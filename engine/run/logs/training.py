@@ -80,9 +80,9 @@ def read_training_log(text: str) -> TrainingLog:
     steps, unread = found[source]
     if not steps:
         raise TextError(
-            "line 1: no step of a training log is recognized; allowed: lines of Megatron-LM "
-            "('elapsed time per iteration (ms)'), torchtitan ('tps:'), DeepSpeed "
-            "('CurrSamplesPerSec='), nanotron ('tokens_per_sec_per_gpu:'), litgpt ('iter time:')"
+            "line 1: no step is recognized; allowed: lines of Megatron-LM ('elapsed time per "
+            "iteration'), torchtitan ('tps:'), DeepSpeed ('CurrSamplesPerSec='), nanotron "
+            "('tokens_per_sec_per_gpu:'), litgpt ('iter time:')"
         )
     return TrainingLog(source=source, steps=tuple(steps), unread=unread)
 

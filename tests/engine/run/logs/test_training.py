@@ -43,7 +43,7 @@ def test_a_number_that_no_log_prints_is_an_unread_line():
 
 @pytest.mark.parametrize("text", ["", "hello", "loss: 2.0\n" * 50])
 def test_a_text_without_steps_is_refused_with_what_is_read(text):
-    with pytest.raises(TextError, match=r"line 1: no step .* torchtitan \('tps:'\)"):
+    with pytest.raises(TextError, match=r"line 1: no step is .* torchtitan \('tps:'\)"):
         read_training_log(text)
 
 
