@@ -1,7 +1,7 @@
 """The answer of an imported job in words: whether it runs, what binds, what to change."""
 
-from engine.basis.text import say
-from engine.basis.units import COUNT, RATIO, SECONDS, SHARE, Count
+from engine.basis.text import Text, say
+from engine.basis.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
 from engine.basis.views import Badge, Cell, Open, Table
 from engine.form.imported.places import PLACES, job_query, query_of
 from engine.form.levers.accuracy import GAIN_ERROR
@@ -9,6 +9,7 @@ from engine.form.run.result import Estimate
 from engine.form.run.verdicts import fit
 from engine.run.file import Run
 from engine.run.importers.assemble import Imported
+from engine.run.importers.told import Entry
 from engine.simulate.single_changes import SingleChange
 
 _PARTS = {
@@ -124,13 +125,20 @@ def keys(read: Imported) -> Table:
         title="What became of every key",
         columns=("Key", "Value", "Line", "Became", "What it means here"),
         rows=tuple(
-            (one.key, one.value, str(one.line or ""), one.kind, one.meaning) for one in ordered
+            (one.key, _value(one), str(one.line or ""), one.kind, one.meaning) for one in ordered
         ),
         caption=say(
             f"Recognized: {', '.join(read.dialects)}. {told}.",
             **{kind: (count, COUNT) for kind, count in counts.items()},
         ),
     )
+
+
+def _value(one: Entry) -> Text:
+    """Return a value as the text has it; an assumed speed of a port in its unit."""
+    if one.kind == "assumed" and one.key == "cluster.nic_bandwidth":
+        return say("{b}", b=(float(one.value), LINK_SPEED))
+    return one.value
 
 
 def places(run: Run | None) -> Table:

@@ -42,6 +42,8 @@ NO_PART = {
     ("parallelism_modeler", "ratio"),
     ("published_runs", "bias"),
     ("published_runs", "worst"),
+    ("log_check", "drift"),
+    ("log_check", "spread"),
 }
 # What has no value at some inputs, and is told as "no finite value": means of runs when a filter
 # leaves none, a wait that no run lives to see, the cost of a job that does not fit.
@@ -51,6 +53,13 @@ NO_VALUE = {
     ("product_roofline", "enough"),  # no number of tokens is enough
     ("data_parallel_scaling", "one_in"),
     ("stack_explorer", "cost_of_tokens"),
+    # Of a text that contradicts itself there is no job to tell.
+    ("import_job", "step_time"),
+    ("import_job", "mfu"),
+    ("import_job", "token_rate"),
+    ("import_job", "allocated"),
+    ("import_job", "reserved"),
+    ("import_job", "process"),
 }
 # (calculator, bars, the bar or "*" for all together, the number that they add up to).
 TOTALS = (

@@ -1,7 +1,7 @@
 """Logs that were damaged: `python -m tests.engine.run.logs.fuzz [COUNT]` tries so many of each.
 
-Prints per source how many were read and refused, and the slowest in seconds of computing; anything but a `TextError` or
-steps with finite numbers ends it with the text.
+Prints per source how many were read and refused, and the slowest by the processor's time; anything
+but a `TextError` or steps with finite numbers ends it with the text.
 """
 
 import math
