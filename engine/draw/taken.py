@@ -4,7 +4,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
-from engine.basis.inputs import Scalar
+from engine.basis.inputs import Field, Scalar, Text
 from engine.basis.text import Display, plain, show, words
 from engine.basis.views import Badge, Value, View
 from engine.calculator import Calculator, changed
@@ -52,7 +52,9 @@ def _python(calculator: Calculator, values: Values, views: Views, display: Displ
 
 
 def _markdown(calculator: Calculator, values: Values, views: Views, display: Display) -> str:
-    inputs = [(field.label, field.show(values[name])) for name, field in calculator.fields.items()]
+    inputs = [
+        (field.label, _in_short(field, values[name])) for name, field in calculator.fields.items()
+    ]
     numbers = [(value.label, shown) for _, value, shown in _numbers(views, display)]
     said = [
         f"{view.text}: {words(view.sentence, display)}"
@@ -63,6 +65,15 @@ def _markdown(calculator: Calculator, values: Values, views: Views, display: Dis
     return "\n\n".join([*parts, _rows("Result", numbers), *said]) + "\n"
 
 
+def _in_short(field: Field, value: Scalar) -> str:
+    """Return a value as it is shown; of a text how long it is, for it is the reader's alone."""
+    return field.brief(value) if isinstance(field, Text) else field.show(value)
+
+
+def _named(field: Field, value: Scalar) -> str:
+    return field.linked(value) if isinstance(field, Text) else plain(value)
+
+
 def _rows(head: str, rows: list[tuple[str, str]]) -> str:
     cells = ((name.replace("|", r"\|"), text.replace("|", r"\|")) for name, text in rows)
     return "\n".join([f"| {head} | |", "|---|---|", *(f"| {n} | {t} |" for n, t in cells)])
@@ -71,7 +82,7 @@ def _rows(head: str, rows: list[tuple[str, str]]) -> str:
 def _csv(calculator: Calculator, values: Values, views: Views, display: Display) -> str:
     rows = [("kind", "name", "label", "value in SI units", "shown")]
     rows += [
-        ("input", name, field.label, plain(values[name]), field.show(values[name]))
+        ("input", name, field.label, _named(field, values[name]), _in_short(field, values[name]))
         for name, field in calculator.fields.items()
     ]
     rows += [
@@ -86,7 +97,10 @@ def _json(calculator: Calculator, values: Values, views: Views, display: Display
         "calculator": calculator.name,
         "title": calculator.title,
         "units": "SI: seconds, bytes, bytes per second, FLOP; shares of one",
-        "inputs": {name: values[name] for name in calculator.fields},
+        "inputs": {
+            name: field.linked(values[name]) if isinstance(field, Text) else values[name]
+            for name, field in calculator.fields.items()
+        },
         "results": {
             name: {
                 "label": view.label,

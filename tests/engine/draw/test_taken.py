@@ -56,3 +56,9 @@ def test_the_program_solves_the_same_inputs(capsys):
 def test_an_unknown_kind_is_no_text():
     request = {"calculator": "gradient_sync", "want": {"copy": ["poem"]}}
     assert reply(request)["extra"]["copy"] == {"poem": ""}
+
+
+def test_a_text_of_the_reader_is_in_nothing_that_is_taken_away():
+    own = "global_step=7, RunningAvgSamplesPerSec=1.0, CurrSamplesPerSec=8.0, secret-path"
+    for kind in ("terminal", "markdown", "csv", "json", "python"):
+        assert "secret-path" not in taken("log_check", log=own)[kind]
