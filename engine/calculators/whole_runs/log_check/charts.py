@@ -51,19 +51,14 @@ def printed(result: Result) -> Text:
 
 
 def steps(result: Result) -> Lines:
-    """Return the time of each step, with the median and the prediction."""
+    """Return the time of each step after warm-up, with the prediction."""
     found = result.found
     if found is None:
         return _lines((0.0, 1.0), (0.0, 0.0), ())
-    every = max(1, len(found.times) // _DRAWN)
-    numbers = tuple(map(float, found.numbers[::every]))
+    times, warm = found.times, found.steady.skipped
+    every = max(1, len(times) // _DRAWN)
+    numbers = tuple(map(float, found.numbers[warm::every]))
     rules = (
-        Rule(
-            key="median",
-            label=say("median {t}", t=(found.steady.median, SECONDS)),
-            axis="y",
-            at=found.steady.median,
-        ),
         Rule(
             key="predicted",
             label=say("predicted {t}", t=(found.predicted, SECONDS)),
@@ -72,7 +67,7 @@ def steps(result: Result) -> Lines:
             color="accent",
         ),
     )
-    return _lines(numbers, found.times[::every], rules)
+    return _lines(numbers, times[warm::every], rules)
 
 
 def _lines(x: tuple[float, ...], y: tuple[float, ...], rules: tuple[Rule, ...]) -> Lines:
@@ -84,7 +79,7 @@ def _lines(x: tuple[float, ...], y: tuple[float, ...], rules: tuple[Rule, ...]) 
         y=Axis(label="time of a step", quantity=SECONDS, low=0.0, high=1.08 * most),
         series=(Series(key="steps", label="as logged", x=x, y=y, color="compute"),),
         rules=rules,
-        caption="The first tenth is warm-up and counts in no number.",
+        caption="The first steps are warm-up: they are not drawn and count in no number.",
     )
 
 
