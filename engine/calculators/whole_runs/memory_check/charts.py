@@ -5,7 +5,7 @@ from engine.basis.units import BYTES, SHARE
 from engine.basis.views import Axis, Badge, Bar, Bars, Cell, Rule, Segment, Table
 from engine.calculators.whole_runs.memory_check.inputs import Result
 from engine.catalog.constants import ALLOWANCES
-from engine.form.run.result import band
+from engine.form.run.known import memory_error
 from engine.simulate.memory_check import cause, off, outside, pieces
 
 
@@ -96,5 +96,5 @@ def compared(result: Result) -> Table:
         title="Line by line",
         columns=("Tool", "Model", "Yours", "Yours is off by"),
         rows=tuple(rows),
-        caption=band("memory"),
+        caption=memory_error(),
     )
