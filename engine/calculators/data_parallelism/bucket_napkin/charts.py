@@ -91,8 +91,9 @@ def curve(tell: Teller, inputs: Inputs, result: Result, name: str) -> Lines:
     """Return what is exposed over the range of an input: the bucket or the parameters."""
     low, high = BUCKETS if name == "bucket" else MODELS
     xs = tuple(low * (high / low) ** (i / 60) for i in range(61))
-    runs = [_with_full_buckets(replace(job_of(inputs), **{name: x})) for x in xs]
-    exposed, whole = tuple(run.exposed for run in runs), tuple(run.isolated for run in runs)
+    jobs = [replace(job_of(inputs), **{name: x}) for x in xs]
+    exposed = tuple(_with_full_buckets(job).exposed for job in jobs)
+    whole = tuple(reduced(job).isolated for job in jobs)
     return Lines(
         title="Exposed reduction against the size of a bucket"
         if name == "bucket"
