@@ -54,7 +54,14 @@ class Result:
 
     total: Annotated[
         Parameters,
-        Told("All parameters", "P", "they fill memory", "parameters", basis="definition"),
+        Told(
+            "All parameters",
+            "P",
+            "they fill memory",
+            "parameters",
+            basis="definition",
+            assumes=("Counted from the model's configuration, without multi-token prediction.",),
+        ),
     ]
     active: Annotated[
         Parameters,
