@@ -6,6 +6,7 @@ from functools import lru_cache
 from engine.basis.units import Bytes, Count, Parameters, Seconds
 from engine.catalog.models import MODELS
 from engine.formulas.states import MIXED_PRECISION, sharded_states
+from engine.run.file import Run
 from engine.simulate.gradient_buckets import Tensor, registered
 from engine.simulate.overlap_job import Job, Setting, job
 from engine.simulate.parameter_fetch import Fetched, Knobs, Visit, fetched, gathered
@@ -42,6 +43,7 @@ class FetchedStep:
         persistent: parameters that are never divided.
         states: that each GPU keeps.
         sent: bytes of each GPU.
+        run: the job as every other page has it.
     """
 
     fetched: Fetched
@@ -53,6 +55,7 @@ class FetchedStep:
     persistent: Bytes
     states: Bytes
     sent: Bytes
+    run: Run
 
     @property
     def buffers(self) -> Bytes:
@@ -86,6 +89,7 @@ def fetched_step(setting: Setting, knobs: Knobs, buckets: Buckets) -> FetchedSte
         persistent=_BF16 * seen.persistent,
         states=sharded_states(total, MIXED_PRECISION, 3, ranks).total,
         sent=_BF16 * (ranks - 1) / ranks * (gathered(sizes, seen) + total),
+        run=base.run,
     )
 
 

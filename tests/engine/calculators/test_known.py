@@ -15,16 +15,19 @@ STEP = "engine/simulate/step_time.py"
 # What the model of a step also serves, and why no step is predicted there.
 NO_STEP = {
     "async_tensor": "plays one layer",
+    "bucket_napkin": "prices the buckets of one backward pass",
     "claims_checked": "checks what published texts say of collectives and schedules",
+    "deepspeed_linter": "prices the communication that a file asks for",
     "elasticities": "tells by how much a step changes",
     "published_runs": "shows each prediction beside what was measured of that very run",
     "recompute_measured": "shows one layer beside what was measured of it",
     "tensor_measured": "shows by how much throughput falls, beside what was measured",
 }
-SIMULATED = ("overlap_schedules", "zero_2_lab", "zero_3_lab")
+SIMULATED = ("fsdp_knobs", "overlap_schedules", "zero_2_lab", "zero_3_knobs", "zero_3_lab")
 RANGED = (
     *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
     *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),
+    *("import_job", "log_check"),
 )
 
 

@@ -25,7 +25,7 @@ from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
 from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
     solve as solve,
 )
-from engine.form.sharded.lab import fit, timeline
+from engine.form.sharded.lab import fit, simulated_step, timeline
 from engine.simulate.sharded_step import Sharded
 
 TITLE = "Settings of FSDP2"
@@ -57,7 +57,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(tell, inputs, result),
         "board": partial(_board, inputs),
         "fits": fit(tell, result.ran),
-        **tell.values("step_time"),
+        "step_time": simulated_step(tell, result.ran.work.run),
     }
 
 

@@ -4,10 +4,12 @@ from functools import partial
 
 from engine.basis.told import Teller, Views
 from engine.calculators.whole_runs.log_check import charts
+from engine.calculators.whole_runs.log_check.inputs import PREDICTED
 from engine.calculators.whole_runs.log_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.log_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.log_check.inputs import Result as Result
 from engine.calculators.whole_runs.log_check.inputs import solve as solve
+from engine.form.run.known import known
 
 TITLE = "Read my log"
 QUESTION = "How fast and how steady is my run, what is its MFU, and is that what to expect?"
@@ -19,7 +21,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("step_time"),
         "verdict": charts.verdict(result),
-        **tell.values("predicted", "token_rate"),
+        "predicted": tell.value("predicted", assumes=(PREDICTED, *known(result.run))),
+        **tell.values("token_rate"),
         "mfu": tell.value("mfu", note=charts.printed(result)),
         **tell.values("spread", "drift", "slow", "reserved"),
         "steps": partial(charts.steps, result),

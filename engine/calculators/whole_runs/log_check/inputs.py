@@ -105,6 +105,9 @@ class Inputs:
     framework: FrameworkName = "fsdp"
 
 
+PREDICTED = "The cost model, fitted to published runs."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What the log says, and what the model predicts; no finite value where it says nothing."""
@@ -123,7 +126,7 @@ class Result:
     ]
     predicted: Annotated[
         Seconds,
-        Told("Step, predicted", assumes=("The cost model, fitted to published runs.",)),
+        Told("Step, predicted", assumes=(PREDICTED,)),
     ]
     token_rate: Annotated[
         TokenRate,
