@@ -114,3 +114,4 @@ def test_a_citation_for_bibtex_names_the_address(visit, base):
     entry = settled(page, "() => navigator.clipboard.readText()")
     assert entry.startswith("@misc{wallclock_gradient_sync_lab,")
     assert f"url = {{{base}guides/gradient-sync-lab/}}" in entry
+    page.evaluate("() => navigator.clipboard.writeText('')")  # all pages share it

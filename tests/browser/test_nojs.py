@@ -7,7 +7,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def plain(visit):
-    return visit(java_script_enabled=False)
+    return visit(java_script_enabled=False, moved=False)
 
 
 def test_all_defaults_are_there(plain):
