@@ -148,9 +148,10 @@ def _is_used(address: str, output: Mapping[str, bytes]) -> bool:
 
 
 def _archives(article: Article, parts: Parts) -> dict[str, str]:
-    names = parts.rendered[article.source].calculators
-    root = page.root_of(article.url)
-    return {name: root + parts.archives[name] for name in names if name in parts.archives}
+    prose, root = parts.rendered[article.source], page.root_of(article.url)
+    # Numbers for other inputs are finished, and need nothing to run.
+    live = [name for name in prose.calculators if f'data-of="{name}"' in prose.html]
+    return {name: root + parts.archives[name] for name in live if name in parts.archives}
 
 
 def _content(

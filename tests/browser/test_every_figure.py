@@ -107,7 +107,9 @@ def test_every_handle_moves_by_arrow_keys_and_changes_an_output(page):
     stuck = []
     for handle in every(page, ".handle[data-slide]"):
         key = "ArrowLeft" if handle.input_value() == "1000" else "ArrowRight"
-        if not presses(page, handle, *[key] * 4):
+        # Some settings change nothing until they are far from where they were.
+        far = "Home" if key == "ArrowLeft" else "End"
+        if not presses(page, handle, *[key] * 4) and not presses(page, handle, far):
             stuck.append(name_of(handle))
     assert stuck == []
 
@@ -123,7 +125,7 @@ def test_every_challenge_starts_and_gives_the_readers_numbers_back_by_key(page):
         stop.press("Enter")
         restored = comes(page, SAME, [owner(challenge), before])
         if not (reached and offered and restored):
-            stuck.append(name_of(start))
+            stuck.append(f"{name_of(start)} {reached} {offered} {restored}")
     assert stuck == []
 
 
