@@ -22,14 +22,13 @@ def copied(visit):
 
     def copy(kind: str) -> str:
         page = visit(f"guides/gradient-sync-lab/?{NAME}.world_size=16", permissions=CLIPBOARD)
+        page.evaluate("() => navigator.clipboard.writeText('')")  # all pages share it
         menu = page.locator(f".copy-as:has([data-of={NAME}])").first
         menu.locator("summary").click()
         menu.locator(f"[data-copy-as={kind}]").click()
         # The engine starts first, and answers.
         page.locator(f"[data-calculator={NAME}][data-state=live]").wait_for(timeout=90_000)
-        text = settled(page, "() => navigator.clipboard.readText()")
-        page.evaluate("() => navigator.clipboard.writeText('')")
-        return text
+        return settled(page, "() => navigator.clipboard.readText()")
 
     return copy
 
@@ -110,8 +109,8 @@ def test_the_page_that_makes_the_html_shows_what_it_makes(visit, base):
 
 def test_a_citation_for_bibtex_names_the_address(visit, base):
     page = visit(permissions=CLIPBOARD)
+    page.evaluate("() => navigator.clipboard.writeText('')")
     page.locator("[data-cite-bibtex]").click()
     entry = settled(page, "() => navigator.clipboard.readText()")
     assert entry.startswith("@misc{wallclock_gradient_sync_lab,")
     assert f"url = {{{base}guides/gradient-sync-lab/}}" in entry
-    page.evaluate("() => navigator.clipboard.writeText('')")  # all pages share it

@@ -67,7 +67,7 @@ def test_an_open_receipt_follows_the_inputs(visit):
 
 def settled(page, expression):
     """Return the first value that is not empty: what shares is fetched when somebody shares."""
-    for _ in range(50):
+    for _ in range(400):
         value = page.evaluate(expression)
         if value:
             return value
@@ -77,6 +77,7 @@ def settled(page, expression):
 
 def test_copy_link_copies_the_state(visit, base):
     page = visit(permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate("() => navigator.clipboard.writeText('')")  # all pages share it
     drag_number(page).fill("16")
     wait_for(page, "all_reduce_time", expected(world_size="16"))
     with page.expect_request("**/share.js"):
