@@ -24,4 +24,4 @@ def test_no_chart_is_made_live_before_the_reader_moves(visit, watch):
 def test_a_drawing_in_the_first_screen_follows_the_address(visit):
     page = visit("guides/tensor-parallelism/?tensor_steps.ranks=8")
     drawing = page.locator("figure[data-of=tensor_steps][data-output=scene] svg")
-    expect(drawing.get_by_text("7", exact=True).first).to_be_visible()
+    expect(drawing.get_by_text("7", exact=True).first).to_be_visible(timeout=60_000)
