@@ -2,7 +2,7 @@
 
 from engine.basis.text import Text, significant, typeset
 from engine.basis.views import Frame, Scene, Shape
-from engine.draw.sharded_shapes import rect, text
+from engine.draw.shapes import rect, text
 from engine.tiny.accumulation import Accumulated
 
 _WIDTH, _LEFT, _LINE, _LETTER = 640.0, 216.0, 36.0, 19.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.basis.text import Text
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
-from engine.draw.sharded_shapes import rect, text
+from engine.draw.shapes import rect, text
 
 _WIDTH, _CELL, _ROW = 640.0, 20.0, 66.0
 

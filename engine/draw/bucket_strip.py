@@ -6,7 +6,7 @@ from engine.basis.text import Text, say, significant, typeset
 from engine.basis.units import COUNT
 from engine.basis.views import Frame, Scene, Shape
 from engine.catalog.models import TINY_260
-from engine.draw.sharded_shapes import rect, text
+from engine.draw.shapes import rect, text
 from engine.tiny.bucket_record import BucketRecord, Turn
 from engine.tiny.layout import part_names, part_range
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from engine.basis.text import Text, say, typeset
 from engine.basis.units import COUNT, Count
 from engine.basis.views import Frame, Scene, Shape
-from engine.draw.sharded_shapes import rect, text
+from engine.draw.shapes import rect, text
 from engine.tiny.two_products import HIDDEN, INNER, TOKENS, Grid, Moment
 
 _CELL, _LINE, _FONT = 35.0, 22.0, 16.0

@@ -3,7 +3,7 @@
 from engine.basis.text import Text, say, typeset
 from engine.basis.units import COUNT
 from engine.basis.views import Frame, Scene, Shape
-from engine.draw.sharded_shapes import rect, text
+from engine.draw.shapes import rect, text
 from engine.tiny.depth_record import Depth, Turn
 
 _WIDTH, _FONT = 460.0, 16.0

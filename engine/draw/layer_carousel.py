@@ -6,7 +6,7 @@ from engine.basis.text import Text, say
 from engine.basis.text import words as written
 from engine.basis.units import BYTES, COUNT, SECONDS, Seconds
 from engine.basis.views import Frame, Scene, Shape
-from engine.draw.sharded_shapes import rect, text
+from engine.draw.shapes import rect, text
 from engine.simulate.sharded_step import Sharded
 from engine.simulate.streams import COMPUTE, Span
 

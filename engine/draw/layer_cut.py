@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from engine.basis.text import Text
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
-from engine.draw.sharded_shapes import rect, text
+from engine.draw.shapes import rect, text
 
 _WIDTH, _FONT = 460.0, 16.0
 _LEFT, _TOP, _STRIP = 14.0, 26.0, 44.0

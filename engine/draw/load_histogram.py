@@ -1,10 +1,11 @@
 """The loads of experts as a histogram that moves from step to step, biases under it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from engine.basis.text import say
 from engine.basis.units import COUNT, RATIO, SHARE, Count
 from engine.basis.views import Frame, Scene, Shape
+from engine.draw.shapes import rect, text
 from engine.simulate.router_life import Life
 
 _WIDTH, _LEFT, _TOP, _HIGH, _LOW = 428.0, 8.0, 34.0, 190.0, 46.0
@@ -86,26 +87,11 @@ def _line(key: str, y: float, *, dashed: bool) -> Shape:
     return Shape(key=key, tag="line", attributes=attributes)
 
 
-def _text(key: str, at: tuple[float, float], text: str, anchor: str) -> Shape:
-    attributes = {
-        "x": f"{at[0]:.1f}",
-        "y": f"{at[1]:.1f}",
-        "font-size": f"{_FONT:g}",
-        "text-anchor": anchor,
-        "class": "c-ink",
-    }
-    return Shape(key=key, tag="text", attributes=attributes, text=text)
+def _text(key: str, at: tuple[float, float], words: str, anchor: str) -> Shape:
+    return text(key, *at, _FONT, words, anchor)
 
 
 def _rect(
-    key: str, at: tuple[float, float], size: Sequence[float], kind: str, more: dict[str, str]
+    key: str, at: tuple[float, float], size: Sequence[float], kind: str, more: Mapping[str, str]
 ) -> Shape:
-    attributes = {
-        "x": f"{at[0]:.1f}",
-        "y": f"{at[1]:.1f}",
-        "width": f"{size[0]:.1f}",
-        "height": f"{max(size[1], 0.0):.1f}",
-        "class": kind,
-        **more,
-    }
-    return Shape(key=key, tag="rect", attributes=attributes)
+    return rect(key, at, (size[0], max(size[1], 0.0)), kind, tuple(more.items()))

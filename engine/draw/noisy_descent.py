@@ -4,7 +4,7 @@ import math
 
 from engine.basis.text import significant, typeset
 from engine.basis.views import Frame, Scene, Shape
-from engine.draw.sharded_shapes import text
+from engine.draw.shapes import text
 from engine.simulate.noisy_descent import CURVES, STEPS, Descent
 
 _WIDTH, _HEIGHT, _SCALE = 640.0, 330.0, 112.0

@@ -7,7 +7,7 @@ from engine.basis.text import words as written
 from engine.basis.units import BYTES, COUNT, Bytes, Count
 from engine.basis.views import Frame, Scene, Shape
 from engine.catalog.models import TINY_260
-from engine.draw.sharded_shapes import rect, text
+from engine.draw.shapes import rect, text
 from engine.tiny.layout import part_names, part_range
 from engine.tiny.trace import Places, Snapshot
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from engine.basis.text import Text, say, significant, typeset
 from engine.basis.units import COUNT
 from engine.basis.views import Frame, Scene, Shape
+from engine.draw.shapes import text
 from engine.draw.sharded_shapes import (
     LINES,
     Sheet,
@@ -13,7 +14,6 @@ from engine.draw.sharded_shapes import (
     rank_shapes,
     sheet_for,
     strip_shapes,
-    text,
 )
 from engine.tiny.trace import Snapshot
 

@@ -1,10 +1,11 @@
 """An exchange of tokens as a scene: a matrix of copies, counted, sent, worked on and sent back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, RATIO, Bytes, Count
 from engine.basis.views import Frame, Scene, Shape
+from engine.draw.shapes import rect, text
 from engine.simulate.token_matrix import Matrix, arrived, hottest, leaves, turned
 
 _WIDTH, _LEFT, _TOP, _SIDE, _BARS = 372.0, 62.0, 58.0, 300.0, 70.0
@@ -114,26 +115,11 @@ def _cell(
     yield _text(f"n{pair[0]}.{pair[1]}", (at[0] + side / 2, at[1] + side / 2 + 5), told, "middle")
 
 
-def _text(key: str, at: tuple[float, float], text: str, anchor: str) -> Shape:
-    attributes = {
-        "x": f"{at[0]:.1f}",
-        "y": f"{at[1]:.1f}",
-        "font-size": f"{_FONT:g}",
-        "text-anchor": anchor,
-        "class": "value c-ink",
-    }
-    return Shape(key=key, tag="text", attributes=attributes, text=text)
+def _text(key: str, at: tuple[float, float], words: str, anchor: str) -> Shape:
+    return text(key, *at, _FONT, words, anchor, "value c-ink")
 
 
 def _rect(
-    key: str, at: tuple[float, float], size: Sequence[float], kind: str, more: dict[str, str]
+    key: str, at: tuple[float, float], size: Sequence[float], kind: str, more: Mapping[str, str]
 ) -> Shape:
-    attributes = {
-        "x": f"{at[0]:.1f}",
-        "y": f"{at[1]:.1f}",
-        "width": f"{size[0]:.1f}",
-        "height": f"{size[1]:.1f}",
-        "class": kind,
-        **more,
-    }
-    return Shape(key=key, tag="rect", attributes=attributes)
+    return rect(key, at, (size[0], size[1]), kind, tuple(more.items()))

@@ -1,12 +1,13 @@
 """Tokens on their way to experts, as a scene: a batch, the bins of the experts, what overflows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, SHARE, Count
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
+from engine.draw.shapes import rect, text
 from engine.simulate.routed_batch import lost_tokens, queues
 from engine.simulate.router import Routing, Row
 
@@ -216,26 +217,11 @@ def _in_batch(token: Count) -> tuple[float, float]:
     return 2 + column * (_SIDE + 1.7), _BATCH + row * (_SIDE + 4)
 
 
-def _text(key: str, at: tuple[float, float], text: str, anchor: str) -> Shape:
-    attributes = {
-        "x": f"{at[0]:.1f}",
-        "y": f"{at[1]:.1f}",
-        "font-size": "14",
-        "text-anchor": anchor,
-        "class": "c-ink",
-    }
-    return Shape(key=key, tag="text", attributes=attributes, text=text)
+def _text(key: str, at: tuple[float, float], words: str, anchor: str) -> Shape:
+    return text(key, *at, 14, words, anchor)
 
 
 def _rect(
-    key: str, at: tuple[float, float], size: Sequence[float], kind: str, more: dict[str, str]
+    key: str, at: tuple[float, float], size: Sequence[float], kind: str, more: Mapping[str, str]
 ) -> Shape:
-    attributes = {
-        "x": f"{at[0]:.1f}",
-        "y": f"{at[1]:.1f}",
-        "width": f"{size[0]:.1f}",
-        "height": f"{size[1]:.1f}",
-        "class": kind,
-        **more,
-    }
-    return Shape(key=key, tag="rect", attributes=attributes)
+    return rect(key, at, (size[0], size[1]), kind, tuple(more.items()))

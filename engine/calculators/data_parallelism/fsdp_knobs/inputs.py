@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 from engine.basis.inputs import Choice, Number
-from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Gbit, Seconds
 from engine.form.fields import LabGpu
 from engine.form.sharded.knobs import KnobModel, KnobPort, knob_job
-from engine.form.sharded.lab import SIMULATED, LabRanks, LabTokens
+from engine.form.sharded.lab import LabRanks, LabTokens, simulated
 from engine.simulate.sharded_step import Sharded, sharded
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
@@ -66,15 +66,7 @@ class Inputs:
     gpu: LabGpu = "h100"
 
 
-def _told(label: str, note: str, color: str) -> Told:
-    return Told(
-        label,
-        note=note,
-        color=color,
-        assumes=SIMULATED,
-        sources=("pytorch_fsdp2", "zhao2023"),
-        basis="simulated",
-    )
+_told = partial(simulated, ("pytorch_fsdp2", "zhao2023"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
