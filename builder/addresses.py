@@ -4,7 +4,7 @@ They carry a hash, so a comma in a style sheet changes the address in every page
 checked with marks in their place, and so only once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from jinja2.utils import htmlsafe_json_dumps
@@ -22,13 +22,13 @@ def stand_in(shell: Shell) -> Shell:
     return replace(shell, style_text="", fonts=fonts, **marks)
 
 
-def of_page(shell: Shell, figures: str, archives: Mapping[str, str]) -> dict[str, str]:
+def of_page(shell: Shell, figures: str, archives: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return mark -> what stands in its place on a page.
 
     Args:
         shell: what all pages load.
         figures: address of the page's charts.
-        archives: calculator -> address of what only it needs, from the page.
+        archives: calculator -> addresses of what it needs, from the page.
     """
     shared = {f"⟦asset-{name}⟧": str(getattr(shell, name)) for name in _SHARED}
     fonts = {f"⟦asset-font-{number}⟧": font for number, font in enumerate(shell.fonts)}

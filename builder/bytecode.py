@@ -194,6 +194,16 @@ def bundled(files: Files) -> bytes:
     return len(listed).to_bytes(4, "little") + listed + contents
 
 
+def unbundled(data: bytes) -> dict[str, bytes]:
+    """Return the files that `bundled` made one."""
+    at = 4 + int.from_bytes(data[:4], "little")
+    found = {}
+    for path, size in json.loads(data[4:at]):
+        found[path] = data[at : at + size]
+        at += size
+    return found
+
+
 def archive(files: Files) -> bytes:
     """Return a zip of the files that is the same for the same files.
 

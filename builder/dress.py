@@ -22,7 +22,7 @@ class Dress:
     Attributes:
         files: by their path in the output.
         shell: names those that every page loads.
-        calculators: calculator -> the file of the runtime that only its pages load.
+        calculators: calculator -> the file of the runtime with all that it needs.
     """
 
     files: Mapping[str, bytes]

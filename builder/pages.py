@@ -1,5 +1,6 @@
 """All pages of a build, and the check of all of them together."""
 
+import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,7 +8,18 @@ from typing import Any
 
 import jinja2
 
-from builder import addresses, check, embeds, lists, maths, navigation, openings, page, paths
+from builder import (
+    addresses,
+    check,
+    embeds,
+    lists,
+    maths,
+    navigation,
+    openings,
+    page,
+    paths,
+    shares,
+)
 from builder.article import Article
 from builder.assets import hashed
 from builder.content import Texts
@@ -34,7 +46,8 @@ class Parts:
         look: digest of the templates.
         images: path from the project's folder -> content.
         figure: (name, view JSON) -> Bokeh document.
-        archives: calculator -> the file of the runtime with what only it needs.
+        archives: calculator -> the file of the runtime with all that it needs.
+        runtime: path of such a file -> content.
         drawn: the theme's rules of drawings, for pictures that stand alone.
     """
 
@@ -49,6 +62,7 @@ class Parts:
     images: Mapping[str, bytes]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
     archives: Mapping[str, str]
+    runtime: Mapping[str, bytes]
     drawn: str
 
 
@@ -86,21 +100,27 @@ def make(parts: Parts, memo: Memo) -> Made:
         resolved = page.resolve(article, prose, index, pictures, parts.typeset.math)
         problems += [*prose.problems, *resolved.problems]
         written[article.source] = resolved.written
-        root = page.root_of(article.url)
-        shown = {root + pictures[path]: data for path, data in parts.images.items()}
+        shown = _seen_from(article, pictures, parts)
         html = _with_lists(with_sizes(resolved.html, shown), article, parts, memo)
         place, drawn = places[article.source], next(iter(figures), "")
         content = _content(article, html, parts, place, marked, charts=bool(drawn))
         content = _with_guides(content, parts, shown_in_lists)
         made, found = _page(content, parts, memo)
-        where = addresses.of_page(shell, drawn, _archives(article, parts))
+        archives, shared = _archives(article, parts, memo)
+        where = addresses.of_page(shell, drawn, archives)
         path = f"{article.url}index.html"
-        output |= {path: addresses.filled(made, where).encode(), **figures}
+        output |= {path: addresses.filled(made, where).encode(), **figures, **shared}
         urls = tuple(addresses.filled(url, where) for url in found.urls)
         facts[path] = replace(found, urls=urls)
     used = {path for path in pictures if _is_used(pictures[path], output)}
     output |= {pictures[path]: parts.images[path] for path in sorted(used)}
     return Made(output=output, problems=tuple(problems), written=written, facts=facts)
+
+
+def _seen_from(article: Article, pictures: Mapping[str, str], parts: Parts) -> dict[str, bytes]:
+    """Return address from the page -> content of every picture."""
+    root = page.root_of(article.url)
+    return {root + pictures[path]: data for path, data in parts.images.items()}
 
 
 def _openings(parts: Parts) -> dict[str, bytes]:
@@ -147,11 +167,24 @@ def _is_used(address: str, output: Mapping[str, bytes]) -> bool:
     return any(name in html for path, html in output.items() if path.endswith(".html"))
 
 
-def _archives(article: Article, parts: Parts) -> dict[str, str]:
+def _archives(
+    article: Article, parts: Parts, memo: Memo
+) -> tuple[dict[str, list[str]], Mapping[str, bytes]]:
+    """Return (calculator -> addresses of what it needs, the files that only this page has)."""
     prose, root = parts.rendered[article.source], page.root_of(article.url)
     # Numbers for other inputs are finished, and need nothing to run.
     live = [name for name in prose.calculators if f'data-of="{name}"' in prose.html]
-    return {name: root + parts.archives[name] for name in live if name in parts.archives}
+    whole = {name: parts.archives[name] for name in live if name in parts.archives}
+    if len(whole) < 2:
+        return {name: [root + path] for name, path in whole.items()}, {}
+    folder = posixpath.dirname(next(iter(whole.values())))
+    files, needed = memo.get(
+        f"runtime {article.source}",
+        digest((parts.keys.of("builder/shares.py"), *whole.values())),
+        lambda: shares.split(article.slug, {n: parts.runtime[path] for n, path in whole.items()}),
+    )
+    found = {name: [f"{root}{folder}/{one}" for one in some] for name, some in needed.items()}
+    return found, {f"{folder}/{name}": content for name, content in files.items()}
 
 
 def _content(

@@ -141,6 +141,7 @@ def _built(
         images=content.images(folders),
         figure=services.figure,
         archives=dressed.calculators,
+        runtime=dressed.files,
         drawn=openings.rules(_sheets(folders)),
     )
     made = pages.make(parts, memo)

@@ -18,7 +18,7 @@ SCRIPT = """import {{ createEngine }} from "./engine.js";
 const states = [];
 const archives = Object.entries({archives}).map(([name, file]) => [
   name,
-  new URL(file, import.meta.url).href,
+  [new URL(file, import.meta.url).href],
 ]);
 const engine = createEngine({{
   archives: Object.fromEntries(archives),

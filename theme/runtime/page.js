@@ -26,7 +26,7 @@ export function createPage(names, address, settings) {
   const at = (/** @type {string} */ path) => new URL(path, document.baseURI).href;
   const archives = Object.fromEntries(
     Object.entries(JSON.parse(document.body.dataset.archives ?? "{}")).map(
-      ([name, path]) => [name, at(path)],
+      ([name, paths]) => [name, paths.map(at)],
     ),
   );
   const engine = createEngine({ workerUrl: at(worker), runtimeUrl: at(runtime), archives, onState });
@@ -110,7 +110,7 @@ export function createPage(names, address, settings) {
     } else if (now === "live") {
       for (const name of names) say(name, problemsOf(name));
       for (const calculator of calculators.values()) calculator.send();
-      keepEngine(Object.values(archives));
+      keepEngine(Object.values(archives).flat());
       whenIdle(() => names.forEach(first));
     }
   }

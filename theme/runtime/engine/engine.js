@@ -4,12 +4,12 @@ const RESTARTS = 2; // in a row, without an answer in between
 
 /**
  * @typedef {"idle" | "loading" | "live" | "failed"} State
- * @typedef {{id: number, request: string, archive: string | undefined, resolve: (reply: string | null) => void,
+ * @typedef {{id: number, request: string, needs: string[], resolve: (reply: string | null) => void,
  *   reject: (error: Error) => void}} Job
  */
 
 /**
- * @param {{workerUrl: string, runtimeUrl: string, archives?: Record<string, string>,
+ * @param {{workerUrl: string, runtimeUrl: string, archives?: Record<string, string[]>,
  *   patience?: number, onState?: (state: State, sentence?: string) => void}} options  absolute URLs
  *   of worker.js, of the bundle's manifest and, by calculator, of what only that one needs; how long
  *   (milliseconds) a running Worker may take for one answer.
@@ -106,14 +106,14 @@ export function createEngine(options) {
     for (const { running } of slots.values()) if (running) send(running);
   }
 
-  function send({ id, request, archive }) {
-    worker.postMessage({ id, request, archive });
+  function send({ id, request, needs }) {
+    worker.postMessage({ id, request, needs });
     guard();
   }
 
   /** What a calculator needs is fetched beside Python, not after it. @param {Job} job */
-  function fetchAhead({ archive }) {
-    if (archive) worker?.postMessage({ ahead: archive });
+  function fetchAhead({ needs }) {
+    if (needs.length) worker?.postMessage({ ahead: needs });
   }
 
   /** Give a Worker that owes an answer some time; whoever does not come back is dead. */
@@ -165,8 +165,8 @@ export function createEngine(options) {
       this.start();
       return new Promise((resolve, reject) => {
         const slot = slots.get(calculator) ?? { running: null, waiting: null };
-        const archive = archives[calculator];
-        const job = { id: (lastId += 1), request, archive, resolve, reject };
+        const needs = archives[calculator] ?? [];
+        const job = { id: (lastId += 1), request, needs, resolve, reject };
         slots.set(calculator, slot);
         if (slot.running) {
           slot.waiting?.resolve(null);

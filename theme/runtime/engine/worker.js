@@ -2,7 +2,7 @@
 //
 // In:  {start: Manifest, base: URL of its folder, plain: true to ignore and drop the snapshot,
 //      fresh: true to fetch what was kept, lock: a name to hold while it lives},
-//      then {ahead: URL} to fetch what a calculator will need, and {id, request, archive: URL of it}
+//      then {ahead: [URL]} to fetch what a calculator will need, and {id, request, needs: [URL]}
 // Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still hang), then {ready: true,
 //      timings}, {failed: sentence} or {again: true} (a bad snapshot: start plain), then
 //      {id, reply} or {id, failure: words, told: whether they are for the reader}
@@ -26,7 +26,7 @@ let resting = 0;
 
 self.onmessage = ({ data }) => {
   if ("start" in data) begin(data);
-  else if ("ahead" in data) fetched(data.ahead).catch(() => {}); // said when it is needed
+  else if ("ahead" in data) for (const url of data.ahead) fetched(url).catch(() => {}); // said when it is needed
   else respond(data);
 };
 
@@ -85,18 +85,20 @@ function fetched(url) {
   return archives.get(url);
 }
 
-/** Give Python the modules of a calculator, once. */
-async function mount(url) {
-  if (!url || added.has(url)) return;
-  const archive = await fetched(url);
-  if (!added.has(url)) add(archive);
-  added.add(url);
+/** Give Python the modules of a calculator, each archive once. @param {string[]} urls */
+async function mount(urls) {
+  const missing = urls.filter((url) => !added.has(url));
+  const found = await Promise.all(missing.map(fetched));
+  missing.forEach((url, i) => {
+    if (!added.has(url)) add(found[i]);
+    added.add(url);
+  });
 }
 
-async function respond({ id, request, archive }) {
+async function respond({ id, request, needs }) {
   clearTimeout(resting);
   try {
-    await mount(archive);
+    await mount(needs);
     self.postMessage({ id, reply: answer(request) });
   } catch (error) {
     if (error.pyodide_fatal_error) {
