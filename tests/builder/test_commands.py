@@ -58,12 +58,12 @@ def test_problems_are_printed_with_file_and_line(build, capsys):
     assert first == "content/x.md:41: no calculator 'zeroo'; there are none"
 
 
-def test_a_maker_that_cannot_run_ends_in_one_sentence(monkeypatch, capsys):
+def test_a_maker_that_cannot_run_ends_in_one_sentence(monkeypatch, capsys, tmp_path):
     def fail(places, options):
         raise ServiceError("npm could not install package-lock.json: no network")
 
     monkeypatch.setattr(commands, "once", fail)
-    status = commands.main(["build"])
+    status = commands.main(["build", "--out", str(tmp_path / "site")])
     assert (status, capsys.readouterr().out.count("\n")) == (1, 1)
 
 
