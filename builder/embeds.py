@@ -7,17 +7,6 @@ from builder.article import Article
 from builder.live import Live
 
 KIND, TEMPLATE = "embed", "embed.html"
-HOST = """\
-/** Gives every calculator that a page shows in an iframe the height that it asks for. */
-addEventListener("message", ({ data, origin, source }) => {
-  const height = data?.wallclockHeight;
-  if (!Number.isFinite(height)) return;
-  for (const frame of document.querySelectorAll("iframe[data-wallclock]")) {
-    if (frame.contentWindow !== source || new URL(frame.src).origin !== origin) continue;
-    frame.style.height = `${Math.min(Math.max(Math.ceil(height), 100), 20000)}px`;
-  }
-});
-"""
 
 
 def articles(theme: Path, calculators: Mapping[str, Live]) -> tuple[Article, ...]:

@@ -31,6 +31,10 @@ class Folders:
         """Return the script that runs before the first paint."""
         return self._script("early.js")
 
+    def host(self) -> str:
+        """Return the script for pages elsewhere that show a calculator in an iframe."""
+        return self._script("embed.js")
+
     def _script(self, name: str) -> str:
         path = self.theme / name
         return path.read_text("utf-8") if path.is_file() else ""

@@ -155,7 +155,10 @@ def _built(
             dressed.shell,
             options.base_url,
             templates,
-            slim.script(folders.keeper()),
+            {
+                "offline.js": slim.script(folders.keeper()),
+                "embed.js": slim.script(folders.host()),
+            },
         ),
     }
     problems = [*tools.problems, *done.problems, *made.problems, *toolbox.unplaced(placed)]

@@ -1,10 +1,10 @@
-"""The files beside the pages: 404.html, robots.txt, .nojekyll, embed.js, and the lists of pages."""
+"""The files beside the pages: 404.html, robots.txt, .nojekyll, scripts, and the lists of pages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from builder import embeds, feeds
+from builder import feeds
 from builder.article import Article
 from builder.assets import Shell, without_fonts
 from builder.page import POLICY
@@ -15,9 +15,9 @@ def extras(
     shell: Shell,
     base_url: str,
     templates: Any,  # noqa: ANN401 (a Jinja environment)
-    keeper: str = "",
+    scripts: Mapping[str, str],
 ) -> dict[str, bytes]:
-    """Return path in the output -> content; `keeper` is the script that keeps visited pages."""
+    """Return path in the output -> content; `scripts` lie beside the home page, where not empty."""
     # 404.html is shown at any depth, so only an address from the host's root leads home.
     home = urlsplit(base_url).path or "/"
     missing = templates.get_template("missing.html").render(
@@ -30,7 +30,5 @@ def extras(
         found["robots.txt"] += f"Sitemap: {base_url}sitemap.xml\n"
         found["sitemap.xml"] = feeds.sitemap(known, base_url)
         found["feed.xml"] = feeds.atom(known, base_url)
-    found["embed.js"] = embeds.HOST
-    if keeper:
-        found["offline.js"] = keeper
+    found |= {name: text for name, text in scripts.items() if text}
     return {name: text.encode() for name, text in found.items()}

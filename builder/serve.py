@@ -25,6 +25,7 @@ LONE = (
     "theme/package.json",
     "theme/package-lock.json",
     "theme/early.js",
+    "theme/embed.js",
     "theme/offline.js",
     "pyproject.toml",
 )

@@ -27,6 +27,25 @@ COMPUTING = Number(
     advanced=True,
 )
 
+
+def kernel_efficiency(help: str) -> Number:
+    """Return the share of the peak that kernels reach, where only a ratio needs it.
+
+    Args:
+        help: what it is for.
+    """
+    return Number(
+        label="Kernel efficiency",
+        unit=PERCENT,
+        low=0.1,
+        high=0.9,
+        step=0.01,
+        symbol="u",
+        help=help,
+        advanced=True,
+    )
+
+
 LabGpu = Annotated[
     str, Choice(label="GPU", options={k: gpu.name for k, gpu in GPUS.items()}, advanced=True)
 ]

@@ -8,7 +8,7 @@ from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar, Switch
 from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.fields import FusedAttention, GpusPerNode
+from engine.form.fields import FusedAttention, GpusPerNode, kernel_efficiency
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as RunInputs
 
@@ -154,16 +154,7 @@ class Inputs:
     ] = "H100-SXM"
     utilization: Annotated[
         float,
-        Number(
-            label="Kernel efficiency",
-            unit=PERCENT,
-            low=0.1,
-            high=0.9,
-            step=0.01,
-            symbol="u",
-            help="Only for the least bandwidths; times come from the step model.",
-            advanced=True,
-        ),
+        kernel_efficiency("Only for the least bandwidths; times come from the step model."),
     ] = 0.5
     gpus_per_node: GpusPerNode = 8
     nics_per_node: Annotated[

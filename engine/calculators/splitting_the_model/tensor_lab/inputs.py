@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar, Switch
+from engine.basis.inputs import GBITS, Choice, Number, Scalar, Switch
 from engine.basis.units import Count, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.fields import GpusPerNode
+from engine.form.fields import GpusPerNode, kernel_efficiency
 from engine.form.run.inputs import Inputs as RunInputs
 
 OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
@@ -95,16 +95,7 @@ class Inputs:
     ] = 8
     utilization: Annotated[
         float,
-        Number(
-            label="Kernel efficiency",
-            unit=PERCENT,
-            low=0.1,
-            high=0.9,
-            step=0.01,
-            symbol="u",
-            help="Only for the ratio; the times of a step come from the step model.",
-            advanced=True,
-        ),
+        kernel_efficiency("Only for the ratio; the times of a step come from the step model."),
     ] = 0.5
 
 
