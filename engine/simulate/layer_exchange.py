@@ -1,20 +1,14 @@
-"""What a layer's own collectives add to it: tensor, context and expert parallelism, exposed."""
+"""What a layer's own collectives add to it: tensor and expert parallelism, exposed."""
 
-from collections.abc import Mapping
-
-from engine.basis.units import Bandwidth, Bytes, Seconds, Share, Tokens
+from engine.basis.units import Bytes, Seconds, Share, Tokens
 from engine.catalog.models import Model
-from engine.formulas.operations import Scores, local_tokens
-from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time, send_time
+from engine.formulas.operations import local_tokens
+from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
 from engine.run.parallelism import Exchange, Plan, Training
 from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.rank import Group, Rank, group_of
 
 HALF: Bytes = 2.0
-# Bytes per element of the attention's result that each further step of a ring of keys and values
-# moves to merge what it found with the steps before, forward and backward. Fused: read and write in
-# 16 bits, and the gradients; unfused: in fp32, kernel by kernel (ring-flash-attention).
-MERGED: Mapping[bool, tuple[Bytes, Bytes]] = {True: (5.0, 8.0), False: (32.0, 42.0)}
 
 
 def tensor_parallel_time(
@@ -62,35 +56,6 @@ def all_reduced(size: Bytes, group: Group, rank: Rank) -> Seconds:
     return all_reduce_time(
         size, group.ranks, group.nodes, group.bandwidth, adds, group.network, links
     )
-
-
-def context_parallel_time(
-    scores: Scores, plan: Plan, training: Training, rank: Rank, core: tuple[Seconds, Seconds]
-) -> Seconds:
-    """Return what the ring of keys and values adds to the attention, forward and backward.
-
-    Each of the steps after the first hides behind the attention to the keys at hand, `core` in
-    all; backward, keys, values and their gradients go round.
-    """
-    ranks = plan.context_parallel
-    if ranks == 1:
-        return 0.0
-    width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
-    size = HALF * scores.sequences * scores.queries * width
-    group = group_of(rank, ranks, plan.tensor_parallel, "context")
-    steps = ranks - 1
-    ring = steps * send_time(size, _hop(rank, group), min(2, group.nodes), rank.network)
-    hidden = steps / ranks
-    merged = steps * scores.sequences * scores.heads * scores.queries * scores.value_head_size
-    each = MERGED[training.compiled]
-    forward = max(0.0, ring - core[0] * hidden) + merged * each[0] / rank.memory
-    backward = max(0.0, 2 * ring - core[1] * hidden) + merged * each[1] / rank.memory
-    return forward * (1 if training.recompute in ("none", "modules") else 2) + backward
-
-
-def _hop(rank: Rank, group: Group) -> Bandwidth:
-    """Return the bandwidth of one hop of a ring: of links, or of the rank's own port."""
-    return rank.scale_up if group.nodes == 1 else rank.port
 
 
 def expert_parallel_time(

@@ -18,9 +18,9 @@ from engine.formulas.traffic import (
     Style,
 )
 from engine.run.parallelism import Plan, Training, halves_gradients
+from engine.simulate.context_exchange import context_parallel_time
 from engine.simulate.layer_exchange import (
     HALF,
-    context_parallel_time,
     expert_parallel_time,
     tensor_parallel_time,
     vocabulary_time,
@@ -71,7 +71,7 @@ def layer_time(
     """Return the times of one layer; `sparse`: with routed experts."""
     products = layer_products(model, plan, training, rank, sparse=sparse)
     scores = attention_scores(model, plan, training)
-    core = _attention(model, scores, training, rank)
+    core = attention_core(model, scores, training, rank)
     passes = PASSES[_style(training, rank), model.mlp]
     swept = _swept(model, plan, training, rank, sparse=sparse)
     scored = _scored(scores, training, passes)
@@ -133,7 +133,7 @@ def kernels_per_layer(model: Model, training: Training, rank: Rank) -> Ratio:
     return sum(PASSES[_style(training, rank), model.mlp].kernels)
 
 
-def _attention(
+def attention_core(
     model: Model, scores: Scores, training: Training, rank: Rank
 ) -> tuple[Seconds, Seconds]:
     """Return the time of the attention between queries and keys, forward and backward.

@@ -9,8 +9,8 @@ from engine.catalog.constants import COMMON
 from engine.catalog.models import MODELS
 from engine.formulas.operations import attention_scores
 from engine.run.parallelism import Cluster, Plan, Training
+from engine.simulate.context_exchange import context_parallel_time
 from engine.simulate.layer_exchange import (
-    context_parallel_time,
     exchange_time,
     expert_parallel_time,
     tensor_parallel_time,

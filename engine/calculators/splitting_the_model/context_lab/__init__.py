@@ -1,0 +1,1 @@
+"""A long sequence over many ranks at real scale."""

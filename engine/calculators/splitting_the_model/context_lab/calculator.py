@@ -1,0 +1,37 @@
+"""Context parallelism at real scale: bytes of a step, where overlap ends, memory, and the step."""
+
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.calculators.splitting_the_model.context_lab import charts, verdicts
+from engine.calculators.splitting_the_model.context_lab.inputs import PRESETS as PRESETS
+from engine.calculators.splitting_the_model.context_lab.inputs import Inputs as Inputs
+from engine.calculators.splitting_the_model.context_lab.result import Result as Result
+from engine.calculators.splitting_the_model.context_lab.result import solve as solve
+from engine.formulas.context import OVERLAP_TOKENS, RING_BUFFER, RING_STEP_BYTES
+
+TITLE = "Context parallelism at real scale"
+QUESTION = "Can a sequence this long be shared by this many GPUs without waiting?"
+EQUATIONS = (RING_STEP_BYTES, OVERLAP_TOKENS, RING_BUFFER)
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "ratio_curve": partial(charts.ratio_curve, tell, inputs, result),
+        **tell.values("ratio", "computes", "block"),
+        "threshold": tell.value("threshold", symbols={"c": "threshold"}),
+        "regime": verdicts.regime(tell, inputs, result),
+        **tell.values("waits", "layer_share", "step_share"),
+        "formula": tell.formula("With your numbers", OVERLAP_TOKENS, c="threshold"),
+        "regime_map": partial(charts.regime_map, inputs),
+        "exposed_map": partial(charts.exposed_map, inputs),
+        "by_way": partial(charts.by_way, result),
+        **tell.values("buffer", "held"),
+        "buffers": partial(charts.buffers, inputs, result),
+        "rate": tell.value("rate", published=verdicts.published(inputs)),
+        "names": partial(verdicts.names, result),
+        "measured": verdicts.measured,
+        "challenge": partial(verdicts.challenge, inputs, result),
+    }

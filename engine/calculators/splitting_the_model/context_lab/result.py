@@ -1,0 +1,231 @@
+"""The numbers of a run whose sequences are cut over ranks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from engine.basis.told import Told
+from engine.basis.units import (
+    Bandwidth,
+    Bytes,
+    Count,
+    FlopRate,
+    Ratio,
+    Seconds,
+    Share,
+    Tokens,
+)
+from engine.calculators.splitting_the_model.context_lab.inputs import WIDTHS, Inputs, job_of
+from engine.formulas.context import overlap_tokens, ring_buffer, ring_step_bytes
+from engine.simulate.attention_masks import Layout
+from engine.simulate.axis_wires import line_rank
+from engine.simulate.context_job import (
+    ContextJob,
+    Way,
+    added,
+    held,
+    layer_without,
+    reached,
+    step_ratio,
+    ways_allowed,
+    whole_step,
+)
+from engine.simulate.memory import Memory
+
+_KERNELS = "Kernels and links reach what was measured of them."
+# Both of zig-zag and stripes: half of the pairs of a step are masked.
+_CAUSAL: Share = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """What a way of getting keys and values adds to a layer, forward and backward together."""
+
+    waits: Seconds
+    merged: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Every number of the lab."""
+
+    job: ContextJob
+    memory: Memory
+    world: Count
+    tokens: Annotated[Tokens, Told(symbol="c", of="context_parallel")]
+    width: Annotated[Count, Told(symbol="w", of="model")]
+    element_bytes: Annotated[Bytes, Told(symbol="e", of="element")]
+    group: Annotated[Ratio, Told(symbol="g", of="heads")]
+    visible: Annotated[Share, Told(symbol="v")]
+    peak: Annotated[FlopRate, Told(symbol="F", of="machine")]
+    line: Annotated[Bandwidth, Told(symbol="B", of="machine")]
+    blocks: Annotated[Count, Told(symbol="b", of="num_buffers")]
+    block: Annotated[
+        Bytes,
+        Told("Sent per ring step", "V", "keys and values of {tokens} tokens", "context"),
+    ]
+    computes: Annotated[
+        Seconds,
+        Told(
+            "A step computes",
+            note="forward; the block travels for {hop}",
+            color="compute",
+            assumes=(_KERNELS,),
+            sources=("dao2023",),
+        ),
+    ]
+    hop: Seconds
+    ratio: Annotated[
+        Ratio,
+        Told(
+            "Computing over sending, per ring step",
+            note="above 1 the ring hides",
+            color="context",
+            assumes=(_KERNELS, "Forward, a step with two buffers."),
+            sources=("liu2023",),
+        ),
+    ]
+    threshold: Annotated[
+        Tokens,
+        Told(
+            "Hidden from, at peak and line rate",
+            "c",
+            "tokens per GPU, causal; {unmasked} without a mask, as the paper has it",
+            "context",
+        ),
+    ]
+    unmasked: Tokens
+    waits: Annotated[
+        Seconds,
+        Told(
+            "Waited for, per layer",
+            note="forward and backward; {merged} more to merge the steps' results",
+            color="communication",
+            assumes=(_KERNELS,),
+            sources=("liu2023", "dubey2024", "jacobs2023"),
+        ),
+    ]
+    merged: Seconds
+    layer_share: Annotated[
+        Share,
+        Told(
+            "Of the layer",
+            note="of {layer}, forward and backward",
+            color="communication",
+            assumes=(_KERNELS,),
+        ),
+    ]
+    layer: Seconds
+    step_share: Annotated[
+        Share,
+        Told(
+            "Of the step, by the step model",
+            note="a ring with two buffers, zig-zag, in 16 bits; {step} in all",
+            color="communication",
+            assumes=("The same prediction as on every other page.",),
+        ),
+    ]
+    step: Seconds
+    buffer: Annotated[
+        Bytes,
+        Told(
+            "Keys and values of others",
+            "M",
+            "on a GPU, for one layer at a time",
+            "buffers",
+        ),
+    ]
+    held: Annotated[
+        Bytes,
+        Told(
+            "Fullest GPU",
+            note="with them; {usable} can be used",
+            color="activations",
+            sources=("korthikanti2022",),
+        ),
+    ]
+    usable: Bytes
+    rate: Annotated[
+        FlopRate,
+        Told(
+            "Reached per GPU",
+            note="the step model's ring, half of the pairs counted",
+            color="compute",
+            assumes=("All operations of the model over the step and the GPUs.",),
+        ),
+    ]
+    alternatives: Mapping[str, Added]
+    allowed: Mapping[Way, bool]
+
+
+def blocks_of(inputs: Inputs, job: ContextJob, way: str) -> Count:
+    """Return the blocks of keys and values that a GPU holds of one layer."""
+    ranks = job.plan.context_parallel
+    if ranks == 1:
+        return 0
+    if way == "ring":
+        return inputs.num_buffers
+    if way == "gather":
+        return ranks
+    # All tokens of its own heads, of which there is one at least.
+    return max(1, round(ranks / job.scores.key_value_heads))
+
+
+def _way(job: ContextJob, way: str, layout: str, num_buffers: Count) -> Added:
+    waits, merged = added(job, cast(Way, way), cast(Layout, layout), num_buffers)
+    return Added(waits=sum(waits), merged=sum(merged))
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return bytes, times and memory."""
+    job = job_of(inputs)
+    scores, ring, step = job.scores, job.ring, whole_step(job)
+    memory, usable = held(job)
+    inside = ring.group.nodes == 1
+    best = line_rank(job.cluster, job.rank)
+    ranks = job.plan.context_parallel
+    width = round(scores.key_value_heads * scores.head_size)
+    element, blocks = WIDTHS[inputs.element], blocks_of(inputs, job, inputs.way)
+    now = _way(job, inputs.way, inputs.layout, inputs.num_buffers)
+    layer = layer_without(job) + now.waits + now.merged
+    peak = job.cluster.gpu.peak["bf16"]
+    line = best.scale_up if inside else best.port
+    group = scores.heads / scores.key_value_heads
+    buffer = ring_buffer(scores.queries, width, element, blocks)
+    return Result(
+        job=job,
+        memory=memory,
+        world=job.plan.world_size,
+        tokens=scores.queries,
+        width=width,
+        element_bytes=element,
+        group=group,
+        visible=_CAUSAL,
+        peak=peak,
+        line=line,
+        blocks=blocks,
+        block=ring_step_bytes(scores.queries, width, element),
+        computes=job.core[0] / ranks,
+        hop=ring.hop,
+        ratio=step_ratio(job, ranks, inside=inside),
+        threshold=overlap_tokens(peak, line, group, element, _CAUSAL),
+        unmasked=overlap_tokens(peak, line, group, element),
+        waits=now.waits,
+        merged=now.merged,
+        layer_share=(now.waits + now.merged) / layer,
+        layer=layer,
+        step_share=step.context_parallel / step.total,
+        step=step.total,
+        buffer=buffer,
+        held=memory.total + buffer,
+        usable=usable,
+        rate=reached(job, step, _CAUSAL),
+        alternatives={
+            "ring": _way(job, "ring", "zigzag", 2),
+            "one": _way(job, "ring", "zigzag", 1),
+            "contiguous": _way(job, "ring", "contiguous", 2),
+            "gather": _way(job, "gather", "zigzag", 2),
+            "swap": _way(job, "swap", "zigzag", 2),
+        },
+        allowed=ways_allowed(job),
+    )

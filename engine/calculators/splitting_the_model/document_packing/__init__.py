@@ -1,0 +1,1 @@
+"""Documents packed into sequences that ranks share."""

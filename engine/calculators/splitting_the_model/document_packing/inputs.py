@@ -1,0 +1,210 @@
+"""What a reader can change about packed documents, and who then waits for whom."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated, cast
+
+from engine.basis.inputs import PERCENT, Choice, Number, Switch
+from engine.basis.told import Told
+from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.catalog.nodes import NODES
+from engine.formulas.amdahl import amdahl
+from engine.run.parallelism import Cluster, Plan, Training
+from engine.simulate.attention_masks import imbalance
+from engine.simulate.context_job import ContextJob, layer_without
+from engine.simulate.packing import Cut, Packed, Packing, arrived, balanced, rank_pairs
+
+LENGTH: Count = 131_072
+MEANS = (512, LENGTH)
+CUTS = {
+    "contiguous": "contiguous pieces",
+    "zigzag": "zig-zag of the sequence",
+    "striped": "stripes",
+    "document": "zig-zag of each document",
+}
+PACKINGS = {"arrival": "as they arrive", "balanced": "by their work"}
+# What a widely read text says balancing removes of context parallelism's latency.
+CLAIMED: Share = 0.65
+_TENSOR: Count = 8
+_COUNTED = (
+    "Pairs of query and key that the mask leaves; a token attends to its own document only.",
+    "Lengths of documents are drawn from an exponential distribution, with a seed.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    mean_length: Annotated[
+        int,
+        Number(label="Mean document", low=MEANS[0], high=MEANS[1], scale="log", whole=True),
+    ] = 16_384
+    ranks: Annotated[
+        str,
+        Choice(label="GPUs that share a sequence", options={n: n for n in ("2", "4", "8", "16")}),
+    ] = "8"
+    cut: Annotated[str, Choice(label="Cut", options=CUTS)] = "zigzag"
+    packing: Annotated[str, Choice(label="Documents are packed", options=PACKINGS)] = "arrival"
+    long_document: Annotated[
+        bool,
+        Switch(label="One long document", help="It fills one of the sequences by itself."),
+    ] = False
+    replicas: Annotated[
+        int,
+        Number(
+            label="Replicas",
+            low=1,
+            high=8,
+            whole=True,
+            help="Each has a sequence of 131,072 tokens; all wait for the slowest.",
+        ),
+    ] = 4
+    model: Annotated[
+        str,
+        Choice(
+            label="Model",
+            options={
+                key: MODELS[key].name for key in ("llama-3-8b", "llama-3-70b", "llama-3-405b")
+            },
+        ),
+    ] = "llama-3-70b"
+    exposed: Annotated[
+        float,
+        Number(
+            label="Context parallelism, of the step",
+            unit=PERCENT,
+            low=0.01,
+            high=0.5,
+            step=0.01,
+            help="Your own share, for the claim below.",
+            advanced=True,
+        ),
+    ] = 0.08
+    seed: Annotated[int, Number(label="Seed", low=1, high=100, whole=True, advanced=True)] = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Who has how much, and what it costs."""
+
+    packed: Packed
+    work: tuple[tuple[Ratio, ...], ...]
+    slowest: Count
+    busiest: Annotated[
+        Ratio,
+        Told(
+            "Busiest GPU, over the mean",
+            note="of all replicas; {within} within its sequence, {between} between sequences",
+            color="compute",
+            basis="simulated",
+            assumes=_COUNTED,
+            sources=("wlb2025",),
+        ),
+    ]
+    within: Ratio
+    between: Ratio
+    idle: Annotated[
+        Share,
+        Told(
+            "Waiting share of the attention",
+            note="of a GPU's time in it, on average",
+            color="idle",
+            basis="simulated",
+            assumes=_COUNTED,
+        ),
+    ]
+    layer: Annotated[
+        Seconds,
+        Told(
+            "One layer, slowest GPU",
+            note="forward and backward; {even} if all were even",
+            color="compute",
+            basis="simulated",
+            assumes=(*_COUNTED, "TP 8 in nodes of eight H100; nothing of the exchange is counted."),
+        ),
+    ]
+    even: Seconds
+    gain: Annotated[
+        Ratio,
+        Told(
+            "A step could be faster by",
+            note="if every GPU had the same pairs",
+            color="compute",
+            basis="simulated",
+            assumes=("All layers alike; what is outside the layers is left out.",),
+        ),
+    ]
+    claimed: Annotated[
+        Ratio,
+        Told(
+            "65 % less of that latency",
+            note="makes a step so much faster, if it takes {exposed} of the step",
+            color="ink",
+            assumes=("The rest of the step stays as it is.",),
+        ),
+    ]
+
+
+def _sequences(inputs: Inputs) -> Packed:
+    found = arrived(
+        inputs.replicas, LENGTH, inputs.mean_length, inputs.seed, long=inputs.long_document
+    )
+    return balanced(found) if cast(Packing, inputs.packing) == "balanced" else found
+
+
+@lru_cache(maxsize=32)
+def _layer(model: str, ranks: Count) -> tuple[Seconds, Seconds]:
+    """Return a layer without its attention, and the attention of a full causal mask, even."""
+    node = NODES["dgx-h100"]
+    job = ContextJob(
+        model=MODELS[model],
+        cluster=Cluster(
+            gpu=ACCELERATORS[node.gpu],
+            gpus_per_node=node.gpus_per_node,
+            nics_per_node=node.nics_per_node,
+            nic_bandwidth=node.nic_bandwidth,
+        ),
+        plan=Plan(
+            world_size=_TENSOR * ranks,
+            tensor_parallel=_TENSOR,
+            context_parallel=ranks,
+            sequence_parallel=True,
+        ),
+        training=Training(micro_batch_size=1, global_batch_size=1, sequence_length=LENGTH),
+    )
+    core = sum(job.core)
+    return layer_without(job) - core, core
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the work of every GPU, and the layer's time."""
+    ranks, packed = int(inputs.ranks), _sequences(inputs)
+    pairs = [rank_pairs(cast(Cut, inputs.cut), ranks, one) for one in packed]
+    whole = [sum(one) for one in pairs]
+    mean = sum(whole) / len(whole) / ranks
+    busy = [max(one) for one in pairs]
+    slowest = max(range(len(busy)), key=lambda index: busy[index])
+    rest, core = _layer(inputs.model, ranks)
+    full = LENGTH * (LENGTH + 1) / 2 / ranks
+    layer, even = (rest + core * count / full for count in (busy[slowest], mean))
+    return Result(
+        packed=packed,
+        work=tuple(tuple(count / mean for count in one) for one in pairs),
+        slowest=slowest,
+        busiest=busy[slowest] / mean,
+        within=imbalance(pairs[slowest]),
+        between=whole[slowest] / ranks / mean,
+        idle=1 - mean / busy[slowest],
+        layer=layer,
+        even=even,
+        gain=layer / even,
+        claimed=amdahl(inputs.exposed, 1 / (1 - CLAIMED)),
+    )
+
+
+def layer_of(inputs: Inputs, cut: str, packing: str) -> Seconds:
+    """Return the layer's time by another cut and another packing."""
+    return solve(replace(inputs, cut=cut, packing=packing)).layer

@@ -1,0 +1,1 @@
+"""A ring of keys and values with one, two or more buffers."""
