@@ -90,32 +90,56 @@ class Result:
         Told(
             "Hidden from, at peak and line rate",
             "c",
-            "tokens per GPU, causal; {unmasked} without a mask, as the paper has it",
+            "tokens per GPU, causal",
             "context",
         ),
     ]
-    unmasked: Tokens
+    unmasked: Annotated[
+        Tokens,
+        Told(
+            "The same without a mask",
+            note="tokens per GPU; F/B in 16 bits without grouped queries",
+            color="context",
+            sources=("liu2023",),
+        ),
+    ]
     waits: Annotated[
         Seconds,
         Told(
             "Waited for, per layer",
-            note="forward and backward; {merged} more to merge the steps' results",
+            note="forward and backward",
             color="communication",
             assumes=(_KERNELS,),
             sources=("liu2023", "dubey2024", "jacobs2023"),
         ),
     ]
-    merged: Seconds
+    merged: Annotated[
+        Seconds,
+        Told(
+            "Merging, per layer",
+            note="the partial results of the ring's steps, forward and backward",
+            color="memory",
+            assumes=(_KERNELS,),
+        ),
+    ]
     layer_share: Annotated[
         Share,
         Told(
             "Of the layer",
-            note="of {layer}, forward and backward",
+            note="waiting and merging",
             color="communication",
             assumes=(_KERNELS,),
         ),
     ]
-    layer: Seconds
+    layer: Annotated[
+        Seconds,
+        Told(
+            "One layer",
+            note="forward and backward, one sequence",
+            color="compute",
+            assumes=(_KERNELS,),
+        ),
+    ]
     step_share: Annotated[
         Share,
         Told(

@@ -34,11 +34,12 @@ def test_the_estimate_of_a_run_file_has_the_same_share_of_the_step():
     found = LAB.solve(inputs)
     run = {
         "model": "llama-3-70b",
+        "sequence_length": 131_072,
         "cluster": {"gpu": "H100-SXM", "gpus_per_node": 8, "nics_per_node": 8}
         | {"nic_bandwidth": 50e9},
         "parallelism": {"world_size": 1024, "tensor_parallel": 8, "pipeline_parallel": 4}
         | {"context_parallel": 8, "sequence_parallel": True},
-        "training": {"micro_batch_size": 1, "global_batch_size": 16, "sequence_length": 131_072},
+        "training": {"micro_batch_size": 1, "global_batch_size": 16, "precision": "bf16"},
     }
     step = estimate(read(run))
     assert step["step_time"] == pytest.approx(found.step, rel=1e-9)
