@@ -111,8 +111,8 @@ def _shapes(board: Board, step: Count, done: Sequence[tuple[Count, ...]]) -> Ite
     tokens = len(board.owners)
     side = _SIDE / tokens
     yield _text("keys", (_LEFT + _SIDE / 2, 16), "keys of rank", "middle")
-    yield _text("queries", (2, _TOP - 6), "queries", "start")
-    yield _text("of", (2, _TOP + 12), "of rank", "start")
+    yield _text("queries", (2, _TOP - 25), "queries", "start")
+    yield _text("of", (2, _TOP - 8), "of rank", "start")
     for token, owner in enumerate(board.owners):
         middle = (token + 0.5) * side
         told = f"{owner}" if tokens <= _NUMBERED and not board.heads else ""

@@ -157,14 +157,18 @@ def exposed_map(inputs: Inputs) -> Heatmap:
         title="What a layer waits for, over length and ranks",
         x_label="sequence length",
         y_label="ranks",
-        x=tuple(f"{length // 1024}K" for length in _GRID),
+        x=tuple(_short(length) for length in _GRID),
         y=tuple(f"{ranks}" for ranks in _RANKS),
         values=tuple(
             tuple(_exposed(inputs, ranks, length) for length in _GRID) for ranks in _RANKS
         ),
         quantity=SHARE,
-        caption="A ring in a zig-zag with two buffers; merging is counted. K: 1,024 tokens.",
+        caption="A ring in a zig-zag with two buffers; merging is counted. K: 1,024 tokens, M: 1,024 K.",
     )
+
+
+def _short(length: int) -> str:
+    return f"{length >> 20}M" if length >> 20 else f"{length >> 10}K"
 
 
 def _exposed(inputs: Inputs, ranks: int, length: int) -> float:
@@ -190,7 +194,7 @@ def buffers(inputs: Inputs, result: Result) -> Bars:
     most = max(sum(part.value for part in bar.segments) for bar in bars)
     return Bars(
         title="The fullest GPU, with the keys and values of others",
-        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.05 * max(most, result.usable)),
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.25 * max(most, result.usable)),
         bars=tuple(bars),
         rules=(
             Rule(
