@@ -62,11 +62,7 @@ def gradients(split: Split) -> tuple[float, list[Parameters]]:
             for rank, own in enumerate(split.weights)
         ]
     )
-    kept: list[tuple[Across, Across]] = []
-    for name in names:
-        middle = _half(split, name, "attention_norm", rows, _attention(split))
-        kept.append((rows, middle))
-        rows = _half(split, name, "mlp_norm", middle, feed_forward)
+    rows, kept = through_layers(split, rows)
     loss, gradient = _output(split, rows, found)
     for name, (rows, middle) in zip(reversed(names), reversed(kept), strict=True):
         for own in found:
@@ -82,6 +78,16 @@ def gradients(split: Split) -> tuple[float, list[Parameters]]:
         table = ends.embed_backward(split.tokens.inputs, back, count, _first(split, rank))
         own[EMBEDDING] = {"tokens": table}
     return loss, found
+
+
+def through_layers(split: Split, rows: Across) -> tuple[Across, list[tuple[Across, Across]]]:
+    """Return what the layers make of the rows, and what went into each half of every layer."""
+    kept: list[tuple[Across, Across]] = []
+    for name in (layer_name(i) for i in range(split.model.num_layers)):
+        middle = _half(split, name, "attention_norm", rows, _attention(split))
+        kept.append((rows, middle))
+        rows = _half(split, name, "mlp_norm", middle, feed_forward)
+    return rows, kept
 
 
 def _first(split: Split, rank: int) -> int:

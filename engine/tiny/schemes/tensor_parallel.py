@@ -20,14 +20,14 @@ def train(job: Job, ranks: Count) -> Run:
     Raises:
         ValueError: the ranks do not divide heads, inner width and vocabulary.
     """
-    return train_in_columns(job, ranks, _region, _nothing)
+    return train_in_columns(job, ranks, region, _nothing)
 
 
 def _nothing(exchange: Exchange, found: list[Parameters]) -> None:
     """Leave the gradients as they are: those of what every rank has are the same on all."""
 
 
-def _region(exchange: Exchange) -> Region:
+def region(exchange: Exchange) -> Region:
     """Return: enter with what every rank has, leave by an all-reduce."""
 
     def leave(parts: Across) -> Across:

@@ -163,7 +163,8 @@ def exposed_map(inputs: Inputs) -> Heatmap:
             tuple(_exposed(inputs, ranks, length) for length in _GRID) for ranks in _RANKS
         ),
         quantity=SHARE,
-        caption="A ring in a zig-zag with two buffers; merging is counted. K: 1,024 tokens, M: 1,024 K.",
+        caption="A ring in a zig-zag with two buffers; merging is counted. K is 1,024 tokens, M "
+        "1,024 K.",
     )
 
 
