@@ -82,12 +82,11 @@ def _gathered(
     model: Model, vector: Sequence[float], rows: Matrix, tokens: Tokens, exchange: Exchange
 ) -> Matrix:
     """Each GPU keeps half of a layer's weights; both gather all of them, layer by layer."""
-    whole: Vector = list(vector)
     for name in _layers(model):
         place = part_range(model, name)
         middle = place.start + len(place) // RANKS
         halves = [vector[place.start : middle], vector[middle : place.stop]]
-        whole[place.start : place.stop] = exchange.all_gather(halves, "parameters")[0]
+        whole = exchange.all_gather(halves, "parameters")[0]
         rows = forward(model, name, weights_of(model, name, whole), rows, tokens)
     return rows
 
