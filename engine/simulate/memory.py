@@ -22,6 +22,7 @@ from engine.formulas.parameters import (
     sparse_layer_parameters,
 )
 from engine.formulas.states import (
+    RankParameters,
     States,
     adapter_parameters,
     frozen_bytes,
@@ -78,6 +79,21 @@ class Memory:
         """All parts together."""
         states = self.parameters + self.gradients + self.optimizer
         return states + self.activations + self.buffers + self.reserve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """What a rank of one stage holds, however its states are sharded.
+
+    Attributes:
+        stage: of the pipeline.
+        parameters: of the rank, before any sharding.
+        activations: at their peak.
+    """
+
+    stage: Count
+    parameters: RankParameters
+    activations: Bytes
 
 
 def in_flight(
@@ -137,25 +153,50 @@ def stage_memory(
     layers: tuple[LayerMemory, LayerMemory],
 ) -> Memory:
     """Return the memory of a rank of one stage; `layers` is that of a dense and a sparse layer."""
-    states = stage_states(model, plan, training, stage)
-    activations = stage_activations(model, plan, training, stage, layers)
-    buffers = _buffers(model, plan, training, stage)
-    used = states.parameters + states.gradients + states.optimizer + activations + buffers
+    return sharded_memory(model, plan, training, filled(model, plan, training, stage, layers))
+
+
+def filled(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    stage: Count,
+    layers: tuple[LayerMemory, LayerMemory],
+) -> Filled:
+    """Return what a rank of one stage holds, however its states are sharded."""
+    return Filled(
+        stage=stage,
+        parameters=rank_parameters(model, plan, training, stage),
+        activations=stage_activations(model, plan, training, stage, layers),
+    )
+
+
+def sharded_memory(model: Model, plan: Plan, training: Training, held: Filled) -> Memory:
+    """Return the memory of a rank with its states sharded, and the buffers that this takes."""
+    states = _states(model, plan, training, held.stage, held.parameters)
+    buffers = _buffers(model, plan, training, held.stage, held.parameters)
+    tensors = states.parameters + states.gradients + states.optimizer
     return Memory(
         parameters=states.parameters,
         gradients=states.gradients,
         optimizer=states.optimizer,
-        activations=activations,
+        activations=held.activations,
         buffers=buffers,
-        reserve=reserve(training, used),
-        stage=stage,
+        reserve=reserve(training, tensors + held.activations + buffers),
+        stage=held.stage,
     )
 
 
 def stage_states(model: Model, plan: Plan, training: Training, stage: Count) -> States:
     """Return the states of a rank of one stage, experts sharded over their own ranks."""
-    types = state_bytes(training)
     held = rank_parameters(model, plan, training, stage)
+    return _states(model, plan, training, stage, held)
+
+
+def _states(
+    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+) -> States:
+    types = state_bytes(training)
     # FSDP's own states are always sharded; stage 2 only keeps the gathered copy until the update.
     split = 3 if shards_all(training) and plan.zero_stage else plan.zero_stage
     if training.lora_rank:
@@ -228,17 +269,21 @@ def stage_activations(
     return kept + working
 
 
-def _buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+def _buffers(
+    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+) -> Bytes:
     if shards_all(training):
-        return _fsdp_buffers(model, plan, training, stage)
+        return _fsdp_buffers(model, plan, training, stage, held)
     if training.framework == "deepspeed":
-        return _deepspeed_buffers(model, plan, training, stage)
+        return _deepspeed_buffers(model, plan, training, stage, held)
     whole = gathered(model, plan) if plan.zero_stage >= 3 else 0.0
     in_place = adds_in_place(training) and plan.zero_stage < 2 and not training.lora_rank
     return whole + (placeholders(model, plan) if in_place else 0.0)
 
 
-def _fsdp_buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+def _fsdp_buffers(
+    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+) -> Bytes:
     """Return what FSDP has gathered, and gradients that wait whole for the last micro-batch.
 
     With a pipeline nothing is freed between micro-batches: resharding after the forward pass is
@@ -246,7 +291,6 @@ def _fsdp_buffers(model: Model, plan: Plan, training: Training, stage: Count) ->
     `set_requires_gradient_sync` of FSDP2; torchtitan). One layer is copied in and out of its
     collectives at a time.
     """
-    held = rank_parameters(model, plan, training, stage)
     whole = held.dense + held.experts
     if plan.pipeline_parallel > 1 and plan.zero_stage:
         waiting = HALF if halves_gradients(training) else SINGLE
@@ -283,7 +327,9 @@ def gathered(model: Model, plan: Plan) -> Bytes:
     return HALF * (split + 2 * experts)
 
 
-def _deepspeed_buffers(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:
+def _deepspeed_buffers(
+    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+) -> Bytes:
     """Buckets; from stage 3 live parameters; and the outputs that its pipeline engine keeps."""
     buckets = _BUCKET if plan.zero_stage else 0.0
     if plan.zero_stage >= 3:

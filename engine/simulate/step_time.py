@@ -15,7 +15,12 @@ from engine.run.stage_cut import cut_layers
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
 from engine.simulate.rank import Axis, Rank, group_of, rank_of, stage_hops
-from engine.simulate.sharding_time import data_parallel_time, optimizer_time, rank_weights
+from engine.simulate.sharding_time import (
+    Weights,
+    data_parallel_time,
+    optimizer_time,
+    rank_weights,
+)
 
 NO_BUBBLE = ("zb-2p", "zbv")
 # Of the bubble of 1F1B, with stages laid in a V (Qi et al. 2024b: p/2m and 2p/3m of the step).
@@ -77,6 +82,47 @@ class Stage:
     ends: Seconds
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """What layers cost for one micro-batch, whatever the pipeline and the sharding around them.
+
+    Plans that agree in tensor, context and expert parallelism, in the micro-batch and in all that
+    `Training` says of kernels have these in common.
+
+    Attributes:
+        rank: what one rank can do.
+        dense: of a layer without experts.
+        sparse: of a layer with experts; of one kind only, both are that one.
+        embedding: seconds of looking tokens up.
+        output: seconds of the output layer and the loss, one for each further token predicted.
+    """
+
+    rank: Rank
+    dense: LayerTime
+    sparse: LayerTime
+    embedding: Seconds
+    output: Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """What the micro-batches of a pipeline cost, whatever is sharded over its replicas.
+
+    Attributes:
+        slowest: times of the slowest stage for one micro-batch.
+        microbatches: of a step.
+        messages: exposed seconds between stages.
+        bubble: seconds of waiting to fill and to drain.
+        weights: parameters of a rank.
+    """
+
+    slowest: LayerTime
+    microbatches: Count
+    messages: Seconds
+    bubble: Seconds
+    weights: Weights
+
+
 def step_time(
     model: Model,
     cluster: Cluster,
@@ -94,32 +140,59 @@ def step_time(
     rank = rank_of(cluster, training, constants, common)
     if placed:
         rank = replace(rank, placed=placed)
+    layers = layers_of(model, plan, training, rank)
+    return step_of_flow(model, plan, training, rank, flow_of(model, plan, training, layers))
+
+
+def layers_of(model: Model, plan: Plan, training: Training, rank: Rank) -> Layers:
+    """Return what layers cost for one micro-batch."""
     dense, sparse = _layer_times(model, plan, training, rank)
-    stage = max(
-        _stages(model, plan, training, rank), key=lambda one: _stage_time(one, dense, sparse)
+    return Layers(
+        rank=rank,
+        dense=dense,
+        sparse=sparse,
+        embedding=embedding_time(model, plan, training, rank),
+        output=(1 + model.num_prediction_layers) * output_time(model, plan, training, rank),
     )
+
+
+def flow_of(model: Model, plan: Plan, training: Training, layers: Layers) -> Flow:
+    """Return what the micro-batches of a pipeline cost."""
+    dense, sparse = layers.dense, layers.sparse
+    stage = max(_stages(model, plan, layers), key=lambda one: _stage_time(one, dense, sparse))
     slowest = _stage_layers(stage, dense, sparse)
     microbatches = num_microbatches(plan, training)
-    weights = rank_weights(model, plan)
+    return Flow(
+        slowest=slowest,
+        microbatches=microbatches,
+        messages=_messages(model, plan, training, layers.rank, microbatches),
+        bubble=_bubble(plan, training, slowest),
+        weights=rank_weights(model, plan),
+    )
+
+
+def step_of_flow(model: Model, plan: Plan, training: Training, rank: Rank, flow: Flow) -> StepTime:
+    """Return the step of a pipeline with what its replicas share and the optimizer."""
+    slowest, microbatches = flow.slowest, flow.microbatches
     compute = microbatches * (slowest.forward + slowest.backward + slowest.repeated)
     return StepTime(
         compute=compute,
         tensor_parallel=microbatches * slowest.tensor_parallel,
         context_parallel=microbatches * slowest.context_parallel,
         expert_parallel=microbatches * slowest.expert_parallel,
-        pipeline=_messages(model, plan, training, rank, microbatches),
+        pipeline=flow.messages,
         data_parallel=data_parallel_time(
             model,
             plan,
             training,
             rank,
-            weights,
+            flow.weights,
             slowest.forward,
             slowest.total - slowest.forward,
         ),
-        bubble=_bubble(plan, training, slowest),
-        optimizer=optimizer_time(plan, training, rank, weights),
-        other=common.host + compute * _behind(plan, common),
+        bubble=flow.bubble,
+        optimizer=optimizer_time(plan, training, rank, flow.weights),
+        other=rank.common.host + compute * _behind(plan, rank.common),
     )
 
 
@@ -142,24 +215,22 @@ def _layer_times(
     return layer_time(model, plan, training, rank, sparse=False), sparse
 
 
-def _stages(model: Model, plan: Plan, training: Training, rank: Rank) -> tuple[Stage, ...]:
+def _stages(model: Model, plan: Plan, layers: Layers) -> tuple[Stage, ...]:
     """Return the stages that can be the slowest: the first, the longest between, and the last.
 
     Layers that predict further tokens sit on the last stage and need an output layer each.
     """
-    extra = model.num_prediction_layers
-    embedding = embedding_time(model, plan, training, rank)
-    output = (1 + extra) * output_time(model, plan, training, rank)
+    extra, embedding, output = model.num_prediction_layers, layers.embedding, layers.output
     ranks = plan.pipeline_parallel
     if ranks == 1:
         return (_split(model, model.num_layers, extra, embedding + output),)
     sizes = plan.stage_layers or cut_layers(model, ranks * plan.virtual_pipeline)
-    layers = [sum(sizes[stage::ranks]) for stage in range(ranks)]
-    between = max(layers[1:-1] or layers) if plan.stage_layers else max(layers)
+    counts = [sum(sizes[stage::ranks]) for stage in range(ranks)]
+    between = max(counts[1:-1] or counts) if plan.stage_layers else max(counts)
     return (
-        _split(model, layers[0], 0, embedding),
+        _split(model, counts[0], 0, embedding),
         _further(model, between, 0, 0.0),
-        _further(model, layers[-1], extra, output),
+        _further(model, counts[-1], extra, output),
     )
 
 
