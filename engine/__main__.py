@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from engine import estimate, import_run
+from engine import estimate, import_run, plan_run
 from engine.answer import dump, reply
 from engine.basis.inputs import Field, Number, Scalar, Text
 from engine.basis.text import Display, plain, show, words
@@ -27,6 +27,7 @@ from engine.calculator import Calculator, load, make, names
 
 USAGE = """python -m engine list
        python -m engine estimate RUN.json
+       python -m engine plan REQUEST.json [--json]
        python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]
        python -m engine CALCULATOR [name=value ...] [--json] [--binary] [--both-ways]
        python -m engine CALCULATOR --help"""
@@ -35,12 +36,15 @@ as in the page's own field: port=400Gb/s, parameters=7B. A text is read from a f
 from standard input, text=@-; text=sample:NAME is one of its samples."""
 
 
+# What reads a file of its own.
+VERBS = {"estimate": estimate.main, "plan": plan_run.main, "import": import_run.main}
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return the exit status: 0, or 2 where a name or a value cannot be used."""
-    if arguments[:1] == ["estimate"]:
-        return estimate.main(arguments[1:])
-    if arguments[:1] == ["import"]:
-        return import_run.main(arguments[1:])
+    verb = VERBS.get(arguments[0]) if arguments else None
+    if verb:
+        return verb(arguments[1:])
     options = _parser().parse_intermixed_args(arguments)
     if options.command == "list" or (options.help and not options.command):
         print("\n".join(_list()))

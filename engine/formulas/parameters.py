@@ -1,6 +1,7 @@
 """How many parameters a transformer has, part by part."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.basis.equation import Equation
 from engine.basis.units import Count, Parameters
@@ -99,6 +100,7 @@ def norm_parameters(model: Model) -> Parameters:
     return (2 if model.biases else 1) * model.hidden_size
 
 
+@lru_cache(maxsize=64)
 def dense_layer_parameters(model: Model) -> LayerParameters:
     """Return the parameters of a layer without experts."""
     attention, replicated = attention_parameters(model)
@@ -110,6 +112,7 @@ def dense_layer_parameters(model: Model) -> LayerParameters:
     )
 
 
+@lru_cache(maxsize=64)
 def sparse_layer_parameters(model: Model) -> LayerParameters:
     """Return the parameters of a layer with experts: routed ones, shared ones and the router."""
     attention, replicated = attention_parameters(model)

@@ -50,9 +50,9 @@ def read(document: object) -> Run:
     unknown("", document, SECTIONS, found)
     model = read_model(document.get("model", ...), found)
     length = value("sequence_length", document.get("sequence_length", ...), (1, 1 << 30), found)
-    cluster = _cluster(document.get("cluster", ...), found)
-    plan = _plan(document.get("parallelism", ...), found)
-    training = _training(document.get("training", ...), found)
+    cluster = read_cluster(document.get("cluster", ...), found)
+    plan = read_plan(document.get("parallelism", ...), found)
+    training = read_training(document.get("training", ...), found)
     if found or model is None:
         raise InputError(found)
     if plan["sequence_parallel"] is None:
@@ -102,7 +102,7 @@ def read_model(given: object, found: list[str]) -> Model | None:
     return model if len(found) == before else None
 
 
-def _cluster(given: object, found: list[str]) -> dict[str, Any]:
+def read_cluster(given: object, found: list[str]) -> dict[str, Any]:
     """Return what the machines are; the GPU may be an object, like one of the catalog."""
     own = given.get("gpu") if isinstance(given, Mapping) else None
     if isinstance(given, Mapping) and isinstance(own, Mapping):
@@ -136,7 +136,7 @@ def _gpu(given: Mapping[str, Any], found: list[str]) -> Gpu | None:
     )
 
 
-def _plan(given: object, found: list[str]) -> dict[str, Any]:
+def read_plan(given: object, found: list[str]) -> dict[str, Any]:
     """Return the plan; `pipeline_layout` is a list of the layers of each piece."""
     layout = given.get("pipeline_layout", []) if isinstance(given, Mapping) else []
     if isinstance(given, Mapping):
@@ -154,7 +154,7 @@ def _plan(given: object, found: list[str]) -> dict[str, Any]:
     return values | {"stage_layers": tuple(layout)}
 
 
-def _training(given: object, found: list[str]) -> dict[str, Any]:
+def read_training(given: object, found: list[str]) -> dict[str, Any]:
     """Return how the run trains; `recompute` may be a list of the modules that are repeated."""
     modules = given.get("recompute") if isinstance(given, Mapping) else None
     if not isinstance(given, Mapping) or not isinstance(modules, list):

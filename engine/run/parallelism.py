@@ -236,16 +236,27 @@ def layers_of_stage(
     Interleaved, rank r holds the pieces r, r + p, r + 2p, ...; in a V it holds r and 2p - 1 - r
     of 2p pieces; dualpipe adds a second copy of its p pieces, run from the other end.
     """
-    ranks, layers = plan.pipeline_parallel, model.num_layers
+    pipeline = (plan.pipeline_parallel, plan.virtual_pipeline, plan.stage_layers)
+    return _layers_of_stage(model.num_layers, pipeline, stage, schedule)
+
+
+@lru_cache(maxsize=4096)
+def _layers_of_stage(
+    layers: Count,
+    pipeline: tuple[Count, Count, tuple[Count, ...]],
+    stage: Count,
+    schedule: Schedule,
+) -> tuple[range, ...]:
+    ranks, virtual, sizes = pipeline
     if schedule == "dualpipe":
         other = piece_of_model(layers, ranks, ranks - 1 - stage)
         return (piece_of_model(layers, ranks, stage), other)
     if schedule in V_SHAPED:
         other = piece_of_model(layers, 2 * ranks, 2 * ranks - 1 - stage)
         return (piece_of_model(layers, 2 * ranks, stage), other)
-    pieces = ranks * plan.virtual_pipeline
-    if plan.stage_layers:
-        starts = (0, *accumulate(plan.stage_layers))
+    pieces = ranks * virtual
+    if sizes:
+        starts = (0, *accumulate(sizes))
         return tuple(range(*starts[i : i + 2]) for i in range(stage, pieces, ranks))
     return tuple(piece_of_model(layers, pieces, index) for index in range(stage, pieces, ranks))
 

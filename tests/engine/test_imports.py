@@ -20,7 +20,7 @@ LAYERS = (
     {"calculator", "estimate", "import_run"},
     {"draw"},
     {"form"},
-    {"calculators"},
+    {"calculators", "plan_run"},
     {"answer"},
     {"__main__"},
 )

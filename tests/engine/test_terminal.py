@@ -41,7 +41,7 @@ def test_help_alone_is_the_list(run):
     assert run("--help") == run("list")
 
 
-@pytest.mark.parametrize("arguments", [(), ("estimate", "run.json"), ("gradientsync",)])
+@pytest.mark.parametrize("arguments", [(), ("estimates", "run.json"), ("gradientsync",)])
 def test_an_unknown_command_ends_with_status_2_and_the_names_there_are(run, arguments):
     status, output, errors = run(*arguments)
     assert (status, output, errors.count("\n")) == (2, "", 1)
@@ -49,7 +49,7 @@ def test_an_unknown_command_ends_with_status_2_and_the_names_there_are(run, argu
 
 
 def test_an_unknown_command_is_named(run):
-    assert run("estimate", "run.json")[2].startswith("no command 'estimate'; there are list, ")
+    assert run("estimates", "run.json")[2].startswith("no command 'estimates'; there are list, ")
 
 
 def test_results_come_with_label_and_unit(run):

@@ -1,0 +1,281 @@
+"""Every plan that software would run for a job: which sizes divide, and what each family offers.
+
+Plans come in three nested steps, because those of one step have costs in common: a shape (how a
+layer and a micro-batch are split), a pipeline around it, and what its replicas shard.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from engine.basis.units import Count, Share
+from engine.catalog.models import Model
+from engine.run.parallelism import (
+    V_SHAPED,
+    Cluster,
+    Framework,
+    Plan,
+    Precision,
+    Recompute,
+    Schedule,
+    Training,
+    data_parallel,
+    num_microbatches,
+)
+from engine.run.stage_cut import cut_layers
+
+# What each family runs unasked. Zero-bubble schedules take a fork of Megatron, or PyTorch's.
+SCHEDULES: Mapping[Framework, tuple[Schedule, ...]] = {
+    "megatron": ("1f1b", "interleaved"),
+    "fsdp": ("1f1b", "interleaved"),
+    "deepspeed": ("1f1b",),
+    "xla": ("1f1b",),
+}
+# What each family shards; stage 3 of Megatron is Megatron-FSDP. Stage 2 with many micro-batches
+# reduces after each of them where gradients are not kept whole meanwhile, as FSDP2 can; the cost
+# model prices one reduction, so Megatron and DeepSpeed are not offered with it.
+_STAGES: Mapping[Framework, tuple[Count, ...]] = {
+    "megatron": (0, 1, 3),
+    "fsdp": (2, 3),
+    "deepspeed": (0, 1, 3),
+    "xla": (3,),
+}
+_STAGES_OF_PIPELINES: Mapping[Framework, tuple[Count, ...]] = {
+    "megatron": (0, 1),
+    "fsdp": (2,),
+    "deepspeed": (0, 1),
+    "xla": (3,),
+}
+# Larger ones gain nothing: products are as large as they need to be.
+LARGEST_MICRO_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is to be trained on what, and between which plans there is a choice.
+
+    Attributes:
+        model: to be trained.
+        cluster: the machines.
+        world_size: GPUs, all of which are used.
+        training: length, batch, and what no plan changes: fused kernels, optimizer and the like.
+        frameworks: families of software to choose from.
+        precisions: of the matrix products.
+        recomputes: what the backward pass may repeat.
+        schedules: of pipelines; empty: those of `SCHEDULES`.
+        tensor_parallel: sizes to try; empty: all that divide. Likewise the other axes.
+        pipeline_parallel: likewise.
+        context_parallel: likewise.
+        expert_parallel: likewise.
+        kept_free: share of the memory that a plan leaves free, because predictions err.
+    """
+
+    model: Model
+    cluster: Cluster
+    world_size: Count
+    training: Training
+    frameworks: tuple[Framework, ...] = ("megatron", "fsdp")
+    precisions: tuple[Precision, ...] = ("bf16",)
+    recomputes: tuple[Recompute, ...] = ("none", "selective", "full")
+    schedules: tuple[Schedule, ...] = ()
+    tensor_parallel: tuple[Count, ...] = ()
+    pipeline_parallel: tuple[Count, ...] = ()
+    context_parallel: tuple[Count, ...] = ()
+    expert_parallel: tuple[Count, ...] = ()
+    kept_free: Share = 0.0
+
+
+@lru_cache(maxsize=512)
+def divisors(number: Count, largest: Count = 1 << 30) -> tuple[Count, ...]:
+    """Return the divisors of a number, the smallest first, up to `largest`."""
+    return tuple(n for n in range(1, min(number, largest) + 1) if number % n == 0)
+
+
+def _allowed(found: tuple[Count, ...], only: tuple[Count, ...]) -> tuple[Count, ...]:
+    return tuple(n for n in found if n in only) if only else found
+
+
+def plans(job: Job) -> Iterator[tuple[Plan, Training]]:
+    """Yield every plan, with how it trains."""
+    for shape, training in shapes(job):
+        for piped, scheduled in pipelines(job, shape, training):
+            for plan in shardings(job, piped, scheduled):
+                yield plan, scheduled
+
+
+def shapes(job: Job) -> Iterator[tuple[Plan, Training]]:
+    """Yield every split of a layer and a micro-batch, without a pipeline."""
+    for training in _trainings(job):
+        for plan in layer_splits(job):
+            least = plan.world_size // (plan.tensor_parallel * plan.context_parallel)
+            # With the longest pipeline one sequence at a time; a micro-batch has to divide it.
+            if any(
+                job.training.global_batch_size % (training.micro_batch_size * (least // ranks)) == 0
+                for ranks in _pipeline_sizes(job, plan)
+            ):
+                yield plan, training
+
+
+def _trainings(job: Job) -> Iterator[Training]:
+    """Yield what of a run's training a plan chooses: software, precision, batch, recomputation."""
+    batches = divisors(job.training.global_batch_size, LARGEST_MICRO_BATCH)
+    for framework in job.frameworks:
+        for precision in job.precisions:
+            for batch in batches:
+                for recompute in job.recomputes:
+                    yield replace(
+                        job.training,
+                        framework=framework,
+                        precision=precision,
+                        micro_batch_size=batch,
+                        recompute=recompute,
+                        schedule="1f1b",
+                    )
+
+
+def layer_splits(job: Job) -> Iterator[Plan]:
+    """Yield every tensor, context and expert parallelism whose sizes divide."""
+    model, world = job.model, job.world_size
+    length = job.training.sequence_length
+    for tensor in _allowed(divisors(world, model.num_attention_heads), job.tensor_parallel):
+        for context in _allowed(divisors(world // tensor, length), job.context_parallel):
+            plan = Plan(
+                world_size=world,
+                tensor_parallel=tensor,
+                context_parallel=context,
+                sequence_parallel=tensor > 1,
+            )
+            if _splits(model, length, plan):
+                yield from _with_experts(job, plan)
+
+
+def _splits(model: Model, length: Count, plan: Plan) -> bool:
+    """Return whether heads and tokens divide."""
+    tensor, context = plan.tensor_parallel, plan.context_parallel
+    groups = model.num_key_value_heads
+    if model.num_attention_heads % tensor or (groups % tensor and tensor % groups):
+        return False
+    # Zig-zag context parallelism gives every rank two pieces of the sequence.
+    pieces = (2 * context if context > 1 else 1) * tensor
+    return length % pieces == 0
+
+
+def _with_experts(job: Job, plan: Plan) -> Iterator[Plan]:
+    """Yield the plan with every way to share its experts, whole or split as the layers are."""
+    if not job.model.num_experts:
+        yield plan
+        return
+    for ranks in _allowed(divisors(job.model.num_experts), job.expert_parallel):
+        for split in sorted({1, plan.tensor_parallel}):
+            if job.world_size % (ranks * split) == 0:
+                yield replace(plan, expert_parallel=ranks, expert_tensor_parallel=split)
+
+
+def _pipeline_sizes(job: Job, plan: Plan) -> tuple[Count, ...]:
+    left = plan.world_size // (plan.tensor_parallel * plan.context_parallel)
+    sizes = divisors(left, job.model.num_layers)
+    return _allowed(sizes, job.pipeline_parallel)
+
+
+def pipelines(job: Job, plan: Plan, training: Training) -> Iterator[tuple[Plan, Training]]:
+    """Yield every pipeline around a shape: its stages, its schedule, its pieces."""
+    names = job.schedules or SCHEDULES[training.framework]
+    scheduled = [training if name == "1f1b" else replace(training, schedule=name) for name in names]
+    for piped in _stages(job, plan):
+        if training.global_batch_size % (training.micro_batch_size * data_parallel(piped)):
+            continue
+        if piped.pipeline_parallel == 1:
+            yield piped, training
+            continue
+        for told in scheduled:
+            yield from ((cut, told) for cut in _pieces(job.model, piped, told))
+
+
+def _stages(job: Job, plan: Plan) -> tuple[Plan, ...]:
+    """Return the plan with every number of pipeline stages whose experts divide."""
+    sizes = _pipeline_sizes(job, plan)
+    return _with_stages(plan, sizes)
+
+
+@lru_cache(maxsize=1024)
+def _with_stages(plan: Plan, sizes: tuple[Count, ...]) -> tuple[Plan, ...]:
+    experts = plan.expert_parallel * plan.expert_tensor_parallel
+    return tuple(
+        replace(plan, pipeline_parallel=ranks)
+        for ranks in sizes
+        if plan.world_size // ranks % experts == 0
+    )
+
+
+def _pieces(model: Model, plan: Plan, training: Training) -> tuple[Plan, ...]:
+    """Return the plan with one piece for each rank, or with every number of them to interleave."""
+    ranks = plan.pipeline_parallel
+    if training.schedule != "interleaved":
+        fits = ranks * (2 if training.schedule in V_SHAPED else 1) <= model.num_layers
+        return _cut(model, plan, training.framework, (1,)) if fits else ()
+    many = num_microbatches(plan, training)
+    if many < ranks or (training.framework == "fsdp" and many % max(1, many // ranks)):
+        return ()
+    return _cut(model, plan, training.framework, _interleaved(model.num_layers, ranks))
+
+
+@lru_cache(maxsize=512)
+def _interleaved(layers: Count, ranks: Count) -> tuple[Count, ...]:
+    """Return how many pieces a rank may have: even ones, powers of two, and those that fill up.
+
+    Embedding and output layer may count as a layer each: 126 layers make 16 x 8 pieces.
+    """
+    return tuple(
+        pieces
+        for pieces in range(2, (layers + 2) // ranks + 1)
+        if layers % (ranks * pieces) == 0
+        or (layers + 2) % (ranks * pieces) == 0
+        or not pieces & (pieces - 1)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _cut(
+    model: Model, plan: Plan, framework: Framework, numbers: tuple[Count, ...]
+) -> tuple[Plan, ...]:
+    """Return the plan in so many pieces each.
+
+    Where layers do not divide, Megatron is told the cut (--pipeline-model-parallel-layout).
+    """
+    found = []
+    for number in numbers:
+        pieces = plan.pipeline_parallel * number
+        sizes = cut_layers(model, pieces)
+        if not all(sizes[1:-1]):
+            continue
+        even = framework != "megatron" or len(set(sizes)) == 1
+        found.append(replace(plan, virtual_pipeline=number, stage_layers=() if even else sizes))
+    return tuple(found)
+
+
+def shardings(job: Job, plan: Plan, training: Training) -> tuple[Plan, ...]:
+    """Return what the replicas of a pipeline may shard, over all of them or over fewer."""
+    return _shardings(plan, training.framework, job.cluster.gpus_per_node)
+
+
+@lru_cache(maxsize=4096)
+def _shardings(plan: Plan, framework: Framework, gpus_per_node: Count) -> tuple[Plan, ...]:
+    replicas = data_parallel(plan) * plan.context_parallel
+    stages = (_STAGES if plan.pipeline_parallel == 1 else _STAGES_OF_PIPELINES)[framework]
+    least = {"fsdp": gpus_per_node, "deepspeed": 2}.get(framework, plan.world_size)
+    groups = (0, *_shard_groups(plan, gpus_per_node, least))
+    return tuple(
+        replace(plan, zero_stage=stage, shard_group=group)
+        for stage in (stages[:1] if replicas == 1 else stages)
+        for group in groups
+    )
+
+
+def _shard_groups(plan: Plan, gpus_per_node: Count, least: Count) -> Iterator[Count]:
+    """Yield the groups that may share one copy (HSDP, MiCS): whole nodes, or even parts of one."""
+    replicas = data_parallel(plan) * plan.context_parallel
+    for group in divisors(replicas, replicas // 2):
+        spans = group * plan.tensor_parallel
+        whole = spans % gpus_per_node == 0 or gpus_per_node % spans == 0
+        if group > 1 and spans >= least and whole and group % plan.context_parallel == 0:
+            yield group

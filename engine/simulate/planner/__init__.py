@@ -1,0 +1,1 @@
+"""The planner: every valid plan of a job, timed, checked for memory, ranked and explained."""

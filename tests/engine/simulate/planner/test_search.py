@@ -1,0 +1,86 @@
+"""The search finds what trying everything finds."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from engine.simulate.planner.evaluate import candidates
+from engine.simulate.planner.search import (
+    _order,
+    cells,
+    census,
+    fastest,
+    frontier,
+    in_order,
+    within,
+)
+from tests.engine.run.planner_jobs import JOBS
+
+SHAPES = {name: in_order(job) for name, job in JOBS.items()}
+
+
+@cache
+def all_that_fit(name, free=0.0):
+    job = JOBS[name]
+    found = [one for shape in SHAPES[name] for one in candidates(job, shape)]
+    return sorted((one for one in found if one.held.total <= one.room * (1 - free)), key=_order)
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_fastest_are_the_fastest_of_all(name):
+    found = fastest(JOBS[name], 12, SHAPES[name])
+    expected = all_that_fit(name)
+    assert expected
+    assert [one.step for one in found.best] == [one.step for one in expected[:12]]
+    assert found.seen <= found.shapes == len(SHAPES[name])
+
+
+def test_the_search_leaves_most_untimed():
+    found = fastest(JOBS["7b"], 3, SHAPES["7b"])
+    assert found.timed < len(all_that_fit("7b")) / 4
+
+
+def test_memory_kept_free_changes_what_is_found():
+    job = replace(JOBS["7b"], kept_free=0.3)
+    found = fastest(job, 5)
+    assert [one.step for one in found.best] == [one.step for one in all_that_fit("7b", 0.3)[:5]]
+    assert found.best[0].step > all_that_fit("7b")[0].step
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_best_of_each_split(name):
+    expected = {}
+    for one in all_that_fit(name):
+        cell = (one.plan.tensor_parallel, one.plan.pipeline_parallel)
+        expected.setdefault(cell, one.step)
+    found = {cell: one.step for cell, one in cells(JOBS[name], SHAPES[name]).items()}
+    assert found == expected
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_frontier_of_step_and_memory(name):
+    expected, least = [], float("inf")
+    for one in sorted(all_that_fit(name), key=lambda one: (one.step, one.held.total)):
+        if one.held.total < least:
+            least = one.held.total
+            expected.append((one.step, least))
+    found = frontier(JOBS[name], SHAPES[name])
+    assert [(one.step, one.held.total) for one in found] == expected
+
+
+def test_all_within_a_limit():
+    expected = all_that_fit("7b")
+    limit = 1.3 * expected[0].step
+    found = list(within(JOBS["7b"], limit, SHAPES["7b"]))
+    assert len(found) == sum(one.step <= limit for one in expected) > 3
+
+
+def test_a_census():
+    found = census(JOBS["deepspeed"])
+    assert found.fit == len(all_that_fit("deepspeed")) < found.plans
+
+
+def test_a_job_too_large_has_no_plan():
+    job = replace(JOBS["layers"], world_size=64)
+    assert fastest(job).best == ()
