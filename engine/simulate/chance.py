@@ -39,3 +39,16 @@ def jittered(count: Count, deviation: Share, slower: Share, seed: int) -> tuple[
     times = [max(0.0, 1 + deviation * (sum(islice(chance, 12)) - 6)) for _ in range(count)]
     times[0] += 1 / (1 - slower) - 1
     return tuple(times)
+
+
+def picks(count: Count, among: Count, seed: int) -> list[int]:
+    """Return so many whole numbers from 0 to `among` - 1, each equally likely.
+
+    The sequence of `chances`, written out: tens of thousands of picks are made at once.
+    """
+    state = (seed * 2654435761 + 12345) % 2**64
+    found = []
+    for _ in range(count):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        found.append((state >> 32) * among >> 32)
+    return found

@@ -1,0 +1,42 @@
+"""The fabric builder: a fat tree from nodes, ports and switches, and traffic on its links."""
+
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.calculators.moving_bytes.fabric_builder import views as seen
+from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs as Inputs
+from engine.calculators.moving_bytes.fabric_builder.values import Result as Result
+from engine.calculators.moving_bytes.fabric_builder.values import solve as solve
+from engine.formulas.fabric import BISECTION
+
+TITLE = "Fabric builder"
+QUESTION = "Which switches and cables does a cluster need, and what does its traffic do to them?"
+EQUATIONS = (BISECTION,)
+PRESETS = {
+    "One scalable unit: 32 nodes, 8 rails": {"num_nodes": 32},
+    "SuperPOD: 127 nodes, 8 rails": {"num_nodes": 127},
+    "Three tiers: 1,024 nodes": {"num_nodes": 1024},
+    "3:1, all-to-all": {"oversubscription": 3.0, "pattern": "all_to_all"},
+    "7:1, the other half": {"oversubscription": 7.0, "pattern": "halves"},
+    "No rails": {"rails": False, "pattern": "pair"},
+    "16 racks of NVL72": {"machine": "gb200-nvl72", "num_nodes": 16},
+    "Switches of 144 ports": {"machine": "dgx-b300", "num_nodes": 576, "radix": "144"},
+}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "scene": partial(seen.scene, tell, inputs, result),
+        "verdict": seen.verdict(inputs, result),
+        **tell.values("time", "slower", "kept", "bisection", "switches", "cables", "cost"),
+        "egress": tell.value("egress", sources=(result.built.node.source,)),
+        "farthest": tell.value("farthest"),
+        "loads": partial(seen.loads, result),
+        "tiers": partial(seen.tiers, result),
+        "reach": partial(seen.reach, result),
+        "formula": tell.formula("Bisection with your numbers", BISECTION),
+        "published": seen.published,
+        "challenge": partial(seen.challenge, inputs, result),
+    }

@@ -1,0 +1,1 @@
+"""Two networks on one job."""

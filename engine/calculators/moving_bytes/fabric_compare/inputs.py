@@ -1,0 +1,138 @@
+"""Two networks on one job: what the reader can change, and both runs."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.told import Told
+from engine.basis.units import HOUR, Price, Ratio, Seconds
+from engine.form.job_inputs import PRICE
+from engine.form.short_job import (
+    ContextParallel,
+    ExpertParallel,
+    FrameworkName,
+    GlobalBatch,
+    GpuName,
+    MicroBatch,
+    ModelName,
+    PipelineParallel,
+    PrecisionName,
+    RecomputeName,
+    SequenceLength,
+    TensorParallel,
+    WorldSize,
+    ZeroStage,
+    job_run,
+)
+from engine.formulas.fabric import break_even_price, waiting_step
+from engine.run.file import Run
+from engine.run.networks import NETWORKS
+from engine.simulate.modeled_plan import Modeled, model_of
+
+_OPTIONS = {key: one.name for key, one in NETWORKS.items()}
+_UTILIZATION = 0.5
+_WAIT = "By how much late messages lengthen what the step waits for; see the tails above."
+ALIKE = (
+    "The same GPUs, plan and software on both; nodes of 8 GPUs. Nothing is oversubscribed.",
+    "Late messages lengthen what the step waits for, by the factor given.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    first: Annotated[str, Choice(label="Network A", options=_OPTIONS)] = "ib-400"
+    second: Annotated[str, Choice(label="Network B", options=_OPTIONS)] = "roce-400"
+    model: ModelName = "deepseek-v3"
+    gpu: GpuName = "H100-SXM"
+    world_size: WorldSize = 512
+    tensor_parallel: TensorParallel = 1
+    pipeline_parallel: PipelineParallel = 8
+    context_parallel: ContextParallel = 1
+    expert_parallel: ExpertParallel = 64
+    zero_stage: ZeroStage = "1"
+    micro_batch_size: MicroBatch = 1
+    global_batch_size: GlobalBatch = 4096
+    sequence_length: SequenceLength = 4096
+    precision: PrecisionName = "bf16"
+    recompute: RecomputeName = "full"
+    framework: FrameworkName = "megatron"
+    first_wait: Annotated[
+        float,
+        Number(label="A: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT),
+    ] = 1.0
+    second_wait: Annotated[
+        float,
+        Number(label="B: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT, symbol="w"),
+    ] = 1.0
+    price: Annotated[float, replace(PRICE, label="A: price of a GPU", symbol="q")] = 2 / HOUR
+
+
+def _told(label: str, note: str = "", color: str = "ink", symbol: str = "") -> Told:
+    return Told(label, symbol, note, color, ALIKE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The job on both networks."""
+
+    plans: tuple[Modeled, Modeled]
+    first_step: Annotated[
+        Seconds, _told("Step on A", "{first_exposed} of it waits", "pipeline", "A")
+    ]
+    second_step: Annotated[Seconds, _told("Step on B", "{second_exposed} of it waits", "data", "T")]
+    slower: Annotated[
+        Ratio, Told("B over A", assumes=("The step on B over the step on A.", *ALIKE))
+    ]
+    break_even: Annotated[
+        Price,
+        Told(
+            "B may cost per GPU",
+            "p",
+            "so that a token costs as much as on A",
+            assumes=("Prices of all that a GPU needs, in your own currency.",),
+        ),
+    ]
+    undisturbed: Annotated[Seconds, Told(symbol="P")]
+    first_exposed: Seconds
+    second_exposed: Seconds
+    exposed: Annotated[Seconds, Told(symbol="E")]
+    fits: bool
+
+
+def runs_of(inputs: Inputs) -> tuple[Run, Run]:
+    """Return the reader's run on both networks."""
+    run = job_run(inputs)
+    return _on(run, inputs.first), _on(run, inputs.second)
+
+
+def _on(run: Run, key: str) -> Run:
+    fabric = NETWORKS[key]
+    per_node = fabric.node.nics_per_node * run.cluster.gpus_per_node // fabric.node.gpus_per_node
+    cluster = replace(
+        run.cluster,
+        transport=fabric.transport,
+        nics_per_node=per_node,
+        nic_bandwidth=fabric.node.nic_bandwidth,
+    )
+    return replace(run, cluster=cluster)
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the step on both networks."""
+    first, second = (model_of(run, _UTILIZATION) for run in runs_of(inputs))
+    one = waiting_step(first.step.total, first.step.exposed, inputs.first_wait)
+    other = waiting_step(second.step.total, second.step.exposed, inputs.second_wait)
+    return Result(
+        plans=(first, second),
+        first_step=one,
+        second_step=other,
+        slower=other / one,
+        break_even=break_even_price(inputs.price, one, other),
+        undisturbed=second.step.total,
+        first_exposed=first.step.exposed * inputs.first_wait,
+        second_exposed=second.step.exposed * inputs.second_wait,
+        exposed=second.step.exposed,
+        fits=first.fits,
+    )

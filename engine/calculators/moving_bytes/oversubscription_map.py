@@ -1,0 +1,184 @@
+"""Oversubscription map: what a narrow middle of the fabric costs a step, by its exposed share."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import PERCENT, Number
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import SHARE, Ratio, Share
+from engine.basis.views import Axis, Badge, Heatmap, Lines, Point, Published, Rule, Series
+from engine.formulas.fabric import EXPOSED_FOR, KEPT_SPEED, exposed_for, kept_speed
+
+TITLE = "Oversubscription against exposed share"
+QUESTION = "How much speed does a job lose on an oversubscribed fabric?"
+EQUATIONS = (KEPT_SPEED, EXPOSED_FOR)
+LLAMA: Ratio = 7.0
+PRESETS = {
+    "Llama 3's 7:1 above the pod": {"oversubscription": LLAMA, "exposed": 0.02},
+    "3:1, a tenth exposed": {"oversubscription": 3.0, "exposed": 0.1},
+    "3:1, half exposed": {"oversubscription": 3.0, "exposed": 0.5},
+}
+_MOST: Share = 0.6
+_ROWS = (1, 2, 3, 4, 5, 6, 7, 8)
+_COLUMNS = tuple(i / 20 for i in range(13))
+_ASSUMES = (
+    "All ports send upward at once, so that those messages take {oversubscription} as long; what "
+    "hides behind computation stays hidden.",
+)
+_CLAIM = Published(
+    text="a 3:1 oversubscription can result in a 50% drop in training FLOPS",
+    reason="That holds only if half of the step waits for messages over the spines.",
+    source="pingdo_pipeline",
+    claim="E4.23",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    oversubscription: Annotated[
+        float,
+        Number(
+            label="Oversubscription",
+            low=1.0,
+            high=8.0,
+            step=0.5,
+            symbol="o",
+            help="Ports below over links above.",
+        ),
+    ] = 3.0
+    exposed: Annotated[
+        float,
+        Number(
+            label="Share of the step that waits for the spines",
+            unit=PERCENT,
+            low=0.0,
+            high=_MOST,
+            step=0.01,
+            symbol="f",
+            help="On a fabric that is not oversubscribed.",
+        ),
+    ] = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The speed that is kept."""
+
+    kept: Annotated[Share, Told("Speed kept", "K", color="compute", assumes=_ASSUMES)]
+    lost: Annotated[
+        Share, Told("Speed lost", color="communication", assumes=("One less the speed kept.",))
+    ]
+    at_llama: Annotated[
+        Share,
+        Told(
+            "At 7:1, with this share",
+            note="Llama 3's ratio between pods",
+            assumes=("The same formula with an oversubscription of 7.",),
+            sources=("dubey2024",),
+        ),
+    ]
+    half_at: Annotated[
+        Share,
+        Told(
+            "Half of the speed is lost",
+            note="if so much of the step waits; 100 % is all of it",
+            assumes=("The formula solved for the exposed share, with half of the speed kept.",),
+        ),
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the speed that is kept."""
+    over = inputs.oversubscription
+    kept = kept_speed(inputs.exposed, over)
+    return Result(
+        kept=kept,
+        lost=1 - kept,
+        at_llama=kept_speed(inputs.exposed, LLAMA),
+        half_at=min(1.0, exposed_for(0.5, over)) if over > 1 else 1.0,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the map, the curve through it and its numbers."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "kept": tell.value("kept"),
+        "lost": tell.value("lost", published=_CLAIM),
+        **tell.values("at_llama", "half_at"),
+        "verdict": _verdict(tell, inputs, result),
+        "curve": partial(_curve, tell, inputs, result),
+        "map": _map,
+        "formula": tell.formula("With your numbers", KEPT_SPEED),
+    }
+
+
+def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if inputs.oversubscription == 1:
+        return Badge(text="Non-blocking", sentence="Nothing is lost, whatever waits.", color="data")
+    if result.kept >= 0.95:
+        return Badge(
+            text="Hardly noticed",
+            sentence=tell.say("The job keeps {kept} of its speed."),
+            color="data",
+        )
+    return Badge(
+        text="Noticed",
+        sentence=tell.say("The job loses {lost} of its speed. Halving what waits helps as much as "
+                          "more spines."),
+        color="communication",
+    )  # fmt: skip
+
+
+def _map() -> Heatmap:
+    return Heatmap(
+        title="Speed that is kept",
+        x_label="share of the step that waits for the spines",
+        y_label="oversubscription",
+        x=tuple(f"{share * 100:.0f} %" for share in _COLUMNS),
+        y=tuple(f"{over}:1 Llama 3" if over == LLAMA else f"{over}:1" for over in _ROWS),
+        values=tuple(tuple(kept_speed(share, over) for share in _COLUMNS) for over in _ROWS),
+        quantity=SHARE,
+        caption="Llama 3's network had 7:1 between pods of 3,072 GPUs, and 1:1 inside them.",
+    )
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    shares = tuple(_MOST * i / 60 for i in range(61))
+    drawn = {"two": 2.0, "three": 3.0, "llama": LLAMA}
+    looks = {
+        "two": ("2:1", "data"),
+        "three": ("3:1", "pipeline"),
+        "llama": ("7:1 (Llama 3)", "communication"),
+    }
+    series = tuple(
+        Series(
+            key=key,
+            label=looks[key][0],
+            x=shares,
+            y=tuple(kept_speed(share, over) for share in shares),
+            color=looks[key][1],
+            dashed=True,
+        )
+        for key, over in drawn.items()
+    )
+    own = Series(
+        key="own",
+        label="yours",
+        x=shares,
+        y=tuple(kept_speed(share, inputs.oversubscription) for share in shares),
+        color="compute",
+    )
+    return Lines(
+        title="Speed kept over the share that waits",
+        x=tell.axis("exposed", "share of the step that waits for the spines", low=0.0, high=_MOST),
+        y=Axis(label="speed kept", quantity=SHARE, low=0.0, high=1.02),
+        series=(own, *series),
+        points=(Point(key="now", label=tell.say("{kept}"), x=inputs.exposed, y=result.kept),),
+        rules=(Rule(key="half", label=say("half of the speed"), axis="y", at=0.5, color="muted"),),
+        handle="exposed",
+    )
