@@ -53,7 +53,7 @@ def _shapes(scene: Incast, one: Moment, most: Bytes) -> Iterable[Shape]:
     yield _line("h1", (_HOST, _HOT), (_LEAF, 124.0), one.hot, "c-communication")
     kind = "c-bad" if one.paused > 0.02 else "c-communication"
     yield _line("up", (_LEAF, 124.0), (_SWITCH, 176.0), (one.victim + one.hot) / 2, kind)
-    yield _line("rest", (_HOST, _OTHERS), (_SWITCH, 230.0), min(1.0, each * others), kind)
+    yield _line("others", (_HOST, _OTHERS), (_SWITCH, 230.0), min(1.0, each * others), kind)
     yield _line("v2", (_SWITCH, 150.0), (_ENDS, 90.0), one.victim, "c-data")
     yield _line("h2", (_SWITCH, 230.0), (_ENDS, 270.0), 1.0, "c-communication")
     yield from _box("victim", (_HOST, _VICTIM), (140.0, 44.0), "victim", "c-data")

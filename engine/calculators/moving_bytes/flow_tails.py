@@ -14,7 +14,7 @@ from engine.simulate.flow_tails import ROUTINGS, TRIALS, Flows, Waiting, tail_ra
 TITLE = "The last of many flows"
 QUESTION = "How long does a step wait for the slowest of many flows?"
 PRESETS = {
-    "32 flows hashed on 32 links": {"routing": "ecmp"},
+    "48 flows on 32 links": {"flows": 48},
     "16 queue pairs per connection": {"pieces": 16},
     "Adaptive routing": {"routing": "adaptive"},
     "Spraying": {"routing": "spray"},

@@ -17,7 +17,7 @@ EQUATIONS = (KEPT_SPEED, EXPOSED_FOR)
 LLAMA: Ratio = 7.0
 PRESETS = {
     "Llama 3's 7:1 above the pod": {"oversubscription": LLAMA, "exposed": 0.02},
-    "3:1, a tenth exposed": {"oversubscription": 3.0, "exposed": 0.1},
+    "7:1, a tenth exposed": {"oversubscription": LLAMA, "exposed": 0.1},
     "3:1, half exposed": {"oversubscription": 3.0, "exposed": 0.5},
 }
 _MOST: Share = 0.6

@@ -27,7 +27,7 @@ SIMULATED = ("fsdp_knobs", "overlap_schedules", "zero_2_lab", "zero_3_knobs", "z
 RANGED = (
     *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
     *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),
-    *("import_job", "log_check"),
+    *("import_job", "log_check", "fabric_compare"),
 )
 
 

@@ -32,7 +32,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "verdict": seen.verdict(inputs, result),
         **tell.values("time", "slower", "kept", "bisection", "switches", "cables", "cost"),
         "egress": tell.value("egress", sources=(result.built.node.source,)),
-        "farthest": tell.value("farthest"),
+        **tell.values("farthest", "gpus"),
         "loads": partial(seen.loads, result),
         "tiers": partial(seen.tiers, result),
         "reach": partial(seen.reach, result),

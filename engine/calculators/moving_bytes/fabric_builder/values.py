@@ -37,7 +37,7 @@ class Result:
     built: Built
     played: Mapping[str, Traffic]
     reach: Mapping[Count, Count]
-    gpus: Annotated[Count, Told("GPUs")]
+    gpus: Annotated[Count, Told("GPUs", assumes=("Nodes times GPUs of a node.",))]
     nodes: Annotated[Count, Told(symbol="N", of="num_nodes")]
     ports: Annotated[Count, Told(symbol="k", of="rails_per_eight")]
     port: Annotated[Bandwidth, Told(symbol="b", of="machine")]

@@ -11,6 +11,7 @@ from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs
 from engine.calculators.moving_bytes.fabric_builder.values import Result, pair_of
 from engine.catalog.published_fabrics import PUBLISHED_FABRICS, PublishedFabric
 from engine.draw.fabric import Look, all_wires, drawn_of, fabric_scene, wires_of
+from engine.form.counted import noun
 from engine.simulate.fabric_design import Plan, design
 from engine.simulate.fabric_flows import PATTERNS, Painted, topology_of
 from engine.simulate.topology import route
@@ -44,8 +45,12 @@ def scene(tell: Teller, inputs: Inputs, result: Result) -> Scene:
     found = result.built
     gpus = found.node.gpus_per_node
     drawn = drawn_of(found.fabric, gpus, "node" if gpus <= 16 else "rack")
+    switch = noun(result.switches, "switch")
     frames: list[tuple[Look, Text]] = [
-        ({}, tell.say("The fabric: {switches} switches and {cables} cables for {gpus} GPUs."))
+        (
+            {},
+            tell.say(f"The fabric: {{switches}} {switch} and {{cables}} cables for {{gpus}} GPUs."),
+        )
     ]
     if inputs.pattern == "pair":
         topology = topology_of(found.fabric, gpus, found.nvlink, pxn=inputs.pxn)
@@ -56,7 +61,8 @@ def scene(tell: Teller, inputs: Inputs, result: Result) -> Scene:
     else:
         for part in result.played[inputs.pattern].phases:
             frames.append((all_wires(drawn, part.loads), _phase(part)))
-    title = f"{PATTERNS[inputs.pattern].capitalize()} on {found.fabric.plan.num_nodes} nodes"
+    count = found.fabric.plan.num_nodes
+    title = f"{PATTERNS[inputs.pattern].capitalize()} on {count} {noun(count, 'node')}"
     return fabric_scene(drawn, title, frames, opening=len(frames) - 1)
 
 
