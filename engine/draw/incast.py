@@ -28,8 +28,8 @@ def incast_scene(scene: Incast, played: Played) -> Scene:
         height=_HEIGHT,
         frames=frames,
         opening=len(frames) // 2,
-        caption="The thicker a line, the more crosses it. Bars are queues. A red link is paused "
-        "for a part of the time.",
+        caption="The thicker a line, the more crosses it. Bars are queues. A dark link "
+        "is paused for a part of the time.",
     )
 
 
@@ -51,7 +51,7 @@ def _shapes(scene: Incast, one: Moment, most: Bytes) -> Iterable[Shape]:
     each = (1.0 - one.hot) / others if others else 0.0
     yield _line("v1", (_HOST, _VICTIM), (_LEAF, 124.0), one.victim, "c-data")
     yield _line("h1", (_HOST, _HOT), (_LEAF, 124.0), one.hot, "c-communication")
-    kind = "c-bad" if one.paused > 0.02 else "c-communication"
+    kind = "c-ink" if one.paused > 0.02 else "c-communication"
     yield _line("up", (_LEAF, 124.0), (_SWITCH, 176.0), (one.victim + one.hot) / 2, kind)
     yield _line("others", (_HOST, _OTHERS), (_SWITCH, 230.0), min(1.0, each * others), kind)
     yield _line("v2", (_SWITCH, 150.0), (_ENDS, 90.0), one.victim, "c-data")

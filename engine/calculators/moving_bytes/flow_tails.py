@@ -168,7 +168,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             sentence=tell.say(
                 "The loads are even. The step waits for flows that are late: {slow}."
             ),
-            color="bad",
+            color="communication",
         )
     return Badge(
         text="Even", sentence=tell.say("The loads are even: the step waits {slow}."), color="data"

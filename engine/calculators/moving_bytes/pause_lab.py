@@ -80,7 +80,7 @@ class Result:
     victim: Annotated[Share, _told("The victim gets", "of a port that is idle", "data")]
     hot: Annotated[Share, _told("Its neighbor gets", "of the full port", "communication")]
     full_port: Annotated[Share, _told("The full port is busy", "the more, the better")]
-    paused: Annotated[Share, _told("Uplink paused", "of the time", "bad")]
+    paused: Annotated[Share, _told("Uplink paused", "of the time")]
     lost: Annotated[Share, _told("Cells lost", "and sent again")]
     longest: Annotated[Bytes, _told("Longest queue", "for the full port", "buffers")]
     cell: Bytes = CELL
@@ -135,7 +135,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
                 "The victim's way is free, but it stands behind its neighbor in a paused queue: "
                 "{victim} of a port."
             ),
-            color="bad",
+            color="communication",
         )
     if result.lost > 0.01:
         return Badge(
@@ -161,7 +161,7 @@ def _rates(result: Result) -> Lines:
     columns: Mapping[str, tuple[str, tuple[Share, ...], str]] = {
         "victim": ("victim", tuple(one.victim for one in moments), "data"),
         "hot": ("its neighbor", tuple(one.hot for one in moments), "communication"),
-        "paused": ("uplink paused", tuple(one.paused for one in moments), "bad"),
+        "paused": ("uplink paused", tuple(one.paused for one in moments), "ink"),
     }
     return Lines(
         title="Rates over time",

@@ -119,10 +119,10 @@ def tiers(result: Result) -> Table:
             if count
         ),
         caption=say(
-            "A leaf has {d} ports to nodes and {u} links upward, {o}:1.",
+            "A leaf has {d} ports to nodes and {u} links upward, "
+            f"{fabric.oversubscription:.3g}:1.",
             d=(fabric.down, COUNT),
             u=(fabric.up, COUNT),
-            o=(fabric.oversubscription, RATIO),
         )
         if fabric.spines
         else "One leaf takes all ports; there is no spine.",

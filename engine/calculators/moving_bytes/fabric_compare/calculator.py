@@ -70,7 +70,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             text="Does not fit",
             sentence="The plan needs more memory than the GPUs have, so that its times mean "
             "nothing. Split it further, or recompute more.",
-            color="bad",
+            color="ink",
         )
     if abs(result.slower - 1) < 0.01:
         return Badge(
@@ -95,7 +95,7 @@ def _parts(plan: Modeled, wait: float) -> tuple[Segment, ...]:
         ("compute", "computation", step.compute, "compute"),
         ("other", "bubble, optimizer and other", other, "muted"),
         ("sent", "waits for messages", step.exposed, "communication"),
-        ("late", "waits for late messages", late, "bad"),
+        ("late", "waits for late messages", late, "ink"),
     )
     return tuple(
         Segment(key=key, label=label, value=time, color=color) for key, label, time, color in parts
