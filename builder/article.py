@@ -19,6 +19,7 @@ KEYS: dict[str, type] = {
     "next": list,
     "planned": list,
     "readers": list,
+    "was": list,
     "updated": datetime.date,
     "minutes": int,
     "draft": bool,
@@ -50,6 +51,7 @@ class Article:
         next: slugs of the guides that continue here.
         planned: slugs in `requires` and `next` that need not exist yet.
         readers: keys of content/readers.toml: whose list on the home page it is in.
+        was: former addresses, such as "guides/old-name"; they lead to this page.
         updated: ISO date.
         text: the whole file.
         body: the Markdown, with the front matter blanked so that line numbers stay.
@@ -68,6 +70,7 @@ class Article:
     next: tuple[str, ...] = ()
     planned: tuple[str, ...] = ()
     readers: tuple[str, ...] = ()
+    was: tuple[str, ...] = ()
     updated: str = ""
     minutes: int = 0
     draft: bool = False

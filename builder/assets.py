@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,8 +79,8 @@ def _is_font(path: Path) -> bool:
     return path.suffix in (".woff2", ".woff")
 
 
-def scripts(theme: Path) -> tuple[dict[str, bytes], str, str]:
-    """Return (files, entry, Worker) of theme/runtime.
+def scripts(theme: Path, panels: Mapping[str, str]) -> tuple[dict[str, bytes], str, str]:
+    """Return (files, entry, Worker) of theme/runtime, with the boxes that its scripts fetch.
 
     All modules keep their rooms in a folder whose name carries the hash, so that imports stay as
     written; the entry holds all it imports.
@@ -91,7 +92,7 @@ def scripts(theme: Path) -> tuple[dict[str, bytes], str, str]:
     }
     if not texts:
         return {}, "", ""
-    found = joined(texts, ENTRY) if ENTRY in texts else texts
+    found = {**(joined(texts, ENTRY) if ENTRY in texts else texts), **panels}
     folder = f"{FOLDER}/js-{digest(part for pair in found.items() for part in pair)}"
     return (
         {f"{folder}/{name}": text.encode() for name, text in found.items()},

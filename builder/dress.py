@@ -47,7 +47,12 @@ class Ahead:
 
 
 def dress(
-    folders: Folders, services: Services, memo: Memo, report: Report, ahead: Ahead | None
+    folders: Folders,
+    services: Services,
+    memo: Memo,
+    report: Report,
+    ahead: Ahead | None,
+    boxes: Mapping[str, str],
 ) -> Dress:
     """Return the files that pages share.
 
@@ -57,12 +62,13 @@ def dress(
         memo: what earlier builds made.
         report: is told what takes long.
         ahead: the runtime, None if no page has a calculator.
+        boxes: path beside the scripts -> HTML of what scripts fetch when it is opened.
     """
     theme = folders.theme
     looks = digest(digest_of_files(theme / name) for name in ("styles", "fonts"))
     sheets, sheet, fonts = memo.get("styles", looks, lambda: assets.styles(theme))
-    modules = digest_of_files(theme / "runtime")
-    code, entry, worker = memo.get("scripts", modules, lambda: assets.scripts(theme))
+    modules = digest((digest_of_files(theme / "runtime"), repr(boxes)))
+    code, entry, worker = memo.get("scripts", modules, lambda: assets.scripts(theme, boxes))
     early = slim.script(folders.early()).encode()
     soon = assets.hashed("early.js", early) if early else ""
     found = {**sheets, **code, **({soon: early} if early else {})}

@@ -35,6 +35,10 @@ class Folders:
         """Return the script for pages elsewhere that show a calculator in an iframe."""
         return self._script("embed.js")
 
+    def mover(self) -> str:
+        """Return the script that leads on from the former address of a page."""
+        return self._script("moved.js")
+
     def _script(self, name: str) -> str:
         path = self.theme / name
         return path.read_text("utf-8") if path.is_file() else ""

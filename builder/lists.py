@@ -1,4 +1,4 @@
-"""The lists that a page asks for with `[[glossary.*]]`, `[[bibliography.*]]`, `[[embedding.*]]`.
+"""The lists that a page asks for, such as `[[glossary.*]]`, on a line of their own.
 
 They hold what all pages share, so they are filled in when all articles are rendered.
 """
@@ -10,8 +10,10 @@ from typing import Any
 from builder.library import Library, Reference, Term
 from builder.markup.glossary import term_id
 
-NAMES = ("glossary", "bibliography", "embedding")
+NAMES = ("glossary", "bibliography", "embedding", "kept")
 MARKS = {f"[[{name}.*]]": f"<div>⟦list:{name}⟧</div>" for name in NAMES}
+
+KEPT = "[[kept.*]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ def filled(
     known = tuple(pages)
     by_title = sorted(calculators.items(), key=lambda one: one[1].lower())
     html = html.replace("⟦list:embedding⟧", str(blocks.embedding(by_title)))
+    html = html.replace("⟦list:kept⟧", str(blocks.kept()))
     html = html.replace("⟦list:glossary⟧", str(blocks.glossary(_terms(library, known))))
     return html.replace("⟦list:bibliography⟧", str(blocks.bibliography(_sources(library, known))))
 

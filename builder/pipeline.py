@@ -17,9 +17,12 @@ from builder import (
     faults,
     feeds,
     library,
+    lists,
+    moved,
     navigation,
     openings,
     pages,
+    panels,
     paths,
     publish,
     rendering,
@@ -115,7 +118,8 @@ def _built(
     articles = [(article, rendered[article.source]) for article in texts.articles]
     calculators = [tools.calculators[name] for name in placed]
     done = typeset(articles, calculators, services, folders.cache, report)
-    dressed = dress(folders, services, memo, report, ahead if placed else None)
+    boxes = panels.rendered(folders.theme, templates)
+    dressed = dress(folders, services, memo, report, ahead if placed else None, boxes)
     surface = Surface(
         shell=dressed.shell,
         paths=navigation.learning_paths(written),
@@ -156,10 +160,12 @@ def _built(
             options.base_url,
             templates,
             {
-                "offline.js": slim.script(folders.keeper()),
+                "offline.js": _keeper(folders, written, made),
                 "embed.js": slim.script(folders.host()),
+                "moved.js": slim.script(folders.mover()),
             },
         ),
+        **moved.pages(written, templates, options.base_url),
     }
     problems = [*tools.problems, *done.problems, *made.problems, *toolbox.unplaced(placed)]
     problems += [*_between(written, texts), *toolbox.wrong_sources(tools, texts.library)]
@@ -177,8 +183,19 @@ def _between(written: tuple[Article, ...], texts: Texts) -> list[Problem]:
         *between.problems(written),
         *paths.problems(written),
         *navigation.unknown_readers(written, readers),
+        *moved.problems(texts.articles),
         *library.wrong_terms(texts.library, (article.slug for article in written)),
     ]
+
+
+def _keeper(folders: Folders, written: tuple[Article, ...], made: Made) -> str:
+    """Return the script that keeps pages; it knows the page that lists them."""
+    text = slim.script(folders.keeper())
+    article = next((one for one in written if lists.KEPT in one.body), None)
+    if article is None:
+        return text
+    mark = digest((made.output[f"{article.url}index.html"],))
+    return text.replace('LIST = "", MARK = ""', f'LIST = "{article.url}", MARK = "{mark}"')
 
 
 def _sheets(folders: Folders) -> dict[str, str]:

@@ -21,7 +21,7 @@ def extras(
     # 404.html is shown at any depth, so only an address from the host's root leads home.
     home = urlsplit(base_url).path or "/"
     missing = templates.get_template("missing.html").render(
-        policy=POLICY, style=without_fonts(shell.style_text), home=home
+        policy=POLICY, style=without_fonts(shell.style_text), home=home, shell=shell
     )
     known = tuple(articles)
     found = {"404.html": missing, ".nojekyll": "", "robots.txt": "User-agent: *\nAllow: /\n"}

@@ -8,7 +8,10 @@ from pathlib import Path
 from builder.folders import Folders, digest, digest_of_files, files, write_whole
 
 THEME = ("templates", "styles", "runtime", "fonts")
-LONE = ("theme/package-lock.json", "theme/early.js", "theme/embed.js", "theme/offline.js")
+LONE = tuple(
+    f"theme/{name}"
+    for name in ("package-lock.json", "keys.toml", "early.js", "embed.js", "moved.js", "offline.js")
+)
 
 
 def inputs(places: Folders, options: object) -> str:

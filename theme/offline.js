@@ -6,10 +6,15 @@
  * a reload, as after such a failure, gets past what is kept and replaces it.
  */
 
+/** The page that lists what is kept, and the mark of its content: the build puts them here. */
+const LIST = "", MARK = "";
 const STORE = "wallclock-visited";
 const HASH = /-[0-9a-f]{16}/;
 
-self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("install", (event) => {
+  self.skipWaiting();
+  event.waitUntil(renewList().catch(() => {}));
+});
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
 /** The page tells what it has fetched before this worker was there to see it. */
@@ -22,6 +27,15 @@ self.addEventListener("fetch", (event) => {
   if (request.method !== "GET" || !mine(request.url)) return;
   event.respondWith(HASH.test(request.url) ? stored(event) : fetched(request));
 });
+
+/** Another mark is another worker, which fetches the list anew: it leads to files of its time. */
+async function renewList() {
+  if (MARK) await put(await fetch(listed(), { cache: "reload" }), listed());
+}
+
+function listed() {
+  return new URL(LIST, self.registration.scope).href;
+}
 
 /** @param {string} address */
 function mine(address) {
@@ -87,6 +101,7 @@ async function stored(event) {
 
 /** @param {Request} request */
 async function fetched(request) {
+  const isList = LIST && bare(request.url) === listed();
   try {
     const reply = await fetch(request);
     // Pages are kept as they come; what else is kept without a hash in its name stays fresh.
@@ -94,10 +109,44 @@ async function fetched(request) {
     if (request.mode === "navigate" || (await store.match(bare(request.url)))) {
       await put(reply.clone(), request.url).catch(() => {});
     }
-    return reply;
+    return isList && reply.ok ? withList(reply, request.url) : reply;
   } catch (error) {
     const kept = await caches.match(bare(request.url));
-    if (kept) return kept;
-    throw error;
+    if (kept) return isList ? withList(kept, request.url) : kept;
+    if (request.mode !== "navigate" || !LIST || !(await caches.match(listed()))) throw error;
+    return Response.redirect(`${listed()}?wanted=${encodeURIComponent(request.url)}`);
   }
+}
+
+/** The page that lists what is kept, filled in. @param {Response} reply @param {string} address */
+async function withList(reply, address) {
+  const text = await reply.text(), rows = await keptPages(text);
+  const wanted = new URL(address).searchParams.get("wanted") ?? "";
+  const filled = text
+    .replace(/(<ul[^>]*data-kept-pages[^>]*>)[^]*?<\/ul>/, (whole, start) => (rows ? `${start}${rows}</ul>` : whole))
+    .replace(/(<p[^>]*data-wanted) hidden>([^]*?)<a href="[^"]*">/, (whole, start, said) => (
+      mine(wanted) ? `${start}>${said}<a href="${escaped(wanted)}">` : whole));
+  return new Response(filled, { headers: { "Content-Type": "text/html; charset=utf-8" } });
+}
+
+/** A row for every page that is kept, by title. @param {string} text the list, which has the words */
+async function keptPages(text) {
+  const store = await caches.open(STORE), keys = await store.keys();
+  const kept = new Set(keys.map(({ url }) => url)), rows = [];
+  const [, live, read] = /data-live="([^"]*)" data-read="([^"]*)"/.exec(text) ?? [];
+  for (const { url } of keys) {
+    if (!url.endsWith("/") || url.includes("/embed/") || url === listed()) continue;
+    const page = await (await store.match(url))?.text() ?? "";
+    const title = /<title>([^]*?)(?: · Wallclock)?<\/title>/.exec(page)?.[1] ?? escaped(url);
+    const needs = Object.values(JSON.parse(/data-archives='([^']*)'/.exec(page)?.[1] ?? "{}")).flat();
+    const whole = needs.every((path) => kept.has(new URL(path, url).href));
+    const said = needs.length ? ` <span class="question">${whole ? live : read}</span>` : "";
+    rows.push([title, `<li><a href="${escaped(url)}">${title}</a>${said}</li>`]);
+  }
+  return rows.sort(([a], [b]) => a.localeCompare(b)).map(([, row]) => row).join("");
+}
+
+/** @param {string} text */
+function escaped(text) {
+  return text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
 }

@@ -17,6 +17,9 @@ KEPT = """async () => {
     .every((part) => names.some((name) => name.includes(part)));
 }"""
 
+KEEPS = """async () => (await (await caches.open("wallclock-visited")).keys())
+  .some(({{ url }}) => url.endsWith("{part}"))"""
+
 
 def wait(page: Page, condition: str) -> None:
     for _ in range(300):
@@ -77,4 +80,51 @@ def test_a_damaged_file_is_not_kept_and_retry_recovers(browser: Browser, site: P
         Damaged.broken = False
         page.locator("[data-retry]:visible").first.click()
         page.locator("#gradient_sync[data-state=live]").wait_for(timeout=60_000)
+        context.close()
+
+
+def test_without_a_network_an_unknown_page_gives_way_to_the_list_of_what_is_kept(
+    browser: Browser, site: Path
+):
+    handler = functools.partial(Handler, directory=str(site))
+    context = browser.new_context(viewport=WINDOW)
+    with hosting(handler) as port:
+        home = f"http://127.0.0.1:{port}{SUB_PATH}"
+        page = context.new_page()
+        page.goto(home + "reference/glossary/")
+        page.locator("body[data-kept]").wait_for()
+        wait(page, KEEPS.format(part="/reference/glossary/"))
+        wait(page, KEEPS.format(part="/reference/kept/"))
+        page.goto(home + LAB)
+        page.locator("body[data-kept]").wait_for()
+        wait(page, KEEPS.format(part=LAB))
+        page.goto(home + "reference/kept/")
+        assert page.locator("[data-wanted]").is_hidden()
+        page.close()
+    again = context.new_page()
+    again.goto(f"{home}guides/zero-1/?zero_1_lab.stage=1")
+    again.wait_for_url("**/reference/kept/?wanted=*")
+    rows = again.locator("[data-kept-pages] a").all_text_contents()
+    assert rows == ["Glossary", "Gradient sync lab"]
+    assert "to read" in (again.locator("[data-kept-pages] li").nth(1).text_content() or "")
+    wanted = again.locator("[data-wanted] a")
+    assert (wanted.get_attribute("href") or "") == f"{home}guides/zero-1/?zero_1_lab.stage=1"
+    again.get_by_role("link", name="Glossary", exact=True).last.click()
+    again.wait_for_url("**/reference/glossary/")
+    assert again.locator("h1").text_content() == "Glossary"
+    context.close()
+
+
+def test_an_address_of_another_host_is_not_offered_as_the_page_that_was_wanted(
+    browser: Browser, site: Path
+):
+    handler = functools.partial(Handler, directory=str(site))
+    context = browser.new_context(viewport=WINDOW)
+    with hosting(handler) as port:
+        page = context.new_page()
+        kept = f"http://127.0.0.1:{port}{SUB_PATH}reference/kept/"
+        page.goto(kept)
+        wait(page, "() => Boolean(navigator.serviceWorker.controller)")
+        page.goto(f"{kept}?wanted=https%3A%2F%2Fexample.org%2F")
+        assert page.locator("[data-wanted]").is_hidden()
         context.close()

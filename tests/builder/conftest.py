@@ -102,7 +102,7 @@ def tiny(name: str, folder: Path) -> Iterator[Site]:
     shutil.copytree(HERE / "sites" / name, root, ignore=shutil.ignore_patterns("__pycache__"))
     (root / "tiny_calculators").mkdir(exist_ok=True)
     (root / "tiny_calculators" / "__init__.py").touch()
-    for macro in ("calculator.html", "blocks.html"):
+    for macro in ("calculator.html", "blocks.html", "moved.html"):
         shutil.copy(ROOT / "theme" / "templates" / macro, root / "theme" / "templates" / macro)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine.calculator, "PACKAGE", "tiny_calculators")

@@ -63,7 +63,7 @@ if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/
 startLook();
 markPlace();
 foldPlace();
-listenForSearch();
+listenForBoxes();
 listenForPrint();
 listenForTables(find);
 keepVisited();
@@ -79,15 +79,19 @@ if (names.length) {
   startWhenWanted(live, page.start, Object.keys(given).length > 0 || settings.anyOn);
 }
 
-/** The search is fetched when somebody searches: by the button, or the slash outside of a text. */
-function listenForSearch() {
-  const open = async () => (await import("./page/search.js")).open();
-  document.addEventListener("click", (event) => void (target(event, "[data-search-open]") && open()));
+/** A box is fetched when somebody opens it: by a button, or by its key outside of a text. */
+function listenForBoxes() {
+  const open = async (name, of) => (await import("./page/panel.js")).openPanel(name, find(of));
+  document.addEventListener("click", (event) => {
+    const { opens, of } = target(event, "[data-opens]:enabled")?.dataset ?? {};
+    if (opens) open(opens, of);
+  });
   document.addEventListener("keydown", (event) => {
+    const name = { "/": "search", "?": "keys" }[event.key];
     const typed = event.target instanceof Element && event.target.closest("input, select, textarea, [contenteditable]");
-    if (event.key !== "/" || typed || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!name || typed || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    open();
+    open(name);
   });
 }
 
