@@ -9,8 +9,9 @@ Request: {"calculator": name,
   "display": {"binary": bool, "both_ways": bool}
   "only": [output]          the outputs that somebody looks at; all, if it is not there
   "want": {"receipts": [output], "spoken": [output], "table": [output], "csv": [output],
-           "trace": [output], "copy": [kind]}}
-           spoken is a chart in words, trace a timeline for Perfetto, copy all of it as a text
+           "trace": [output], "copy": [kind], "compare": [states]}}
+           spoken is a chart in words, trace a timeline for Perfetto, copy all of it as a text,
+           compare several states as `engine.draw.compare` takes them
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...}}
 """

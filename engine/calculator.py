@@ -57,6 +57,11 @@ class Lazy:
         """The names of all views, made or not."""
         return tuple(self._views)
 
+    @property
+    def ready(self) -> tuple[str, ...]:
+        """The names of the views that cost nothing more, for they are made."""
+        return tuple(name for name, view in self._views.items() if not callable(view))
+
     def made(self, only: Iterable[str] | None = None) -> dict[str, View]:
         """Return the views by name; `only` those named, if given."""
         wanted = self._views if only is None else set(only)

@@ -6,6 +6,7 @@ from engine.basis.inputs import Scalar
 from engine.basis.text import Display
 from engine.basis.views import Chart, Timeline, Value, View
 from engine.calculator import Calculator
+from engine.draw.compare import compared
 from engine.draw.csv import csv_text
 from engine.draw.receipt import receipt_fragment
 from engine.draw.spoken import spoken
@@ -24,19 +25,20 @@ def extra(
     """Return kind -> output -> text for what `want` names; unknown outputs are left out.
 
     Kinds: "receipts", "spoken" and "table" (of a chart), "csv" and "trace" (of a timeline);
-    and "copy": of the whole calculator, by the kinds of `engine.draw.taken`.
+    "copy": of the whole calculator, by the kinds of `engine.draw.taken`; and "compare": states of
+    it, as `engine.draw.compare` takes them.
     """
     found: dict[str, dict[str, str]] = {}
     for kind, names in want.items():
         for name in names:
+            view = views.get(name)
             if kind == "copy":
                 text = taken(name, calculator, values, views, display)
-                found.setdefault(kind, {})[name] = text
+            elif kind == "compare":
+                text = compared(name, calculator, display)
+            elif view is None:
                 continue
-            view = views.get(name)
-            if view is None:
-                continue
-            if kind == "receipts" and isinstance(view, Value):
+            elif kind == "receipts" and isinstance(view, Value):
                 text = receipt_fragment(calculator, name, view, values, display)
             else:
                 text = _written(kind, view, display)

@@ -1,22 +1,33 @@
 /**
- * The reader's own job, as read on one page, for calculators of others: its numbers are kept on this
- * device, and put in where somebody asks for them.
+ * The reader's own job, as read on one page or named in the box of saved states, for calculators of
+ * others: its numbers are kept on this device, and put in where somebody asks for them.
  */
 
-import { all, parsed, target } from "../page/dom.js";
-import { keep, kept } from "../page/kept.js";
+import { all, filled, parsed, target, write } from "../page/dom.js";
+import { KEY, keep, kept } from "../page/kept.js";
 
-const NAME = "job";
+const NAME = "job", TITLE = "job-name";
 
 /** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
 export function carryJob(find) {
   for (const place of all("[data-output]")) if (place.querySelector("[data-job]")) follow(place, find);
-  if (!kept(NAME)) return;
-  for (const line of all("[data-own-job]")) line.hidden = false;
+  offer();
+  addEventListener("storage", ({ key }) => key?.startsWith(KEY + NAME) && offer());
   document.addEventListener("click", (event) => {
     const button = target(event, "[data-use-job]");
     if (button) use(button, find, event);
   });
+}
+
+/** Shows the offer of every calculator, with the name that the reader gave the job, if any. */
+function offer() {
+  const name = kept(TITLE);
+  for (const line of all("[data-own-job]")) {
+    line.hidden = !kept(NAME);
+    const [said, read] = all("[data-job-said], [data-job-read]", line);
+    if (name && said) write(said, "textContent", filled(said.dataset.jobSaid ?? "", { name }));
+    for (const [one, shown] of [[said, name], [read, !name]]) if (one) one.hidden = !shown;
+  }
 }
 
 /** Keep the job of a page that reads one, as soon as it is the reader's own. */
@@ -24,7 +35,11 @@ function follow(place, find) {
   const own = () => Object.keys(find(place.dataset.of)?.state.base ?? {}).length > 0;
   new MutationObserver(() => {
     const link = /** @type {HTMLElement | null} */ (place.querySelector("[data-job]"));
-    if (link && own()) keep(NAME, link.dataset.job ?? "");
+    const job = (own() && link?.dataset.job) || kept(NAME) || "";
+    if (job !== kept(NAME)) {
+      keep(NAME, job);
+      keep(TITLE, "");
+    }
   }).observe(place, { childList: true, subtree: true, attributes: true });
 }
 

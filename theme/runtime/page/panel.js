@@ -3,7 +3,11 @@
 import { words } from "./dom.js";
 import { notice } from "./status.js";
 
-const SCRIPTS = { search: () => import("./search.js"), keys: () => import("./keys.js") };
+const SCRIPTS = {
+  search: () => import("./search.js"),
+  keys: () => import("./keys.js"),
+  states: () => import("./states.js"),
+};
 
 /** @param {string} name @param {any} [about] what it was opened for */
 export async function openPanel(name, about) {
