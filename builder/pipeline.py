@@ -10,6 +10,7 @@ import jinja2
 
 from builder import (
     between,
+    changes,
     content,
     drawing,
     embeds,
@@ -166,6 +167,7 @@ def _built(
             },
         ),
         **moved.pages(written, templates, options.base_url),
+        **_changes(parts),
     }
     problems = [*tools.problems, *done.problems, *made.problems, *toolbox.unplaced(placed)]
     problems += [*_between(written, texts), *toolbox.wrong_sources(tools, texts.library)]
@@ -184,6 +186,7 @@ def _between(written: tuple[Article, ...], texts: Texts) -> list[Problem]:
         *paths.problems(written),
         *navigation.unknown_readers(written, readers),
         *moved.problems(texts.articles),
+        *changes.problems(written),
         *library.wrong_terms(texts.library, (article.slug for article in written)),
     ]
 
@@ -196,6 +199,13 @@ def _keeper(folders: Folders, written: tuple[Article, ...], made: Made) -> str:
         return text
     mark = digest((made.output[f"{article.url}index.html"],))
     return text.replace('LIST = "", MARK = ""', f'LIST = "{article.url}", MARK = "{mark}"')
+
+
+def _changes(parts: Parts) -> dict[str, bytes]:
+    """Return the list of numbers that have changed, if there is a page of them."""
+    headings = {source: prose.headings for source, prose in parts.rendered.items()}
+    text = changes.listed(parts.texts.articles, headings)
+    return {changes.PATH: text.encode()} if text else {}
 
 
 def _sheets(folders: Folders) -> dict[str, str]:

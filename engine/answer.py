@@ -88,9 +88,10 @@ def read_inputs(
         + [(name, "slide", at) for name, at in request.get("slide", {}).items()]
         + [(name, "nudge", count) for name, count in request.get("nudge", {}).items()]
     )
-    for name, how, given in steps:
+    for written, how, given in steps:
+        name = calculator.formerly.get(written, written)
         if name not in calculator.fields:
-            problems.append(_unknown(calculator, name))
+            problems.append(_unknown(calculator, written))
             continue
         try:
             values[name] = _apply(calculator, name, how, given, values[name])
@@ -117,6 +118,8 @@ def _apply(calculator: Calculator, name: str, how: str, given: Any, now: Scalar)
 
 
 def _unknown(calculator: Calculator, name: str) -> str:
+    if name in calculator.formerly:
+        return f"the input '{name}' of an older version is gone; what it set has no effect"
     try:
         field_of(calculator, name)
     except InputError as error:

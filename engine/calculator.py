@@ -3,12 +3,13 @@
 The module holds `TITLE`, `QUESTION`, a frozen dataclass `Inputs` whose annotations carry a
 `Number`, `Choice`, `Switch`, `Order` or `Text`, `solve(inputs) -> Result`, a frozen record of the
 numbers to show, and `views(inputs, result)`, which tells them and computes nothing. Optional:
-`PRESETS` (name -> changed inputs) and `EQUATIONS` (every equation its receipts can show).
+`PRESETS` (name -> changed inputs), `EQUATIONS` (every equation its receipts can show), `FORMERLY`
+(name that an input once had -> its name today, "" if there is no such input any more).
 """
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -36,6 +37,7 @@ class Calculator:
     views: Callable[[Any, Any], Views]
     presets: Mapping[str, Mapping[str, Scalar]]
     equations: tuple[Equation, ...]
+    formerly: Mapping[str, str] = field(default_factory=dict)
 
     def compute(self, inputs: Any, only: Iterable[str] | None = None) -> dict[str, View]:  # noqa: ANN401
         """Return the views of its Inputs by name; `only` those named, if given."""
@@ -114,6 +116,7 @@ def load(name: str) -> Calculator:
         views=module.views,
         presets=getattr(module, "PRESETS", {}),
         equations=getattr(module, "EQUATIONS", ()),
+        formerly=getattr(module, "FORMERLY", {}),
     )
 
 

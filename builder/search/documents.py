@@ -1,4 +1,6 @@
-"""What can be found: the pages as they stand, and calculators and glossary as pages of their own.
+"""What can be found: the pages as they stand, and what they list as pages of their own.
+
+Calculators, terms, formulas, claims and sources are listed.
 
 Each document is HTML as Pagefind reads it: its headings with an id are places to go to. Where the
 document stands for a place on another page, its `url` says where that is.
@@ -14,6 +16,7 @@ from builder.library import Library
 from builder.live import Live
 from builder.markup.glossary import term_id
 from builder.navigation import Entry
+from builder.search import entries
 
 KINDS = {
     "guide": "Guide",
@@ -39,13 +42,16 @@ def all_of(
         pages: path in the output -> finished page.
         tools: where each calculator stands, by title.
         calculators: by name, with their default results.
-        library: the glossary.
+        library: the glossary and the sources.
     """
     found = {}
     for article in articles:
         path = f"{article.url}index.html"
         if article.kind != "home" and path in pages:
             found[path] = _page(pages[path].decode(), article)
+            for item in entries.of(article, pages[path].decode(), library):
+                place = f"_/{item.kind.lower()}-{item.name}/index.html"
+                found[place] = _document(item.html, item.kind, item.url)
     where = {tool.title: tool.url for tool in tools}
     for name, one in calculators.items():
         if one.title in where:

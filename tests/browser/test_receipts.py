@@ -1,3 +1,4 @@
+import datetime
 import json
 from urllib.parse import parse_qs, urlsplit
 
@@ -83,7 +84,9 @@ def test_copy_link_copies_the_state(visit, base):
     with page.expect_request("**/share.js"):
         page.locator(f'[data-copy-link][data-of="{CALCULATOR}"]').first.click()
     copied = settled(page, "() => navigator.clipboard.readText()")
-    assert copied == f"{base}guides/gradient-sync-lab/?gradient_sync.world_size=16"
+    link, _, made = copied.partition("&made=")
+    assert link == f"{base}guides/gradient-sync-lab/?gradient_sync.world_size=16"
+    assert made == datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def test_a_link_that_cannot_be_copied_is_shown_selected(visit, base):

@@ -39,6 +39,24 @@ def test_a_number_is_found_with_its_value(visit):
     page.wait_for_url("**/guides/pipeline-schedule-lab/**")
 
 
+@pytest.mark.parametrize(
+    ("words", "kind", "value", "place"),
+    [
+        ("Operations of one token", "Formula", "48.4 GFLOP", "**/formulas/#palm_operations"),
+        ("Size of the gradients of a 7B model", "Claim", "14.0 GB", "**/claims/#claims_checked"),
+        ("Two-tree algorithms full bandwidth", "Source", "2009", "**/#ref-sanders2009"),
+    ],
+)
+def test_formulas_claims_and_sources_are_found(visit, words, kind, value, place):
+    page = visit("")
+    page.keyboard.press("/")
+    asked(page, words)
+    hit = page.locator(HITS).filter(has=page.locator(".hit-kind", has_text=kind)).first
+    expect(hit).to_contain_text(value)
+    hit.get_by_role("link").click()
+    page.wait_for_url(place)
+
+
 def test_a_slash_in_a_field_is_a_slash(visit):
     page = visit(LAB)
     field = page.locator("#gradient_sync [name=port]").first

@@ -1,12 +1,14 @@
 """What can be searched for: pages, calculators with their numbers, terms; and the index of it."""
 
 import json
+import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from builder import memo, pipeline
-from builder.search import documents, pagefind
+from builder import article, memo, pipeline
+from builder.search import documents, entries, pagefind
 from tests.builder.conftest import SERVICES, silent
 
 
@@ -50,3 +52,63 @@ def test_words_of_authors_are_text_in_a_document(text):
 
     view = {"kind": "value", "label": text, "text": text, "note": ""}
     assert documents._output("id", view).count(escape(text)) == 2
+
+
+FORMULAS = """<article><h2 id="file-x">X</h2><h3 id="ring">Ring<a class="headerlink">#</a></h3>
+<div class="view"><div><mtext data-slot="T">490 ms</mtext></div></div><p><math>T</math> time ·</p>
+<p>All ranks send.</p><h3 id="tree">Tree</h3><p>By halves.</p></article>"""
+CLAIMS = """<tr role="row"><th scope="row">Size of <i>it</i></th><td data-label="Printed">13 GB</td>
+<td data-label="Right">14 GB</td><td data-label="Verdict">wrong</td><td data-label="Why">GiB.</td>
+<td data-label="Sources">A</td></tr>"""
+
+
+def listed(slug, html, **library):
+    page = article.Article(
+        source="",
+        slug=slug,
+        url=f"reference/{slug}/",
+        kind="page",
+        title="",
+        summary="",
+        text="",
+        body="",
+    )
+    return [
+        (one.name, one.kind, re.sub(r"<[^>]+>", "|", one.html), one.url)
+        for one in entries.of(page, html, SimpleNamespace(references=library))
+    ]
+
+
+def test_every_formula_is_found_with_its_value():
+    assert listed("formulas", FORMULAS) == [
+        (
+            "ring",
+            "Formula",
+            "|Ring||With the inputs of the sheet: 490 ms. time · All ranks send.|",
+            "reference/formulas/#ring",
+        ),
+        ("tree", "Formula", "|Tree||By halves.|", "reference/formulas/#tree"),
+    ]
+
+
+def test_every_claim_is_found_with_what_is_right():
+    said = "|Size of it||Printed: 13 GB. Right: 14 GB. Verdict: wrong. Why: GiB.|"
+    assert listed("claims", CLAIMS) == [("0", "Claim", said, "reference/claims/#claims_checked")]
+
+
+def test_every_source_is_found_with_what_was_taken_from_it():
+    source = SimpleNamespace(
+        authors="A & B", year="2009", title="Trees", where="J. 1", used_for="Two trees."
+    )
+    assert listed("bibliography", "", sanders=source) == [
+        (
+            "sanders",
+            "Source",
+            "|Trees||A &amp; B (2009). J. 1. Two trees.|",
+            "reference/bibliography/#ref-sanders",
+        )
+    ]
+
+
+def test_other_pages_list_nothing():
+    assert listed("ring", FORMULAS + CLAIMS) == []

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.answer import answer, dump, reply
-from engine.calculator import load
+from engine.answer import answer, dump, read_inputs, reply
+from engine.calculator import load, names
 
 # Asked in a fresh interpreter, for the test's own has imported everything.
 HEAVY = {"argparse", "html.parser", "random", "pathlib", "subprocess", "decimal", "datetime"}
@@ -224,3 +224,22 @@ def test_the_engine_starts_without_heavy_modules():
     code = "import engine.answer, sys; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not HEAVY & set(done.stdout.split())
+
+
+def test_an_input_that_was_renamed_is_read_by_both_names():
+    calculator = replace(load("gradient_sync"), formerly={"ranks": "world_size"})
+    values, errors, problems = read_inputs(calculator, {"values": {"ranks": "16"}})
+    assert (values["world_size"], errors, problems) == (16, {}, [])
+
+
+def test_an_input_that_is_gone_is_said_to_be_gone():
+    calculator = replace(load("gradient_sync"), formerly={"nodes": ""})
+    values, _, problems = read_inputs(calculator, {"values": {"nodes": "16"}})
+    assert values == calculator.defaults
+    assert problems == ["the input 'nodes' of an older version is gone; what it set has no effect"]
+
+
+def test_former_names_lead_to_inputs_there_are():
+    for calculator in map(load, names()):
+        assert not {*calculator.formerly} & {*calculator.fields}
+        assert {*calculator.formerly.values()} <= {*calculator.fields, ""}

@@ -56,6 +56,7 @@ if (document.querySelector("[data-file]")) {
 if (document.querySelector("[data-job], [data-use-job]")) {
   whenLoaded(async () => (await import("./calculator/job.js")).carryJob(find));
 }
+if (/[?&]made=/.test(location.search)) whenLoaded(() => import("./page/older.js"));
 if (document.querySelector("[data-tabs]")) listenToTabs(address.permalink);
 if (document.querySelector("[data-links]")) whenLoaded(() => import("./charts/links.js"));
 if ("embedded" in document.documentElement.dataset) whenLoaded(() => import("./page/embedded.js"));

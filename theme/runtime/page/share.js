@@ -31,7 +31,17 @@ function linkOf(button, permalink) {
   const receipt = button.closest("[popover]");
   const own = receipt && !receipt.matches("[data-receipt-for]");
   const link = own ? receipt.querySelector("[data-permalink]") : null;
-  return link ? new URL(link.getAttribute("href") ?? "", location.href).href : permalink();
+  return dated(link ? new URL(link.getAttribute("href") ?? "", location.href).href : permalink());
+}
+
+/** A state in a link has the day it was made, so that a later page can tell what has changed since. */
+function dated(address) {
+  const url = new URL(address);
+  url.searchParams.delete("made");
+  if (!url.search) return url.href;
+  const rest = url.search, today = new Date().toISOString().slice(0, 10);
+  url.search = `${rest}&made=${today}`;
+  return url.href;
 }
 
 /** The calculator as it stands, in the form that the button names. @param {HTMLElement} button */
