@@ -8,6 +8,7 @@ import datetime
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 
 from builder.article import Article
 from builder.problem import Problem
@@ -24,8 +25,20 @@ _DATED = re.compile(r"(?P<date>\d{4}-\d\d-\d\d): (?P<what>.+)")
 _NUMBER = re.compile(r"\[\[([a-z][a-z0-9_]*)\.")
 
 
-def listed(articles: Iterable[Article], headings: Mapping[str, tuple[Heading, ...]]) -> str:
-    """Return the list as JSON; "" without a page of corrections.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A number that has changed: when, what, where it is told, the calculators it concerns."""
+
+    date: str
+    title: str
+    url: str
+    calculators: tuple[str, ...]
+
+
+def found(
+    articles: Iterable[Article], headings: Mapping[str, tuple[Heading, ...]]
+) -> tuple[Change, ...]:
+    """Return all changes, the newest first; none without a page of corrections.
 
     Args:
         articles: all of them.
@@ -33,18 +46,23 @@ def listed(articles: Iterable[Article], headings: Mapping[str, tuple[Heading, ..
     """
     page = _page(articles)
     if page is None:
-        return ""
+        return ()
     ids = [heading.id for heading in headings[page.source] if heading.level == 2]
-    changes = []
-    for (_, title, text), anchor in zip(_sections(page), ids, strict=True):
-        found = _DATED.fullmatch(title)
-        if found:
-            what = found["what"][:1].upper() + found["what"][1:]
-            names = sorted(set(_NUMBER.findall(text)))
-            url = f"{page.url}#{anchor}"
-            one = {"date": found["date"], "title": what, "url": url, "calculators": names}
-            changes.append(one)
-    whole = {"said": SAID, "close": "Close", "changes": changes}
+    return tuple(
+        Change(
+            date=match["date"],
+            title=match["what"][:1].upper() + match["what"][1:],
+            url=f"{page.url}#{anchor}",
+            calculators=tuple(sorted(set(_NUMBER.findall(text)))),
+        )
+        for (_, title, text), anchor in zip(_sections(page), ids, strict=True)
+        if (match := _DATED.fullmatch(title))
+    )
+
+
+def listed(changes: Iterable[Change]) -> str:
+    """Return the list as JSON, with the words in which a page tells it."""
+    whole = {"said": SAID, "close": "Close", "changes": [asdict(one) for one in changes]}
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -54,17 +72,17 @@ def problems(articles: Iterable[Article]) -> list[Problem]:
     wrong: list[Problem] = []
     last = "9999-12-31"
     for line, title, text in _sections(page) if page else ():
-        found = _DATED.fullmatch(title)
+        match = _DATED.fullmatch(title)
         message = ""
-        if not found or not _is_date(found["date"]):
+        if not match or not _is_date(match["date"]):
             message = f"'{title}' does not begin with its date, as in '2026-01-31: what changed'"
-        elif found["date"] > last:
-            message = f"corrections stand the newest first; {found['date']} comes after {last}"
+        elif match["date"] > last:
+            message = f"corrections stand the newest first; {match['date']} comes after {last}"
         elif not _NUMBER.search(text):
             message = f"'{title}' shows no number as it is now, such as [[calculator.output]]"
         if message and page:
             wrong.append(Problem(page.source, line, message))
-        last = found["date"] if found else last
+        last = match["date"] if match else last
     return wrong
 
 

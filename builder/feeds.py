@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from builder.article import Article
+from builder.changes import Change
 from builder.plain import markdown
 
 _SECTIONS = (("guide", "Guides"), ("tool", "Tools"), ("page", "Reference"))
@@ -23,19 +24,24 @@ def sitemap(articles: Iterable[Article], base_url: str) -> str:
     )
 
 
-def atom(articles: Iterable[Article], base_url: str) -> str:
-    """Return the Atom feed (RFC 4287) of the dated articles, the newest first."""
-    dated = sorted(
-        (article for article in articles if article.updated and article.kind != "tab"),
-        key=lambda article: (str(article.updated), article.slug),
-        reverse=True,
-    )
-    newest = f"{dated[0].updated}T00:00:00Z" if dated else "1970-01-01T00:00:00Z"
+def atom(articles: Iterable[Article], base_url: str, changes: Iterable[Change] = ()) -> str:
+    """Return the Atom feed (RFC 4287) of dated articles and of corrections, the newest first."""
+    dated = [
+        (str(one.updated), one.title, one.url, one.summary)
+        for one in articles
+        if one.updated and one.kind != "tab"
+    ]
+    corrected = [
+        (one.date, f"Corrected: {one.title}", one.url, f"A number has changed: {one.title}.")
+        for one in changes
+    ]
+    found = sorted(sorted([*dated, *corrected], key=lambda one: one[2]), key=_date, reverse=True)
+    newest = f"{found[0][0]}T00:00:00Z" if found else "1970-01-01T00:00:00Z"
     entries = "".join(
-        f"<entry><title>{escape(one.title)}</title><id>{escape(base_url + one.url)}</id>"
-        f'<link href="{escape(base_url + one.url)}"/><updated>{one.updated}T00:00:00Z</updated>'
-        f"<summary>{escape(one.summary)}</summary></entry>\n"
-        for one in dated
+        f"<entry><title>{escape(title)}</title><id>{escape(base_url + url)}</id>"
+        f'<link href="{escape(base_url + url)}"/><updated>{date}T00:00:00Z</updated>'
+        f"<summary>{escape(summary)}</summary></entry>\n"
+        for date, title, url, summary in found
     )
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">'
@@ -43,6 +49,10 @@ def atom(articles: Iterable[Article], base_url: str) -> str:
         f'<link href="{escape(base_url)}"/><link rel="self" href="{escape(base_url)}feed.xml"/>'
         f"<author><name>Wallclock</name></author><updated>{newest}</updated>\n{entries}</feed>\n"
     )
+
+
+def _date(entry: tuple[str, ...]) -> str:
+    return entry[0]
 
 
 def llms(articles: Iterable[Article], base_url: str) -> str:

@@ -151,6 +151,7 @@ def _built(
     )
     made = pages.make(parts, memo)
     found = _found(parts, made, options, services, memo)
+    changed = _changes(parts)
     others = {
         **found,
         **_plain(parts, made, options, memo),
@@ -165,9 +166,10 @@ def _built(
                 "embed.js": slim.script(folders.host()),
                 "moved.js": slim.script(folders.mover()),
             },
+            changed,
         ),
         **moved.pages(written, templates, options.base_url),
-        **_changes(parts),
+        **({changes.PATH: changes.listed(changed).encode()} if changed else {}),
     }
     problems = [*tools.problems, *done.problems, *made.problems, *toolbox.unplaced(placed)]
     problems += [*_between(written, texts), *toolbox.wrong_sources(tools, texts.library)]
@@ -201,11 +203,10 @@ def _keeper(folders: Folders, written: tuple[Article, ...], made: Made) -> str:
     return text.replace('LIST = "", MARK = ""', f'LIST = "{article.url}", MARK = "{mark}"')
 
 
-def _changes(parts: Parts) -> dict[str, bytes]:
-    """Return the list of numbers that have changed, if there is a page of them."""
+def _changes(parts: Parts) -> tuple[changes.Change, ...]:
+    """Return the numbers that have changed, as the page of corrections tells them."""
     headings = {source: prose.headings for source, prose in parts.rendered.items()}
-    text = changes.listed(parts.texts.articles, headings)
-    return {changes.PATH: text.encode()} if text else {}
+    return changes.found(parts.texts.articles, headings)
 
 
 def _sheets(folders: Folders) -> dict[str, str]:

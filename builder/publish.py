@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from builder import feeds
 from builder.article import Article
 from builder.assets import Shell, without_fonts
+from builder.changes import Change
 from builder.page import POLICY
 
 
@@ -16,8 +17,12 @@ def extras(
     base_url: str,
     templates: Any,  # noqa: ANN401 (a Jinja environment)
     scripts: Mapping[str, str],
+    changes: Iterable[Change] = (),
 ) -> dict[str, bytes]:
-    """Return path in the output -> content; `scripts` lie beside the home page, where not empty."""
+    """Return path in the output -> content; `scripts` lie beside the home page, where not empty.
+
+    `changes` are numbers that were corrected; the feed names them beside the articles.
+    """
     # 404.html is shown at any depth, so only an address from the host's root leads home.
     home = urlsplit(base_url).path or "/"
     missing = templates.get_template("missing.html").render(
@@ -29,6 +34,6 @@ def extras(
     if base_url:
         found["robots.txt"] += f"Sitemap: {base_url}sitemap.xml\n"
         found["sitemap.xml"] = feeds.sitemap(known, base_url)
-        found["feed.xml"] = feeds.atom(known, base_url)
+        found["feed.xml"] = feeds.atom(known, base_url, changes)
     found |= {name: text for name, text in scripts.items() if text}
     return {name: text.encode() for name, text in found.items()}

@@ -39,8 +39,8 @@ def compared(request: str, calculator: Calculator, display: Display) -> str:
     states = [_state(calculator, one["name"], one["values"]) for one in json.loads(request)]
     told = [f"<p>{escape(f'{one.name}: {one.problem}')}</p>" for one in states if one.problem]
     sound = [one for one in states if one.sound]
-    inputs = _table("Inputs that differ", sound, _inputs(calculator, sound))
-    numbers = _table("Numbers that differ", sound, _numbers(sound, display))
+    inputs = _table("Input", sound, _inputs(calculator, sound))
+    numbers = _table("Number", sound, _numbers(sound, display))
     same = "" if inputs or len(sound) < 2 else "<p>These states have the same inputs.</p>"
     return "".join([*told, same, inputs, _explained(calculator, sound, display), numbers])
 
@@ -106,11 +106,12 @@ def _text(view: View | None, display: Display) -> str:
     return f"{view.text}: {words(view.sentence, display)}" if isinstance(view, Badge) else "–"
 
 
-def _table(title: str, states: list[State], rows: Iterable[tuple[str, list[str]]]) -> str:
+def _table(what: str, states: list[State], rows: Iterable[tuple[str, list[str]]]) -> str:
     found = list(rows)
     if len(states) < 2 or not found:
         return ""
-    return _html(title, ["", *(state.name for state in states)], [(n, *c) for n, c in found])
+    head = [what, *(state.name for state in states)]
+    return _html(f"{what}s that differ", head, [(name, *cells) for name, cells in found])
 
 
 def _html(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

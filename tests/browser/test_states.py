@@ -96,7 +96,7 @@ def test_saved_states_are_compared(visit):
     page.locator("[data-states-compare]").click()
     head = page.locator("[data-states-compared] thead").first
     expect(head).to_contain_text("small", timeout=30_000)
-    assert head.locator("th").all_text_contents() == ["", "the defaults", "small"]
+    assert head.locator("th").all_text_contents() == ["Input", "the defaults", "small"]
 
 
 def test_what_is_exported_is_imported_elsewhere(visit, tmp_path):

@@ -1,6 +1,7 @@
 """The list of numbers that have changed is the page of corrections, read by the build."""
 
 import json
+import re
 
 from tests.each import each
 
@@ -55,3 +56,13 @@ def test_a_section_that_cannot_be_listed_is_named_with_its_line(live, old, new, 
     assert len(problems) == 1
     assert problems[0].startswith("content/reference/corrections.md:")
     assert told in problems[0]
+
+
+def test_the_feed_names_corrections_beside_articles(live):
+    with_corrections(live, GOOD)
+    feed = live.build(base_url="https://example.org/w/").output["feed.xml"].decode()
+    assert "<title>Corrected: The speed</title>" in feed
+    ids = re.findall("<id>(.*?)</id>", feed)
+    assert len(ids) == len(set(ids)) > 3
+    dates = re.findall("<entry>.*?<updated>(.*?)</updated>", feed)
+    assert dates == sorted(dates, reverse=True)
