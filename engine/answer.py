@@ -8,29 +8,36 @@ Request: {"calculator": name,
   "fallback": true          use the default for a bad value instead of stopping
   "display": {"binary": bool, "both_ways": bool}
   "only": [output]          the outputs that somebody looks at; all, if it is not there
+  "within": seconds         what would take longer is left for a later request
+  "rest": true              one output is made however long it takes
   "want": {"receipts": [output], "spoken": [output], "table": [output], "csv": [output],
            "trace": [output], "copy": [kind], "compare": [states]}}
            spoken is a chart in words, trace a timeline for Perfetto, copy all of it as a text,
            compare several states as `engine.draw.compare` takes them
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
-  "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...}}
+  "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...},
+  "later": [output]         where something was left}
 """
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Hashable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from engine.basis.inputs import Choice, InputError, Number, Order, Scalar, Switch, Text
 from engine.basis.text import Display, plain
 from engine.basis.views import View
+from engine.budget import Budget, Clock, Told, told
 from engine.calculator import Calculator, Lazy, changed, field_of, load, make
 from engine.draw.wire import view_json
 
 
-def answer(request: str) -> str:
-    """Return the reply to a request; both are JSON texts as in the module's docstring."""
-    return dump(reply(json.loads(request)))
+def answer(request: str, clock: Clock | None = None) -> str:
+    """Return the reply to a request; both are JSON texts as in the module's docstring.
+
+    Nothing is left for later without a clock, which the engine does not have itself.
+    """
+    return dump(reply(json.loads(request), clock))
 
 
 def dump(value: object) -> str:
@@ -38,35 +45,49 @@ def dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def reply(request: Mapping[str, Any]) -> dict[str, Any]:
+def reply(request: Mapping[str, Any], clock: Clock | None = None) -> dict[str, Any]:
     """Return the reply to a request as plain data."""
     calculator = load(request["calculator"])
     display = Display(**request.get("display", {}))
     values, errors, problems = read_inputs(calculator, request)
-    stop = errors and not request.get("fallback")
     want = request.get("want", {})
-    views = None if stop else _views(calculator, values, request.get("only"), want)
-    return {
+    stop = errors and not request.get("fallback")
+    seen = Told() if stop else _told(calculator, values, display, request, clock)
+    found = {
         "calculator": calculator.name,
         "inputs": {name: _input(calculator, name, values, errors) for name in calculator.fields},
         "problems": problems,
         "query": [[f"{calculator.name}.{k}", v] for k, v in changed(calculator, values).items()],
-        "outputs": None if views is None else _outputs(views, display),
-        "extra": _extra(calculator, views or {}, values, display, want),
+        "outputs": None if stop else seen.outputs,
+        "extra": _extra(calculator, seen.views, values, display, want),
     }
+    return {**found, "later": seen.later} if seen.later else found
 
 
-def _views(
+def _told(
     calculator: Calculator,
     values: Mapping[str, Scalar],
-    only: Iterable[str] | None,
-    want: Mapping[str, list[str]],
-) -> dict[str, View]:
+    display: Display,
+    request: Mapping[str, Any],
+    clock: Clock | None,
+) -> Told:
     """Return the views that somebody looks at or has opened."""
-    lazy = solved(calculator.name, make(calculator, values))
+    only, want = request.get("only"), request.get("want", {})
     asked = {name for names in want.values() for name in names}
-    looked_at = None if only is None or "copy" in want else {*only, *asked}
-    return lazy.made(looked_at)
+    write = partial(view_json, display=display)
+    lazy = solved(calculator.name, make(calculator, values))
+    if "copy" in want:
+        return told(lazy, None, write)
+    chosen = None if only is None else {*only, *asked}
+    if clock is None or "within" not in request:
+        return told(lazy, chosen, write)
+    budget = Budget(
+        clock=clock,
+        within=request["within"],
+        calculator=calculator.name,
+        rest=request.get("rest", False),
+    )
+    return told(lazy, chosen, write, budget, needed=asked)
 
 
 @lru_cache(maxsize=8)
@@ -138,10 +159,6 @@ def _input(
         "changed": value != calculator.defaults[name],
         "error": errors.get(name),
     }
-
-
-def _outputs(views: Mapping[str, View], display: Display) -> dict[str, Any]:
-    return {name: view_json(view, display) for name, view in views.items()}
 
 
 def _extra(

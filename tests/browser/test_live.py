@@ -16,6 +16,23 @@ from tests.browser.reading import (
 )
 
 pytestmark = pytest.mark.browser
+# What happens first: the number, the curve marked as late, or the curve itself.
+SLOW_AND_QUICK = """() => {
+  const of = (tag) => document.querySelector(`${tag}[data-of=zero_2_lab]`);
+  const figure = of("figure[data-output=curve]");
+  const add = (event) => window.events.at(-1) === event || window.events.push(event);
+  window.events = [];
+  new MutationObserver((found) => {
+    if (found.some(({ target }) => target !== figure)) add("curve");
+    else if (figure.matches("[data-behind]")) add("late");
+  }).observe(figure, { attributes: true, childList: true, subtree: true });
+  new MutationObserver(() => add("number")).observe(
+    of(".number[data-output=step_time]"), { childList: true, subtree: true, characterData: true });
+}"""
+SET = """(one, value) => {
+  one.value = value;
+  one.dispatchEvent(new Event("input", { bubbles: true }));
+}"""
 
 
 def test_a_change_before_the_engine_is_there_is_answered_when_it_comes(visit):
@@ -219,3 +236,17 @@ def test_a_page_without_calculators_starts_no_engine(visit, watch):
     page = visit("404.html")
     page.wait_for_load_state("networkidle")
     assert not [url for url in watch.requests if "worker" in url or ".wasm" in url]
+
+
+def test_a_number_does_not_wait_for_a_curve_that_takes_long(visit):
+    page = visit("guides/zero-2/")
+    live(page, "zero_2_lab")
+    page.locator("figure[data-of=zero_2_lab][data-output=curve]").scroll_into_view_if_needed()
+    page.evaluate(SLOW_AND_QUICK)
+    slider = page.locator("input[data-slide=micro_batches][data-of=zero_2_lab]").first
+    for value in ("700", "300", "650"):  # after the first it is known what the curve costs
+        page.evaluate("() => { window.events = []; }")
+        slider.evaluate(SET, value)
+        page.wait_for_function("() => window.events.at(-1) === 'curve'", timeout=60_000)
+    *at_once, last = page.evaluate("() => window.events")
+    assert (set(at_once), last) == ({"number", "late"}, "curve")

@@ -27,6 +27,17 @@ def test_no_page_sends_more_than_its_share(site, address):
     assert sum(sent(file) for file in set(own)) <= MOST
 
 
+@each("address", PAGES)
+def test_every_calculator_that_a_page_asks_has_all_that_it_needs(site, address):
+    html = (site / address / "index.html").read_text("utf-8")
+    archives = json.loads(_first(r"data-archives='([^']*)'", html) or "{}")
+    parts = re.findall(r'<[^>]*\bdata-of="([^"]+)"[^>]*>', html)
+    receipts = re.findall(r'<[^>]*\bdata-of="([^"]+)"[^>]*\bdata-receipt-for=[^>]*>', html)
+    # A receipt alone is that of a finished number, which nobody asks for.
+    alone = {name for name in parts if parts.count(name) == receipts.count(name)}
+    assert set(parts) - alone == set(archives)
+
+
 def named(page: Path, found: list[tuple[str, str]]) -> list[Path]:
     """Return the files that a page's attributes name."""
     addresses = {address for pair in found for address in pair if address}

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -243,3 +244,18 @@ def test_former_names_lead_to_inputs_there_are():
     for calculator in map(load, names()):
         assert not {*calculator.formerly} & {*calculator.fields}
         assert {*calculator.formerly.values()} <= {*calculator.fields, ""}
+
+
+def test_what_is_left_for_later_is_named_and_comes_when_it_is_asked_for():
+    ticks, values = count(0.0, 1e-4), {"port": "3.21e10"}
+    asked = {"calculator": "gradient_sync", "values": values, "within": 0.0}
+    answered = reply(asked, lambda: next(ticks))
+    assert answered["later"]
+    assert not set(answered["outputs"]) & set(answered["later"])
+    assert {*answered["outputs"], *answered["later"]} == set(ask()["outputs"])
+    rest = ask(values=values, only=answered["later"])
+    assert list(rest["outputs"]) == [k for k in ask()["outputs"] if k in answered["later"]]
+
+
+def test_without_a_clock_nothing_is_left_for_later():
+    assert "later" not in ask(within=0.0)

@@ -21,6 +21,7 @@ LAYERS = (
     {"draw"},
     {"form"},
     {"calculators", "plan_run"},
+    {"budget"},
     {"answer"},
     {"__main__"},
 )

@@ -26,7 +26,8 @@ import { listenToTabs } from "./page/tabs.js";
 import { prepareScene } from "./player/scene.js";
 
 document.querySelector("[data-asleep]")?.remove();
-const live = all("[data-of]");
+// A receipt alone is that of a finished number, for other inputs than the reader's.
+const live = all("[data-of]:not([data-receipt-for])");
 const names = [...new Set(live.map((element) => element.dataset.of ?? ""))];
 const address = createAddress(names, settingNames());
 

@@ -4,7 +4,7 @@ import { offerActions } from "./calculator/actions.js";
 import { createCalculator } from "./calculator/calculator.js";
 import { showField } from "./calculator/fields.js";
 import { openReceipts, showReceipts } from "./calculator/receipts.js";
-import { isBehind, showViews, wantedExtras, wantedViews } from "./calculator/views.js";
+import { isBehind, showViews, viewsBehind, wantedExtras, wantedViews } from "./calculator/views.js";
 import { createEngine } from "./engine/engine.js";
 import { announce } from "./page/announce.js";
 import { hideWrong, showWrong } from "./page/bad_link.js";
@@ -13,7 +13,8 @@ import { keepEngine } from "./page/offline.js";
 import { whenIdle, whenNear } from "./page/start.js";
 import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
 
-const PAUSE = 400;
+const PAUSE = 400; // milliseconds until figures far from the window catch up
+const SOON = 100; // the same of figures in the window that take long
 const LONG = 300; // milliseconds that nobody needs to be told about
 
 /**
@@ -39,16 +40,14 @@ export function createPage(names, address, settings) {
   let drawn = false;
   /** @type {string} */
   let state = "static";
-  /** The reader has paused: now the figures far from the window catch up. */
-  let pause = false;
-  let rest = 0;
+  let timer = 0;
 
   function create(name) {
     return createCalculator({
       name,
       display: settings.display,
-      wanted: () => ({ receipts: openReceipts(name), ...wantedExtras(name, pause) }),
-      only: () => (pause ? undefined : wantedViews(name)),
+      wanted: (rest) => ({ receipts: openReceipts(name), ...wantedExtras(name, rest) }),
+      only: (rest) => (rest ? viewsBehind(name) : wantedViews(name)),
       isText: (input) => partsOf(name, `textarea[name="${input}"]`).length > 0,
       ask(calculator, request) {
         engine.start();
@@ -84,20 +83,20 @@ export function createPage(names, address, settings) {
       drawn = false;
       if (fresh.size) paint();
     });
-    clearTimeout(rest);
-    if (!pause) rest = setTimeout(catchUp, PAUSE);
     for (const [name, { reply, since }] of replies) {
       show(/** @type {any} */ (calculators.get(name)), reply);
       if (since) nextFrame(() => afterPaint(() => performance.measure("update", { start: since })));
       if (since && reply.outputs) announce(firstValue(reply.outputs));
     }
-    pause = false;
+    clearTimeout(timer);
+    timer = setTimeout(catchUp, pauseAfter(replies.map(([, { reply }]) => reply)));
   }
 
   function catchUp() {
-    const late = [...calculators.values()].filter(({ name }) => isBehind(name));
-    pause = late.length > 0;
-    for (const calculator of late) calculator.refresh();
+    if (fresh.size) return; // its frame comes back here
+    for (const calculator of calculators.values()) {
+      if (isBehind(calculator.name)) calculator.catchUp();
+    }
   }
 
   /** @param {string} now @param {string} [sentence] */
@@ -130,7 +129,7 @@ export function createPage(names, address, settings) {
     for (const [input, found] of Object.entries(reply.inputs)) {
       showField(name, input, found, calculator.state.bad[input], calculator.awaits(input));
     }
-    showViews(name, reply, pause, reply.query.length === 0 && !settings.anyOn);
+    showViews(name, reply, reply.query.length === 0 && !settings.anyOn);
     showReceipts(name, reply.extra.receipts ?? {});
     stale(name, reply.outputs === null);
     say(name, reply.problems.join(" "));
@@ -158,6 +157,12 @@ export function createPage(names, address, settings) {
       for (const calculator of calculators.values()) calculator.refresh();
     },
   };
+}
+
+/** How long the reader may rest before what is behind catches up. @param {any[]} replies */
+function pauseAfter(replies) {
+  if (replies.every((reply) => reply.rest)) return 0;
+  return replies.some((reply) => reply.later) ? SOON : PAUSE;
 }
 
 /** The last good result stays, dimmed. @param {string} name @param {boolean} is */

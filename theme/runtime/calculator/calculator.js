@@ -9,27 +9,31 @@
  *     changed: boolean, error: string | null}>,
  *   problems: string[], query: [string, string][],
  *   outputs: Record<string, any> | null, extra: Record<string, Record<string, string>>,
- *   asked?: string[],
- * }} Reply `asked`: the views that the request named; without it, all
+ *   later?: string[], asked?: string[], rest?: boolean,
+ * }} Reply `later`: views that would have taken too long; `asked`: those that the request named;
+ *   `rest`: nothing changed, it brings what was left behind
  */
 
 import { merged, noChange, touched } from "./change.js";
 import { createHistory } from "./history.js";
+
+/** Seconds until a reply; a view that takes longer comes later, unless the reader goes on. */
+const WITHIN = 0.03;
 
 /**
  * @param {{
  *   name: string,
  *   ask: (calculator: string, request: string) => Promise<string | null>,
  *   display: () => Record<string, boolean>,
- *   wanted: () => Record<string, string[]>,
- *   only: () => string[] | undefined,
+ *   wanted: (rest: boolean) => Record<string, string[]>,
+ *   only: (rest: boolean) => string[],
  *   isText: (input: string) => boolean,
  *   onWait: () => void,
  *   onReply: (reply: Reply, since: number) => void,
  *   onFailure: (error: Error) => void,
  * }} parts `wanted` lists the extras to renew with every reply,
- *   `only` the views that are looked at, if not all; `isText` says that an input is a text of
- *   several lines; `since` is when the change began
+ *   `only` the views that are looked at, or that were left behind; `isText` says that an input is
+ *   a text of several lines; `since` is when the change began
  */
 export function createCalculator({ name, ask, display, wanted, only, isText, ...on }) {
   const history = createHistory();
@@ -45,6 +49,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
   /** @type {Change} what the engine is being asked now */
   let running = noChange();
   let fallback = false;
+  let rest = false;
   /** What was wrong in the address, said until the reader changes something. */
   let wrong = { errors: /** @type {[string, string][]} */ ([]), problems: /** @type {string[]} */ ([]) };
   let since = 0;
@@ -54,7 +59,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
 
   /** @param {Change} change */
   function request(change) {
-    const want = structuredClone(wanted());
+    const want = structuredClone(wanted(rest));
     for (const { kind, output } of extras) {
       want[kind] = [...new Set([...(want[kind] ?? []), output])];
     }
@@ -68,7 +73,8 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
       nudge: change.nudge,
       display: display(),
       want,
-      only: only(),
+      only: only(rest),
+      within: WITHIN,
       ...(fallback ? { fallback } : {}),
     };
   }
@@ -81,7 +87,8 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     const before = { values: base, typed: replaced(change) };
     if (change.base) [base, bad] = [change.base, {}];
     [next, since, keep, busy, running] = [null, 0, true, true, change];
-    const message = request(change);
+    const message = { ...request(change), rest };
+    rest = false;
     if (started) on.onWait();
     const text = await ask(name, JSON.stringify(message)).catch(on.onFailure);
     busy = false;
@@ -101,7 +108,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
 
   /**
    * @param {Reply} found
-   * @param {{typed: Record<string, string>, only?: string[]}} message
+   * @param {{typed: Record<string, string>, only: string[], rest: boolean}} message
    * @param {Change} change
    * @param {import("./history.js").State | null} before null when the change is an undo itself
    * @param {number} started
@@ -126,6 +133,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     }
     fallback = false;
     found.asked = message.only;
+    found.rest = message.rest;
     reply = found;
     on.onReply(found, started);
   }
@@ -160,6 +168,12 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     send,
     /** Ask again with what is there, for other units or for the first reply. */
     refresh() {
+      change({});
+    },
+    /** Ask for the views that were left behind, unless the reader goes on. */
+    catchUp() {
+      if (busy || next) return;
+      rest = true;
       change({});
     },
     /** @param {Values} values as they stand in the address; bad ones are reported and not used */

@@ -10,35 +10,36 @@ import { outdate, showTables } from "./tables.js";
 
 /** What each place shows now, so that an unchanged view costs nothing. */
 const shown = new WeakMap();
-/** Figures far from the window that show an older result. @type {Set<HTMLElement>} */
+/** Figures that show an older result: far from the window, or slow to make. @type {Set<HTMLElement>} */
 const behind = new Set();
 
 /**
  * @param {import("./calculator.js").Reply} reply
  * @param {string} calculator
- * @param {boolean} everywhere also in figures far from the window
  * @param {boolean} asBuilt the reply is what the page was built with
  */
-export function showViews(calculator, reply, everywhere, asBuilt) {
+export function showViews(calculator, reply, asBuilt) {
   if (!reply.outputs) return;
   for (const place of partsOf(calculator, "[data-output]")) {
     const name = place.dataset.output ?? "";
     const view = reply.outputs[name];
+    const late = Boolean(reply.later?.includes(name));
+    const right = asBuilt && !shown.has(place);
+    place.toggleAttribute("data-behind", late && !right);
     if (!view) {
-      // There is none for these inputs, or nobody asked for it: the figure was not near then.
-      const asked = !reply.asked || reply.asked.includes(name);
-      const right = everywhere || asked || (asBuilt && !shown.has(place));
-      if (right) behind.delete(place);
-      else behind.add(place);
+      // There is none for these inputs, it takes long, or nobody asked for it: it was not near then.
+      if (late) behind.add(place);
+      else if (right || reply.asked?.includes(name)) behind.delete(place);
+      else if (!reply.rest) behind.add(place);
       continue;
     }
     const text = JSON.stringify(view);
+    behind.delete(place);
     if (shown.get(place) === text) continue;
-    if (!everywhere && !isNear(place)) {
+    if (!reply.rest && !isNear(place)) {
       behind.add(place);
       continue;
     }
-    behind.delete(place);
     shown.set(place, text);
     showTitle(place, view);
     (KINDS[view.kind] ?? showFragment)(place, view);
@@ -55,6 +56,13 @@ export function showViews(calculator, reply, everywhere, asBuilt) {
 /** @param {string} calculator @returns {boolean} whether a figure of it shows an older result */
 export function isBehind(calculator) {
   return [...behind].some((place) => place.dataset.of === calculator);
+}
+
+/** @param {string} calculator @returns {string[]} what is behind, and near the window if any is */
+export function viewsBehind(calculator) {
+  const places = [...behind].filter((place) => place.dataset.of === calculator);
+  const near = places.filter(isNear);
+  return (near.length ? near : places).map(({ dataset }) => dataset.output ?? "");
 }
 
 /**

@@ -12,8 +12,9 @@ import { forget, keep, kept, memoryOf } from "./snapshot.js";
 const ROOT = "/wallclock";
 const IDLE = 1500; // milliseconds without a request before the snapshot is made
 
-/** @type {(request: string) => string} */
+/** @type {(request: string, clock: () => number) => string} */
 let answer;
+const clock = () => performance.now() / 1000;
 /** @type {(archive: Uint8Array) => void} */
 let add;
 /** What calculators need, by address. @type {Map<string, Promise<Uint8Array>>} */
@@ -99,7 +100,7 @@ async function respond({ id, request, needs }) {
   clearTimeout(resting);
   try {
     await mount(needs);
-    self.postMessage({ id, reply: answer(request) });
+    self.postMessage({ id, reply: answer(request, clock) });
   } catch (error) {
     if (error.pyodide_fatal_error) {
       // Python is dead: an error outside of any promise tells the page, which restarts it.
