@@ -14,7 +14,7 @@ from engine.simulate.fabric_design import Fabric
 from engine.simulate.fair_share import Link
 
 WIDTH = 720.0
-_TOP, _LEAVES, _NODES, _FOOT = 30.0, 140.0, 296.0, 382.0
+_TOP, _LEAVES, _NODES, _FOOT = 26.0, 108.0, 222.0, 306.0
 _FONT = 23.0
 _HIGH, _SIDE, _NODE = 40.0, 34.0, 154.0
 _DRAWN = 8

@@ -15,10 +15,10 @@ from engine.simulate.folding import folded
 from engine.simulate.topology import PCIE, Topology
 
 PATTERNS: Mapping[str, str] = {
-    "all_reduce": "all-reduce, hierarchical",
-    "all_to_all": "all-to-all, direct",
-    "halves": "every GPU to the other half",
-    "pair": "one message between two GPUs",
+    "all_reduce": "hierarchical all-reduce",
+    "all_to_all": "direct all-to-all",
+    "halves": "message from every GPU to the other half",
+    "pair": "single message",
 }
 
 

@@ -62,7 +62,8 @@ def scene(tell: Teller, inputs: Inputs, result: Result) -> Scene:
         for part in result.played[inputs.pattern].phases:
             frames.append((all_wires(drawn, part.loads), _phase(part)))
     count = found.fabric.plan.num_nodes
-    title = f"{PATTERNS[inputs.pattern].capitalize()} on {count} {noun(count, 'node')}"
+    name = PATTERNS[inputs.pattern]
+    title = f"{name[0].upper()}{name[1:]} on {count:,} {noun(count, 'node')}"
     return fabric_scene(drawn, title, frames, opening=len(frames) - 1)
 
 
