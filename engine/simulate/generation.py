@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.basis.units import Bytes, Count, Operations, Ratio, Seconds, Tokens
+from engine.basis.units import Bytes, Count, Operations, Ratio, Seconds, TokenRate, Tokens
 from engine.catalog.models import Model, head_size
 from engine.formulas.inference import gathered_weights, summed_activations
 from engine.formulas.parameters import dense_layer_parameters
@@ -175,7 +175,7 @@ def _sums(times: Sequence[Seconds]) -> list[Seconds]:
     return found
 
 
-def token_rate(serving: Serving, way: Way) -> Ratio:
+def token_rate(serving: Serving, way: Way) -> TokenRate:
     """Return the new tokens per second of all sequences together, prompts not counted."""
     one = forward_pass(serving, way, 1, serving.prompt + serving.new_tokens / 2)
     return serving.batch / one.time

@@ -1,0 +1,1 @@
+"""A prompt and its tokens on several GPUs, by two ways."""
