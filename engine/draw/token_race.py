@@ -39,8 +39,8 @@ def race_scene(lanes: dict[str, Generated], prompt: Count) -> Scene:
 def _caption(lanes: dict[str, Generated], time: Seconds) -> Text:
     zero, tensor = lanes["zero"], lanes["tensor"]
     return say(
-        "After {t}: ZeRO-3 has made {z} new tokens and each of its GPUs has sent {zb}; tensor "
-        "parallelism has made {n} and sent {nb}.",
+        "After {t}. New tokens with ZeRO-3: {z}, sent by each GPU: {zb}. New tokens with tensor "
+        "parallelism: {n}, sent by each GPU: {nb}.",
         t=(time, SECONDS),
         z=(_made(zero, time), COUNT),
         zb=(zero.sent(time), BYTES),
@@ -60,7 +60,8 @@ def _shapes(lanes: dict[str, Generated], time: Seconds, prompt: Count) -> Iterab
         one, top = lanes[key], 40 + index * _LANE
         yield text(f"{key}.name", 0, top, _FONT, name, "start", "value c-ink")
         yield from _boxes(key, one, time, top + 8, prompt)
-        counts = f"{_made(one, time)} tokens, {_size(one.sent(time))} sent"
+        made = _made(one, time)
+        counts = f"{made} token{'s' if made != 1 else ''}, {_size(one.sent(time))} sent"
         yield text(f"{key}.count", 0, top + _HIGH + 28, _FONT, counts, "start", "c-muted")
 
 
@@ -76,7 +77,7 @@ def _boxes(key: str, one: Generated, time: Seconds, top: float, prompt: Count) -
     for index, width in enumerate(widths):
         part = min(1.0, max(0.0, done - index))
         kind = f"cell c-{_COLORS[key]}"
-        faint, solid = (("fill-opacity", "0.12"),), (("fill-opacity", "0.85"),)
+        faint, solid = (("fill-opacity", "0.12"),), (("fill-opacity", "0.5"),)
         yield rect(f"{key}.e{index}", (left, top), (width, _HIGH), kind, faint)
         yield rect(f"{key}.d{index}", (left, top), (width * part, _HIGH), kind, solid)
         left += width + _GAP

@@ -66,7 +66,7 @@ def rates(inputs: Inputs, result: Result) -> Lines:
         ),
         y=Axis(
             label="new tokens per second",
-            quantity=TOKEN_RATE,
+            quantity=COUNT,
             low=min(every) / 2,
             high=3 * max(every),
             scale="log",
