@@ -65,7 +65,13 @@ class Result:
 
     parameters: Annotated[
         Parameters,
-        Told("Parameters of a layer", "P", "hidden size {hidden}", of="model"),
+        Told(
+            "Parameters of a layer",
+            "P",
+            "hidden size {hidden}",
+            assumes=("All matrices and norms of one layer; embedding and output are left out.",),
+            of="model",
+        ),
     ]
     hidden: Annotated[Count, Told(symbol="h", of="model")]
     element: Annotated[Bytes, Told(symbol="e")]
