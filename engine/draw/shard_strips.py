@@ -1,12 +1,21 @@
 """A sharded step as a scene: what every GPU holds of the vector, and its memory, event by event."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from engine.basis.text import Text, say, significant, typeset
 from engine.basis.text import words as written
 from engine.basis.units import BYTES, COUNT, Bytes, Count
 from engine.basis.views import Frame, Scene, Shape
 from engine.catalog.models import TINY_260
+from engine.draw.node_strips import (
+    EDGE_HEIGHT,
+    NODE_GAP,
+    Nodes,
+    edge_curve,
+    edge_frame,
+    node_names,
+)
 from engine.draw.shapes import rect, text
 from engine.tiny.layout import part_names, part_range
 from engine.tiny.trace import Places, Snapshot
@@ -27,6 +36,10 @@ class Step:
         whole: what plain data parallelism holds.
         place: the number of the vector that is followed.
         off: largest difference from one GPU, of the largest parameter.
+        per_node: GPUs of a node, where nodes are drawn; else 0.
+        crossed: bytes that the first node had sent to others at each event, where nodes are drawn.
+        full: the most of them that is drawn.
+        said: phase -> caption, where it is another than usual.
     """
 
     trace: tuple[Snapshot, ...]
@@ -34,19 +47,29 @@ class Step:
     whole: Bytes
     place: Count
     off: float
+    per_node: Count = 0
+    crossed: tuple[Bytes, ...] = ()
+    full: Bytes = 1.0
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 def shard_scene(step: Step) -> Scene:
     """Return one frame for every recorded event, and one that compares with one GPU."""
     ranks = len(step.trace[0].ranks)
-    bottom = _TOP + ranks * (3 * _LINE + _GAP)
-    ground = [*_heads(step), *_names(ranks), *_frame(step, bottom)]
+    bottom = _top(step, ranks - 1) + 3 * _LINE + _GAP
+    nodes = Nodes(step.per_node, step.crossed, step.full)
+    edges = (_LEFT, _x(260), _WIDTH)
+    under = bottom + _CURVE + 40
+    ground = [*_heads(step), *_names(step, ranks), *_frame(step, bottom)]
+    if step.per_node:
+        tops = [_top(step, rank) for rank in range(0, ranks, step.per_node)]
+        ground += [*node_names(tops), *edge_frame(nodes, edges, under)]
     frames = [
         Frame(
             caption=_caption(step, at),
-            shapes=(*ground, *_strips(step, now), *_memory(step, at, bottom)),
+            shapes=(*ground, *_now(step, at, bottom, nodes, edges, under)),
         )
-        for at, now in enumerate(step.trace)
+        for at in range(len(step.trace))
     ]
     last = len(step.trace) - 1
     off = "less than 1e-14" if step.off < 1e-14 else f"up to {significant(step.off, 2)}"
@@ -57,13 +80,13 @@ def shard_scene(step: Step) -> Scene:
                 f"parameters differ by {typeset(off)} of the largest.",
                 n=(260, COUNT),
             ),
-            shapes=(*ground, *_strips(step, step.trace[last]), *_memory(step, last, bottom)),
+            shapes=(*ground, *_now(step, last, bottom, nodes, edges, under)),
         )
     )
     return Scene(
         title="One step, part by part",
         width=_WIDTH,
-        height=bottom + _CURVE + 40,
+        height=under + (EDGE_HEIGHT if step.per_node else 0),
         frames=tuple(frames),
         caption="Three strips per GPU: parameters, gradients, optimizer states, where it holds "
         "them. At the right the number under the mark: parameter and gradient. Below, the memory "
@@ -75,8 +98,21 @@ def _x(place: float) -> float:
     return _LEFT + place * (_WIDTH - _LEFT - _RIGHT) / 260
 
 
-def _top(rank: int) -> float:
-    return _TOP + rank * (3 * _LINE + _GAP)
+def _now(
+    step: Step,
+    at: int,
+    bottom: float,
+    nodes: Nodes,
+    edges: tuple[float, float, float],
+    under: float,
+) -> list[Shape]:
+    shapes = [*_strips(step, step.trace[at]), *_memory(step, at, bottom)]
+    return shapes + (edge_curve(nodes, at, edges, under) if step.per_node else [])
+
+
+def _top(step: Step, rank: int) -> float:
+    nodes = rank // step.per_node + 1 if step.per_node else 0
+    return _TOP + rank * (3 * _LINE + _GAP) + nodes * NODE_GAP
 
 
 def _heads(step: Step) -> list[Shape]:
@@ -91,12 +127,12 @@ def _heads(step: Step) -> list[Shape]:
     return shapes
 
 
-def _names(ranks: int) -> list[Shape]:
+def _names(step: Step, ranks: int) -> list[Shape]:
     shapes = []
     for rank in range(ranks):
-        shapes.append(text(f"gpu{rank}", 2, _top(rank) + 27, 14, f"GPU {rank}", "start"))
+        shapes.append(text(f"gpu{rank}", 2, _top(step, rank) + 27, 14, f"GPU {rank}", "start"))
         for line in range(3):
-            top = _top(rank) + line * _LINE
+            top = _top(step, rank) + line * _LINE
             size = (_x(260) - _LEFT, _LINE - 2)
             shapes.append(rect(f"room{rank}.{line}", (_LEFT, top), size, "port", ()))
     return shapes
@@ -109,7 +145,7 @@ def _strips(step: Step, now: Snapshot) -> list[Shape]:
             held: Places = getattr(own, name)
             if name == "gradients" and now.phase == "start":
                 held = ()
-            top = _top(rank) + line * _LINE
+            top = _top(step, rank) + line * _LINE
             path = "".join(
                 f"M{_x(start):.1f} {top:.1f}H{_x(stop):.1f}v{_LINE - 2:.0f}H{_x(start):.1f}z"
                 for start, stop in _runs(held)
@@ -143,7 +179,7 @@ def _numbers(step: Step, now: Snapshot, rank: int) -> list[Shape]:
         else:
             label = typeset(f"{value * 10**power:.4f}")
         color = "parameters" if letter == "p" else "gradients"
-        y = _top(rank) + 13 + line * 21
+        y = _top(step, rank) + 13 + line * 21
         at = _WIDTH - _RIGHT + 8
         shapes.append(text(f"l{rank}.{line}", at, y, 14, letter, "start", f"c-{color}"))
         shapes.append(text(f"v{rank}.{line}", _WIDTH - 4, y, 14, label, "end"))
@@ -210,7 +246,7 @@ def _memory(step: Step, at: int, bottom: float) -> list[Shape]:
     ]
 
 
-_SAID = {
+_SAID: Mapping[str, str] = {
     "gather": "All-gather: every GPU gets all parameters of the {part}, {n} numbers.",
     "forward": "Forward pass of the {part}, each GPU with its own sequences.",
     "backward": "Backward pass of the {part}: every GPU holds all {n} of its own gradients there.",
@@ -232,7 +268,8 @@ def _caption(step: Step, at: int) -> Text:
             o=(sum(number is not None for number in now.ranks[0].first), COUNT),
         )
     size = len(part_range(TINY_260, now.part)) if now.part else 0
-    words = _SAID[now.phase].replace("{part}", now.part).replace("the layer", "layer")
+    words = step.said.get(now.phase) or _SAID[now.phase]
+    words = words.replace("{part}", now.part).replace("the layer", "layer")
     freed = now.phase == "forward" and at > 0 and step.memory[at] < step.memory[at - 1]
     more = " Its parameters are freed." if freed else ""
     turn = f"Micro-batch {now.micro}. " if now.micro > 0 and step.trace[-1] else ""

@@ -38,6 +38,8 @@ class Setting:
         deviation: of one GPU's step time, over its mean.
         unit: layers that are gathered as one, where parameters are sharded; divides their number.
         again: ranks that gather for the backward pass; 0: those that gather for the forward pass.
+        shard: neighboring ranks that share one copy of the states; 0: all.
+        sum_once: copies sum their gradients with the last micro-batch only.
     """
 
     model: str
@@ -56,6 +58,8 @@ class Setting:
     deviation: Share = 0.01
     unit: Count = 1
     again: Count = 0
+    shard: Count = 0
+    sum_once: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +99,7 @@ def run_of(setting: Setting, zero_stage: Count = 1) -> Run:
         pipeline_parallel=stages,
         sequence_parallel=tensor > 1,
         zero_stage=zero_stage,
+        shard_group=setting.shard,
     )
     training = Training(
         micro_batch_size=1,
@@ -114,7 +119,9 @@ def job(setting: Setting) -> Job:
     layers = max(chunk_sizes(model.num_layers, stages))
     count = max(number for number in range(1, _BLOCKS + 1) if layers % number == 0)
     block = layers // count
-    group = group_of(rank, setting.data_parallel, tensor)
+    shard = setting.shard or setting.data_parallel
+    group = group_of(rank, shard, tensor)
+    copies = group_of(rank, setting.data_parallel // shard, tensor * shard)
     again = group_of(rank, setting.again, tensor) if setting.again else None
     gather, sent = _tensor(rank, tensor, block, _BF16 * setting.tokens * model.hidden_size)
     work = Workload(
@@ -123,6 +130,10 @@ def job(setting: Setting) -> Job:
         backward=block * times.backward,
         parameters=block * dense_layer_parameters(model).matrices / tensor,
         data=nccl_wire(group.ranks, group.nodes, group.bandwidth),
+        replicas=nccl_wire(copies.ranks, copies.nodes, copies.bandwidth)
+        if copies.ranks > 1
+        else None,
+        sum_once=setting.sum_once,
         again=nccl_wire(again.ranks, again.nodes, again.bandwidth) if again else None,
         element=_BF16,
         gradient=setting.gradient,

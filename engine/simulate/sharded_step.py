@@ -9,6 +9,7 @@ from engine.basis import discover
 from engine.basis.units import Bytes, Count, Seconds
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
+from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, States, sharded_states
 from engine.formulas.volumes import zero_bytes_sent
@@ -75,7 +76,8 @@ def sharded(setting: Setting, zero_stage: Count) -> Sharded:
     base = _by_units(job(setting), setting.unit)
     spans = _ran(base, setting, zero_stage)
     parameters = total_parameters(MODELS[setting.model])
-    states = sharded_states(parameters, MIXED_PRECISION, zero_stage, setting.data_parallel)
+    shard = setting.shard or setting.data_parallel
+    states = sharded_states(parameters, MIXED_PRECISION, zero_stage, shard)
     memory = _memory(spans, base, states.total, zero_stage, reshard=setting.reshard)
     moving = [span.op for span in spans if span.op.stream != COMPUTE]
     return Sharded(
@@ -90,18 +92,26 @@ def sharded(setting: Setting, zero_stage: Count) -> Sharded:
             base.work.gradient * parameters,
             base.work.element * parameters,
             zero_stage,
-            setting.data_parallel,
+            shard,
             setting.num_microbatches,
             reshard=setting.reshard,
-        ),
+        )
+        + _sent_across(setting, base.work.gradient * parameters / shard, shard),
         isolated=sum(op.time for op in moving),
         reshard=setting.reshard,
     )
 
 
+def _sent_across(setting: Setting, share: Bytes, shard: Count) -> Bytes:
+    """Return what a rank sends to sum its share of the gradients over all copies."""
+    sums = 1 if setting.sum_once else setting.num_microbatches
+    return sums * ring_bytes_sent(share, setting.data_parallel // shard)
+
+
 def _ran(base: Job, setting: Setting, zero_stage: Count) -> tuple[Span, ...]:
     work = replace(base.work, num_microbatches=setting.num_microbatches)
-    program = discover.module("engine.simulate.programs", PROGRAMS[zero_stage]).program
+    name = PROGRAMS[zero_stage] if base.work.replicas is None else "hybrid_sharded"
+    program = discover.module("engine.simulate.programs", name).program
     return run(program(work))
 
 
@@ -148,7 +158,7 @@ def _memory(
             # The smaller group's share stays from the forward to the backward pass.
             kept = unit * base.work.element / base.work.again.ranks if base.work.again else 0.0
             events.append((by_key[use].end, kept if name[0] == "F" else -kept))
-        if key[0] == "B" and ":" not in key and zero_stage >= 2:
+        if key[0] == "B" and ":" not in key and zero_stage >= 2 and base.work.data.ranks > 1:
             own = by_key.get(f"{key}:gradients")
             at = bisect_left(ends, span.end)
             done = own.end if own else ends[at] if at < len(ends) else span.end

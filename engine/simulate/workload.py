@@ -85,6 +85,7 @@ class Workload:
         parameters: of one layer, on this rank.
         data: the group that shares gradients (and, sharded, parameters).
         replicas: hybrid sharding: the group of ranks with the same shard.
+        sum_once: they sum their shards with the last micro-batch only, not with every one.
         again: the smaller group that the backward pass gathers from: hpZ, or an integer for
             FSDP2's `reshard_after_forward`.
         element: bytes of a parameter on the wire.
@@ -111,6 +112,7 @@ class Workload:
     parameters: Parameters
     data: Wire
     replicas: Wire | None = None
+    sum_once: bool = False
     again: Wire | None = None
     element: Bytes = 2.0
     gradient: Bytes = 2.0

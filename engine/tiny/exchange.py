@@ -19,16 +19,23 @@ class Exchange:
     Attributes:
         ranks: how many there are.
         sent: what was sent ("gradients", "parameters", "activations") -> numbers per rank.
+        pairs: (source, target) -> numbers that went from one to the other.
     """
 
     ranks: Count
     sent: dict[str, list[int]] = field(default_factory=dict)
+    pairs: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def send(self, source: int, target: int, content: Sequence[float], kind: str) -> Vector:
         """Return what arrives at `target`; a rank that keeps its own sends nothing."""
         if source != target:
-            self.sent.setdefault(kind, [0] * self.ranks)[source] += len(content)
+            self.count(source, target, len(content), kind)
         return list(content)
+
+    def count(self, source: int, target: int, numbers: Count, kind: str) -> None:
+        """Note that so many numbers went from `source` to `target`."""
+        self.sent.setdefault(kind, [0] * self.ranks)[source] += numbers
+        self.pairs[source, target] = self.pairs.get((source, target), 0) + numbers
 
     def all_reduce(self, buffers: Sequence[Sequence[float]], kind: str) -> list[Vector]:
         """Return the sum of all buffers, once for every rank."""

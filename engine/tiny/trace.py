@@ -29,11 +29,13 @@ class Snapshot:
     Attributes:
         step: 1 for the first.
         phase: "start", "backward", "all_reduce", "reduce_scatter", "adam", "all_gather"; and
-            "gather", "forward" where parameters come only for a while.
+            "gather", "forward" where parameters come only for a while, "node_gather" where they
+            come from a second copy in the node.
         part: of the model, where the phase is about one; else empty.
         micro: of which micro-batch, from 1; 0 where the phase is about none.
         ranks: what each holds.
         sent: kind -> numbers that each rank has sent since the start.
+        crossed: numbers that the first node has sent to other nodes since the start.
     """
 
     step: int
@@ -42,6 +44,7 @@ class Snapshot:
     sent: Mapping[str, tuple[int, ...]]
     part: str = ""
     micro: int = 0
+    crossed: int = 0
 
 
 Recorder = Callable[[Snapshot], None]
@@ -129,6 +132,13 @@ def passing(
         for rank, own in enumerate(base.ranks)
     ]
     return replace(base, phase=phase, part=part, micro=micro, ranks=tuple(ranks))
+
+
+def laid(base: Snapshot, rank: int, places: range, numbers: Sequence[float]) -> Snapshot:
+    """Return the world with parameters at some places of one rank laid over its own."""
+    own = base.ranks[rank]
+    own = replace(own, parameters=_laid(own.parameters, places, numbers))
+    return replace(base, ranks=(*base.ranks[:rank], own, *base.ranks[rank + 1 :]))
 
 
 def _laid(whole: Places, places: range, numbers: Sequence[float]) -> Places:

@@ -6,11 +6,12 @@ from functools import lru_cache
 
 from engine.basis.units import Bytes, Count
 from engine.formulas.states import MIXED_PRECISION
-from engine.tiny import single
+from engine.tiny import gathered, single
+from engine.tiny.gathered import Sharding
 from engine.tiny.job import Job, example_batch
 from engine.tiny.result import Run, difference
 from engine.tiny.schemes import data_parallel, zero_1, zero_2, zero_3
-from engine.tiny.trace import Snapshot
+from engine.tiny.trace import RankNumbers, Snapshot
 
 # Eight sequences, so that every one of eight ranks has one; two predicted tokens in each.
 BATCH = example_batch(8, 2)
@@ -85,3 +86,30 @@ def sharded_record(
     else:
         run = zero_2.train(job, ranks, trace.append)
     return Record(run=run, alone=_alone(replace(job, num_microbatches=1)), trace=tuple(trace))
+
+
+@lru_cache(maxsize=32)
+def node_record(ranks: Count, sharding: Sharding, num_microbatches: Count) -> Record:
+    """Return one step with sharded parameters on several nodes, recorded part by part."""
+    job = Job(batch=BATCH, steps=1, num_microbatches=num_microbatches)
+    trace: list[Snapshot] = []
+    run = gathered.train(job, ranks, sharding, trace.append)
+    return Record(run=run, alone=_alone(replace(job, num_microbatches=1)), trace=tuple(trace))
+
+
+def memory_of(found: Record) -> tuple[tuple[Bytes, ...], Bytes]:
+    """Return the bytes of the first rank at every event, and those that stay between steps.
+
+    Parameters that are more than its own are there for a while only, in a second copy or gathered,
+    and so is the whole gradient of a part; mixed precision, without activations.
+    """
+    types, own = MIXED_PRECISION, found.run.held[0]
+    least = min(_count(now.ranks[0]) for now in found.trace)
+    extra = tuple(_count(now.ranks[0]) - least for now in found.trace)
+    held = own.size(types)
+    return tuple(held + types.parameter * more for more in extra), held
+
+
+def _count(rank: RankNumbers) -> Count:
+    """Return the parameters and gradients that a rank holds; both take two bytes."""
+    return sum(number is not None for number in (*rank.parameters, *rank.gradients))

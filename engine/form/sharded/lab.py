@@ -79,6 +79,7 @@ _LANES: Mapping[str, str] = {
     COMPUTE: "compute",
     "gather": "all-gather",
     "reduce": "reduce",
+    "across": "all-reduce of shards",
 }
 
 
@@ -86,6 +87,8 @@ def lane_of(key: str, stream: str) -> str:
     """Return the lane of an operation: FSDP2 has a stream for each kind of collective."""
     if stream == COMPUTE:
         return COMPUTE
+    if key.endswith(":replicas"):
+        return "across"
     return "gather" if key.startswith("gather") or key.endswith(":parameters") else "reduce"
 
 

@@ -1,5 +1,6 @@
 """A sharded step of the tiny model: what is told of it on the pages of ZeRO-2 and ZeRO-3."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -201,15 +202,20 @@ def equal(tell: Teller, off: float) -> Badge:
 
 def log(result: Result) -> Table:
     """Return every event with what it left in memory and on the wire."""
+    sent = [HALF * sum(numbers[0] for numbers in now.sent.values()) for now in result.step.trace]
+    return log_table(result.step, "Every event, with bytes held and sent by GPU 0", sent)
+
+
+def log_table(step: Step, title: str, sent: Sequence[Bytes]) -> Table:
+    """Return every event with the memory of GPU 0 and what has been sent by then."""
     rows = []
-    sizes = result.step.memory
-    for number, (now, size) in enumerate(zip(result.step.trace, sizes, strict=True), start=1):
-        sent = sum(numbers[0] for numbers in now.sent.values())
+    events = zip(step.trace, step.memory, sent, strict=True)
+    for number, (now, size, gone) in enumerate(events, start=1):
         phase = now.phase.replace("_", "-")
         micro = str(now.micro) if now.micro else ""
-        rows.append((str(number), phase, now.part, micro, f"{size:,.0f}", f"{sent * HALF:,.0f}"))
+        rows.append((str(number), phase, now.part, micro, f"{size:,.0f}", f"{gone:,.0f}"))
     return Table(
-        title="Every event, with bytes held and sent by GPU 0",
+        title=title,
         columns=("Event", "What", "Part", "Micro-batch", "Held", "Sent"),
         rows=tuple(rows),
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from engine.simulate.programs._passes import Slot, slot_ops, weave
 from engine.simulate.programs._replicated import update
 from engine.simulate.streams import Op
-from engine.simulate.workload import Workload, layer_gradient
+from engine.simulate.workload import Wire, Workload, layer_gradient
 
 
 def sharded(work: Workload, slots: Sequence[Slot]) -> tuple[Op, ...]:
@@ -26,10 +26,24 @@ def sharded(work: Workload, slots: Sequence[Slot]) -> tuple[Op, ...]:
         issued = max(issued, ahead)
         ops += waiting
         own = gathers[place]
-        held = weave(ops, held, slot_ops(work, slot, (own.key,) if own else ()))
+        before = (*((own.key,) if own else ()), *_reduced(work, slots, place))
+        held = weave(ops, held, slot_ops(work, slot, before))
         waiting = _reductions(work, slot) if slot.backward else []
     ops += [*held, *waiting]
     return (*ops, *update(work, ops[-1].key))
+
+
+def _reduced(work: Workload, slots: Sequence[Slot], place: int) -> tuple[str, ...]:
+    """Return the reduction that a backward pass waits for, so that gradients do not pile up.
+
+    FSDP2 holds the next backward pass until the reduce-scatter before the last one has ended. On a
+    single wire the gathers behind it do that by themselves.
+    """
+    two = slots[place - 2] if place >= 2 else None
+    apart = work.again is not None or work.replicas is not None
+    if two is None or not two.backward or not apart or work.data.ranks == 1:
+        return ()
+    return (f"{two.name}:gradients",)
 
 
 def _gather(work: Workload, slots: Sequence[Slot], place: int) -> Op | None:
@@ -54,10 +68,18 @@ def _gather(work: Workload, slots: Sequence[Slot], place: int) -> Op | None:
 
 
 def _reductions(work: Workload, slot: Slot) -> list[Op]:
-    if work.data.ranks == 1:
-        return []
+    """Return what follows a backward pass: the scatter in the group, the sum over the replicas."""
+    scatter = _scatter(work, slot) if work.data.ranks > 1 else None
+    found = [scatter] if scatter else []
+    last = slot.micro == work.num_microbatches - 1
+    if work.replicas and (last or not work.sum_once):
+        found.append(_across(work, work.replicas, slot, scatter.key if scatter else slot.name))
+    return found
+
+
+def _scatter(work: Workload, slot: Slot) -> Op:
     size = layer_gradient(work)
-    scatter = Op(
+    return Op(
         key=f"{slot.name}:gradients",
         stream=work.data.stream,
         time=work.data.scatter(size),
@@ -67,17 +89,17 @@ def _reductions(work: Workload, slot: Slot) -> list[Op]:
         slows=work.slow_down,
         links=(f"layer:{slot.layer + 1}", f"microbatch:{slot.micro + 1}"),
     )
-    if not work.replicas:
-        return [scatter]
-    shard = size / work.data.ranks
-    across = Op(
+
+
+def _across(work: Workload, replicas: Wire, slot: Slot, before: str) -> Op:
+    shard = layer_gradient(work) / work.data.ranks
+    return Op(
         key=f"{slot.name}:replicas",
-        stream=work.replicas.stream,
-        time=work.replicas.all_reduce(shard),
-        after=(scatter.key,),
+        stream=replicas.stream,
+        time=replicas.all_reduce(shard),
+        after=(before,),
         label=f"all-reduce of the shard, layer {slot.layer + 1}",
-        size=work.replicas.sent(shard),
+        size=replicas.sent(shard),
         slows=work.slow_down,
-        links=scatter.links,
+        links=(f"layer:{slot.layer + 1}", f"microbatch:{slot.micro + 1}"),
     )
-    return [scatter, across]

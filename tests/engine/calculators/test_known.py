@@ -19,11 +19,14 @@ NO_STEP = {
     "claims_checked": "checks what published texts say of collectives and schedules",
     "deepspeed_linter": "prices the communication that a file asks for",
     "elasticities": "tells by how much a step changes",
+    "hybrid_measured": "shows each prediction beside what was measured of that very run",
     "published_runs": "shows each prediction beside what was measured of that very run",
     "recompute_measured": "shows one layer beside what was measured of it",
     "tensor_measured": "shows by how much throughput falls, beside what was measured",
 }
-SIMULATED = ("fsdp_knobs", "overlap_schedules", "zero_2_lab", "zero_3_knobs", "zero_3_lab")
+SIMULATED = (
+    *("fsdp_knobs", "hybrid_lab", "overlap_schedules", "zero_2_lab", "zero_3_knobs", "zero_3_lab"),
+)
 RANGED = (
     *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
     *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),

@@ -1,0 +1,1 @@
+"""Hierarchical sharding at real scale."""

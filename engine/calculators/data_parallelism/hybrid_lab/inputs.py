@@ -1,0 +1,142 @@
+"""What the reader changes in the lab of hierarchical sharding, and the step that it gives."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number, Switch
+from engine.basis.units import Bytes, Count, Gbit, Seconds, Share
+from engine.form.fields import LabGpu
+from engine.form.sharded.lab import (
+    LabContention,
+    LabMicro,
+    LabModel,
+    LabPort,
+    LabTokens,
+    simulated,
+)
+from engine.simulate.overlap_job import Setting
+from engine.simulate.sharded_step import Sharded, sharded
+
+PRESETS = {
+    "Full sharding": {"shard": 128},
+    "A second copy in the node (hpZ)": {"shard": 128, "second": True},
+    "Four micro-batches": {"micro_batches": 4},
+    "70B, ports of 50 Gb/s": {
+        "model": "llama-3-70b",
+        "shard": 16,
+        "port": 50 * Gbit,
+        "tokens": 8192,
+    },
+}
+NODE: Count = 8
+_SIZES = (16, 32, 64, 128, 256, 512)
+_told = partial(simulated, ("zhang2022_mics", "zhao2023"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    shard: Annotated[
+        int,
+        Number(
+            label="GPUs that share one copy",
+            low=2,
+            high=512,
+            scale="log2",
+            whole=True,
+            help="It is rounded to a power of two, at most all GPUs.",
+        ),
+    ] = 8
+    second: Annotated[
+        bool,
+        Switch(
+            label="Backward gathers stay in the node",
+            help="A second copy of the parameters in every node: zero_hpz_partition_size=8 in "
+            "DeepSpeed, reshard_after_forward=8 in FSDP2.",
+        ),
+    ] = False
+    micro_batches: LabMicro = 1
+    sums: Annotated[
+        str,
+        Choice(
+            label="Copies add their gradients",
+            options={"once": "once a step", "each": "with every micro-batch"},
+        ),
+    ] = "each"
+    tokens: LabTokens = 4096
+    port: LabPort = 100 * Gbit
+    model: LabModel = "llama-3-8b"
+    ranks: Annotated[str, Choice(label="GPUs", options={str(n): f"{n:,}" for n in _SIZES})] = "128"
+    slow_down: LabContention = 0.0
+    gpu: LabGpu = "h100"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The step, and that of every other width."""
+
+    ran: Sharded
+    width: Count
+    widths: tuple[Count, ...]
+    step_time: Annotated[Seconds, _told("Step", "without its optimizer; {computing} computing")]
+    computing: Share
+    exposed: Annotated[
+        Seconds,
+        _told("Exposed communication", "of {isolated} in all collectives, alone", "communication"),
+    ]
+    isolated: Seconds
+    peak: Annotated[Bytes, _told("States and buffers, at most", "{kept} of it states", "buffers")]
+    kept: Annotated[Bytes, _told("States on each GPU", "between steps", "optimizer")]
+
+
+def width_of(inputs: Inputs) -> Count:
+    """Return the reader's width as a power of two that divides the GPUs."""
+    return int(min(2 ** round(math.log2(inputs.shard)), int(inputs.ranks)))
+
+
+def step_of(inputs: Inputs, shard: Count, tokens: Count = 0) -> Sharded:
+    """Return the step with another width, or another number of tokens."""
+    ranks = int(inputs.ranks)
+    wide = shard > NODE and inputs.second
+    return sharded(
+        Setting(
+            model=inputs.model,
+            gpu=inputs.gpu,
+            tensor_parallel=1,
+            pipeline_parallel=1,
+            data_parallel=ranks,
+            num_microbatches=inputs.micro_batches,
+            tokens=tokens or inputs.tokens,
+            port=inputs.port,
+            slow_down=inputs.slow_down,
+            again=NODE if wide else 0,
+            shard=0 if shard == ranks else shard,
+            sum_once=inputs.sums == "once",
+        ),
+        3,
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    width = width_of(inputs)
+    ran = step_of(inputs, width)
+    return Result(
+        ran=ran,
+        width=width,
+        widths=tuple(2**i for i in range(1, int(inputs.ranks).bit_length())),
+        step_time=ran.seen.length,
+        computing=1 - ran.seen.exposed / ran.seen.length,
+        exposed=ran.seen.exposed,
+        isolated=ran.isolated,
+        peak=ran.peak,
+        kept=ran.states.total,
+    )
+
+
+def plain(inputs: Inputs) -> Inputs:
+    """Return the job without a second copy: what widths are compared with."""
+    return replace(inputs, second=False)

@@ -1,0 +1,137 @@
+"""Published steps of Llama 2 with HSDP and with full sharding, measured beside modelled."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, SECONDS, SHARE, Seconds, Share
+from engine.basis.views import Axis, Bar, Bars, Segment, Table
+from engine.simulate.published_runs import Predicted, predictions
+
+TITLE = "HSDP and full sharding, measured"
+QUESTION = "How long does a published step take with a copy in each node, and with one copy?"
+PRESETS = {"One copy over all": {"shown": "full"}, "All": {"shown": "all"}}
+_FILE = "fms_fsdp_llama.csv"
+_ASSUMES = ("The model's step time of the published configuration, nothing fitted to this page.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    shown: Annotated[
+        str,
+        Choice(
+            label="Runs",
+            options={"all": "all", "node": "HSDP in a node", "full": "full sharding"},
+        ),
+    ] = "node"
+
+
+def _time(label: str, note: str, basis: str) -> Told:
+    sources = ("fms_fsdp",)
+    return Told(label, "", note, "compute", _ASSUMES if basis == "modelled" else (), sources, basis)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The runs, and the first with a copy in each node."""
+
+    runs: tuple[Predicted, ...]
+    measured: Annotated[
+        Seconds, _time("Llama 2 7B, HSDP, measured", "128 A100, 400 Gb/s per node", "measured")
+    ]
+    modelled: Annotated[Seconds, _time("The same, modelled", "", "modelled")]
+    worst: Annotated[Share, _time("Largest error", "of the runs shown", "modelled")]
+
+
+def _is_hybrid(one: Predicted) -> bool:
+    return bool(one.case.run.plan.shard_group)
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the runs that the reader chose."""
+    known = tuple(one for one in predictions() if one.case.row["source_file"] == _FILE)
+    runs = tuple(
+        one for one in known if inputs.shown == "all" or _is_hybrid(one) == (inputs.shown == "node")
+    )
+    first = next(one for one in known if _is_hybrid(one))
+    return Result(
+        runs=runs,
+        measured=first.case.time,
+        modelled=first.time,
+        worst=max(abs(one.error) for one in runs),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "bars": partial(_bars, result),
+        **tell.values("measured", "modelled", "worst"),
+        "table": partial(_table, result),
+    }
+
+
+def _name(one: Predicted) -> str:
+    how = "HSDP" if _is_hybrid(one) else "full"
+    return f"{one.case.row['model']}, {how}"
+
+
+def _bars(result: Result) -> Bars:
+    bars = []
+    for one in result.runs:
+        tokens = one.case.run.training.global_batch_size / 128
+        for kind, time, color in (
+            ("measured", one.case.time, "ink"),
+            ("modelled", one.time, "compute"),
+        ):
+            bars.append(
+                Bar(
+                    key=f"{one.case.row['row_id']}-{kind}",
+                    label=f"{_name(one)}, {kind}",
+                    segments=(Segment(key=kind, label=kind, value=time / tokens, color=color),),
+                )
+            )
+    high = 1.05 * max(segment.value for bar in bars for segment in bar.segments)
+    return Bars(
+        title="Time of a step for each sequence of 4,096 tokens on a GPU",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=high),
+        bars=tuple(bars),
+        caption="128 A100 in 16 nodes with 400 Gb/s of network for each node.",
+    )
+
+
+def _table(result: Result) -> Table:
+    rows = []
+    for one in result.runs:
+        sign = "+" if one.error >= 0 else "−"
+        row = one.case.row
+        rows.append(
+            (
+                _name(one),
+                say("{n}", n=(int(row["mbs"]), COUNT)),
+                row["recompute"],
+                "yes" if "compile=yes" in row["precision"] else "no",
+                say("{t}", t=(one.case.time, SECONDS)),
+                say("{t}", t=(one.time, SECONDS)),
+                say(f"{sign}{{o}}", o=(abs(one.error), SHARE)),
+            )
+        )
+    return Table(
+        title="Measured beside modelled",
+        columns=(
+            "Run",
+            "Sequences per GPU",
+            "Recomputed",
+            "Compiled",
+            "Measured",
+            "Modelled",
+            "Off by",
+        ),
+        rows=tuple(rows),
+    )

@@ -1,0 +1,1 @@
+"""How wide to shard: memory against bytes between nodes."""
