@@ -9,8 +9,8 @@ from engine.basis.views import Shape
 from engine.draw.shapes import rect, text
 
 NODE_GAP = 24.0
-EDGE_HEIGHT = 96.0
-_CURVE = 68.0
+EDGE_HEIGHT = 70.0
+_CURVE = 50.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ def edge_frame(nodes: Nodes, edges: tuple[float, float, float], top: float) -> l
     left, right, _ = edges
     full = words(say("{m}", m=(nodes.full, BYTES)))
     return [
-        text("edge", 2, top + 26, 14, "left", "start"),
-        text("edge of", 2, top + 43, 14, "node 0", "start"),
+        text("edge", 2, top + 20, 14, "left", "start"),
+        text("edge of", 2, top + 37, 14, "node 0", "start"),
         rect("edge axis", (left, top + _CURVE), (right - left, 0.8), "cell c-muted", ()),
         rect("edge all", (left, top), (right - left, 0.8), "cell c-muted", ()),
-        text("edge full", right + 8, top + 6, 14, f"ZeRO-3 {full}", "start"),
+        text("edge full", right + 8, top + 6, 14, f"full {full}", "start"),
     ]
 
 

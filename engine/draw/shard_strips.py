@@ -59,7 +59,7 @@ def shard_scene(step: Step) -> Scene:
     bottom = _top(step, ranks - 1) + 3 * _LINE + _GAP
     nodes = Nodes(step.per_node, step.crossed, step.full)
     edges = (_LEFT, _x(260), _WIDTH)
-    under = bottom + _CURVE + 40
+    under = bottom + _curve(step) + 40
     ground = [*_heads(step), *_names(step, ranks), *_frame(step, bottom)]
     if step.per_node:
         tops = [_top(step, rank) for rank in range(0, ranks, step.per_node)]
@@ -91,6 +91,7 @@ def shard_scene(step: Step) -> Scene:
         caption="Three strips per GPU: parameters, gradients, optimizer states, where it holds "
         "them. At the right the number under the mark: parameter and gradient. Below, the memory "
         "of GPU 0 so far.",
+        opening=last if step.per_node else 0,
     )
 
 
@@ -108,6 +109,11 @@ def _now(
 ) -> list[Shape]:
     shapes = [*_strips(step, step.trace[at]), *_memory(step, at, bottom)]
     return shapes + (edge_curve(nodes, at, edges, under) if step.per_node else [])
+
+
+def _curve(step: Step) -> float:
+    """Return the height of the curve of the memory: less, where another is below it."""
+    return 0.6 * _CURVE if step.per_node else _CURVE
 
 
 def _top(step: Step, rank: int) -> float:
@@ -202,8 +208,8 @@ def _frame(step: Step, bottom: float) -> list[Shape]:
     top = bottom + 14
     whole = say("{m}", m=(step.whole, BYTES))
     return [
-        text("memory", 2, top + _CURVE / 2, 14, "memory", "start"),
-        rect("axis", (_LEFT, top + _CURVE), (_x(260) - _LEFT, 0.8), "cell c-muted", ()),
+        text("memory", 2, top + _curve(step) / 2, 14, "memory", "start"),
+        rect("axis", (_LEFT, top + _curve(step)), (_x(260) - _LEFT, 0.8), "cell c-muted", ()),
         rect("all", (_LEFT, top), (_x(260) - _LEFT, 0.8), "cell c-muted", ()),
         text("alls", _WIDTH - _RIGHT + 8, top + 6, 14, f"DDP {_plain(whole)}", "start"),
     ]
@@ -218,11 +224,11 @@ def _memory(step: Step, at: int, bottom: float) -> list[Shape]:
     top, wide = bottom + 14, (_x(260) - _LEFT) / len(step.memory)
     points = []
     for number, size in enumerate(step.memory[: at + 1]):
-        y = top + _CURVE * (1 - size / step.whole)
+        y = top + _curve(step) * (1 - size / step.whole)
         x = _LEFT + number * wide
         points.append(f"{'M' if not number else 'L'}{x:.1f} {y:.1f}H{x + wide:.1f}")
     now = step.memory[at]
-    y = top + _CURVE * (1 - now / step.whole)
+    y = top + _curve(step) * (1 - now / step.whole)
     return [
         Shape(
             key="curve",

@@ -79,7 +79,8 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 def _name(one: Predicted) -> str:
     how = "HSDP" if _is_hybrid(one) else "full"
-    return f"{one.case.row['model']}, {how}"
+    compiled = ", compiled" if "compile=yes" in one.case.row["precision"] else ""
+    return f"{one.case.row['model'].partition(' (')[0]}, {how}{compiled}"
 
 
 def _bars(result: Result) -> Bars:

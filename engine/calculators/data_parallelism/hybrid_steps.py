@@ -242,4 +242,6 @@ def _verdict(tell: Teller, inputs: Inputs) -> Badge:
 
 def _log(result: Result) -> Table:
     step = result.step
-    return log_table(step, "Every event, with bytes held by GPU 0 and left node 0", step.crossed)
+    return log_table(
+        step, "Every event, with bytes held by GPU 0 and sent by node 0 to node 1", step.crossed
+    )

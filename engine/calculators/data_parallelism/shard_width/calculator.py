@@ -84,9 +84,9 @@ def _curve(tell: Teller, result: Result) -> Lines:
         )
     fits = next((n for n, one in zip(xs, result.along, strict=True)
                  if one.memory <= result.capacity), None)  # fmt: skip
-    rules = [Rule(key="node", label="one node", axis="y", at=float(NODE), color="muted")]
+    rules = [Rule(key="node", label="one node", axis="x", at=float(NODE), color="muted")]
     if fits and fits not in (1.0, float(NODE)):
-        rules.append(Rule(key="fits", label="fits from here on", axis="y", at=fits, color="ink"))
+        rules.append(Rule(key="fits", label="fits from here on", axis="x", at=fits, color="ink"))
     return Lines(
         title="Bytes that leave each node in a step",
         x=tell.axis("shard", "GPUs that share one copy", low=1, high=512, scale="log"),
@@ -132,7 +132,7 @@ def _front(tell: Teller, result: Result) -> Lines:
             Rule(
                 key="capacity",
                 label=tell.say("a GPU has {capacity}"),
-                axis="y",
+                axis="x",
                 at=result.capacity,
                 color="bad",
             ),
