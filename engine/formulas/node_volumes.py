@@ -1,7 +1,7 @@
 """How many bytes leave a node in a step of sharded training, by how wide the states are sharded."""
 
 from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Ratio
+from engine.basis.units import Bytes, Count
 
 NODE_BYTES = Equation(
     name="node_bytes_sent",
@@ -25,9 +25,9 @@ NODE_BYTES = Equation(
 
 
 def node_bytes_sent(
-    parameters: Bytes,
-    gradients: Bytes,
-    crossings: tuple[Ratio, Ratio, Ratio],
+    gathered: Bytes,
+    reduced: Bytes,
+    summed: Bytes,
     shard: Count,
     copies: Count,
     gpus_per_node: Count,
@@ -39,14 +39,13 @@ def node_bytes_sent(
     and in s rings if several copies share a node.
 
     Args:
-        parameters: of all layers, as they are sent.
-        gradients: likewise.
-        crossings: gathers, reduce-scatters and sums of a step that leave the node.
+        gathered: all parameters, times the gathers of a step that leave the node.
+        reduced: all gradients, times the reduce-scatters that do.
+        summed: all gradients, times the sums over the copies that do.
         shard: ranks that share one copy; a divisor of the GPUs of a node, or whole nodes.
         copies: of the states.
         gpus_per_node: all in the job.
     """
-    gathers, reductions, sums = crossings
-    inside = (shard - 1) / shard * (gathers * parameters + reductions * gradients)
+    inside = (shard - 1) / shard * (gathered + reduced)
     share = gpus_per_node / max(shard, gpus_per_node)
-    return inside + 2 * (copies - 1) / copies * share * sums * gradients
+    return inside + 2 * (copies - 1) / copies * share * summed

@@ -69,10 +69,11 @@ def sent(job: Sharers) -> Bytes:
     """Return what a node sends to the others in a step."""
     parameter = _QUANTIZED_PARAMETER if job.quantized else _HALF
     gradient = _QUANTIZED_GRADIENT if job.quantized else _HALF
+    gathers, reductions, sums = crossings(job)
     return node_bytes_sent(
-        parameter * job.parameters,
-        gradient * job.parameters,
-        crossings(job),
+        gathers * parameter * job.parameters,
+        reductions * gradient * job.parameters,
+        sums * gradient * job.parameters,
         job.shard,
         job.ranks // job.shard,
         job.gpus_per_node,

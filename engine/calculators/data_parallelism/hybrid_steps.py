@@ -169,7 +169,7 @@ def solve(inputs: Inputs) -> Result:
     found = node_record(_RANKS, own, micro)
     whole = node_record(_RANKS, Sharding(shard=_RANKS, gpus_per_node=_NODE), micro)
     inside = inputs.scheme == "node"
-    copies = _RANKS // own.shard
+    copies, size = _RANKS // own.shard, SIZE * HALF
     gathers = 0 if inside else micro * (1 if own.second else 2)
     reductions = 0 if inside else micro
     summed = (1 if own.sum_once else micro) if inside else 0
@@ -196,7 +196,7 @@ def solve(inputs: Inputs) -> Result:
         peak=max(memory),
         crossed=crossed[-1],
         crossed_formula=node_bytes_sent(
-            SIZE * HALF, SIZE * HALF, (gathers, reductions, summed), own.shard, copies, _NODE
+            gathers * size, reductions * size, summed * size, own.shard, copies, _NODE
         ),
         full=full,
         less=full / crossed[-1],

@@ -22,6 +22,7 @@ NO_STEP = {
     "hybrid_measured": "shows each prediction beside what was measured of that very run",
     "published_runs": "shows each prediction beside what was measured of that very run",
     "recompute_measured": "shows one layer beside what was measured of it",
+    "shard_width": "counts what a GPU keeps and a node sends",
     "tensor_measured": "shows by how much throughput falls, beside what was measured",
 }
 SIMULATED = (

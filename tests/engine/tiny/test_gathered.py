@@ -58,7 +58,9 @@ def test_what_crosses_between_two_nodes_by_hand(way, micro, numbers):
 @each(("shard", "crossings"), [(2, (0, 0, 1)), (1, (0, 0, 1))])
 def test_what_crosses_is_what_the_formula_says(shard, crossings):
     copies = 4 // shard
-    assert left(shard=shard) == node_bytes_sent(260, 260, crossings, shard, copies, 2)
+    assert left(shard=shard) == node_bytes_sent(
+        *(260 * times for times in crossings), shard, copies, 2
+    )
 
 
 def test_every_node_sends_as_much_as_the_first():

@@ -85,7 +85,10 @@ class Result:
     each: tuple[Bytes, ...]
     best: tuple[Way, ...]
     width: Annotated[Count, Told(symbol="s", of="shard")]
-    copies: Annotated[Count, Told("Copies", "c", "of all states", "data", of="shard")]
+    copies: Annotated[
+        Count,
+        Told("Copies", "c", "of all states", "data", ("All GPUs over the width.",), of="shard"),
+    ]
     memory: Annotated[
         Bytes,
         Told(
