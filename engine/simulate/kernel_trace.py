@@ -4,9 +4,9 @@ The CPU launches one kernel after the other, each launch takes as long as the la
 when it has been launched and the kernel before it has ended. The GPU is idle in between.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from engine.basis.units import Bytes, Operations, Seconds, Share
+from engine.basis.units import Bytes, Count, Operations, Seconds, Share
 from engine.simulate.layer_operators import Operator
 
 
@@ -79,3 +79,52 @@ def trace(operators: tuple[Operator, ...], lengths: tuple[Seconds, ...], launch:
             )
         )
     return Trace(kernels=tuple(found), end=free)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Neighboring kernels that start for the same reason.
+
+    Attributes:
+        late: each starts when its launch is over, on an idle GPU; else they come from the queue.
+        start: when the kernel before the first of them has ended.
+        end: of the last.
+        idle: time without a kernel.
+        ahead: the most that a launch was over before its kernel started.
+        kernels: how many there are.
+    """
+
+    late: bool
+    start: Seconds
+    end: Seconds
+    idle: Seconds
+    ahead: Seconds
+    kernels: Count
+
+
+def stretches(played: Trace) -> tuple[Stretch, ...]:
+    """Return what a reader of the trace would mark: launch-bound here, the CPU ahead there."""
+    found: list[Stretch] = []
+    before = 0.0
+    for one in played.kernels:
+        idle = one.start - before
+        now = Stretch(
+            late=idle > 0,
+            start=before,
+            end=one.end,
+            idle=idle,
+            ahead=one.start - one.ready,
+            kernels=1,
+        )
+        before = one.end
+        if found and found[-1].late == now.late:
+            last = found.pop()
+            now = replace(
+                last,
+                end=now.end,
+                idle=last.idle + idle,
+                ahead=max(last.ahead, now.ahead),
+                kernels=last.kernels + 1,
+            )
+        found.append(now)
+    return tuple(found)

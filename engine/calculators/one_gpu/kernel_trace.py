@@ -6,13 +6,23 @@ from typing import Annotated
 
 from engine.basis.inputs import MICROSECONDS, Choice, Number, Switch
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BANDWIDTH, FLOP_RATE, MICRO, SECONDS, SHARE, Count, Seconds, Share
-from engine.basis.views import Axis, Badge, Lane, Span, Table, Timeline
+from engine.basis.units import (
+    BANDWIDTH,
+    COUNT,
+    FLOP_RATE,
+    MICRO,
+    SECONDS,
+    SHARE,
+    Count,
+    Seconds,
+    Share,
+)
+from engine.basis.views import Axis, Badge, Lane, Rule, Span, Table, Timeline
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.constants import achieved
 from engine.catalog.models import MODELS
 from engine.formulas.roofline import roofline_time
-from engine.simulate.kernel_trace import Kernel, Trace, trace
+from engine.simulate.kernel_trace import Kernel, Stretch, Trace, stretches, trace
 from engine.simulate.layer_operators import layer_operators
 
 TITLE = "A trace of one layer"
@@ -93,6 +103,19 @@ class Result:
     ]
     kernels: Annotated[Count, Told("Kernels", assumes=("One for each operator.",))]
     trace: Trace
+    notes: tuple[Stretch, ...]
+    idle: Annotated[
+        Seconds,
+        Told("GPU idle", assumes=("The time of the layer without any kernel.",)),
+    ]
+    ahead: Annotated[
+        Seconds,
+        Told(
+            "CPU ahead, at most",
+            note="from the end of a launch to the start of its kernel",
+            assumes=("The largest wait of a launched kernel in the queue.",),
+        ),
+    ]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -111,6 +134,9 @@ def solve(inputs: Inputs) -> Result:
         launching=len(operators) * inputs.launch,
         kernels=len(operators),
         trace=played,
+        notes=(found := stretches(played)),
+        idle=sum(one.idle for one in found),
+        ahead=max(one.ahead for one in found),
     )
 
 
@@ -120,8 +146,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("end"),
         "verdict": _verdict(tell, result),
-        "timeline": partial(_timeline, inputs, result),
-        **tell.values("busy", "used", "launching", "kernels"),
+        "timeline": partial(_timeline, tell, inputs, result),
+        **tell.values("busy", "idle", "ahead", "used", "launching", "kernels"),
+        "notes": partial(_notes, tell, result),
         "rows": partial(_rows, tell, result),
     }
 
@@ -140,18 +167,71 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     )
 
 
-def _timeline(inputs: Inputs, result: Result) -> Timeline:
+def _timeline(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
     end = result.end * (1.0 if inputs.shown == "all" else 0.5)
-    spans = [span for one in result.trace.kernels for span in _spans(one) if span.start < end]
+    drawn = [span for one in result.trace.kernels for span in _spans(one)]
+    drawn += [_note(number, one) for number, one in enumerate(result.notes)]
+    spans = [span for span in drawn if span.start < end]
+    launched = result.trace.kernels[-1].ready
     return Timeline(
         title="One layer in a profiler",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.01),
-        lanes=(Lane(key="gpu", label="GPU"), Lane(key="cpu", label="CPU launches")),
+        lanes=(
+            Lane(key="gpu", label="GPU"),
+            Lane(key="cpu", label="CPU launches"),
+            Lane(key="notes", label="what happens"),
+        ),
         spans=tuple(spans),
-        caption="Blue kernels run on the matrix units, green ones stream memory. Click an idle "
-        "place to see what it waits for.",
+        rules=(Rule(key="launched", label="all launched", axis="x", at=launched),)
+        if launched < end
+        else (),
+        caption="Blue kernels run on the matrix units, green ones stream memory. The lowest lane "
+        "says why the kernels above it start when they do. Click an idle place to see what it "
+        "waits for.",
         keys=(("matrix units", "compute"), ("memory", "memory"), ("launch", "communication")),
         player=True,
+    )
+
+
+_LATE = "launch-bound"
+_QUEUED = "CPU ahead"
+
+
+def _note(number: int, one: Stretch) -> Span:
+    """Return the mark of a stretch: what the GPU does there, and what it waits for."""
+    name = _LATE if one.late else _QUEUED
+    return Span(
+        key=f"note-{number}",
+        lane="notes",
+        start=one.start,
+        end=one.end,
+        label=name,
+        color="muted" if one.late else "ink",
+        called=f"{name}, {one.kernels} kernel{'s' if one.kernels > 1 else ''}",
+    )
+
+
+def _notes(tell: Teller, result: Result) -> Table:
+    """Return the marks of the trace in words, one stretch after the other."""
+    rows = []
+    for one in result.notes:
+        length = one.end - one.start
+        rows.append(
+            (
+                _LATE if one.late else _QUEUED,
+                tell.say("{t}", t=(one.start, SECONDS)),
+                tell.say("{t}", t=(length, SECONDS)),
+                tell.say("{n}", n=(one.kernels, COUNT)),
+                tell.say("{t}, {s}", t=(one.idle, SECONDS), s=(one.idle / length, SHARE)),
+                tell.say("{t}", t=(one.ahead, SECONDS)),
+            )
+        )
+    return Table(
+        title="What happens in the trace",
+        columns=("Stretch", "From", "Length", "Kernels", "GPU idle", "CPU ahead, at most"),
+        rows=tuple(rows),
+        caption="Launch-bound: each kernel starts as soon as it is launched, on a GPU that was "
+        "idle. CPU ahead: kernels wait in the queue, and the GPU has no gaps.",
     )
 
 

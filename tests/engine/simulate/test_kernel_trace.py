@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from engine.catalog.models import MODELS
-from engine.simulate.kernel_trace import trace
+from engine.simulate.kernel_trace import stretches, trace
 from engine.simulate.layer_operators import layer_operators
 
 OPERATORS = layer_operators(MODELS["llama-3-8b"], 256, 256, fused=True, flash=True)
@@ -36,3 +36,26 @@ def test_no_kernel_starts_before_it_is_launched_or_before_the_last_has_ended():
 
 def test_a_kernel_of_a_fifth_of_its_launch_keeps_the_gpu_busy_for_about_a_fifth():
     assert played(2e-6, 10e-6).busy == pytest.approx(0.2, abs=0.01)
+
+
+def test_short_kernels_are_one_launch_bound_stretch():
+    (found,) = stretches(played(1.0, 4.0))
+    assert (found.late, found.kernels, found.ahead) == (True, COUNT, 0.0)
+    # A gap of the whole first launch, and of what each later one takes longer than its kernel.
+    assert found.idle == 4.0 + 3.0 * (COUNT - 1)
+
+
+def test_with_long_kernels_the_cpu_runs_ahead_behind_the_first():
+    first, rest = stretches(played(5.0, 1.0))
+    assert (first.late, first.kernels, first.idle) == (True, 1, 1.0)
+    assert (rest.late, rest.idle) == (False, 0.0)
+    assert rest.ahead == 4.0 * (COUNT - 1)
+
+
+def test_stretches_follow_one_another_and_hold_all_idle_time():
+    found = trace(OPERATORS, tuple(float(i % 4 + 1) for i in range(COUNT)), 2.5)
+    marked = stretches(found)
+    assert [one.start for one in marked[1:]] == [one.end for one in marked[:-1]]
+    assert (marked[0].start, marked[-1].end) == (0.0, found.end)
+    assert sum(one.idle for one in marked) == pytest.approx(found.end * (1 - found.busy))
+    assert sum(one.kernels for one in marked) == COUNT

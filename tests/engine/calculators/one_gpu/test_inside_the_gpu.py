@@ -71,3 +71,16 @@ def test_utilization_is_high_where_little_of_the_peak_is_used():
 def test_one_token_waits_for_the_cpu():
     views = traced.compute(replace(traced.inputs(), tokens=1, launch=50e-6))
     assert views["verdict"].text == "Waiting for the CPU"
+
+
+def test_the_trace_is_annotated_with_why_kernels_start():
+    found = traced.compute(traced.inputs())
+    marks = [span for span in found["timeline"].spans if span.lane == "notes"]
+    assert [span.label for span in marks] == [row[0] for row in found["notes"].rows]
+    assert {span.label for span in marks} == {"launch-bound", "CPU ahead"}
+    assert [rule.label for rule in found["timeline"].rules] == ["all launched"]
+
+
+def test_slow_launches_bind_the_whole_layer():
+    found = traced.compute(replace(traced.inputs(), launch=100e-6))
+    assert [row[0] for row in found["notes"].rows] == ["launch-bound"]
