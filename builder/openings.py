@@ -1,12 +1,13 @@
 """The opening figure of a guide as a picture of its own: what lists of guides show."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from builder import slim
 
 _WIDTH, _MARGIN = 460, 12  # of a chart, and around every picture
+_SECONDS = 0.9  # that a state of a moving picture is seen
 _DRAWING = re.compile(r'<svg [^>]*class="(scene|chart-svg)"[^>]*>')
 _TAG = re.compile(r"<svg\b|</svg>")
 _SHEETS = ("10-colors.css", "40-charts.css", "45-scene.css")
@@ -32,8 +33,42 @@ def pictures(html: str, style: str) -> Iterator[str]:
         yield _picture(html, style, found)
 
 
+def moving(drawings: Sequence[str], style: str) -> str:
+    """Return one SVG file that shows the drawings in turn; still, it shows the first.
+
+    Args:
+        drawings: states of one figure, SVG elements.
+        style: from `rules`.
+    """
+    found = [match for one in drawings if (match := _DRAWING.search(one))]
+    states = [_inner(one, match) for one, match in zip(drawings, found, strict=True)]
+    groups = "".join(f'<g class="state s{at}">{inner}</g>' for at, inner in enumerate(states))
+    return _framed(found[0], groups, style + _turns(len(states)))
+
+
+def _turns(count: int) -> str:
+    """Return the rules by which one of so many groups is seen at a time."""
+    length, share = count * _SECONDS, 100 / count
+    delays = "".join(f".s{at}{{animation-delay:{at * _SECONDS:g}s}}" for at in range(count))
+    return (
+        ".state{visibility:hidden}.s0{visibility:visible}"
+        "@media (prefers-reduced-motion:no-preference){"
+        f"@keyframes turn{{0%,{share:.3f}%{{visibility:visible}}"
+        f"{share + 0.001:.3f}%,100%{{visibility:hidden}}}}"
+        f".state{{animation:turn {length:g}s step-end infinite}}{delays}}}"
+    )
+
+
 def _picture(html: str, style: str, found: re.Match[str]) -> str:
-    inner = html[found.end() : _end(html, found.start()) - len("</svg>")].replace(" data-shape", "")
+    return _framed(found, _inner(html, found), style)
+
+
+def _inner(html: str, found: re.Match[str]) -> str:
+    inner = html[found.end() : _end(html, found.start()) - len("</svg>")]
+    return inner.replace(" data-shape", "")
+
+
+def _framed(found: re.Match[str], inner: str, style: str) -> str:
     width, height, place = _scene(found[0]) if found[1] == "scene" else _chart(found[0])
     box = f"{-_MARGIN} {-_MARGIN} {width + 2 * _MARGIN:g} {height + 2 * _MARGIN:g}"
     return (

@@ -58,7 +58,8 @@ class Content:
 
     Addresses with a hash are marks (see builder/addresses.py): `figures` stands for that of its
     charts, "" without any, `archives` for those of what only its calculators need to run. `way` is
-    that of a path's page, `pictures` those of guides by slug, for pages that list them.
+    that of a path's page, `pictures` and `moving` those of guides by slug, still and in motion, for
+    pages that list them.
     """
 
     article: Article
@@ -75,6 +76,7 @@ class Content:
     surface: Surface
     way: Way | None = None
     pictures: Mapping[str, str] = field(default_factory=dict)
+    moving: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -49,6 +49,7 @@ class Parts:
         archives: calculator -> the file of the runtime with all that it needs.
         runtime: path of such a file -> content.
         drawn: the theme's rules of drawings, for pictures that stand alone.
+        moving: slug of a guide -> its opening figure in motion.
     """
 
     texts: Texts
@@ -64,6 +65,7 @@ class Parts:
     archives: Mapping[str, str]
     runtime: Mapping[str, bytes]
     drawn: str
+    moving: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +86,7 @@ def make(parts: Parts, memo: Memo) -> Made:
     """Return all pages."""
     index, places = _index(parts), navigation.places(parts.texts.articles)
     pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
-    opening = _openings(parts)
-    output: dict[str, bytes] = {
-        hashed(f"opening-{slug}.svg", data): data for slug, data in opening.items()
-    }
-    shown_in_lists = {slug: hashed(f"opening-{slug}.svg", data) for slug, data in opening.items()}
+    output, lists = _listed(parts)
     problems: list[Problem] = []
     written: dict[str, Mapping[str, str]] = {}
     facts: dict[str, check.Facts] = {}
@@ -104,7 +102,7 @@ def make(parts: Parts, memo: Memo) -> Made:
         html = _with_lists(with_sizes(resolved.html, shown), article, parts, memo)
         place, drawn = places[article.source], next(iter(figures), "")
         content = _content(article, html, parts, place, marked, charts=bool(drawn))
-        content = _with_guides(content, parts, shown_in_lists)
+        content = _with_guides(content, parts, *lists)
         made, found = _page(content, parts, memo)
         archives, shared = _archives(article, parts, memo)
         where = addresses.of_page(shell, drawn, archives)
@@ -123,6 +121,16 @@ def _seen_from(article: Article, pictures: Mapping[str, str], parts: Parts) -> d
     return {root + pictures[path]: data for path, data in parts.images.items()}
 
 
+def _listed(parts: Parts) -> tuple[dict[str, bytes], tuple[Mapping[str, str], Mapping[str, str]]]:
+    """Return the guides' opening figures by path, and slug -> path of the still and the moving."""
+    output: dict[str, bytes] = {}
+    names: list[dict[str, str]] = []
+    for kind, found in (("opening", _openings(parts)), ("moving", parts.moving)):
+        names.append({slug: hashed(f"{kind}-{slug}.svg", data) for slug, data in found.items()})
+        output |= {names[-1][slug]: data for slug, data in found.items()}
+    return output, (names[0], names[1])
+
+
 def _openings(parts: Parts) -> dict[str, bytes]:
     """Return slug -> picture of the figure that the guide opens with.
 
@@ -138,17 +146,20 @@ def _openings(parts: Parts) -> dict[str, bytes]:
     return found
 
 
-def _with_guides(content: Content, parts: Parts, pictures: Mapping[str, str]) -> Content:
+def _with_guides(
+    content: Content, parts: Parts, pictures: Mapping[str, str], moving: Mapping[str, str]
+) -> Content:
     """Return the content of a page that lists guides with their pictures; any other as it is."""
     article = content.article
     if article.kind == "home":
-        return replace(content, pictures=pictures)
+        return replace(content, pictures=pictures, moving=moving)
     if article.kind != "path":
         return content
     prose = {source: made.html for source, made in parts.rendered.items()}
     way = paths.way(article, parts.texts.articles, prose, page.root_of(article.url))
     own = {step.guide.slug: pictures.get(step.guide.slug, "") for step in way.steps}
-    return replace(content, way=way, pictures=own)
+    turning = {slug: moving[slug] for slug in own if slug in moving}
+    return replace(content, way=way, pictures=own, moving=turning)
 
 
 def _index(parts: Parts) -> Index:

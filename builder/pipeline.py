@@ -25,6 +25,7 @@ from builder import (
     pages,
     panels,
     paths,
+    previews,
     publish,
     rendering,
     slim,
@@ -42,6 +43,7 @@ from builder.page import Surface
 from builder.pages import Made, Parts
 from builder.problem import Problem
 from builder.progress import Report
+from builder.prose import Prose
 from builder.search import documents
 from builder.services import Services
 from builder.typesetting import typeset
@@ -148,6 +150,7 @@ def _built(
         archives=dressed.calculators,
         runtime=dressed.files,
         drawn=openings.rules(_sheets(folders)),
+        moving=_moving(articles, tools, services, memo, keys, layout, folders),
     )
     made = pages.make(parts, memo)
     found = _found(parts, made, options, services, memo)
@@ -177,6 +180,22 @@ def _built(
     known = {problem.path for problem in problems}
     problems += pages.check_all(output, parts, made, known)
     return Built(output=output, problems=tuple(sorted(set(problems))))
+
+
+def _moving(
+    articles: list[tuple[Article, Prose]],
+    tools: toolbox.Toolbox,
+    services: Services,
+    memo: Memo,
+    keys: Keys,
+    layout: str,
+    folders: Folders,
+) -> Mapping[str, bytes]:
+    """Return slug -> the opening figure of a guide in motion."""
+    style = openings.rules(_sheets(folders))
+    return previews.made(
+        articles, tools.calculators, style, services.draw, memo, keys.calculator, layout
+    )
 
 
 def _between(written: tuple[Article, ...], texts: Texts) -> list[Problem]:

@@ -1,12 +1,14 @@
 """Pages of learning paths: their guides, what builds on what, the pictures of the figures."""
 
+import re
 import xml.etree.ElementTree as etree
 from dataclasses import replace
 
 import pytest
 
-from builder import navigation, openings, path_map, paths
+from builder import navigation, openings, path_map, paths, previews
 from builder.article import Article
+from engine.basis.views import Frame, Scene, Shape
 
 SHEETS = {"10-colors.css": ":root { --ink: #222; }", "40-charts.css": ".c-ink { color: #222; }"}
 SCENE = (
@@ -107,3 +109,24 @@ def test_a_picture_leaves_out_texts_that_only_a_wide_chart_has_room_for():
 
 def test_a_page_without_a_drawing_has_no_picture():
     assert list(openings.pictures("<p>none</p>", "")) == []
+
+
+def test_a_moving_picture_shows_its_states_in_turn_and_the_first_one_still():
+    other = SCENE.replace('x="1"', 'x="9"')
+    text = openings.moving([SCENE, other], openings.rules(SHEETS))
+    root = etree.fromstring(text)
+    states = [one for one in root.iter() if one.get("class", "").startswith("state")]
+    assert [one.get("class") for one in states] == ["state s0", "state s1"]
+    assert ['x="1"' in text, 'x="9"' in text] == [True, True]
+    still, _, motion = text.partition("@media (prefers-reduced-motion:no-preference)")
+    assert ".state{visibility:hidden}.s0{visibility:visible}" in still
+    assert "animation" not in still
+    assert "infinite" in motion
+
+
+def test_frames_of_a_scene_begin_with_the_one_that_opens_it_and_go_round():
+    shapes = [Shape(key="a", tag="rect", attributes={"x": str(at)}) for at in range(11)]
+    frames = tuple(Frame(caption="", shapes=(shape,)) for shape in shapes)
+    scene = Scene(title="", width=1, height=1, frames=frames, opening=5)
+    places = [re.search(r'x="(\d+)"', one)[1] for one in previews.frames_of(scene)]
+    assert places == ["5", "6", "8", "10", "0", "2"]
