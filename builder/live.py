@@ -45,6 +45,7 @@ class Box:
     rows: int
     files: str
     longest: int
+    reader: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +235,7 @@ def _box(declared: Text) -> Box:
         rows=declared.rows,
         files=declared.files,
         longest=declared.longest,
+        reader=declared.reader,
     )
 
 

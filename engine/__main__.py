@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from engine import estimate, import_run, plan_run
+from engine import estimate, import_run, plan_run, read_trace
 from engine.answer import dump, reply
 from engine.basis.inputs import Field, Number, Scalar, Text
 from engine.basis.text import Display, plain, show, words
@@ -29,6 +29,7 @@ USAGE = """python -m engine list
        python -m engine estimate RUN.json
        python -m engine plan REQUEST.json [--json]
        python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]
+       python -m engine trace FILE ... [name=value ...] [--json]
        python -m engine CALCULATOR [name=value ...] [--json] [--binary] [--both-ways]
        python -m engine CALCULATOR --help"""
 ABOUT = """A bare number is in SI units, as in a link to the page: port=5e10. With a unit it is read
@@ -42,9 +43,9 @@ VERBS = {"estimate": estimate.main, "plan": plan_run.main, "import": import_run.
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return the exit status: 0, or 2 where a name or a value cannot be used."""
-    verb = VERBS.get(arguments[0]) if arguments else None
-    if verb:
-        return verb(arguments[1:])
+    verbs = {**VERBS, "trace": _trace}
+    if arguments and arguments[0] in verbs:
+        return verbs[arguments[0]](arguments[1:])
     options = _parser().parse_intermixed_args(arguments)
     if options.command == "list" or (options.help and not options.command):
         print("\n".join(_list()))
@@ -64,6 +65,22 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, UnicodeDecodeError) as error:
         return _fail([str(error)])
     return _compute(calculator, given, options)
+
+
+def _trace(arguments: Sequence[str]) -> int:
+    """Read traces and print what the calculator of traces says; --sample prints one to try."""
+    if arguments == ["--sample"]:
+        print(read_trace.sample())
+        return 0
+    files = [text for text in arguments if "=" not in text and not text.startswith("-")]
+    rest = [text for text in arguments if text not in files]
+    if not files:
+        return _fail([f"no file given; usage: {read_trace.USAGE}"])
+    try:
+        text = read_trace.text_of(files)
+    except OSError as error:
+        return _fail([str(error)])
+    return main([read_trace.CALCULATOR, f"trace={text}", *rest])
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,6 +7,7 @@ Request: {"calculator": name,
   "nudge":  {input: steps}  small steps from the value given above
   "fallback": true          use the default for a bad value instead of stopping
   "display": {"binary": bool, "both_ways": bool}
+  "short": true             leave out what a reader of files handed over: it came with this request
   "only": [output]          the outputs that somebody looks at; all, if it is not there
   "within": seconds         what would take longer is left for a later request
   "rest": true              one output is made however long it takes
@@ -24,7 +25,7 @@ from collections.abc import Hashable, Mapping
 from functools import lru_cache, partial
 from typing import Any
 
-from engine.basis.inputs import Choice, InputError, Number, Order, Scalar, Switch, Text
+from engine.basis.inputs import Choice, Field, InputError, Number, Order, Scalar, Switch, Text
 from engine.basis.text import Display, plain
 from engine.basis.views import View
 from engine.budget import Budget, Clock, Told, told
@@ -55,7 +56,10 @@ def reply(request: Mapping[str, Any], clock: Clock | None = None) -> dict[str, A
     seen = Told() if stop else _told(calculator, values, display, request, clock)
     found = {
         "calculator": calculator.name,
-        "inputs": {name: _input(calculator, name, values, errors) for name in calculator.fields},
+        "inputs": {
+            name: _shortened(field, _input(calculator, name, values, errors), request)
+            for name, field in calculator.fields.items()
+        },
         "problems": problems,
         "query": [[f"{calculator.name}.{k}", v] for k, v in changed(calculator, values).items()],
         "outputs": None if stop else seen.outputs,
@@ -159,6 +163,14 @@ def _input(
         "changed": value != calculator.defaults[name],
         "error": errors.get(name),
     }
+
+
+def _shortened(field: Field, entry: dict[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told of an input, without a text that is no sample and no one looks at."""
+    if not request.get("short") or not isinstance(field, Text) or not field.reader:
+        return entry
+    value = entry["value"] if field.linked(entry["text"]) else None
+    return {**entry, "value": value, "text": ""}
 
 
 def _extra(

@@ -330,6 +330,8 @@ class Text:
         files: how the names of files end that may be chosen, as ".json,.txt"; empty: any.
         empty: why an empty text cannot be used; nothing: it can.
         check: raises `InputError` with line, column and reason where the text cannot be read.
+        reader: what reads the files, where they are no text to look at: "trace"; then there is no
+            box, and the text is what that reader hands over.
         help: one sentence.
         advanced: folded away until asked for.
     """
@@ -342,6 +344,7 @@ class Text:
     files: str = ""
     empty: str = "Nothing is here yet; paste a text, choose a file, or try a sample"
     check: Callable[[str], object] | None = None
+    reader: str = ""
     help: str = ""
     advanced: bool = False
 

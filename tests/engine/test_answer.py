@@ -8,6 +8,7 @@ import pytest
 
 from engine.answer import answer, dump, read_inputs, reply
 from engine.calculator import load, names
+from engine.simulate.traced.sample import sample_text
 
 # Asked in a fresh interpreter, for the test's own has imported everything.
 HEAVY = {"argparse", "html.parser", "random", "pathlib", "subprocess", "decimal", "datetime"}
@@ -259,3 +260,13 @@ def test_what_is_left_for_later_is_named_and_comes_when_it_is_asked_for():
 
 def test_without_a_clock_nothing_is_left_for_later():
     assert "later" not in ask(within=0.0)
+
+
+def test_what_a_reader_of_files_handed_over_is_not_sent_back():
+    text = sample_text().replace("simulated-rank", "mine")
+    request = {"calculator": "trace_check", "values": {"trace": text}, "only": []}
+    assert reply(request)["inputs"]["trace"]["value"] == text
+    entry = reply({**request, "short": True})["inputs"]["trace"]
+    assert (entry["value"], entry["text"], entry["changed"]) == (None, "", True)
+    sample = reply({"calculator": "trace_check", "only": [], "short": True})["inputs"]["trace"]
+    assert (sample["value"], sample["text"]) == ("sample:simulated", "")

@@ -17,7 +17,7 @@ LAYERS = (
     {"formulas", "collectives", "schedules"},
     {"simulate"},
     {"tiny"},
-    {"calculator", "estimate", "import_run"},
+    {"calculator", "estimate", "import_run", "read_trace"},
     {"draw"},
     {"form"},
     {"calculators", "plan_run"},

@@ -5,7 +5,7 @@
  * @typedef {import("./change.js").Change} Change
  * @typedef {import("./change.js").Values} Values
  * @typedef {{
- *   inputs: Record<string, {value: string, text: string, position: number | null,
+ *   inputs: Record<string, {value: string | null, text: string, position: number | null,
  *     changed: boolean, error: string | null}>,
  *   problems: string[], query: [string, string][],
  *   outputs: Record<string, any> | null, extra: Record<string, Record<string, string>>,
@@ -75,6 +75,7 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
       want,
       only: only(rest),
       within: WITHIN,
+      short: true,
       ...(fallback ? { fallback } : {}),
     };
   }
@@ -108,14 +109,16 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
 
   /**
    * @param {Reply} found
-   * @param {{typed: Record<string, string>, only: string[], rest: boolean}} message
+   * @param {{values: Values, typed: Record<string, string>, only: string[], rest: boolean}} message
    * @param {Change} change
    * @param {import("./history.js").State | null} before null when the change is an undo itself
    * @param {number} started
    */
   function take(found, message, change, before, started) {
     const inputs = Object.entries(found.inputs);
-    base = Object.fromEntries(inputs.filter(([, i]) => i.changed).map(([key, i]) => [key, i.value]));
+    // What a reader of files handed over is long, and not sent back.
+    const given = (key, { value }) => value ?? message.values[key];
+    base = Object.fromEntries(inputs.filter(([, i]) => i.changed).map(([key, i]) => [key, given(key, i)]));
     bad = fallback
       ? {}
       : Object.fromEntries(Object.entries(message.typed).filter(([key]) => found.inputs[key]?.error));

@@ -30,6 +30,10 @@ export function listenForFiles(find) {
 async function take(files, chooser, find, event) {
   const { file: name = "", longest, range = "" } = chooser.dataset;
   const field = /** @type {HTMLElement} */ (chooser.closest("[data-of]"));
+  if (chooser.dataset.reader) {
+    if (files.length) (await import("../trace/drop.js")).readTraces(files, chooser, find, event);
+    return;
+  }
   const large = files.find(({ size }) => size > WIDEST * Number(longest));
   if (large) notice(words("too-long", { name: large.name, range }));
   if (large || !files.length) return;

@@ -1,0 +1,284 @@
+"""The verdict on a trace, its step in parts beside the predicted one, and its timeline."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from engine.basis.text import Sentence, say
+from engine.basis.units import SECONDS, SHARE, Seconds
+from engine.basis.views import Axis, Badge, Bar, Bars, Heatmap, Lane, Segment, Span, Timeline
+from engine.calculators.whole_runs.trace_check.inputs import Inputs, Result
+from engine.form.kernel_names import short_kernel
+from engine.simulate.traced.account import Sorted, TimeUse, stream_uses
+from engine.simulate.traced.rules import (
+    COMMUNICATION,
+    COMMUNICATION_CLASS,
+    COMPUTE_CLASS,
+    COPY_CLASS,
+)
+
+_MUCH_IDLE, _MUCH_EXPOSED = 0.2, 0.1
+_COLORS = {COMPUTE_CLASS: "compute", COMMUNICATION_CLASS: "communication", COPY_CLASS: "memory"}
+_MOST_LANES, _MOST_SPANS, _MOST_BARS = 8, 500, 24
+# Gaps below this share of the step are not seen: neighbors of one kind are drawn as one.
+_UNSEEN = 1 / 1500
+_WIDEST_LABEL = 1 / 25
+
+
+def verdict(result: Result) -> Badge:
+    """Return what the step is spent on, and whom the others wait for."""
+    use = result.shown.use
+    late = _late(result)
+    if use.share(use.idle) > _MUCH_IDLE:
+        words = "Nothing runs on the GPU for {idle} of the step: look at the host, the data, and "
+        words += "whatever the GPU was waiting for." + late.words
+        return _badge("The GPU waits", words, late, "communication", idle=use.share(use.idle))
+    if use.share(use.exposed) > _MUCH_EXPOSED:
+        words = "{exposed} of the step communicates while nothing computes." + late.words
+        share = use.share(use.exposed)
+        return _badge("Exposed communication", words, late, "communication", exposed=share)
+    words = "{compute} of the step computes; kernels and shapes are what is left to look at."
+    share = use.share(use.compute)
+    return _badge("Computing", words + late.words, late, "compute", compute=share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Late:
+    """What is said of the rank that comes last."""
+
+    words: str
+    numbers: dict[str, Seconds]
+
+
+def _late(result: Result) -> _Late:
+    checked = result.checked
+    straggler = checked.straggler
+    if straggler is None:
+        return _Late(words="", numbers={})
+    steps = max(1, len(checked.uses[straggler]))
+    others = len(checked.ranks) - 1
+    name = checked.ranks[straggler].trace.called
+    words = (
+        f" The others wait the longest for {name}: {{late}} of a step each, in collectives that "
+    )
+    words += "may run behind computation."
+    return _Late(words=words, numbers={"late": checked.caused(straggler) / steps / others})
+
+
+def _badge(text: str, words: str, late: _Late, color: str, **shares: float) -> Badge:
+    told = {name: (share, SHARE) for name, share in shares.items()}
+    told |= {name: (time, SECONDS) for name, time in late.numbers.items()}
+    return Badge(text=text, sentence=say(words, **told), color=color)
+
+
+def parts(result: Result) -> Bars:
+    """Return the measured step and the predicted one, part by part."""
+    bars = [_bar("measured", "measured", measured_parts(result.shown.use))]
+    if result.job:
+        predicted = _bar("predicted", "predicted", predicted_parts(result))
+        bars.append(replace(predicted, low=result.job.least, high=result.job.most))
+    longest = max(sum(one.value for one in bar.segments) for bar in bars)
+    high = max(longest, result.job.most if result.job else 0.0)
+    return Bars(
+        title="A step, measured and predicted",
+        axis=Axis(label="time of a step", quantity=SECONDS, low=0.0, high=1.05 * high),
+        bars=tuple(bars),
+        caption="Each moment counts once: computation first, then exposed communication, then "
+        "copies alone; idle is the rest. The predicted idle time is its bubble, the host and "
+        "waiting for the slowest GPU." if result.job else "Each moment counts once: computation "
+        "first, then exposed communication, then copies alone; idle is the rest.",
+    )  # fmt: skip
+
+
+def measured_parts(use: TimeUse) -> tuple[tuple[str, str, Seconds], ...]:
+    """Return (what, color, time) of a step."""
+    return (
+        ("computing", "compute", use.compute),
+        ("exposed communication", "communication", use.exposed),
+        ("copies alone", "memory", use.copies),
+        ("idle", "idle", use.idle),
+    )
+
+
+def predicted_parts(result: Result) -> tuple[tuple[str, str, Seconds], ...]:
+    """Return (what, color, time) of the predicted step; the model counts no copies alone."""
+    if result.job is None:
+        return ()
+    step = result.job.step
+    return (
+        ("computing", "compute", step.compute + step.optimizer),
+        ("exposed communication", "communication", step.exposed),
+        ("copies alone", "memory", 0.0),
+        ("idle", "idle", step.bubble + step.other),
+    )
+
+
+def _bar(key: str, label: str, told: Sequence[tuple[str, str, Seconds]]) -> Bar:
+    segments = tuple(
+        Segment(key=f"{key}-{color}", label=what, value=time, color=color)
+        for what, color, time in told
+    )
+    return Bar(key=key, label=label, segments=segments)
+
+
+def every_step(result: Result) -> Bars:
+    """Return the steps of the rank that is shown, each in parts."""
+    rank = result.shown.rank
+    uses = result.checked.uses[rank][:_MOST_BARS]
+    numbers = result.checked.steps[rank].numbers
+    bars = [
+        _bar(f"step-{place}", f"step {numbers[place]}", measured_parts(use))
+        for place, use in enumerate(uses)
+    ]
+    more = len(result.checked.uses[rank]) - len(bars)
+    return Bars(
+        title="Every step",
+        axis=Axis(
+            label="time",
+            quantity=SECONDS,
+            low=0.0,
+            high=1.05 * max(one.length for one in uses) or 1.0,
+        ),
+        bars=tuple(bars),
+        caption=_HOW[result.checked.steps[rank].by]
+        + (f" The first {_MOST_BARS} are drawn." if more > 0 else ""),
+    )
+
+
+_HOW = {
+    "device": "Steps begin where the profiler marked them on the GPU.",
+    "host": "Steps begin where the profiler marked them on the host; the GPU may lag behind.",
+    "repetition": "The trace marks no steps: these begin where its kernels repeat.",
+    "none": "The trace marks no steps and nothing in it repeats: all of it counts as one.",
+}
+
+
+def timeline(inputs: Inputs, result: Result) -> Timeline:
+    """Return what ran on each stream during one step."""
+    shown = result.shown
+    one, (start, end) = result.checked.ranks[shown.rank], shown.window
+    end = max(end, start + 1e-9)
+    uses = stream_uses(one, start, end)
+    kept = sorted(uses[:_MOST_LANES], key=lambda use: use.mostly == COMMUNICATION)
+    lanes = tuple(Lane(key=f"stream-{use.stream}", label=f"stream {use.stream}") for use in kept)
+    spans = _few_spans(one, start, end, {use.stream for use in kept})
+    number = result.checked.steps[shown.rank].numbers[shown.steps[0]]
+    more = len(uses) - len(kept)
+    return Timeline(
+        title=f"Step {number} of {one.trace.called}",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=(end - start) * 1.01),
+        lanes=lanes or (Lane(key="none", label="no stream"),),
+        spans=tuple(spans),
+        caption="Kernels that follow one another closely are drawn as one. Exposed communication "
+        "is marked." + (f" {more} further streams, less busy, are not drawn." if more > 0 else ""),
+        keys=(("computation", "compute"), ("communication", "communication"), ("copy", "memory")),
+        player=True,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Block:
+    """Neighbors of one kind on one stream."""
+
+    stream: int
+    kind: int
+    group: str
+    name: str
+    start: Seconds
+    end: Seconds
+    count: int
+
+
+def _few_spans(one: Sorted, start: Seconds, end: Seconds, streams: set[int]) -> list[Span]:
+    unseen = (end - start) * _UNSEEN
+    while True:
+        blocks = list(_blocks(one, start, end, streams, unseen))
+        if len(blocks) <= _MOST_SPANS:
+            return [_span(one, at, block, start, end) for at, block in enumerate(blocks)]
+        unseen *= 2
+
+
+def _blocks(
+    one: Sorted, start: Seconds, end: Seconds, streams: set[int], unseen: Seconds
+) -> Iterator[_Block]:
+    """Yield what is drawn: neighbors become one where one of them, or their gap, is not seen."""
+    trace = one.trace
+    last: dict[int, _Block] = {}
+    events = zip(trace.start, trace.end, trace.name, trace.stream, strict=True)
+    for begins, ends, name, at in events:
+        stream = trace.streams[at]
+        if ends <= start or begins >= end or stream not in streams:
+            continue
+        kind, before = one.classes[name], last.get(stream)
+        small = ends - begins < 4 * unseen or (
+            before is not None and before.end - before.start < 4 * unseen
+        )
+        if before and small and before.kind == kind and begins - before.end < unseen:
+            before.end = max(before.end, ends)
+            before.count += 1
+            continue
+        if before:
+            yield before
+        last[stream] = _Block(
+            stream=stream,
+            kind=kind,
+            group=one.groups[name],
+            name=trace.names[name][1],
+            start=begins,
+            end=ends,
+            count=1,
+        )
+    yield from last.values()
+
+
+def _span(one: Sorted, at: int, block: _Block, start: Seconds, end: Seconds) -> Span:
+    begins, ends = max(block.start, start), min(block.end, end)
+    wide = ends - begins > _WIDEST_LABEL * (end - start)
+    called = short_kernel(block.name)
+    if block.count > 1:
+        called = f"{block.count:,} kernels from {called} on"
+    use = one.use(begins, ends)
+    is_exposed = block.kind == COMMUNICATION_CLASS and use.exposed > 0.5 * use.length
+    return Span(
+        key=f"s{at}",
+        lane=f"stream-{block.stream}",
+        start=begins - start,
+        end=ends - start,
+        label=block.group if wide and block.count == 1 else "",
+        color=_COLORS[block.kind],
+        exposed=is_exposed,
+        called=called,
+    )
+
+
+def who_waits(result: Result) -> Heatmap:
+    """Return for how long each rank waited for each other one, per step."""
+    checked = result.checked
+    names = tuple(one.trace.called for one in checked.ranks)
+    steps = max(1, min(len(uses) for uses in checked.uses))
+    return Heatmap(
+        title="Who waits for whom",
+        x_label="comes last",
+        y_label="waits",
+        x=names,
+        y=names,
+        values=tuple(
+            tuple(
+                time / steps if row != column else float("nan") for column, time in enumerate(own)
+            )
+            for row, own in enumerate(checked.waits)
+        ),
+        quantity=SECONDS,
+        caption=_waiting(result),
+    )
+
+
+def _waiting(result: Result) -> Sentence:
+    checked = result.checked
+    if len(checked.ranks) < 2:
+        return say("One file holds one rank; choose the files of several to see who waits.")
+    if not checked.matched:
+        return say("No collective of these files could be matched: other steps, or other groups?")
+    return say(
+        f"From {len(checked.matched):,} collectives that several files hold; seconds per step, "
+        "by the lengths of their kernels, so that clocks need not agree."
+    )

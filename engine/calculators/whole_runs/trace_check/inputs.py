@@ -1,0 +1,303 @@
+"""The inputs of the check of a trace: the trace, the rules, its job; and every number."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import InputError, Number, Sample, Scalar, Switch, Text
+from engine.basis.told import Told
+from engine.basis.units import Bandwidth, Count, Seconds, Share
+from engine.form.short_job import (
+    ContextParallel,
+    ExpertParallel,
+    FrameworkName,
+    GlobalBatch,
+    GpuName,
+    MicroBatch,
+    ModelName,
+    PipelineParallel,
+    PrecisionName,
+    RecomputeName,
+    SequenceLength,
+    TensorParallel,
+    WorldSize,
+    ZeroStage,
+    job_run,
+)
+from engine.run.file import Run
+from engine.run.importers.told import TextError
+from engine.run.traces.document import LONGEST_TRACE, MOST_RANKS, read_traces
+from engine.simulate.levers import step_of
+from engine.simulate.step_range import step_range
+from engine.simulate.step_time import StepTime
+from engine.simulate.traced.account import TimeUse, kernel_uses
+from engine.simulate.traced.check import Checked, check_trace, mean_use
+from engine.simulate.traced.collectives import Kind, kinds
+from engine.simulate.traced.rules import RULES, UNKNOWN, read_rules
+from engine.simulate.traced.sample import TOKENS, WORLD_SIZE, sample_text
+
+_INFINITE = float("inf")
+SAMPLES: Mapping[str, Sample] = {
+    "simulated": Sample(title="two ranks of a simulated FSDP step", text=sample_text())
+}
+RULE_SAMPLES: Mapping[str, Sample] = {
+    "ours": Sample(title="the rules of this page", text=RULES),
+    "three": Sample(
+        title="three kinds, as Holistic Trace Analysis names them",
+        text="communication: nccl, hccl\nmemory copies: memcpy, memset, dma_\n",
+    ),
+}
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "The rank that is waited for": {"rank": 2},
+    "The second step alone": {"step": 2},
+}
+
+
+def check(text: str) -> None:
+    """Raise `InputError` where a file is no trace."""
+    try:
+        read_traces(text)
+    except TextError as error:
+        raise InputError(str(error)) from None
+
+
+def check_rules(text: str) -> None:
+    """Raise `InputError` where a line is no rule."""
+    try:
+        read_rules(text)
+    except TextError as error:
+        raise InputError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    trace: Annotated[
+        str,
+        Text(
+            label="Your trace",
+            longest=LONGEST_TRACE,
+            samples=SAMPLES,
+            files=".json,.gz",
+            reader="trace",
+            help="Kineto's JSON, plain or gzip: what torch.profiler writes, one file or one for "
+            "each rank.",
+            empty="No trace is here yet; choose a file, or try the sample",
+            check=check,
+        ),
+    ] = SAMPLES["simulated"].text
+    rank: Annotated[
+        int,
+        Number(label="File shown", low=1, high=MOST_RANKS, whole=True, help="By rank, from 1."),
+    ] = 1
+    step: Annotated[
+        int,
+        Number(
+            label="Step shown",
+            low=0,
+            high=1000,
+            whole=True,
+            help="0: the mean of all; the timeline then shows the first.",
+        ),
+    ] = 0
+    compare: Annotated[
+        bool, Switch(label="Compare with the job below", help="Its predicted step, part by part.")
+    ] = True
+    model: ModelName = "llama-3-8b"
+    gpu: GpuName = "H100-SXM"
+    world_size: WorldSize = WORLD_SIZE
+    sequence_length: SequenceLength = TOKENS
+    global_batch_size: GlobalBatch = WORLD_SIZE
+    micro_batch_size: MicroBatch = 1
+    tensor_parallel: TensorParallel = 1
+    pipeline_parallel: PipelineParallel = 1
+    context_parallel: ContextParallel = 1
+    expert_parallel: ExpertParallel = 1
+    zero_stage: ZeroStage = "3"
+    precision: PrecisionName = "bf16"
+    recompute: RecomputeName = "none"
+    framework: FrameworkName = "fsdp"
+    rules: Annotated[
+        str,
+        Text(
+            label="Rules: what a kernel is, by its name",
+            longest=20_000,
+            rows=10,
+            samples=RULE_SAMPLES,
+            help="The first line with a word of the name decides. Change them, and all numbers "
+            "follow.",
+            empty="No rule is here; take those of this page",
+            check=check_rules,
+            advanced=True,
+        ),
+    ] = RULES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The rank and the steps that are looked at.
+
+    Attributes:
+        rank: its place.
+        steps: places of the steps whose mean is told.
+        window: (start, end) of the step that is drawn.
+        use: where the time went, of a step.
+        kinds: its collectives.
+    """
+
+    rank: int
+    steps: tuple[int, ...]
+    window: tuple[Seconds, Seconds]
+    use: TimeUse
+    kinds: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """The step of the job, and its range."""
+
+    step: StepTime
+    least: Seconds
+    most: Seconds
+
+
+_ONCE = "What several streams do at once counts once."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the trace says; no finite value where it says nothing."""
+
+    run: Run
+    checked: Checked
+    shown: Shown
+    job: Predicted | None
+    step_time: Annotated[
+        Seconds,
+        Told(
+            "Step",
+            "T",
+            basis="measured",
+            assumes=("From one step's mark to the next; the last ends with its own mark.",),
+        ),
+    ]
+    predicted: Annotated[
+        Seconds, Told("Step, predicted", assumes=("The cost model, fitted to published runs.",))
+    ]
+    compute: Annotated[
+        Share, Told("Computing", color="compute", basis="measured", assumes=(_ONCE,))
+    ]
+    exposed: Annotated[
+        Share,
+        Told(
+            "Exposed communication",
+            color="communication",
+            basis="measured",
+            assumes=("Communication runs and computation does not.", _ONCE),
+        ),
+    ]
+    hidden: Annotated[
+        Share,
+        Told(
+            "Hidden",
+            note="of all communication",
+            color="communication",
+            basis="measured",
+            assumes=("Communication beside computation, over all communication.",),
+        ),
+    ]
+    copies: Annotated[
+        Share,
+        Told(
+            "Memory copies alone",
+            color="memory",
+            basis="measured",
+            assumes=("Copies and fills while nothing else runs.",),
+        ),
+    ]
+    idle: Annotated[
+        Share, Told("Idle", basis="measured", assumes=("No stream of the GPU runs anything.",))
+    ]
+    waited: Annotated[
+        Seconds,
+        Told(
+            "Waits for other ranks",
+            note="in a step, in collectives that several files hold",
+            color="communication",
+            basis="measured",
+            assumes=(
+                "The rank that comes last to a collective runs its kernel for the shortest time; "
+                "what the others run longer is waiting. No common clock is needed.",
+            ),
+        ),
+    ]
+    bus: Annotated[
+        Bandwidth,
+        Told(
+            "Bus bandwidth",
+            note="of the collective that takes the most time",
+            color="communication",
+            basis="measured",
+            assumes=("Where PyTorch recorded sizes; by the convention of nccl-tests.",),
+            sources=("nccl_tests",),
+        ),
+    ]
+    unnamed: Annotated[
+        Share,
+        Told(
+            "Not named by a rule",
+            note="of the time of all kernels; counted as computation",
+            basis="measured",
+            assumes=("Of all kernels of the file, their times added up.",),
+        ),
+    ]
+    kernels: Annotated[Count, Told("GPU events", basis="measured", assumes=("In this file.",))]
+
+
+def _shown(checked: Checked, rank: int, step: int) -> Shown:
+    one, of, uses = checked.ranks[rank], checked.steps[rank], checked.uses[rank]
+    places = (min(step, len(uses)) - 1,) if step else tuple(range(len(uses)))
+    window = of.windows[places[0]]
+    whole = window if step else (of.windows[0][0], of.windows[-1][1])
+    return Shown(
+        rank=rank,
+        steps=places,
+        window=window,
+        use=mean_use([uses[place] for place in places]),
+        kinds=kinds(one, whole, rank, checked.matched),
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return what the trace says of the rank and the step that are shown."""
+    run, checked = job_run(inputs), check_trace(inputs.trace, inputs.rules)
+    shown = _shown(checked, min(inputs.rank, len(checked.ranks)) - 1, inputs.step)
+    use = shown.use
+    job = _predicted(run) if inputs.compare else None
+    kernels = kernel_uses(checked.ranks[shown.rank], 0.0, _INFINITE)
+    total = sum(one.time for one in kernels)
+    steps = len(checked.uses[shown.rank])
+    return Result(
+        run=run,
+        checked=checked,
+        shown=shown,
+        job=job,
+        step_time=use.length,
+        predicted=job.step.total if job else _INFINITE,
+        compute=use.share(use.compute),
+        exposed=use.share(use.exposed),
+        hidden=use.overlap if use.communication else _INFINITE,
+        copies=use.share(use.copies),
+        idle=use.share(use.idle),
+        waited=checked.waited(shown.rank) / steps if checked.matched else _INFINITE,
+        bus=next((kind.bus for kind in shown.kinds if kind.bus), _INFINITE),
+        unnamed=sum(one.time for one in kernels if one.group == UNKNOWN) / total if total else 0.0,
+        kernels=len(checked.ranks[shown.rank].trace.start),
+    )
+
+
+def _predicted(run: Run) -> Predicted:
+    step = step_of(run)
+    least, most, _ = step_range(run, step.total)
+    return Predicted(step=step, least=least, most=most)

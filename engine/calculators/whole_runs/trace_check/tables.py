@@ -1,0 +1,232 @@
+"""What a trace holds, in rows: parts, groups, kernels, streams, collectives, ranks, files."""
+
+from collections.abc import Mapping
+
+from engine.basis.text import Text, say
+from engine.basis.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, SHARE, Seconds
+from engine.basis.views import Cell, Table
+from engine.calculators.whole_runs.trace_check.charts import measured_parts, predicted_parts
+from engine.calculators.whole_runs.trace_check.inputs import Result
+from engine.form.kernel_names import short_kernel
+from engine.run.importers.told import shorten
+from engine.simulate.traced.account import KernelUse, kernel_uses, stream_uses
+from engine.simulate.traced.check import mean_use
+from engine.simulate.traced.collectives import Kind, clock_offset
+from engine.simulate.traced.rules import UNKNOWN
+
+_MOST_KERNELS, _MOST_KINDS, _MOST_STREAMS = 20, 16, 16
+
+
+def _window(result: Result) -> tuple[Seconds, Seconds]:
+    shown = result.shown
+    if len(shown.steps) == 1:
+        return shown.window
+    windows = result.checked.steps[shown.rank].windows
+    return windows[0][0], windows[-1][1]
+
+
+def compared(result: Result) -> Table:
+    """Return the parts of the step beside the predicted ones."""
+    predicted = predicted_parts(result)
+    rows: list[tuple[Cell, ...]] = []
+    total = result.shown.use.length
+    for at, (what, _, time) in enumerate(measured_parts(result.shown.use)):
+        rows.append((what, _time(time), _share(time, total), *_beside(time, predicted, at)))
+    if result.job:
+        ratio = (total / result.job.step.total, RATIO)
+        rows.append(
+            ("whole step", _time(total), _share(total, total), _time(result.job.step.total),
+             say("{r}", r=ratio))
+        )  # fmt: skip
+    columns = ("Part", "Measured", "Of the step", "Predicted", "Measured over predicted")
+    return Table(
+        title="Part by part",
+        columns=columns if result.job else columns[:3],
+        rows=tuple(rows),
+        caption="A part that is far above its prediction is where to look first.",
+    )
+
+
+def _beside(
+    time: Seconds, predicted: tuple[tuple[str, str, Seconds], ...], at: int
+) -> tuple[Cell, ...]:
+    if not predicted:
+        return ()
+    model = predicted[at][2]
+    ratio: Text = say("{r}", r=(time / model, RATIO)) if model > 0 else "-"
+    return _time(model), ratio
+
+
+def _time(value: Seconds) -> Text:
+    return say("{t}", t=(value, SECONDS))
+
+
+def _share(value: Seconds, whole: Seconds) -> Text:
+    return say("{s}", s=(value / whole if whole > 0 else 0.0, SHARE))
+
+
+def groups(result: Result) -> Table:
+    """Return the time of all kernels by group, as the rules name them."""
+    times: dict[str, tuple[Seconds, int]] = {}
+    for one in _kernels(result):
+        time, count = times.get(one.group, (0.0, 0))
+        times[one.group] = time + one.time, count + one.count
+    total = sum(time for time, _ in times.values())
+    ordered = sorted(times.items(), key=lambda pair: -pair[1][0])
+    return Table(
+        title="Kernels by kind",
+        columns=("Kind", "Time", "Of all kernels", "Runs"),
+        rows=tuple(
+            (group, _time(time), _share(time, total), say("{n}", n=(count, COUNT)))
+            for group, (time, count) in ordered
+        ),
+        caption="Times of kernels added up: two at once count twice here. The rules stand "
+        "under More inputs and can be changed.",
+    )
+
+
+def _kernels(result: Result) -> tuple[KernelUse, ...]:
+    return kernel_uses(result.checked.ranks[result.shown.rank], *_window(result))
+
+
+def longest(result: Result) -> Table:
+    """Return the kernels that take the most time."""
+    return _listed("The longest kernels", _kernels(result), "By the sum of their runs.")
+
+
+def unknown(result: Result) -> Table:
+    """Return the kernels that no rule names, those that take the most time first."""
+    found = tuple(one for one in _kernels(result) if one.group == UNKNOWN)
+    caption = "They count as computation. Add a word of a name to a rule, and they move."
+    return _listed("Kernels that no rule names", found, caption if found else "There is none.")
+
+
+def _listed(title: str, found: tuple[KernelUse, ...], caption: str) -> Table:
+    total = sum(one.time for one in found)
+    rows = tuple(
+        (
+            short_kernel(one.name),
+            one.group,
+            _time(one.time),
+            _share(one.time, total),
+            say("{n}", n=(one.count, COUNT)),
+            _time(one.time / one.count),
+        )
+        for one in found[:_MOST_KERNELS]
+    )
+    if len(found) > _MOST_KERNELS:
+        caption += f" The first {_MOST_KERNELS} of {len(found):,} are listed."
+    return Table(
+        title=title,
+        columns=("Kernel", "Kind", "Time", "Of these", "Runs", "Each, mean"),
+        rows=rows,
+        caption=caption,
+    )
+
+
+def streams(result: Result) -> Table:
+    """Return the streams and how busy they are."""
+    start, end = _window(result)
+    uses = stream_uses(result.checked.ranks[result.shown.rank], start, end)
+    return Table(
+        title="Streams",
+        columns=("Stream", "Mostly", "Busy", "Of the time", "Events"),
+        rows=tuple(
+            (
+                f"stream {one.stream}",
+                one.mostly,
+                _time(one.busy),
+                _share(one.busy, end - start),
+                say("{n}", n=(one.events, COUNT)),
+            )
+            for one in uses[:_MOST_STREAMS]
+        ),
+    )
+
+
+def collectives(result: Result) -> Table:
+    """Return the collectives with their bus bandwidth, where sizes are recorded."""
+    found = result.shown.kinds
+    caption = "Bus bandwidth by the convention of nccl-tests. "
+    caption += (
+        "Where several files hold a collective, its time counts from the last rank's arrival on."
+        if result.checked.matched
+        else "With one file, the time includes waiting for the rank that comes last, so the true "
+        "bandwidth is at least this."
+    )
+    if found and not any(kind.bus for kind in found):
+        caption = "This trace records no sizes: PyTorch does since 2.2, and not for every kernel."
+    return Table(
+        title="Collectives",
+        columns=("Collective", "Buffer", "Ranks", "Runs", "Time in all", "Each", "Bus bandwidth"),
+        rows=tuple(map(_collective, found[:_MOST_KINDS])),
+        caption=caption if found else "No kernel here is communication.",
+    )
+
+
+def _collective(kind: Kind) -> tuple[Cell, ...]:
+    return (
+        short_kernel(kind.name),
+        say("{b}", b=(kind.size, BYTES)) if kind.size else "not recorded",
+        say("{n}", n=(kind.ranks, COUNT)) if kind.ranks else "-",
+        say("{n}", n=(kind.count, COUNT)),
+        _time(kind.total),
+        _time(kind.median),
+        say("{b}", b=(kind.bus, BANDWIDTH)) if kind.bus else "-",
+    )
+
+
+def ranks(result: Result) -> Table:
+    """Return every file: its step in parts, what it waited and what others waited for it."""
+    checked = result.checked
+    rows: list[tuple[Cell, ...]] = []
+    for place, one in enumerate(checked.ranks):
+        use, steps = mean_use(checked.uses[place]), len(checked.uses[place])
+        ahead = clock_offset(checked.ranks, checked.matched, place)
+        waited: tuple[Cell, ...] = ("-", "-")
+        if checked.matched:
+            waited = _time(checked.waited(place) / steps), _time(checked.caused(place) / steps)
+        rows.append(
+            (
+                one.trace.called,
+                _time(use.length),
+                _share(use.compute, use.length),
+                _share(use.exposed, use.length),
+                _share(use.idle, use.length),
+                *waited,
+                _time(ahead) if ahead is not None and place else "-",
+            )
+        )
+    return Table(
+        title="Ranks",
+        columns=("Rank", "Step", "Computing", "Exposed", "Idle", "Waits", "Others wait for it",
+                 "Clock ahead of the first"),
+        rows=tuple(rows),
+        caption="Per step. The rank that the others wait for is the straggler.",
+    )  # fmt: skip
+
+
+def reading(result: Result) -> Table:
+    """Return what was read of each file."""
+    rows: list[tuple[Cell, ...]] = []
+    counts: Mapping[bool, str] = {True: "1 step", False: "{n} steps"}
+    for one, steps in zip(result.checked.ranks, result.checked.steps, strict=True):
+        trace = one.trace
+        count = len(steps.numbers)
+        rows.append(
+            (
+                shorten(trace.file or "the trace"),
+                trace.called if trace.rank >= 0 else "no rank recorded",
+                say("{n}", n=(trace.world_size, COUNT)) if trace.world_size else "-",
+                say("{n}", n=(trace.events, COUNT)),
+                say("{n}", n=(len(trace.start), COUNT)),
+                say("{n}", n=(trace.skipped, COUNT)),
+                say(counts[count == 1], n=(count, COUNT)) if count > 1 else counts[True],
+            )
+        )
+    return Table(
+        title="What was read",
+        columns=("File", "Rank", "World size", "Events", "On the GPU", "Unreadable", "Steps"),
+        rows=tuple(rows),
+        caption="Only what ran on the GPU, and the marks of steps, reach the engine.",
+    )
