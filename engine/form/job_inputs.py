@@ -10,6 +10,7 @@ from engine.basis.told import Symbol
 from engine.basis.units import DAY, HOUR
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.publications import LLAMA_3_405B
+from engine.form.price import PRICE
 
 TRILLIONS = Unit(
     "T", 1e12, {"B": 1e9, "M": 1e6, "billion": 1e9, "trillion": 1e12}, quantity=units.TOKENS
@@ -17,16 +18,6 @@ TRILLIONS = Unit(
 SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR}, quantity=units.SECONDS)
 MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": HOUR}, quantity=units.SECONDS)
 HOURS = Unit(" h", HOUR, {"s": 1.0, "min": 60.0, "d": DAY, "days": DAY}, quantity=units.SECONDS)
-PER_HOUR = Unit(" per hour", 1 / HOUR, quantity=units.PRICE)
-PRICE = Number(
-    label="Price of a GPU",
-    unit=PER_HOUR,
-    low=0.01 / HOUR,
-    high=100 / HOUR,
-    scale="log",
-    symbol="p",
-    help="In your own currency.",
-)
 PER_SECOND = Unit(" tokens/s", 1.0, {"k": 1e3}, quantity=units.TOKEN_RATE)
 WATTS = Unit(" W", 1.0, {"kW": 1e3}, quantity=units.POWER)
 

@@ -14,7 +14,7 @@ from engine.catalog.transports import TRANSPORTS
 from engine.form.run.known import known
 from engine.formulas.fabric import BREAK_EVEN_PRICE, WAITING_STEP
 from engine.run.networks import NETWORKS, Network
-from engine.simulate.modeled_plan import Modeled
+from engine.simulate.step_time import StepTime
 
 TITLE = "Two networks on one job"
 QUESTION = "Which network does a job notice?"
@@ -51,7 +51,7 @@ PRESETS = {
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs, equations=EQUATIONS)
-    told = tuple((*ALIKE, *known(plan.run)) for plan in result.plans)
+    told = tuple((*ALIKE, *known(run)) for run in result.runs)
     return {
         "slower": tell.value("slower", assumes=told[1]),
         "verdict": _verdict(tell, inputs, result),
@@ -87,8 +87,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def _parts(plan: Modeled, wait: float) -> tuple[Segment, ...]:
-    step = plan.step
+def _parts(step: StepTime, wait: float) -> tuple[Segment, ...]:
     late = (wait - 1) * step.exposed
     other = step.total - step.compute - step.exposed
     parts = (
@@ -114,8 +113,8 @@ def _steps(inputs: Inputs, result: Result) -> Bars:
             high=1.05 * max(result.first_step, result.second_step),
         ),
         bars=tuple(
-            Bar(key=key, label=name, segments=_parts(plan, wait))
-            for key, name, plan, wait in zip("ab", names, result.plans, waits, strict=True)
+            Bar(key=key, label=name, segments=_parts(step, wait))
+            for key, name, step, wait in zip("ab", names, result.steps, waits, strict=True)
         ),
     )
 

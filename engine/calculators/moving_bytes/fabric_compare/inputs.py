@@ -6,7 +6,7 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number
 from engine.basis.told import Told
 from engine.basis.units import HOUR, Price, Ratio, Seconds
-from engine.form.job_inputs import PRICE
+from engine.form.price import PRICE
 from engine.form.short_job import (
     ContextParallel,
     ExpertParallel,
@@ -27,10 +27,10 @@ from engine.form.short_job import (
 from engine.formulas.fabric import break_even_price, waiting_step
 from engine.run.file import Run
 from engine.run.networks import NETWORKS
-from engine.simulate.modeled_plan import Modeled, model_of
+from engine.simulate.memory import fits, memory
+from engine.simulate.step_time import StepTime, step_time
 
 _OPTIONS = {key: one.name for key, one in NETWORKS.items()}
-_UTILIZATION = 0.5
 _WAIT = "By how much late messages lengthen what the step waits for; see the tails above."
 ALIKE = (
     "The same GPUs, plan and software on both; nodes of 8 GPUs. Nothing is oversubscribed.",
@@ -77,7 +77,8 @@ def _told(label: str, note: str = "", color: str = "ink", symbol: str = "") -> T
 class Result:
     """The job on both networks."""
 
-    plans: tuple[Modeled, Modeled]
+    runs: tuple[Run, Run]
+    steps: tuple[StepTime, StepTime]
     first_step: Annotated[
         Seconds, _told("Step on A", "{first_exposed} of it waits", "pipeline", "A")
     ]
@@ -121,18 +122,21 @@ def _on(run: Run, key: str) -> Run:
 
 def solve(inputs: Inputs) -> Result:
     """Return the step on both networks."""
-    first, second = (model_of(run, _UTILIZATION) for run in runs_of(inputs))
-    one = waiting_step(first.step.total, first.step.exposed, inputs.first_wait)
-    other = waiting_step(second.step.total, second.step.exposed, inputs.second_wait)
+    runs = runs_of(inputs)
+    first, second = (step_time(run.model, run.cluster, run.plan, run.training) for run in runs)
+    one = waiting_step(first.total, first.exposed, inputs.first_wait)
+    other = waiting_step(second.total, second.exposed, inputs.second_wait)
+    held = memory(runs[0].model, runs[0].plan, runs[0].training)
     return Result(
-        plans=(first, second),
+        runs=runs,
+        steps=(first, second),
         first_step=one,
         second_step=other,
         slower=other / one,
         break_even=break_even_price(inputs.price, one, other),
-        undisturbed=second.step.total,
-        first_exposed=first.step.exposed * inputs.first_wait,
-        second_exposed=second.step.exposed * inputs.second_wait,
-        exposed=second.step.exposed,
-        fits=first.fits,
+        undisturbed=second.total,
+        first_exposed=first.exposed * inputs.first_wait,
+        second_exposed=second.exposed * inputs.second_wait,
+        exposed=second.exposed,
+        fits=fits(held, runs[0].training, runs[0].cluster.gpu.memory),
     )

@@ -19,7 +19,8 @@ from engine.basis.units import (
 )
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.job_inputs import PRICE, TRILLIONS
+from engine.form.job_inputs import TRILLIONS
+from engine.form.price import PRICE
 from engine.form.printed_sync import COMPUTE
 from engine.formulas import run
 from engine.formulas.overlap import compute_time, tokens_of

@@ -20,11 +20,11 @@ from engine.form.job_inputs import (
     HOURS,
     LLAMA3_MTBF,
     MINUTES,
-    PER_HOUR,
     SECONDS,
     TRILLIONS,
     WATTS,
 )
+from engine.form.price import PER_HOUR
 
 GPU = ACCELERATORS["H100-SXM"]
 ELEMENT: dict[str, Bytes] = {"bf16": 2.0, "fp32": 4.0}

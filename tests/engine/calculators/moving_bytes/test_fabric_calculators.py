@@ -115,6 +115,6 @@ def test_no_network_is_faster_than_infiniband_with_as_many_bytes(key):
 
 def test_late_messages_count_only_what_waits():
     found = solved("fabric_compare", second="ib-400", second_wait=2.0)
-    plan = found.plans[1].step
-    assert found.second_step == pytest.approx(plan.total + plan.exposed)
+    step = found.steps[1]
+    assert found.second_step == pytest.approx(step.total + step.exposed)
     assert found.second_step > found.first_step

@@ -1,0 +1,16 @@
+"""The price of a GPU, as a reader gives it."""
+
+from engine.basis import units
+from engine.basis.inputs import Number, Unit
+from engine.basis.units import HOUR
+
+PER_HOUR = Unit(" per hour", 1 / HOUR, quantity=units.PRICE)
+PRICE = Number(
+    label="Price of a GPU",
+    unit=PER_HOUR,
+    low=0.01 / HOUR,
+    high=100 / HOUR,
+    scale="log",
+    symbol="p",
+    help="In your own currency.",
+)
