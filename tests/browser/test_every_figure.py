@@ -10,12 +10,17 @@ from tests.browser.reading import arrive
 
 pytestmark = pytest.mark.browser
 # All that a calculator shows, in words; a chart's still picture, which gives way, is none of it.
-SHOWN = """name => [...document.querySelectorAll(`[data-output][data-of="${name}"]`)]
-  .map((one) => {
-    const copy = one.cloneNode(true);
-    for (const still of copy.querySelectorAll(".chart-svg")) still.remove();
-    return `${copy.textContent} ${one.getAttribute("data-value")}`;
-  }).join(" ")"""
+SHOWN = """name => {
+  const still = (node) =>
+    node.nodeType === 3 ? 1 : node.classList.contains("chart-svg") ? 2 : 3; // take, leave, go in
+  const words = [];
+  for (const one of document.querySelectorAll(`[data-output][data-of="${name}"]`)) {
+    const walk = document.createTreeWalker(one, 5, still);
+    while (walk.nextNode()) words.push(walk.currentNode.data);
+    words.push(one.dataset.value);
+  }
+  return words.join(" ");
+}"""
 # The reader's numbers: all that is set, without what follows from it.
 NUMBERS = """name => [...document.querySelectorAll(`[data-of="${name}"][name]`)]
   .map((one) => `${one.name}=${one.type === "checkbox" ? one.checked : one.value}`)
@@ -72,7 +77,7 @@ def every(page: Page, selector: str) -> list[Locator]:
 def comes(page: Page, condition: str, arg: object) -> bool:
     """Wait until a condition holds; say whether it ever did."""
     try:
-        page.wait_for_function(condition, arg=arg, timeout=PATIENCE)
+        page.wait_for_function(condition, arg=arg, timeout=PATIENCE, polling=40)
     except TimeoutError:
         return False
     return True
@@ -84,8 +89,9 @@ def presses(page: Page, part: Locator, *keys: str) -> bool:
         return False
     name = owner(part)
     before = page.evaluate(SHOWN, name)
+    part.focus()
     for key in keys:
-        part.press(key)
+        page.keyboard.press(key)
     return comes(page, DIFFERS, [name, before])
 
 
@@ -200,11 +206,13 @@ def test_every_disclosure_opens_and_closes_by_key(page):
     for summary in page.locator("main summary").all():
         if not summary.is_visible():
             continue
-        was = summary.evaluate("one => one.parentElement.open")
-        summary.press("Enter")
+        reachable, was = summary.evaluate(
+            f"one => {{ one.focus(); return [({REACHABLE})(one), one.parentElement.open]; }}"
+        )
+        page.keyboard.press("Enter")
         opened = summary.evaluate("one => one.parentElement.open")
-        summary.press("Enter")
-        if opened == was or not summary.evaluate(REACHABLE):
+        page.keyboard.press("Enter")
+        if opened == was or not reachable:
             stuck.append(name_of(summary))
     assert stuck == []
 
