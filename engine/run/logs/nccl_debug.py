@@ -1,0 +1,289 @@
+"""What NCCL prints with NCCL_DEBUG=INFO: versions, wires, variables, and what it chose.
+
+A choice has two forms. Up to 2.23 its tuner prints numbers, "N Bytes -> Algo 1 proto 2 time T"
+(since 2.23 with the operation before it); from 2.24 on names and channels. The numbers are those of
+`nccl_tuner.h`; the formats were read in the source of 2.18 to 2.30.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from engine.basis.units import MICRO, Bytes, Count, Seconds
+from engine.run.importers.told import TextError
+from engine.run.logs.nccl_tests import Note
+from engine.run.logs.nccl_words import quoted
+
+LONGEST_DEBUG = 1_000_000
+_LONGEST_LINE, _MOST = 1000, 5000
+ALGORITHMS = ("Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT")
+PROTOCOLS = ("LL", "LL128", "Simple")
+OPERATIONS: Mapping[str, str] = {
+    "AllReduce": "all_reduce",
+    "AllGather": "all_gather",
+    "ReduceScatter": "reduce_scatter",
+    "AlltoAll": "all_to_all",
+    "Broadcast": "broadcast",
+    "Reduce": "reduce",
+    "SendRecv": "send_receive",
+    "Gather": "gather",
+    "Scatter": "scatter",
+}
+_ALGORITHM_OF = {name.lower(): name for name in ALGORITHMS} | {
+    "nvls_tree": "NVLSTree",
+    "collnet_direct": "CollNetDirect",
+    "collnet_chain": "CollNetChain",
+}
+_PROTOCOL_OF = {name.lower(): name for name in PROTOCOLS}
+_BYTES = r"(?:(\w{1,20})(?: \[([\w ]{1,20})\])?: +)?(\d{1,16}) Bytes -> "
+_NUMBERED = re.compile(_BYTES + r"Algo (\d) proto (\d) time ([0-9.]{1,20})")
+_NAMED = re.compile(
+    _BYTES + r"Algo (\w{1,20}) proto (\w{1,10}) channel\{Lo\.\.Hi\}=\{(\d{1,3})\.\.(\d{1,3})\}"
+)
+_KERNEL = re.compile(_BYTES + r"(?:Kernel|RMA|cudaMemcpy) ?(\w{0,60})")
+_HOST = re.compile(r"([\w.-]{1,80}):\d{1,9}:\d{1,9} \[\d{1,3}\] NCCL ")
+_ENV = re.compile(r"(NCCL_[A-Z0-9_]{2,40}) set by environment to (\S{0,60})")
+_VIA = re.compile(r"via (P2P|SHM|NET)/?([\w ]{0,30})")
+_PORTS = re.compile(r"\[\d{1,2}\]([\w.-]{1,40}):\d{1,3}/(\w{2,10})")
+_RANKS = re.compile(r"\brank (\d{1,7}) nranks (\d{1,7})\b")
+_VERSION = re.compile(r"NCCL version (\d{1,3}(?:\.\d{1,3}){1,2})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What NCCL chose for one collective.
+
+    Attributes:
+        line: of the text, from 1.
+        operation: as `Operation`; empty where the line does not name it.
+        size: of the message.
+        algorithm: of `ALGORITHMS`, or "symmetric kernel" and the like.
+        protocol: of `PROTOCOLS`; empty where there is none.
+        channels: that it uses; 0 where the line does not say.
+        time: that NCCL expects; 0 likewise.
+    """
+
+    line: Count
+    operation: str
+    size: Bytes
+    algorithm: str
+    protocol: str = ""
+    channels: Count = 0
+    time: Seconds = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A variable that the environment sets."""
+
+    line: Count
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Debug:
+    """What the lines of NCCL say together.
+
+    Attributes:
+        version: as 2.27.7; empty where no line says.
+        ranks: of the largest communicator; 0 likewise.
+        nodes: hosts that wrote lines; 0 likewise.
+        network: "IB", "Socket" and the like; empty likewise.
+        fabric: "IB" or "RoCE" by the ports' own lines; empty likewise.
+        ports: that one process uses, 0 where no line lists them.
+        multicast: whether the switch can add: "available", "not available", or empty.
+        ways: kind of transport -> channels that took it.
+        direct: channels between nodes with GPUDirect RDMA.
+        variables: set by the environment, each once.
+        chosen: algorithms, in the order of the text.
+        warnings: line and text of NCCL WARN.
+        notes: lines that look like a choice and could not be read.
+    """
+
+    version: str = ""
+    ranks: Count = 0
+    nodes: Count = 0
+    network: str = ""
+    fabric: str = ""
+    ports: Count = 0
+    multicast: str = ""
+    ways: Mapping[str, Count] = field(default_factory=dict)
+    direct: Count = 0
+    variables: tuple[Variable, ...] = ()
+    chosen: tuple[Chosen, ...] = ()
+    warnings: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+class _Found:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.version = self.network = self.fabric = self.multicast = ""
+        self.ranks = self.ports = self.direct = 0
+        self.hosts: set[str] = set()
+        self.ways: dict[str, int] = {}
+        self.variables: dict[str, Variable] = {}
+        self.chosen: list[Chosen] = []
+        self.warnings: list[Note] = []
+        self.notes: list[Note] = []
+
+
+def read_nccl_debug(text: str) -> Debug:
+    """Return what the lines of NCCL in a text say; raise `TextError` where there are none."""
+    if len(text) > LONGEST_DEBUG:
+        raise TextError(f"line 1: {len(text):,} characters; allowed: at most {LONGEST_DEBUG:,}")
+    found, seen = _Found(), False
+    for number, whole in enumerate(text.split("\n"), 1):
+        line = whole[:_LONGEST_LINE]
+        if "NCCL " not in line and " Bytes -> " not in line:
+            continue
+        seen = _take(found, number, line) or seen
+    if not seen:
+        raise TextError(
+            "line 1: no line of NCCL is recognized; allowed: what it prints with NCCL_DEBUG=INFO "
+            "and NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING"
+        )
+    return Debug(
+        version=found.version,
+        ranks=found.ranks,
+        nodes=len(found.hosts),
+        network=found.network,
+        fabric=found.fabric,
+        ports=found.ports,
+        multicast=found.multicast,
+        ways=found.ways,
+        direct=found.direct,
+        variables=tuple(found.variables.values()),
+        chosen=tuple(found.chosen[:_MOST]),
+        warnings=tuple(found.warnings[:100]),
+        notes=tuple(found.notes[:100]),
+    )
+
+
+def _take(found: _Found, number: int, line: str) -> bool:
+    """Take what one line says; return whether it is a line of NCCL."""
+    if host := _HOST.search(line):
+        found.hosts.add(host[1])
+    taken = [take(found, number, line) for take in _TAKERS]
+    return any(taken) or "NCCL INFO" in line or "NCCL WARN" in line
+
+
+def _take_choice(found: _Found, number: int, line: str) -> bool:
+    if " Bytes -> " not in line:
+        return False
+    chosen = _chosen(number, line)
+    if chosen is None:
+        reason = "a choice of NCCL in no known form: " + quoted(line.partition(" -> ")[2].strip())
+        found.notes.append(Note(line=number, reason=reason))
+    else:
+        found.chosen.append(chosen)
+    return chosen is not None
+
+
+def _chosen(number: int, line: str) -> Chosen | None:
+    if named := _NAMED.search(line):
+        algorithm = _ALGORITHM_OF.get(named[4].lower(), named[4])
+        protocol = _PROTOCOL_OF.get(named[5].lower(), named[5])
+        channels = int(named[7]) - int(named[6]) + 1
+        return _choice(number, named, algorithm, protocol, channels=max(channels, 0))
+    if numbered := _NUMBERED.search(line):
+        algorithm, protocol = int(numbered[4]), int(numbered[5])
+        if algorithm >= len(ALGORITHMS) or protocol >= len(PROTOCOLS):
+            return None
+        time = _number(numbered[6]) * MICRO
+        return _choice(number, numbered, ALGORITHMS[algorithm], PROTOCOLS[protocol], time=time)
+    if kernel := _KERNEL.search(line):
+        return _choice(number, kernel, (kernel[2] or "other").lower() + " kernel", "")
+    return None
+
+
+def _choice(
+    number: int,
+    match: re.Match[str],
+    algorithm: str,
+    protocol: str,
+    channels: Count = 0,
+    time: Seconds = 0.0,
+) -> Chosen:
+    return Chosen(
+        line=number,
+        operation=OPERATIONS.get(match[1] or "", ""),
+        size=float(match[3]),
+        algorithm=algorithm,
+        protocol=protocol,
+        channels=channels,
+        time=time,
+    )
+
+
+def _number(word: str) -> float:
+    return float(word) if re.fullmatch(r"\d{1,12}(?:\.\d{0,9})?", word) else 0.0
+
+
+def _take_variable(found: _Found, number: int, line: str) -> bool:
+    match = _ENV.search(line)
+    if match and len(found.variables) < 200:
+        one = Variable(line=number, name=match[1], value=match[2].rstrip("."))
+        found.variables.setdefault(match[1], one)
+    return match is not None
+
+
+def _take_version(found: _Found, number: int, line: str) -> bool:
+    match = _VERSION.search(line)
+    found.version = found.version or (match[1] if match else "")
+    return match is not None
+
+
+def _take_ranks(found: _Found, number: int, line: str) -> bool:
+    match = _RANKS.search(line)
+    found.ranks = max(found.ranks, int(match[2]) if match else 0)
+    return match is not None
+
+
+def _take_network(found: _Found, number: int, line: str) -> bool:
+    if "Using network " in line:
+        found.network = line.partition("Using network ")[2].strip()[:40]
+        return True
+    if "NET/IB : Using " in line:
+        ports = _PORTS.findall(line)
+        found.ports = max(found.ports, len(ports))
+        found.fabric = found.fabric or (ports[0][1] if ports else "")
+        return True
+    if "NVLS multicast support is " in line:
+        word = "not available" if "is not available" in line else "available"
+        found.multicast = found.multicast or word
+        return True
+    return False
+
+
+def _take_way(found: _Found, number: int, line: str) -> bool:
+    match = _VIA.search(line) if "Channel" in line else None
+    if not match:
+        return False
+    kind = f"NET/{match[2].strip()}" if match[1] == "NET" else match[1]
+    if kind in found.ways or len(found.ways) < 20:
+        found.ways[kind] = found.ways.get(kind, 0) + 1
+    found.direct += match[1] == "NET" and "GDRDMA" in line
+    return True
+
+
+def _take_warning(found: _Found, number: int, line: str) -> bool:
+    if "NCCL WARN" not in line:
+        return False
+    text = line.partition("NCCL WARN")[2].strip()
+    shown = "".join(c if c.isprintable() else "?" for c in text[:120])
+    found.warnings.append(Note(line=number, reason=shown))
+    return True
+
+
+_TAKERS: tuple[Callable[[_Found, int, str], bool], ...] = (
+    _take_choice,
+    _take_variable,
+    _take_version,
+    _take_ranks,
+    _take_network,
+    _take_way,
+    _take_warning,
+)
