@@ -16,3 +16,17 @@ _LABELS = {
 def label(algorithm: str) -> str:
     """Return what the reader sees for an algorithm."""
     return _LABELS.get(algorithm, algorithm.replace("_", " ").capitalize())
+
+
+# Operations that nccl-tests has a test for, by `engine.formulas.bandwidth`.
+TESTED = {
+    "all_reduce": "All-reduce",
+    "reduce_scatter": "Reduce-scatter",
+    "all_gather": "All-gather",
+    "all_to_all": "All-to-all",
+    "broadcast": "Broadcast",
+    "reduce": "Reduce",
+    "send_receive": "Send and receive",
+    "gather": "Gather",
+    "scatter": "Scatter",
+}

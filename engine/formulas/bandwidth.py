@@ -10,8 +10,18 @@ from engine.formulas._symbols import symbols
 from engine.formulas.communication import point_to_point_time, tree_depth
 
 Operation = Literal[
-    "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce"
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "broadcast",
+    "reduce",
+    "send_receive",
+    "gather",
+    "scatter",
 ]
+# Each rank keeps its own part, and sends or receives the others.
+_PARTS = ("reduce_scatter", "all_gather", "all_to_all", "gather", "scatter")
 
 ALGORITHM_BANDWIDTH = Equation(
     name="algorithm_bandwidth",
@@ -46,16 +56,16 @@ def bus_bandwidth(size: Bytes, time: Seconds, operation: Operation, world_size: 
 def bus_bandwidth_factor(operation: Operation, world_size: Count) -> Ratio:
     """Return the factor from algorithm to bus bandwidth: buffers each port must carry at least.
 
-    Source: performance notes of nccl-tests.
+    Source: performance notes of nccl-tests, and `GetBw` of each test for the last three.
 
     Raises:
         ValueError: the operation is unknown; the message lists those there are.
     """
     if operation == "all_reduce":
         return 2 * (world_size - 1) / world_size
-    if operation in ("reduce_scatter", "all_gather", "all_to_all"):
+    if operation in _PARTS:
         return (world_size - 1) / world_size
-    if operation in ("broadcast", "reduce"):
+    if operation in ("broadcast", "reduce", "send_receive"):
         return 1.0
     raise ValueError(f"no operation '{operation}'; there are {', '.join(get_args(Operation))}")
 

@@ -236,16 +236,35 @@ def scatter_or_gather_time(
     """
     if ranks <= 1 or size <= 0:
         return 0.0
-    share = (ranks - 1) / ranks * size / bandwidth
     latency = ring_latency(size, ranks, nodes, network)
     if ranks == nodes:
         latency = min(latency, tree_latency(size, ranks, nodes, network))
-    ramped = (1 + ramp(size, NVLINK if nodes == 1 else network)) / 2
-    time = LAUNCH + NVLINK.start + latency + share * ramped
+    time = half_time(size, ranks, nodes, bandwidth, network, latency)
     if not _has_small(nodes, network):
         return time
+    return min(time, small_half_time(size, ranks, nodes, bandwidth, network))
+
+
+def half_time(
+    size: Bytes,
+    ranks: Count,
+    nodes: Count,
+    bandwidth: Bandwidth,
+    network: Transport,
+    latency: Seconds,
+) -> Seconds:
+    """Return one round of an all-reduce whose messages take `latency` together, in Simple."""
+    share = (ranks - 1) / ranks * size / bandwidth
+    ramped = (1 + ramp(size, NVLINK if nodes == 1 else network)) / 2
+    return LAUNCH + NVLINK.start + latency + share * ramped
+
+
+def small_half_time(
+    size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
+) -> Seconds:
+    """Return one round of an all-reduce in the protocol for small messages, with its start."""
     small = small_round_time(size, ranks, nodes, bandwidth, network)
-    return min(time, LAUNCH + NVLINK.start_small + small)
+    return LAUNCH + NVLINK.start_small + small
 
 
 def send_time(

@@ -189,11 +189,11 @@ def _chosen(number: int, line: str) -> Chosen | None:
         channels = int(named[7]) - int(named[6]) + 1
         return _choice(number, named, algorithm, protocol, channels=max(channels, 0))
     if numbered := _NUMBERED.search(line):
-        algorithm, protocol = int(numbered[4]), int(numbered[5])
-        if algorithm >= len(ALGORITHMS) or protocol >= len(PROTOCOLS):
+        first, second = int(numbered[4]), int(numbered[5])
+        if first >= len(ALGORITHMS) or second >= len(PROTOCOLS):
             return None
         time = _number(numbered[6]) * MICRO
-        return _choice(number, numbered, ALGORITHMS[algorithm], PROTOCOLS[protocol], time=time)
+        return _choice(number, numbered, ALGORITHMS[first], PROTOCOLS[second], time=time)
     if kernel := _KERNEL.search(line):
         return _choice(number, kernel, (kernel[2] or "other").lower() + " kernel", "")
     return None

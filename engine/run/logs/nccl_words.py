@@ -19,10 +19,10 @@ _COMMA = re.compile(r"\d{1,12},(?:\d{1,2}|\d{4,9})")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})?")
 _GROUPED_POINT = re.compile(r"\d{1,3}(?:\.\d{3}){1,5},\d{1,9}")
 _GROUPED_SIZE = re.compile(r"\d{1,3}(?:[,.'\u2019\u202f]\d{3}){1,5}")
-_TYPES = frozenset(
-    "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 fp8_e4m3 fp8_e5m2 f8e4m3 "
-    "f8e5m2 all".split()
-)
+_TYPES = {
+    *("int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16"),
+    *("fp8_e4m3", "fp8_e5m2", "f8e4m3", "f8e5m2", "all"),
+}
 
 
 def bare(line: str) -> str:

@@ -89,7 +89,9 @@ NEW_CHOICE = (
     "node-01:631871:631871 [0] NCCL INFO AllReduce: 33554432 Bytes -> Algo RING proto SIMPLE "
     "channel{Lo..Hi}={0..31}\n"
 )
-MIDDLE_CHOICE = "node-0:309:309 [0] NCCL INFO AllGather: 37756928 Bytes -> Algo 1 proto 2 time 2860.2\n"
+MIDDLE_CHOICE = (
+    "node-0:309:309 [0] NCCL INFO AllGather: 37756928 Bytes -> Algo 1 proto 2 time 2860.2\n"
+)
 SYMMETRIC = (
     "node-0:309:309 [0] NCCL INFO AllReduce [Symmetric]: 1048576 Bytes -> Kernel AllReduce_AGxLL_R"
     " nchannels 8 nthreads 512\n"
@@ -115,4 +117,8 @@ ALL = (
     MIDDLE_CHOICE,
     SYMMETRIC,
     INIT + VERSIONED + NEW_CHOICE,
+)
+# 96 H100 on 12 nodes, with SHARP (CoreWeave): the two columns differ by 2 x 95/96.
+LARGE_OF_96 = (
+    "  8589934592    2147483648     float     sum      -1    43981  195.31  386.56      0\n"
 )

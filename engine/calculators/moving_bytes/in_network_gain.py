@@ -1,0 +1,221 @@
+"""In-network gain: what sums in the switch win by the number of GPUs, measured beside modelled."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, cast
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.text import Text, say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import BANDWIDTH, COUNT, SECONDS, SHARE, Bandwidth, Count, GiB, Ratio
+from engine.basis.views import Cell, Cite, Lines, Point, Series, Table
+from engine.catalog.measured_collectives import (
+    COLLECTIVES,
+    RAMP_SIZE,
+    RAMP_SOURCE,
+    RAMPS,
+    Collective,
+    Ramp,
+)
+from engine.catalog.nodes import NODES
+from engine.form.collective_names import TESTED
+from engine.formulas.bandwidth import Operation
+from engine.formulas.communication import in_network_gain
+from engine.simulate.nccl_choice import fastest, place, times
+from engine.simulate.nccl_effect import bandwidth_of
+
+TITLE = "Sums in the switch, by number of GPUs"
+QUESTION = "How much faster is an all-reduce if the NVSwitch adds?"
+_MOST = 8
+_COLUMN = tuple(range(2, _MOST + 1))
+_HUGE = 16 * GiB
+_MODEL = ("The times that a training step is charged, of 8 GiB in one node.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    world_size: Annotated[
+        int, Number(label="GPUs of one node", low=2, high=_MOST, whole=True, symbol="n")
+    ] = 8
+    machine: Annotated[
+        str, Choice(label="Node", options={"dgx-h200": "8 H200", "p6-b200": "8 B200"})
+    ] = "dgx-h200"
+
+
+def _gain(label: str, note: str, basis: str, assumes: tuple[str, ...] = _MODEL) -> Told:
+    sources = (RAMP_SOURCE,) if basis == "measured" else ()
+    return Told(label, "", note, "data", assumes, sources, basis)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Rings, sums in the switch, and their ratio; no finite value where nothing was measured."""
+
+    measured: Annotated[
+        Ratio,
+        _gain(
+            "Gain, measured",
+            "left to NCCL, over a ring",
+            "measured",
+            ("8 GiB; NCCL with NVLS, over NCCL with NVLS switched off.",),
+        ),
+    ]
+    modelled: Annotated[Ratio, _gain("Gain, modelled", "the faster one, over a ring", "modelled")]
+    bound: Annotated[
+        Ratio,
+        Told(
+            "At most, by the bytes",
+            note="2(n − 1)/(n + 1)",
+            assumes=("If the switch moved its bytes as fast as a ring moves its own.",),
+            sources=("graham2016", "bekman2025"),
+        ),
+    ]
+    ring: Annotated[Bandwidth, _gain("Ring, modelled", "bus bandwidth", "modelled")]
+    switch: Annotated[Bandwidth, _gain("In the switch, modelled", "bus bandwidth", "modelled")]
+    modelled_column: tuple[Ratio, ...]
+    bound_column: tuple[Ratio, ...]
+    measured_rows: tuple[Ramp, ...]
+    worst: Annotated[
+        Ratio, _gain("Largest error of the model", "of the gains that were measured", "modelled")
+    ]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the gains of one machine."""
+    machine, n = inputs.machine, inputs.world_size
+    rows = tuple(row for row in RAMPS if row.machine == machine)
+    here = next((row for row in rows if row.ranks == n), None)
+    column = tuple(_modelled(machine, ranks) for ranks in _COLUMN)
+    ring, switch = _rates(machine, n)
+    return Result(
+        measured=here.chosen / here.ring if here else float("inf"),
+        modelled=_modelled(machine, n),
+        bound=in_network_gain(n),
+        ring=ring,
+        switch=switch,
+        modelled_column=column,
+        bound_column=tuple(map(in_network_gain, _COLUMN)),
+        measured_rows=rows,
+        worst=1
+        + max(abs(_modelled(machine, row.ranks) / (row.chosen / row.ring) - 1) for row in rows),
+    )
+
+
+def _rates(machine: str, ranks: Count) -> tuple[Bandwidth, Bandwidth]:
+    """Return the bus bandwidth of a ring, and of sums in the switch (0: it cannot)."""
+    found = times("all_reduce", RAMP_SIZE, place(machine, ranks))
+    rates = (
+        bandwidth_of("all_reduce", RAMP_SIZE, found.get(name, float("inf")), ranks)
+        for name in ("Ring Simple", "NVLS Simple")
+    )
+    ring, switch = rates
+    return ring, switch
+
+
+def _modelled(machine: str, ranks: Count) -> Ratio:
+    ring, switch = _rates(machine, ranks)
+    return max(ring, switch) / ring
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(inputs, result)
+    return {
+        "curve": partial(_curve, tell, inputs, result),
+        **tell.values("measured", "modelled", "bound", "ring", "switch", "worst"),
+        "ramp": partial(_ramp, result),
+        "elsewhere": _elsewhere,
+    }
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    ranks = tuple(map(float, _COLUMN))
+    rows = result.measured_rows
+    series = (
+        Series(
+            key="measured",
+            label="measured",
+            x=tuple(float(row.ranks) for row in rows),
+            y=tuple(row.chosen / row.ring for row in rows),
+            color="communication",
+        ),
+        Series(
+            key="modelled",
+            label="modelled",
+            x=ranks,
+            y=result.modelled_column,
+            color="ink",
+            dashed=True,
+        ),
+        Series(key="bound", label="by the bytes", x=ranks, y=result.bound_column, color="data"),
+    )
+    return Lines(
+        title="All-reduce with sums in the switch, over a ring",
+        x=tell.axis("world_size", "GPUs of one node", low=2.0, high=float(_MOST)),
+        y=tell.axis("bound", "gain", low=0.5, high=1.7),
+        series=series,
+        points=(
+            Point(key="now", label=tell.say("{modelled}"), x=inputs.world_size, y=result.modelled),
+        ),
+        handle="world_size",
+        caption="Large messages of 8 GiB. Below 1, sums in the switch would lose, and NCCL keeps "
+        "the ring. Drag the handle.",
+    )
+
+
+def _ramp(result: Result) -> Table:
+    rows = []
+    for row in result.measured_rows:
+        ring, switch = _rates(row.machine, row.ranks)
+        rows.append(
+            (
+                say("{n}", n=(row.ranks, COUNT)),
+                say("{b}", b=(row.ring, BANDWIDTH)),
+                say("{b}", b=(ring, BANDWIDTH)),
+                say("{b}", b=(row.chosen, BANDWIDTH)),
+                say("{b}", b=(max(ring, switch), BANDWIDTH)),
+                "in the switch" if row.switch_adds else "ring",
+            )
+        )
+    return Table(
+        title="Bus bandwidth of 8 GiB, measured beside modelled",
+        columns=("GPUs", "Ring", "Modelled", "Left to NCCL", "Modelled", "NCCL takes"),
+        rows=tuple(rows),
+    )
+
+
+def _elsewhere() -> Table:
+    return Table(
+        title="Other operations, and several nodes",
+        columns=("Machines", "Operation", "Algorithm", "Measured", "Modelled", "Off by", "Source"),
+        rows=tuple(map(_row, COLLECTIVES)),
+        caption="Modelled: the fastest that the model has, or the algorithm named where it has "
+        "that. It knows no sums in the switches of the network (SHARP).",
+    )
+
+
+def _row(one: Collective) -> tuple[Cell, ...]:
+    where = place(one.machine, one.ranks)
+    size = one.size or _HUGE
+    found = times(one.operation, size, where)
+    named = found.get(f"{one.algorithm} Simple", fastest(one.operation, size, where))
+    measured: Text
+    if one.bandwidth:
+        model = bandwidth_of(cast(Operation, one.operation), size, named, one.ranks)
+        measured = say("{b}", b=(one.bandwidth, BANDWIDTH))
+        modelled, off = say("{b}", b=(model, BANDWIDTH)), model / one.bandwidth - 1
+    else:
+        measured = say("{t}", t=(one.time, SECONDS))
+        modelled, off = say("{t}", t=(named, SECONDS)), named / one.time - 1
+    sign = "+" if off >= 0 else "−"
+    return (
+        f"{one.ranks} GPUs, {NODES[one.machine].name}",
+        TESTED[one.operation],
+        one.algorithm,
+        measured,
+        modelled,
+        say(f"{sign}{{o}}", o=(abs(off), SHARE)),
+        Cite((one.source,)),
+    )

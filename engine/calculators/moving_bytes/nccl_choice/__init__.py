@@ -1,0 +1,1 @@
+"""What NCCL would choose, and what forcing it costs."""

@@ -1,0 +1,148 @@
+"""The inputs of NCCL's choice, and the times of every algorithm and protocol."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from engine.basis.inputs import Choice, Number, Scalar
+from engine.basis.told import Told
+from engine.basis.units import Bandwidth, Bytes, Count, GiB, KiB, MiB, Ratio, Seconds
+from engine.form.collective_names import TESTED
+from engine.form.nccl_fields import LARGEST, SMALLEST, Machine, Message, Nodes
+from engine.formulas.bandwidth import Operation
+from engine.simulate.nccl_choice import Place, forced, place, times
+from engine.simulate.nccl_effect import bandwidth_of
+
+OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
+FORCED = {
+    "": "nothing: NCCL chooses",
+    "Ring": "NCCL_ALGO=Ring",
+    "Tree": "NCCL_ALGO=Tree",
+    "NVLS": "NCCL_ALGO=NVLS,NVLSTree",
+    "LL": "NCCL_PROTO=LL",
+    "Simple": "NCCL_PROTO=Simple",
+}
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "One node, 1 GiB": {"nodes": 1, "message": 1 * GiB},
+    "One node, 64 KiB": {"nodes": 1, "message": 64 * KiB},
+    "128 nodes, 1 MiB": {"nodes": 128, "message": 1 * MiB},
+    "One GPU per node, all-gather": {
+        "operation": "all_gather",
+        "nodes": 128,
+        "gpus_per_node": 1,
+        "message": 1 * MiB,
+    },
+}
+SIZES = tuple(2.0**power for power in range(10, 35))
+NODE_COUNTS = tuple(2**power for power in range(11))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    message: Message = 32 * MiB
+    machine: Machine = "dgx-h100"
+    nodes: Nodes = 4
+    operation: Annotated[
+        str, Choice(label="Operation", options={key: TESTED[key] for key in OPERATIONS})
+    ] = "all_reduce"
+    gpus_per_node: Annotated[
+        int,
+        Number(
+            label="GPUs that take part, per node",
+            low=1,
+            high=72,
+            whole=True,
+            help="At most as many as a node has.",
+        ),
+    ] = 8
+    setting: Annotated[
+        str,
+        Choice(
+            label="Set in the environment", options={key or "none": FORCED[key] for key in FORCED}
+        ),
+    ] = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What each can do for this message, over sizes and over nodes."""
+
+    where: Place
+    now: Mapping[str, Seconds]
+    ranks: Count
+    time: Annotated[
+        Seconds,
+        Told(
+            "Fastest",
+            "",
+            "{best}",
+            "communication",
+            ("Latencies and ramps as fitted to measured all-reduces; those of a training step.",),
+            ("nccl_tuning", "nccl_tests"),
+        ),
+    ]
+    set_time: Annotated[
+        Seconds,
+        Told("As set", "", "the fastest that the setting leaves", sources=("nccl_tuning",)),
+    ]
+    costs: Annotated[Ratio, Told("The setting costs", "", "the time of the fastest")]
+    bus_bandwidth: Annotated[
+        Bandwidth, Told("Bus bandwidth", "", "of the fastest", sources=("nccl_tests",))
+    ]
+    best: str
+    columns: Mapping[str, tuple[Bandwidth, ...]]
+    over_nodes: Mapping[str, tuple[Seconds, ...]]
+    size: Bytes
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return what NCCL can choose from."""
+    where = _place(inputs, inputs.nodes)
+    operation, ranks = cast(Operation, inputs.operation), where.group.ranks
+    now = times(operation, inputs.message, where)
+    best = min(now, key=now.__getitem__)
+    set_time = forced(now, _setting(inputs))
+    rows = [times(operation, size, where) for size in SIZES]
+    counts = [
+        times(operation, inputs.message, _place(inputs, nodes))
+        for nodes in NODE_COUNTS
+        if nodes * inputs.gpus_per_node > 1
+    ]
+    names = {name: None for row in counts for name in row}
+    return Result(
+        where=where,
+        now=now,
+        ranks=ranks,
+        time=now[best],
+        set_time=set_time,
+        costs=set_time / now[best],
+        bus_bandwidth=bandwidth_of(operation, inputs.message, now[best], ranks),
+        best=best,
+        columns={
+            name: tuple(
+                bandwidth_of(operation, size, row[name], ranks)
+                for size, row in zip(SIZES, rows, strict=True)
+            )
+            for name in now
+        },
+        over_nodes={name: tuple(row.get(name, float("nan")) for row in counts) for name in names},
+        size=inputs.message,
+    )
+
+
+def _setting(inputs: Inputs) -> str:
+    return "" if inputs.setting == "none" else inputs.setting
+
+
+def _place(inputs: Inputs, nodes: Count) -> Place:
+    """Return the ranks on so many nodes; a single GPU becomes two, on two nodes."""
+    probe = place(inputs.machine, 2)
+    per_node = min(inputs.gpus_per_node, probe.node.gpus_per_node)
+    if per_node * nodes < 2:
+        nodes = 2
+    return place(inputs.machine, per_node * nodes, nodes)
+
+
+LOW, HIGH = SMALLEST, LARGEST

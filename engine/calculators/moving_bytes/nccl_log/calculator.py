@@ -1,0 +1,31 @@
+"""Paste nccl-tests or NCCL_DEBUG=INFO: bandwidth against the link, algorithm and protocol."""
+
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.calculators.moving_bytes.nccl_log import charts, findings
+from engine.calculators.moving_bytes.nccl_log.inputs import PRESETS as PRESETS
+from engine.calculators.moving_bytes.nccl_log.inputs import Inputs as Inputs
+from engine.calculators.moving_bytes.nccl_log.inputs import Result as Result
+from engine.calculators.moving_bytes.nccl_log.inputs import solve as solve
+
+TITLE = "Is my network fine?"
+QUESTION = "Does my table of nccl-tests fit my links, and what does NCCL's log say it chose?"
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        **tell.values("bus_bandwidth"),
+        "verdict": charts.verdict(result),
+        **tell.values("expected"),
+        "line": tell.value("line", note=charts.line_note(result)),
+        **tell.values("share", "latency"),
+        "curve": partial(charts.curve, result),
+        "alike": partial(charts.alike, result),
+        "rows": partial(charts.rows, result),
+        "choices": partial(findings.choices, result),
+        "variables": partial(findings.variables, result),
+        "reading": findings.reading(result),
+    }

@@ -1,0 +1,125 @@
+"""What was read of a text: versions and wires, choices, variables, and lines that could not be."""
+
+from engine.basis.text import Text, say
+from engine.basis.units import BYTES, COUNT, SECONDS
+from engine.basis.views import Cell, Table
+from engine.calculators.moving_bytes.nccl_log.inputs import Result
+from engine.catalog.nccl_variables import VARIABLES
+from engine.catalog.nodes import NODES
+from engine.form.collective_names import TESTED
+from engine.run.logs.nccl_debug import Chosen
+from engine.run.logs.nccl_tests import Note
+from engine.simulate.nccl_choice import times
+
+_SHOWN = 12
+_KINDS = {
+    "system": "describes the system; may stay",
+    "debugging": "for debugging; take it out of jobs",
+    "logging": "prints",
+}
+
+
+def choices(result: Result) -> Table:
+    """Return what NCCL chose, beside what the model finds fastest."""
+    return Table(
+        title="What NCCL chose",
+        columns=("Operation", "Message", "Algorithm, protocol", "Channels", "Model's choice"),
+        rows=tuple(_choice(one, result) for one in result.found.choices[:40])
+        or (("", "", "the text names none", "", ""),),
+        caption="From lines of NCCL_DEBUG_SUBSYS=TUNING, each operation and size once.",
+    )
+
+
+def _choice(one: Chosen, result: Result) -> tuple[Cell, ...]:
+    operation = one.operation or result.found.setting.operation
+    found = times(operation, one.size, result.found.where)
+    planned = say("{t} planned", t=(one.time, SECONDS)) if one.time else ""
+    return (
+        TESTED.get(operation, operation),
+        say("{s}", s=(one.size, BYTES)),
+        f"{one.algorithm} {one.protocol}".strip(),
+        say("{n}", n=(one.channels, COUNT)) if one.channels else planned,
+        min(found, key=found.__getitem__, default=""),
+    )
+
+
+def variables(result: Result) -> Table:
+    """Return the variables that the environment sets, and what to do about each."""
+    debug = result.text.debug
+    rows: list[tuple[Cell, ...]] = []
+    for one in debug.variables if debug else ():
+        known = VARIABLES.get(one.name)
+        rows.append(
+            (
+                one.name,
+                one.value,
+                say("{n}", n=(one.line, COUNT)),
+                _KINDS[known.kind] if known else "not in the table of this page",
+                f"Never: {known.never}" if known else "",
+            )
+        )
+    return Table(
+        title="Variables that the environment sets",
+        columns=("Variable", "Value", "Line", "Kind", "When not"),
+        rows=tuple(rows) or (("none in the text", "", "", "", ""),),
+        caption="From lines of NCCL_DEBUG_SUBSYS=ENV. Every one of them changes what was measured.",
+    )
+
+
+def reading(result: Result) -> Table:
+    """Return what was read, and from where it is known."""
+    rows = [*_of_setting(result), *_of_debug(result), *_unread(result)]
+    return Table(title="What was read", columns=("What", "Read", "From"), rows=tuple(rows))
+
+
+def _of_setting(result: Result) -> list[tuple[Cell, ...]]:
+    setting, table, debug = result.found.setting, result.text.table, result.text.debug
+    version = (table.version if table else "") or (debug.version if debug else "")
+    counted = "the text, or you" if setting.counted else "the ratio of two columns, or one node"
+    named = "the name of the GPU, or you" if setting.known else "nothing: assumed"
+    operation = TESTED.get(setting.operation, setting.operation)
+    return [
+        ("Rows of a table", _count(len(result.found.rows)), "nccl-tests"),
+        ("Operation", operation, "the text, or you"),
+        ("GPU", table.device if table and table.device else "not named", "the first rank"),
+        ("Machine", NODES[setting.machine].name, named),
+        ("GPUs", _count(result.ranks), counted),
+        ("Nodes", _count(result.nodes), "hosts in the text, you, or the GPUs of a machine"),
+        ("NCCL", version or "not named", "its own line"),
+    ]
+
+
+def _of_debug(result: Result) -> list[tuple[Cell, ...]]:
+    debug = result.text.debug
+    if debug is None:
+        return []
+    ways = ", ".join(f"{name}: {count}" for name, count in sorted(debug.ways.items()))
+    rows: list[tuple[Cell, ...]] = [
+        ("Network", debug.network or "not named", "Using network"),
+        ("Channels by wire", ways or "not listed", "lines with via"),
+        ("Sums in the NVSwitch", debug.multicast or "not named", "NVLS multicast support"),
+    ]
+    if debug.ports:
+        rows.append(("Ports in use", _count(debug.ports), f"NET/IB, {debug.fabric}"))
+    between = sum(count for name, count in debug.ways.items() if name.startswith("NET"))
+    if between:
+        words = say("{d} of {n} channels", d=(debug.direct, COUNT), n=(between, COUNT))
+        rows.append(("GPUDirect RDMA", words, "GDRDMA"))
+    rows += [("Warning", note.reason, _line(note)) for note in debug.warnings[:_SHOWN]]
+    return rows
+
+
+def _unread(result: Result) -> list[tuple[Cell, ...]]:
+    table, debug = result.text.table, result.text.debug
+    notes = [*(table.notes if table else ()), *(debug.notes if debug else ())]
+    rows: list[tuple[Cell, ...]] = [("Lines in doubt", _count(len(notes)), "")]
+    rows += [("In doubt", note.reason, _line(note)) for note in notes[:_SHOWN]]
+    return rows
+
+
+def _line(note: Note) -> Text:
+    return say("line {n}", n=(note.line, COUNT))
+
+
+def _count(number: int) -> Text:
+    return say("{n}", n=(number, COUNT))

@@ -1,0 +1,128 @@
+"""Variables of NCCL as cards: what each does, what it costs here, and when never to set it."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, cast
+
+from engine.basis.inputs import Choice
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import Bandwidth, Count, MiB, Ratio
+from engine.basis.views import Badge, Table
+from engine.catalog.nccl_variables import VARIABLES, NcclVariable
+from engine.form.nccl_fields import Machine, Message, Nodes
+from engine.formulas.bandwidth import Operation
+from engine.simulate.nccl_choice import fastest, place
+from engine.simulate.nccl_effect import NAMES, bandwidth_of, changed_time
+
+TITLE = "Variables of NCCL"
+QUESTION = "What does this variable do, and when should it never be set?"
+PRESETS = {
+    "NCCL_IB_HCA with one card": {"variable": "NCCL_IB_HCA", "nodes": 4},
+    "NCCL_PROTO=LL": {"variable": "NCCL_PROTO"},
+}
+_KINDS = {
+    "system": ("Describes the system", "may stay in scripts, if it is right", "compute"),
+    "debugging": ("For debugging", "NVIDIA's guide says not to set it in production", "bad"),
+    "logging": ("Prints", "changes no result", "muted"),
+}
+_MODEL = ("An all-reduce over all GPUs of the nodes, by the times that a step is charged.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    variable: Annotated[
+        str, Choice(label="Variable", options={name: name for name in VARIABLES})
+    ] = "NCCL_ALGO"
+    message: Message = 256 * MiB
+    machine: Machine = "dgx-h100"
+    nodes: Nodes = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The all-reduce without the variable and with it; no finite value where no model says."""
+
+    card: NcclVariable
+    unset: Annotated[Bandwidth, Told("Unset", "", "bus bandwidth", "data", _MODEL)]
+    set_to: Annotated[
+        Bandwidth,
+        Told("Set", "", "{what}", "communication", _MODEL, ("nccl_tuning", "bekman2025")),
+    ]
+    left: Annotated[Ratio, Told("Takes", "", "the time of the unset one")]
+    what: str
+    ranks: Count
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return what a variable changes."""
+    card = VARIABLES[inputs.variable]
+    node = place(inputs.machine, 2).node
+    where = place(inputs.machine, node.gpus_per_node * inputs.nodes, inputs.nodes)
+    ranks = where.group.ranks
+    operation = cast(Operation, "all_reduce")
+    time = fastest(operation, inputs.message, where)
+    changed = float("inf")
+    if card.changes:
+        changed = changed_time(card.changes, operation, inputs.message, where, inputs.machine)
+    applies = changed < float("inf") and _applies(card.changes, inputs.nodes)
+    changed = changed if applies else float("inf")
+    return Result(
+        card=card,
+        unset=bandwidth_of(operation, inputs.message, time, ranks),
+        set_to=bandwidth_of(operation, inputs.message, changed, ranks) or float("inf"),
+        left=changed / time,
+        what=NAMES.get(card.changes, "") if applies else "no number here",
+        ranks=ranks,
+    )
+
+
+def _applies(change: str, nodes: Count) -> bool:
+    """Return whether a change concerns one node or several."""
+    if change in ("one_port", "half_ports", "sockets"):
+        return nodes > 1
+    return change != "pcie" or nodes == 1
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the card, its effect, and all of them as a table."""
+    tell = Teller(inputs, result)
+    return {
+        "card": _card(result),
+        "unset": tell.value("unset"),
+        "set_to": tell.value("set_to", note=result.what),
+        "left": tell.value("left"),
+        "advice": partial(_advice, result),
+        "all": _all,
+    }
+
+
+def _card(result: Result) -> Badge:
+    card = result.card
+    title, _, color = _KINDS[card.kind]
+    return Badge(text=title, sentence=f"{card.name}: {card.effect}", color=color)
+
+
+def _advice(result: Result) -> Table:
+    card = result.card
+    _, words, _ = _KINDS[card.kind]
+    return Table(
+        title=card.name,
+        columns=("Question", "Answer"),
+        rows=(
+            ("Default", card.default),
+            ("Set it", card.use),
+            ("Never", card.never),
+            ("Kind", words),
+        ),
+    )
+
+
+def _all() -> Table:
+    return Table(
+        title="All cards",
+        columns=("Variable", "What it does", "When never to set it"),
+        rows=tuple((one.name, one.effect, one.never) for one in VARIABLES.values()),
+        caption="By NCCL 2.30.",
+    )

@@ -1,0 +1,166 @@
+"""All-reduces by GPU count with and without sums in the switch, and other collectives, as measured.
+
+Bus bandwidth of large messages (8 and 16 GiB). Sources: Bekman's tables of nccl-tests (2025), and
+NVIDIA's slides at GTC 2024 and 2025 as copied there.
+"""
+
+from dataclasses import dataclass
+
+from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, GiB, Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ramp:
+    """An all-reduce of 8 GiB in one node.
+
+    Attributes:
+        machine: key of `engine.catalog.nodes.NODES`.
+        ranks: GPUs of the node that take part.
+        ring: NVLS switched off.
+        chosen: left to NCCL.
+        switch_adds: whether NCCL then chose NVLS.
+    """
+
+    machine: str
+    ranks: Count
+    ring: Bandwidth
+    chosen: Bandwidth
+    switch_adds: bool
+
+
+def _ramp(machine: str, ranks: Count, ring: float, chosen: float, switch_adds: bool) -> Ramp:
+    return Ramp(
+        machine=machine,
+        ranks=ranks,
+        ring=ring * GB,
+        chosen=chosen * GB,
+        switch_adds=switch_adds,
+    )
+
+
+RAMP_SIZE: Bytes = 8 * GiB
+RAMP_SOURCE = "bekman2025"
+RAMPS: tuple[Ramp, ...] = (
+    _ramp("dgx-h200", 4, 363.3, 363.3, False),
+    _ramp("dgx-h200", 5, 364.4, 414.2, True),
+    _ramp("dgx-h200", 6, 365.1, 435.6, True),
+    _ramp("dgx-h200", 7, 365.7, 460.0, True),
+    _ramp("dgx-h200", 8, 365.6, 473.1, True),
+    _ramp("p6-b200", 4, 673.8, 673.2, False),
+    _ramp("p6-b200", 5, 677.8, 677.8, False),
+    _ramp("p6-b200", 6, 677.8, 778.2, True),
+    _ramp("p6-b200", 7, 680.5, 811.2, True),
+    _ramp("p6-b200", 8, 682.2, 838.0, True),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collective:
+    """One measured collective.
+
+    Attributes:
+        machine: key of `NODES`.
+        ranks: GPUs.
+        operation: as in `engine.formulas.bandwidth`.
+        algorithm: as its source names it.
+        size: of the buffer; 0: the best of a large message.
+        bandwidth: of the bus; 0 where only a time is published.
+        time: of a small message; 0 where only a bandwidth is published.
+        source: key of the bibliography.
+    """
+
+    machine: str
+    ranks: Count
+    operation: str
+    algorithm: str
+    size: Bytes = 0.0
+    bandwidth: Bandwidth = 0.0
+    time: Seconds = 0.0
+    source: str = "bekman2025"
+
+
+COLLECTIVES: tuple[Collective, ...] = (
+    Collective(
+        machine="dgx-h200",
+        ranks=8,
+        operation="all_reduce",
+        algorithm="NVLS",
+        size=16 * GiB,
+        bandwidth=480.0 * GB,
+    ),
+    Collective(
+        machine="dgx-h200",
+        ranks=8,
+        operation="all_reduce",
+        algorithm="Ring",
+        size=16 * GiB,
+        bandwidth=367.2 * GB,
+    ),
+    Collective(
+        machine="dgx-h200",
+        ranks=8,
+        operation="all_gather",
+        algorithm="Ring",
+        size=16 * GiB,
+        bandwidth=361.4 * GB,
+    ),
+    Collective(
+        machine="dgx-h200",
+        ranks=8,
+        operation="reduce_scatter",
+        algorithm="Ring",
+        size=16 * GiB,
+        bandwidth=362.9 * GB,
+    ),
+    Collective(
+        machine="dgx-h100",
+        ranks=32,
+        operation="all_reduce",
+        algorithm="not named",
+        bandwidth=370 * GB,
+    ),
+    Collective(
+        machine="dgx-h100",
+        ranks=32,
+        operation="all_reduce",
+        algorithm="SHARP",
+        bandwidth=480 * GB,
+    ),
+    Collective(
+        machine="grand-teton",
+        ranks=32,
+        operation="all_reduce",
+        algorithm="NVLS on or off",
+        size=8 * GiB,
+        bandwidth=320 * GB,
+        source="nccl1221",
+    ),
+    # H20, of which no node is in the table: links of a Hopper and ports of 400 Gb/s.
+    Collective(
+        machine="dgx-h100",
+        ranks=16,
+        operation="all_reduce",
+        algorithm="NVLSTree",
+        size=64.0,
+        time=46.3 * MICRO,
+        source="nccl1244",
+    ),
+    Collective(
+        machine="dgx-h100",
+        ranks=8,
+        operation="all_to_all",
+        algorithm="Send and receive",
+        bandwidth=320 * GB,
+    ),
+    Collective(
+        machine="dgx-h100",
+        ranks=32,
+        operation="all_to_all",
+        algorithm="Send and receive",
+        bandwidth=48 * GB,
+    ),
+)
+# An all-reduce over sockets on 100 Gb/s Ethernet, by the slide of GTC 2024.
+SOCKETS: Bandwidth = 10 * GB
+# Eight GPUs behind PCIe 5.0, by the same slide.
+PCIE_5: Bandwidth = 48 * GB

@@ -1,0 +1,36 @@
+"""Inputs that the calculators of NCCL ask for in the same words."""
+
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number, Unit
+from engine.basis.units import BYTES, GB, KB, MB, MICRO, MILLI, SECONDS, GiB, KiB, MiB
+from engine.catalog.nodes import NODES
+
+MESSAGES = Unit(
+    " B",
+    1.0,
+    {"B": 1.0, "KiB": KiB, "MiB": MiB, "GiB": GiB, "kB": KB, "MB": MB, "GB": GB},
+    shown=("B", "KiB", "MiB", "GiB"),
+    quantity=BYTES,
+)
+TIMES = Unit(
+    " µs",
+    MICRO,
+    {"µs": MICRO, "us": MICRO, "ms": MILLI, "s": 1.0},
+    shown=("µs", "ms", "s"),
+    quantity=SECONDS,
+)
+SMALLEST, LARGEST = 1 * KiB, 16 * GiB
+MACHINES = (
+    *("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "gb200-nvl72", "grand-teton", "p4de"),
+    *("p5", "p6-b200"),
+)
+
+Message = Annotated[
+    float,
+    Number(label="Message", unit=MESSAGES, low=SMALLEST, high=LARGEST, scale="log2", symbol="S"),
+]
+Machine = Annotated[
+    str, Choice(label="Machines", options={key: NODES[key].name for key in MACHINES})
+]
+Nodes = Annotated[int, Number(label="Nodes", low=1, high=1024, scale="log2", whole=True)]
