@@ -61,7 +61,7 @@ _ROWS = (
     ),
     NcclVariable(
         name="NCCL_NVLS_ENABLE",
-        kind="system",
+        kind="debugging",
         default="2: on where the NVSwitch can add",
         effect="0 turns off sums in the NVSwitch and the memory that they need.",
         use="0 to see what NVLS gains, or where its resources cannot be allocated.",

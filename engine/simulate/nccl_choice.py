@@ -133,7 +133,7 @@ def _all_reduces(size: Bytes, where: Place) -> Mapping[str, Seconds]:
         found["Tree LL"] = transfer_time.small_all_reduce_time(*given)
     if not one and adds and group.network.planned:
         found["NVLSTree Simple"] = transfer_time.switch_tree_all_reduce_time(*given, links)
-    return found | _forced(size, group)
+    return {**found, **_forced(size, group)}
 
 
 def _forced(size: Bytes, group: Group) -> Mapping[str, Seconds]:

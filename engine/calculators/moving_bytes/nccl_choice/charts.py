@@ -158,8 +158,8 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         title="Challenge: the harmless setting",
         goal=say(
             "A colleague has set NCCL_ALGO=Ring, since it was fastest in a test of 8 GiB. Find an "
-            "all-reduce of 1 MiB or more on {n} nodes of DGX H100 or fewer, all GPUs, where it takes "
-            "{r} the time of the fastest, or longer.",
+            "all-reduce of 1 MiB or more on {n} nodes of DGX H100 or fewer, all GPUs, where it "
+            "takes {r} the time of the fastest, or longer.",
             n=(_NODES, COUNT),
             r=(_WORST, RATIO),
         ),
