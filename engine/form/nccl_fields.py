@@ -26,6 +26,13 @@ MACHINES = (
     *("p5", "p6-b200"),
 )
 
+
+def size_words(size: float) -> str:
+    """Return a size as those write it who measure in powers of two: 64 KiB, 16 GiB."""
+    unit, one = MESSAGES.of(size)
+    return f"{size / one:.4g}{unit}"
+
+
 Message = Annotated[
     float,
     Number(label="Message", unit=MESSAGES, low=SMALLEST, high=LARGEST, scale="log2", symbol="S"),

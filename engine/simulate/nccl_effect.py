@@ -61,6 +61,8 @@ def _changed(
             return {name: time for name, time in found.items() if name.endswith("LL")}
         rings = {name: time for name, time in found.items() if name.startswith("Ring")}
         return rings if any(name.startswith("NVLS") for name in found) else {}
+    if key == "pcie" and not where.pcie:
+        return {}
     return times(operation, size, _elsewhere(key, where, machine))
 
 

@@ -22,7 +22,7 @@ from engine.basis.units import (
 from engine.basis.views import Badge, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
 from engine.catalog.hardware import LINKS
 from engine.form.collective_names import TESTED
-from engine.form.nccl_fields import LARGEST, MESSAGES, SMALLEST, TIMES
+from engine.form.nccl_fields import LARGEST, MESSAGES, SMALLEST, TIMES, size_words
 from engine.formulas.bandwidth import (
     ALGORITHM_BANDWIDTH,
     BUS_BANDWIDTH,
@@ -37,7 +37,6 @@ TITLE = "Algorithm bandwidth and bus bandwidth"
 QUESTION = "What does a time of nccl-tests say about the wire?"
 EQUATIONS = (ALGORITHM_BANDWIDTH, BUS_BANDWIDTH)
 PRESETS = {
-    "8 H100, as NCCL chooses": {},
     "8 H200, ring only": {"time": 81_870 * MICRO, "adds": "gpus"},
     "8 H200, all-gather": {"operation": "all_gather", "time": 41_594 * MICRO, "adds": "gpus"},
     "8 A100": {"time": 127_997 * MICRO, "adds": "gpus", "link": LINKS["nvlink3"].bandwidth},
@@ -143,7 +142,14 @@ class Result:
         ),
     ]
     share: Annotated[Share, Told("Of the link", assumes=("On the wire, over its line rate.",))]
-    sent: Annotated[Bytes, Told("Sent by each GPU")]
+    sent: Annotated[
+        Bytes,
+        Told(
+            "Sent by each GPU",
+            assumes=("Factor times size; where the switch adds, (n + 1)/n of it.",),
+            sources=("nccl_tests", "graham2016"),
+        ),
+    ]
     above: Share
     switched: bool
     few: tuple[Ratio, ...]
@@ -226,16 +232,14 @@ def _bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
             for key, label, value, color in shown
         ),
         rules=(Rule(key="link", label=tell.say("link {link}"), axis="x", at=inputs.link),),
-        caption=tell.say("{size} on {world_size} GPUs in {time}."),
+        caption=tell.say(f"{size_words(inputs.size)} on {{world_size}} GPUs in {{time}}."),
     )
 
 
 def _factors(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     ranks = tuple(map(float, _COLUMN))
-    one = (1.0,) * len(ranks)
     shown = (
         ("few", "all-reduce", result.few, "communication"),
-        ("one", "broadcast, reduce, send and receive", one, "ink"),
         ("parts", "all others", result.parts, "data"),
     )
     return Lines(
@@ -249,6 +253,7 @@ def _factors(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(key="now", label=tell.say("{factor}"), x=inputs.world_size, y=result.factor),
         ),
+        rules=(Rule(key="one", label="broadcast, reduce, send: 1", axis="y", at=1.0),),
         handle="world_size",
         caption="The axis of GPUs is logarithmic. Drag the handle.",
     )

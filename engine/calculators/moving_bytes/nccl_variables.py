@@ -50,7 +50,7 @@ class Result:
         Bandwidth,
         Told("Set", "", "{what}", "communication", _MODEL, ("nccl_tuning", "bekman2025")),
     ]
-    left: Annotated[Ratio, Told("Takes", "", "the time of the unset one")]
+    left: Annotated[Ratio, Told("Takes", "", "the time of the unset one", assumes=_MODEL)]
     what: str
     ranks: Count
 

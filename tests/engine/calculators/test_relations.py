@@ -42,7 +42,9 @@ NO_PART = {
     ("parallelism_modeler", "ratio"),
     ("published_runs", "bias"),
     ("published_runs", "worst"),
+    ("bus_bandwidth", "share"),
     ("log_check", "drift"),
+    ("nccl_log", "share"),
     ("log_check", "spread"),
 }
 # What has no value at some inputs, and is told as "no finite value": means of runs when a filter
@@ -53,6 +55,14 @@ NO_VALUE = {
     ("product_roofline", "enough"),  # no number of tokens is enough
     ("data_parallel_scaling", "one_in"),
     ("stack_explorer", "cost_of_tokens"),
+    # A log without a table has no bandwidth; not every number of GPUs was measured; and not every
+    # variable changes what the model knows.
+    ("nccl_log", "bus_bandwidth"),
+    ("nccl_log", "share"),
+    ("nccl_log", "latency"),
+    ("in_network_gain", "measured"),
+    ("nccl_variables", "set_to"),
+    ("nccl_variables", "left"),
     # Of a text that contradicts itself there is no job to tell.
     ("import_job", "step_time"),
     ("import_job", "mfu"),

@@ -26,6 +26,7 @@ from engine.calculators.moving_bytes.nccl_choice.inputs import (
     Inputs,
     Result,
 )
+from engine.form.nccl_fields import size_words
 
 # Name of an algorithm and protocol -> color.
 _COLORS = {
@@ -86,7 +87,7 @@ def bars(tell: Teller, result: Result) -> Bars:
             )
             for name, time in shown
         ),
-        caption=tell.say("{message} on {ranks} GPUs."),
+        caption=tell.say(f"{size_words(result.size)} on {{ranks}} GPUs."),
     )
 
 

@@ -13,6 +13,7 @@ from engine.formulas.bandwidth import Operation
 from engine.simulate.nccl_choice import Place, forced, place, times
 from engine.simulate.nccl_effect import bandwidth_of
 
+_RATIO = ("The time with the setting over the time without.",)
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
 FORCED = {
     "": "nothing: NCCL chooses",
@@ -85,9 +86,17 @@ class Result:
     ]
     set_time: Annotated[
         Seconds,
-        Told("As set", "", "the fastest that the setting leaves", sources=("nccl_tuning",)),
+        Told(
+            "As set",
+            "",
+            "the fastest that the setting leaves",
+            assumes=("Of the same times, those whose name the setting allows.",),
+            sources=("nccl_tuning", "nccl_env"),
+        ),
     ]
-    costs: Annotated[Ratio, Told("The setting costs", "", "the time of the fastest")]
+    costs: Annotated[
+        Ratio, Told("The setting costs", "", "the time of the fastest", assumes=_RATIO)
+    ]
     bus_bandwidth: Annotated[
         Bandwidth, Told("Bus bandwidth", "", "of the fastest", sources=("nccl_tests",))
     ]

@@ -9,6 +9,7 @@ from engine.basis.units import BANDWIDTH, BYTES, COUNT, GB, RATIO, SECONDS, SHAR
 from engine.basis.views import Axis, Badge, Cell, Lines, Point, Rule, Series, Table
 from engine.calculators.moving_bytes.nccl_log.inputs import Result
 from engine.catalog.nodes import NODES
+from engine.form.nccl_fields import size_words
 from engine.formulas.bandwidth import Operation, algorithm_bandwidth
 from engine.simulate.nccl_check import ALIKE, Judged, has_factor
 from engine.simulate.nccl_choice import fastest
@@ -68,7 +69,7 @@ def _fast(result: Result) -> Text:
 def _small(result: Result) -> Text:
     return _of_largest(
         result,
-        "The largest message is {size}, whose time is mostly latency. Run the test up to 8 GiB.",
+        f"The largest message is {size_words(result.size)}, whose time is mostly latency. Run the test up to 8 GiB.",
     )
 
 
@@ -124,7 +125,6 @@ def _of_largest(result: Result, words: str) -> Sentence:
         best=(result.found.best, BANDWIDTH),
         alike=(nearest, BANDWIDTH),
         alike_share=(ALIKE, SHARE),
-        size=(result.size, BYTES),
     )
 
 
@@ -239,7 +239,7 @@ def _row(one: Judged) -> tuple[Cell, ...]:
     sign = "+" if one.off >= 0 else "−"
     chosen = one.chosen
     return (
-        say("{s}", s=(one.row.size, BYTES)),
+        size_words(one.row.size),
         say("{t}", t=(one.row.time, SECONDS)),
         say("{t}", t=(one.time, SECONDS)) if one.expected else "",
         say(f"{sign}{{o}}", o=(abs(one.off), SHARE)) if one.expected else "",

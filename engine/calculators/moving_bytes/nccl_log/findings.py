@@ -1,12 +1,13 @@
 """What was read of a text: versions and wires, choices, variables, and lines that could not be."""
 
 from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SECONDS
+from engine.basis.units import COUNT, SECONDS
 from engine.basis.views import Cell, Table
 from engine.calculators.moving_bytes.nccl_log.inputs import Result
 from engine.catalog.nccl_variables import VARIABLES
 from engine.catalog.nodes import NODES
 from engine.form.collective_names import TESTED
+from engine.form.nccl_fields import size_words
 from engine.run.logs.nccl_debug import Chosen
 from engine.run.logs.nccl_tests import Note
 from engine.simulate.nccl_choice import times
@@ -36,7 +37,7 @@ def _choice(one: Chosen, result: Result) -> tuple[Cell, ...]:
     planned = say("{t} planned", t=(one.time, SECONDS)) if one.time else ""
     return (
         TESTED.get(operation, operation),
-        say("{s}", s=(one.size, BYTES)),
+        size_words(one.size),
         f"{one.algorithm} {one.protocol}".strip(),
         say("{n}", n=(one.channels, COUNT)) if one.channels else planned,
         min(found, key=found.__getitem__, default=""),

@@ -22,7 +22,7 @@ _MACHINES = (
     *("h800", "grand-teton", "p4de", "p5", "p5en", "p6-b200", "a3-mega", "mi300x", "mi355x"),
 )
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
-    "8 H100": {"log": SAMPLES["h100"].text},
+    "8 A100": {"log": SAMPLES["a100"].text},
     "2 p4de, EFA": {"log": SAMPLES["p4de"].text, "machine": "p4de"},
     "24 H100, slow": {"log": SAMPLES["broken"].text},
     "A log, 2 nodes": {"log": SAMPLES["log"].text},
@@ -76,7 +76,7 @@ class Inputs:
         Number(
             label="GPUs",
             low=0,
-            high=65_536,
+            high=16_384,
             whole=True,
             help="0: as the text says.",
             advanced=True,
@@ -125,6 +125,8 @@ class Result:
             "Line rate",
             note="one way: of a GPU's links, or of a node's ports",
             basis="datasheet",
+            assumes=("Of a ring: in one node the links of a GPU, between nodes all ports.",),
+            sources=("bekman2025",),
         ),
     ]
     share: Annotated[
@@ -133,6 +135,7 @@ class Result:
             "Of the line rate",
             basis="measured",
             assumes=("May exceed 100 % where a switch adds, or a tree of two nodes runs.",),
+            sources=("nccl_tests",),
         ),
     ]
     latency: Annotated[
