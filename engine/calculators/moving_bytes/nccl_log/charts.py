@@ -69,7 +69,8 @@ def _fast(result: Result) -> Text:
 def _small(result: Result) -> Text:
     return _of_largest(
         result,
-        f"The largest message is {size_words(result.size)}, whose time is mostly latency. Run the test up to 8 GiB.",
+        f"The largest message is {size_words(result.size)}, whose time is mostly latency. "
+        "Run the test up to 8 GiB.",
     )
 
 
