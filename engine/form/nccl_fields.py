@@ -3,7 +3,8 @@
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Unit
-from engine.basis.units import BYTES, GB, KB, MB, MICRO, MILLI, SECONDS, GiB, KiB, MiB
+from engine.basis.text import Text, say
+from engine.basis.units import BYTES, GB, KB, MB, MICRO, MILLI, SECONDS, SHARE, GiB, KiB, MiB
 from engine.catalog.nodes import NODES
 
 MESSAGES = Unit(
@@ -20,6 +21,7 @@ TIMES = Unit(
     shown=("µs", "ms", "s"),
     quantity=SECONDS,
 )
+_NONE = 0.001
 SMALLEST, LARGEST = 1 * KiB, 16 * GiB
 MACHINES = (
     *("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "gb200-nvl72", "grand-teton", "p4de"),
@@ -31,6 +33,14 @@ def size_words(size: float) -> str:
     """Return a size as those write it who measure in powers of two: 64 KiB, 16 GiB."""
     unit, one = MESSAGES.of(size)
     return f"{size / one:.4g}{unit}"
+
+
+def off_words(off: float) -> Text:
+    """Return a relative difference with its sign; nothing that rounds to none has one."""
+    if abs(off) < _NONE:
+        return "none"
+    sign = "+" if off >= 0 else "−"
+    return say(f"{sign}{{o}}", o=(abs(off), SHARE))
 
 
 Message = Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 from engine.basis.inputs import Choice, Number
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BANDWIDTH, COUNT, SECONDS, SHARE, Bandwidth, Count, GiB, Ratio, Share
+from engine.basis.units import BANDWIDTH, COUNT, SECONDS, Bandwidth, Count, GiB, Ratio, Share
 from engine.basis.views import Cell, Cite, Lines, Point, Series, Table
 from engine.catalog.measured_collectives import (
     COLLECTIVES,
@@ -20,6 +20,7 @@ from engine.catalog.measured_collectives import (
 from engine.catalog.nodes import NODES
 from engine.catalog.transports import SWITCH_SHARE
 from engine.form.collective_names import TESTED
+from engine.form.nccl_fields import off_words
 from engine.formulas.bandwidth import Operation
 from engine.formulas.communication import in_network_gain
 from engine.simulate.nccl_choice import fastest, place, times
@@ -211,7 +212,7 @@ def _ramp(result: Result) -> Table:
         )
     return Table(
         title="Bus bandwidth of 8 GiB, measured beside modelled",
-        columns=("GPUs", "Ring", "Modelled", "Left to NCCL", "Modelled", "NCCL takes"),
+        columns=("GPUs", "Ring", "Ring, modelled", "Left to NCCL", "That, modelled", "It takes"),
         rows=tuple(rows),
     )
 
@@ -239,13 +240,12 @@ def _row(one: Collective) -> tuple[Cell, ...]:
     else:
         measured = say("{t}", t=(one.time, SECONDS))
         modelled, off = say("{t}", t=(named, SECONDS)), named / one.time - 1
-    sign = "+" if off >= 0 else "−"
     return (
         f"{one.ranks} GPUs, {NODES[one.machine].name}",
         TESTED[one.operation],
         one.algorithm,
         measured,
         modelled,
-        say(f"{sign}{{o}}", o=(abs(off), SHARE)),
+        off_words(off),
         Cite((one.source,)),
     )

@@ -9,7 +9,7 @@ from engine.basis.units import BANDWIDTH, BYTES, COUNT, GB, RATIO, SECONDS, SHAR
 from engine.basis.views import Axis, Badge, Cell, Lines, Point, Rule, Series, Table
 from engine.calculators.moving_bytes.nccl_log.inputs import Result
 from engine.catalog.nodes import NODES
-from engine.form.nccl_fields import size_words
+from engine.form.nccl_fields import off_words, size_words
 from engine.formulas.bandwidth import Operation, algorithm_bandwidth
 from engine.simulate.nccl_check import ALIKE, Judged, has_factor
 from engine.simulate.nccl_choice import fastest
@@ -237,13 +237,12 @@ def rows(result: Result) -> Table:
 
 
 def _row(one: Judged) -> tuple[Cell, ...]:
-    sign = "+" if one.off >= 0 else "−"
     chosen = one.chosen
     return (
         size_words(one.row.size),
         say("{t}", t=(one.row.time, SECONDS)),
         say("{t}", t=(one.time, SECONDS)) if one.expected else "",
-        say(f"{sign}{{o}}", o=(abs(one.off), SHARE)) if one.expected else "",
+        off_words(one.off) if one.expected else "",
         one.fastest,
         f"{chosen.algorithm} {chosen.protocol}".strip() if chosen else "",
     )
