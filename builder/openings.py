@@ -36,14 +36,18 @@ def pictures(html: str, style: str) -> Iterator[str]:
 def moving(drawings: Sequence[str], style: str) -> str:
     """Return one SVG file that shows the drawings in turn; still, it shows the first.
 
+    Nothing where they are no drawings of the page, or only one.
+
     Args:
         drawings: states of one figure, SVG elements.
         style: from `rules`.
     """
-    found = [match for one in drawings if (match := _DRAWING.search(one))]
-    states = [_inner(one, match) for one, match in zip(drawings, found, strict=True)]
+    found = [(one, match) for one in drawings if (match := _DRAWING.search(one))]
+    if len(found) < 2:
+        return ""
+    states = [_inner(one, match) for one, match in found]
     groups = "".join(f'<g class="state s{at}">{inner}</g>' for at, inner in enumerate(states))
-    return _framed(found[0], groups, style + _turns(len(states)))
+    return _framed(found[0][1], groups, style + _turns(len(states)))
 
 
 def _turns(count: int) -> str:

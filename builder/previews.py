@@ -65,8 +65,8 @@ def made(
         view = tools[name].views[output]
         states = [drawn[state] for state in asked.get((name, output), ())]
         frames = list(dict.fromkeys(frames_of(view) if isinstance(view, Scene) else states))
-        if len(frames) > 1:
-            found[slug] = openings.moving(frames, style).encode()
+        if picture := openings.moving(frames, style):
+            found[slug] = picture.encode()
     return found
 
 

@@ -130,3 +130,10 @@ def test_frames_of_a_scene_begin_with_the_one_that_opens_it_and_go_round():
     scene = Scene(title="", width=1, height=1, frames=frames, opening=5)
     places = [re.search(r'x="(\d+)"', one)[1] for one in previews.frames_of(scene)]
     assert places == ["5", "6", "8", "10", "0", "2"]
+
+
+@pytest.mark.parametrize(
+    "drawings", [[], [SCENE], ["<svg>", "<svg/>"]], ids=["none", "one", "other"]
+)
+def test_fewer_than_two_drawings_make_no_moving_picture(drawings):
+    assert openings.moving(drawings, "") == ""
