@@ -116,6 +116,23 @@ def _serve(given: argparse.Namespace) -> int:
     return serve.run(ROOT, given, say)
 
 
+def _book(given: argparse.Namespace) -> int:
+    done = _build(given)
+    if done:
+        return done
+    from builder import book, content, navigation
+
+    texts = content.read(folders.project(ROOT), drafts=False)
+    paths = {path.letter: path for path in navigation.learning_paths(texts.articles)}
+    if given.path not in paths:
+        say(f"there is no path '{given.path}'; there are {', '.join(sorted(paths))}")
+        return WRONG_USAGE
+    target = Path(given.pdf or f"path-{given.path.lower()}.pdf").resolve()
+    target.write_bytes(book.book(paths[given.path], Path(given.out).resolve()))
+    say(f"{target.name}: {len(paths[given.path].guides)} guides")
+    return 0
+
+
 def _new(given: argparse.Namespace) -> int:
     from builder import scaffold
 
@@ -165,12 +182,16 @@ def parser() -> argparse.ArgumentParser:
     check = verbs.add_parser("check", help="build twice from nothing, keep neither, name problems")
     serve = verbs.add_parser("serve", help="serve on 127.0.0.1, rebuild and reload on every change")
     serve.add_argument("--port", type=int, default=8000, help="default: %(default)s; 0: any")
-    for verb, run in ((build, _build), (check, _check), (serve, _serve)):
+    book = verbs.add_parser("book", help="print a learning path as PDF, by an installed Chromium")
+    book.add_argument("path", help="its letter, such as B")
+    book.add_argument("--pdf", default="", help="the file (default: path-LETTER.pdf)")
+    book.add_argument("--out", default="site", help="the folder of the site (default: %(default)s)")
+    for verb, run in ((build, _build), (check, _check), (serve, _serve), (book, _book)):
         verb.add_argument(
             "--repository", type=_https, default="", help="address of the public repository"
         )
         verb.set_defaults(run=run)
-    for verb in (build, check):
+    for verb in (build, check, book):
         verb.add_argument(
             "--base-url", type=_https, default="", help="where it will be published, for sitemaps"
         )
