@@ -39,7 +39,7 @@ SAMPLES = {
         text='mesh = init_device_mesh("cuda", (3, 2, 4), mesh_dim_names=("pp", "dp", "tp"))\n',
     ),
 }
-PRESETS = {"GPU 0": {"rank": 0}, "On 32 GPUs, where the text names none": {"world_size": 32}}
+PRESETS = {"GPU 0": {"rank": 0}, "Nodes of four": {"gpus_per_node": 4}}
 # Groups over several axes that Megatron makes: their names, and the axes.
 _JOINED = (("dp-cp", ("dp", "cp")), ("tp-pp", ("tp", "pp")), ("tp-cp", ("tp", "cp")))
 _SHOWN, _LISTED = 4, 64
