@@ -2,7 +2,7 @@
 
 The trace is synthetic: 54 MB and 216,000 events, a tenth of them on the GPU, as PyTorch records
 them. Prints the time from the choice of the file to the numbers on the page, and the most memory
-that the browser's processes held meanwhile beyond what they held before.
+that the browser and this program held meanwhile.
 """
 
 import functools
@@ -82,16 +82,16 @@ def held(root: int) -> int:
     return sum(size for number, size in sizes.items() if below(number))
 
 
-def measured(page: Page, path: Path, browser: int) -> tuple[float, int]:
-    """Return seconds until the numbers stand on the page, and the most bytes held beyond before."""
-    before = page.evaluate(NUMBERS)
-    at_first = most = held(browser)
+def measured(page: Page, path: Path, browser: int) -> tuple[float, int, int]:
+    """Return seconds until the numbers stand on the page, bytes held before, and the most held."""
+    there = sum(1 for at in range(EVENTS) if at % 10 == 0 and at % (EVENTS // STEPS))
+    most = before = held(browser)
     start = time.perf_counter()
     page.locator('[data-file="trace"]').set_input_files(path)
-    while page.evaluate(NUMBERS) == before:
+    while float(page.evaluate(NUMBERS)) != there:
         most = max(most, held(browser))
         time.sleep(0.02)
-    return time.perf_counter() - start, most - at_first
+    return time.perf_counter() - start, before, most
 
 
 def main() -> None:
@@ -114,9 +114,10 @@ def main() -> None:
             page.goto(f"http://127.0.0.1:{port}/tools/trace/")
             page.wait_for_selector(LIVE, state="attached", timeout=120_000)
             page.wait_for_timeout(3000)
-            taken, most = measured(page, file, os.getpid())
+            taken, before, most = measured(page, file, os.getpid())
             load = os.getloadavg()[0]
-            print(f"{file.name}: {taken:.2f} s, {most / 1e6:.0f} MB more, load {load:.1f}")
+            memory = f"{before / 1e6:.0f} MB before, {most / 1e6:.0f} MB at most"
+            print(f"{file.name}: {taken:.2f} s, {memory}, load {load:.1f}")
             browser.close()
 
 
