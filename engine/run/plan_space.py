@@ -46,8 +46,6 @@ _STAGES_OF_PIPELINES: Mapping[Framework, tuple[Count, ...]] = {
     "deepspeed": (0, 1),
     "xla": (3,),
 }
-# Larger ones gain nothing: products are as large as they need to be.
-LARGEST_MICRO_BATCH = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +65,7 @@ class Job:
         pipeline_parallel: likewise.
         context_parallel: likewise.
         expert_parallel: likewise.
+        largest_micro_batch: larger ones gain nothing: products are as large as they need to be.
         kept_free: share of the memory that a plan leaves free, because predictions err.
     """
 
@@ -82,6 +81,7 @@ class Job:
     pipeline_parallel: tuple[Count, ...] = ()
     context_parallel: tuple[Count, ...] = ()
     expert_parallel: tuple[Count, ...] = ()
+    largest_micro_batch: Count = 64
     kept_free: Share = 0.0
 
 
@@ -118,7 +118,7 @@ def shapes(job: Job) -> Iterator[tuple[Plan, Training]]:
 
 def _trainings(job: Job) -> Iterator[Training]:
     """Yield what of a run's training a plan chooses: software, precision, batch, recomputation."""
-    batches = divisors(job.training.global_batch_size, LARGEST_MICRO_BATCH)
+    batches = divisors(job.training.global_batch_size, job.largest_micro_batch)
     for framework in job.frameworks:
         for precision in job.precisions:
             for batch in batches:

@@ -1,0 +1,1 @@
+"""Planner: the best plans of a job."""

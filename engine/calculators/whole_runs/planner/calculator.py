@@ -1,0 +1,60 @@
+"""Planner: the best plans of a job, and why not another."""
+
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.basis.views import Code
+from engine.form.planner import pictures
+from engine.form.planner.answer import Answer, answer
+from engine.form.planner.inputs import PRESETS as PRESETS
+from engine.form.planner.inputs import Inputs as Inputs
+from engine.form.planner.inputs import job_of, own_run
+from engine.form.planner.published import beside
+from engine.run.exporters.fully_sharded import torchtitan_toml
+from engine.run.exporters.megatron import megatron_arguments
+from engine.simulate.planner.evaluate import run_of
+
+TITLE = "The planner"
+QUESTION = "Which plan is the fastest for my model on my GPUs, and why not another?"
+EQUATIONS = ()
+
+
+def solve(inputs: Inputs) -> Answer:
+    """Return every number of the page."""
+    job = job_of(inputs)
+    return answer(job, own_run(inputs, job), inputs.tokens)
+
+
+def views(inputs: Inputs, result: Answer) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        **tell.values("step"),
+        "best": pictures.best(result),
+        "versus": pictures.versus(result),
+        "why": pictures.why(result),
+        **tell.values("own_step", "slower", "rate", "days", "cost", "held", "own_held"),
+        "filled": partial(pictures.filled, result),
+        "ties": partial(pictures.ties, result),
+        "map": partial(pictures.map_of_splits, result),
+        "frontier": partial(pictures.memory_frontier, result),
+        "gpus": partial(pictures.gpu_frontier, result),
+        "limits": partial(pictures.limits, result),
+        "moves": partial(pictures.next_moves, result),
+        "table": partial(pictures.table, result),
+        "published": partial(beside, inputs, result),
+        **tell.values("searched", "splits"),
+        "export": partial(_export, result),
+    }
+
+
+def _export(found: Answer) -> Code:
+    """Return the best plan as the configuration of its software."""
+    if not found.best:
+        return Code(title="No plan fits", language="text", text="")
+    run = run_of(found.job, found.best.plan, found.best.training)
+    if run.training.framework == "megatron":
+        return Code(
+            title="The best plan for Megatron-LM", language="bash", text=megatron_arguments(run)
+        )
+    return Code(title="The best plan for torchtitan", language="toml", text=torchtitan_toml(run))

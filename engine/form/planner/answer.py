@@ -1,0 +1,95 @@
+"""The answer of the planner to a reader: the best plan of a job, and a plan of the reader's own."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.told import Told
+from engine.basis.units import Bytes, Count, Money, Ratio, Seconds, TokenRate
+from engine.run.file import Run
+from engine.run.plan_space import Job
+from engine.simulate.memory import usable
+from engine.simulate.planner.evaluate import Candidate, Shape, run_of
+from engine.simulate.planner.search import Found, fastest, in_order
+from engine.simulate.planner.why import Reason, why_not
+from engine.simulate.step_range import step_range
+
+_MODEL = (
+    "Every plan that divides is bounded by its layers; those that could be best are computed.",
+    "The cost model of the site, whose constants are fitted to published runs.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the planner found; zero where no plan fits.
+
+    Attributes:
+        job: that was asked.
+        shapes: of the job, the lowest bound first.
+        found: the fastest plans.
+        own: the reader's plan.
+        why: what speaks against it.
+    """
+
+    job: Job
+    shapes: list[Shape]
+    found: Found
+    own: Run
+    why: Reason
+    step: Annotated[
+        Seconds, Told("Step of the best plan", "", "{low} to {high}", "compute", _MODEL)
+    ]
+    low: Seconds
+    high: Seconds
+    rate: Annotated[TokenRate, Told("Tokens per second of a GPU", color="compute", assumes=_MODEL)]
+    days: Annotated[
+        Seconds, Told("The whole run", note="if nothing fails", color="ink", assumes=_MODEL)
+    ]
+    cost: Annotated[Money, Told("It costs", color="ink", assumes=_MODEL)]
+    held: Annotated[Bytes, Told("Fullest GPU", note="of {room} that may be filled", color="memory")]
+    room: Bytes
+    own_step: Annotated[Seconds, Told("Step of your plan", color="communication", assumes=_MODEL)]
+    own_held: Annotated[Bytes, Told("Fullest GPU of your plan", color="memory")]
+    slower: Annotated[Ratio, Told("Your plan's step over the best one's", color="communication")]
+    searched: Annotated[Count, Told("Splits that could be best")]
+    splits: Annotated[
+        Count, Told("Splits of a layer and a micro-batch", assumes=("Each with many pipelines.",))
+    ]
+
+    @property
+    def best(self) -> Candidate | None:
+        """The fastest plan that fits."""
+        return self.found.best[0] if self.found.best else None
+
+
+def answer(job: Job, own: Run, tokens: float, count: Count = 8) -> Answer:
+    """Return what the planner says of a job and of a reader's plan."""
+    shapes = in_order(job)
+    found = fastest(job, count, shapes)
+    best = found.best[0] if found.best else None
+    why = why_not(job, own, best)
+    step = best.step if best else 0.0
+    low, high = step_range(run_of(job, best.plan, best.training), step)[:2] if best else (0.0, 0.0)
+    batch = job.training.global_batch_size * job.training.sequence_length
+    days = tokens / batch * step
+    plan = why.plan
+    return Answer(
+        job=job,
+        shapes=shapes,
+        found=found,
+        own=own,
+        why=why,
+        step=step,
+        low=low,
+        high=high,
+        rate=batch / step / job.world_size if best else 0.0,
+        days=days,
+        cost=days * job.cluster.price_per_hour * job.world_size,
+        held=best.held.total if best else 0.0,
+        room=usable(job.cluster.gpu.memory, job.training) * (1 - job.kept_free),
+        own_step=plan.step if plan else 0.0,
+        own_held=plan.held.total if plan else 0.0,
+        slower=plan.step / step if plan and best else 0.0,
+        searched=found.seen,
+        splits=len(shapes),
+    )

@@ -1,0 +1,273 @@
+"""The planner in pictures: two steps side by side, a map of splits, frontiers, tables."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.basis.text import Text, say
+from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, SHARE, TOKEN_RATE
+from engine.basis.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Cell,
+    Heatmap,
+    Lines,
+    Point,
+    Rule,
+    Segment,
+    Series,
+    Table,
+)
+from engine.form.memory_bar import parts_of
+from engine.form.planner.answer import Answer
+from engine.form.planner.words import MOVES, limited, name, reason, split, tied
+from engine.simulate.planner.evaluate import Candidate, run_of
+from engine.simulate.planner.moves import by_gpus, limit, moves
+from engine.simulate.planner.search import cells, frontier
+from engine.simulate.planner.ties import tie
+from engine.simulate.step_range import spread
+
+_PARTS = (
+    ("compute", "computation", "compute"),
+    ("tensor_parallel", "tensor parallel", "tensor"),
+    ("context_parallel", "context parallel", "context"),
+    ("expert_parallel", "experts", "expert"),
+    ("pipeline", "stages", "pipeline"),
+    ("data_parallel", "data parallel", "data"),
+    ("bubble", "bubble", "idle"),
+    ("optimizer", "optimizer", "optimizer"),
+    ("other", "host, slowest GPU", "muted"),
+)
+_VERDICTS = {
+    "impossible": ("Impossible", "communication"),
+    "too large": ("Does not fit", "communication"),
+    "slower": ("Slower", "communication"),
+    "tied": ("A tie", "compute"),
+    "best": ("The best", "compute"),
+}
+
+
+def _step_bar(key: str, label: str, one: Candidate) -> Bar:
+    segments = tuple(
+        Segment(key=part, label=words, value=getattr(one.time, part), color=color)
+        for part, words, color in _PARTS
+    )
+    return Bar(key=key, label=label, segments=segments)
+
+
+def versus(found: Answer) -> Bars:
+    """Return the step of the reader's plan and of the best one, by what takes the time."""
+    bars = []
+    if found.why.plan:
+        note = "yours, which does not fit" if found.why.verdict == "too large" else "yours"
+        bars.append(_step_bar("own", note, found.why.plan))
+    if found.best:
+        bars.append(_step_bar("best", "best that fits", found.best))
+    if not bars:
+        nothing = Segment(key="none", label="nothing", value=0.0, color="muted")
+        bars = [Bar(key="none", label="no plan fits", segments=(nothing,))]
+    most = max(found.own_step, found.step, 1e-9)
+    return Bars(
+        title="Your plan and the best one",
+        axis=Axis(label="one step", quantity=SECONDS, low=0.0, high=1.08 * most),
+        bars=tuple(bars),
+        caption=name(found.best.plan, found.best.training) + "."
+        if found.best
+        else "No plan fits this job on these GPUs.",
+    )
+
+
+def filled(found: Answer) -> Bars:
+    """Return the memory of both plans beside the room there is."""
+    pairs = [("own", "yours", found.why.plan), ("best", "best that fits", found.best)]
+    bars = [Bar(key=k, label=w, segments=parts_of(one.held)) for k, w, one in pairs if one]
+    if not bars:
+        nothing = Segment(key="none", label="nothing", value=0.0, color="muted")
+        bars = [Bar(key="none", label="no plan fits", segments=(nothing,))]
+    most = max(found.own_held, found.held, found.room)
+    return Bars(
+        title="Memory of the fullest GPU",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.08 * most),
+        bars=tuple(bars),
+        rules=(Rule(key="room", label="may be filled", axis="x", at=found.room),),
+    )
+
+
+def why(found: Answer) -> Badge:
+    """Return what speaks against the reader's plan."""
+    text, color = _VERDICTS[found.why.verdict]
+    if found.best is None and found.why.verdict == "best":
+        text = "Fits"
+    return Badge(text=text, sentence=reason(found.why), color=color)
+
+
+def best(found: Answer) -> Badge:
+    """Return the best plan by its name, and how far beyond measured runs the job lies."""
+    if not found.best:
+        return Badge(
+            text="No plan fits",
+            sentence=_none(found),
+            color="communication",
+        )
+    run = run_of(found.job, found.best.plan, found.best.training)
+    beyond = " ".join(spread(run).beyond)
+    sentence = f"{name(found.best.plan, found.best.training)}. {beyond}".strip()
+    return Badge(text="Best plan", sentence=sentence, color="compute")
+
+
+def _none(found: Answer) -> Text:
+    if not found.shapes:
+        return say(
+            "A batch of {b} sequences of {s} tokens does not divide over {n} GPUs.",
+            b=(found.job.training.global_batch_size, COUNT),
+            s=(found.job.training.sequence_length, COUNT),
+            n=(found.job.world_size, COUNT),
+        )
+    return "Every plan that divides needs more memory than a GPU has room for."
+
+
+def ties(found: Answer) -> Badge:
+    """Return what ties with the best, and the simplest of those plans."""
+    if not found.best:
+        return Badge(text="No tie", sentence="Nothing fits.", color="muted")
+    one = tie(found.job, found.best, found.shapes)
+    simplest = f" The simplest of them: {name(one.simplest.plan, one.simplest.training)}."
+    told = tied(one)
+    if isinstance(told, str):
+        return Badge(text="No tie", sentence=told, color="compute")
+    return Badge(
+        text="A tie",
+        sentence=replace(told, template=told.template + simplest),
+        color="compute",
+    )
+
+
+def map_of_splits(found: Answer) -> Heatmap:
+    """Return the speed of the best plan of each tensor and pipeline parallelism, over the best."""
+    best_of = cells(found.job, found.shapes)
+    tensors = sorted({one.plan.tensor_parallel for one in found.shapes}) or [1]
+    stages = sorted({pipeline for _, pipeline in best_of} | {1, 2, 4, 8})
+    return Heatmap(
+        title="Speed of the best plan for each split, of the best of all",
+        x_label="tensor parallel",
+        y_label="pipeline parallel",
+        x=tuple(map(str, tensors)),
+        y=tuple(map(str, stages)),
+        values=tuple(
+            tuple(
+                found.step / best_of[tensor, stage].step if (tensor, stage) in best_of else 0.0
+                for tensor in tensors
+            )
+            for stage in stages
+        ),
+        quantity=SHARE,
+        caption="0 %: nothing fits or divides. Each cell is the best over context parallelism, "
+        "sharding, micro-batch, recomputation, pieces and software.",
+    )
+
+
+def memory_frontier(found: Answer) -> Lines:
+    """Return the plans that no other beats in both speed and memory, and the reader's."""
+    front = frontier(found.job, found.shapes)
+    x = tuple(one.held.total for one in reversed(front))
+    y = tuple(_rate(found, one) for one in reversed(front))
+    points = [_point(found, "best", "best", found.best)] if found.best else []
+    own = found.why.plan
+    if own:
+        points.append(_point(found, "own", "yours", own))
+    most = max((*x, found.room, found.own_held))
+    fastest = max((*y, *(point.y for point in points), 1.0))
+    return Lines(
+        title="Throughput against memory",
+        x=Axis(label="memory of the fullest GPU", quantity=BYTES, low=0.0, high=1.05 * most),
+        y=Axis(label="tokens/s of a GPU", quantity=TOKEN_RATE, low=0.0, high=1.1 * fastest),
+        series=(Series(key="front", label="no plan is better in both", x=x, y=y, color="memory"),),
+        points=tuple(points),
+        rules=(Rule(key="room", label="may be filled", axis="x", at=found.room, color="bad"),),
+    )
+
+
+def _rate(found: Answer, one: Candidate) -> float:
+    training = found.job.training
+    tokens = training.global_batch_size * training.sequence_length
+    return tokens / one.step / found.job.world_size
+
+
+def _point(found: Answer, key: str, label: str, one: Candidate) -> Point:
+    return Point(key=key, label=label, x=one.held.total, y=_rate(found, one))
+
+
+def gpu_frontier(found: Answer, factors: Sequence[float] = (0.25, 0.5, 1, 2, 4)) -> Lines:
+    """Return the best throughput on fewer and on more GPUs, with the same batch."""
+    node = found.job.cluster.gpus_per_node
+    counts = sorted(
+        {max(node, int(found.job.world_size * factor) // node * node) for factor in factors}
+    )
+    best_of = by_gpus(found.job, tuple(counts))
+    training = found.job.training
+    tokens = training.global_batch_size * training.sequence_length
+    x = tuple(float(count) for count in best_of)
+    y = tuple(tokens / one.step for one in best_of.values())
+    ideal = tuple(y[0] / x[0] * count for count in x) if x else ()
+    most = max((*y, *ideal, 1.0))
+    return Lines(
+        title="Throughput against GPUs, the batch as it is",
+        x=Axis(
+            label="GPUs", quantity=COUNT, low=counts[0] / 1.2, high=1.2 * counts[-1], scale="log"
+        ),
+        y=Axis(label="tokens per second", quantity=TOKEN_RATE, low=0.0, high=1.1 * most),
+        series=(
+            Series(key="best", label="best plan that fits", x=x, y=y, color="compute"),
+            Series(key="ideal", label="in proportion", x=x, y=ideal, color="muted", dashed=True),
+        ),
+        handle="world_size",
+    )
+
+
+def limits(found: Answer) -> Badge:
+    """Return what of the best step is no computation."""
+    if not found.best:
+        return Badge(text="Memory", sentence="No plan fits; memory is the limit.", color="memory")
+    one = limit(found.best)
+    text = "Computation" if one.computing > 0.9 else "Communication and waiting"
+    return Badge(text=text, sentence=limited(one), color="compute")
+
+
+def next_moves(found: Answer) -> Table:
+    """Return what changes of the job itself would gain."""
+    columns = ("Change", "Speed", "Per GPU", "Best plan then")
+    if not found.best:
+        return Table(title="What would change more", columns=columns, rows=())
+    rows: list[tuple[Cell, ...]] = [
+        (
+            MOVES[one.key],
+            say("{g}", g=(one.gain, RATIO)),
+            say("{g}", g=(one.per_gpu, RATIO)),
+            split(one.best.plan),
+        )
+        for one in moves(found.job, found.best)
+    ]
+    return Table(
+        title="What would change more",
+        columns=columns,
+        rows=tuple(rows),
+        caption="For each change the plans near the best one are searched again.",
+    )
+
+
+def table(found: Answer) -> Table:
+    """Return the fastest plans."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            say("{t}", t=(one.step, SECONDS)),
+            say("{m}", m=(one.held.total, BYTES)),
+            name(one.plan, one.training),
+        )
+        for one in found.found.best
+    ]
+    return Table(
+        title="The fastest plans that fit",
+        columns=("Step", "Fullest GPU", "Plan"),
+        rows=tuple(rows),
+    )
