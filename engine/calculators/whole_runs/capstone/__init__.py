@@ -1,0 +1,1 @@
+"""Capstone: four jobs on 64 GPUs."""

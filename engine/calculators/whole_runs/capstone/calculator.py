@@ -1,0 +1,245 @@
+"""Capstone: a startup, 64 H100s and four jobs, each with a deadline."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from engine.basis.inputs import Choice
+from engine.basis.text import Text, say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, SECONDS, Money, Seconds
+from engine.basis.views import Badge, Cell, Challenge, Condition, Table
+from engine.form.planner import pictures
+from engine.form.planner.answer import Answer, answer
+from engine.form.planner.inputs import (
+    OwnContext,
+    OwnFramework,
+    OwnMicroBatch,
+    OwnPieces,
+    OwnPipeline,
+    OwnRecompute,
+    OwnTensor,
+    OwnZero,
+)
+from engine.form.planner.story import (
+    CHAPTERS,
+    Chapter,
+    Outcome,
+    job_of_chapter,
+    outcome,
+    whole_run,
+)
+from engine.form.planner.words import SOFTWARE, name, reason
+from engine.simulate.planner.evaluate import Candidate
+from engine.simulate.planner.search import fastest, within
+
+TITLE = "A startup with 64 H100s"
+QUESTION = "Does my plan finish the job in time, and which others would?"
+EQUATIONS = ()
+_MODEL = ("The cost model of the site; nothing fails, and nothing is evaluated meanwhile.",)
+_PLAIN = {"own_tensor": "1", "own_pipeline": "1", "own_zero": "1", "own_micro_batch": "1"}
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "Data parallelism and ZeRO-1": _PLAIN,
+    "FSDP": {**_PLAIN, "own_framework": "fsdp", "own_zero": "3"},
+    "A sequence over eight GPUs": {
+        **_PLAIN,
+        "chapter": "context",
+        "own_tensor": "2",
+        "own_context": "8",
+    },
+    "Every axis a little": {
+        **_PLAIN,
+        "chapter": "70b",
+        "own_tensor": "4",
+        "own_pipeline": "4",
+        "own_pieces": "4",
+        "own_context": "2",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    chapter: Annotated[
+        str, Choice(label="Chapter", options={key: one.title for key, one in CHAPTERS.items()})
+    ] = "7b"
+    own_framework: OwnFramework = "megatron"
+    own_tensor: OwnTensor = "8"
+    own_pipeline: OwnPipeline = "2"
+    own_pieces: OwnPieces = "1"
+    own_context: OwnContext = "1"
+    own_zero: OwnZero = "1"
+    own_micro_batch: OwnMicroBatch = "1"
+    own_recompute: OwnRecompute = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The chapter as the plan leaves it."""
+
+    found: Answer
+    own: Outcome
+    every: tuple[Outcome, ...]
+    tokens: float
+    time: Annotated[Seconds, Told("The run takes", "", "{deadline} are left", "ink", _MODEL)]
+    deadline: Annotated[Seconds, Told("Deadline")]
+    best_time: Annotated[Seconds, Told("With the best plan", color="compute", assumes=_MODEL)]
+    cost: Annotated[Money, Told("It costs", "", "at 2 per GPU and hour", "ink", _MODEL)]
+
+
+def _own(inputs: Inputs) -> dict[str, Any]:
+    names = [key for key in Inputs.__dataclass_fields__ if key.startswith("own_")]
+    return {key: getattr(inputs, key) for key in names}
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    own, chapter = _own(inputs), CHAPTERS[inputs.chapter]
+    job, run, tokens = job_of_chapter(chapter, own)
+    found = answer(job, run, tokens, count=3)
+    every = tuple(outcome(one, own) for one in CHAPTERS.values())
+    here = every[list(CHAPTERS).index(inputs.chapter)]
+    return Result(
+        found=found,
+        own=here,
+        every=every,
+        tokens=tokens,
+        time=here.time,
+        deadline=chapter.deadline,
+        best_time=whole_run(job, tokens, found.step),
+        cost=here.time * job.cluster.price_per_hour * job.world_size,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "ending": _ending(result),
+        **tell.values("time", "deadline", "best_time", "cost"),
+        "chapters": _chapters(result),
+        "versus": pictures.versus(result.found),
+        "filled": partial(pictures.filled, result.found),
+        "why": pictures.why(result.found),
+        "others": partial(_others, result),
+        "bests": partial(_bests, _own(inputs)),
+        "challenge": partial(_challenge, inputs, result),
+    }
+
+
+def _ending(result: Result) -> Badge:
+    own = result.own
+    if not own.time:
+        return Badge(
+            text="It never starts", sentence=reason(result.found.why), color="communication"
+        )
+    numbers = {
+        "t": (own.time, SECONDS),
+        "d": (result.deadline, SECONDS),
+        "b": (result.best_time, SECONDS),
+    }
+    sentence = say("{t}, with {d} to the deadline. The best plan would take {b}.", **numbers)
+    text = "Done in time" if own.reached else "Too late"
+    return Badge(text=text, sentence=sentence, color="compute" if own.reached else "communication")
+
+
+def _chapters(result: Result) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for chapter, one in zip(CHAPTERS.values(), result.every, strict=True):
+        time: Text = say("{t}", t=(one.time, SECONDS)) if one.time else "-"
+        due = say("{d}", d=(chapter.deadline, SECONDS))
+        rows.append((chapter.title, one.ending, time, due))
+    return Table(
+        title="Your plan in every chapter",
+        columns=("Chapter", "Ending", "The run takes", "Deadline"),
+        rows=tuple(rows),
+    )
+
+
+def _others(result: Result) -> Badge:
+    """Return how many plans end the chapter in time, and how different they are."""
+    found = result.found
+    steps = result.tokens / (
+        found.job.training.global_batch_size * found.job.training.sequence_length
+    )
+    good = list(within(found.job, result.deadline / steps, found.shapes))
+    splits = {(one.plan.tensor_parallel, one.plan.pipeline_parallel) for one in good}
+    names = " and ".join(sorted({SOFTWARE[one.training.framework] for one in good}))
+    return Badge(
+        text="Several endings" if len(splits) > 1 else "One way",
+        sentence=say(
+            "{n} plans end this chapter in time. They are {s} splits into tensor and pipeline "
+            f"parallelism, with {names or 'no software'}.",
+            n=(len(good), COUNT),
+            s=(len(splits), COUNT),
+        ),
+        color="compute",
+    )
+
+
+def _bests(own: Mapping[str, Any]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for chapter in CHAPTERS.values():
+        job, _, tokens = job_of_chapter(chapter, own)
+        for framework in ("megatron", "fsdp"):
+            one = _best(chapter, own, framework)
+            time = whole_run(job, tokens, one.step) if one else 0.0
+            told: Cell = say("{t}", t=(time, SECONDS)) if one else "nothing fits"
+            rows.append((chapter.title, told, name(one.plan, one.training) if one else ""))
+    return Table(
+        title="The best plan of every chapter, with either software",
+        columns=("Chapter", "The run takes", "Plan"),
+        rows=tuple(rows),
+    )
+
+
+def _best(chapter: Chapter, own: Mapping[str, Any], framework: str) -> Candidate | None:
+    job, _, _ = job_of_chapter(chapter, {**own, "framework": framework})
+    best = fastest(job, 1).best
+    return best[0] if best else None
+
+
+START: Mapping[str, Any] = {
+    "chapter": "network",
+    "own_framework": "megatron",
+    "own_tensor": "8",
+    "own_pipeline": "2",
+    "own_pieces": "1",
+    "own_context": "1",
+    "own_zero": "1",
+    "own_micro_batch": "1",
+    "own_recompute": "none",
+}
+SOLUTION: Mapping[str, Any] = {
+    **START,
+    "own_tensor": "4",
+    "own_pipeline": "4",
+    "own_pieces": "2",
+    "own_context": "2",
+}
+
+
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
+    return Challenge(
+        title="The last chapter",
+        goal="Half of the network is gone. Bring the 70B run home before its deadline, on the same "
+        "64 GPUs.",
+        conditions=(
+            Condition(text="70B, half the network", met=inputs.chapter == "network"),
+            Condition(text="it fits, with 5 % of the memory kept free", met=result.own.time > 0),
+            Condition(
+                text=say("done within {d}", d=(CHAPTERS["network"].deadline, SECONDS)),
+                met=result.own.reached and inputs.chapter == "network",
+            ),
+        ),
+        hints=(
+            "What is the largest part of the memory, and which axes divide it?",
+            "Tensor parallelism of eight makes small products and many waits. Try half of it.",
+            "More stages need pieces: interleave.",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )
