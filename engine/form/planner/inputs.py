@@ -8,8 +8,9 @@ from engine.basis.inputs import GBITS, PERCENT, Choice, Number
 from engine.basis.units import Count, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.job_inputs import PRICE, TRILLIONS
+from engine.form.job_inputs import TRILLIONS
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES
+from engine.form.price import PRICE
 from engine.run.file import Run
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.plan_space import Job
