@@ -1,10 +1,12 @@
 """The answer of the planner to a reader: the best plan of a job, and a plan of the reader's own."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated, Any
 
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Money, Ratio, Seconds, TokenRate
+from engine.form.planner.inputs import Inputs, job_of, own_run
 from engine.run.file import Run
 from engine.run.plan_space import Job
 from engine.simulate.memory import usable
@@ -17,6 +19,14 @@ _MODEL = (
     "Every plan that divides is bounded by its layers; those that could be best are computed.",
     "The cost model of the site, whose constants are fitted to published runs.",
 )
+
+_COUNT: Count = 8
+# A plan of the reader's own changes nothing about the search.
+_OWN: dict[str, Any] = {
+    name: field.default
+    for name, field in Inputs.__dataclass_fields__.items()
+    if name.startswith("own_")
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +72,19 @@ class Answer:
         return self.found.best[0] if self.found.best else None
 
 
-def answer(job: Job, own: Run, tokens: float, count: Count = 8) -> Answer:
-    """Return what the planner says of a job and of a reader's plan."""
+@lru_cache(maxsize=8)
+def _searched(inputs: Inputs) -> tuple[list[Shape], Found]:
+    """Return the shapes of a job and its fastest plans, once for all plans of the reader's."""
+    job = job_of(inputs)
     shapes = in_order(job)
-    found = fastest(job, count, shapes)
+    return shapes, fastest(job, _COUNT, shapes)
+
+
+def answer(inputs: Inputs) -> Answer:
+    """Return what the planner says of a job and of a reader's plan."""
+    job, tokens = job_of(inputs), inputs.tokens
+    own = own_run(inputs, job)
+    shapes, found = _searched(replace(inputs, **_OWN))
     best = found.best[0] if found.best else None
     why = why_not(job, own, best)
     step = best.step if best else 0.0

@@ -171,7 +171,7 @@ def memory_frontier(found: Answer) -> Lines:
     """Return the plans that no other beats in both speed and memory, and the reader's."""
     front = frontier(found.job, found.shapes)
     x = tuple(one.held.total for one in reversed(front))
-    y = tuple(_rate(found, one) for one in reversed(front))
+    y = tuple(found.step / one.step for one in reversed(front))
     points = [_point(found, "best", "best", found.best)] if found.best else []
     own = found.why.plan
     if own:
@@ -179,23 +179,17 @@ def memory_frontier(found: Answer) -> Lines:
     most = max((*x, found.room, found.own_held))
     fastest = max((*y, *(point.y for point in points), 1.0))
     return Lines(
-        title="Throughput against memory",
+        title="Speed against memory",
         x=Axis(label="memory of the fullest GPU", quantity=BYTES, low=0.0, high=1.05 * most),
-        y=Axis(label="tokens/s of a GPU", quantity=TOKEN_RATE, low=0.0, high=1.1 * fastest),
+        y=Axis(label="speed, of the best", quantity=SHARE, low=0.0, high=1.1 * fastest),
         series=(Series(key="front", label="no plan is better in both", x=x, y=y, color="memory"),),
         points=tuple(points),
         rules=(Rule(key="room", label="may be filled", axis="x", at=found.room, color="bad"),),
     )
 
 
-def _rate(found: Answer, one: Candidate) -> float:
-    training = found.job.training
-    tokens = training.global_batch_size * training.sequence_length
-    return tokens / one.step / found.job.world_size
-
-
 def _point(found: Answer, key: str, label: str, one: Candidate) -> Point:
-    return Point(key=key, label=label, x=one.held.total, y=_rate(found, one))
+    return Point(key=key, label=label, x=one.held.total, y=found.step / one.step)
 
 
 def gpu_frontier(found: Answer, factors: Sequence[float] = (0.25, 0.5, 1, 2, 4)) -> Lines:
@@ -221,7 +215,11 @@ def gpu_frontier(found: Answer, factors: Sequence[float] = (0.25, 0.5, 1, 2, 4))
             Series(key="best", label="best plan that fits", x=x, y=y, color="compute"),
             Series(key="ideal", label="in proportion", x=x, y=ideal, color="muted", dashed=True),
         ),
-        handle="world_size",
+        points=(
+            Point(key="now", label="now", x=float(found.job.world_size), y=tokens / found.step),
+        )
+        if found.best
+        else (),
     )
 
 

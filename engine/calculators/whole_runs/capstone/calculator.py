@@ -26,6 +26,7 @@ from engine.form.planner.story import (
     CHAPTERS,
     Chapter,
     Outcome,
+    inputs_of,
     job_of_chapter,
     outcome,
     whole_run,
@@ -98,8 +99,8 @@ def _own(inputs: Inputs) -> dict[str, Any]:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     own, chapter = _own(inputs), CHAPTERS[inputs.chapter]
-    job, run, tokens = job_of_chapter(chapter, own)
-    found = answer(job, run, tokens, count=3)
+    job, _, tokens = job_of_chapter(chapter, own)
+    found = answer(inputs_of(chapter, own))
     every = tuple(outcome(one, own) for one in CHAPTERS.values())
     here = every[list(CHAPTERS).index(inputs.chapter)]
     return Result(
