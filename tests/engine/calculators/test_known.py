@@ -17,6 +17,7 @@ NO_STEP = {
     "async_tensor": "plays one layer",
     "bucket_napkin": "prices the buckets of one backward pass",
     "claims_checked": "checks what published texts say of collectives and schedules",
+    "document_packing": "plays the attention of one layer",
     "deepspeed_linter": "prices the communication that a file asks for",
     "elasticities": "tells by how much a step changes",
     "hybrid_measured": "shows each prediction beside what was measured of that very run",
@@ -31,7 +32,7 @@ SIMULATED = (
 RANGED = (
     *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
     *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),
-    *("import_job", "log_check", "fabric_compare", "trace_check"),
+    *("import_job", "log_check", "fabric_compare", "trace_check", "context_lab"),
 )
 
 

@@ -175,7 +175,6 @@ class Result:
             "Reached per GPU",
             note="the step model's ring, half of the pairs counted",
             color="compute",
-            assumes=("All operations of the model over the step and the GPUs.",),
         ),
     ]
     alternatives: Mapping[str, Added]
