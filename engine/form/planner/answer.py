@@ -4,9 +4,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
 
+from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Money, Ratio, Seconds, TokenRate
 from engine.form.planner.inputs import Inputs, job_of, own_run
+from engine.form.run.known import known
 from engine.run.file import Run
 from engine.run.plan_space import Job
 from engine.simulate.memory import usable
@@ -70,6 +72,13 @@ class Answer:
     def best(self) -> Candidate | None:
         """The fastest plan that fits."""
         return self.found.best[0] if self.found.best else None
+
+    @property
+    def known(self) -> tuple[Text, ...]:
+        """What is known of the best plan's step: its range, and runs measured nearby."""
+        best = self.best
+        about = known(run_of(self.job, best.plan, best.training)) if best else ()
+        return *_MODEL, *about
 
 
 @lru_cache(maxsize=8)

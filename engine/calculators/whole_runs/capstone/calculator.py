@@ -120,7 +120,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         "ending": _ending(result),
-        **tell.values("time", "deadline", "best_time", "cost"),
+        **tell.values("time", "deadline"),
+        "best_time": tell.value("best_time", assumes=(*_MODEL, *result.found.known)),
+        **tell.values("cost"),
         "chapters": _chapters(result),
         "versus": pictures.versus(result.found),
         "filled": partial(pictures.filled, result.found),

@@ -27,7 +27,7 @@ def views(inputs: Inputs, result: Answer) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs)
     return {
-        **tell.values("step"),
+        "step": tell.value("step", assumes=result.known),
         "best": pictures.best(result),
         "versus": pictures.versus(result),
         "why": pictures.why(result),
