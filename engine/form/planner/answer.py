@@ -22,6 +22,7 @@ _MODEL = (
     "The cost model of the site, whose constants are fitted to published runs.",
 )
 
+_HELD = ("States, activations and buffers of the fullest rank, by the memory model of the site.",)
 _COUNT: Count = 8
 # A plan of the reader's own changes nothing about the search.
 _OWN: dict[str, Any] = {
@@ -58,12 +59,14 @@ class Answer:
         Seconds, Told("The whole run", note="if nothing fails", color="ink", assumes=_MODEL)
     ]
     cost: Annotated[Money, Told("It costs", color="ink", assumes=_MODEL)]
-    held: Annotated[Bytes, Told("Fullest GPU", note="of {room} that may be filled", color="memory")]
+    held: Annotated[Bytes, Told("Fullest GPU", "", "of {room} that may be filled", "memory", _HELD)]
     room: Bytes
     own_step: Annotated[Seconds, Told("Step of your plan", color="communication", assumes=_MODEL)]
-    own_held: Annotated[Bytes, Told("Fullest GPU of your plan", color="memory")]
-    slower: Annotated[Ratio, Told("Your plan's step over the best one's", color="communication")]
-    searched: Annotated[Count, Told("Splits that could be best")]
+    own_held: Annotated[Bytes, Told("Fullest GPU of your plan", color="memory", assumes=_HELD)]
+    slower: Annotated[
+        Ratio, Told("Your plan's step over the best one's", color="communication", assumes=_MODEL)
+    ]
+    searched: Annotated[Count, Told("Splits that could be best", assumes=_MODEL[:1])]
     splits: Annotated[
         Count, Told("Splits of a layer and a micro-batch", assumes=("Each with many pipelines.",))
     ]
