@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any
 
 from engine.basis.inputs import Choice
@@ -24,7 +24,6 @@ from engine.form.planner.inputs import (
 )
 from engine.form.planner.story import (
     CHAPTERS,
-    Chapter,
     Outcome,
     inputs_of,
     job_of_chapter,
@@ -128,7 +127,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "filled": partial(pictures.filled, result.found),
         "why": pictures.why(result.found),
         "others": partial(_others, result),
-        "bests": partial(_bests, _own(inputs)),
+        "bests": _bests,
         "challenge": partial(_challenge, inputs, result),
     }
 
@@ -183,12 +182,12 @@ def _others(result: Result) -> Badge:
     )
 
 
-def _bests(own: Mapping[str, Any]) -> Table:
+def _bests() -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for chapter in CHAPTERS.values():
-        job, _, tokens = job_of_chapter(chapter, own)
+    for key, chapter in CHAPTERS.items():
+        job, _, tokens = job_of_chapter(chapter, {})
         for framework in ("megatron", "fsdp"):
-            one = _best(chapter, own, framework)
+            one = _best(key, framework)
             time = whole_run(job, tokens, one.step) if one else 0.0
             told: Cell = say("{t}", t=(time, SECONDS)) if one else "nothing fits"
             rows.append((chapter.title, told, name(one.plan, one.training) if one else ""))
@@ -199,8 +198,10 @@ def _bests(own: Mapping[str, Any]) -> Table:
     )
 
 
-def _best(chapter: Chapter, own: Mapping[str, Any], framework: str) -> Candidate | None:
-    job, _, _ = job_of_chapter(chapter, {**own, "framework": framework})
+@cache
+def _best(chapter: str, framework: str) -> Candidate | None:
+    """Return the best plan of a chapter, which is the same whatever the reader's plan is."""
+    job, _, _ = job_of_chapter(CHAPTERS[chapter], {"framework": framework})
     best = fastest(job, 1).best
     return best[0] if best else None
 
