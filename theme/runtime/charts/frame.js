@@ -18,7 +18,7 @@ export const TYPICAL = 256;
 /** A chart's width from which on there is room for more texts. */
 export const WIDE = 690;
 export const TICK_CHAR = 6.3;
-const PHONE = 350; // a chart's width on a phone: texts that do not meet there meet nowhere
+export const PHONE = 350; // a chart's width on a phone: texts that do not meet there meet nowhere
 const APART = 11; // pixels between the texts of two ticks
 /** The share of a text left of its x. */
 export const BEFORE = { start: 0, middle: 0.5, end: 1 };
@@ -70,9 +70,7 @@ export function xAxis(axis, frame) {
     .filter(([at]) => inside(at))
     .map(([at, text]) => [clamp(at), text]);
   const marks = spots.map(([x]) => line([[x, frame.height], [x, frame.height + 5]], "muted", "tick"));
-  const [few, more] = [PHONE, WIDE].map((chart) => stride(spots, chart - frame.left - frame.right));
-  const texts = spots.flatMap(([x, text], i) =>
-    i % few && i % more ? [] : [words(x, frame.height + 22, text, alignOf(x), 0, "muted", "tick", i % few > 0)]);
+  const texts = thinned(spots, frame, 22, alignOf);
   texts.push(words(1, frame.height + 41, axisName(axis), "end", 0, "muted", "tick"));
   return { marks, texts };
 }
@@ -81,8 +79,18 @@ function alignOf(x) {
   return x < 0.04 ? "start" : x > 0.94 ? "end" : "middle";
 }
 
+/** Texts under the frame, every few of them on a phone, so that they stay apart. */
+export function thinned(spots, frame, below, alignOf) {
+  const [few, more] = [PHONE, WIDE].map((chart) =>
+    stride(spots, chart - frame.left - frame.right, alignOf));
+  return spots.flatMap(([x, text], i) => {
+    if (i % few && i % more) return [];
+    return [words(x, frame.height + below, text, alignOf(x), 0, "muted", "tick", i % few > 0)];
+  });
+}
+
 /** Every how many ticks have a text, so that the texts stay apart on a frame of `room` pixels. */
-function stride(spots, room) {
+function stride(spots, room, alignOf) {
   const ends = spots.map(([x, text]) => {
     const width = TICK_CHAR * text.length, left = x * room - BEFORE[alignOf(x)] * width;
     return [left, left + width + APART];

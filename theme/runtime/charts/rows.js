@@ -1,13 +1,13 @@
 // Bars and heatmaps as marks.
 
 import {
-  CHAR, TYPICAL, clamp, inside, line, rowsFrame, rulesAbove, share, words, xAxis, xGrid,
+  PHONE, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, words, xAxis, xGrid,
 } from "./frame.js";
 import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
 
 /** @typedef {import("./frame.js").Picture} Picture */
 
-const BAR_ROW = 46, CELL_ROW = 34, PHONE = 320;
+const BAR_ROW = 46, CELL_ROW = 34, KEYS = 320, CELL_CHAR = 6;
 
 export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label = "", text = "") {
   return { x0, x1, y0, y1, color, strength, hatched, label, text };
@@ -16,7 +16,7 @@ export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label 
 /** @returns {Picture} */
 export function bars(view) {
   const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
-  const keyed = keyRowCount(view.keys.map(([label]) => label), PHONE);
+  const keyed = keyRowCount(view.keys.map(([label]) => label), KEYS);
   const top = 6 + KEY_ROW * keyed + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
   const { marks, texts } = xAxis(view.axis, frame);
@@ -31,7 +31,7 @@ export function bars(view) {
     texts.push(words(0, y + 15, bar.label));
     texts.push(words(1, y + 15, bar.text, "end", 0, "ink", "strong"));
   });
-  const { swatches, names } = keyMarks(view.keys.map((key) => [...key, "swatch"]), top, PHONE);
+  const { swatches, names } = keyMarks(view.keys.map((key) => [...key, "swatch"]), top, KEYS);
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {
     frame,
@@ -55,14 +55,15 @@ function rangeOf([low, high], y) {
 
 /** @returns {Picture} */
 export function heatmap(view) {
-  const frame = rowsFrame(view.y.length, CELL_ROW, 84, 30), count = view.x.length;
+  const name = Math.max(...view.y.map((text) => text.length), 0) * TICK_CHAR;
+  const frame = rowsFrame(view.y.length, CELL_ROW, Math.min(140, Math.max(40, name + 14)), 30);
+  const count = view.x.length;
   const finite = view.values.flat().filter((value) => value !== null);
   const low = finite.length ? Math.min(...finite) : 0, high = finite.length ? Math.max(...finite) : 0;
   const boxes = [], texts = [];
   view.y.forEach((name, row) =>
     texts.push(words(0, row * CELL_ROW + 21, name, "end", -8, "muted", "tick")));
-  view.x.forEach((name, i) =>
-    texts.push(words((i + 0.5) / count, frame.height + 18, name, "middle", 0, "muted", "tick")));
+  texts.push(...thinned(view.x.map((name, i) => [(i + 0.5) / count, name]), frame, 18, () => "middle"));
   texts.push(words(0, -12, view.y_label, "start", -frame.left, "muted", "tick"));
   texts.push(words(1, frame.height + 38, view.x_label, "end", 0, "muted", "tick"));
   view.values.forEach((values, row) => values.forEach((value, column) => {
@@ -72,9 +73,11 @@ export function heatmap(view) {
     const x0 = column / count, x1 = (column + 1) / count - 0.003;
     boxes.push(box(x0, x1, y, y + CELL_ROW - 2, "accent", strength, false,
       `${view.y[row]}, ${view.x[column]}`, text));
-    if ((x1 - x0) * TYPICAL > CHAR * text.length) {
+    const [phone, wide] = [PHONE, WIDE].map((chart) =>
+      (x1 - x0) * (chart - frame.left) > CELL_CHAR * text.length + 2);
+    if (wide) {
       const color = strength > 0.55 ? "paper" : "ink";
-      texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, color, "cell"));
+      texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, color, "cell", !phone));
     }
   }));
   return { frame, back: [], boxes, curves: [], front: [], rings: [], words: texts };
