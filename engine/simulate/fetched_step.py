@@ -31,36 +31,81 @@ class Buckets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedStep:
-    """A step that ran.
+class Planned:
+    """What a step gathers and keeps, whatever it takes.
 
     Attributes:
         fetched: what was gathered when.
-        seen: the account of its streams.
         gathers, reductions: collectives.
         live: gathered parameters, at most.
         bucket: buffer of the gradients, allocated whole.
         persistent: parameters that are never divided.
-        states: that each GPU keeps.
-        sent: bytes of each GPU.
-        run: the job as every other page has it.
     """
 
     fetched: Fetched
-    seen: Account
     gathers: Count
     reductions: Count
     live: Bytes
     bucket: Bytes
     persistent: Bytes
-    states: Bytes
-    sent: Bytes
-    run: Run
 
     @property
     def buffers(self) -> Bytes:
         """What the settings cost beside the states."""
         return self.live + self.bucket + self.persistent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedStep(Planned):
+    """A step that ran.
+
+    Attributes:
+        seen: the account of its streams.
+        states: that each GPU keeps.
+        sent: bytes of each GPU.
+        run: the job as every other page has it.
+    """
+
+    seen: Account
+    states: Bytes
+    sent: Bytes
+    run: Run
+
+
+def planned(model: str, knobs: Knobs, buckets: Buckets) -> Planned:
+    """Return what the step of `fetched_step` gathers and keeps; nothing is played."""
+    tensors, seen = _fetches(model, knobs)
+    return Planned(
+        fetched=seen,
+        gathers=seen.calls,
+        reductions=len(_closed(tensors, seen, buckets.size)),
+        live=_BF16 * seen.live,
+        bucket=_BF16 * buckets.size,
+        persistent=_BF16 * seen.persistent,
+    )
+
+
+@lru_cache(maxsize=64)
+def _fetches(model: str, knobs: Knobs) -> tuple[tuple[Tensor, ...], Fetched]:
+    tensors = registered(MODELS[model])
+    return tensors, fetched([tensor.parameters for tensor in tensors], knobs)
+
+
+def _closed(
+    tensors: tuple[Tensor, ...], seen: Fetched, size: Parameters
+) -> tuple[tuple[Count, Parameters], ...]:
+    """Return (visit before which a bucket is closed, its elements); the last at the end."""
+    found: list[tuple[Count, Parameters]] = []
+    held = 0.0
+    for place, visit in enumerate(seen.visits):
+        if not visit.backward:
+            continue
+        elements = tensors[visit.module].parameters
+        if held and held + elements > size:
+            found.append((place, held))
+            held = 0.0
+        held += elements
+    return *found, (len(seen.visits), held)
 
 
 @lru_cache(maxsize=64)
@@ -71,36 +116,32 @@ def fetched_step(setting: Setting, knobs: Knobs, buckets: Buckets) -> FetchedSte
     module before it has ended, and what is fetched ahead starts beside the module's computation.
     A host that runs ahead of the GPU hides more.
     """
-    base = job(setting)
-    tensors = registered(MODELS[setting.model])
+    base, plan = job(setting), planned(setting.model, knobs, buckets)
+    tensors, seen = _fetches(setting.model, knobs)
+    spans = run_listed(_program(base, tensors, seen, buckets))
     sizes = [tensor.parameters for tensor in tensors]
-    seen = fetched(sizes, knobs)
-    ops, reduced = _program(base, tensors, seen, buckets)
-    spans = run_listed(ops)
     total = sum(sizes)
     ranks = setting.data_parallel
     return FetchedStep(
         fetched=seen,
         seen=account(spans),
-        gathers=seen.calls,
-        reductions=len(reduced),
-        live=_BF16 * seen.live,
-        bucket=_BF16 * buckets.size,
-        persistent=_BF16 * seen.persistent,
+        gathers=plan.gathers,
+        reductions=plan.reductions,
+        live=plan.live,
+        bucket=plan.bucket,
+        persistent=plan.persistent,
         states=sharded_states(total, MIXED_PRECISION, 3, ranks).total,
         sent=_BF16 * (ranks - 1) / ranks * (gathered(sizes, seen) + total),
         run=base.run,
     )
 
 
-def _program(
-    base: Job, tensors: tuple[Tensor, ...], seen: Fetched, buckets: Buckets
-) -> tuple[list[Op], list[Op]]:
-    """Return all operations in the order of the host, and those of them that reduce."""
+def _program(base: Job, tensors: tuple[Tensor, ...], seen: Fetched, buckets: Buckets) -> list[Op]:
+    """Return all operations in the order of the host."""
     ops: list[Op] = []
-    reduced: list[Op] = []
     fetch_of: dict[Count, str] = {}
-    held, before = 0.0, ""
+    *closed, (_, last) = _closed(tensors, seen, buckets.size)
+    full, reduced, before = dict(closed), 0, ""
     for place, visit in enumerate(seen.visits):
         tensor = tensors[visit.module]
         waits = [before] if before else []
@@ -113,11 +154,10 @@ def _program(
             size = sum(tensors[module].parameters for module in visit.ahead)
             ops.append(_gather(base, f"{place}:ahead", size, tuple(waits)))
             fetch_of |= dict.fromkeys(visit.ahead, f"{place}:ahead")
-        if visit.backward and held and held + tensor.parameters > buckets.size:
-            reduced.append(_reduction(base, len(reduced), held, before))
-            ops.append(reduced[-1])
-            waits += [] if buckets.overlap else [reduced[-1].key]
-            held = 0.0
+        if place in full:
+            ops.append(_reduction(base, reduced, full[place], before))
+            waits += [] if buckets.overlap else [ops[-1].key]
+            reduced += 1
         before = f"{place}:compute"
         ops.append(
             Op(
@@ -127,11 +167,9 @@ def _program(
                 after=tuple(dict.fromkeys(waits)),
             )
         )
-        held += tensor.parameters if visit.backward else 0.0
         if visit.released:
             fetch_of.pop(visit.module, None)
-    reduced.append(_reduction(base, len(reduced), held, before))
-    return [*ops, reduced[-1]], reduced
+    return [*ops, _reduction(base, reduced, last, before)]
 
 
 def _gather(base: Job, key: str, elements: Parameters, after: tuple[str, ...]) -> Op:

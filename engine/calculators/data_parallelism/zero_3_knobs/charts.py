@@ -1,11 +1,13 @@
 """One small figure for each setting, and all of them changed one at a time."""
 
+from collections.abc import Mapping
+
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, PARAMETERS, SECONDS
 from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series, Table
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import RANGES, Inputs
-from engine.calculators.data_parallelism.zero_3_knobs.result import Result, step_of
+from engine.calculators.data_parallelism.zero_3_knobs.result import Result, plan_of, step_of
 from engine.simulate.fetched_step import BUCKET, FetchedStep
 from engine.simulate.parameter_fetch import LIVE, PERSISTENT, PREFETCH, REUSE
 
@@ -41,10 +43,11 @@ _POINTS = 9
 _TRIED = {"live": 1e8, "prefetch": 1e6, "bucket": 5e7, "reuse": 1e10, "persistent": 2e7}
 
 
-def _shown(step: FetchedStep, what: str) -> float:
+def _shown(inputs: Inputs, changes: Mapping[str, float], what: str) -> float:
     if what == "exposed":
-        return step.seen.exposed
-    return step.buffers if what == "buffers" else float(step.gathers + step.reductions)
+        return step_of(inputs, changes).seen.exposed
+    plan = plan_of(inputs, changes)
+    return plan.buffers if what == "buffers" else float(plan.gathers + plan.reductions)
 
 
 def curve(name: str, inputs: Inputs, result: Result) -> Lines:
@@ -53,7 +56,7 @@ def curve(name: str, inputs: Inputs, result: Result) -> Lines:
     title, quantity, color = _AXES[what]
     low, high = RANGES[name]
     xs = tuple(low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS))
-    ys = tuple(_shown(step_of(inputs, {name: x}), what) for x in xs)
+    ys = tuple(_shown(inputs, {name: x}, what) for x in xs)
     now, default = getattr(inputs, name), DEFAULTS[name]
     step = result.step
     label = say(
@@ -62,9 +65,9 @@ def curve(name: str, inputs: Inputs, result: Result) -> Lines:
         b=(step.buffers, BYTES),
         c=(step.gathers + step.reductions, COUNT),
     )
-    points = [Point(key="now", label=label, x=now, y=_shown(step, what))]
+    points = [Point(key="now", label=label, x=now, y=_shown(inputs, {}, what))]
     if now != default:
-        other = _shown(step_of(inputs, {name: default}), what)
+        other = _shown(inputs, {name: default}, what)
         points.insert(0, Point(key="default", label="default", x=default, y=other, color="ink"))
     return Lines(
         title=f"{KEYS[name]}: {title}",

@@ -8,7 +8,7 @@ from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Parameters, Seconds
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import Inputs
 from engine.form.sharded.knobs import knob_job
-from engine.simulate.fetched_step import Buckets, FetchedStep, fetched_step
+from engine.simulate.fetched_step import Buckets, FetchedStep, Planned, fetched_step, planned
 from engine.simulate.parameter_fetch import Knobs
 
 _ASSUMED: tuple[str, ...] = (
@@ -59,14 +59,23 @@ def step_of(inputs: Inputs, changes: Mapping[str, Any] | None = None) -> Fetched
         return step_of(replace(inputs, **changes))
     return fetched_step(
         knob_job(inputs.model, inputs.gpu, inputs.ranks, inputs.tokens, inputs.port),
-        Knobs(
-            prefetch=inputs.prefetch,
-            live=inputs.live,
-            reuse=inputs.reuse,
-            persistent=inputs.persistent,
-        ),
-        Buckets(size=inputs.bucket, overlap=inputs.overlap),
+        *_settings(inputs),
     )
+
+
+def plan_of(inputs: Inputs, changes: Mapping[str, Any]) -> Planned:
+    """Return what the step of the changed inputs gathers and keeps, without its times."""
+    return planned(inputs.model, *_settings(replace(inputs, **changes)))
+
+
+def _settings(inputs: Inputs) -> tuple[Knobs, Buckets]:
+    knobs = Knobs(
+        prefetch=inputs.prefetch,
+        live=inputs.live,
+        reuse=inputs.reuse,
+        persistent=inputs.persistent,
+    )
+    return knobs, Buckets(size=inputs.bucket, overlap=inputs.overlap)
 
 
 def solve(inputs: Inputs) -> Result:
