@@ -113,9 +113,10 @@ def test_every_handle_moves_by_arrow_keys_and_changes_an_output(page):
     stuck = []
     for handle in every(page, ".handle[data-slide]"):
         key = "ArrowLeft" if handle.input_value() == "1000" else "ArrowRight"
-        # Some settings change nothing until they are far from where they were.
-        far = "Home" if key == "ArrowLeft" else "End"
-        if not presses(page, handle, *[key] * 4) and not presses(page, handle, far):
+        # Some settings change nothing until they are far from where they were, or one way only:
+        # a group cannot be wider than the cluster.
+        tries = ([key] * 4, ["End"], ["Home"])
+        if not any(presses(page, handle, *keys) for keys in tries):
             stuck.append(name_of(handle))
     assert stuck == []
 
