@@ -79,10 +79,12 @@ def _linked(view: Table, index: int) -> str:
 def _row(cells: list[str], attributes: str, names: Sequence[str]) -> str:
     """Return a row; with the columns' `names` its cells can stand below one another."""
     first, *rest = cells
-    head, data = f'<th scope="row"{_width(first)}>{first}</th>', list(map(_data_cell, rest))
+    # A header without a word is none to a screen reader.
+    head = f'<th scope="row"{_width(first)}>{first}</th>' if first else "<td></td>"
+    data = list(map(_data_cell, rest))
     if not names:
         return f"<tr{attributes}>{head}{''.join(data)}</tr>"
-    head = head.replace("<th", '<th role="rowheader"', 1)
+    head = head.replace("<th", '<th role="rowheader"', 1).replace("<td", '<td role="cell"', 1)
     labeled = "".join(
         cell.replace("<td", f'<td role="cell" data-label="{escape(name)}"', 1)
         for cell, name in zip(data, names[1:], strict=True)

@@ -251,3 +251,10 @@ def test_a_scene_scales_to_its_container():
 
 def test_a_scene_escapes_texts_attributes_and_title():
     assert scene({"fill": NASTY}, NASTY).count(ESCAPED) == 3
+
+
+@pytest.mark.parametrize("columns", [("A", "B"), ("A", "B", "C", "D", "E", "F")])
+def test_a_row_without_a_name_has_no_empty_header(columns):
+    rows = (("", *("some words",) * (len(columns) - 1)),)
+    html = table_fragment(Table(title="T", columns=columns, rows=rows), PLAIN)
+    assert "<th" not in html.partition("<tbody")[2]

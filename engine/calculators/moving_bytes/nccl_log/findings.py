@@ -26,7 +26,7 @@ def choices(result: Result) -> Table:
         title="What NCCL chose",
         columns=("Operation", "Message", "Algorithm, protocol", "Channels", "Model's choice"),
         rows=tuple(_choice(one, result) for one in result.found.choices[:40])
-        or (("", "", "the text names none", "", ""),),
+        or (("none in the text", "", "", "", ""),),
         caption="From lines of NCCL_DEBUG_SUBSYS=TUNING, each operation and size once.",
     )
 
