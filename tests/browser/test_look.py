@@ -11,7 +11,7 @@ LINE = """() => getComputedStyle(document.querySelector('.chart-svg [class*=c-]'
 def choose(page, name: str, value: str) -> None:
     page.locator("[data-settings]").click()
     page.locator(f"input[name={name}][value='{value}']").check()
-    page.locator("#settings .close").click()
+    page.locator("#settings [popovertargetaction=hide]").click()
 
 
 def test_dark_is_worn_at_once_and_light_and_the_systems(visit):
