@@ -5,10 +5,11 @@ from functools import partial
 from typing import Annotated, cast
 
 from engine.basis.inputs import Choice
-from engine.basis.text import say, significant, typeset
+from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Count
-from engine.basis.views import Badge, Table
+from engine.basis.views import Table
+from engine.form.beside_one import equal, losses
 from engine.formulas.volumes import context_ring_bytes_sent
 from engine.tiny.context_record import ContextRecord, Cut, context_record
 
@@ -16,7 +17,6 @@ TITLE = "A sequence over several GPUs, every number computed"
 QUESTION = "Does it change the training to cut every sequence over several GPUs?"
 EQUATIONS = ()
 PRESETS = {"Two GPUs": {"ranks": "2"}, "Contiguous pieces": {"cut": "contiguous"}}
-_LEAST, _EQUAL = 1e-14, 1e-12
 _ASSUMES = ("Two layers, hidden size four, eight sequences of eight tokens, three steps.",)
 
 
@@ -107,7 +107,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "owners": partial(_owners, result.found),
         **tell.values("held", "keys", "gradients", "most"),
-        "equal": _equal(result.found.off),
+        "equal": equal(result.found.off),
         "losses": partial(_losses, result.found),
     }
 
@@ -129,25 +129,6 @@ def _owners(found: ContextRecord) -> Table:
     )
 
 
-def _equal(off: float) -> Badge:
-    bound = "less than" if off < _LEAST else "up to"
-    how = f"by {bound} {typeset(significant(max(off, _LEAST), 2))} of the largest"
-    return Badge(
-        text="Equal to one GPU" if off <= _EQUAL else "Not equal",
-        sentence=f"After three steps the parameters differ {how} from those of one GPU.",
-        color="parameters" if off <= _EQUAL else "communication",
-    )
-
-
 def _losses(found: ContextRecord) -> Table:
-    ranks = len(found.run.held)
-    rows = tuple(
-        (f"step {step + 1}", typeset(f"{here:.12f}"), typeset(f"{there:.12f}"))
-        for step, (here, there) in enumerate(zip(found.run.losses, found.alone.losses, strict=True))
-    )
-    return Table(
-        title="The loss before every step",
-        columns=("Step", f"Over {ranks} GPUs" if ranks > 1 else "Over 1 GPU", "One GPU"),
-        rows=rows,
-        caption="Twelve digits. The sums run in another order, so the last digits may differ.",
-    )
+    why = "The sums run in another order, so the last digits may differ."
+    return losses(len(found.run.held), found.run.losses, found.alone.losses, why)

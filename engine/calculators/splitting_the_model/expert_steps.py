@@ -5,17 +5,16 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
-from engine.basis.text import significant, typeset
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Count
-from engine.basis.views import Badge, Table
+from engine.basis.views import Table
+from engine.form.beside_one import equal, losses
 from engine.tiny.expert_record import Record, record
 
 TITLE = "Experts over several GPUs, every number computed"
 QUESTION = "Does it change the training to send tokens to experts on other GPUs?"
 EQUATIONS = ()
 PRESETS = {"Two GPUs": {"ranks": "2"}, "All experts for every token": {"each": 4}}
-_LEAST, _EQUAL = 1e-14, 1e-12
 _ASSUMES = (
     "Two layers of four experts, hidden size four, trained for three steps; every message counted.",
 )
@@ -87,30 +86,11 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs, equations=EQUATIONS)
     return {
         **tell.values("held", "tokens", "gradients"),
-        "equal": _equal(result.found.off),
+        "equal": equal(result.found.off),
         "losses": partial(_losses, result.found),
     }
 
 
-def _equal(off: float) -> Badge:
-    bound = "less than" if off < _LEAST else "up to"
-    how = f"by {bound} {typeset(significant(max(off, _LEAST), 2))} of the largest"
-    return Badge(
-        text="Equal to one GPU" if off <= _EQUAL else "Not equal",
-        sentence=f"After three steps the parameters differ {how} from those of one GPU.",
-        color="parameters" if off <= _EQUAL else "communication",
-    )
-
-
 def _losses(found: Record) -> Table:
-    ranks = len(found.run.held)
-    rows = tuple(
-        (f"step {step + 1}", typeset(f"{here:.12f}"), typeset(f"{there:.12f}"))
-        for step, (here, there) in enumerate(zip(found.run.losses, found.alone.losses, strict=True))
-    )
-    return Table(
-        title="The loss before every step",
-        columns=("Step", f"Over {ranks} GPUs" if ranks > 1 else "Over 1 GPU", "One GPU"),
-        rows=rows,
-        caption="Twelve digits. Nothing is dropped, so tokens meet the same experts.",
-    )
+    why = "Nothing is dropped, so tokens meet the same experts."
+    return losses(len(found.run.held), found.run.losses, found.alone.losses, why)
