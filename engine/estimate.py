@@ -8,8 +8,9 @@ from typing import Any
 from engine.basis.units import Seconds
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.formulas.parameters import total_parameters
-from engine.run.file import InputError, Run, read
+from engine.run.file import InputError, read
 from engine.run.problems import problems
+from engine.run.run import Run
 from engine.simulate.memory import allocated, fits, memory, process, reserved
 from engine.simulate.step_range import step_range
 from engine.simulate.step_time import step_time

@@ -5,7 +5,7 @@ from typing import Annotated, get_type_hints
 from engine.basis.inputs import Choice, Number
 from engine.form.run.inputs import Inputs as Form
 from engine.form.run.repair import run_of
-from engine.run.file import Run
+from engine.run.run import Run
 
 _MARKS = get_type_hints(Form, include_extras=True)
 

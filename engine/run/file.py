@@ -5,7 +5,7 @@ problem by the path of its key, the value, and what is allowed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from engine.basis.units import HOUR
@@ -17,6 +17,7 @@ from engine.run.impossible_model import impossible_model
 from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING
 from engine.run.limits import impossible
 from engine.run.parallelism import Cluster, Plan, Training
+from engine.run.run import Run
 from engine.run.values import section, shown, unknown, value, words_of
 
 
@@ -30,16 +31,6 @@ class InputError(Exception):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """A training run."""
-
-    model: Model
-    cluster: Cluster
-    plan: Plan
-    training: Training
 
 
 def read(document: object) -> Run:

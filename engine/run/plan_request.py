@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from engine.basis.units import Count, Tokens
-from engine.run.file import InputError, Run, read, read_cluster, read_model
+from engine.run.file import InputError, read, read_cluster, read_model
 from engine.run.keys import PLAN, TRAINING, without
 from engine.run.parallelism import Cluster, Framework, Precision, Recompute, Schedule, Training
 from engine.run.plan_space import Job, plans
+from engine.run.run import Run
 from engine.run.values import Spec, section, shown, unknown, value, words_of
 
 _KEYS = (

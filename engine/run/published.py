@@ -12,8 +12,9 @@ from engine.basis.units import GB, Bytes, GiB, Seconds
 from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import MODELS
 from engine.catalog.published_runs import Row
-from engine.run.file import Run, read
+from engine.run.file import read
 from engine.run.published_settings import SETTINGS, captured, exchanged
+from engine.run.run import Run
 
 # GPU of the table -> (catalogue name, GPUs per node, ports per node, port speed).
 _CLUSTERS: Mapping[str, tuple[str, int, int, float]] = {

@@ -7,8 +7,8 @@ from engine.catalog.models import Model
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import total_parameters
 from engine.formulas.volumes import gradient_passes, parameter_passes
-from engine.run.file import Run
 from engine.run.parallelism import Cluster, Framework, Plan, Training
+from engine.run.run import Run
 from engine.simulate.memory import memory
 from engine.simulate.step_time import step_time
 

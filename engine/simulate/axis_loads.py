@@ -9,8 +9,8 @@ from engine.formulas.axes import HALF, least_bandwidth, stage_message
 from engine.formulas.operations import local_tokens
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time
 from engine.formulas.volumes import gradient_passes, parameter_passes, tensor_passes
-from engine.run.file import Run
 from engine.run.parallelism import num_microbatches, sharding_ranks
+from engine.run.run import Run
 from engine.simulate.axis_bytes import (
     axis_bytes_sent,
     context_block,

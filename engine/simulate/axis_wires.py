@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas.operations import local_tokens
 from engine.formulas.transfer_time import send_time
-from engine.run.file import Run
 from engine.run.parallelism import Cluster
+from engine.run.run import Run
 from engine.simulate.axis_loads import AxisLoad, axis_loads
 from engine.simulate.layer_exchange import exchange_time
 from engine.simulate.rank import Rank, group_of, rank_of

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import log
 
 from engine.basis.units import Ratio, Seconds, Share
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.step_time import step_time
 
 Change = Callable[[Run, Ratio], Run]

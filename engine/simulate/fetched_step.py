@@ -6,7 +6,7 @@ from functools import lru_cache
 from engine.basis.units import Bytes, Count, Parameters, Seconds
 from engine.catalog.models import MODELS
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.gradient_buckets import Tensor, registered
 from engine.simulate.overlap_job import Job, Setting, job
 from engine.simulate.parameter_fetch import Fetched, Knobs, Visit, fetched, gathered

@@ -9,8 +9,8 @@ from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK
 from engine.formulas.goodput import daly_interval, job_mtbf
 from engine.formulas.operations import layer_gemms, local_tokens
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time
-from engine.run.file import Run
 from engine.run.parallelism import num_microbatches, sharding_ranks
+from engine.run.run import Run
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, kernels_per_layer, layer_time
 from engine.simulate.product_time import product_times

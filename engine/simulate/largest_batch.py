@@ -5,8 +5,8 @@ from math import ceil
 
 from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate
 from engine.formulas.batch import batch_room, largest_batch, usable_memory
-from engine.run.file import Run
 from engine.run.parallelism import Training, data_parallel
+from engine.run.run import Run
 from engine.simulate.memory import (
     Memory,
     context,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from engine.basis.units import Ratio, Seconds, Share
 from engine.catalog.constants import COMMON
 from engine.formulas.operations import attention_operations, model_operations
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.memory import fits, memory
 from engine.simulate.step_time import StepTime, step_time
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from engine.basis.units import Bytes, Count, Seconds, Share, TokenRate
 from engine.formulas.operations import model_operations
-from engine.run.file import Run
 from engine.run.logs.training import Step, TrainingLog, whole_steps
+from engine.run.run import Run
 from engine.simulate.levers import step_of
 from engine.simulate.steadiness import Steadiness, quantile, steadiness
 from engine.simulate.step_range import step_range

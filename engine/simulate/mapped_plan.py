@@ -6,8 +6,8 @@ from functools import lru_cache
 from itertools import combinations
 
 from engine.basis.units import Bytes, Count, Seconds
-from engine.run.file import Run
 from engine.run.parallelism import Plan, data_parallel
+from engine.run.run import Run
 from engine.simulate.map_traffic import SHOWN, Traffic, traffic
 from engine.simulate.rank import Axis, Group, group_of, rank_of, stage_hops
 from engine.simulate.rank_map import AXES, Mesh, placed

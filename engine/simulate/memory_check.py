@@ -10,7 +10,7 @@ from typing import Literal
 
 from engine.basis.units import Bytes, Ratio, Share
 from engine.catalog.constants import ALLOWANCES
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.memory import allocated, memory, process, reserved
 
 Cause = Literal["none", "order", "tensors", "pieces", "outside", "alike"]

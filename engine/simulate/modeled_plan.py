@@ -19,7 +19,6 @@ from engine.formulas.axes import exposed_ratio
 from engine.formulas.operations import model_operations
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
-from engine.run.file import Run
 from engine.run.parallelism import (
     data_parallel,
     first_piece,
@@ -27,6 +26,7 @@ from engine.run.parallelism import (
     layers_of_stage,
     num_microbatches,
 )
+from engine.run.run import Run
 from engine.simulate.axis_loads import AxisLoad, axis_loads
 from engine.simulate.layer_time import embedding_time, layer_time, output_time
 from engine.simulate.memory import Memory, in_flight, kinds_of_layer, stage_memory, usable

@@ -6,7 +6,7 @@ from math import log2
 from engine.basis.units import Count, Parameters, Ratio
 from engine.catalog.nearby import Nearby, nearby
 from engine.formulas.parameters import active_parameters
-from engine.run.file import Run
+from engine.run.run import Run
 
 # What counts as far: a mixture beside a dense model, another generation of GPU; then a doubling of
 # the model, of the GPUs, of a split, of the length, and another precision.

@@ -7,8 +7,8 @@ from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import dense_layer_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
-from engine.run.file import Run
 from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes
+from engine.run.run import Run
 from engine.simulate.axis_wires import line_rate
 from engine.simulate.layer_time import LayerTime, layer_time
 from engine.simulate.rank import Rank, group_of, rank_of

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.basis.units import Count, Seconds
-from engine.run.file import Run
 from engine.run.limits import impossible
 from engine.run.parallelism import Plan, Training
 from engine.run.problems import problems
+from engine.run.run import Run
 from engine.simulate.levers import run_fits, step_of
 
 _AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")

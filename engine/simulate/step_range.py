@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from engine.basis.units import Count, Ratio, Seconds
 from engine.catalog.unseen_errors import CLASSES, FITTED, LARGEST, LONGEST, MOST_EXPERTS
-from engine.run.file import Run
+from engine.run.run import Run
 
 # By how much each thing that no published run has widens the range, as a factor on its logarithms.
 WIDER: Ratio = 1.5

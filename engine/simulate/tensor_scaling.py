@@ -3,8 +3,8 @@
 from engine.basis.units import Count, Gbit, Share, TokenRate
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.tensor_scaling import MODEL_3B, SEQUENCE, TENSOR_RUNS, TensorRun
-from engine.run.file import Run
 from engine.run.parallelism import Cluster, Framework, Plan, Training, Transport
+from engine.run.run import Run
 from engine.simulate.modeled_plan import Modeled, model_of
 
 UTILIZATION: Share = 0.5

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from engine.basis.units import GB, GiB
 from engine.catalog.models import MODELS
-from engine.run.file import Run, read
+from engine.run.file import read
+from engine.run.run import Run
 from engine.simulate.memory import memory
 
 TABLE = Path(__file__).parent / "memory_peaks.tsv"

@@ -17,7 +17,7 @@ from engine.form.run.repair import run_of
 from engine.form.run.result import Estimate, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
 from engine.form.run.views import peak, values
-from engine.run.file import Run
+from engine.run.run import Run
 
 TITLE = "Estimate a run"
 QUESTION = "How long does one training step take, where does the time go, and does it fit?"

@@ -7,8 +7,8 @@ from engine.basis.text import plain
 from engine.basis.units import Count
 from engine.form.run.given import expressible, inputs_of
 from engine.form.run.inputs import CUSTOM, Inputs
-from engine.run.file import Run
 from engine.run.parallelism import data_parallel, num_microbatches
+from engine.run.run import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from engine.basis.units import BYTES, SECONDS, SHARE, TOKEN_RATE, Bytes, Quantit
 from engine.basis.views import Receipt, Value
 from engine.form.run.result import Estimate
 from engine.form.run.views import values
-from engine.run.file import Run
+from engine.run.run import Run
 
 _NOTHING = Receipt(
     basis="definition", assumptions=("No job could be put together from the text above.",)

@@ -7,9 +7,9 @@ from engine.form.imported.places import PLACES, job_query, query_of
 from engine.form.levers.accuracy import GAIN_ERROR
 from engine.form.run.result import Estimate
 from engine.form.run.verdicts import fit
-from engine.run.file import Run
 from engine.run.importers.assemble import Imported
 from engine.run.importers.told import Entry
+from engine.run.run import Run
 from engine.simulate.single_changes import SingleChange
 
 _PARTS = {

@@ -11,7 +11,7 @@ from engine.basis.inputs import Scalar
 from engine.basis.units import Count, Seconds
 from engine.catalog.models import MODELS
 from engine.form.levers.inputs import Inputs
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.elasticity import faster_links, faster_ports
 from engine.simulate.levers import balanced_documents, equal_gpus, faster_kernels, no_contention
 from engine.simulate.step_time import StepTime

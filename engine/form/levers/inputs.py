@@ -10,7 +10,7 @@ from engine.catalog.models import MODELS
 from engine.form.fields import FusedAttention, PortsPerEight
 from engine.form.run import inputs as _run_inputs
 from engine.form.run.repair import run_of
-from engine.run.file import Run
+from engine.run.run import Run
 
 MODEL_NAMES = {key: model.name for key, model in MODELS.items()}
 GPU_NAMES = {

@@ -11,7 +11,7 @@ from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
 from engine.form.levers.accuracy import GAIN_ERROR
 from engine.form.levers.changes import LEVERS, Change, Lever
 from engine.form.levers.inputs import Inputs, as_run
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.levers import gpus_per_sequence, run_fits, step_of
 from engine.simulate.memory import memory, usable
 from engine.simulate.step_time import StepTime

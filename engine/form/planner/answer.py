@@ -9,8 +9,8 @@ from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Money, Ratio, Seconds, TokenRate
 from engine.form.planner.inputs import Inputs, job_of, own_run
 from engine.form.run.known import known
-from engine.run.file import Run
 from engine.run.plan_space import Job
+from engine.run.run import Run
 from engine.simulate.memory import usable
 from engine.simulate.planner.evaluate import Candidate, Shape, run_of
 from engine.simulate.planner.search import Found, fastest, in_order

@@ -11,9 +11,9 @@ from engine.catalog.models import MODELS
 from engine.form.job_inputs import TRILLIONS
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES
 from engine.form.price import PRICE
-from engine.run.file import Run
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.plan_space import Job
+from engine.run.run import Run
 
 NODE: Count = 8
 _SIZES = ("1", "2", "4", "8", "16", "32", "64")

@@ -6,10 +6,10 @@ from typing import Any
 
 from engine.basis.units import DAY, HOUR, Seconds
 from engine.form.planner.inputs import PRESETS, Inputs, job_of, own_run
-from engine.run.file import Run
 from engine.run.limits import impossible
 from engine.run.plan_space import Job
 from engine.run.problems import problems
+from engine.run.run import Run
 from engine.simulate.planner.evaluate import one_candidate
 
 

@@ -7,7 +7,7 @@ from engine.basis.units import (
 )
 from engine.basis.views import Axis, Bar, Bars, Rule, Segment
 from engine.form.run.result import Estimate
-from engine.run.file import Run
+from engine.run.run import Run
 
 _TIMES = (
     ("compute", "computation", "compute"),

@@ -7,8 +7,8 @@ from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import MODELS
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
 from engine.form.run.repair import EXPERTS
-from engine.run.file import Run
 from engine.run.parallelism import halves_gradients
+from engine.run.run import Run
 
 
 def inputs_of(run: Run) -> Inputs:

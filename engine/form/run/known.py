@@ -5,7 +5,7 @@ from engine.basis.units import COUNT, SECONDS, SHARE, TOKENS
 from engine.catalog.nearby import Nearby
 from engine.catalog.published_runs_sources import SOURCES
 from engine.form.run.accuracy import ACCURACY
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.nearest_runs import nearest
 from engine.simulate.step_range import spread
 

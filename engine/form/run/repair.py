@@ -13,7 +13,8 @@ from engine.basis.units import COUNT, Count
 from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import MODELS
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
-from engine.run.file import Run, read
+from engine.run.file import read
+from engine.run.run import Run
 
 _SHAPE = (
     "num_layers",

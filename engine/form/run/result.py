@@ -17,7 +17,7 @@ from engine.basis.units import (
     Tokens,
 )
 from engine.formulas.operations import hardware_operations, model_operations
-from engine.run.file import Run
+from engine.run.run import Run
 
 Estimate = Mapping[str, Any]
 _COUNTED = (

@@ -7,8 +7,8 @@ from engine.basis.units import (
 )
 from engine.basis.views import Badge
 from engine.form.run.result import Estimate
-from engine.run.file import Run
 from engine.run.problems import problems
+from engine.run.run import Run
 from engine.run.stage_cut import uneven_pieces
 from engine.simulate.memory import usable
 

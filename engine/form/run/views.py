@@ -6,7 +6,7 @@ from engine.basis.views import Value
 from engine.form.run.equations import HFU, MFU, PEAK, STEP, TOKENS_PER_SECOND
 from engine.form.run.known import known, memory_error, near
 from engine.form.run.result import Estimate, estimated, held
-from engine.run.file import Run
+from engine.run.run import Run
 
 EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)
 

@@ -10,7 +10,7 @@ from engine.basis.units import BYTES, SECONDS, Count, Gbit
 from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline, Value
 from engine.catalog.models import MODELS
 from engine.form.run.known import unranged
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.sharded_step import Sharded
 from engine.simulate.stream_account import Stretch, cut, joined
 from engine.simulate.streams import COMPUTE

@@ -6,8 +6,8 @@ Neither of them says the model beyond its name; DeepSpeed and accelerate not eve
 
 import json
 
-from engine.run.file import Run
 from engine.run.parallelism import data_parallel
+from engine.run.run import Run
 
 _SCHEDULES = {
     "gpipe": "GPipe",

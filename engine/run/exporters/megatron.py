@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from engine.catalog.models import Model, head_size
 from engine.run.exporters.stage_layout import layout_of
-from engine.run.file import Run
 from engine.run.parallelism import Plan, Training
+from engine.run.run import Run
 
 Argument = tuple[str, object]
 

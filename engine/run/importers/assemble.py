@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.run.file import InputError, Run, read
+from engine.run.file import InputError, read
 from engine.run.importers.accelerate import finish_accelerate, take_accelerate
 from engine.run.importers.bridge import overrides, take_bridge
 from engine.run.importers.deepspeed import finish_deepspeed, take_deepspeed
@@ -18,6 +18,7 @@ from engine.run.importers.shell import printed_arguments, script_flags
 from engine.run.importers.told import LONGEST_TEXT, Draft, Entry, Given, TextError, flat
 from engine.run.importers.torchtitan import finish_torchtitan, take_torchtitan
 from engine.run.importers.yaml_subset import yaml_keys
+from engine.run.run import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.catalog.models import Model
 from engine.formulas.activations import LayerMemory
 from engine.formulas.states import RankParameters, rank_parameters
-from engine.run.file import Run
 from engine.run.parallelism import Plan, Training
 from engine.run.plan_space import Job, pipelines, shapes, shardings
+from engine.run.run import Run
 from engine.simulate.memory import (
     Filled,
     Memory,

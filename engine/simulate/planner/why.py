@@ -5,10 +5,10 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from engine.basis.units import Bytes, Ratio, Seconds
-from engine.run.file import Run
 from engine.run.limits import impossible
 from engine.run.plan_space import Job
 from engine.run.problems import problems
+from engine.run.run import Run
 from engine.simulate.planner.evaluate import Candidate, one_candidate
 from engine.simulate.single_changes import SingleChange, best_changes
 from engine.simulate.step_range import spread

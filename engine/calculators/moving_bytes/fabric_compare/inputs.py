@@ -25,8 +25,8 @@ from engine.form.short_job import (
     job_run,
 )
 from engine.formulas.fabric import break_even_price, waiting_step
-from engine.run.file import Run
 from engine.run.networks import NETWORKS
+from engine.run.run import Run
 from engine.simulate.memory import fits, memory
 from engine.simulate.step_time import StepTime, step_time
 

@@ -8,8 +8,8 @@ from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
 from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs, step_of
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
-from engine.run.file import Run
 from engine.run.parallelism import Training
+from engine.run.run import Run
 from engine.simulate.accumulation import (
     GRADIENT,
     PARAMETER,

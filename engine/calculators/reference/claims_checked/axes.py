@@ -10,8 +10,8 @@ from engine.formulas.axes import tensor_layer_bytes
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import layer_parameters
 from engine.formulas.volumes import tensor_passes, zero_bytes_sent
-from engine.run.file import Run
 from engine.run.parallelism import Cluster, Plan, Training
+from engine.run.run import Run
 from engine.simulate.modeled_plan import model_of
 from engine.simulate.tensor_scaling import lost, run_with
 

@@ -10,7 +10,7 @@ from engine.calculators.splitting_the_model.context_lab.result import Result as 
 from engine.calculators.splitting_the_model.context_lab.result import solve as solve
 from engine.form.run.known import known
 from engine.formulas.context import OVERLAP_TOKENS, RING_BUFFER, RING_STEP_BYTES
-from engine.run.file import Run
+from engine.run.run import Run
 
 TITLE = "Context parallelism at real scale"
 QUESTION = "Can a sequence this long be shared by this many GPUs without waiting?"

@@ -30,7 +30,7 @@ from engine.form.run.inputs import Inputs as RunInputs
 from engine.form.run.repair import run_of
 from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.run.stage_cut import moved_layers
 from engine.simulate.modeled_plan import (
     Modeled,

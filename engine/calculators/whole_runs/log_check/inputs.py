@@ -26,9 +26,9 @@ from engine.form.short_job import (
     ZeroStage,
     job_run,
 )
-from engine.run.file import Run
 from engine.run.importers.told import TextError
 from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
+from engine.run.run import Run
 from engine.simulate.log_check import LogCheck, check_log
 
 _INFINITE = float("inf")

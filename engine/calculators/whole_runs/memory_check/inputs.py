@@ -24,7 +24,7 @@ from engine.form.short_job import (
     ZeroStage,
     job_run,
 )
-from engine.run.file import Run
+from engine.run.run import Run
 from engine.simulate.memory_check import Lines, modelled, outside, pieces
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {

@@ -14,8 +14,8 @@ from engine.form.levers.inputs import Inputs as JobInputs
 from engine.form.levers.model import Job as Levers
 from engine.form.levers.model import job as levers_of
 from engine.formulas.job import cost_of_tokens, token_rate
-from engine.run.file import Run
 from engine.run.parallelism import num_microbatches
+from engine.run.run import Run
 from engine.simulate.axis_wires import AxisWire, axis_wires
 from engine.simulate.rank import Rank, rank_of
 from engine.simulate.step_time import StepTime, step_time

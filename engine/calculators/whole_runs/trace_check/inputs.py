@@ -24,8 +24,8 @@ from engine.form.short_job import (
     ZeroStage,
     job_run,
 )
-from engine.run.file import Run
 from engine.run.importers.told import TextError
+from engine.run.run import Run
 from engine.run.traces.document import LONGEST_TRACE, MOST_RANKS, read_traces
 from engine.simulate.levers import step_of
 from engine.simulate.step_range import step_range

@@ -1,0 +1,20 @@
+"""A training run: a model, a cluster, a plan and how it trains.
+
+It stands apart from the file that it is read from, whose keys and formats no page needs that only
+computes with it.
+"""
+
+from dataclasses import dataclass
+
+from engine.catalog.models import Model
+from engine.run.parallelism import Cluster, Plan, Training
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A training run."""
+
+    model: Model
+    cluster: Cluster
+    plan: Plan
+    training: Training
