@@ -244,7 +244,12 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heatmap:
-    """A grid of values: values[row][column], NaN where there is none; rows by y, columns by x."""
+    """A grid of values: values[row][column], NaN where there is none; rows by y, columns by x.
+
+    Attributes:
+        points: marked places, counted in cells: x = 0 is the middle of the first column, and 0.5
+            lies between the first two. What lies outside of the grid is not drawn.
+    """
 
     title: str
     x_label: str
@@ -253,6 +258,7 @@ class Heatmap:
     y: tuple[str, ...]
     values: tuple[tuple[float, ...], ...]
     quantity: Quantity
+    points: tuple[Point, ...] = ()
     caption: Text = ""
 
 

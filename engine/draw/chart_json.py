@@ -47,15 +47,18 @@ def rules_json(rules: tuple[Rule, ...], display: Display) -> list[dict[str, Any]
     ]
 
 
-def _point(point: Point, display: Display) -> dict[str, Any]:
-    label = words(point.label, display)
-    return {
-        "key": point.key,
-        "label": label,
-        "x": tidy(point.x),
-        "y": tidy(point.y),
-        "color": point.color,
-    }
+def points_json(points: tuple[Point, ...], display: Display) -> list[dict[str, Any]]:
+    """Return marked points with their labels in words."""
+    return [
+        {
+            "key": point.key,
+            "label": words(point.label, display),
+            "x": tidy(point.x),
+            "y": tidy(point.y),
+            "color": point.color,
+        }
+        for point in points
+    ]
 
 
 def lines_json(view: Lines, display: Display) -> dict[str, Any]:
@@ -81,7 +84,7 @@ def lines_json(view: Lines, display: Display) -> dict[str, Any]:
             for s in view.series
         ],
         "columns": columns,
-        "points": [_point(point, display) for point in view.points],
+        "points": points_json(view.points, display),
         "rules": rules_json(view.rules, display),
     }
 
@@ -146,4 +149,5 @@ def heatmap_json(view: Heatmap, display: Display) -> dict[str, Any]:
         "y": list(view.y),
         "values": [[tidy(value) for value in row] for row in view.values],
         "texts": [[show(value, view.quantity, display) for value in row] for row in view.values],
+        "points": points_json(view.points, display),
     }

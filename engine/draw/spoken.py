@@ -48,7 +48,8 @@ def _bars(view: Bars, display: Display) -> str:
 def _heatmap(view: Heatmap, display: Display) -> str:
     finite = [v for row in view.values for v in row if math.isfinite(v)] or [0.0]
     low, high = (show(value, view.quantity, display) for value in (min(finite), max(finite)))
-    return f"{view.title}. {view.y_label} down, {view.x_label} across; from {low} to {high}."
+    told = f"{view.title}. {view.y_label} down, {view.x_label} across; from {low} to {high}."
+    return told + _marked(view.points, display)
 
 
 def _timeline(view: Timeline, display: Display) -> str:

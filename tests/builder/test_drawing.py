@@ -96,8 +96,9 @@ def timeline():
     )
 
 
-def heatmap():
+def heatmap(*points):
     return Heatmap(
+        points=points,
         title="Bubble",
         x_label="micro-batches",
         y_label="stages",
@@ -161,6 +162,8 @@ OTHERS = {
     "comes back": one_curve((0.0, 5.0), (5.0, 15.0), (10.0, 5.0)),
     "interrupted": one_curve((0.0, 1.0), (2.0, 2.0), (4.0, math.nan), (6.0, 3.0), (8.0, 4.0)),
     "straight": one_curve(*((float(i), i / 2) for i in range(11))),
+    "between cells": heatmap(Point(key="own", label="you", x=0.5, y=1.0, color="ink")),
+    "off the map": heatmap(Point(key="own", label="you", x=1.2, y=0.0, color="ink")),
     "corner": one_curve((0.0, 0.0), (5.0, 5.0), (10.0, 0.0)),
 }
 BINARY = Display(binary=True)
@@ -305,6 +308,25 @@ def test_an_idle_lane_is_hatched_grey(drawn):
 
 def test_a_missing_cell_of_a_heatmap_is_left_empty(drawn):
     assert len(drawn["heatmap"]["marks"]["boxes"]) == 3
+
+
+def test_a_place_on_a_heatmap_is_framed_where_it_lies_and_named(drawn):
+    front = drawn["between cells"]["marks"]["front"]
+    across = [x for one in front for x, _ in one["points"]]
+    down = [y for one in front for _, y in one["points"]]
+    assert (min(across), max(across)) == pytest.approx((0.25, 0.75), abs=0.01)
+    assert (min(down), max(down)) == pytest.approx((34, 68), abs=3)
+    assert "you" in texts(drawn["between cells"])
+
+
+def test_a_place_off_the_map_is_not_drawn(drawn):
+    assert drawn["off the map"]["marks"]["front"] == []
+    assert "you" not in texts(drawn["off the map"])
+
+
+def test_a_reader_of_words_hears_what_is_framed():
+    one = heatmap(Point(key="own", label="you", x=0.5, y=1.0))
+    assert spoken(one, DEFAULT).endswith("Marked: you.")
 
 
 def test_binary_units_reach_the_axis(drawn):

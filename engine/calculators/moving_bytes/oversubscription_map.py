@@ -112,7 +112,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("at_llama", "half_at"),
         "verdict": _verdict(tell, inputs, result),
         "curve": partial(_curve, tell, inputs, result),
-        "map": _map,
+        "map": partial(_map, tell, inputs),
         "formula": tell.formula("With your numbers", KEPT_SPEED),
     }
 
@@ -134,7 +134,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )  # fmt: skip
 
 
-def _map() -> Heatmap:
+def _map(tell: Teller, inputs: Inputs) -> Heatmap:
     return Heatmap(
         title="Speed that is kept",
         x_label="share of the step that waits for the spines",
@@ -143,6 +143,15 @@ def _map() -> Heatmap:
         y=tuple(f"{over}:1 Llama 3" if over == LLAMA else f"{over}:1" for over in _ROWS),
         values=tuple(tuple(kept_speed(share, over) for share in _COLUMNS) for over in _ROWS),
         quantity=SHARE,
+        points=(
+            Point(
+                key="own",
+                label=tell.say("framed: you, {kept} kept"),
+                x=inputs.exposed / _COLUMNS[1],
+                y=inputs.oversubscription - _ROWS[0],
+                color="ink",
+            ),
+        ),
         caption="Llama 3's network had 7:1 between pods of 3,072 GPUs, and 1:1 inside them.",
     )
 

@@ -80,5 +80,21 @@ export function heatmap(view) {
       texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, color, "cell", !phone));
     }
   }));
-  return { frame, back: [], boxes, curves: [], front: [], rings: [], words: texts };
+  const spots = view.points.filter(({ x, y }) =>
+    x >= 0 && x <= count - 1 && y >= 0 && y <= view.y.length - 1);
+  texts.push(...spots.map((spot) => words(1, -12, spot.label, "end", 0, spot.color, "strong")));
+  const front = spots.flatMap((spot) => outline(spot, count));
+  return { frame, back: [], boxes, curves: [], front, rings: [], words: texts };
+}
+
+/** A frame as large as a cell around a marked place, which leaves the cell's number readable. */
+function outline({ x, y, color }, count) {
+  const [x0, x1] = [x / count, (x + 1) / count - 0.003];
+  const [y0, y1] = [y * CELL_ROW, (y + 1) * CELL_ROW - 2];
+  const sides = [
+    [[x0, y0], [x1, y0]], [[x0, y1], [x1, y1]], [[x0, y0 - 2], [x0, y1 + 2]], [[x1, y0 - 2], [x1, y1 + 2]],
+  ];
+  // On paper of their own, since the cells may be as dark as the frame.
+  const under = sides.map((points) => line(points, "paper", "tick", 7));
+  return [...under, ...sides.map((points) => line(points, color, "tick", 3))];
 }

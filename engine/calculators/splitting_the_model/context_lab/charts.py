@@ -1,5 +1,6 @@
 """The charts of the lab: ways side by side, the ratio over ranks, the map, and memory."""
 
+import math
 from dataclasses import replace
 
 from engine.basis.text import say
@@ -35,7 +36,11 @@ _WAYS = {
     "swap": "Ulysses",
 }
 _RANKS = tuple(1 << power for power in range(1, 9))
-_GRID = tuple(1 << power for power in range(14, 22))
+# Rows and columns of the map double, over all that a reader can set.
+_ROWS = tuple(1 << power for power in range(MOST.bit_length()))
+_COLUMNS = tuple(
+    1 << power for power in range(LENGTHS[0].bit_length() - 1, LENGTHS[1].bit_length())
+)
 _POINTS = 25
 
 
@@ -157,14 +162,29 @@ def exposed_map(inputs: Inputs) -> Heatmap:
         title="What a layer waits for, over length and ranks",
         x_label="sequence length",
         y_label="ranks",
-        x=tuple(_short(length) for length in _GRID),
-        y=tuple(f"{ranks}" for ranks in _RANKS),
+        x=tuple(_short(length) for length in _COLUMNS),
+        y=tuple(f"{ranks}" for ranks in _ROWS),
         values=tuple(
-            tuple(_exposed(inputs, ranks, length) for length in _GRID) for ranks in _RANKS
+            tuple(_exposed(inputs, ranks, length) for length in _COLUMNS) for ranks in _ROWS
         ),
         quantity=SHARE,
-        caption="A ring in a zig-zag with two buffers; merging is counted. K is 1,024 tokens, M "
-        "1,024 K.",
+        points=(_own_cell(inputs),),
+        caption="A ring in a zig-zag with two buffers; merging is counted. The frame marks your "
+        "length and ranks, between two cells where they are no power of two. K is 1,024 tokens, "
+        "M 1,024 K.",
+    )
+
+
+def _own_cell(inputs: Inputs) -> Point:
+    ranks, length = int(inputs.context_parallel), inputs.sequence_length
+    return Point(
+        key="own",
+        label=say(
+            "framed: you, {share} waited for", share=(_exposed(inputs, ranks, length), SHARE)
+        ),
+        x=math.log2(length / _COLUMNS[0]),
+        y=math.log2(ranks / _ROWS[0]),
+        color="ink",
     )
 
 

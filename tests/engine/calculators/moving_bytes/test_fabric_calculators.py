@@ -118,3 +118,14 @@ def test_late_messages_count_only_what_waits():
     step = found.steps[1]
     assert found.second_step == pytest.approx(step.total + step.exposed)
     assert found.second_step > found.first_step
+
+
+@each("over, share", [(3.0, 0.1), (7.0, 0.02), (1.0, 0.6)])
+def test_the_reader_s_place_on_the_map_of_oversubscription_is_framed(over, share):
+    found = views("oversubscription_map", oversubscription=over, exposed=share)["map"]
+    (own,) = found.points
+    assert own.y + 1 == over
+    assert own.x * 0.05 == pytest.approx(share)
+    if own.x == int(own.x):
+        kept = own.label.numbers["kept"][0]
+        assert kept == pytest.approx(found.values[int(own.y)][int(own.x)])

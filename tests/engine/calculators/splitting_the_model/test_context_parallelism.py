@@ -52,6 +52,26 @@ def test_the_published_run_fits_and_is_near_what_was_published():
     assert found["regime"].text == "Nothing hides it"
 
 
+@each("length, ranks", [(131_072, 8), (4096, 256), (1 << 22, 1)])
+def test_the_frame_on_the_map_lies_on_the_reader_s_cell(length, ranks):
+    found = views(LAB, sequence_length=length, context_parallel=ranks)["exposed_map"]
+    (own,) = found.points
+    column, row = round(own.x), round(own.y)
+    assert (own.x, own.y) == (column, row)
+    assert found.y[row] == str(ranks)
+    assert found.x[column] == (f"{length >> 20}M" if length >> 20 else f"{length >> 10}K")
+    assert own.label.numbers["share"][0] == found.values[row][column]
+
+
+def test_a_length_between_two_columns_is_framed_between_them():
+    found = views(LAB, sequence_length=100_000, context_parallel=12)["exposed_map"]
+    (own,) = found.points
+    near = (found.values[3][4], found.values[4][4], found.values[3][5], found.values[4][5])
+    assert 4 < own.x < 5
+    assert 3 < own.y < 4
+    assert min(near) <= own.label.numbers["share"][0] <= max(near)
+
+
 def test_any_other_run_has_no_published_rate():
     assert views(LAB)["rate"].receipt.published is None
 
