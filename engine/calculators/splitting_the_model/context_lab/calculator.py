@@ -3,7 +3,7 @@
 from functools import partial
 
 from engine.basis.told import Teller, Views
-from engine.calculators.splitting_the_model.context_lab import charts, verdicts
+from engine.calculators.splitting_the_model.context_lab import charts, maps, verdicts
 from engine.calculators.splitting_the_model.context_lab.inputs import PRESETS as PRESETS
 from engine.calculators.splitting_the_model.context_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.context_lab.result import Result as Result
@@ -30,8 +30,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": verdicts.regime(tell, inputs, result),
         **tell.values("waits", "merged", "layer", "layer_share", "step_share"),
         "formula": tell.formula("With your numbers", OVERLAP_TOKENS, c="threshold"),
-        "regime_map": partial(charts.regime_map, inputs),
-        "exposed_map": partial(charts.exposed_map, inputs),
+        "regime_map": partial(maps.regime_map, inputs),
+        "exposed_map": partial(maps.exposed_map, inputs),
         "by_way": partial(charts.by_way, result),
         **tell.values("buffer", "held"),
         "buffers": partial(charts.buffers, inputs, result),

@@ -1,16 +1,14 @@
-"""The charts of the lab: ways side by side, the ratio over ranks, the map, and memory."""
+"""The charts of the lab: ways side by side, the ratio over ranks, and memory."""
 
-import math
 from dataclasses import replace
 
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, SHARE, TOKENS
+from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, TOKENS
 from engine.basis.views import (
     Axis,
     Bar,
     Bars,
-    Heatmap,
     Lines,
     Point,
     Rule,
@@ -18,7 +16,6 @@ from engine.basis.views import (
     Series,
 )
 from engine.calculators.splitting_the_model.context_lab.inputs import (
-    LENGTHS,
     MOST,
     Inputs,
     job_of,
@@ -26,7 +23,7 @@ from engine.calculators.splitting_the_model.context_lab.inputs import (
 from engine.calculators.splitting_the_model.context_lab.result import Result, blocks_of
 from engine.form.memory_bar import parts_of
 from engine.formulas.context import ring_buffer
-from engine.simulate.context_job import added, hidden_up_to, layer_without, step_ratio
+from engine.simulate.context_job import step_ratio
 
 _WAYS = {
     "ring": "ring, zig-zag, two buffers",
@@ -36,12 +33,6 @@ _WAYS = {
     "swap": "Ulysses",
 }
 _RANKS = tuple(1 << power for power in range(1, 9))
-# Rows and columns of the map double, over all that a reader can set.
-_ROWS = tuple(1 << power for power in range(MOST.bit_length()))
-_COLUMNS = tuple(
-    1 << power for power in range(LENGTHS[0].bit_length() - 1, LENGTHS[1].bit_length())
-)
-_POINTS = 25
 
 
 def by_way(result: Result) -> Bars:
@@ -108,94 +99,6 @@ def ratio_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             s=(inputs.sequence_length, TOKENS),
         ),
     )
-
-
-def regime_map(inputs: Inputs) -> Lines:
-    """Return up to how many ranks the ring hides, over the length of the sequence."""
-    low, high = LENGTHS
-    lengths = [low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS)]
-    jobs = [job_of(inputs, length=round(length)) for length in lengths]
-    curves = {
-        near: tuple(hidden_up_to(job, inside=near, most=MOST) for job in jobs)
-        for near in (True, False)
-    }
-    xs = tuple(float(job.training.sequence_length) for job in jobs)
-    most = job_of(inputs).rank.domain // int(inputs.tensor_parallel)
-    return Lines(
-        title="Where overlap ends",
-        x=Axis(label="sequence length", quantity=TOKENS, low=low, high=high, scale="log"),
-        y=Axis(label="ranks", quantity=COUNT, low=1, high=MOST, scale="log"),
-        series=(
-            Series(
-                key="near", label="hops on NVLink", x=xs, y=curves[True], color="muted", dashed=True
-            ),
-            Series(key="far", label="hops on the network", x=xs, y=curves[False], color="context"),
-        ),
-        points=(
-            Point(
-                key="now",
-                label="you",
-                x=inputs.sequence_length,
-                y=inputs.context_parallel,
-            ),
-        ),
-        rules=(
-            Rule(
-                key="node",
-                label=say("{n} fit on NVLink", n=(most, COUNT)),
-                axis="y",
-                at=float(most),
-                color="muted",
-            ),
-        )
-        if most > 1
-        else (),
-        handle="sequence_length",
-        caption="Below a curve the ring hides; above it blocks are waited for. A ring that leaves "
-        "its node follows the curve of the network.",
-    )
-
-
-def exposed_map(inputs: Inputs) -> Heatmap:
-    """Return the share of a layer that waits, over length and ranks."""
-    return Heatmap(
-        title="What a layer waits for, over length and ranks",
-        x_label="sequence length",
-        y_label="ranks",
-        x=tuple(_short(length) for length in _COLUMNS),
-        y=tuple(f"{ranks}" for ranks in _ROWS),
-        values=tuple(
-            tuple(_exposed(inputs, ranks, length) for length in _COLUMNS) for ranks in _ROWS
-        ),
-        quantity=SHARE,
-        points=(_own_cell(inputs),),
-        caption="A ring in a zig-zag with two buffers; merging is counted. The frame marks your "
-        "length and ranks, between two cells where they are no power of two. K is 1,024 tokens, "
-        "M 1,024 K.",
-    )
-
-
-def _own_cell(inputs: Inputs) -> Point:
-    ranks, length = int(inputs.context_parallel), inputs.sequence_length
-    return Point(
-        key="own",
-        label=say(
-            "framed: you, {share} waited for", share=(_exposed(inputs, ranks, length), SHARE)
-        ),
-        x=math.log2(length / _COLUMNS[0]),
-        y=math.log2(ranks / _ROWS[0]),
-        color="ink",
-    )
-
-
-def _short(length: int) -> str:
-    return f"{length >> 20}M" if length >> 20 else f"{length >> 10}K"
-
-
-def _exposed(inputs: Inputs, ranks: int, length: int) -> float:
-    job = job_of(inputs, ranks, length)
-    waits = sum(map(sum, added(job, "ring")))
-    return waits / (waits + layer_without(job))
 
 
 def buffers(inputs: Inputs, result: Result) -> Bars:
