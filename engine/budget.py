@@ -81,7 +81,9 @@ def told(
     if budget is None:
         views = lazy.made(wanted)
         return Told(views=views, outputs={name: write(view) for name, view in views.items()})
-    trifles = {name for name in lazy.ready if budget.cost(name) <= _TRIFLE} | set(needed)
+    quick = (name for name in lazy.ready if budget.cost(name) <= _TRIFLE)
+    # A number takes microseconds to write; if it ever took longer, the machine was busy elsewhere.
+    trifles = {*quick, *lazy.numbers, *needed}
     found, began, first = Told(), budget.clock(), True
     for name in sorted(wanted, key=lambda name: (name not in trifles, budget.cost(name))):
         spent = budget.clock() - began

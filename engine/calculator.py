@@ -18,7 +18,7 @@ from engine.basis.equation import Equation
 from engine.basis.inputs import Field, InputError, Scalar, Text
 from engine.basis.text import plain
 from engine.basis.told import Views
-from engine.basis.views import View
+from engine.basis.views import Value, View
 
 PACKAGE, LEAF = "engine.calculators", "calculator"
 
@@ -63,6 +63,11 @@ class Lazy:
     def ready(self) -> tuple[str, ...]:
         """The names of the views that cost nothing more, for they are made."""
         return tuple(name for name, view in self._views.items() if not callable(view))
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names of the ready views that are single numbers."""
+        return tuple(name for name, view in self._views.items() if isinstance(view, Value))
 
     def made(self, only: Iterable[str] | None = None) -> dict[str, View]:
         """Return the views by name; `only` those named, if given."""

@@ -1,6 +1,8 @@
 """A static host for a test: in a thread, gone when its block ends."""
 
+import contextlib
 import http.server
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -12,6 +14,22 @@ class Host(http.server.ThreadingHTTPServer):
     """Takes at once as many connections as a browser opens; a closed page is no error."""
 
     request_queue_size = 128
+
+    def __init__(self, *args: Any) -> None:
+        self.taken: list[socket.socket] = []
+        super().__init__(*args)
+
+    def get_request(self) -> Any:
+        taken, address = super().get_request()
+        self.taken.append(taken)
+        return taken, address
+
+    def server_close(self) -> None:
+        """Close what a browser opened in advance as well, which a thread would still answer."""
+        super().server_close()
+        for one in self.taken:
+            with contextlib.suppress(OSError):  # closed already
+                one.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):

@@ -98,7 +98,7 @@ def presses(page: Page, part: Locator, *keys: str) -> bool:
 def numbers_at_rest(page: Page, name: str) -> str:
     """Return the numbers of a calculator when no answer changes them any more."""
     before, now = "", str(page.evaluate(NUMBERS, name))
-    while now != before:
+    while now != before or page.locator(f"[data-of={name}][aria-busy]").count():
         page.wait_for_timeout(500)
         before, now = now, str(page.evaluate(NUMBERS, name))
     return now

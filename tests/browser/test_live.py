@@ -202,6 +202,23 @@ def test_a_challenge_gives_the_readers_numbers_back(visit):
     assert box(page).input_value() == "32"
 
 
+AT_ONCE = """name => {
+  const typed = document.querySelector(`[data-of="${name}"][name=world_size]`);
+  typed.value = "32";
+  typed.dispatchEvent(new Event("input", { bubbles: true }));
+  document.querySelector(`[data-of="${name}"] [data-start]`).click();
+}"""
+
+
+def test_a_challenge_gives_back_a_number_whose_answer_was_still_on_its_way(visit):
+    page = visit()
+    live(page)
+    page.evaluate(AT_ONCE, CALCULATOR)
+    page.locator('[data-restore][aria-disabled="false"]').first.click()
+    wait_for(page, "all_reduce_time", expected(world_size="32"))
+    assert box(page).input_value() == "32"
+
+
 def test_nothing_is_asked_of_another_host(visit, watch, base):
     page = visit()
     drag_number(page).fill("16")

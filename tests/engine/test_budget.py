@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from engine import budget as module
+from engine.basis.views import Receipt, Value
 from engine.budget import Budget, told
 from engine.calculator import Lazy
 
@@ -64,6 +65,14 @@ def test_what_is_ready_comes_whatever_else_is_asked_for(clock):
     module._costs["some", "slow"] = 20.0
     found = ask(clock, views, 1.0)
     assert (found.outputs, found.later) == ({"ready": "READY"}, ["slow"])
+
+
+def test_a_number_comes_at_once_though_writing_it_was_once_interrupted(clock):
+    number = Value(label="Step", value=1.0, quantity="duration", receipt=Receipt())
+    views = Lazy({"slow": "ready as well", "number": number})
+    module._costs |= {("some", "slow"): 20.0, ("some", "number"): 20.0}
+    found = told(views, None, str, Budget(clock=clock, within=1.0, calculator="some"))
+    assert (list(found.outputs), found.later) == (["number"], ["slow"])
 
 
 def test_a_view_of_unknown_cost_is_tried_while_there_is_time(clock):

@@ -47,9 +47,12 @@ function remedy(button, key) {
   return parsed(advice?.dataset.changes)?.[key] ?? {};
 }
 
+/** What the reader set last may still be on its way to the engine: it is put aside as well. */
 function begin(calculator, values, event) {
-  if (!aside.has(calculator.name)) aside.set(calculator.name, calculator.state.base);
-  calculator.replace(values, event);
+  calculator.atRest(() => {
+    if (!aside.has(calculator.name)) aside.set(calculator.name, calculator.state.base);
+    calculator.replace(values, event);
+  });
 }
 
 function restore(calculator, event) {

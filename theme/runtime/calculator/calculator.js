@@ -56,6 +56,8 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
   let keep = true;
   /** @type {{kind: string, output: string, done: (text: string) => void}[]} */
   let extras = [];
+  /** Who waits until no change is on its way. @type {(() => void)[]} */
+  let resting = [];
 
   /** @param {Change} change */
   function request(change) {
@@ -104,7 +106,8 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     extras = extras.filter((extra) => !waiting.includes(extra));
     take(JSON.parse(text), message, change, asked ? before : null, started);
     for (const { kind, output, done } of waiting) done(reply?.extra[kind]?.[output] ?? "");
-    send();
+    if (next) send();
+    else rested();
   }
 
   /**
@@ -139,6 +142,12 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     found.rest = message.rest;
     reply = found;
     on.onReply(found, started);
+  }
+
+  function rested() {
+    const told = resting;
+    resting = [];
+    for (const tell of told) tell();
   }
 
   /** A text that could not be read, and that the reader does not change by typing: it comes back with Undo. */
@@ -196,6 +205,11 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
         extras.push({ kind, output, done });
         change({});
       });
+    },
+    /** @param {() => void} then done as soon as no change of the reader is on its way */
+    atRest(then) {
+      if (busy || next) resting.push(then);
+      else then();
     },
     /** @param {string} input @returns {boolean} whether a change of it is still on its way */
     awaits(input) {
