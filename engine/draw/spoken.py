@@ -21,7 +21,7 @@ def axis_name(axis: Axis) -> str:
 
 
 def _marked(found: Sequence[Point | Rule], display: Display) -> str:
-    labels = [words(one.label, display) for one in found]
+    labels = [label for one in found if (label := words(one.label, display))]
     return f" Marked: {', '.join(labels)}." if labels else ""
 
 
