@@ -1,4 +1,4 @@
-"""The rows of tests/features.toml, natively: a figure says what its row asks for."""
+"""The rows of tests/features.toml, natively: a figure says what its row asks for.
 
 That the same rows stand on their pages and react there is tests/browser/test_features.py.
 """
