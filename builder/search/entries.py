@@ -1,4 +1,4 @@
-"""What can be found on the pages of lists: each formula, each checked claim, each source."""
+"""What can be found on the pages of lists: each formula, claim, source, and answered question."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -39,6 +39,8 @@ def of(article: Article, html: str, library: Library) -> Iterator[Entry]:
         yield from _claims(html, article.url)
     elif article.slug == "bibliography":
         yield from _sources(library, article.url)
+    elif article.slug == "questions":
+        yield from _questions(html, article.url)
 
 
 def _formulas(html: str, url: str) -> Iterator[Entry]:
@@ -61,6 +63,13 @@ def _claims(html: str, url: str) -> Iterator[Entry]:
         rest = " ".join(f"{label}: {text}." for label, text in told.items())
         text = f"<h1>{escape(cells['Claim'])}</h1><p>{escape(rest)}</p>"
         yield Entry(name=str(number), kind="Claim", html=text, url=f"{url}#claims_checked")
+
+
+def _questions(html: str, url: str) -> Iterator[Entry]:
+    """Yield every question with its answer as the page shows it."""
+    for found in _SECTION.finditer(html):
+        text = f"<h1>{escape(_bare(found['title']))}</h1><p>{escape(_bare(found['text']))}</p>"
+        yield Entry(name=found["id"], kind="Question", html=text, url=f"{url}#{found['id']}")
 
 
 def _sources(library: Library, url: str) -> Iterator[Entry]:

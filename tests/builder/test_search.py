@@ -96,6 +96,15 @@ def test_every_claim_is_found_with_what_is_right():
     assert listed("claims", CLAIMS) == [("0", "Claim", said, "reference/claims/#claims_checked")]
 
 
+def test_every_question_is_found_with_its_answer():
+    html = (
+        '<article><h2 id="n">Networks</h2><h3 id="busbw">What is busbw?'
+        '<a class="headerlink">#</a></h3><p>A rate of <output>480 GB/s</output>.</p></article>'
+    )
+    said = "|What is busbw?||A rate of 480 GB/s.|"
+    assert listed("questions", html) == [("busbw", "Question", said, "reference/questions/#busbw")]
+
+
 def test_every_source_is_found_with_what_was_taken_from_it():
     source = SimpleNamespace(
         authors="A & B", year="2009", title="Trees", where="J. 1", used_for="Two trees."
