@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from engine.basis.text import Text
 from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Money, Ratio, Seconds, TokenRate
+from engine.basis.units import Bytes, Count, Money, Ratio, Seconds, Share, TokenRate
+from engine.form.levers.accuracy import GAIN_ERROR, PAIRS
 from engine.form.planner.inputs import Inputs, job_of, own_run
 from engine.form.run.known import known
 from engine.run.plan_space import Job
@@ -23,6 +24,11 @@ _MODEL = (
 )
 
 _HELD = ("States, activations and buffers of the fullest rank, by the memory model of the site.",)
+_PAIRS = (
+    "Two published runs of one source that differ in one setting: the ratio of their speeds, "
+    "predicted and measured.",
+    "These runs include those that the constants were fitted to.",
+)
 _COUNT: Count = 8
 # A plan of the reader's own changes nothing about the search.
 _OWN: dict[str, Any] = {
@@ -70,6 +76,12 @@ class Answer:
     splits: Annotated[
         Count, Told("Splits of a layer and a micro-batch", assumes=("Each with many pipelines.",))
     ]
+    pairs: Annotated[
+        Count, Told("Pairs of published runs", note="that differ in one setting", assumes=_PAIRS)
+    ] = PAIRS
+    pair_error: Annotated[
+        Share, Told("Four in five ratios are within", note="of the measured one", assumes=_PAIRS)
+    ] = GAIN_ERROR
 
     @property
     def best(self) -> Candidate | None:

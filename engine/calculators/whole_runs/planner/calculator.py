@@ -41,7 +41,7 @@ def views(inputs: Inputs, result: Answer) -> Views:
         "moves": partial(pictures.next_moves, result),
         "table": partial(pictures.table, result),
         "published": partial(beside, inputs, result),
-        **tell.values("searched", "splits"),
+        **tell.values("searched", "splits", "pairs", "pair_error"),
         "export": partial(_export, result),
     }
 
