@@ -83,15 +83,16 @@ def trace(operators: tuple[Operator, ...], lengths: tuple[Seconds, ...], launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """Neighboring kernels that start for the same reason.
+    """A time in which the GPU waits for launches, or in which launched kernels wait for it.
 
     Attributes:
-        late: each starts when its launch is over, on an idle GPU; else they come from the queue.
-        start: when the kernel before the first of them has ended.
-        end: of the last.
+        late: the GPU gets done with every kernel before the next launch is over; else the CPU
+            gets ahead, and kernels come from the queue.
+        start: when the kernel before it has ended.
+        end: of its last kernel, or of the gap before a kernel that lets the CPU get ahead.
         idle: time without a kernel.
         ahead: the most that a launch was over before its kernel started.
-        kernels: how many there are.
+        kernels: how many run in it.
     """
 
     late: bool
@@ -107,24 +108,40 @@ def stretches(played: Trace) -> tuple[Stretch, ...]:
     found: list[Stretch] = []
     before = 0.0
     for one in played.kernels:
-        idle = one.start - before
-        now = Stretch(
-            late=idle > 0,
-            start=before,
-            end=one.end,
-            idle=idle,
-            ahead=one.start - one.ready,
-            kernels=1,
-        )
+        for now in _parts(one, before):
+            if found and found[-1].late == now.late:
+                found[-1] = _joined(found[-1], now)
+            else:
+                found.append(now)
         before = one.end
-        if found and found[-1].late == now.late:
-            last = found.pop()
-            now = replace(
-                last,
-                end=now.end,
-                idle=last.idle + idle,
-                ahead=max(last.ahead, now.ahead),
-                kernels=last.kernels + 1,
-            )
-        found.append(now)
     return tuple(found)
+
+
+def _parts(one: Kernel, before: Seconds) -> tuple[Stretch, ...]:
+    """Return the gap in front of a kernel, if any, and its run.
+
+    A kernel that starts late is over before the next launch only if it is shorter than a launch.
+    """
+    late = one.start > before
+    waited = Stretch(
+        late=True, start=before, end=one.start, idle=one.start - before, ahead=0.0, kernels=0
+    )
+    run = Stretch(
+        late=late and one.length < one.ready - one.launched,
+        start=one.start,
+        end=one.end,
+        idle=0.0,
+        ahead=one.start - one.ready,
+        kernels=1,
+    )
+    return (waited, run) if late else (run,)
+
+
+def _joined(last: Stretch, now: Stretch) -> Stretch:
+    return replace(
+        last,
+        end=now.end,
+        idle=last.idle + now.idle,
+        ahead=max(last.ahead, now.ahead),
+        kernels=last.kernels + now.kernels,
+    )

@@ -12,8 +12,6 @@ from tests.each import each
 
 pytestmark = pytest.mark.browser
 MOST = 250_000  # bytes, compressed as a host sends them
-# Above it, and not to grow: five calculators of settings, three of them over the model of a step.
-ABOVE = {"guides/sharding-knobs/": 258_000}
 
 
 @each("address", PAGES)
@@ -28,7 +26,7 @@ def test_no_page_sends_more_than_its_share(site, address):
     ]
     archives = json.loads(_first(r"data-archives='([^']*)'", html) or "{}")
     own += [site / path.lstrip("./") for paths in archives.values() for path in paths]
-    assert sum(sent(file) for file in set(own)) <= ABOVE.get(address, MOST)
+    assert sum(sent(file) for file in set(own)) <= MOST
 
 
 @each("address", PAGES)

@@ -230,8 +230,9 @@ def _notes(tell: Teller, result: Result) -> Table:
         title="What happens in the trace",
         columns=("Stretch", "From", "Length", "Kernels", "GPU idle", "CPU ahead, at most"),
         rows=tuple(rows),
-        caption="Launch-bound: each kernel starts as soon as it is launched, on a GPU that was "
-        "idle. CPU ahead: kernels wait in the queue, and the GPU has no gaps.",
+        caption="Launch-bound: the GPU is done with each kernel before the next is launched. CPU "
+        "ahead: a kernel runs longer than a launch takes, so that those behind it wait in the "
+        "queue, and the GPU has no gaps.",
     )
 
 

@@ -47,9 +47,25 @@ def test_short_kernels_are_one_launch_bound_stretch():
 
 def test_with_long_kernels_the_cpu_runs_ahead_behind_the_first():
     first, rest = stretches(played(5.0, 1.0))
-    assert (first.late, first.kernels, first.idle) == (True, 1, 1.0)
-    assert (rest.late, rest.idle) == (False, 0.0)
+    # The GPU waits for the first launch; then the first kernel runs, and the CPU gets ahead.
+    assert (first.late, first.kernels, first.idle, first.end) == (True, 0, 1.0, 1.0)
+    assert (rest.late, rest.kernels, rest.idle) == (False, COUNT, 0.0)
     assert rest.ahead == 4.0 * (COUNT - 1)
+
+
+def test_a_long_kernel_behind_a_gap_is_not_launch_bound():
+    lengths = (1.0, 1.0, 20.0) + (1.0,) * (COUNT - 3)
+    found = trace(OPERATORS, lengths, 4.0)
+    long = found.kernels[2]
+    first, rest = stretches(found)[:2]
+    assert (first.late, first.kernels, first.end) == (True, 2, long.start)
+    assert (rest.late, rest.start) == (False, long.start)
+    assert rest.end >= long.end
+
+
+def test_a_long_last_kernel_is_marked_like_one_in_the_middle():
+    marked = stretches(trace(OPERATORS, (1.0,) * (COUNT - 1) + (20.0,), 4.0))
+    assert [(one.late, one.kernels) for one in marked] == [(True, COUNT - 1), (False, 1)]
 
 
 def test_stretches_follow_one_another_and_hold_all_idle_time():
