@@ -307,6 +307,42 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Compact:
+    """A short text of one line that a page writes for other pages; it travels in links.
+
+    Attributes:
+        label: what the reader sees beside it.
+        parse: raises `ValueError` with the reason where a text is none; never of an empty one.
+        help: one sentence.
+        advanced: folded away until asked for.
+    """
+
+    label: str
+    parse: Callable[[str], object]
+    help: str = ""
+    advanced: bool = False
+
+    def read(self, text: str, *, typed: bool) -> Scalar:
+        """Return the text without blanks around it, if it can be read."""
+        text = text.strip()
+        if not text:
+            return ""
+        try:
+            self.parse(text)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return text
+
+    def show(self, value: Scalar) -> str:
+        """Return the text."""
+        return str(value)
+
+    def range_words(self) -> str:
+        """Return what it is, in words."""
+        return "a text that another page writes, or nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """A text to try: `title` is what the reader sees."""
 
@@ -397,7 +433,7 @@ class Text:
         return f"up to {self.longest:,} characters"
 
 
-Field = Number | Choice | Switch | Order | Text
+Field = Number | Choice | Switch | Order | Text | Compact
 
 
 def _one_kind_of_line_end(text: str) -> str:

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from engine.basis.inputs import GBITS, MICROSECONDS, PERCENT, Choice, Number, Switch
+from engine.basis.inputs import GBITS, MICROSECONDS, PERCENT, Choice, Compact, Number, Switch
 from engine.basis.told import Symbol
 from engine.basis.units import MICRO, Gbit
 from engine.catalog.hardware import GPUS
+from engine.catalog.own_constants import parse
 
 PORT = Number(
     label="Network port",
@@ -70,3 +71,13 @@ StepLatency = Annotated[
     Symbol("a"),
 ]
 FusedAttention = Annotated[bool, Switch(label="Fused attention", advanced=True)]
+OwnConstants = Annotated[
+    str,
+    Compact(
+        label="Constants of my cluster",
+        parse=parse,
+        help="Written by “Calibrate to your cluster”. They count on the GPU that they were "
+        "measured on. Empty: those of the catalog.",
+        advanced=True,
+    ),
+]

@@ -54,9 +54,11 @@ _NAMES = (
 def job_run(inputs: object) -> Run:
     """Return the run of inputs that have these fields; all else is as the framework sets it."""
     job = {name: getattr(inputs, name) for name in _NAMES}
+    own = getattr(inputs, "own_constants", "")
     run, _ = run_of(
         Form(
             **job,
+            own_constants=own,
             virtual_pipeline=1,
             schedule="1f1b",
             sequence_parallel=job["tensor_parallel"] > 1,

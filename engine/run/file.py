@@ -12,6 +12,7 @@ from engine.basis.units import HOUR
 from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.limited import limited
 from engine.catalog.models import MODELS, Model
+from engine.catalog.own_constants import OwnConstants, parse
 from engine.run.importers.hugging_face import is_configuration, model_of
 from engine.run.impossible_model import impossible_model
 from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING
@@ -95,15 +96,32 @@ def read_model(given: object, found: list[str]) -> Model | None:
 
 def read_cluster(given: object, found: list[str]) -> dict[str, Any]:
     """Return what the machines are; the GPU may be an object, like one of the catalog."""
-    own = given.get("gpu") if isinstance(given, Mapping) else None
-    if isinstance(given, Mapping) and isinstance(own, Mapping):
-        gpu = _gpu(own, found)
+    own: object = ""
+    if isinstance(given, Mapping):
+        own = given.get("own_constants", "")
+        given = {key: given[key] for key in given if key != "own_constants"}
+    one = given.get("gpu") if isinstance(given, Mapping) else None
+    if isinstance(given, Mapping) and isinstance(one, Mapping):
+        gpu = _gpu(one, found)
         values = section("cluster", {**given, "gpu": "H100-SXM"}, CLUSTER, found)
     else:
         values = section("cluster", given, CLUSTER, found)
         gpu = None if found else ACCELERATORS[values["gpu"]]
     price = values.get("price_per_hour")
-    return values | {"gpu": gpu, "price_per_hour": 0.0 if found or not price else price / HOUR}
+    hourly = 0.0 if found or not price else price / HOUR
+    return values | {"gpu": gpu, "price_per_hour": hourly, "own": _own(own, found)}
+
+
+def _own(given: object, found: list[str]) -> OwnConstants | None:
+    """Return constants that were measured on the cluster, from the text they are written in."""
+    if not isinstance(given, str):
+        found.append(f"cluster.own_constants: {shown(given)}; allowed: a text")
+        return None
+    try:
+        return parse(given)
+    except ValueError as error:
+        found.append(f"cluster.own_constants: {error}")
+        return None
 
 
 def _gpu(given: Mapping[str, Any], found: list[str]) -> Gpu | None:

@@ -8,6 +8,7 @@ from typing import Literal
 from engine.basis.units import Bandwidth, Count, Price, Ratio
 from engine.catalog.accelerators import Gpu
 from engine.catalog.models import Model
+from engine.catalog.own_constants import OwnConstants
 
 Precision = Literal["bf16", "fp16", "fp8", "fp4"]
 Recompute = Literal["none", "selective", "modules", "full"]
@@ -47,6 +48,7 @@ class Cluster:
         oversubscription: how many times the ports of the nodes exceed what the spine carries.
         transport: how messages travel over the ports.
         price_per_hour: of one GPU, per second; 0 if not known.
+        own: constants that were measured on these machines, in place of the catalog's.
     """
 
     gpu: Gpu
@@ -56,6 +58,7 @@ class Cluster:
     oversubscription: Ratio = 1.0
     transport: Transport = "infiniband"
     price_per_hour: Price = 0.0
+    own: OwnConstants | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

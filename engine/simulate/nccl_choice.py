@@ -51,6 +51,12 @@ class Place:
     pcie: Bandwidth
 
 
+def transport_of(machine: str) -> Name:
+    """Return how messages travel between such machines."""
+    ethernet = NODES[machine].network in ("roce", "ethernet")
+    return _EFA.get(machine, "roce" if ethernet else "infiniband")
+
+
 def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0) -> Place:
     """Return where a collective of `ranks` ranks runs; 0 nodes: as few as hold them.
 
@@ -62,13 +68,12 @@ def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0) -> Pla
     """
     node = NODES[machine]
     gpu = ACCELERATORS[node.gpu]
-    transport = _EFA.get(machine, "roce" if node.network in ("roce", "ethernet") else "infiniband")
     cluster = Cluster(
         gpu=gpu,
         gpus_per_node=node.gpus_per_node,
         nics_per_node=ports or node.nics_per_node,
         nic_bandwidth=node.nic_bandwidth,
-        transport=transport,
+        transport=transport_of(machine),
     )
     rank = rank_of(cluster, _ANY)
     group = group_of(rank, ranks, 1)

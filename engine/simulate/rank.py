@@ -1,12 +1,13 @@
 """What one rank can do: the rates of its GPU under its software, and the groups it talks to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from engine.basis.units import Bandwidth, Count, FlopRate, Ratio, Seconds, Share
 from engine.catalog.accelerators import Gpu
-from engine.catalog.constants import COMMON, Achieved, Common, achieved
+from engine.catalog.constants import COMMON, Achieved, Common
+from engine.catalog.own_constants import reached as reached_of
 from engine.catalog.transports import INFINIBAND, TRANSPORTS, Transport
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.software import SOFTWARE, Software
@@ -74,15 +75,18 @@ def rank_of(
     constants: Achieved | None = None,
     common: Common = COMMON,
 ) -> Rank:
-    """Return the rates of a rank; `constants` and `common` replace the tables (for their fit)."""
+    """Return the rates of a rank; `constants` and `common` replace the tables (for their fit).
+
+    What was measured on the cluster itself replaces the catalog's constants here, and nowhere else.
+    """
     gpu = cluster.gpu
-    reached = constants or achieved(gpu)
+    reached = constants or reached_of(gpu, cluster.own)
     software = SOFTWARE[training.framework]
     network = TRANSPORTS[cluster.transport]
     peak = gpu.peak.get("fp16") or gpu.peak["bf16"]
     quantized = training.precision in ("fp8", "fp4") and "fp8" in gpu.peak
     attention = peak * _attention_share(gpu, software, training, common)
-    return Rank(
+    rank = Rank(
         matmul=peak * reached.matmul,
         linear=_linear_rate(gpu, training, reached, common),
         attention_forward=attention * reached.attention_forward,
@@ -104,6 +108,32 @@ def rank_of(
         launches=common.grace_launches if gpu.host_link != "PCIe" else common.expert_launches,
         busiest=1.0 if training.even_routing else common.busiest,
         common=common,
+    )
+    return rank if constants else _paced(rank, _pace(cluster, training))
+
+
+def _pace(cluster: Cluster, training: Training) -> Ratio:
+    own = cluster.own
+    if own is None or not own.of(cluster.gpu):
+        return 1.0
+    return own.of_job(training.precision, training.framework)
+
+
+def _paced(rank: Rank, pace: Ratio) -> Rank:
+    """Return a rank that takes `pace` times as long for all that it does."""
+    if pace == 1:
+        return rank
+    return replace(
+        rank,
+        matmul=rank.matmul / pace,
+        linear=rank.linear / pace,
+        attention_forward=rank.attention_forward / pace,
+        attention_backward=rank.attention_backward / pace,
+        fill=rank.fill * pace,
+        memory=rank.memory / pace,
+        scale_up=rank.scale_up / pace,
+        port=rank.port / pace,
+        launches=rank.launches * pace,
     )
 
 

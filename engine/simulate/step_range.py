@@ -2,16 +2,18 @@
 
 The constants were fitted again without each source, and without each model, and tried on it. The
 errors of a class of runs then say in what range four of five measured steps lie. A run beyond what
-was measured gets a wider one, and is told so.
+was measured gets a wider one, and is told so. Constants measured on the cluster itself narrow it by
+what they explain.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.basis.units import Count, Ratio, Seconds
+from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.catalog.unseen_errors import CLASSES, FITTED, LARGEST, LONGEST, MOST_EXPERTS
 from engine.run.run import Run
+from engine.simulate.explained import explained
 
 # By how much each thing that no published run has widens the range, as a factor on its logarithms.
 WIDER: Ratio = 1.5
@@ -27,6 +29,7 @@ class Spread:
         low: the share of the predicted step from which on four in five measured ones lie.
         high: up to which they lie.
         beyond: in what the run goes beyond every run of the fit, in sentences.
+        explained: of the variance, by constants measured on the cluster; the range is narrower.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Spread:
     low: Ratio
     high: Ratio
     beyond: tuple[str, ...]
+    explained: Share = 0.0
 
 
 def classes_of(run: Run) -> tuple[str, ...]:
@@ -57,13 +61,15 @@ def spread(run: Run) -> Spread:
     runs, low, high = CLASSES[name]
     beyond = tuple(_beyond(run))
     # Predicted over measured: where predictions were too slow, the step lies below.
-    wider = WIDER ** len(beyond)
+    known = explained(run, name)
+    wider = WIDER ** len(beyond) * (1 - known) ** 0.5
     return Spread(
         name=name,
         runs=runs,
         low=math.exp(-high * wider),
         high=math.exp(-low * wider),
         beyond=beyond,
+        explained=known,
     )
 
 
@@ -78,7 +84,7 @@ def _beyond(run: Run) -> Iterator[str]:
     gpu = run.cluster.gpu.name
     if gpus > LARGEST:
         yield f"The largest run of the fit has {LARGEST:,} GPUs; this one has {gpus:,}."
-    if gpu.split()[0] not in FITTED:
+    if gpu.split()[0] not in FITTED and not _measures_products(run):
         yield f"No run on {gpu} was fitted: its constants are another's, or read off benchmarks."
     if length > LONGEST:
         yield f"The longest sequence of the fit has {LONGEST:,} tokens; this one has {length:,}."
@@ -86,3 +92,11 @@ def _beyond(run: Run) -> Iterator[str]:
         yield f"No model of the fit has more than {MOST_EXPERTS} experts."
     if run.training.framework == "xla":
         yield "No run with XLA was fitted."
+
+
+def _measures_products(run: Run) -> bool:
+    """Return whether the rates that matter most were measured on these GPUs."""
+    own = run.cluster.own
+    if own is None or not own.of(run.cluster.gpu):
+        return False
+    return {"matmul", "memory"} <= {name for name, _ in own.measured}

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Playwright
 
 from engine import calculator as calculators
 from engine.answer import answer
-from engine.basis.inputs import Choice, Field, Number, Order, Text
+from engine.basis.inputs import Choice, Compact, Field, Number, Order, Text
 from engine.basis.text import plain
 from tests.bench.host import serve
 from tests.browser.conftest import FLAGS, chromium
@@ -29,6 +29,7 @@ ASK = f"""async ([name, texts]) => {{
   for (const text of texts) replies.push(await Promise.race([engine.ask(name, text), late]));
   return replies;
 }}"""
+OWN_CONSTANTS = "H100-SXM,matmul:0.6:0.02,network:0.7:0.05,pace.16.megatron:1.05"
 # Here alone V8 compiles for speed, as for readers: its arithmetic is what is compared.
 OWN_FLAGS = tuple(flag for flag in FLAGS if not flag.startswith("--js-flags"))
 
@@ -55,6 +56,8 @@ def extremes(field: Field) -> list[object]:
         return ["-".join(field.items), "-".join(reversed(field.items))]
     if isinstance(field, Text):
         return [sample.text for sample in field.samples.values()]
+    if isinstance(field, Compact):
+        return ["", OWN_CONSTANTS]
     return list(field.options) if isinstance(field, Choice) else [True, False]
 
 

@@ -32,6 +32,7 @@ _STEP = (
     "zero_stage",
 )
 _PORTS = ("nic_bandwidth", "nics_per_node")
+_OWN = "own_constants"
 PLACES: Mapping[str, Place] = {
     "estimate_run": Place(
         title="Estimate a run, beside published ones",
@@ -49,6 +50,7 @@ PLACES: Mapping[str, Place] = {
             "overlap_tensor_parallel",
             "flash_attention",
             "compiled",
+            _OWN,
         ),
     ),
     "parallelism_modeler": Place(
@@ -67,12 +69,13 @@ PLACES: Mapping[str, Place] = {
             "precision",
             "sequence_parallel",
             "flash_attention",
+            _OWN,
         ),
     ),
     "parallel_map": Place(
         title="Which rank talks to which",
         page="guides/the-map",
-        names=(*_SIZES, "gpus_per_node", "data_parallel", "num_microbatches"),
+        names=(*_SIZES, "gpus_per_node", "data_parallel", "num_microbatches", _OWN),
     ),
     "largest_batch": Place(
         title="The largest micro-batch that fits",
@@ -85,12 +88,13 @@ PLACES: Mapping[str, Place] = {
             "zero_stage",
             "framework",
             "flash_attention",
+            _OWN,
         ),
     ),
     "stack_explorer": Place(
         title="Every event of the job, from nanoseconds to days",
         page="guides/stack-explorer",
-        names=(*_STEP, *_PORTS),
+        names=(*_STEP, *_PORTS, _OWN),
     ),
 }
 
@@ -103,6 +107,8 @@ def job_values(run: Run) -> dict[str, str]:
     if inputs.model != CUSTOM:
         for name in _shape_names():
             del found[name]
+    if not inputs.own_constants:
+        del found["own_constants"]
     ranks: Count = data_parallel(run.plan)
     batches = num_microbatches(run.plan, run.training)
     return found | {"data_parallel": plain(ranks), "num_microbatches": plain(batches)}

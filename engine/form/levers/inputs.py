@@ -7,7 +7,7 @@ from engine.basis.inputs import GBITS, PERCENT, PLAIN, Choice, Number, Switch
 from engine.basis.text import Text
 from engine.basis.units import Gbit
 from engine.catalog.models import MODELS
-from engine.form.fields import FusedAttention, PortsPerEight
+from engine.form.fields import FusedAttention, OwnConstants, PortsPerEight
 from engine.form.run import inputs as _run_inputs
 from engine.form.run.repair import run_of
 from engine.run.run import Run
@@ -67,6 +67,7 @@ class Inputs:
     ] = False
     flash_attention: FusedAttention = True
     compiled: Annotated[bool, Switch(label="Fused element-wise kernels", advanced=True)] = True
+    own_constants: OwnConstants = ""
     contention: Annotated[
         float,
         Number(

@@ -34,7 +34,7 @@ _COUNT: Count = 8
 _OWN: dict[str, Any] = {
     name: field.default
     for name, field in Inputs.__dataclass_fields__.items()
-    if name.startswith("own_")
+    if name.startswith("own_") and name != "own_constants"
 }
 
 

@@ -8,6 +8,8 @@ from engine.basis.inputs import GBITS, PERCENT, Choice, Number
 from engine.basis.units import Count, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.own_constants import parse
+from engine.form.fields import OwnConstants
 from engine.form.job_inputs import TRILLIONS
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES
 from engine.form.price import PRICE
@@ -101,6 +103,7 @@ class Inputs:
         float, Number(label="Tokens of the run", unit=TRILLIONS, low=1e9, high=1e14, scale="log")
     ] = 1e12
     price: Annotated[float, replace(PRICE, symbol="", advanced=True)] = 2 / 3600
+    own_constants: OwnConstants = ""
     own_framework: OwnFramework = "megatron"
     own_tensor: OwnTensor = "8"
     own_pipeline: OwnPipeline = "2"
@@ -136,6 +139,7 @@ def job_of(inputs: Inputs) -> Job:
             nics_per_node=NODE,
             nic_bandwidth=inputs.nic_bandwidth,
             price_per_hour=inputs.price,
+            own=parse(inputs.own_constants),
         ),
         world_size=inputs.world_size // NODE * NODE,
         training=Training(

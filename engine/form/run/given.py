@@ -5,6 +5,7 @@ from dataclasses import fields
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import MODELS
+from engine.catalog.own_constants import write
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
 from engine.form.run.repair import EXPERTS
 from engine.run.parallelism import halves_gradients
@@ -19,6 +20,7 @@ def inputs_of(run: Run) -> Inputs:
         "gpu": _gpu(run),
         "zero_stage": str(run.plan.zero_stage),
         "half_gradients": halves_gradients(run.training),
+        "own_constants": write(run.cluster.own) if run.cluster.own else "",
     }
     parts = (*(() if known else (run.model,)), run.cluster, run.plan, run.training)
     # A model without experts leaves their fields as they are.

@@ -8,7 +8,7 @@ from engine.basis.inputs import GBITS, Choice, Number, Switch
 from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.fields import FusedAttention, GpusPerNode
+from engine.form.fields import FusedAttention, GpusPerNode, OwnConstants
 
 CUSTOM = "custom"
 # The H100 of torchtitan's measurements: 96 GB of slower memory, 500 instead of 700 W.
@@ -182,6 +182,7 @@ class Inputs:
             advanced=True,
         ),
     ] = 1
+    own_constants: OwnConstants = ""
     num_layers: Annotated[int, _count("Layers", 512, shape=True)] = 80
     hidden_size: Annotated[int, _count("Hidden size", 65_536, low=512, shape=True)] = 8192
     num_attention_heads: Annotated[int, _count("Attention heads", 512, shape=True)] = 64

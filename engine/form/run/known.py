@@ -2,6 +2,7 @@
 
 from engine.basis.text import Sentence, Text, say
 from engine.basis.units import COUNT, SECONDS, SHARE, TOKENS
+from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nearby import Nearby
 from engine.catalog.published_runs_sources import SOURCES
 from engine.form.run.accuracy import ACCURACY
@@ -17,7 +18,18 @@ _NO_RANGE = (
 
 def known(run: Run) -> tuple[Text, ...]:
     """Return what every predicted step says of itself: its range, and runs measured nearby."""
-    return near(run), *measured_nearby(run)
+    return near(run), *_own(run), *measured_nearby(run)
+
+
+def _own(run: Run) -> tuple[Text, ...]:
+    """Return what constants of the reader's own did: nothing on another GPU."""
+    own = run.cluster.own
+    if own is None:
+        return ()
+    if not own.of(run.cluster.gpu):
+        return (f"Your own constants are of {ACCELERATORS[own.gpu].name}, and do not count here.",)
+    words = "Your own constants stand for the catalog's, and explain {share} of the variance."
+    return (say(words, share=(spread(run).explained, SHARE)),)
 
 
 def unranged(run: Run) -> tuple[Text, ...]:

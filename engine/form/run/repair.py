@@ -33,7 +33,7 @@ EXPERTS = (
     "expert_ffn_hidden_size",
     "num_dense_layers",
 )
-_CLUSTER = ("gpus_per_node", "nics_per_node", "nic_bandwidth")
+_CLUSTER = ("gpus_per_node", "nics_per_node", "nic_bandwidth", "own_constants")
 _PLAN = (
     "world_size",
     "tensor_parallel",

@@ -11,11 +11,13 @@ from functools import cache, lru_cache
 from unittest.mock import patch
 
 import engine.answer
-from engine.basis.inputs import Choice, Number, Order, Text
+from engine.basis.inputs import Choice, Compact, Number, Order, Text
 from engine.basis.text import plain
 from engine.basis.views import Value
 from engine.calculator import load, make
 
+# What "Calibrate to your cluster" may write.
+OWN_CONSTANTS = "H100-SXM,matmul:0.6:0.02,network:0.7:0.05,pace.16.megatron:1.05"
 # The tests of a calculator run one after another (tests/units.py), so that a few need be kept.
 recent = lru_cache(maxsize=3)
 
@@ -28,6 +30,8 @@ def spread(field):
         return ["-".join(field.items), "-".join(reversed(field.items))]
     if isinstance(field, Text):
         return [sample.text for sample in field.samples.values()]
+    if isinstance(field, Compact):
+        return ["", OWN_CONSTANTS]
     return list(field.options) if isinstance(field, Choice) else [True, False]
 
 

@@ -6,7 +6,7 @@
 import { all, filled, parsed, target, write } from "../page/dom.js";
 import { KEY, keep, kept } from "../page/kept.js";
 
-const NAME = "job", TITLE = "job-name";
+const NAME = "job", TITLE = "job-name", MODEL = "job.model", OWN = "job.own_constants";
 
 /** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
 export function carryJob(find) {
@@ -35,12 +35,22 @@ function follow(place, find) {
   const own = () => Object.keys(find(place.dataset.of)?.state.base ?? {}).length > 0;
   new MutationObserver(() => {
     const link = /** @type {HTMLElement | null} */ (place.querySelector("[data-job]"));
-    const job = (own() && link?.dataset.job) || kept(NAME) || "";
+    const job = (own() && link?.dataset.job && joined(link.dataset.job)) || kept(NAME) || "";
     if (job !== kept(NAME)) {
       keep(NAME, job);
       keep(TITLE, "");
     }
   }).observe(place, { childList: true, subtree: true, attributes: true });
+}
+
+/** What a page read, and the constants of the reader's cluster, stay together, whichever came first. */
+function joined(read) {
+  const [now, before] = [read, kept(NAME) ?? ""].map((query) => new URLSearchParams(query));
+  const [whole, other] = now.has(MODEL) ? [now, before] : [before, now];
+  const own = now.get(OWN) ?? other.get(OWN);
+  if (!whole.has(MODEL)) return read;
+  if (own) whole.set(OWN, own);
+  return decodeURIComponent(whole.toString());
 }
 
 /** @param {HTMLElement} button */

@@ -9,6 +9,7 @@ from engine.basis.inputs import PERCENT, Choice, Number, Switch
 from engine.basis.text import Text
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
 from engine.form.run.repair import run_of
 from engine.simulate.largest_batch import Fit, fit_of
@@ -102,6 +103,7 @@ class Inputs:
         int,
         Number(label="Expert parallel", low=1, high=256, scale="log2", whole=True, advanced=True),
     ] = 1
+    own_constants: OwnConstants = ""
 
 
 def run_inputs(inputs: Inputs, batch: int) -> RunInputs:
@@ -126,6 +128,7 @@ def run_inputs(inputs: Inputs, batch: int) -> RunInputs:
         context_parallel=inputs.context_parallel,
         expert_parallel=inputs.expert_parallel,
         framework=inputs.framework,
+        own_constants=inputs.own_constants,
         flash_attention=inputs.flash_attention,
         sequence_parallel=inputs.tensor_parallel > 1,
         overlap_tensor_parallel=False,

@@ -9,7 +9,7 @@ from engine.basis.inputs import Choice, Number, Scalar, Switch
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.form.axis_names import SHORT
-from engine.form.fields import GpusPerNode
+from engine.form.fields import GpusPerNode, OwnConstants
 
 MOST = 1024
 _KEY = {"tp": "tensor", "cp": "context", "dp": "data", "pp": "pipeline"}
@@ -140,6 +140,7 @@ class Inputs:
     overlap_tensor_parallel: Annotated[
         bool, Switch(label="Tensor-parallel collectives beside products", advanced=True)
     ] = False
+    own_constants: OwnConstants = ""
 
 
 def axes_of(order: str) -> tuple[str, ...]:

@@ -160,4 +160,5 @@ def _run_inputs_of(inputs: Inputs) -> run_inputs.Inputs:
         schedule="1f1b",
         sequence_parallel=inputs.sequence_parallel,
         overlap_tensor_parallel=inputs.overlap_tensor_parallel,
+        own_constants=inputs.own_constants,
     )

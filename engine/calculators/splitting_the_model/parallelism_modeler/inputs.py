@@ -8,7 +8,7 @@ from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar, Switch
 from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.fields import FusedAttention, GpusPerNode, kernel_efficiency
+from engine.form.fields import FusedAttention, GpusPerNode, OwnConstants, kernel_efficiency
 from engine.form.run.inputs import CUSTOM
 from engine.form.run.inputs import Inputs as RunInputs
 
@@ -235,6 +235,7 @@ class Inputs:
         ),
     ] = False
     flash_attention: FusedAttention = True
+    own_constants: OwnConstants = ""
     num_layers: Annotated[int, _size("Layers", 1, 256)] = 80
     hidden_size: Annotated[int, _size("Hidden size", 128, 32_768)] = 8192
     num_attention_heads: Annotated[int, _size("Attention heads", 1, 256)] = 64

@@ -11,6 +11,7 @@ from engine.basis.views import Axis, Bar, Bars, Code, Segment
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.estimate import estimate
+from engine.form.fields import OwnConstants
 from engine.form.imported import exports, told, verdicts
 from engine.form.imported.given import AS_SAID, check, read_text
 from engine.form.imported.samples import SAMPLES
@@ -64,6 +65,7 @@ class Inputs:
             help="0: as the text says, or as few as its degrees need.",
         ),
     ] = 0
+    own_constants: OwnConstants = ""
     export: Annotated[str, Choice(label="Export as", options=exports.OPTIONS)] = "megatron"
 
 
@@ -86,7 +88,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return what the text says and what follows."""
-    read = read_text(inputs.text, inputs.model, inputs.node, inputs.gpus)
+    read = read_text(inputs.text, inputs.model, inputs.node, inputs.gpus, inputs.own_constants)
     if read.run is None:
         return Result(read=read, found=None, best=(), more=0)
     found = estimate(read.run)

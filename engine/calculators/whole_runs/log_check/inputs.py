@@ -8,6 +8,7 @@ from typing import Annotated
 from engine.basis.inputs import InputError, Scalar, Text
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Seconds, Share, TokenRate
+from engine.form.fields import OwnConstants
 from engine.form.log_samples import SAMPLES
 from engine.form.short_job import (
     ContextParallel,
@@ -103,6 +104,7 @@ class Inputs:
     precision: PrecisionName = "bf16"
     recompute: RecomputeName = "selective"
     framework: FrameworkName = "fsdp"
+    own_constants: OwnConstants = ""
 
 
 PREDICTED = "The cost model, fitted to published runs."

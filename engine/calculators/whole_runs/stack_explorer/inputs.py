@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import GBITS, Choice, Number, Scalar, Unit
 from engine.basis.units import DAY, GB, HOUR, KB, MICRO, MILLI, NANO, Gbit
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
-from engine.form.fields import PortsPerEight
+from engine.form.fields import OwnConstants, PortsPerEight
 from engine.form.job_inputs import LLAMA3_MTBF, SECONDS, TRILLIONS
 from engine.form.levers import inputs as _levers_inputs
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES
@@ -44,6 +44,7 @@ _SHARED = (
     "recompute",
     "nic_bandwidth",
     "nics_per_node",
+    "own_constants",
 )
 
 
@@ -97,6 +98,7 @@ class Inputs:
         ),
     ] = 15.6e12
     price: Annotated[float, replace(PRICE, advanced=True)] = 2 / HOUR
+    own_constants: OwnConstants = ""
     checkpoint: Annotated[
         float,
         Number(

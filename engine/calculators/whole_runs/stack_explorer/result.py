@@ -18,7 +18,7 @@ from engine.basis.units import (
 )
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
 from engine.calculators.whole_runs.stack_explorer.job import BILLION, Job, job
-from engine.catalog.constants import achieved
+from engine.catalog.own_constants import reached
 from engine.catalog.publications import Publication, publication
 from engine.formulas.transfer_time import send_time
 from engine.simulate.job_events import Length, decades, event_counts, event_times
@@ -156,7 +156,7 @@ def solve(inputs: Inputs) -> Result:
     messages = {name: node_message(cluster, rank, size) for name, size in sizes.items()}
     message_time = send_time(inputs.message, rank.port, 2)
     slowest, fastest = found.variants[0][2].total, found.variants[-1][2].total
-    reached = achieved(cluster.gpu)
+    constants = reached(cluster.gpu, cluster.own)
     return Result(
         token_rate=found.rate if found.fits else 0.0,
         exposed_share=found.levers.exposed_share,
@@ -178,8 +178,8 @@ def solve(inputs: Inputs) -> Result:
         port=rank.port,
         fastest=fastest,
         slowest=slowest,
-        node_rate=reached.scale_up * cluster.gpu.scale_up,
-        port_rate=reached.network * cluster.nic_bandwidth,
+        node_rate=constants.scale_up * cluster.gpu.scale_up,
+        port_rate=constants.network * cluster.nic_bandwidth,
         computing=found.step.compute / found.step.total,
         start_price=job(start()).cost(start().price),
         mfu=found.found["mfu"],

@@ -7,6 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import InputError, Number, Sample, Scalar, Switch, Text
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Count, Seconds, Share
+from engine.form.fields import OwnConstants
 from engine.form.short_job import (
     ContextParallel,
     ExpertParallel,
@@ -118,6 +119,7 @@ class Inputs:
     precision: PrecisionName = "bf16"
     recompute: RecomputeName = "none"
     framework: FrameworkName = "fsdp"
+    own_constants: OwnConstants = ""
     rules: Annotated[
         str,
         Text(

@@ -1,0 +1,1 @@
+"""Measurements of a cluster as the constants of every prediction."""

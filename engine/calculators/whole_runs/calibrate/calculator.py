@@ -1,0 +1,34 @@
+"""Calibrate to your cluster: measured constants in place of the catalog's, in every prediction."""
+
+from functools import partial
+
+from engine.basis.told import Teller, Views
+from engine.basis.views import Code
+from engine.calculators.whole_runs.calibrate import charts
+from engine.calculators.whole_runs.calibrate.inputs import PRESETS as PRESETS
+from engine.calculators.whole_runs.calibrate.inputs import Inputs as Inputs
+from engine.calculators.whole_runs.calibrate.result import Result as Result
+from engine.calculators.whole_runs.calibrate.result import solve as solve
+from engine.catalog.own_constants import write
+
+TITLE = "Calibrate to your cluster"
+QUESTION = "How far are my machines from the catalog's, and what does that change for my job?"
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        **tell.values("step_time"),
+        "verdict": charts.verdict(result),
+        **tell.values("least", "most", "width", "product", "copy", "collective"),
+        "compared": charts.compared(result),
+        "shares": partial(charts.shares, result),
+        "takes": charts.takes(result),
+        "points": partial(charts.points, result),
+        "text": Code(
+            title="Your constants, for any field that asks for them",
+            language="text",
+            text=write(result.own) if result.own else "nothing to carry",
+        ),
+    }

@@ -1,0 +1,259 @@
+"""The verdict on a calibration, constants beside the catalog's, the fit, and where to take it."""
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from engine.basis.text import Text, say
+from engine.basis.units import (
+    BANDWIDTH,
+    COUNT,
+    FLOP_RATE,
+    RATIO,
+    SECONDS,
+    SHARE,
+    Quantity,
+)
+from engine.basis.views import (
+    Axis,
+    Badge,
+    Bar,
+    Bars,
+    Cell,
+    Lines,
+    Open,
+    Rule,
+    Segment,
+    Series,
+    Table,
+)
+from engine.calculators.whole_runs.calibrate.result import Result
+from engine.catalog.accelerators import Gpu
+from engine.catalog.own_constants import NAMES, Measurement, reached, write
+from engine.run.parallelism import Cluster
+from engine.simulate.calibration import Point
+
+_LABELS: Mapping[str, tuple[str, str]] = {
+    "matmul": ("Large products, 16 bits", "compute"),
+    "matmul_fp8": ("Large products, 8 bits", "compute"),
+    "attention_forward": ("Attention forward", "compute"),
+    "attention_backward": ("Attention backward", "compute"),
+    "fill": ("Fill of a tile", "compute"),
+    "memory": ("Memory, streaming", "memory"),
+    "scale_up": ("Links in a node", "communication"),
+    "network": ("Network ports", "communication"),
+}
+# Where a job's constants go, with the pages.
+_PLACES: Mapping[str, tuple[str, str]] = {
+    "estimate_run": ("Estimate a run", "guides/reproduce-published-runs"),
+    "import_job": ("Your own configuration", "tools/import"),
+    "planner": ("Plan a run", "guides/choosing-a-configuration"),
+    "levers": ("What each lever gives", "guides/optimization-frontier"),
+    "parallelism_modeler": ("Memory and time of every axis", "guides/parallelism-modeler"),
+    "parallel_map": ("Which rank talks to which", "guides/the-map"),
+    "largest_batch": ("The largest micro-batch that fits", "guides/largest-batch"),
+    "stack_explorer": ("From nanoseconds to days", "guides/stack-explorer"),
+    "log_check": ("Read my log", "tools/log"),
+    "trace_check": ("Read my trace", "tools/trace"),
+}
+# These have no field for the GPU of the measurement.
+_WITHOUT_GPU = ("import_job", "parallel_map")
+
+
+def verdict(result: Result) -> Badge:
+    """Return what was measured, and what of it counts."""
+    if not result.machine:
+        return Badge(
+            text="No machine of the catalog",
+            sentence="Nothing here says which GPU of the catalog this is, so nothing can be "
+            "compared. If it is one of them, choose it under Machines.",
+            color="muted",
+        )
+    if result.own is None:
+        return Badge(
+            text="Too few measurements",
+            sentence="A constant needs at least two timed products, copies or attentions, or a "
+            "collective of 8 MiB or more.",
+            color="communication",
+        )
+    numbers = {
+        "n": (len(result.own.measured), COUNT),
+        "all": (len(NAMES), COUNT),
+        "off": (abs(result.step_time / result.ours - 1), SHARE),
+    }
+    way = "longer" if result.step_time > result.ours else "shorter"
+    words = f"{{n}} of {{all}} constants are yours. The step below is {{off}} {way} with them."
+    if result.logged:
+        numbers["ratio"] = (result.logged[1], RATIO)
+        words += " The log's median step is {ratio} times as long as the catalog predicts; a "
+        words += "third of that is taken to be the cluster's, and the rest the job's."
+    if result.unread:
+        numbers["unread"] = (result.unread, COUNT)
+        words += " Rows that are no measurement: {unread}."
+    return Badge(text="Calibrated", sentence=say(words, **numbers), color="compute")
+
+
+def compared(result: Result) -> Table:
+    """Return each constant: measured, the catalog's, and the datasheet."""
+    gpu = result.run.cluster.gpu
+    table = reached(gpu, None)
+    measured = dict(result.own.measured) if result.own else {}
+    rows: list[tuple[Cell, ...]] = []
+    for name in NAMES:
+        one = measured.get(name)
+        ours = getattr(table, name)
+        rows.append((_LABELS[name][0], *_row(name, one, ours, result)))
+    if result.own and result.own.paced:
+        bits, _, software = result.own.paced.partition(".")
+        pace = say("{p}", p=(result.own.pace, RATIO))
+        rows.append((f"Pace of {software} in {bits} bits", pace, "", "1×", "", "none"))
+    return Table(
+        title="Your constants beside ours",
+        columns=("Constant", "Yours", "Error", "Ours", "Yours over ours", "Datasheet"),
+        rows=tuple(rows),
+        caption=f"Shares are of the datasheet of {gpu.name}. What was not measured stays ours.",
+    )
+
+
+def _row(name: str, one: Measurement | None, ours: float, result: Result) -> tuple[Cell, ...]:
+    quantity: Quantity = SECONDS if name == "fill" else SHARE
+    sheet = _sheet(name, result.run.cluster)
+    if one is None:
+        return "not measured", "", say("{o}", o=(ours, quantity)), "", sheet
+    return (
+        say("{v}", v=(one.value, quantity)),
+        say("{e}", e=(one.error, SHARE)),
+        say("{o}", o=(ours, quantity)),
+        say("{r}", r=(one.value / ours, RATIO)),
+        sheet,
+    )
+
+
+def _sheet(name: str, cluster: Cluster) -> Text:
+    """Return what the share is of."""
+    gpu = cluster.gpu
+    if name == "fill":
+        return "none"
+    if name == "memory":
+        return say("{b}", b=(gpu.memory_bandwidth, BANDWIDTH))
+    if name == "scale_up":
+        return say("{b}, one way", b=(gpu.scale_up or gpu.pcie, BANDWIDTH))
+    if name == "network":
+        return say("{b} per port, one way", b=(cluster.nic_bandwidth, BANDWIDTH))
+    return _peak(gpu, "fp8" if name == "matmul_fp8" else "fp16")
+
+
+def _peak(gpu: Gpu, precision: str) -> Text:
+    rate = gpu.peak.get(precision, 0.0)
+    return say("{r}, dense", r=(rate, FLOP_RATE)) if rate else "none"
+
+
+def shares(result: Result) -> Bars:
+    """Return what is reached of each datasheet figure, yours with its error beside ours."""
+    table = reached(result.run.cluster.gpu, None)
+    measured = dict(result.own.measured) if result.own else {}
+    bars: list[Bar] = []
+    for name in NAMES:
+        if name == "fill":
+            continue
+        label, color = _LABELS[name]
+        bars.append(_bar(f"{name}_ours", f"{label}, ours", getattr(table, name), "muted"))
+        if one := measured.get(name):
+            bars.append(_bar(name, f"{label}, yours", one.value, color, one.error * one.value))
+    most = max(bar.segments[0].value + (bar.high - bar.low) / 2 for bar in bars)
+    return Bars(
+        title="What is reached of the datasheet",
+        axis=Axis(
+            label="share of the datasheet", quantity=SHARE, low=0.0, high=max(1.0, 1.02 * most)
+        ),
+        bars=tuple(bars),
+        rules=(Rule(key="sheet", label="datasheet", axis="x", at=1.0),),
+        caption="Gray is the catalog's constant, fitted to published runs. A colored bar is "
+        "yours, with its standard error.",
+    )
+
+
+def _bar(key: str, label: str, value: float, color: str, error: float = 0.0) -> Bar:
+    return Bar(
+        key=key,
+        label=label,
+        segments=(Segment(key=key, label=label, value=value, color=color),),
+        low=max(0.0, value - error) if error else 0.0,
+        high=value + error if error else 0.0,
+    )
+
+
+def points(result: Result) -> Lines:
+    """Return each measured time against the formula with the fitted constants."""
+    found = result.found.points
+    kinds = dict.fromkeys(one.kind for one in found)
+    series = tuple(
+        Series(
+            key=kind.replace(" ", "_").replace(",", ""),
+            label=kind,
+            x=tuple(one.measured for one in _of_kind(kind, result)),
+            y=tuple(one.fitted / one.measured for one in _of_kind(kind, result)),
+            color=_color(kind),
+        )
+        for kind in kinds
+    )
+    times = [one.measured for one in found] or [1e-5, 1.0]
+    ratios = [one.fitted / one.measured for one in found] or [1.0]
+    return Lines(
+        title="How well the formulas fit your times",
+        x=Axis(
+            label="measured time",
+            quantity=SECONDS,
+            low=min(times) / 1.1,
+            high=max(times) * 1.1,
+            scale="log",
+        ),
+        y=Axis(
+            label="formula over measured",
+            quantity=RATIO,
+            low=0.0,
+            high=min(3.0, max(1.5, 1.05 * max(ratios))),
+        ),
+        series=series,
+        rules=(Rule(key="alike", label="as measured", axis="y", at=1.0),),
+        caption="Small messages and small products show latency, which is not fitted here: the "
+        "catalog's stays.",
+    )
+
+
+def _of_kind(kind: str, result: Result) -> list[Point]:
+    """Return the points of a kind by time."""
+    return sorted(
+        (one for one in result.found.points if one.kind == kind), key=lambda one: one.measured
+    )
+
+
+def _color(kind: str) -> str:
+    if "node" in kind:
+        return "communication"
+    return "memory" if kind == "copies" else "compute"
+
+
+def takes(result: Result) -> Table:
+    """Return links that take the constants to other pages, and keep them for all."""
+    if result.own is None:
+        return Table(title="", columns=(), rows=())
+    text, gpu = quote(write(result.own), safe=",:"), result.own.gpu
+    job = f"job.gpu={gpu}&job.own_constants={text}"
+    rows: list[tuple[Cell, ...]] = []
+    for index, (name, (title, page)) in enumerate(_PLACES.items()):
+        query = f"{name}.own_constants={text}"
+        if name not in _WITHOUT_GPU:
+            query = f"{name}.gpu={gpu}&{query}"
+        rows.append(
+            (
+                title,
+                Open("open on my cluster", name, query, page=page, job=job if not index else ""),
+            )
+        )
+    return Table(
+        title="Predict on your cluster",
+        columns=("What it shows", ""),
+        rows=tuple(rows),
+        caption="A link holds the constants above, never your text. They are kept on this device "
+        "with your job, and 'Use my job' puts them into any calculator that predicts a step.",
+    )

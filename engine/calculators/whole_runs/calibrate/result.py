@@ -1,0 +1,142 @@
+"""Every number of a calibration: the constants, and the job with and without them."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from engine.basis.told import Told
+from engine.basis.units import Bandwidth, Count, FlopRate, Ratio, Seconds
+from engine.calculators.whole_runs.calibrate.inputs import (
+    ASSUMED,
+    Inputs,
+    job_on,
+    machine_of,
+    read,
+)
+from engine.catalog.nodes import NODES
+from engine.catalog.own_constants import OwnConstants
+from engine.run.run import Run
+from engine.simulate.calibration import Calibration, calibrate
+from engine.simulate.levers import step_of
+from engine.simulate.own_cluster import (
+    cluster_of,
+    constants_of,
+    count_of,
+    fastest_of,
+    logged,
+    paced,
+    timings_of,
+)
+from engine.simulate.step_range import step_range
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What was measured, and what it makes of a prediction.
+
+    Attributes:
+        machine: key of `NODES`; empty where neither text nor reader names one.
+        run: the job, with the measured constants if there are any.
+        own: the constants; None where nothing could be fitted.
+        found: the fits.
+        logged: a logged step, and what it is of the catalog's prediction.
+    """
+
+    machine: str
+    run: Run
+    own: OwnConstants | None
+    found: Calibration
+    unread: Count
+    logged: tuple[Seconds, float] | None
+    step_time: Annotated[
+        Seconds,
+        Told(
+            "Step on your cluster",
+            "T",
+            "{ours} with the catalog's constants",
+            assumes=("The cost model with the measured constants in place of the catalog's.",),
+        ),
+    ]
+    ours: Seconds
+    least: Annotated[
+        Seconds, Told("Range, from", assumes=("Eight in ten such steps lie in the range.",))
+    ]
+    most: Annotated[
+        Seconds, Told("Range, to", assumes=("Eight in ten such steps lie in the range.",))
+    ]
+    width: Annotated[
+        Ratio,
+        Told(
+            "Range against the catalog's",
+            note="relative to the step",
+            assumes=(
+                "What differs from cluster to cluster and was measured narrows it, but never by "
+                "more than what runs of one cluster have in common; errors of the measurement "
+                "widen it.",
+            ),
+        ),
+    ]
+    product: Annotated[
+        FlopRate,
+        Told(
+            "Fastest product",
+            basis="measured",
+            color="compute",
+            assumes=("Two operations for each product of two elements, over the time.",),
+        ),
+    ]
+    copy: Annotated[
+        Bandwidth,
+        Told(
+            "Fastest copy",
+            note="read and written together",
+            basis="measured",
+            color="memory",
+            assumes=("Bytes read and bytes written, over the time.",),
+        ),
+    ]
+    collective: Annotated[
+        Bandwidth,
+        Told(
+            "Fastest collective",
+            note="on the bus",
+            basis="measured",
+            color="communication",
+            assumes=("Bus bandwidth, as nccl-tests count it.",),
+        ),
+    ]
+    rows: Count
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the constants that the text says, and the job with them."""
+    text, machine = read(inputs.measured), machine_of(inputs)
+    timings = timings_of(text, machine or ASSUMED)
+    run = job_on(inputs, machine or ASSUMED)
+    found = Calibration(measured=(), points=())
+    if machine:
+        found = calibrate(timings, cluster_of(machine))
+    own = constants_of(found, NODES[machine].gpu) if machine else None
+    if machine and text.log:
+        own = paced(own or OwnConstants(gpu=NODES[machine].gpu), text, run)
+    mine = replace(run, cluster=replace(run.cluster, own=own))
+    ours, step = step_of(run).total, step_of(mine).total
+    least, most, _ = step_range(mine, step)
+    before = step_range(run, ours)
+    fastest = fastest_of(timings)
+    return Result(
+        machine=machine,
+        run=mine,
+        own=own,
+        found=found,
+        unread=timings.unread,
+        logged=logged(text, run),
+        step_time=step,
+        ours=ours,
+        least=least,
+        most=most,
+        width=(most - least) / step / ((before[1] - before[0]) / ours),
+        product=fastest.product,
+        copy=fastest.copy,
+        collective=fastest.collective,
+        rows=count_of(timings),
+    )

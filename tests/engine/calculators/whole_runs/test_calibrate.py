@@ -1,0 +1,164 @@
+"""Calibrate to your cluster: the page, what it hands on, and the script that it prints."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+
+from engine.answer import reply
+from engine.basis.views import Open
+from engine.calculator import load
+from engine.catalog.own_constants import parse
+from engine.form.calibration_samples import SAMPLES
+from engine.form.imported.places import PLACES
+from engine.run.logs.calibration import read_calibration
+from engine.simulate.made_up_timings import KNOWN
+from tests.each import each
+
+ROOT = Path(__file__).parents[4]
+PAGE = ROOT / "content" / "tools" / "calibrate.md"
+TORCHRUN = os.environ.get("TORCHRUN") or shutil.which("torchrun")
+STEPS = {
+    "estimate_run": "step_time",
+    "import_job": "step_time",
+    "levers": "step_time",
+    "planner": "step",
+    "parallelism_modeler": "step",
+    "parallel_map": "step",
+    "stack_explorer": "step_time",
+    "log_check": "predicted",
+    "trace_check": "predicted",
+}
+
+
+def solved(**values):
+    calculator = load("calibrate")
+    inputs = calculator.inputs(**{**calculator.defaults, **values})
+    return calculator.solve(inputs), calculator.compute(inputs)
+
+
+def sample(name):
+    return SAMPLES[name].text
+
+
+def script():
+    text = PAGE.read_text(encoding="utf-8")
+    return text.split("```python\n")[1].split("```")[0]
+
+
+def links():
+    _, views = solved()
+    return [cell for row in views["takes"].rows for cell in row if isinstance(cell, Open)]
+
+
+def values_of(query):
+    return {key.partition(".")[2]: value for key, value in parse_qsl(query)}
+
+
+def test_the_sample_is_fitted_and_its_step_is_that_of_its_constants():
+    result, _ = solved()
+    fitted = {name: one.value for name, one in result.own.measured}
+    assert fitted["network"] == pytest.approx(KNOWN.network, rel=0.02)
+    assert result.step_time > result.ours
+    assert result.width < 1
+
+
+def test_machines_that_nothing_names_are_not_guessed():
+    result, views = solved(measured=sample("cpu"))
+    assert (result.machine, result.own) == ("", None)
+    assert result.step_time == result.ours
+    assert views["verdict"].text == "No machine of the catalog"
+    assert result.product > 1e9
+
+
+def test_a_log_moves_the_prediction_by_a_part_of_its_deviation():
+    preset = load("calibrate").presets["nccl-tests and a log: Llama 3 70B on 64 H100"]
+    result, _ = solved(**preset)
+    assert result.own.paced == "16.megatron"
+    assert result.logged[1] < result.own.pace < 1
+
+
+def test_a_log_alone_is_enough():
+    preset = dict(load("calibrate").presets["nccl-tests and a log: Llama 3 70B on 64 H100"])
+    log = preset["measured"][preset["measured"].index(" [2026") :]
+    result, _ = solved(**preset | {"measured": log, "machine": "dgx-h100"})
+    assert result.own.measured == ()
+    assert result.own.pace < 1
+
+
+def test_the_text_at_the_end_is_what_was_fitted():
+    result, views = solved()
+    assert parse(views["text"].text).gpu == result.own.gpu
+    assert dict(parse(views["text"].text).measured)["matmul"].value == pytest.approx(
+        dict(result.own.measured)["matmul"].value, rel=1e-3
+    )
+
+
+def test_a_slower_gpu_trains_fewer_tokens_at_the_largest_batch():
+    own = next(link for link in links() if link.calculator == "largest_batch")
+    given = values_of(own.query)
+    rates = [
+        reply({"calculator": "largest_batch", "values": values})["outputs"]["token_rate"]["value"]
+        for values in ({"gpu": given["gpu"]}, given)
+    ]
+    assert rates[1] < 0.995 * rates[0]
+
+
+@each("link", links)
+def test_every_link_is_read_by_the_calculator_that_it_opens(link):
+    found = reply({"calculator": link.calculator, "values": values_of(link.query)})
+    assert not found["problems"]
+    assert not [one["error"] for one in found["inputs"].values() if one["error"]]
+
+
+@each("name", STEPS)
+def test_constants_change_the_step_that_a_calculator_predicts(name):
+    own = next(link for link in links() if link.calculator == name)
+    given = values_of(own.query)
+    before = {key: value for key, value in given.items() if key != "own_constants"}
+    steps = [
+        reply({"calculator": name, "values": values})["outputs"][STEPS[name]]["value"]
+        for values in (before, given)
+    ]
+    assert steps[1] > 1.005 * steps[0]
+
+
+def test_every_calculator_that_takes_a_job_takes_the_constants():
+    assert all("own_constants" in place.names for place in PLACES.values())
+
+
+def test_constants_of_another_gpu_are_said_not_to_count():
+    values = {"gpu": "A100-SXM-80GB", "own_constants": "H100-SXM,matmul:0.5:0.01"}
+    found = reply(
+        {"calculator": "estimate_run", "values": values, "want": {"receipts": ["step_time"]}}
+    )
+    assert "do not count here" in found["extra"]["receipts"]["step_time"]
+
+
+def test_the_script_on_the_page_prints_what_is_read_here(tmp_path):
+    """On two processes of a CPU with gloo, as `torchrun` starts it."""
+    if TORCHRUN is None:
+        pytest.skip("PyTorch is missing: set TORCHRUN to the torchrun of PyTorch 2.5 or later")
+    (tmp_path / "calibrate.py").write_text(script(), encoding="utf-8")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [TORCHRUN, "--nproc-per-node=2", "calibrate.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    found, kept = read_calibration(done.stdout), read_calibration(sample("cpu"))
+    assert found.unread == 0
+    assert {one.operation for one in found.collectives} == {
+        "all_reduce", "all_gather", "reduce_scatter"
+    }  # fmt: skip
+    for name in ("products", "attention", "copies", "collectives"):
+        assert len(getattr(found, name)) == len(getattr(kept, name)), name
+    assert json.loads(done.stdout)["backend"] == "gloo"
