@@ -1,5 +1,6 @@
 """HTML fragments of the views that are words: drawn the same at build time and in the Worker."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from engine.basis.text import Display, show, words
@@ -14,6 +15,7 @@ _MANY = 5  # columns, those of sentences counted twice, fit a narrow page
 # As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
 _STACKED = '<table class="stack" role="table">'
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table
+_SETTING = re.compile(r"\w{15,}")  # a name that may break behind its underscores
 
 
 def badge_fragment(view: Badge, display: Display) -> str:
@@ -80,7 +82,7 @@ def _row(cells: list[str], attributes: str, names: Sequence[str]) -> str:
     """Return a row; with the columns' `names` its cells can stand below one another."""
     first, *rest = cells
     # A header without a word is none to a screen reader.
-    head = f'<th scope="row"{_width(first)}>{first}</th>' if first else "<td></td>"
+    head = f'<th scope="row"{_width(first)}>{_breaking(first)}</th>' if first else "<td></td>"
     data = list(map(_data_cell, rest))
     if not names:
         return f"<tr{attributes}>{head}{''.join(data)}</tr>"
@@ -104,8 +106,16 @@ def _data_cell(cell: str) -> str:
     if cell.startswith("<") or len(cell) <= _WORDS:
         return f"<td>{cell}</td>"
     if len(cell) > _LINE:
-        return f'<td class="long">{cell}</td>'
-    return f"<td>{cell}</td>" if any(map(str.isdigit, cell)) else f'<td class="words">{cell}</td>'
+        return f'<td class="long">{_breaking(cell)}</td>'
+    kind = "" if any(map(str.isdigit, cell)) else ' class="words"'
+    return f"<td{kind}>{_breaking(cell)}</td>"
+
+
+def _breaking(cell: str) -> str:
+    """Return a cell whose long names of settings may go on in the next line; a link stays."""
+    if cell.startswith("<"):
+        return cell
+    return _SETTING.sub(lambda name: name[0].replace("_", "_<wbr>"), cell)
 
 
 def advice_fragment(view: Advice, display: Display) -> str:

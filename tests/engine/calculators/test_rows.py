@@ -21,7 +21,12 @@ Place = tuple[str, str]
 ROOT = Path(__file__).resolve().parents[3]
 ROWS: list[Row] = tomllib.loads((ROOT / "tests/features.toml").read_text("utf-8"))["row"]
 # The paths all of whose rows say what they ask for.
-WHOLE = ("B Moving bytes", "D Splitting the model")
+WHOLE = (
+    "A One GPU",
+    "B Moving bytes",
+    "C Data parallelism and sharding",
+    "D Splitting the model",
+)
 _PLACES = (r"data-of=(\w+)\]\[data-output=(\w+)", r"#(\w+) \[data-output=(\w+)")
 _PATH = re.compile(r'^path = "([^"]*)"', re.MULTILINE)
 

@@ -114,6 +114,13 @@ def test_a_long_heading_of_a_row_gets_room():
     assert '<th scope="row" class="long">' in fragment
 
 
+def test_a_long_name_of_a_setting_may_break_behind_its_underscores():
+    table = Table(title="", columns=("a", "b"), rows=(("stage3_max_live_parameters", "sub_group"),))
+    text = table_fragment(table, Display())
+    assert ">stage3_<wbr>max_<wbr>live_<wbr>parameters</th>" in text
+    assert ">sub_group</td>" in text
+
+
 def test_words_in_a_cell_may_break():
     fragment = table_fragment(Table(title="", columns=("a", "b"), rows=(("x", "y " * 8),)), PLAIN)
     assert '<td class="words">' in fragment

@@ -60,7 +60,7 @@ def curve(name: str, inputs: Inputs, result: Result) -> Lines:
     now, default = getattr(inputs, name), DEFAULTS[name]
     step = result.step
     label = say(
-        "{b}, {t}, {c} calls",
+        "{b}, {t}, {c}×",
         t=(step.seen.exposed, SECONDS),
         b=(step.buffers, BYTES),
         c=(step.gathers + step.reductions, COUNT),

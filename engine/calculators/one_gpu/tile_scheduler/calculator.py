@@ -90,9 +90,10 @@ def _filled(tell: Teller, result: Result, wave: Wave, number: int, later: float)
     idle = sum(tiles == 0 for tiles in wave.on)
     return Filled(
         on=wave.on,
-        title=f"wave {number} of {result.waves}: {wave.tiles} tiles, {idle} idle",
+        title=f"wave {number} of {result.waves}: {_tiles(wave.tiles, str(wave.tiles))}, {idle} idle",
         caption=tell.say(
-            f"Wave {{n}} of {{w}}, from {{s}} to {{e}}: {{t}} tiles, and {_resting(idle)}.",
+            "Wave {n} of {w}, from {s} to {e}: "
+            f"{_tiles(wave.tiles, '{t}')}, and {_resting(idle)}.",
             n=(number, COUNT),
             w=(result.waves, COUNT),
             s=(wave.start + later, SECONDS),
@@ -101,6 +102,10 @@ def _filled(tell: Teller, result: Result, wave: Wave, number: int, later: float)
             i=(idle, COUNT),
         ),
     )
+
+
+def _tiles(count: int, shown: str) -> str:
+    return f"{shown} tile" if count == 1 else f"{shown} tiles"
 
 
 def _resting(idle: int) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import words
+from engine.basis.text import Display, words
 from engine.calculator import load
 from engine.calculators.one_gpu.tile_scheduler.measured import modelled, squares
 
@@ -28,6 +28,12 @@ def test_more_occupancy_can_be_slower():
     small = solved(rows=1024, columns=4096, tile_columns=64, places=2)
     assert small.occupancy == 2 * large.occupancy
     assert small.rate < large.rate
+
+
+def test_a_wave_of_one_tile_is_told_so():
+    grid = scheduler.compute(scheduler.inputs())["grid"]
+    assert words(grid.frames[1].caption, Display()).startswith("Wave 2 of 2, from")
+    assert ": 1 tile, and 131" in words(grid.frames[1].caption, Display())
 
 
 def test_places_beyond_what_fits_are_refused():
