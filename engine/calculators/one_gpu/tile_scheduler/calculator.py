@@ -88,9 +88,10 @@ def _length(wave: Wave) -> float:
 
 def _filled(tell: Teller, result: Result, wave: Wave, number: int, later: float) -> Filled:
     idle = sum(tiles == 0 for tiles in wave.on)
+    done = _tiles(wave.tiles, str(wave.tiles))
     return Filled(
         on=wave.on,
-        title=f"wave {number} of {result.waves}: {_tiles(wave.tiles, str(wave.tiles))}, {idle} idle",
+        title=f"wave {number} of {result.waves}: {done}, {idle} idle",
         caption=tell.say(
             "Wave {n} of {w}, from {s} to {e}: "
             f"{_tiles(wave.tiles, '{t}')}, and {_resting(idle)}.",
