@@ -14,6 +14,7 @@ from engine.run.parallelism import Cluster, Plan, Training, num_microbatches
 from engine.run.stage_cut import cut_layers
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
+from engine.simulate.orthogonal_work import orthogonalizing_time
 from engine.simulate.rank import Axis, Rank, group_of, rank_of, stage_hops
 from engine.simulate.sharding_time import (
     Weights,
@@ -39,7 +40,7 @@ class StepTime:
         pipeline: messages between stages, likewise.
         data_parallel: gathers and reductions of parameters and gradients, likewise.
         bubble: waiting for the first and for the last micro-batch.
-        optimizer: its pass over the states.
+        optimizer: its pass over the states, and Newton-Schulz where it is Muon.
         other: the host's share, and waiting for the slowest of all GPUs.
     """
 
@@ -191,7 +192,8 @@ def step_of_flow(model: Model, plan: Plan, training: Training, rank: Rank, flow:
             slowest.total - slowest.forward,
         ),
         bubble=flow.bubble,
-        optimizer=optimizer_time(plan, training, rank, flow.weights),
+        optimizer=optimizer_time(plan, training, rank, flow.weights)
+        + orthogonalizing_time(model, plan, training, rank),
         other=rank.common.host + compute * _behind(plan, rank.common),
     )
 

@@ -1,0 +1,1 @@
+"""Muon's step on the reader's job."""

@@ -1,0 +1,214 @@
+"""Muon's step on a job: its time, its bytes, its memory, beside AdamW's."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, cast
+
+from engine.basis.text import Text
+from engine.basis.told import Told
+from engine.basis.units import COUNT, Bytes, Count, Operations, Parameters, Ratio, Seconds, Share
+from engine.calculators.whole_runs.muon_lab.inputs import Inputs, run_with
+from engine.catalog.models import MODELS
+from engine.formulas.muon import muon_overhead, shampoo_bytes
+from engine.formulas.parameters import total_parameters
+from engine.run.parallelism import Plan, sharding_ranks
+from engine.run.run import Run
+from engine.simulate.layer_exchange import HALF
+from engine.simulate.memory import memory, usable
+from engine.simulate.muon import SCHEMES, MuonStep, Scheme, muon_step, plan_of
+from engine.simulate.muon_slices import MODES, TensorMode
+from engine.simulate.orthogonal_work import STEPS, Shapes, parameters_of, pools_of
+from engine.simulate.rank import rank_of
+from engine.simulate.sharding_time import MOMENT
+from engine.simulate.step_time import step_time
+
+MASTER: Bytes = 4.0  # the copy of a parameter in full precision
+_ASSUMES = (
+    "Five steps of Newton-Schulz in bf16, products one after another, at the rate that products of "
+    "their size reach in training.",
+    "Nothing of it overlaps with the passes or with itself. Embedding, output layer and norms stay "
+    "with AdamW.",
+)
+
+
+def _told(label: str, note: str, color: str, symbol: str = "") -> Told:
+    return Told(label, symbol, note, color, _ASSUMES, ("jordan2024",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """Bytes per parameter that an optimizer keeps, as a mean over the model.
+
+    Attributes:
+        name: of the optimizer.
+        copy: of the parameter in full precision.
+        first: moment, or momentum.
+        second: moment.
+        squares: of sides of matrices, and their roots.
+    """
+
+    name: str
+    copy: Bytes
+    first: Bytes
+    second: Bytes
+    squares: Bytes = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Every number of the lab."""
+
+    run: Run
+    changes: tuple[Text, ...]
+    steps: dict[Scheme, MuonStep]
+    modes: dict[TensorMode, MuonStep]
+    muon: Annotated[
+        Seconds,
+        _told("Muon's optimizer step", "of the busiest GPU", "optimizer"),
+    ]
+    adam: Annotated[Seconds, _told("AdamW's, ZeRO-1", "a pass over sharded states", "memory")]
+    longer: Annotated[
+        Share,
+        _told("The training step is longer by", "{step} with AdamW", "optimizer"),
+    ]
+    step: Annotated[
+        Seconds,
+        Told(
+            "A training step with AdamW",
+            "",
+            "as the planner predicts it",
+            "compute",
+            ("The model of every page of this site, with ZeRO-1.",),
+        ),
+    ]
+    sent: Annotated[
+        Bytes,
+        _told(
+            "Sent by each GPU beyond AdamW",
+            "in the optimizer step, by the busiest GPU",
+            "communication",
+        ),
+    ]
+    products: Annotated[
+        Seconds, _told("Of that, Newton-Schulz", "{operations} on the busiest GPU", "compute")
+    ]
+    operations: Annotated[
+        Operations, _told("Operations of the busiest GPU", "of Newton-Schulz", "compute")
+    ]
+    communication: Annotated[
+        Seconds, _told("Of that, waiting for numbers", "alone, nothing hidden", "communication")
+    ]
+    over_mean: Annotated[
+        Ratio,
+        _told("Busiest GPU over the mean", "in operations of Newton-Schulz", "compute"),
+    ]
+    overhead: Annotated[
+        Share,
+        Told(
+            "Operations beside the model's, at most",
+            "x",
+            "if each matrix is orthogonalized once in the whole job",
+            "compute",
+            ("A square matrix of the hidden size; the step's tokens are those of the whole job.",),
+        ),
+    ]
+    small_side: Annotated[Count, Told(symbol="m", of="model")]
+    tokens: Annotated[float, COUNT, Told(symbol="B", of="global_batch_size")]
+    newton_schulz: Annotated[Count, Told(symbol="S")]
+    matrices: Annotated[
+        Count, Told("Matrices", "", "of a pipeline stage, experts of one GPU among them")
+    ]
+    parameters: Annotated[
+        Parameters, Told("Parameters in matrices", "P", "of {total} of the model", of="model")
+    ]
+    total: Parameters
+    ladder: tuple[Rung, ...]
+    replicas: Annotated[
+        Count, Told("GPUs that share the states", "N", "data parallel", "data", of="world_size")
+    ]
+    held: Annotated[
+        Bytes,
+        Told(
+            "A GPU holds",
+            "",
+            "{capacity} can be used",
+            "memory",
+            ("The fullest GPU, with activations, in mixed precision as Megatron-LM keeps it.",),
+        ),
+    ]
+    capacity: Bytes
+    fitting: dict[Scheme, bool]
+    fits: bool
+
+
+def job_of(inputs: Inputs, scheme: Scheme, mode: TensorMode, run: Run) -> MuonStep:
+    """Return Muon's step of a run in one way."""
+    rank = rank_of(run.cluster, run.training)
+    return muon_step(
+        run.model, run.plan, run.training, rank, scheme, mode, element=float(inputs.element)
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the lab."""
+    run, changes = run_with(inputs)
+    scheme, mode = cast("Scheme", inputs.scheme), cast("TensorMode", inputs.tensor_mode)
+    time = step_time(run.model, run.cluster, run.plan, run.training)
+    found = job_of(inputs, scheme, mode, run)
+    pools = pools_of(run.model, run.plan)
+    whole = [pool.shapes for pool in pools_of(run.model, Plan(world_size=1))]
+    kept = {
+        one: memory(run.model, plan_of(run.plan, one), replace(run.training, optimizer="muon"))
+        for one in SCHEMES
+    }
+    tokens = float(run.training.global_batch_size * run.training.sequence_length)
+    capacity = usable(run.cluster.gpu.memory, run.training)
+    return Result(
+        run=run,
+        changes=changes,
+        steps={one: job_of(inputs, one, mode, run) for one in SCHEMES},
+        modes={one: job_of(inputs, scheme, one, run) for one in MODES},
+        muon=found.total,
+        adam=time.optimizer,
+        longer=(found.total - time.optimizer) / time.total,
+        step=time.total,
+        sent=found.sent,
+        products=found.products,
+        operations=found.operations,
+        communication=found.communication,
+        over_mean=found.over_mean,
+        overhead=muon_overhead(STEPS, MODELS[inputs.model].hidden_size, tokens),
+        small_side=MODELS[inputs.model].hidden_size,
+        tokens=tokens,
+        newton_schulz=STEPS,
+        matrices=sum(count for pool in pools for _, count in pool.shapes),
+        parameters=sum(parameters_of(shapes) for shapes in whole),
+        total=total_parameters(run.model),
+        ladder=_ladder(whole, total_parameters(run.model)),
+        replicas=sharding_ranks(run.plan),
+        held=kept[scheme].total,
+        capacity=capacity,
+        fitting={one: held.total <= capacity for one, held in kept.items()},
+        fits=kept[scheme].total <= capacity,
+    )
+
+
+def _ladder(whole: list[Shapes], total: Parameters) -> tuple[Rung, ...]:
+    """Return what optimizers keep per parameter of the model; ends and norms stay with AdamW."""
+    matrices = sum(map(parameters_of, whole)) / total
+    squares = sum(
+        count * shape.parameters * shampoo_bytes(shape.rows, shape.columns)
+        for shapes in whole
+        for shape, count in shapes
+    )
+    ends = (1 - matrices) * MOMENT
+    return (
+        Rung(name="AdamW", copy=MASTER, first=MOMENT, second=MOMENT),
+        Rung(name="Muon", copy=MASTER, first=MOMENT, second=ends),
+        Rung(
+            name="Muon, momentum in bf16",
+            copy=MASTER,
+            first=matrices * HALF + ends,
+            second=ends,
+        ),
+        Rung(name="Shampoo", copy=MASTER, first=MOMENT, second=ends, squares=squares / total),
+    )

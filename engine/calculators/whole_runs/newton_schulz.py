@@ -1,0 +1,212 @@
+"""Newton-Schulz: where its steps take a singular value, and those of a matrix of four rows."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Choice, Number
+from engine.basis.text import say, typeset
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, Count, Ratio
+from engine.basis.views import Axis, Badge, Lines, Point, Rule, Series, Table
+from engine.tiny.orthogonal import CUBIC, MUON, Coefficients, iterated, newton_schulz
+from engine.tiny.orthogonal import singular_values as singular_values_of
+from engine.tiny.whole_matrices import NAMES, momentum
+
+TITLE = "Newton-Schulz, step by step"
+QUESTION = "Where do five steps take a singular value?"
+EQUATIONS = ()
+PRESETS = {
+    "Ten steps": {"steps": 10},
+    "The cubic that converges": {"polynomial": "cubic"},
+    "A very small value": {"value": 2e-4},
+}
+_LOWEST = 1e-4
+_COLUMN = tuple(_LOWEST * 10 ** (4 * place / 120) for place in range(121))
+_POLYNOMIALS: dict[str, Coefficients] = {"muon": MUON, "cubic": CUBIC}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    value: Annotated[
+        float,
+        Number(
+            label="Singular value before",
+            low=_LOWEST,
+            high=1.0,
+            scale="log",
+            symbol="\N{GREEK SMALL LETTER SIGMA}",
+            help="Of the matrix over its Frobenius norm, so that none is above one.",
+        ),
+    ] = 0.06
+    steps: Annotated[int, Number(label="Steps", low=0, high=15, whole=True, symbol="S")] = 5
+    polynomial: Annotated[
+        str,
+        Choice(
+            label="Polynomial",
+            options={
+                "muon": "Muon's, of fifth degree",
+                "cubic": "the cubic that converges, 1.5x − 0.5x³",
+            },
+        ),
+    ] = "muon"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A singular value after every step, and those of a whole matrix."""
+
+    path: tuple[Ratio, ...]
+    after: Annotated[
+        float,
+        COUNT,
+        Told(
+            "Singular value after",
+            "",
+            "one would be exact",
+            "parameters",
+            ("One polynomial, applied as many times as there are steps.",),
+            ("jordan2024",),
+        ),
+    ]
+    slope: Annotated[
+        Ratio,
+        Told(
+            "Growth of a tiny value in one step",
+            "",
+            "the first coefficient",
+            "compute",
+            ("Of a value so small that its cube does not count.",),
+            ("jordan2024",),
+        ),
+    ]
+    least: Annotated[
+        float,
+        COUNT,
+        Told(
+            "Smallest value that gets to 0.5",
+            "",
+            "relative to the Frobenius norm",
+            "parameters",
+            ("Found on a grid of 30 values for each factor of ten.",),
+            ("jordan2024",),
+        ),
+    ]
+    column: tuple[Ratio, ...]
+    matrix: tuple[tuple[Ratio, ...], ...]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    coefficients = _POLYNOMIALS[inputs.polynomial]
+    path = iterated(inputs.value, inputs.steps, coefficients)
+    column = tuple(iterated(value, inputs.steps, coefficients)[-1] for value in _COLUMN)
+    reached = [x for x, y in zip(_COLUMN, column, strict=True) if y >= 0.5]
+    matrices = newton_schulz(momentum()[0], inputs.steps, coefficients)
+    return Result(
+        path=path,
+        after=path[-1],
+        slope=coefficients[0],
+        least=min(reached, default=1.0),
+        column=column,
+        matrix=tuple(map(singular_values_of, matrices)),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the curve, the path of one value, and a matrix step by step."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "curve": partial(_curve, inputs, result),
+        **tell.values("after", "least", "slope"),
+        "near": _near(tell, result),
+        "path": partial(_path, inputs, result),
+        "matrix": partial(_matrix, result),
+    }
+
+
+def _near(tell: Teller, result: Result) -> Badge:
+    if 0.6 <= result.after <= 1.3:
+        return Badge(
+            text="About one",
+            sentence=tell.say("From {value} the steps lead to {after}."),
+            color="parameters",
+        )
+    return Badge(
+        text="Not there yet",
+        sentence=tell.say("From {value} these steps lead only to {after}."),
+        color="bad",
+    )
+
+
+def _curve(inputs: Inputs, result: Result) -> Lines:
+    return Lines(
+        title="A singular value before and after",
+        x=Axis(label="singular value before", quantity=COUNT, low=_LOWEST, high=1.0, scale="log"),
+        y=Axis(label="after all steps", quantity=COUNT, low=0.0, high=1.3),
+        series=(
+            Series(
+                key="after",
+                label="after",
+                x=_COLUMN,
+                y=result.column,
+                color="parameters",
+            ),
+        ),
+        points=(
+            Point(
+                key="now", label=say("{y}", y=(result.after, COUNT)), x=inputs.value, y=result.after
+            ),
+        ),
+        rules=(Rule(key="one", label="one", axis="y", at=1.0, color="muted"),),
+        handle="value",
+        caption="The same polynomial acts on every singular value of a matrix by itself.",
+    )
+
+
+def _path(inputs: Inputs, result: Result) -> Lines:
+    steps = tuple(float(step) for step in range(len(result.path)))
+    return Lines(
+        title="The same value, step by step",
+        x=Axis(label="steps", quantity=COUNT, low=0.0, high=15.0),
+        y=Axis(label="singular value", quantity=COUNT, low=0.0, high=1.3),
+        series=(
+            Series(
+                key="path",
+                label="singular value",
+                x=steps if len(steps) > 1 else (0.0, 0.0),
+                y=result.path if len(steps) > 1 else result.path * 2,
+                color="compute",
+            ),
+        ),
+        points=(
+            Point(
+                key="now",
+                label=say("{y}", y=(result.after, COUNT)),
+                x=float(inputs.steps),
+                y=result.after,
+            ),
+        ),
+        rules=(Rule(key="one", label="one", axis="y", at=1.0, color="muted"),),
+        handle="steps",
+        caption="Drag the number of steps.",
+    )
+
+
+def _matrix(result: Result) -> Table:
+    rows = tuple(
+        ("before" if not step else f"step {step}", *(typeset(f"{one:.4f}") for one in values))
+        for step, values in enumerate(result.matrix)
+    )
+    return Table(
+        title=f"Singular values of the {NAMES[0]} matrix's momentum",
+        columns=("", *(_name(place) for place in range(len(result.matrix[0])))),
+        rows=rows,
+        caption="Of the first layer of the model with 260 parameters, after its first step.",
+    )
+
+
+def _name(place: Count) -> str:
+    return ("largest", "second", "third", "smallest")[place]
