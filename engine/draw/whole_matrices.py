@@ -11,7 +11,7 @@ from engine.tiny.whole_matrices import NAMES, SIDE, Grid, Moment, Orthogonalized
 
 _CELL, _GAP, _FONT = 21.0, 16.0, 16.0
 _MATRIX = SIDE * _CELL
-_LEFT, _TOP = 62.0, 44.0
+_LEFT, _TOP = 62.0, 62.0
 _LINE = _MATRIX + 20
 _WIDTH = _LEFT + len(NAMES) * (_MATRIX + _GAP)
 _STARTS = {
@@ -76,8 +76,9 @@ def _caption(now: Moment, scheme: Scheme) -> Text:
 
 def _heads(now: Moment) -> Iterable[Shape]:
     steps = now.phase.isdigit()
-    done = "update" if now.phase == "back" else f"step {now.phase}" if steps else "momentum"
-    yield text("phase", 0, _TOP - 14, _FONT, done, "start", "value c-ink")
+    done = "update" if now.phase == "back" else "momentum"
+    done = f"Newton-Schulz, step {now.phase}" if steps else done
+    yield text("phase", 0, 18, _FONT, done, "start", "value c-ink")
     for place, name in enumerate(NAMES):
         x = _LEFT + place * (_MATRIX + _GAP) + _MATRIX / 2
         yield text(f"name {name}", x, _TOP - 14, _FONT, name)

@@ -128,15 +128,16 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _near(tell: Teller, result: Result) -> Badge:
+    before = (result.path[0], COUNT)
     if 0.6 <= result.after <= 1.3:
         return Badge(
             text="About one",
-            sentence=tell.say("From {value} the steps lead to {after}."),
+            sentence=tell.say("From {x} the steps lead to {after}.", x=before),
             color="parameters",
         )
     return Badge(
         text="Not there yet",
-        sentence=tell.say("From {value} these steps lead only to {after}."),
+        sentence=tell.say("From {x} these steps lead only to {after}.", x=before),
         color="bad",
     )
 

@@ -23,7 +23,7 @@ _LARGE: Mapping[str, Scalar] = {
     "global_batch_size": 1024,
 }
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
-    "8B on 64 GPUs": {},
+    "Each matrix whole on one GPU": {"scheme": "owner"},
     "8B on 512 GPUs": {"world_size": 512},
     "70B on 256 GPUs": _LARGE,
     "Qwen3 30B-A3B on 64 GPUs": {"model": "qwen3-30b-a3b", "expert_parallel": 8},

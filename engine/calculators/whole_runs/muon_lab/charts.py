@@ -9,11 +9,11 @@ from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Ser
 from engine.calculators.whole_runs.muon_lab.inputs import (
     GPUS,
     MODE_NAMES,
-    SCHEME_NAMES,
     Inputs,
     run_with,
 )
 from engine.calculators.whole_runs.muon_lab.result import Result, job_of
+from engine.run.parallelism import Plan
 from engine.simulate.muon import SCHEMES, MuonStep, Scheme
 from engine.simulate.muon_slices import TensorMode
 
@@ -26,9 +26,9 @@ _COLORS: dict[Scheme, str] = {
     "owner": "data",
 }
 _SHORT: dict[Scheme, str] = {
-    "repeat": "work repeated",
+    "repeat": "states and work on all",
     "gather": "gathered on all",
-    "deal": "dealt out",
+    "deal": "states on all, dealt out",
     "exchange": "gathered on one",
     "owner": "whole on one",
 }
@@ -38,7 +38,7 @@ def parts(result: Result) -> Bars:
     """Return the optimizer step of every way, and AdamW's."""
     bars = [_adam(result)]
     for one in reversed(SCHEMES):
-        name = SCHEME_NAMES[one] + ("" if result.fitting[one] else ": does not fit")
+        name = _SHORT[one] + ("" if result.fitting[one] else ": does not fit")
         bars.append(_bar(one, name, result.steps[one]))
     return _bars("The optimizer step, five ways", bars, "Of the busiest GPU, one after another.")
 
@@ -88,14 +88,22 @@ def _bars(title: str, bars: Iterable[Bar], caption: str) -> Bars:
 def _column(
     inputs: Inputs, scheme: Scheme, mode: TensorMode
 ) -> tuple[tuple[Count, Seconds, Ratio], ...]:
-    """Return (GPUs, optimizer step, busiest over mean) over the numbers of GPUs."""
+    """Return (GPUs, optimizer step, busiest over mean) over the numbers of GPUs.
+
+    Few GPUs leave no room for the plan; they are left out.
+    """
+    largest = run_with(inputs, _SIZES[-1])[0].plan
     found = []
     for size in _SIZES:
         run, _ = run_with(inputs, size)
-        if run.plan.world_size == size:
+        if _split(run.plan) == _split(largest):
             step = job_of(inputs, scheme, mode, run)
-            found.append((size, step.total, step.over_mean))
+            found.append((run.plan.world_size, step.total, step.over_mean))
     return tuple(found)
+
+
+def _split(plan: Plan) -> tuple[Count, Count, Count]:
+    return plan.tensor_parallel, plan.pipeline_parallel, plan.expert_parallel
 
 
 def _over_gpus(inputs: Inputs) -> dict[Scheme, tuple[tuple[Count, Seconds, Ratio], ...]]:
@@ -201,7 +209,7 @@ def ladder(result: Result) -> Bars:
     names = (
         ("copy", "full-precision copy", "parameters"),
         ("first", "momentum", "optimizer"),
-        ("second", "second moment", "gradients"),
+        ("second", "second moment", "muted"),
         ("squares", "squares of the sides", "buffers"),
     )
     bars = tuple(

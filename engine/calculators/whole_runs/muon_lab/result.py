@@ -115,10 +115,23 @@ class Result:
     tokens: Annotated[float, COUNT, Told(symbol="B", of="global_batch_size")]
     newton_schulz: Annotated[Count, Told(symbol="S")]
     matrices: Annotated[
-        Count, Told("Matrices", "", "of a pipeline stage, experts of one GPU among them")
+        Count,
+        Told(
+            "Matrices",
+            "",
+            "of a pipeline stage, experts of one GPU among them",
+            assumes=("Weights of linear layers; query, key, value, gate and up count apart.",),
+        ),
     ]
     parameters: Annotated[
-        Parameters, Told("Parameters in matrices", "P", "of {total} of the model", of="model")
+        Parameters,
+        Told(
+            "Parameters in matrices",
+            "P",
+            "of {total} of the model",
+            assumes=("Without embedding, output layer, norms and biases.",),
+            of="model",
+        ),
     ]
     total: Parameters
     ladder: tuple[Rung, ...]
