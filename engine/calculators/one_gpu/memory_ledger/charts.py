@@ -103,9 +103,9 @@ def step(tell: Teller, result: Result) -> Timeline:
         lanes=(Lane(key="gpu", label="GPU"),),
         spans=_spans(instants),
         curves=(
-            _curve("total", "all", instants, "activations"),
-            _curve("states", "states and buffers", instants, "optimizer"),
             usable,
+            _curve("total", "all", instants, "activations"),
+            _curve("states", "what stays", instants, "optimizer"),
         ),
         curve_axis=Axis(label="memory", quantity=BYTES, low=0.0, high=top),
         caption="Two micro-batches, then the update. Activations come and go; gradients appear in "
