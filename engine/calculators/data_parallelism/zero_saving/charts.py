@@ -75,7 +75,7 @@ def bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
         rules=(
             Rule(
                 key="capacity",
-                label=tell.say("{capacity}"),
+                label=say("{c}", c=(inputs.capacity, BYTES)),
                 axis="x",
                 at=inputs.capacity,
             ),
