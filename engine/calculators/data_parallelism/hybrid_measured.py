@@ -44,7 +44,7 @@ class Result:
     measured: Annotated[
         Seconds, _time("Llama 2 7B, HSDP, measured", "128 A100, 400 Gb/s per node", "measured")
     ]
-    modelled: Annotated[Seconds, _time("The same, modelled", "", "modelled")]
+    modelled: Annotated[Seconds, _time("The same, modeled", "", "modelled")]
     worst: Annotated[Share, _time("Largest error", "of the runs shown", "modelled")]
 
 
@@ -89,7 +89,7 @@ def _bars(result: Result) -> Bars:
         tokens = one.case.run.training.global_batch_size / 128
         for kind, time, color in (
             ("measured", one.case.time, "ink"),
-            ("modelled", one.time, "compute"),
+            ("modeled", one.time, "compute"),
         ):
             bars.append(
                 Bar(
@@ -124,14 +124,14 @@ def _table(result: Result) -> Table:
             )
         )
     return Table(
-        title="Measured beside modelled",
+        title="Measured beside modeled",
         columns=(
             "Run",
             "Sequences per GPU",
             "Recomputed",
             "Compiled",
             "Measured",
-            "Modelled",
+            "Modeled",
             "Off by",
         ),
         rows=tuple(rows),
