@@ -11,6 +11,7 @@ from engine.run.importers.assemble import Imported
 from engine.run.importers.told import Entry
 from engine.run.run import Run
 from engine.simulate.single_changes import SingleChange
+from engine.simulate.whole_change import whole_change
 
 _PARTS = {
     "compute": ("Computation", "compute"),
@@ -106,6 +107,29 @@ def changes(
             "Each is the cost model run again with that one change, and fits. Gains of published "
             "pairs of runs were predicted within {e} in eight of ten: what is closer is a tie.",
             e=(GAIN_ERROR, SHARE),
+        ),
+    )
+
+
+def whole_plan(run: Run | None, found: Estimate | None, best: tuple[SingleChange, ...]) -> Table:
+    """Return a plan that changes several settings together, where the planner knows a better."""
+    nothing = Table(title="", columns=(), rows=())
+    if run is None or found is None:
+        return nothing
+    # Another precision is not a plan's to choose.
+    singles = [one.step for one in best if one.setting != "precision"]
+    plan = whole_change(run, min(singles, default=float("inf")))
+    if plan is None:
+        return nothing
+    return Table(
+        title="Several changes together" if found["fits"] else "A plan that fits",
+        columns=("Setting", "Now", "Change to"),
+        rows=plan.changed,
+        caption=say(
+            "Together: a step of {t}, {r} as fast, and it fits. The planner has tried all plans "
+            "with half to twice of each axis, at the same GPUs, batch, precision and software.",
+            t=(plan.step, SECONDS),
+            r=(found["step_time"] / plan.step, RATIO),
         ),
     )
 

@@ -8,6 +8,7 @@ from engine.basis.inputs import Choice, Number, Text
 from engine.basis.told import Views
 from engine.basis.units import SHARE, Count
 from engine.basis.views import Axis, Bar, Bars, Code, Segment
+from engine.calculators.whole_runs.import_job.challenge import challenge
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
 from engine.estimate import estimate
@@ -107,6 +108,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **told.memory_lines(found),
         "binds": verdicts.binds(found),
         "changes": verdicts.changes(read.run, found, result.best, result.more),
+        "plan": partial(verdicts.whole_plan, read.run, found, result.best),
         "time_parts": partial(_time, result),
         "memory_parts": partial(_memory, result),
         "keys": partial(verdicts.keys, read),
@@ -116,6 +118,7 @@ def views(inputs: Inputs, result: Result) -> Views:
             language=exports.language(inputs.export),
             text=exports.exported(inputs.export, read, found),
         ),
+        "challenge": partial(challenge, read.run, found),
     }
 
 
