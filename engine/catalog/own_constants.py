@@ -93,7 +93,10 @@ def parse(text: str) -> OwnConstants | None:
         raise ValueError(f"{len(text):,} characters; allowed: at most {_LONGEST}")
     gpu, *items = (item.strip() for item in text.strip().split(","))
     if gpu not in ACCELERATORS:
-        raise ValueError(f"no GPU '{gpu[:40]}'; allowed first: one of {', '.join(ACCELERATORS)}")
+        raise ValueError(
+            f"no GPU of the catalog is named '{gpu[:40]}'; allowed: a text that begins with one, "
+            "as H100-SXM,matmul:0.65:0.01"
+        )
     found: dict[str, Measurement] = {}
     pace, paced = 1.0, ""
     for item in items:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.inputs import InputError, Number
+from engine.basis.inputs import Compact, InputError, Number
 from engine.basis.text import plain
 from engine.calculator import load, names
 from tests.each import each
@@ -98,7 +98,9 @@ def test_just_beyond_a_bound_is_refused(field):
 
 @each("field", FIELDS, by=True)
 def test_hostile_text_is_refused_in_a_short_sentence(field):
-    lengths = {text[:30]: len(message(field, text)) for text in HOSTILE}
+    # A short text that pages hand on may be left out.
+    texts = [text for text in HOSTILE if text.strip() or not isinstance(field, Compact)]
+    lengths = {text[:30]: len(message(field, text)) for text in texts}
     assert not {text: length for text, length in lengths.items() if not 10 < length < 220}
 
 

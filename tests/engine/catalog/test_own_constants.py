@@ -11,7 +11,7 @@ from tests.each import each
 
 TEXT = "H100-SXM,matmul:0.652:0.01,fill:4.2e-06:0.1,network:0.71:0.02,pace.16.megatron:1.04"
 WRONG = {
-    "RTX-9090,matmul:0.6:0.01": "no GPU 'RTX-9090'",
+    "RTX-9090,matmul:0.6:0.01": "no GPU of the catalog is named 'RTX-9090'",
     "H100-SXM,matmul:0.6": "'matmul' has 1 numbers",
     "H100-SXM,matmul:lots:0.1": "'lots' is no number",
     "H100-SXM,matmul:9:0.1": "allowed: from 0.001 to 3",
