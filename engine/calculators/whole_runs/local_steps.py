@@ -1,0 +1,264 @@
+"""Local steps: sites that train by themselves and meet rarely, exactly on a tiny model."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import BILLIONS, GBITS, Choice, Number, Unit
+from engine.basis.told import Symbol, Teller, Told, Views
+from engine.basis.units import COUNT, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share
+from engine.basis.views import Axis, Badge, Lines, Point, Rule, Series
+from engine.formulas.communication import ring_bytes_sent
+from engine.formulas.compression import LOCAL_BYTES, local_bytes_per_token
+from engine.tiny.compressed import RANKS, STEPS
+from engine.tiny.local_steps import SEEN, Local, train
+
+TITLE = "Steps without a meeting"
+QUESTION = "How rarely can sites meet, and what does it cost?"
+EQUATIONS = (LOCAL_BYTES,)
+PRESETS = {
+    "A meeting every step": {"inner_steps": 1},
+    "DiLoCo: 500 steps, eight sites": {"inner_steps": 500, "sites": 8, "outer": "nesterov"},
+    "Two buildings, one 400 Gb/s line": {"sites": 2, "link": 400 * Gbit, "inner_steps": 16},
+}
+_MOST_STEPS = 1024
+Plain = Annotated[float, COUNT]
+_TIME = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0}, quantity=SECONDS)
+_SHOWN = tuple(2**i for i in range(11))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    inner_steps: Annotated[
+        int,
+        Number(
+            label="Steps between meetings",
+            low=1,
+            high=_MOST_STEPS,
+            scale="log2",
+            whole=True,
+            symbol="H",
+        ),
+    ] = 4
+    outer: Annotated[
+        str,
+        Choice(
+            label="At a meeting",
+            options={
+                "mean": "take the mean",
+                "nesterov": "step with momentum (DiLoCo)",
+            },
+        ),
+    ] = "mean"
+    sites: Annotated[
+        int, Number(label="Sites", low=2, high=64, scale="log2", whole=True, symbol="n")
+    ] = 4
+    parameters: Annotated[
+        float,
+        Number(label="Parameters", unit=BILLIONS, low=1e8, high=1e12, scale="log", symbol="P"),
+    ] = 8e9
+    tokens: Annotated[
+        int,
+        Number(
+            label="Tokens of a step, per site", low=1 << 14, high=1 << 24, scale="log2", whole=True
+        ),
+        Symbol("t"),
+    ] = 1 << 20
+    step: Annotated[
+        float, Number(label="Time of a step", unit=_TIME, low=0.1, high=100.0, scale="log")
+    ] = 10.0
+    link: Annotated[
+        float,
+        Number(
+            label="Link of a site",
+            unit=GBITS,
+            low=0.1 * Gbit,
+            high=3200 * Gbit,
+            scale="log",
+            help="All of it, one way.",
+        ),
+    ] = 10 * Gbit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What meetings cost at real size, and two tiny trainings."""
+
+    per_token: Annotated[
+        Bytes,
+        Told(
+            "Sent for each token",
+            "b",
+            "by a site; {every} with a meeting every step",
+            "communication",
+            assumes=("Four bytes for each parameter, as DiLoCo sends them; a ring of sites.",),
+        ),
+    ]
+    meeting: Annotated[
+        Seconds,
+        Told(
+            "A meeting takes",
+            note="{sent} over the link of a site",
+            color="communication",
+            assumes=("The line rate of the slowest link, nothing beside it.",),
+            sources=("douillard2023", "patarasuk2009"),
+        ),
+    ]
+    waiting: Annotated[
+        Share,
+        Told(
+            "Time in meetings",
+            note="{always} with a meeting every step",
+            color="communication",
+            assumes=("No step runs during a meeting.",),
+            sources=("douillard2023",),
+        ),
+    ]
+    last: Annotated[
+        Plain,
+        Told(
+            "Loss of the tiny training",
+            note="{last_every} with a mean after every step",
+            color="parameters",
+            basis="simulated",
+            assumes=(
+                "{ranks} GPUs with a sequence each, {steps} steps of Adam by each of them; at the "
+                "end they meet in any case.",
+            ),
+        ),
+    ]
+    last_every: Plain
+    apart: Annotated[
+        Plain,
+        Told(
+            "Furthest apart",
+            note="a parameter of two GPUs, just before a meeting",
+            color="data",
+            basis="simulated",
+            assumes=("The largest distance over all steps and parameters.",),
+        ),
+    ]
+    tiny: Local
+    tiny_every: Local
+    sent: Bytes
+    every: Bytes
+    always: Share
+    curve: tuple[Share, ...]
+    value: Annotated[Bytes, Symbol("e")] = 4.0
+    ranks: Count = RANKS
+    steps: Count = STEPS
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the page."""
+    value = 4.0
+    job = inputs.parameters, value, inputs.sites
+    sent = ring_bytes_sent(inputs.parameters * value, inputs.sites)
+    meeting = sent / inputs.link
+    tiny, tiny_every = train(min(inputs.inner_steps, STEPS), inputs.outer), train(1, "mean")
+
+    def waiting(steps: int) -> Share:
+        return meeting / (steps * inputs.step + meeting)
+
+    return Result(
+        per_token=local_bytes_per_token(*job, inputs.inner_steps, inputs.tokens),
+        meeting=meeting,
+        waiting=waiting(inputs.inner_steps),
+        last=tiny.last,
+        last_every=tiny_every.last,
+        apart=max(tiny.apart),
+        tiny=tiny,
+        tiny_every=tiny_every,
+        sent=sent,
+        every=local_bytes_per_token(*job, 1, inputs.tokens),
+        always=waiting(1),
+        curve=tuple(waiting(steps) for steps in _SHOWN),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        **tell.values("waiting"),
+        "verdict": _verdict(tell, inputs, result),
+        "losses": partial(_losses, inputs, result),
+        **tell.values("last", "apart"),
+        "curve": partial(_curve, inputs, result),
+        **tell.values("per_token", "meeting"),
+    }
+
+
+def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if inputs.inner_steps >= STEPS:
+        return Badge(
+            text="One meeting, at the end",
+            sentence=tell.say(
+                "The tiny training has {steps} steps, so its GPUs meet only once. Each has learned "
+                "its own sequence, and the mean of four such models knows none of them."
+            ),
+            color="data",
+        )
+    better = result.last <= result.last_every
+    words = "The loss ends at {last}, where a mean after every step ends at {last_every}. "
+    words += "Meetings take {waiting} of the time at the real size."
+    return Badge(
+        text="Rarer, and no worse" if better else "Rarer, and worse",
+        sentence=tell.say(words),
+        color="parameters" if better else "communication",
+    )
+
+
+def _losses(inputs: Inputs, result: Result) -> Lines:
+    steps = tuple(float(SEEN * i) for i in range(STEPS // SEEN + 1))
+    mine = "a meeting every step" if inputs.inner_steps == 1 else "with your meetings"
+    most = max(*result.tiny.losses, *result.tiny_every.losses)
+    return Lines(
+        title="The tiny training, by its steps",
+        x=Axis(label="step", quantity=COUNT, low=0.0, high=float(STEPS)),
+        y=Axis(label="loss", quantity=COUNT, low=0.0, high=1.05 * most),
+        series=(
+            Series(
+                key="every",
+                label="mean after every step",
+                x=steps,
+                y=result.tiny_every.losses,
+                color="muted",
+                dashed=True,
+            ),
+            Series(key="mine", label=mine, x=steps, y=result.tiny.losses, color="parameters"),
+        ),
+        rules=tuple(
+            Rule(key=f"meeting{at}", label="", axis="x", at=float(at), color="data")
+            for at in result.tiny.meetings
+            if len(result.tiny.meetings) <= STEPS // 4
+        ),
+        caption="The loss of all four sequences, for the mean of the four GPUs' parameters.",
+    )
+
+
+def _curve(inputs: Inputs, result: Result) -> Lines:
+    return Lines(
+        title="Time in meetings, at the real size",
+        x=Axis(
+            label="steps between meetings",
+            quantity=COUNT,
+            low=1.0,
+            high=float(_MOST_STEPS),
+            scale="log",
+        ),
+        y=Axis(label="of the time", quantity=SHARE, low=0.0, high=1.0),
+        series=(
+            Series(
+                key="waiting",
+                label="in meetings",
+                x=tuple(map(float, _SHOWN)),
+                y=result.curve,
+                color="communication",
+            ),
+        ),
+        points=(Point(key="you", label="you", x=float(inputs.inner_steps), y=result.waiting),),
+        handle="inner_steps",
+    )

@@ -1,0 +1,89 @@
+"""The inputs of the ledger of wire types: a job, and a tick for each class of tensors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import Scalar, Switch
+from engine.form.short_job import (
+    ContextParallel,
+    ExpertParallel,
+    FrameworkName,
+    GlobalBatch,
+    GpuName,
+    MicroBatch,
+    ModelName,
+    PipelineParallel,
+    PrecisionName,
+    RecomputeName,
+    SequenceLength,
+    TensorParallel,
+    WorldSize,
+    ZeroStage,
+)
+
+TICKS = ("gathered", "hidden", "keys", "dispatched", "combined", "stages", "reduced")
+_EVERYTHING = dict.fromkeys(TICKS, True)
+_DEEPSEEK: Mapping[str, Scalar] = {
+    "model": "deepseek-v3",
+    "gpu": "H800-SXM",
+    "world_size": 2048,
+    "tensor_parallel": 1,
+    "pipeline_parallel": 16,
+    "context_parallel": 1,
+    "expert_parallel": 64,
+    "micro_batch_size": 1,
+    "global_batch_size": 15360,
+    "sequence_length": 4096,
+    "precision": "fp8",
+    "recompute": "full",
+}
+_FSDP: Mapping[str, Scalar] = {
+    "model": "llama-3-8b",
+    "world_size": 64,
+    "tensor_parallel": 1,
+    "pipeline_parallel": 1,
+    "context_parallel": 1,
+    "zero_stage": "3",
+    "global_batch_size": 64,
+    "framework": "fsdp",
+    "recompute": "selective",
+    "precision": "fp8",
+}
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "FP8 products, nothing on the wire": {"precision": "fp8"},
+    "FSDP that gathers FP8": {**_FSDP, "gathered": True},
+    "Tokens to experts in FP8, as DeepSeek-V3": {**_DEEPSEEK, "dispatched": True},
+    "Everything in FP8": dict(_EVERYTHING),
+}
+
+
+def _tick(label: str, help_text: str) -> Switch:
+    return Switch(label=label, help=help_text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    gathered: Annotated[bool, _tick("Parameters, gathered", "Weights of linear layers.")] = False
+    hidden: Annotated[bool, _tick("Hidden states in a layer", "Tensor parallelism.")] = False
+    keys: Annotated[bool, _tick("Keys and values", "Context parallelism.")] = False
+    dispatched: Annotated[bool, _tick("Tokens to their experts", "Expert parallelism.")] = False
+    combined: Annotated[bool, _tick("Results of experts", "Added up by the receiver.")] = False
+    stages: Annotated[bool, _tick("Hidden states between stages", "Pipeline.")] = False
+    reduced: Annotated[bool, _tick("Gradients, summed", "Data parallelism.")] = False
+    model: ModelName = "llama-3-70b"
+    gpu: GpuName = "H100-SXM"
+    world_size: WorldSize = 64
+    tensor_parallel: TensorParallel = 4
+    pipeline_parallel: PipelineParallel = 4
+    context_parallel: ContextParallel = 2
+    expert_parallel: ExpertParallel = 1
+    zero_stage: ZeroStage = "1"
+    micro_batch_size: MicroBatch = 1
+    global_batch_size: GlobalBatch = 128
+    sequence_length: SequenceLength = 8192
+    precision: PrecisionName = "bf16"
+    recompute: RecomputeName = "selective"
+    framework: FrameworkName = "megatron"

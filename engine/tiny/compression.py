@@ -1,0 +1,189 @@
+"""What a rank sends of its gradient: all of it, its largest numbers, its signs, or a thin product.
+
+Every compressor is a round of real messages between all ranks. It returns the sum that all ranks
+then hold, and what each rank's own part of it was, from which the rest follows.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.basis.units import Count, Share
+from engine.catalog.models import TINY_260
+from engine.tiny.exchange import Exchange
+from engine.tiny.layout import Tensor, tensors
+from engine.tiny.matrix import (
+    Matrix,
+    Vector,
+    add_vectors,
+    dot,
+    flat,
+    product,
+    product_transposed,
+    rows_of,
+    transposed_product,
+)
+
+KIND = "gradients"
+# Signs are packed into whole numbers of so many bits, as four bytes hold.
+_BITS: Count = 32
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summed:
+    """What one round of a compressor leaves.
+
+    Attributes:
+        total: the sum that every rank holds.
+        own: by rank, what of its vector is in that sum.
+    """
+
+    total: Vector
+    own: list[Vector]
+
+
+def whole(exchange: Exchange, vectors: Sequence[Vector]) -> Summed:
+    """Return the sum of everything: an all-reduce."""
+    return Summed(total=exchange.all_reduce(vectors, KIND)[0], own=[list(one) for one in vectors])
+
+
+def largest(exchange: Exchange, vectors: Sequence[Vector], share: Share) -> Summed:
+    """Return the sum of each rank's largest numbers (Strom 2015; Lin et al. 2018).
+
+    Every rank keeps other places, so places travel beside values and nothing can be added on the
+    way: an all-gather, after which every rank adds for itself.
+    """
+    size = len(vectors[0])
+    keep = kept_numbers(size, share)
+    parts = []
+    for vector in vectors:
+        sizes = list(map(abs, vector))
+        places = sorted(range(size), key=sizes.__getitem__, reverse=True)[:keep]
+        parts.append([*map(float, places), *(vector[i] for i in places)])
+    gathered = exchange.all_gather(parts, KIND)[0]
+    own = [
+        _placed(gathered[rank * 2 * keep :][: 2 * keep], keep, size) for rank in range(len(vectors))
+    ]
+    return Summed(total=_sum(own), own=own)
+
+
+def kept_numbers(size: Count, share: Share) -> Count:
+    """Return how many numbers a share of a vector is, at least one."""
+    return max(1, round(share * size))
+
+
+def _placed(part: Vector, keep: Count, size: Count) -> Vector:
+    found = [0.0] * size
+    for place, value in zip(part[:keep], part[keep:], strict=True):
+        found[int(place)] = value
+    return found
+
+
+def signs(exchange: Exchange, vectors: Sequence[Vector]) -> Summed:
+    """Return the sum of each rank's signs, times its mean size in every tensor.
+
+    One bit a number (Seide et al. 2014), with one scale for each tensor (Karimireddy et al. 2019).
+    Bits cannot be added on the way either: an all-gather.
+    """
+    size, each = len(vectors[0]), tensors(TINY_260)
+    parts = []
+    for vector in vectors:
+        scales = [
+            sum(map(abs, vector[one.start : one.start + one.size])) / one.size for one in each
+        ]
+        parts.append([*_packed(vector), *scales])
+    gathered = exchange.all_gather(parts, KIND)[0]
+    length, words = len(parts[0]), -(-size // _BITS)
+    own = []
+    for rank in range(len(vectors)):
+        part = gathered[rank * length : (rank + 1) * length]
+        bits = _unpacked(part[:words], size)
+        scaled: Vector = []
+        for one, scale in zip(each, part[words:], strict=True):
+            scaled += [scale * bit for bit in bits[one.start : one.start + one.size]]
+        own.append(scaled)
+    return Summed(total=_sum(own), own=own)
+
+
+def _packed(vector: Vector) -> Vector:
+    """Return the signs as numbers of 32 bits."""
+    return [
+        float(sum(1 << i for i, number in enumerate(vector[start : start + _BITS]) if number >= 0))
+        for start in range(0, len(vector), _BITS)
+    ]
+
+
+def _unpacked(words: Vector, size: Count) -> Vector:
+    bits = [1.0 if int(word) >> i & 1 else -1.0 for word in words for i in range(_BITS)]
+    return bits[:size]
+
+
+@dataclass(slots=True)
+class LowRank:
+    """PowerSGD (Vogels et al. 2019): every matrix as a thin product, found by one power iteration.
+
+    Attributes:
+        rank: columns of the factors; a matrix that is thinner is sent as thin as it is.
+        right: the last right factor of every tensor, where the next iteration starts.
+    """
+
+    rank: Count
+    right: dict[int, Matrix] = field(default_factory=dict)
+
+    def __call__(self, exchange: Exchange, vectors: Sequence[Vector]) -> Summed:
+        """Return the sum of all ranks as thin products; vectors are summed as they are.
+
+        Factors are sums over ranks, so they can be added on the way: two all-reduces. As in
+        PyTorch's hook, a rank takes an equal part of the common product for what it sent.
+        """
+        ranks = len(vectors)
+        total: Vector = []
+        for one in tensors(TINY_260):
+            cut = [vector[one.start : one.start + one.size] for vector in vectors]
+            if one.rows == 1:
+                total += exchange.all_reduce(cut, KIND)[0]
+            else:
+                total += self._matrix(exchange, one, [rows_of(own, one.columns) for own in cut])
+        part = [number / ranks for number in total]
+        return Summed(total=total, own=[list(part) for _ in range(ranks)])
+
+    def _matrix(self, exchange: Exchange, tensor: Tensor, parts: Sequence[Matrix]) -> Vector:
+        width = min(self.rank, tensor.rows, tensor.columns)
+        start = self.right.get(tensor.start) or _first(tensor.columns, width)
+        left = _added(exchange, [product(part, start) for part in parts], width)
+        left = orthonormal(left)
+        right = _added(exchange, [transposed_product(part, left) for part in parts], width)
+        self.right[tensor.start] = right
+        return flat(product_transposed(left, right))
+
+
+def _added(exchange: Exchange, factors: Sequence[Matrix], width: Count) -> Matrix:
+    return rows_of(exchange.all_reduce([flat(one) for one in factors], KIND)[0], width)
+
+
+def _first(rows: Count, columns: Count) -> Matrix:
+    """Return a right factor to start with, alike on all ranks: waves of different lengths."""
+    return [[math.cos((i + 1) * (j + 1)) for j in range(columns)] for i in range(rows)]
+
+
+def orthonormal(matrix: Matrix) -> Matrix:
+    """Return the columns made orthogonal and of length one, one after the other (Gram-Schmidt)."""
+    done: Matrix = []
+    for column in zip(*matrix, strict=True):
+        rest = list(column)
+        for other in done:
+            along = dot(rest, other)
+            rest = [a - along * b for a, b in zip(rest, other, strict=True)]
+        # What is left of a column that the others already span is rounding, and no direction.
+        length = math.hypot(*rest)
+        kept = length > _ROUNDING * math.hypot(*column)
+        done.append([a / length if kept else 0.0 for a in rest])
+    return [list(row) for row in zip(*done, strict=True)]
+
+
+def _sum(vectors: Sequence[Vector]) -> Vector:
+    total = [0.0] * len(vectors[0])
+    for one in vectors:
+        total = add_vectors(total, one)
+    return total
