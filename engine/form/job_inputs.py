@@ -7,24 +7,26 @@ from typing import Annotated
 from engine.basis import units
 from engine.basis.inputs import BILLIONS, PERCENT, Choice, Number, Scalar, Unit
 from engine.basis.told import Symbol
-from engine.basis.units import DAY, HOUR
+from engine.basis.units import HOUR
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.publications import LLAMA_3_405B
 from engine.form.price import PRICE
+from engine.form.saving_inputs import (
+    LLAMA3_GPUS,
+    LLAMA3_MTBF,
+    BoardPower,
+    Checkpoint,
+    GpuMtbf,
+    Interval,
+    Overhead,
+    Restart,
+    Seed,
+    Slower,
+)
 
 TRILLIONS = Unit(
     "T", 1e12, {"B": 1e9, "M": 1e6, "billion": 1e9, "trillion": 1e12}, quantity=units.TOKENS
 )
-SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR}, quantity=units.SECONDS)
-MINUTES = Unit(" min", 60.0, {"s": 1.0, "h": HOUR}, quantity=units.SECONDS)
-HOURS = Unit(" h", HOUR, {"s": 1.0, "min": 60.0, "d": DAY, "days": DAY}, quantity=units.SECONDS)
 PER_SECOND = Unit(" tokens/s", 1.0, {"k": 1e3}, quantity=units.TOKEN_RATE)
-WATTS = Unit(" W", 1.0, {"kW": 1e3}, quantity=units.POWER)
-
-# Of 466 interruptions in 54 days on 16,384 GPUs 419 were unexpected (Llama 3, section 3.3.4).
-LLAMA3_GPUS, LLAMA3_FAILURES = LLAMA_3_405B.world_size, LLAMA_3_405B.unexpected
-LLAMA3_WINDOW = LLAMA_3_405B.window
-LLAMA3_MTBF = 50_677 * HOUR  # what that makes per GPU, to the hour
 GPUS = {key: gpu.name for key, gpu in ACCELERATORS.items()}
 
 # BLOOM: 156 TFLOP/s with every activation computed twice, so three quarters of it useful; 1 to 2
@@ -91,55 +93,10 @@ class Inputs:
             help="Of the dense 16-bit peak, of a GPU that waits for no other.",
         ),
     ] = 0.43
-    interval: Annotated[
-        float,
-        Number(
-            label="Work between checkpoints",
-            unit=MINUTES,
-            low=30.0,
-            high=DAY,
-            scale="log",
-            symbol="τ",
-        ),
-        Symbol("t"),
-    ] = HOUR
-    checkpoint: Annotated[
-        float,
-        Number(
-            label="Time of a checkpoint",
-            unit=SECONDS,
-            low=0.1,
-            high=HOUR,
-            scale="log",
-            symbol="δ",
-            help="Only the part in which no step runs.",
-        ),
-        Symbol("d"),
-    ] = 60.0
-    restart: Annotated[
-        float,
-        Number(
-            label="Restart",
-            unit=MINUTES,
-            low=6.0,
-            high=DAY,
-            scale="log",
-            symbol="R",
-            help="From a failure until the steps go on: to notice, replace, load, compile.",
-        ),
-    ] = 600.0
-    gpu_mtbf: Annotated[
-        float,
-        Number(
-            label="Mean time between failures of one GPU",
-            unit=HOURS,
-            low=1e3 * HOUR,
-            high=1e6 * HOUR,
-            scale="log",
-            help="With its share of host, cables and software.",
-        ),
-        Symbol("Mg"),
-    ] = LLAMA3_MTBF
+    interval: Interval = HOUR
+    checkpoint: Checkpoint = 60.0
+    restart: Restart = 600.0
+    gpu_mtbf: GpuMtbf = LLAMA3_MTBF
     deviation: Annotated[
         float,
         Number(
@@ -153,44 +110,10 @@ class Inputs:
         ),
         Symbol("s"),
     ] = 0.01
-    slower: Annotated[
-        float,
-        Number(
-            label="One GPU is slower by",
-            unit=PERCENT,
-            low=0.0,
-            high=0.5,
-            step=0.01,
-            symbol="s",
-        ),
-        Symbol("l"),
-    ] = 0.0
+    slower: Slower = 0.0
     price: Annotated[float, PRICE] = 2 / HOUR
-    power: Annotated[
-        float,
-        Number(
-            label="Power per GPU",
-            unit=WATTS,
-            low=50.0,
-            high=5000.0,
-            scale="log",
-            symbol="W",
-            help="The default is the limit of the board; host, fans and network come on top.",
-            advanced=True,
-        ),
-    ] = 700.0
-    overhead: Annotated[
-        float,
-        Number(
-            label="PUE of the building",
-            low=1.0,
-            high=3.0,
-            step=0.01,
-            advanced=True,
-            help="What the building draws over what its servers draw.",
-        ),
-        Symbol("x"),
-    ] = 1.1
+    power: BoardPower = 700.0
+    overhead: Overhead = 1.1
     speed_from: Annotated[
         str,
         Choice(
@@ -212,14 +135,4 @@ class Inputs:
             help="Counts where the speed is taken from a measurement.",
         ),
     ] = 175.0
-    seed: Annotated[
-        int,
-        Number(
-            label="Throw of the dice",
-            low=1,
-            high=1000,
-            whole=True,
-            advanced=True,
-            help="Another number, another life of the same job.",
-        ),
-    ] = 1
+    seed: Seed = 1

@@ -16,15 +16,9 @@ from engine.basis.inputs import (
 from engine.basis.units import GB, HOUR, MICRO, TERA, Bytes, MiB
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.transports import INFINIBAND, NVLINK
-from engine.form.job_inputs import (
-    HOURS,
-    LLAMA3_MTBF,
-    MINUTES,
-    SECONDS,
-    TRILLIONS,
-    WATTS,
-)
+from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PER_HOUR
+from engine.form.saving_inputs import HOURS, LLAMA3_MTBF, MINUTES, SECONDS, WATTS
 
 GPU = ACCELERATORS["H100-SXM"]
 ELEMENT: dict[str, Bytes] = {"bf16": 2.0, "fp32": 4.0}

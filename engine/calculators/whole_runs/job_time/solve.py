@@ -6,7 +6,8 @@ from engine.calculators.whole_runs.job_time.curves import curves
 from engine.calculators.whole_runs.job_time.result import QUANTILE, Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.publications import LLAMA_3_405B
-from engine.form.job_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_WINDOW, Inputs
+from engine.form.job_inputs import Inputs
+from engine.form.saving_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_WINDOW
 from engine.formulas import goodput as saving
 from engine.formulas import run, stragglers
 from engine.simulate.cluster_life import Habits

@@ -9,7 +9,7 @@ from engine.basis.ticks import ticks
 from engine.basis.units import DAY, HOUR
 from engine.calculator import load
 from engine.calculators.whole_runs.job_time.calculator import solve
-from engine.form.job_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_MTBF, LLAMA3_WINDOW
+from engine.form.saving_inputs import LLAMA3_FAILURES, LLAMA3_GPUS, LLAMA3_MTBF, LLAMA3_WINDOW
 
 job_time = load("job_time")
 START = job_time.inputs()

@@ -1,0 +1,1 @@
+"""Failure lives."""

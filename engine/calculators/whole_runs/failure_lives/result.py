@@ -1,0 +1,54 @@
+"""The numbers of the lives of a job."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.told import Told
+from engine.basis.units import COUNT, Count, Seconds, Share
+from engine.simulate.many_lives import Lives
+from engine.simulate.whole_run import WholeRun
+
+_POISSON = "Failures strike at random and independently, at a constant rate."
+_PLAYED = "Every life has its own failures, by a seeded sequence."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A job.
+
+    Attributes:
+        whole: the run by the formula.
+        played: many lives; None where they would hold too many failures to play.
+        tried: goodput of long lives, at some intervals.
+    """
+
+    mtbf: Annotated[
+        Seconds, Told("Something fails every", "M", "{failures} times", assumes=(_POISSON,))
+    ]
+    wall: Annotated[
+        Seconds, Told("Mean of all lives", "", "± {spread} by luck alone", assumes=(_POISSON,))
+    ]
+    promised: Annotated[
+        Seconds,
+        Told(
+            "Nine lives in ten end within",
+            note="of {count} lives that were played",
+            assumes=(_PLAYED, _POISSON),
+            basis="simulated",
+        ),
+    ]
+    goodput: Annotated[
+        Share, Told("Goodput", "g", "share of the time that is work which lasts", "compute")
+    ]
+    young: Annotated[Seconds, Told("Save every (Young)", "t", "first order", assumes=(_POISSON,))]
+    daly: Annotated[Seconds, Told("Save every (Daly)", "t", "higher order", assumes=(_POISSON,))]
+    best: Annotated[
+        Share, Told("Goodput at Daly's interval", "g", "{gained} more", assumes=(_POISSON,))
+    ]
+    gained: Share
+    failures: Annotated[float, COUNT]
+    spread: Seconds
+    count: Count
+    whole: WholeRun
+    played: Lives | None
+    tried: tuple[tuple[Seconds, Share], ...]

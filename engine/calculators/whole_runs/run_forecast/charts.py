@@ -1,0 +1,157 @@
+"""Pictures of a forecast: the waterfall, more GPUs, and what was published of the job."""
+
+import math
+
+from engine.basis.text import Text, say
+from engine.basis.told import Teller
+from engine.basis.units import GPU_TIME, RATIO, SECONDS, SHARE
+from engine.basis.views import Axis, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
+from engine.calculators.whole_runs.run_forecast.inputs import LEAST, MOST, Inputs
+from engine.calculators.whole_runs.run_forecast.result import Result
+from engine.form.forecast_jobs import JOBS
+
+_PARTS = (
+    ("kernels", "Kernels below the peak", "compute"),
+    ("exposed", "Exposed communication", "communication"),
+    ("bubble", "Pipeline bubble", "idle"),
+    ("host", "Optimizer, host, jitter", "optimizer"),
+    ("slow_gpu", "The slow GPU", "accent"),
+    ("checkpoints", "Checkpoints", "memory"),
+    ("redone", "Work done again", "ink"),
+    ("restarts", "Restarts", "muted"),
+)
+
+
+def waterfall(tell: Teller, result: Result) -> Bars:
+    """Return the run's time, grown part by part, and its range."""
+    parts = result.found.parts
+    so_far = parts.ideal
+    bars = [_bar("ideal", "At the peak of the GPUs", 0.0, so_far, "compute")]
+    for key, label, color in _PARTS:
+        added = getattr(parts, key)
+        if not math.isfinite(added) or (key == "slow_gpu" and not added):
+            continue
+        bars.append(_bar(key, label, so_far, max(0.0, added), color))
+        so_far += max(0.0, added)
+    late = result.late if math.isfinite(result.late) else so_far
+    real = Segment(key="run", label="the run", value=so_far, color="compute")
+    bars.append(
+        Bar(key="run", label="The run", segments=(real,), low=min(result.early, so_far), high=late)
+    )
+    return Bars(
+        title="From the ideal to the real run",
+        axis=tell.axis("wall_time", "time", low=0.0, high=max(so_far, late) * 1.02),
+        bars=tuple(bars),
+        caption=tell.say(
+            "Of {wall_time}, the GPUs at their peak would need {ideal}. The line on the last bar "
+            "is the range from the error of predicted steps."
+        )
+        if math.isfinite(result.wall_time)
+        else "The job fails before it gets anywhere: the last parts have no end.",
+    )
+
+
+def _bar(key: str, label: str, before: float, added: float, color: str) -> Bar:
+    segments = [Segment(key="added", label="added", value=added, color=color)]
+    if before:
+        segments.insert(0, Segment(key="before", label="so far", value=before, color="hairline"))
+    return Bar(key=key, label=label, segments=tuple(segments))
+
+
+def more_gpus(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    """Return the time of the run over the number of GPUs, the batch as it is."""
+    curve = result.curve
+    x = result.num_gpus / JOBS[inputs.job].plan.world_size
+    now = Point(key="now", label=tell.say("{wall_time}"), x=x, y=result.wall_time)
+    high = max((*curve.wall, *curve.perfect, 1.0)) * 1.2
+    shown = not result.grown and result.fits and math.isfinite(result.wall_time)
+    return Lines(
+        title="The same batch on more GPUs",
+        x=Axis(
+            label="GPUs over those of the plan", quantity=RATIO, low=LEAST, high=MOST, scale="log"
+        ),
+        y=tell.axis("wall_time", "the run takes", low=0.0, high=high),
+        series=(
+            Series(key="wall", label="the run", x=curve.more, y=curve.wall, color="compute"),
+            Series(
+                key="perfect",
+                label="twice the GPUs, half the time",
+                x=curve.more,
+                y=curve.perfect,
+                color="muted",
+                dashed=True,
+            ),
+        )
+        if len(curve.more) > 1
+        else (),
+        points=(now,) if shown and result.wall_time <= high and LEAST <= x <= MOST else (),
+        handle="more",
+        caption=_limits(result),
+    )
+
+
+def _limits(result: Result) -> Text:
+    curve = result.curve
+    if len(curve.more) < 2:
+        return "No other number of GPUs fits this plan and its batch."
+    return say(
+        "On {m} times the GPUs, the farthest that memory and batch allow, the run costs {c} what "
+        "the plan's own number costs.",
+        m=(curve.more[-1], RATIO),
+        c=(curve.cost[-1], RATIO),
+    )
+
+
+def versions(tell: Teller, result: Result) -> Table:
+    """Return what each of four formulas says, the simplest first."""
+    parts = result.found.parts
+    compute = parts.ideal + parts.kernels
+    rows = (
+        ("operations / peak", parts.ideal),
+        ("T_compute", compute),
+        ("T_compute + exposed T_comm", compute + parts.exposed),
+        ("and bubble, optimizer, host: the steps", result.work_time),
+        ("and slow GPU, checkpoints, failures: the run", result.wall_time),
+    )
+    return Table(
+        title="Five formulas for one job",
+        columns=("Formula", "The run would take", "Of the run"),
+        rows=tuple(
+            (
+                name,
+                say("{t}", t=(time, SECONDS)),
+                say("{s}", s=(time / result.wall_time, SHARE)),
+            )
+            for name, time in rows
+        ),
+    )
+
+
+def beside(inputs: Inputs, result: Result) -> Table:
+    """Return what was published of the job beside its forecast; empty where nothing was."""
+    job = JOBS[inputs.job]
+    asked = inputs.more == 1 and inputs.tokens == job.tokens
+    if not asked or not (job.gpu_time or job.wall):
+        return Table(title="", columns=(), rows=())
+    hours = bool(job.gpu_time)
+    ours, low, high = (
+        (result.gpu_hours, result.low_hours, result.high_hours)
+        if hours
+        else (result.wall_time, result.early, result.late)
+    )
+    theirs, quantity = (job.gpu_time, GPU_TIME) if hours else (job.wall, SECONDS)
+    off = ours / theirs - 1
+    return Table(
+        title="Published of this job",
+        columns=("Forecast", "Range", "Published", "Forecast off by", "As published", "Source"),
+        rows=(
+            (
+                say("{p}", p=(ours, quantity)),
+                say("{l} to {h}", l=(low, quantity), h=(high, quantity)),
+                say("{v}", v=(theirs, quantity)),
+                say(f"{'+' if off >= 0 else '−'}{{off}}", off=(abs(off), SHARE)),
+                job.said,
+                Cite((job.source,)),
+            ),
+        ),
+    )

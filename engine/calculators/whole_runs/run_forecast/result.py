@@ -1,0 +1,140 @@
+"""The numbers of a forecast."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.told import Told
+from engine.basis.units import (
+    COUNT,
+    Count,
+    Energy,
+    GpuTime,
+    Money,
+    Power,
+    Ratio,
+    Seconds,
+    Share,
+    TokenRate,
+)
+from engine.simulate.forecast import Forecast
+
+_POISSON = "Failures strike at random and independently, at a constant rate."
+_STEP = "The step of the site's cost model; its range is that in which four of five measured lie."
+_GPUS = "Idle GPUs count: nobody else has them."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """The job on other numbers of GPUs, with the same batch.
+
+    Attributes:
+        more: GPUs over those of the plan.
+        wall: of the run; `perfect`: if time were inverse to the number of GPUs.
+        cost: of the run over that of the plan's own number of GPUs.
+    """
+
+    more: tuple[Ratio, ...]
+    wall: tuple[Seconds, ...]
+    perfect: tuple[Seconds, ...]
+    cost: tuple[Ratio, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A job.
+
+    Attributes:
+        low_*, high_*: ends of the ranges.
+        steps: of the run; `batch`: sequences in each; `draw`: power of all GPUs.
+        grown: the batch that so many GPUs need, where it is larger than the job's; else 0.
+        published, published_days: GPU hours and wall time that were published; 0 where none were.
+    """
+
+    wall_time: Annotated[
+        Seconds,
+        Told(
+            "The run takes",
+            "Tr",
+            "{early} to {late} in four of five such predictions",
+            assumes=(_STEP, _POISSON, "No evaluation, no planned maintenance, no run repeated."),
+        ),
+    ]
+    gpu_hours: Annotated[
+        GpuTime, Told("GPU hours", "G", "{low_hours} to {high_hours}", assumes=(_GPUS,))
+    ]
+    cost: Annotated[
+        Money,
+        Told(
+            "Cost",
+            "K",
+            "{low_cost} to {high_cost}, at {price}",
+            assumes=("In the currency of the price; storage and network left out.",),
+        ),
+    ]
+    energy: Annotated[
+        Energy,
+        Told(
+            "Energy",
+            "E",
+            "{low_energy} to {high_energy}; {num_gpus} GPUs draw {draw} with their building",
+            assumes=("Full power for the whole time; a GPU that waits draws less.",),
+        ),
+    ]
+    work_time: Annotated[
+        Seconds,
+        Told(
+            "If nothing fails and no GPU is slow",
+            "Tk",
+            "{steps} steps of {step}",
+            color="compute",
+            assumes=(_STEP,),
+        ),
+    ]
+    ideal: Annotated[
+        Seconds,
+        Told(
+            "At the peak of the GPUs",
+            note="{ideal_share} of the run",
+            color="compute",
+            assumes=("Megatron's count of the model's operations, over the dense peak.",),
+            sources=("korthikanti2022",),
+        ),
+    ]
+    ideal_share: Annotated[Share, Told("Ideal over real", assumes=(_STEP,))]
+    goodput: Annotated[
+        Share,
+        Told("Goodput", "g", "share of the time that is work which lasts", assumes=(_POISSON,)),
+    ]
+    mtbf: Annotated[
+        Seconds, Told("Something fails every", "M", "{failures} failures", assumes=(_POISSON,))
+    ]
+    slow_gpu: Annotated[
+        Seconds,
+        Told(
+            "Lost to the slow GPU",
+            note="by all that wait for it, in every step",
+            assumes=("Its computation takes longer; messages and host are as they were.",),
+        ),
+    ]
+    token_rate: Annotated[TokenRate, Told("Speed of one GPU", "r", assumes=(_STEP,))]
+    step: Annotated[Seconds, Told("Step", assumes=(_STEP,))]
+    slow_down: Annotated[Ratio, Told(symbol="m")]
+    num_gpus: Annotated[Count, Told(symbol="n", of="job")]
+    batch: Count
+    grown: Count
+    steps: Annotated[float, COUNT]
+    failures: Annotated[float, COUNT]
+    early: Seconds
+    late: Seconds
+    low_hours: GpuTime
+    high_hours: GpuTime
+    low_cost: Money
+    high_cost: Money
+    low_energy: Energy
+    high_energy: Energy
+    draw: Power
+    published: GpuTime
+    published_wall: Seconds
+    fits: bool
+    found: Forecast
+    curve: Curve

@@ -1,0 +1,205 @@
+"""Slot run: a small job with failures, slot by slot, and the exact mean of all such jobs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import Number, Scalar
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, Count, Ratio
+from engine.basis.views import Axis, Badge, Lines, Point, Rule, Series
+from engine.draw.slot_board import board_scene
+from engine.formulas.goodput import young_interval
+from engine.simulate.slotted_run import (
+    CHECKPOINT,
+    FAILED,
+    LOST,
+    RESTART,
+    Event,
+    Slotted,
+    events,
+    mean_slots,
+)
+
+TITLE = "A job in slots"
+QUESTION = "How often should a small job save?"
+EQUATIONS = ()
+WORK, LONGEST, MOST = 60, 30, 144
+_PLAYED = (
+    "A job of {work} slots of work; a checkpoint takes one slot, a restart two.",
+    "Every slot is struck with the same chance, by a seeded sequence.",
+)
+_EXACT = (
+    "The exact mean over all lives of the job: a row of slots without a failure, begun anew, after "
+    "a restart, whenever it is struck.",
+)
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "Save after every slot": {"interval": 1},
+    "Hardly ever a failure": {"apart": 200.0},
+    "Another life": {"seed": 7},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    interval: Annotated[
+        int, Number(label="Slots of work between checkpoints", low=1, high=LONGEST, whole=True)
+    ] = 20
+    apart: Annotated[
+        float,
+        Number(label="Slots between failures, on average", low=8, high=200, whole=True),
+    ] = 20
+    seed: Annotated[
+        int,
+        Number(label="Throw of the dice", low=1, high=99, whole=True, help="Another life."),
+    ] = 3
+
+
+def _played(label: str, note: str = "", color: str = "ink") -> Told:
+    return Told(label, "", note, color, _PLAYED, basis="simulated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The job that was played, and what such jobs take on average."""
+
+    job: Slotted
+    happened: tuple[Event, ...]
+    done: Count
+    work: Count
+    total: Annotated[Count, _played("Slots in all", "{work} of them would do")]
+    checkpoints: Annotated[Count, _played("Slots of checkpoints", color="memory")]
+    lost: Annotated[Count, _played("Slots lost", "work done again, and the slots that were struck")]
+    restarts: Annotated[Count, _played("Slots of restarts")]
+    failures: Annotated[Count, _played("Failures")]
+    mean: Annotated[
+        float, COUNT, Told("Mean of all lives", "", "slots", "ink", _EXACT, basis="simulated")
+    ]
+    best: Annotated[
+        Count,
+        Told(
+            "Best interval",
+            "",
+            "with {best_mean} slots on average",
+            "compute",
+            ("Every interval was tried.", *_EXACT),
+            basis="simulated",
+        ),
+    ]
+    best_mean: Annotated[float, COUNT]
+    young: Annotated[
+        float,
+        COUNT,
+        Told(
+            "Young's interval",
+            "",
+            "the root of two times a checkpoint times the slots between failures",
+            assumes=("First order: a checkpoint much shorter than the time between failures.",),
+            sources=("young1974",),
+        ),
+    ]
+    means: tuple[Ratio, ...]
+    lives: tuple[float, ...]
+
+
+def _job(inputs: Inputs) -> Slotted:
+    return Slotted(
+        work=WORK, interval=inputs.interval, checkpoint=1, restart=2, apart=float(inputs.apart)
+    )
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the life of the job, and the mean for every interval."""
+    job = _job(inputs)
+    happened = tuple(events(job, inputs.seed, MOST))
+    slots = happened[-1].slots
+    means = tuple(mean_slots(replace(job, interval=t)) for t in range(1, LONGEST + 1))
+    lives = tuple(_life(replace(job, interval=t), inputs.seed) for t in range(1, LONGEST + 1))
+    best = min(range(LONGEST), key=lambda t: means[t])
+    return Result(
+        job=job,
+        happened=happened,
+        done=happened[-1].done,
+        work=WORK,
+        total=len(slots),
+        checkpoints=slots.count(CHECKPOINT),
+        lost=slots.count(LOST) + slots.count(FAILED),
+        restarts=slots.count(RESTART),
+        failures=slots.count(FAILED),
+        mean=mean_slots(job),
+        best=best + 1,
+        best_mean=means[best],
+        young=young_interval(1.0, job.apart),
+        means=means,
+        lives=lives,
+    )
+
+
+def _life(job: Slotted, seed: int) -> float:
+    """Return the slots of one life, as far as the board goes."""
+    return float(len(list(events(job, seed, MOST))[-1].slots))
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        "board": partial(board_scene, result.job, result.happened),
+        "verdict": _verdict(tell, result),
+        **tell.values("total", "checkpoints", "lost", "restarts", "failures", "mean"),
+        "curve": partial(_curve, tell, inputs, result),
+        **tell.values("best", "young"),
+    }
+
+
+def _verdict(tell: Teller, result: Result) -> Badge:
+    if result.done < result.work:
+        return Badge(
+            text="Not done",
+            sentence=tell.say(
+                "After {total} slots {done} of {work} are saved. On average such a job takes "
+                "{mean} slots."
+            ),
+            color="communication",
+        )
+    return Badge(
+        text=f"Done after {result.total} slots",
+        sentence=tell.say(
+            "{work} of work, {checkpoints} of checkpoints, {lost} lost, {restarts} of restarts. "
+            "On average such a job takes {mean} slots."
+        ),
+        color="compute",
+    )
+
+
+def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    x = tuple(float(t) for t in range(1, LONGEST + 1))
+    most = float(MOST)
+    shown = sum(mean <= most for mean in result.means) or 1
+    points = (
+        Point(
+            key="now",
+            label=say("{m} on average", m=(result.mean, COUNT)),
+            x=float(inputs.interval),
+            y=result.mean,
+        ),
+    )
+    means = tuple(min(mean, most) for mean in result.means)
+    return Lines(
+        title="Slots that the job takes, by the interval between checkpoints",
+        x=tell.axis("best", "slots of work between checkpoints", low=1.0, high=x[-1]),
+        y=Axis(label="slots", quantity=COUNT, low=0.0, high=most),
+        series=(
+            Series(key="mean", label="exact mean", x=x[:shown], y=means[:shown], color="compute"),
+            Series(key="life", label="this life", x=x, y=result.lives, color="muted", dashed=True),
+        ),
+        points=points if result.mean <= most else (),
+        rules=(Rule(key="best", label=tell.say("best: {best}"), axis="x", at=float(result.best)),),
+        handle="interval",
+        caption="The mean is smooth. One life is not: a single failure may strike just before, or "
+        "just after, a checkpoint. The board ends after 144 slots.",
+    )

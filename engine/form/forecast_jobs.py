@@ -1,0 +1,81 @@
+"""Jobs to forecast: plans that fit, their tokens, and what was published of those that were run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.basis.units import DAY, HOUR, GpuTime, Seconds, Tokens
+from engine.catalog.reported import REPORTED, Setting
+from engine.form.run.inputs import Inputs as Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job.
+
+    Attributes:
+        name: as the reader chooses it.
+        settings: of its plan, as in `Reported`.
+        tokens: that it trains on.
+        gpu_time: published; 0 where nothing is.
+        wall: published; likewise.
+        said: in the source's words.
+        source: key of the bibliography.
+    """
+
+    name: str
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    tokens: Tokens
+    gpu_time: GpuTime = 0.0
+    wall: Seconds = 0.0
+    said: str = ""
+    source: str = ""
+
+    @property
+    def plan(self) -> Plan:
+        """The inputs of its run."""
+        return Plan(**self.settings)  # type: ignore[arg-type]
+
+
+_LLAMA_70B: Mapping[str, Setting] = {
+    "model": "llama-3-70b",
+    "world_size": 1024,
+    "tensor_parallel": 8,
+    "pipeline_parallel": 4,
+    "virtual_pipeline": 5,
+    "context_parallel": 1,
+    "global_batch_size": 1024,
+}
+
+JOBS: Mapping[str, Job] = {
+    "70b": Job(name="Llama 3 70B on 1,024 H100", settings=_LLAMA_70B, tokens=2e12),
+    "7b": Job(
+        name="OLMo 2 7B on 64 H100",
+        settings=REPORTED["OLMo-core: OLMo 2 7B, FSDP on H100"].settings,
+        tokens=1e12,
+    ),
+    "405b": Job(
+        name="Llama 3 405B on 16,384 H100 (published)",
+        settings=REPORTED["Llama 3 405B on 16,384 H100"].settings,
+        tokens=15.6e12,
+        gpu_time=30.84e6 * HOUR,
+        said="30.84M GPU hours for Llama 3.1 405B",
+        source="llama31_card",
+    ),
+    "deepseek-v3": Job(
+        name="DeepSeek-V3 on 2,048 H800 (published)",
+        settings=REPORTED["DeepSeek-V3 on 2,048 H800"].settings,
+        tokens=14.8e12,
+        gpu_time=2.664e6 * HOUR,
+        said="2.664M GPU hours of pre-training",
+        source="deepseek2024",
+    ),
+    # Section 5.1: 450 billion tokens at 163 TFLOP/s "in 84 days", extrapolated from steps.
+    "gpt-1t": Job(
+        name="GPT 1T on 3,072 A100 (published)",
+        settings=REPORTED["Megatron, 2021: GPT 1T on 3,072 A100"].settings,
+        tokens=450e9,
+        wall=84 * DAY,
+        said="84 days for 450 billion tokens, extrapolated from steps",
+        source="narayanan2021",
+    ),
+}
