@@ -4,8 +4,9 @@ from typing import Annotated
 
 from engine.basis import units
 from engine.basis.inputs import PERCENT, Number, Unit
-from engine.basis.told import Symbol
-from engine.basis.units import DAY, HOUR
+from engine.basis.told import Figure, Symbol
+from engine.basis.units import DAY, HOUR, Seconds
+from engine.basis.views import Receipt
 from engine.catalog.publications import LLAMA_3_405B
 
 SECONDS = Unit(" s", 1.0, {"ms": 1e-3, "min": 60.0, "h": HOUR}, quantity=units.SECONDS)
@@ -115,3 +116,19 @@ Seed = Annotated[
         help="Another number, another life of the same job.",
     ),
 ]
+
+NOTHING_FAILS = Receipt(
+    assumptions=(
+        "The run is over before the first checkpoint is due, and hardly anything can fail in it.",
+    ),
+)
+NO_END = Receipt(
+    assumptions=("Something fails before the next checkpoint is reached: the run has no end.",),
+)
+
+
+def segment(interval: Seconds, checkpoint: Seconds, steps: Seconds) -> dict[str, Figure | str]:
+    """Return the symbols of goodput; a run within one interval writes no checkpoint."""
+    if steps <= interval:
+        return {"t": (steps, units.SECONDS), "d": (0.0, units.SECONDS)}
+    return {"t": (interval, units.SECONDS), "d": (checkpoint, units.SECONDS)}

@@ -15,7 +15,7 @@ from engine.calculators.whole_runs.run_forecast.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.run_forecast.result import Result as Result
 from engine.calculators.whole_runs.run_forecast.solve import solve as solve
 from engine.form.forecast_jobs import JOBS
-from engine.form.saving_inputs import LLAMA3_MTBF
+from engine.form.saving_inputs import LLAMA3_MTBF, NO_END, NOTHING_FAILS, segment
 from engine.formulas import goodput, run
 
 TITLE = "Forecast of a job"
@@ -35,18 +35,22 @@ _NEVER = "it fails before it gets anywhere"
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs, equations=EQUATIONS)
+    ends = math.isfinite(result.wall_time)
     return {
         **_told(tell, result),
         "verdict": _verdict(tell, inputs, result),
         "waterfall": partial(charts.waterfall, tell, result),
-        "formula": tell.formula(
-            "All of it in one line", run.RUN_TIME, r="token_rate", m="slow_down"
-        ),
+        "formula": tell.formula("All of it in one line", run.RUN_TIME if ends else run.WORK_TIME),
         "versions": partial(charts.versions, tell, result),
         "beside": partial(charts.beside, inputs, result),
         "more_gpus": partial(charts.more_gpus, tell, inputs, result),
         **tell.values("work_time", "ideal", "ideal_share", "mtbf", "slow_gpu"),
-        "goodput": tell.value("goodput", symbols={"t": "interval", "d": "checkpoint"}),
+        "goodput": tell.value("goodput", receipt=NOTHING_FAILS if ends else NO_END)
+        if result.found.run.short or not ends
+        else tell.value(
+            "goodput",
+            symbols=segment(inputs.interval, inputs.checkpoint, result.found.run.steps),
+        ),
         "challenge": partial(_challenge, inputs, result),
     }
 
@@ -56,8 +60,10 @@ def _told(tell: Teller, result: Result) -> Views:
     names = ("wall_time", "gpu_hours", "cost", "energy")
     if math.isfinite(result.wall_time) and math.isfinite(result.late):
         return tell.values(*names)
-    note = _NEVER if math.isinf(result.wall_time) else "at least; a slower step never gets through"
-    return {name: tell.value(name, note=note) for name in names}
+    if math.isfinite(result.wall_time):
+        note = "at least; with a slower step it never gets through"
+        return {name: tell.value(name, note=note) for name in names}
+    return {name: tell.value(name, note=_NEVER, receipt=NO_END) for name in names}
 
 
 def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:

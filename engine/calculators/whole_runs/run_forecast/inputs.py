@@ -27,7 +27,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "GPT 1T, as published": {"job": "gpt-1t", "tokens": JOBS["gpt-1t"].tokens, "power": 400.0},
     "One GPU a tenth slower": {"slower": 0.1},
 }
-LEAST, MOST = 0.125, 8.0
+LEAST, MOST = 0.125, 16.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
