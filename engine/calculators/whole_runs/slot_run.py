@@ -133,7 +133,7 @@ def solve(inputs: Inputs) -> Result:
         mean=mean_slots(job),
         best=best + 1,
         best_mean=means[best],
-        young=young_interval(1.0, job.apart),
+        young=round(young_interval(1.0, job.apart), 1),
         means=means,
         lives=lives,
     )
@@ -189,17 +189,18 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         ),
     )
     means = tuple(min(mean, most) for mean in result.means)
+    lives = tuple(min(life, most) for life in result.lives)
     return Lines(
         title="Slots that the job takes, by the interval between checkpoints",
         x=tell.axis("best", "slots of work between checkpoints", low=1.0, high=x[-1]),
         y=Axis(label="slots", quantity=COUNT, low=0.0, high=most),
         series=(
             Series(key="mean", label="exact mean", x=x[:shown], y=means[:shown], color="compute"),
-            Series(key="life", label="this life", x=x, y=result.lives, color="muted", dashed=True),
+            Series(key="life", label="this life", x=x, y=lives, color="muted", dashed=True),
         ),
         points=points if result.mean <= most else (),
         rules=(Rule(key="best", label=tell.say("best: {best}"), axis="x", at=float(result.best)),),
         handle="interval",
         caption="The mean is smooth. One life is not: a single failure may strike just before, or "
-        "just after, a checkpoint. The board ends after 144 slots.",
+        "just after, a checkpoint. What takes longer than 144 slots is drawn at 144.",
     )

@@ -49,7 +49,6 @@ def solve(inputs: Inputs) -> Result:
         young=saving.young_interval(inputs.checkpoint, mtbf),
         daly=daly,
         best=best,
-        gained=best - whole.goodput,
         failures=_counted(whole.failures),
         spread=whole.spread,
         count=len(played.ends) if played else 0,
@@ -82,6 +81,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "promised": tell.value("promised")
         if result.played
         else tell.value("promised", note="by the formula: too many failures to play them all"),
+        "spread": tell.value("spread"),
         "verdict": _verdict(tell, result),
         "ends": partial(charts.ends, tell, result),
         "saving": partial(charts.saving_curve, tell, inputs, result),

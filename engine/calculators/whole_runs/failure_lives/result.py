@@ -43,11 +43,16 @@ class Result:
     young: Annotated[Seconds, Told("Save every (Young)", "t", "first order", assumes=(_POISSON,))]
     daly: Annotated[Seconds, Told("Save every (Daly)", "t", "higher order", assumes=(_POISSON,))]
     best: Annotated[
-        Share, Told("Goodput at Daly's interval", "g", "{gained} more", assumes=(_POISSON,))
+        Share, Told("Goodput at Daly's interval", "g", "instead of {goodput}", assumes=(_POISSON,))
     ]
-    gained: Share
     failures: Annotated[float, COUNT]
-    spread: Seconds
+    spread: Annotated[
+        Seconds,
+        Told(
+            "Luck alone, one standard deviation",
+            assumes=(_POISSON, "The variance of every interval of the model of goodput, added."),
+        ),
+    ]
     count: Count
     whole: WholeRun
     played: Lives | None

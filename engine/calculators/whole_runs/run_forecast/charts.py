@@ -4,21 +4,21 @@ import math
 
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
-from engine.basis.units import GPU_TIME, RATIO, SECONDS, SHARE
+from engine.basis.units import DAY, GPU_TIME, RATIO, SECONDS, SHARE
 from engine.basis.views import Axis, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
 from engine.calculators.whole_runs.run_forecast.inputs import LEAST, MOST, Inputs
 from engine.calculators.whole_runs.run_forecast.result import Result
 from engine.form.forecast_jobs import JOBS
 
 _PARTS = (
-    ("kernels", "Kernels below the peak", "compute"),
-    ("exposed", "Exposed communication", "communication"),
-    ("bubble", "Pipeline bubble", "idle"),
-    ("host", "Optimizer, host, jitter", "optimizer"),
-    ("slow_gpu", "The slow GPU", "accent"),
-    ("checkpoints", "Checkpoints", "memory"),
-    ("redone", "Work done again", "ink"),
-    ("restarts", "Restarts", "muted"),
+    ("kernels", "Kernels below the peak"),
+    ("exposed", "Exposed communication"),
+    ("bubble", "Pipeline bubble"),
+    ("host", "Optimizer, host, jitter"),
+    ("slow_gpu", "The slow GPU"),
+    ("checkpoints", "Checkpoints"),
+    ("redone", "Work done again"),
+    ("restarts", "Restarts"),
 )
 
 
@@ -26,15 +26,16 @@ def waterfall(tell: Teller, result: Result) -> Bars:
     """Return the run's time, grown part by part, and its range."""
     parts = result.found.parts
     so_far = parts.ideal
-    bars = [_bar("ideal", "At the peak of the GPUs", 0.0, so_far, "compute")]
-    for key, label, color in _PARTS:
+    peak = Segment(key="peak", label="at the peak", value=so_far, color="compute")
+    bars = [Bar(key="ideal", label="At the peak of the GPUs", segments=(peak,))]
+    for key, label in _PARTS:
         added = getattr(parts, key)
         if not math.isfinite(added) or (key == "slow_gpu" and not added):
             continue
-        bars.append(_bar(key, label, so_far, max(0.0, added), color))
+        bars.append(_bar(key, label, so_far, max(0.0, added)))
         so_far += max(0.0, added)
     late = result.late if math.isfinite(result.late) else so_far
-    real = Segment(key="run", label="the run", value=so_far, color="compute")
+    real = Segment(key="run", label="the run", value=so_far, color="ink")
     bars.append(
         Bar(key="run", label="The run", segments=(real,), low=min(result.early, so_far), high=late)
     )
@@ -51,11 +52,12 @@ def waterfall(tell: Teller, result: Result) -> Bars:
     )
 
 
-def _bar(key: str, label: str, before: float, added: float, color: str) -> Bar:
-    segments = [Segment(key="added", label="added", value=added, color=color)]
-    if before:
-        segments.insert(0, Segment(key="before", label="so far", value=before, color="hairline"))
-    return Bar(key=key, label=label, segments=tuple(segments))
+def _bar(key: str, label: str, before: float, added: float) -> Bar:
+    segments = (
+        Segment(key="before", label="so far", value=before, color="muted"),
+        Segment(key="added", label="added", value=added, color="accent"),
+    )
+    return Bar(key=key, label=label, segments=segments)
 
 
 def more_gpus(tell: Teller, inputs: Inputs, result: Result) -> Lines:
@@ -63,14 +65,15 @@ def more_gpus(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     curve = result.curve
     x = result.num_gpus / JOBS[inputs.job].plan.world_size
     now = Point(key="now", label=tell.say("{wall_time}"), x=x, y=result.wall_time)
-    high = max((*curve.wall, *curve.perfect, 1.0)) * 1.2
+    drawn = (*curve.wall, *curve.perfect) or (DAY,)
+    low, high = min(drawn) / 1.5, max(drawn) * 1.5
     shown = not result.grown and result.fits and math.isfinite(result.wall_time)
     return Lines(
         title="The same batch on more GPUs",
         x=Axis(
             label="GPUs over those of the plan", quantity=RATIO, low=LEAST, high=MOST, scale="log"
         ),
-        y=tell.axis("wall_time", "the run takes", low=0.0, high=high),
+        y=tell.axis("wall_time", "the run takes", low=low, high=high, scale="log"),
         series=(
             Series(key="wall", label="the run", x=curve.more, y=curve.wall, color="compute"),
             Series(
@@ -84,7 +87,7 @@ def more_gpus(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         )
         if len(curve.more) > 1
         else (),
-        points=(now,) if shown and result.wall_time <= high and LEAST <= x <= MOST else (),
+        points=(now,) if shown and low <= result.wall_time <= high and LEAST <= x <= MOST else (),
         handle="more",
         caption=_limits(result),
     )
@@ -95,8 +98,8 @@ def _limits(result: Result) -> Text:
     if len(curve.more) < 2:
         return "No other number of GPUs fits this plan and its batch."
     return say(
-        "On {m} times the GPUs, the farthest that memory and batch allow, the run costs {c} what "
-        "the plan's own number costs.",
+        "On {m} the GPUs, the farthest that is drawn, the run costs {c} what it costs on the "
+        "plan's own number.",
         m=(curve.more[-1], RATIO),
         c=(curve.cost[-1], RATIO),
     )
@@ -108,10 +111,10 @@ def versions(tell: Teller, result: Result) -> Table:
     compute = parts.ideal + parts.kernels
     rows = (
         ("operations / peak", parts.ideal),
-        ("T_compute", compute),
-        ("T_compute + exposed T_comm", compute + parts.exposed),
-        ("and bubble, optimizer, host: the steps", result.work_time),
-        ("and slow GPU, checkpoints, failures: the run", result.wall_time),
+        ("computation", compute),
+        ("computation and exposed communication", compute + parts.exposed),
+        ("these, bubble, optimizer and host: the steps", result.work_time),
+        ("the steps, a slow GPU, checkpoints and failures: the run", result.wall_time),
     )
     return Table(
         title="Five formulas for one job",
