@@ -24,9 +24,10 @@ _KINDS = {
     CHECKPOINT: ("cell c-memory", "0.75", "checkpoint"),
     LOST: ("cell c-ink", "0.2", "lost"),
     FAILED: ("cell c-ink", "0.85", "failure"),
-    RESTART: ("cell c-idle", "1", "restart"),
+    RESTART: ("cell c-idle", "1", "r: restart"),
     WORK: ("cell c-compute", "0.3", "work"),
 }
+_MARKS = {FAILED: ("×", "c-paper"), RESTART: ("r", "c-ink")}
 _FREE = ("cell c-muted", "0.06")
 
 
@@ -58,10 +59,9 @@ def _shapes(job: Slotted, event: Event, rows: Count) -> Iterator[Shape]:
         look, opacity = _KINDS[kind][:2] if kind else _FREE
         size = (_CELL - 2, _CELL - 2)
         yield rect(f"slot{place}", corner, size, look, (("fill-opacity", opacity),))
-        mark = "×" if kind == FAILED else ""
-        yield text(
-            f"mark{place}", corner[0] + 14, corner[1] + 22, 24, mark, "middle", "value c-paper"
-        )
+        mark, tone = _MARKS.get(kind, ("", "c-ink"))
+        middle = (corner[0] + 14, corner[1] + 22)
+        yield text(f"mark{place}", *middle, _FONT, mark, "middle", f"value {tone}")
     yield from _legend(_TOP + rows * _CELL + 16)
 
 
