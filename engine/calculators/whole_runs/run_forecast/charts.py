@@ -35,7 +35,7 @@ def waterfall(tell: Teller, result: Result) -> Bars:
         bars.append(_bar(key, label, so_far, max(0.0, added)))
         so_far += max(0.0, added)
     late = result.late if math.isfinite(result.late) else so_far
-    real = Segment(key="run", label="the run", value=so_far, color="ink")
+    real = Segment(key="run", label="the run", value=so_far, color="compute")
     bars.append(
         Bar(key="run", label="The run", segments=(real,), low=min(result.early, so_far), high=late)
     )
