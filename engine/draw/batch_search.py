@@ -67,7 +67,7 @@ def _row(row: int, probe: Probe, usable: Bytes, scale: float, *, shown: bool) ->
             "data-links": link,
         },
     )
-    called = f"b = {probe.batch:,}" if shown else f"attempt {row + 1}"
+    called = f"b = {probe.batch:,}" if shown else f"no. {row + 1}"
     name = _text(f"name{row}", _LEFT - 10, top + 22, _FONT, called, "end", "1" if shown else "0.6")
     words = _text(f"verdict{row}", at, top + 22, _FONT, verdict, "start", opacity)
     return [bar, name, words]
