@@ -1,5 +1,7 @@
 """A schedule for a framework: PyTorch's CSV of actions, Megatron-LM's arguments."""
 
+from collections.abc import Sequence
+
 from engine.basis.pipeline_op import (
     BACKWARD,
     FORWARD,
@@ -12,6 +14,7 @@ from engine.basis.pipeline_op import (
     stage_of,
 )
 from engine.basis.units import Count
+from engine.run.exporters.stage_layout import layout_of
 
 # More actions than these make a file that nobody reads on a page.
 MOST_ACTIONS = 4096
@@ -45,7 +48,11 @@ def _action(op: Op, rank: int, ranks: Count, placement: str) -> str:
 
 
 def megatron_arguments(
-    schedule: str, pipeline_parallel: Count, num_chunks: Count, group: Count
+    schedule: str,
+    pipeline_parallel: Count,
+    num_chunks: Count,
+    group: Count,
+    cut: Sequence[Count] = (),
 ) -> str:
     """Return Megatron-LM's arguments for the schedule; nothing if it has no such schedule.
 
@@ -54,11 +61,14 @@ def megatron_arguments(
         pipeline_parallel: stages.
         num_chunks: of a rank.
         group: micro-batches that pass a chunk in a row, of an interleaved schedule.
+        cut: layers of each part along the model, where they are not alike. The layout then says
+            how many chunks there are, and the argument for them is refused.
     """
     stages = f"--pipeline-model-parallel-size {pipeline_parallel}"
+    layout = f'--pipeline-model-parallel-layout "{layout_of(cut)}"' if cut else ""
     if schedule == "one_f_one_b":
-        return stages
+        return f"{stages} {layout}".strip()
     if schedule != "interleaved":
         return ""
-    chunks = f"--num-virtual-stages-per-pipeline-rank {num_chunks}"
+    chunks = layout or f"--num-virtual-stages-per-pipeline-rank {num_chunks}"
     return f"{stages} {chunks} --microbatch-group-size-per-virtual-pipeline-stage {group}"

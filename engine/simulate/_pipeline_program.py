@@ -43,6 +43,7 @@ class Program:
         steps: the same as numbers.
         num_tokens: how many tokens there are.
         num_parts: into how many parts a rank's layers are cut: an operation computes one.
+        places: of each rank's chunks, which part of the model they are, counted along it from 0.
         held: chunks that each rank holds activations of after each operation.
         peaks: the most chunks that each rank holds activations of.
         num_messages: sent between ranks.
@@ -52,6 +53,7 @@ class Program:
     steps: tuple[tuple[Step, ...], ...]
     num_tokens: Count
     num_parts: Count
+    places: tuple[tuple[Count, ...], ...]
     held: tuple[tuple[int, ...], ...]
     peaks: tuple[int, ...]
     num_messages: Count
@@ -91,6 +93,13 @@ def program(
         steps=tuple(steps),
         num_tokens=1 + 2 * half,
         num_parts=num_parts,
+        places=tuple(
+            tuple(
+                stage_of(rank, chunk, ranks, placement) % (ranks * num_parts)
+                for chunk in range(num_chunks)
+            )
+            for rank in range(ranks)
+        ),
         held=held,
         peaks=tuple(_peak(one, order) for one, order in zip(held, orders, strict=True)),
         num_messages=sum(wire != _HERE for each in steps for step in each for _, wire in step[3]),

@@ -11,39 +11,14 @@ from math import fsum
 
 from engine.basis import discover
 from engine.basis.pipeline_op import describe, parts
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.basis.units import Count, Seconds
+from engine.simulate._pipeline_costs import Times as Times
+from engine.simulate._pipeline_costs import durations
 from engine.simulate._pipeline_program import READY, Program, program
 
 PACKAGE = "engine.schedules"
 # Of how many operations an order is worth keeping; longer ones cost more memory than time.
 _KEPT = 20_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """How long a rank computes on one micro-batch, with all its layers, and how long messages take.
-
-    Attributes:
-        forward: its forward pass.
-        backward_input: the gradient for the stage before.
-        backward_weight: the gradient of its own weights.
-        pair: a forward and a whole backward of different micro-batches at the same time.
-        recompute: whether the backward pass repeats the forward pass first.
-        latency: of a message between neighbors.
-        message: its size, the boundary activations of a micro-batch.
-        bandwidth: of the wire, one way; 0 for none that limits.
-        slowness: for each rank how much longer it takes; empty if all are alike.
-    """
-
-    forward: Seconds
-    backward_input: Seconds
-    backward_weight: Seconds
-    pair: Seconds
-    recompute: bool = False
-    latency: Seconds = 0.0
-    message: Bytes = 0.0
-    bandwidth: Bandwidth = 0.0
-    slowness: tuple[Ratio, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,30 +100,19 @@ def run(program: Program, times: Times) -> Run:
     """Return the step of the orders with these times.
 
     Raises:
-        ValueError: the ranks wait for one another; the message names their operations.
+        ValueError: the ranks wait for one another, the message names their operations; or there
+            are not as many pieces as parts.
     """
-    ranks = len(program.steps)
-    slowness = times.slowness or (1.0,) * ranks
-    costs = [_costs(times, factor / program.num_parts) for factor in slowness]
+    costs = durations(program, times)
     transfer = times.message / times.bandwidth if times.bandwidth else 0.0
     starts, ends = _play(program, costs, times.latency, transfer)
-    busy = [
-        # Exact, for the sum of floats depends on the version of Python.
-        fsum(cost[step[0]] for step in steps)
-        for cost, steps in zip(costs, program.steps, strict=True)
-    ]
-    return Run(program=program, starts=starts, ends=ends, busy=tuple(busy))
-
-
-def _costs(times: Times, factor: Ratio) -> tuple[Seconds, ...]:
-    """Return the time of each kind of operation, in the order of the kinds."""
-    again = times.forward if times.recompute else 0.0
-    ahead, back, weight = times.forward, times.backward_input + again, times.backward_weight
-    return tuple(factor * t for t in (ahead, back + weight, back, weight, times.pair + again))
+    # Exact, for the sum of floats depends on the version of Python.
+    busy = tuple(map(fsum, costs))
+    return Run(program=program, starts=starts, ends=ends, busy=busy)
 
 
 def _play(
-    program: Program, costs: Sequence[tuple[Seconds, ...]], latency: Seconds, transfer: Seconds
+    program: Program, costs: Sequence[Sequence[Seconds]], latency: Seconds, transfer: Seconds
 ) -> tuple[tuple[list[Seconds], ...], tuple[list[Seconds], ...]]:
     """Return starts and ends. A rank runs until something is missing, and then waits for that."""
     ranks = len(program.steps)
@@ -162,14 +126,14 @@ def _play(
         began, ended, cost, steps = starts[rank], ends[rank], costs[rank], program.steps[rank]
         now = ended[-1] if ended else 0.0
         for place in range(len(ended), len(steps)):
-            kind, need, also, gives = steps[place]
+            _, need, also, gives = steps[place]
             first, second = arrivals[need], arrivals[also]
             if first < 0 or second < 0:
                 waiting[need if first < 0 else also] = rank
                 break
             now = max(now, first, second)
             began.append(now)
-            now += cost[kind]
+            now += cost[place]
             ended.append(now)
             for token, wire in gives:
                 arrivals[token] = now

@@ -1,8 +1,9 @@
 """What is read off a pipeline's step: idle time in both conventions, and activations held."""
 
+from collections.abc import Sequence
 from math import fsum
 
-from engine.basis.pipeline_op import PAIR
+from engine.basis.pipeline_op import BACKWARD, FORWARD, PAIR, WEIGHT, Op
 from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.simulate.pipeline import Run, Times, simulate
 
@@ -20,6 +21,32 @@ def idle_over_ideal(run: Run, step: Seconds) -> Ratio:
 def peak_activations(run: Run) -> tuple[Ratio, ...]:
     """Return the most activations each rank holds; 1 is its whole share of one micro-batch."""
     return tuple(peak / run.program.num_parts for peak in run.program.peaks)
+
+
+def layers_of_ranks(run: Run, layers: Sequence[Count]) -> tuple[Count, ...]:
+    """Return how many layers each rank holds, copies counted, of a model cut into these parts."""
+    return tuple(sum(layers[place] for place in places) for places in run.program.places)
+
+
+def peak_layers(run: Run, layers: Sequence[Count]) -> tuple[Count, ...]:
+    """Return the most layers' activations of a micro-batch that each rank holds at a time."""
+    return tuple(
+        _most([layers[place] for place in places], order)
+        for places, order in zip(run.program.places, run.program.orders, strict=True)
+    )
+
+
+def _most(layers: Sequence[Count], order: Sequence[Op]) -> Count:
+    held = most = 0
+    for op in order:
+        if op.kind in (FORWARD, PAIR):
+            held += layers[op.chunk]
+            most = max(most, held)
+        if op.kind == PAIR:
+            held -= layers[op.back_chunk]
+        elif op.kind in (BACKWARD, WEIGHT):
+            held -= layers[op.chunk]
+    return most
 
 
 def activations(run: Run, rank: int) -> tuple[tuple[Seconds, ...], tuple[Ratio, ...]]:

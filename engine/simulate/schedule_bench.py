@@ -4,10 +4,17 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from engine.basis import discover
+from engine.basis.pipeline_op import parts
 from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
 from engine.simulate.pipeline import PACKAGE, Run, simulate
-from engine.simulate.pipeline_measures import idle_over_ideal, idle_share, peak_activations
-from engine.simulate.schedule_case import Case, schedules, times_of
+from engine.simulate.pipeline_measures import (
+    idle_over_ideal,
+    idle_share,
+    layers_of_ranks,
+    peak_activations,
+    peak_layers,
+)
+from engine.simulate.schedule_case import Case, cut_of, schedules, times_of
 
 # More operations than these would take seconds in a browser: of the wanted ones schedule, of each
 # that stands beside it, and of the longer of two runs that one of those is drawn out from.
@@ -96,7 +103,12 @@ def _chunks(schedule: ModuleType, wanted: Count) -> Count:
 def play(case: Case, setting: Setting) -> Run:
     """Return the step of the schedule."""
     p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
-    return simulate(case.schedule, p, m, v, times_of(case, p))
+    return simulate(case.schedule, p, m, v, times_of(case, p, _parts(case, setting)))
+
+
+def _parts(case: Case, setting: Setting) -> Count:
+    placement = discover.module(PACKAGE, case.schedule).PLACEMENT
+    return setting.pipeline_parallel * parts(setting.num_chunks, placement)
 
 
 def measured(case: Case, setting: Setting, run: Run) -> Played:
@@ -104,7 +116,11 @@ def measured(case: Case, setting: Setting, run: Run) -> Played:
     schedule = discover.module(PACKAGE, case.schedule)
     step = run.length if case.synchronized else run.period
     peak = max(peak_activations(run))
-    p = setting.pipeline_parallel
+    p, cut = setting.pipeline_parallel, cut_of(case, _parts(case, setting))
+    held, fullest = peak / p, schedule.COPIES / p
+    if cut:
+        held = max(peak_layers(run, cut)) / case.num_layers
+        fullest = max(layers_of_ranks(run, cut)) / case.num_layers
     return Played(
         name=case.schedule,
         title=schedule.TITLE,
@@ -113,10 +129,15 @@ def measured(case: Case, setting: Setting, run: Run) -> Played:
         share=_clean(idle_share(run, step)),
         over=_clean(idle_over_ideal(run, step)),
         peak=peak,
-        activations=peak * case.activation_size / p,
-        weights=schedule.COPIES * case.weight_size / p,
+        activations=held * case.activation_size,
+        weights=fullest * case.weight_size,
         messages=run.program.num_messages,
     )
+
+
+def copies_of(name: str) -> Count:
+    """Return how many copies of its part of the model a rank of the schedule holds."""
+    return int(discover.module(PACKAGE, name).COPIES)
 
 
 def _clean(share: float) -> float:

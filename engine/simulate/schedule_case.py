@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from engine.basis import discover
 from engine.basis.units import Bytes, Count, Ratio, Seconds
+from engine.run.stage_cut import moved_layers
 from engine.simulate.pipeline import PACKAGE, Times
 
 _ORDER = (
@@ -42,6 +43,9 @@ class Case:
         message: time of one between neighbors.
         overlapped: how long F&B takes, over F + B + W.
         slow_stage: a stage that takes longer by the ratio `slowness`.
+        num_layers: of the model, cut into whole ones; 0 if all parts are alike.
+        embedding, output: what the ends take besides their layers, in the time of layers.
+        off_first, off_last: layers that are moved from the ends to the parts between.
         recompute: the backward pass repeats the forward pass first.
         synchronized: ranks wait for one another between steps.
         activation_size: of one micro-batch, over all stages.
@@ -60,6 +64,11 @@ class Case:
     overlapped: Ratio
     slow_stage: Count
     slowness: Ratio
+    num_layers: Count
+    embedding: Ratio
+    output: Ratio
+    off_first: Count
+    off_last: Count
     recompute: bool
     synchronized: bool
     activation_size: Bytes
@@ -78,8 +87,29 @@ class Case:
         return self.overlapped * whole + (self.forward if self.recompute else 0.0)
 
 
-def times_of(case: Case, stages: Count) -> Times:
-    """Return the times of the case for so many stages."""
+def cut_of(case: Case, num_parts: Count) -> tuple[Count, ...]:
+    """Return the layers of each part of the model, along it; empty if all parts are alike."""
+    if not case.num_layers:
+        return ()
+    return moved_layers(case.num_layers, num_parts, case.off_first, case.off_last)
+
+
+def pieces_of(case: Case, num_parts: Count) -> tuple[Ratio, ...]:
+    """Return the time of each part over an even part's; empty if all parts are alike.
+
+    An even part has its share of the layers and nothing else. The embedding and the output layer
+    come on top.
+    """
+    layers: list[float] = list(cut_of(case, num_parts))
+    if not layers:
+        return ()
+    layers[0] += case.embedding
+    layers[-1] += case.output
+    return tuple(one * num_parts / case.num_layers for one in layers)
+
+
+def times_of(case: Case, stages: Count, num_parts: Count) -> Times:
+    """Return the times of the case for so many stages, and parts of the model in all."""
     whole = case.forward + case.backward_input + case.backward_weight
     slow = min(case.slow_stage, stages - 1)
     return Times(
@@ -93,4 +123,5 @@ def times_of(case: Case, stages: Count) -> Times:
         slowness=tuple(1 + case.slowness * (rank == slow) for rank in range(stages))
         if case.slowness
         else (),
+        pieces=pieces_of(case, num_parts),
     )

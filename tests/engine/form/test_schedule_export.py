@@ -8,6 +8,7 @@ from engine.basis import discover
 from engine.basis.pipeline_op import BACKWARD, FORWARD, INPUT, MIRROR, PAIR, WEIGHT, Op, rank_of
 from engine.calculator import load, make
 from engine.form.schedule_export import megatron_arguments, pytorch_csv
+from engine.run.importers.layouts import pieces_of
 from engine.simulate.pipeline import PACKAGE, compiled
 
 NAMES = discover.names(PACKAGE)
@@ -78,3 +79,18 @@ def test_the_lab_exports_what_it_plays():
 def test_a_long_order_and_two_copies_say_why_there_is_none():
     assert exported(pipeline_parallel=32, num_microbatches=256)[0].startswith("# More than 4,096")
     assert "two copies" in exported(schedule="dualpipe", num_microbatches=8)[0]
+
+
+def test_uneven_stages_are_told_as_a_layout_that_is_read_back():
+    _, arguments = exported(num_layers=30, output=1.0)
+    (text,) = re.findall(r'--pipeline-model-parallel-layout "([^"]*)"', arguments)
+    assert pieces_of(text) == [7, 8, 8, 7]
+    assert text == "Et*7|t*8|t*8|t*7L"
+
+
+def test_chunks_of_a_layout_are_not_told_twice():
+    values = {"schedule": "interleaved", "num_chunks": 2, "num_layers": 14}
+    _, arguments = exported(**values)
+    assert "--num-virtual-stages-per-pipeline-rank" not in arguments
+    (text,) = re.findall(r'--pipeline-model-parallel-layout "([^"]*)"', arguments)
+    assert pieces_of(text) == [1, 2, 2, 2, 2, 2, 2, 1]

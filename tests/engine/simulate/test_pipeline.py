@@ -12,7 +12,9 @@ from engine.simulate.pipeline_measures import (
     activations,
     idle_over_ideal,
     idle_share,
+    layers_of_ranks,
     peak_activations,
+    peak_layers,
 )
 from tests.each import each
 
@@ -242,6 +244,57 @@ def test_a_slow_stage_sets_the_pace_of_all():
     slow = replace(EQUAL, slowness=(1.0, 1.0, 1.5, 1.0))
     shorter, longer = (step("one_f_one_b", 4, m, times=slow) for m in (64, 65))
     assert longer.period - shorter.period == pytest.approx(4.5)
+
+
+def test_a_heavy_part_takes_longer_and_the_others_wait_for_it():
+    run = step("one_f_one_b", 2, 1, times=replace(EQUAL, pieces=(0.5, 1.5)))
+    # Half of a forward pass, then one and a half of everything, then half a backward pass.
+    assert run.ends[1][-1] == 0.5 + 1.5 * 3
+    assert run.length == 0.5 + 1.5 * 3 + 0.5 * 2
+
+
+@each("v", [1, 2])
+def test_a_heavy_end_sets_the_pace_of_a_long_step(v):
+    pieces = (1.0,) * (4 * v - 1) + (2.0,)
+    name = "interleaved" if v > 1 else "one_f_one_b"
+    uneven = replace(EQUAL, pieces=pieces)
+    shorter, longer = (step(name, 4, m, v, uneven) for m in (64, 68))
+    assert (longer.period - shorter.period) / 4 == pytest.approx(3 * (v + 1) / v)
+
+
+@each("name, v", [("dualpipe", 2), ("dualpipe_v", 2), ("zb_v", 2), ("interleaved", 2)])
+def test_even_pieces_are_no_pieces(name, v):
+    plain = step(name, 4, 8, v)
+    parts = 4 * plain.program.num_parts
+    even = step(name, 4, 8, v, replace(EQUAL, pieces=(1.0,) * parts))
+    assert even.period == pytest.approx(plain.period)
+    assert even.busy == pytest.approx(plain.busy)
+
+
+def test_computing_is_the_sum_of_the_parts_wherever_they_lie():
+    pieces = (0.5, 1.5, 1.0, 1.0, 0.25, 1.75, 1.5, 0.5)
+    for name, v in (("zb_v", 2), ("dualpipe_v", 2), ("interleaved", 2)):
+        run = step(name, 4, 8, v, replace(EQUAL, pieces=pieces))
+        assert sum(run.busy) == pytest.approx(8 * 3 * sum(pieces) / 2)
+
+
+def test_pieces_must_be_as_many_as_parts():
+    with pytest.raises(ValueError, match="3 pieces for 4 parts"):
+        step("one_f_one_b", 4, 8, times=replace(EQUAL, pieces=(1.0, 1.0, 1.0)))
+
+
+@each("name, v", [("one_f_one_b", 1), ("zb_v", 2), ("dualpipe", 2), ("interleaved", 2)])
+def test_even_layers_hold_what_the_peaks_say(name, v):
+    run = step(name, 4, 8, v)
+    parts = 4 * run.program.num_parts
+    found = peak_layers(run, (6,) * parts)
+    assert found == tuple(6 * peak for peak in run.program.peaks)
+    assert sum(layers_of_ranks(run, (6,) * parts)) == 6 * sum(map(len, run.program.places))
+
+
+def test_the_first_of_uneven_stages_holds_its_own_layers_p_times():
+    run = step("one_f_one_b", 4, 8)
+    assert peak_layers(run, (7, 8, 8, 7)) == (28, 24, 16, 7)
 
 
 def test_without_idle_time_both_conventions_are_zero():

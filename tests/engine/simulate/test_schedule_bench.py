@@ -26,6 +26,11 @@ TABLE = Case(
     overlapped=1.0,
     slow_stage=0,
     slowness=0.0,
+    num_layers=0,
+    embedding=0.0,
+    output=0.0,
+    off_first=0,
+    off_last=0,
     recompute=False,
     synchronized=False,
     activation_size=8.0,
@@ -110,3 +115,26 @@ def test_eight_stages_take_20_micro_batches_in_two_rounds_of_ten():
     assert not one.setting.reason
     assert interleaved.rounds(8, 20) == 2
     assert interleaved.obstacle(4, 9) == "needs micro-batches that divide into 2 rounds"
+
+
+def test_whole_layers_that_divide_change_nothing():
+    even, alike = played(replace(TABLE, num_layers=32)), played(TABLE)
+    assert even.step == pytest.approx(alike.step)
+    assert even.activations == pytest.approx(alike.activations)
+    assert even.weights == pytest.approx(alike.weights)
+
+
+def test_an_output_layer_of_one_layer_is_waited_for_unless_a_layer_moves_away():
+    heavy = replace(TABLE, num_layers=32, output=1.0, num_microbatches=64)
+    moved = replace(heavy, off_last=1)
+    alike = played(replace(heavy, num_layers=0))
+    # The last of eight stages has five layers' time where the others have four.
+    assert played(heavy).step - alike.step == pytest.approx(64 * 3 / 4, rel=0.1)
+    assert played(moved).step < played(heavy).step - 0.01
+    assert played(moved).weights == pytest.approx(5 / 32 * TABLE.weight_size)
+
+
+@each("name", [name for name in IDLE if name != "dualpipe"])
+def test_layers_that_do_not_divide_are_all_computed(name):
+    one = played(replace(TABLE, schedule=name, num_layers=30, num_microbatches=24))
+    assert one.step * (1 - one.share) == pytest.approx(24 * 3)

@@ -66,6 +66,9 @@ def _causes(case: Case) -> list[tuple[str, str, Change]]:
     if case.slowness:
         text = "{q} of the step is idle; with stages alike it would be {r}."
         found.append(("Straggler", text, {"slowness": 0.0}))
+    if case.num_layers:
+        text = "{q} of the step is idle; with stages that take equally long it would be {r}."
+        found.append(("Uneven stages", text, {"num_layers": 0}))
     if case.message:
         text = "{q} of the step is idle; with free messages it would be {r}."
         found.append(("Messages", text, {"message": 0.0}))
@@ -152,6 +155,11 @@ def _candidates(case: Case) -> list[tuple[str, Text, Change, Text]]:
     if case.slowness:
         side = "move layers off the slow stage"
         found.append(("balance", "Stages alike", {"slowness": 0.0}, side))
+    if case.num_layers and (case.off_first, case.off_last) == (0, 0):
+        # Each end gives as many layers as it has to do besides them.
+        moved = {"off_first": round(case.embedding), "off_last": round(case.output)}
+        side = "their time goes to the stages between"
+        found.append(("lighter", "Fewer layers on the ends", moved, side))
     if case.synchronized:
         side = "check the gradient norm after the update, and roll back if necessary"
         found.append(("free", "No common pause between steps", {"synchronized": False}, side))
@@ -174,7 +182,7 @@ def challenge(result: Result) -> Challenge:
         Condition(
             text="all three passes of 1 ms, messages free, all stages alike, nothing recomputed",
             met=(case.forward, case.backward_input, case.backward_weight) == (MILLI, MILLI, MILLI)
-            and not (case.message or case.slowness or case.recompute),
+            and not (case.message or case.slowness or case.recompute or case.num_layers),
         ),
         Condition(text="F&B as long as F + B + W", met=case.overlapped == 1.0),
         Condition(

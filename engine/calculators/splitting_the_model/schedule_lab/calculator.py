@@ -9,7 +9,7 @@ from engine.calculators.splitting_the_model.schedule_lab.advice import advice, c
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.calculators.splitting_the_model.schedule_lab.result import solve as solve
-from engine.calculators.splitting_the_model.schedule_lab.table import comparison
+from engine.calculators.splitting_the_model.schedule_lab.table import comparison, pieces
 from engine.calculators.splitting_the_model.schedule_lab.timeline import timeline
 from engine.calculators.splitting_the_model.schedule_lab.values import EQUATIONS as EQUATIONS
 from engine.calculators.splitting_the_model.schedule_lab.values import formula, values
@@ -30,6 +30,14 @@ PRESETS = {
         "num_chunks": 4,
     },
     "One slow stage": {"num_microbatches": 16, "slow_stage": 2, "slowness": 0.5},
+    "Light ends: 126 layers in 128 pieces": {
+        "schedule": "interleaved",
+        "pipeline_parallel": 16,
+        "num_microbatches": 16,
+        "num_chunks": 8,
+        "num_layers": 126,
+        "output": 0.7,
+    },
     "Slow wires": {"num_microbatches": 16, "message": 1 * MILLI},
     "32 stages, 256 micro-batches": {"pipeline_parallel": 32, "num_microbatches": 256},
 }
@@ -45,6 +53,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **values(tell, result),
         "staircase": charts.staircase(result.run),
         "formula": formula(tell, result),
+        "pieces": pieces(result),
         "comparison": comparison(others, own),
         "pareto": charts.pareto(result),
         "over_microbatches": partial(charts.bubble_curve, result),

@@ -27,9 +27,9 @@ def megatron(result: Result) -> Code:
     """Return Megatron-LM's arguments for the schedule."""
     own = result.own.setting
     p, m, v = own.pipeline_parallel, own.num_microbatches, own.num_chunks
-    text = megatron_arguments(result.own.name, p, v, m // rounds(p, m))
+    text = megatron_arguments(result.own.name, p, v, m // rounds(p, m), result.cut)
     return Code(
-        title="This schedule as arguments of Megatron-LM (Core 0.14)",
+        title="This schedule as arguments of Megatron-LM (Core 0.20)",
         language="sh",
         text=text or f"# Megatron-LM has no {result.own.title}; it has 1F1B and interleaved 1F1B.",
     )

@@ -7,6 +7,7 @@ from engine.basis.inputs import MEBIBYTES, MILLISECONDS, PERCENT, Choice, Number
 from engine.basis.units import BYTES, GB, MILLI, GiB, MiB
 from engine.simulate.schedule_case import Case, schedules
 
+_LAYERS = Unit(" layers", 1.0)
 _GIGABYTES = Unit(" GB", GB, {"MB": 1e6, "TB": 1e12, "GiB": GiB}, quantity=BYTES)
 
 
@@ -103,6 +104,58 @@ class Inputs:
             advanced=True,
         ),
     ] = 0.0
+    num_layers: Annotated[
+        int,
+        Number(
+            label="Layers, cut into whole ones",
+            low=0,
+            high=512,
+            whole=True,
+            advanced=True,
+            help="0: all stages are alike. Where layers do not divide, the ends get fewer.",
+        ),
+    ] = 0
+    embedding: Annotated[
+        float,
+        Number(
+            label="Embedding takes as long as",
+            unit=_LAYERS,
+            low=0.0,
+            high=8.0,
+            step=0.1,
+            advanced=True,
+            help="On the first stage, besides its layers; counts if layers are set.",
+        ),
+    ] = 0.0
+    output: Annotated[
+        float,
+        Number(
+            label="Output layer and loss take as long as",
+            unit=_LAYERS,
+            low=0.0,
+            high=8.0,
+            step=0.1,
+            advanced=True,
+            help="On the last stage, besides its layers; counts if layers are set.",
+        ),
+    ] = 1.0
+    off_first: Annotated[
+        int,
+        Number(
+            label="Layers moved off the first stage",
+            low=-32,
+            high=32,
+            whole=True,
+            advanced=True,
+            help="To the stages between; negative numbers fetch layers. Of chunks, the first one.",
+        ),
+    ] = 0
+    off_last: Annotated[
+        int,
+        Number(
+            label="Layers moved off the last stage", low=-32, high=32, whole=True, advanced=True
+        ),
+    ] = 0
     recompute: Annotated[
         bool,
         Switch(

@@ -8,8 +8,8 @@ from engine.basis.units import COUNT, Bytes, Count, Seconds, Share
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.simulate.pipeline import Run
-from engine.simulate.schedule_bench import Played, beside, measured, play, setting_of
-from engine.simulate.schedule_case import Case
+from engine.simulate.schedule_bench import Played, beside, copies_of, measured, play, setting_of
+from engine.simulate.schedule_case import Case, cut_of
 from engine.simulate.schedule_idle import closed_idle
 
 _COLUMN = tuple(sorted({round(2 ** (exponent / 4)) for exponent in range(33)}))
@@ -24,6 +24,7 @@ class Result:
         run: the step of the reader's schedule.
         own: its figures.
         others: those of every schedule, or why there are none.
+        cut: the layers of each part of the model, along it; empty if all parts are alike.
         closed: the idle time by the published formula, if there is one.
         few: whether chunks wait for micro-batches that are fewer than the stages, which the
             published formula leaves out.
@@ -35,6 +36,7 @@ class Result:
     run: Run
     own: Played
     others: dict[str, Played | str]
+    cut: tuple[Count, ...]
     closed: Seconds | None
     few: bool
     column: tuple[Count, ...]
@@ -125,12 +127,14 @@ def solve(inputs: Inputs) -> Result:
     p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
     passes = case.forward, case.backward, case.backward_weight
     usual = one_f_one_b_peak(0, p, m)
+    cut = cut_of(case, p * run.program.num_parts)
     return Result(
         case=case,
         run=run,
         own=own,
         others=beside(case, own),
-        closed=closed_idle(own.name, (p, m, v), passes, case.pair),
+        cut=cut,
+        closed=None if cut else closed_idle(own.name, (p, m, v), passes, case.pair),
         few=own.name in ("interleaved", "breadth_first") and v > 1 and m < p,
         column=_COLUMN,
         closed_column=tuple(bubble_share(p, m) for m in _COLUMN),
@@ -149,7 +153,7 @@ def solve(inputs: Inputs) -> Result:
         peak=own.peak,
         activations=own.activations,
         activation_share=case.activation_size / p,
-        copies=round(own.weights * p / case.weight_size),
+        copies=copies_of(own.name),
         weights=own.weights,
         messages=own.messages,
         message_bytes=own.messages * case.message_size,

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
 from engine.basis.views import Table
+from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.simulate.schedule_bench import Played
-from engine.simulate.schedule_case import schedules
+from engine.simulate.schedule_case import pieces_of, schedules
 
 _COLUMNS = (
     "Schedule",
@@ -33,6 +34,38 @@ def comparison(found: Mapping[str, Played | str], own: Played) -> Table:
             if any(isinstance(one, Played) and one.continued for one in found.values())
             else ""
         ),
+    )
+
+
+_ENDS = {
+    (True, True): "embedding, output layer",
+    (True, False): "embedding",
+    (False, True): "output layer",
+    (False, False): "",
+}
+
+
+def pieces(result: Result) -> Table:
+    """Return the layers of every stage and what they take; nothing if all stages are alike."""
+    if not result.cut:
+        return Table(title="", columns=(), rows=())
+    case, places = result.case, result.run.program.places
+    share = pieces_of(case, len(result.cut))
+    busy, last = case.forward / result.run.program.num_parts, len(result.cut) - 1
+    return Table(
+        title="The stages as they are cut",
+        columns=("Stage", "Layers", "Besides", "Forward, a micro-batch", "Busy in a step"),
+        rows=tuple(
+            (
+                f"{rank}",
+                ", ".join(str(result.cut[place]) for place in own),
+                _ENDS[0 in own, last in own],
+                say("{t}", t=(busy * sum(share[place] for place in own), SECONDS)),
+                say("{t}", t=(result.run.busy[rank], SECONDS)),
+            )
+            for rank, own in enumerate(places)
+        ),
+        caption="A stage of several chunks names the layers of each. Idle time comes on top.",
     )
 
 
