@@ -4,7 +4,8 @@ import re
 
 _LONG = 24  # letters of code that fit on one line of a phone with words beside them
 _NUMBER = re.compile(r'(<button type="button" class="number[^>]*>[^<]*</button>)([.,;:!?)]+)')
-_CODE = re.compile(r"<code>([^<]+)</code>")
+# Not a listing, whose lines end where its author ended them.
+_CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]+)</code>")
 _FLAG = re.compile(r"(?<![\w-])--[\w]+")
 
 

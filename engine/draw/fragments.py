@@ -10,6 +10,7 @@ from engine.draw.escape import escape
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"
 _LINE = 32  # letters of a cell that need not break
+_SENTENCES = 90  # letters from which a column counts three times
 _WORDS = 14  # letters of words in a cell that need not break
 _MANY = 5  # columns, those of sentences counted twice, fit a narrow page
 # As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
@@ -50,8 +51,9 @@ def table_fragment(view: Table, display: Display) -> str:
 def _wordy(rows: list[list[str]]) -> bool:
     """Return whether a narrow page shows the rows as blocks: columns and sentences are many."""
     columns = list(zip(*rows, strict=True))
-    long = [any(len(cell) > _LINE and cell[0] != "<" for cell in column) for column in columns]
-    return any(long[1:]) and len(columns) + sum(long) > _MANY
+    longest = [max(len(cell) for cell in (*column, "") if cell[:1] != "<") for column in columns]
+    long = sum((most > _LINE) + (most > _SENTENCES) for most in longest)
+    return any(most > _LINE for most in longest[1:]) and len(columns) + long > _MANY
 
 
 def cite_links(keys: Iterable[str]) -> str:

@@ -29,3 +29,10 @@ def test_long_code_may_break_after_dots_and_underscores() -> None:
 
 def test_short_code_has_no_places_to_break() -> None:
     assert bound("<code>all_gather</code>") == "<code>all_gather</code>"
+
+
+def test_a_listing_keeps_its_lines() -> None:
+    listing = (
+        "<pre><span></span><code># Collective test starting: all_reduce_perf 3169.2</code></pre>"
+    )
+    assert bound(listing) == listing

@@ -219,7 +219,8 @@ def _bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
         ("bus", "busbw: times the factor", result.bus_bandwidth, "communication"),
         ("wire", "on each GPU's link", result.wire, "data"),
     )
-    high = 1.15 * max(inputs.link, *(value for _, _, value, _ in shown))
+    # Room for the numbers at the ends of the rows beside the line of the link.
+    high = 1.3 * max(inputs.link, *(value for _, _, value, _ in shown))
     return Bars(
         title="One time, three bandwidths",
         axis=tell.axis("bus_bandwidth", "bandwidth", low=0.0, high=high),

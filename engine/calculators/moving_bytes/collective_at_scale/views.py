@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SECONDS, Seconds
-from engine.basis.views import Bar, Bars, Challenge, Condition, Scalar, Segment, Table
+from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Seconds
+from engine.basis.views import Axis, Bar, Bars, Challenge, Condition, Scalar, Segment, Table
 from engine.calculators.moving_bytes.collective_at_scale.inputs import NAMES, Inputs
 from engine.calculators.moving_bytes.collective_at_scale.result import Result
 from engine.simulate.at_scale import Played, kind_of
@@ -52,7 +52,7 @@ def links(tell: Teller, result: Result) -> Bars:
     """Return how busy the busiest link of every kind is."""
     return Bars(
         title=f"Busiest link of each kind: {NAMES[result.shown]}",
-        axis=tell.axis("slow_share", "share of the time it is full", low=0.0, high=1.0),
+        axis=Axis(label="share of the time it is full", quantity=SHARE, low=0.0, high=1.0),
         bars=tuple(
             Bar(
                 key=kind,

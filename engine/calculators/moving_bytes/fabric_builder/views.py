@@ -17,15 +17,15 @@ from engine.simulate.fabric_flows import PATTERNS, Painted, topology_of
 from engine.simulate.topology import route
 
 _KINDS: Mapping[str, str] = {
-    "nvlink": "NVLink of a GPU",
+    "nvlink": "NVLink",
     "port": "port",
-    "leaf": "leaf to spines",
+    "leaf": "spines",
 }
 _SHORT: Mapping[str, str] = {
     "all_reduce": "all-reduce",
     "all_to_all": "all-to-all",
     "halves": "other half",
-    "pair": "one message",
+    "pair": "one pair",
 }
 _WAITS: Mapping[str, tuple[str, str, str]] = {
     "leaf": (
@@ -95,7 +95,8 @@ def loads(result: Result) -> Heatmap:
         y=tuple(_KINDS.values()),
         values=rows,
         quantity=SHARE,
-        caption="Share of the time for which it is full, from the first byte to the last.",
+        caption="Share of the time for which it is full, from the first byte to the last: NVLink "
+        "of a GPU, its port, the links from leaves to spines.",
     )
 
 

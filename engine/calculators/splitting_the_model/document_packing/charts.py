@@ -90,10 +90,14 @@ def work(result: Result) -> Bars:
     )
 
 
+# As short as a row of a narrow chart.
+_PACKED = {"arrival": "as they come", "balanced": "by work"}
+
+
 def cuts(inputs: Inputs, result: Result) -> Bars:
     """Return the layer's time by cut and packing."""
     bars = []
-    for packing, packed in PACKINGS.items():
+    for packing in PACKINGS:
         for cut, name in CUTS.items():
             time = layer_of(inputs, cut, packing)
             now = (cut, packing) == (inputs.cut, inputs.packing)
@@ -104,7 +108,7 @@ def cuts(inputs: Inputs, result: Result) -> Bars:
             bars.append(
                 Bar(
                     key=f"{packing}.{cut}",
-                    label=f"{name}, {packed}" + (" (now)" if now else ""),
+                    label=f"{name}, {_PACKED[packing]}" + (" (now)" if now else ""),
                     segments=tuple(
                         Segment(key=k, label=t, value=v, color=c) for k, t, v, c in parts
                     ),
