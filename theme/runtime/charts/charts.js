@@ -49,7 +49,9 @@ export function startCharts() {
   }
 }
 
-/** A timeline with a player, and a chart that names objects, are more than a picture. */
+const CELLS = ["bars", "timeline"]; // charts whose marks can be pointed at one by one
+
+/** A timeline with a player, and a chart of cells that name objects, are more than a picture. */
 async function follow(figure, chart, first) {
   if (followers.has(figure)) return; // only the library was missing before
   const view = newest.get(figure) ?? first;
@@ -57,7 +59,7 @@ async function follow(figure, chart, first) {
   if (view.player) {
     const { createTimelinePlayer } = await import("../timeline/player.js");
     followers.set(figure, createTimelinePlayer(figure, newest.get(figure) ?? first, { draw }));
-  } else if (JSON.stringify(view).includes('"links":')) {
+  } else if (CELLS.includes(view.kind) && JSON.stringify(view).includes('"links":')) {
     const { createLinked } = await import("./linked.js");
     followers.set(figure, createLinked(figure, newest.get(figure) ?? first, { draw }));
   }
