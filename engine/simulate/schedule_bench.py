@@ -187,7 +187,9 @@ def _continued(case: Case, schedule: ModuleType, v: Count) -> Played | str:
     second = first + p
     if not getattr(schedule, "STEADY", True):
         return "too long to play beside; choose it"
-    if schedule.obstacle(p, first) or m <= second or cost(p, second, v) > _LARGEST_DRAWN:
+    if any(schedule.obstacle(p, n) for n in (first, second)):
+        return "too long to play beside; choose it"
+    if m <= second or cost(p, second, v) > _LARGEST_DRAWN:
         return "too long to play beside; choose it"
     low, high = (
         measured(case, setting, play(case, setting))

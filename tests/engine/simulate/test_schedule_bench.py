@@ -138,3 +138,9 @@ def test_an_output_layer_of_one_layer_is_waited_for_unless_a_layer_moves_away():
 def test_layers_that_do_not_divide_are_all_computed(name):
     one = played(replace(TABLE, schedule=name, num_layers=30, num_microbatches=24))
     assert one.step * (1 - one.share) == pytest.approx(24 * 3)
+
+
+def test_a_long_run_is_not_drawn_out_from_one_that_the_schedule_refuses():
+    # 15 + 34 micro-batches do not divide into three rounds.
+    case = replace(TABLE, pipeline_parallel=15, num_microbatches=64, num_chunks=4)
+    assert beside(case, played(case))["interleaved"] == "too long to play beside; choose it"
