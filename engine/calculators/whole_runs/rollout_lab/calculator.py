@@ -1,0 +1,99 @@
+"""A step of reinforcement learning: who generates, who trains, and who waits."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from engine.basis.inputs import Scalar
+from engine.basis.told import Teller, Views
+from engine.basis.views import Badge, Challenge, Condition
+from engine.calculators.whole_runs.rollout_lab import charts
+from engine.calculators.whole_runs.rollout_lab.inputs import Inputs as Inputs
+from engine.calculators.whole_runs.rollout_lab.result import Result as Result
+from engine.calculators.whole_runs.rollout_lab.result import solve as solve
+from engine.calculators.whole_runs.rollout_lab.timeline import timeline
+
+TITLE = "A step of reinforcement learning"
+QUESTION = "Which GPUs idle while others generate?"
+EQUATIONS = ()
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "All equally long": {"spread": 0.0},
+    "Apart, one step off": {"mode": "one_step_off"},
+    "verl's 7B on 64 H20": {
+        "gpu": "H20",
+        "world_size": 64,
+        "prompts": 512,
+        "per_prompt": 16,
+        "median": 600,
+        "spread": 1.2,
+        "longest": 28_672,
+        "forwards": "1",
+    },
+    "32B on 64 H100": {"model": "qwen2.5-32b", "world_size": 64, "engine": "4"},
+}
+START: Mapping[str, Scalar] = {"mode": "separate", "share": 0.5, "spread": 1.0, "world_size": 32}
+SOLUTION: Mapping[str, Scalar] = {**START, "mode": "colocated", "engine": "4"}
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the timeline, the numbers and the curves."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "timeline": partial(timeline, result.steps[inputs.mode]),  # type: ignore[index]
+        **tell.values("step", "idle"),
+        "regime": _regime(tell, inputs, result),
+        **tell.values("generation", "tail", "learning", "update", "rate", "stale"),
+        **tell.values("mean", "over_mean"),
+        "tail_curve": partial(charts.tail, inputs, result),
+        "survivors": partial(charts.survivors, inputs, result),
+        "placements": partial(charts.placements, result),
+        "split": partial(charts.split, inputs, result),
+        "challenge": partial(_challenge, inputs, result),
+    }
+
+
+def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if not result.fits:
+        return Badge(
+            text="Does not fit",
+            sentence="With states on the GPU while it generates; see the memory below.",
+            color="bad",
+        )
+    together = inputs.mode in ("colocated", "separate")
+    if together and result.tail > 0.25 * result.generation:
+        return Badge(
+            text="The longest responses set the step",
+            sentence=tell.say("For {tail} of {generation} at least half of the engines wait."),
+            color="communication",
+        )
+    if result.generation > result.learning:
+        return Badge(
+            text="Generation binds",
+            sentence=tell.say("It takes {generation}, log-probabilities and training {learning}."),
+            color="communication",
+        )
+    return Badge(
+        text="Training binds",
+        sentence=tell.say("It takes {learning} with its passes before, generation {generation}."),
+        color="compute",
+    )
+
+
+def _challenge(inputs: Inputs, result: Result) -> Challenge:
+    same = Inputs(mode=inputs.mode, engine=inputs.engine, share=inputs.share) == inputs
+    return Challenge(
+        title="Challenge: on policy, and at work",
+        goal="32 H100 train Qwen2.5 7B on 1,024 responses per step, half of them generating, in "
+        "turn. Bring the idle time below 30 percent without training on old responses.",
+        conditions=(
+            Condition(text="the same model, GPUs, responses and lengths", met=same),
+            Condition(text="less than 30 percent of the GPU time is idle", met=result.idle < 0.3),
+            Condition(text="no response is behind an update", met=result.stale == 0),
+        ),
+        hints=(
+            "In turn, one half of the cluster always waits for the other.",
+            "The longest response waits for its own tokens, one after another. What makes one "
+            "token faster?",
+        ),
+        start=START,
+        solution=SOLUTION,
+    )

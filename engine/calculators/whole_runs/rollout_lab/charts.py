@@ -1,0 +1,126 @@
+"""The charts of the lab: the tail, the survivors, the split, and all placements."""
+
+from dataclasses import replace
+from typing import cast
+
+from engine.basis.text import say
+from engine.basis.units import COUNT, SECONDS, SHARE
+from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.calculators.whole_runs.rollout_lab.inputs import MODE_NAMES, SPREAD, Inputs
+from engine.calculators.whole_runs.rollout_lab.inputs import SHARE as SHARES
+from engine.calculators.whole_runs.rollout_lab.result import Result, step_of
+from engine.simulate.reinforcement import MODES, Mode
+from engine.simulate.rollouts import still_running
+
+_SPREADS = tuple(place * 0.2 for place in range(9))
+_SPLITS = tuple(0.1 + place * 0.1 for place in range(9))
+
+
+def tail(inputs: Inputs, result: Result) -> Lines:
+    """Return the generation over the spread, with the median as it is."""
+    plain = replace(inputs, mode="colocated")
+    found = [step_of(replace(plain, spread=spread), "colocated") for spread in _SPREADS]
+    last = tuple(one.generation for one in found)
+    even = tuple(sum(engine.end for engine in one.engines) / len(one.engines) for one in found)
+    now = step_of(plain, "colocated").generation
+    return Lines(
+        title="Generation over the spread of the lengths, all GPUs generating",
+        x=Axis(label="spread", quantity=COUNT, low=SPREAD[0], high=SPREAD[1]),
+        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * max(*last, now)),
+        series=(
+            Series(key="last", label="last engine", x=_SPREADS, y=last, color="communication"),
+            Series(key="mean", label="mean engine", x=_SPREADS, y=even, color="compute"),
+        ),
+        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.spread, y=now),),
+        handle="spread",
+        caption="Between the curves GPUs wait. The median stays as it is; a wider spread makes the "
+        "mean longer too.",
+    )
+
+
+def survivors(inputs: Inputs, result: Result) -> Lines:
+    """Return the share of the responses that still run, over the time."""
+    step = result.steps["colocated" if inputs.mode == "colocated" else "separate"]
+    times = tuple(step.generation * place / 40 for place in range(41))
+    return Lines(
+        title="Responses that still run",
+        x=Axis(label="time", quantity=SECONDS, low=0.0, high=step.generation),
+        y=Axis(label="still running or waiting", quantity=SHARE, low=0.0, high=1.0),
+        series=(
+            Series(
+                key="running",
+                label="of all responses",
+                x=times,
+                y=tuple(still_running(step.engines, time) for time in times),
+                color="communication",
+            ),
+        ),
+        rules=(Rule(key="one", label="one in a hundred", axis="y", at=0.01, color="muted"),),
+        caption="A synchronous step ends where the curve reaches zero.",
+    )
+
+
+def split(inputs: Inputs, result: Result) -> Lines:
+    """Return the step over the share of GPUs that generate, one step off and as a stream."""
+    plain = replace(inputs, mode="colocated")
+    modes: tuple[tuple[Mode, str, str], ...] = (
+        ("separate", "in turn", "tensor"),
+        ("one_step_off", "one step off", "communication"),
+        ("stream", "a stream", "compute"),
+    )
+    found = {
+        mode: tuple(step_of(replace(plain, share=share), mode).total for share in _SPLITS)
+        for mode, _, _ in modes
+    }
+    colocated = result.steps["colocated"].total
+    mode = cast("Mode", inputs.mode if inputs.mode != "colocated" else "one_step_off")
+    now = step_of(replace(plain, share=inputs.share), mode).total
+    most = max(*(max(found[mode]) for mode, _, _ in modes[1:]), colocated, now)
+    return Lines(
+        title="A step over the share of the GPUs that generate",
+        x=Axis(label="GPUs that generate", quantity=SHARE, low=SHARES[0], high=SHARES[1]),
+        y=Axis(label="step", quantity=SECONDS, low=0.0, high=1.1 * most),
+        series=tuple(
+            Series(key=mode, label=name, x=_SPLITS, y=found[mode], color=color)
+            for mode, name, color in modes
+        ),
+        points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.share, y=now),),
+        rules=(Rule(key="same", label="same GPUs, one after another", axis="y", at=colocated),),
+        handle="share",
+        caption="Left, generation takes longer than training; right, training does.",
+    )
+
+
+def placements(result: Result) -> Bars:
+    """Return where the GPU time of a step goes, in every placement."""
+    bars = []
+    for mode in MODES:
+        step, world = result.steps[mode], result.setup.world_size
+        generating = world if mode == "colocated" else result.setup.generating
+        trainers = world if mode == "colocated" else world - generating
+        learning = trainers * (step.forwards + step.training) / world
+        moved = step.update
+        idle = step.idle * step.total
+        parts = (
+            ("generation", "generating", step.total - idle - moved - learning, "communication"),
+            ("learning", "log-probabilities and training", learning, "compute"),
+            ("update", "new weights", moved, "parameters"),
+            ("idle", "idle", idle, "idle"),
+        )
+        bars.append(
+            Bar(
+                key=mode,
+                label=MODE_NAMES[mode],
+                segments=tuple(
+                    Segment(key=key, label=label, value=max(0.0, value), color=color)
+                    for key, label, value, color in parts
+                ),
+            )
+        )
+    most = max(step.total for step in result.steps.values())
+    return Bars(
+        title="What the mean GPU does in a step",
+        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.05 * most),
+        bars=tuple(bars),
+        caption="At the split that is set. The length of a bar is the step.",
+    )

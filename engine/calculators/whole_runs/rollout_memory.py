@@ -1,0 +1,197 @@
+"""The memory of a GPU that trains and generates in turn: what is awake, and what sleeps."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import PERCENT, Choice, Number, Switch
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import BYTES, Bytes, Gbit
+from engine.basis.views import Axis, Badge, Bar, Bars, Rule, Segment
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
+from engine.run.parallelism import Cluster, Training
+from engine.simulate.memory import usable
+from engine.simulate.reinforcement import RlMemory, Setup, rl_memory
+from engine.simulate.rollouts import Asked
+
+TITLE = "The memory of a GPU with two jobs"
+QUESTION = "Does a model that trains and generates on the same GPUs fit?"
+EQUATIONS = ()
+PRESETS = {
+    "The engine never sleeps": {"sleeps": False},
+    "Eight GPUs": {"world_size": 8},
+    "PPO with a critic": {"algorithm": "ppo"},
+}
+_MODELS = ("qwen2.5-1.5b", "qwen2.5-7b", "qwen2.5-14b", "qwen2.5-32b", "llama-3-8b")
+_GPUS = ("A100-SXM-80GB", "H100-SXM", "H200-SXM", "B200")
+_ASSUMES = (
+    "FSDP: parameters, gradients and both moments in single precision, evenly sharded; the "
+    "reference model in 16 bits, sharded too. The engine holds its slice of the weights whole.",
+    "Training with full recomputation on rows of 16,384 tokens.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    world_size: Annotated[
+        int, Number(label="GPUs", low=8, high=256, scale="log2", whole=True, symbol="n")
+    ] = 32
+    cache_share: Annotated[
+        float,
+        Number(
+            label="For the engine",
+            unit=PERCENT,
+            low=0.2,
+            high=0.95,
+            step=0.05,
+            help="vLLM's gpu_memory_utilization: weights and caches together.",
+        ),
+    ] = 0.6
+    sleeps: Annotated[bool, Switch(label="The engine sleeps while others work")] = True
+    offloaded: Annotated[
+        bool, Switch(label="States wait in the host's memory while it generates")
+    ] = False
+    algorithm: Annotated[
+        str,
+        Choice(
+            label="Algorithm",
+            options={"grpo": "GRPO: no critic", "ppo": "PPO: a critic of the same size"},
+        ),
+    ] = "grpo"
+    model: Annotated[
+        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+    ] = "qwen2.5-7b"
+    gpu: Annotated[
+        str, Choice(label="GPU", options={key: ACCELERATORS[key].name for key in _GPUS})
+    ] = "H100-SXM"
+    engine: Annotated[
+        str, Choice(label="GPUs of an engine", options={n: n for n in ("1", "2", "4", "8")})
+    ] = "1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Both phases."""
+
+    phases: tuple[RlMemory, RlMemory]
+    generating: Annotated[
+        Bytes, Told("While it generates", "", "of {capacity} usable", "buffers", _ASSUMES)
+    ]
+    training: Annotated[
+        Bytes, Told("While it trains", "", "of {capacity} usable", "activations", _ASSUMES)
+    ]
+    sharded: Annotated[
+        Bytes,
+        Told("Of that, shrinks with more GPUs", "", "states and reference", "optimizer", _ASSUMES),
+    ]
+    kept: Annotated[
+        Bytes,
+        Told("Does not shrink", "", "weights and caches of the engine", "buffers", _ASSUMES),
+    ]
+    capacity: Bytes
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return what a GPU holds in both phases."""
+    gpu = ACCELERATORS[inputs.gpu]
+    setup = Setup(
+        model=MODELS[inputs.model],
+        cluster=Cluster(gpu=gpu, gpus_per_node=8, nics_per_node=8, nic_bandwidth=400 * Gbit),
+        world_size=inputs.world_size,
+        generating=inputs.world_size,
+        engine=int(inputs.engine),
+        asked=Asked(
+            responses=1024, per_prompt=8, prompt=512, median=800, spread=1.0, longest=16_384
+        ),
+        cache_share=inputs.cache_share,
+        critic=inputs.algorithm == "ppo",
+    )
+    phases = rl_memory(setup, sleeps=inputs.sleeps, offloaded=inputs.offloaded)
+    training = Training(
+        micro_batch_size=1, global_batch_size=1, sequence_length=1024, framework="fsdp"
+    )
+    return Result(
+        phases=phases,
+        generating=phases[0].total,
+        training=phases[1].total,
+        sharded=phases[0].states + phases[0].reference,
+        kept=phases[0].engine + phases[0].cache,
+        capacity=usable(gpu.memory, training),
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return both phases as bars, and whether they fit."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "bars": partial(_bars, result),
+        **tell.values("generating", "training", "sharded", "kept"),
+        "fits": _fits(tell, result),
+    }
+
+
+def _fits(tell: Teller, result: Result) -> Badge:
+    if max(result.generating, result.training) <= result.capacity:
+        return Badge(
+            text="Fits",
+            sentence=tell.say("The fuller phase stays below {capacity}."),
+            color="memory",
+        )
+    if result.generating > result.capacity:
+        return Badge(
+            text="Out of memory while it generates",
+            sentence=tell.say(
+                "{generating} against {capacity}. Give the engine less, or let the "
+                "states wait in the host's memory."
+            ),
+            color="bad",
+        )
+    return Badge(
+        text="Out of memory while it trains",
+        sentence=tell.say("{training} against {capacity}. Let the engine sleep."),
+        color="bad",
+    )
+
+
+def _bars(result: Result) -> Bars:
+    names = (
+        ("states", "states of what is trained", "optimizer"),
+        ("reference", "frozen models", "parameters"),
+        ("engine", "weights of the engine", "gradients"),
+        ("cache", "keys and values", "buffers"),
+        ("activations", "activations and buffers", "activations"),
+    )
+    most = max(result.generating, result.training, result.capacity)
+    return Bars(
+        title="One GPU, two phases",
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.05 * most),
+        bars=tuple(
+            Bar(
+                key=key,
+                label=label,
+                segments=tuple(
+                    Segment(key=name, label=what, value=getattr(phase, name), color=color)
+                    for name, what, color in names
+                ),
+            )
+            for key, label, phase in zip(
+                ("generating", "training"),
+                ("generating", "training"),
+                result.phases,
+                strict=True,
+            )
+        ),
+        rules=(
+            Rule(
+                key="capacity",
+                label=say("{c}", c=(result.capacity, BYTES)),
+                axis="x",
+                at=result.capacity,
+            ),
+        ),
+        caption="The line is what can be used of a GPU's memory.",
+    )
