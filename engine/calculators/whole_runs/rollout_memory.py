@@ -168,7 +168,7 @@ def _bars(result: Result) -> Bars:
     most = max(result.generating, result.training, result.capacity)
     return Bars(
         title="One GPU, two phases",
-        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.05 * most),
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.25 * most),
         bars=tuple(
             Bar(
                 key=key,

@@ -75,7 +75,7 @@ def split(inputs: Inputs, result: Result) -> Lines:
     colocated = result.steps["colocated"].total
     mode = cast("Mode", inputs.mode if inputs.mode != "colocated" else "one_step_off")
     now = step_of(replace(plain, share=inputs.share), mode).total
-    most = max(*(max(found[mode]) for mode, _, _ in modes[1:]), colocated, now)
+    most = max(*(max(found[one]) for one, _, _ in modes), colocated, now)
     return Lines(
         title="A step over the share of the GPUs that generate",
         x=Axis(label="GPUs that generate", quantity=SHARE, low=SHARES[0], high=SHARES[1]),

@@ -31,7 +31,7 @@ def timeline(step: RlStep) -> Timeline:
         lanes=tuple(lanes),
         spans=tuple(spans),
         caption="Six engines, from the one that is done first to the one that is done last. "
-        "Nothing is drawn where a GPU waits.",
+        "Hatched: a GPU that waits.",
         keys=(
             ("generating", "communication"),
             ("log-probabilities and training", "compute"),
