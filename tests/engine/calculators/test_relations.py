@@ -63,6 +63,10 @@ NO_VALUE = {
     ("in_network_gain", "measured"),
     ("nccl_variables", "set_to"),
     ("nccl_variables", "left"),
+    # rdma statistic counts no bytes, and only ethtool counts pauses.
+    ("counter_decoder", "sent"),
+    ("counter_decoder", "received"),
+    ("counter_decoder", "paused"),
     # Of a text that contradicts itself there is no job to tell.
     ("import_job", "step_time"),
     ("import_job", "mfu"),
