@@ -188,7 +188,13 @@ def _timeline(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
         caption="Blue kernels run on the matrix units, green ones stream memory. The lowest lane "
         "says why the kernels above it start when they do. Click an idle place to see what it "
         "waits for.",
-        keys=(("matrix units", "compute"), ("memory", "memory"), ("launch", "communication")),
+        keys=(
+            ("matrix units", "compute"),
+            ("memory", "memory"),
+            ("launch", "communication"),
+            (_LATE, "muted"),
+            (_QUEUED, "ink"),
+        ),
         player=True,
     )
 

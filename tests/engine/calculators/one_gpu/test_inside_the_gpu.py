@@ -85,6 +85,10 @@ def test_the_trace_is_annotated_with_why_kernels_start():
     assert [span.label for span in marks] == [row[0] for row in found["notes"].rows]
     assert {span.label for span in marks} == {"launch-bound", "CPU ahead"}
     assert [rule.label for rule in found["timeline"].rules] == ["all launched"]
+    # A short stretch has no room for its name.
+    assert {span.label: span.color for span in marks}.items() <= dict(
+        found["timeline"].keys
+    ).items()
 
 
 def test_slow_launches_bind_the_whole_layer():
