@@ -39,6 +39,11 @@ PLACES: Mapping[str, Place] = {
         page="guides/reproduce-published-runs",
         names=tuple(field.name for field in fields(Inputs)),
     ),
+    "sandbox": Place(
+        title="This plan beside another one",
+        page="reference/sandbox",
+        names=tuple(field.name for field in fields(Inputs)),
+    ),
     "levers": Place(
         title="What each lever gives",
         page="guides/optimization-frontier",
@@ -114,6 +119,10 @@ def job_values(run: Run) -> dict[str, str]:
     return found | {"data_parallel": plain(ranks), "num_microbatches": plain(batches)}
 
 
+# These have a field for all that a run of the form says, the shape of a model included.
+_WHOLE = ("estimate_run", "sandbox")
+
+
 def _shape_names() -> tuple[str, ...]:
     names = [field.name for field in fields(Inputs)]
     return tuple(names[names.index("num_layers") :])
@@ -127,7 +136,7 @@ def job_query(run: Run) -> str:
 def query_of(run: Run, calculator: str) -> str:
     """Return the part of an address that gives a calculator this job; "" where it cannot."""
     values = job_values(run)
-    if calculator == "estimate_run":
+    if calculator in _WHOLE:
         if not expressible(run):
             return ""
     elif values["model"] == CUSTOM:

@@ -48,7 +48,8 @@ _VERDICTS = {
 }
 
 
-def _step_bar(key: str, label: str, one: Candidate) -> Bar:
+def step_bar(key: str, label: str, one: Candidate) -> Bar:
+    """Return a plan's step as one bar, by what takes the time."""
     segments = tuple(
         Segment(key=part, label=words, value=getattr(one.time, part), color=color)
         for part, words, color in _PARTS
@@ -61,9 +62,9 @@ def versus(found: Answer) -> Bars:
     bars = []
     if found.why.plan:
         note = "yours, which does not fit" if found.why.verdict == "too large" else "yours"
-        bars.append(_step_bar("own", note, found.why.plan))
+        bars.append(step_bar("own", note, found.why.plan))
     if found.best:
-        bars.append(_step_bar("best", "best that fits", found.best))
+        bars.append(step_bar("best", "best that fits", found.best))
     if not bars:
         nothing = Segment(key="none", label="nothing", value=0.0, color="muted")
         bars = [Bar(key="none", label="no plan fits", segments=(nothing,))]

@@ -86,7 +86,7 @@ def reason(found: Reason) -> Text:
     if found.verdict == "best":
         return "Nothing does: no plan that fits has a shorter step."
     share = (found.slower - 1, SHARE)
-    parts, numbers = _parts(found.parts or {}, found)
+    parts, numbers = differing(found.parts or {}, found.plan.step if found.plan else 0.0)
     if found.verdict == "tied":
         return say(
             "Little does: its step is {share} longer than the best one's, and the ranges of both "
@@ -115,14 +115,12 @@ def change(one: SingleChange) -> str:
     return f"{one.setting.replace('_', ' ')} {one.before} to {one.after}"
 
 
-def _parts(
-    parts: Mapping[str, Seconds], found: Reason
+def differing(
+    parts: Mapping[str, Seconds], step: Seconds
 ) -> tuple[str, dict[str, tuple[float, Quantity]]]:
-    """Return which parts of a step are longer and which shorter, the largest first."""
-    assert found.plan is not None
-    worth = _WORTH * found.plan.step
+    """Return which parts of a step are longer and which shorter than another's, largest first."""
     order = sorted(parts, key=lambda key: -abs(parts[key]))
-    told = [key for key in order if abs(parts[key]) > worth][:4]
+    told = [key for key in order if abs(parts[key]) > _WORTH * step][:4]
     words = [f"{PARTS[key]} {{{key}}} {'more' if parts[key] > 0 else 'less'}" for key in told]
     numbers = {key: (abs(parts[key]), SECONDS) for key in told}
     return (f"Per step: {', '.join(words)}." if words else ""), numbers

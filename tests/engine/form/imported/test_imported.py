@@ -91,7 +91,7 @@ def test_the_link_to_the_estimate_gives_the_same_step():
 def test_a_model_of_ones_own_goes_where_its_shape_can_be_typed():
     run = run_of("megatron")
     assert job_values(run)["model"] == "custom"
-    assert [name for name in PLACES if query_of(run, name)] == ["estimate_run"]
+    assert [name for name in PLACES if query_of(run, name)] == ["estimate_run", "sandbox"]
 
 
 @pytest.mark.parametrize("kind", exports.EXPORTS)

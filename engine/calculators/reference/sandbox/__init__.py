@@ -1,0 +1,1 @@
+"""Two plans side by side."""

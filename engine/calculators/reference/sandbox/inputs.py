@@ -1,0 +1,84 @@
+"""The inputs of the sandbox: every input of a run, and for a second plan all but the job's.
+
+They are made from those of one run, so that an input which a run gains is here twice at once.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field, fields, make_dataclass, replace
+from typing import Annotated, Any, get_args, get_type_hints
+
+from engine.basis.inputs import Choice, Field, Number, Scalar, Switch
+from engine.form.run import inputs as run_inputs
+
+SECOND = "b_"
+# What is trained: the same for both plans.
+JOB = ("model", "sequence_length", "global_batch_size")
+_SHAPE = (
+    "num_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "ffn_hidden_size",
+    "vocab_size",
+    "mlp",
+    "tied_embeddings",
+    "num_experts",
+    "experts_per_token",
+    "num_shared_experts",
+    "expert_ffn_hidden_size",
+    "num_dense_layers",
+)
+PLAN = tuple(one.name for one in fields(run_inputs.Inputs) if one.name not in JOB + _SHAPE)
+# The page opens with a plan that needs less memory than the first, and is as fast.
+_OTHER: Mapping[str, Scalar] = {
+    "tensor_parallel": 8,
+    "pipeline_parallel": 2,
+    "virtual_pipeline": 10,
+    "context_parallel": 1,
+}
+_HINTS = get_type_hints(run_inputs.Inputs, include_extras=True)
+_DEFAULTS = run_inputs.Inputs()
+# How each input of a run is declared.
+MARKS: Mapping[str, Field] = {
+    name: next(mark for mark in get_args(hint) if isinstance(mark, Field))
+    for name, hint in _HINTS.items()
+}
+
+
+def _job(name: str) -> tuple[str, Any, Any]:
+    """Return an input of both plans as a dataclass takes it."""
+    return name, _HINTS[name], field(default=getattr(_DEFAULTS, name))
+
+
+def _plan(name: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield an input of plan A, and the same of plan B."""
+    default = getattr(_DEFAULTS, name)
+    kind = get_args(_HINTS[name])[0]
+    yield name, Annotated[kind, _of(MARKS[name], "A")], field(default=default)
+    other = _OTHER.get(name, default)
+    yield SECOND + name, Annotated[kind, _of(MARKS[name], "B")], field(default=other)
+
+
+def _of(mark: Field, plan: str) -> Field:
+    assert isinstance(mark, Number | Choice | Switch)
+    label = f"{mark.label}, {plan}"
+    if isinstance(mark, Number):
+        return replace(mark, label=label, symbol="")
+    return replace(mark, label=label)
+
+
+def _all() -> Iterator[tuple[str, Any, Any]]:
+    yield from map(_job, JOB)
+    for name in PLAN:
+        yield from _plan(name)
+    yield from map(_job, _SHAPE)
+
+
+Inputs = make_dataclass("Inputs", list(_all()), frozen=True, slots=True, kw_only=True)
+
+
+def inputs_of(inputs: Any, plan: str) -> run_inputs.Inputs:  # noqa: ANN401 (made above)
+    """Return the inputs of plan "A" or "B" as those of one run."""
+    prefix = SECOND if plan == "B" else ""
+    keys = {name: prefix + name for name in PLAN} | {name: name for name in JOB + _SHAPE}
+    return run_inputs.Inputs(**{name: getattr(inputs, key) for name, key in keys.items()})
