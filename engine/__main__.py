@@ -27,7 +27,7 @@ from engine.calculator import Calculator, load, make, names
 
 USAGE = """python -m engine list
        python -m engine estimate RUN.json
-       python -m engine plan REQUEST.json [--json]
+       python -m engine plan REQUEST.json [--json] [--every] [--workers N]
        python -m engine import FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]
        python -m engine trace FILE ... [name=value ...] [--json]
        python -m engine CALCULATOR [name=value ...] [--json] [--binary] [--both-ways]

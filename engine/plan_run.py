@@ -17,6 +17,7 @@ from engine.form.planner.words import (
     reason,
     tied,
 )
+from engine.plan_every import Every, every
 from engine.run.file import InputError
 from engine.run.plan_request import Asked, read_request
 from engine.run.plan_space import Job
@@ -27,7 +28,9 @@ from engine.simulate.planner.ties import Tie, tie
 from engine.simulate.planner.why import Reason, why_not
 from engine.simulate.step_range import step_range
 
-USAGE = "python -m engine plan REQUEST.json [--json], or - for standard input"
+USAGE = (
+    "python -m engine plan REQUEST.json [--json] [--every] [--workers N], or - for standard input"
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -35,6 +38,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(usage=USAGE, allow_abbrev=False)
     parser.add_argument("file")
     parser.add_argument("--json", action="store_true")
+    # Times every plan, not only those that can be among the best, and says how many there are.
+    parser.add_argument("--every", action="store_true")
+    parser.add_argument("--workers", type=int, choices=range(65), default=0, metavar="N")
     options = parser.parse_args(arguments)
     try:
         asked = read_request(json.loads(_text(options.file)))
@@ -45,9 +51,49 @@ def main(arguments: Sequence[str]) -> int:
     except InputError as error:
         return _fail(error.problems)
     answer = planned(asked)
-    told = json.dumps(document(asked, answer), indent=2) if options.json else _page(asked, answer)
-    sys.stdout.write(told + "\n")
+    all_of = every(asked.job, asked.count, options.workers) if options.every else None
+    sys.stdout.write(_told(asked, answer, all_of, as_json=options.json) + "\n")
     return 0
+
+
+def _told(asked: Asked, answer: "Answer", all_of: Every | None, *, as_json: bool) -> str:
+    if as_json:
+        return json.dumps(document(asked, answer) | _counted(all_of), indent=2)
+    return "\n".join((*_lines(asked, answer), *_census(all_of)))
+
+
+def _counted(all_of: Every | None) -> dict[str, Any]:
+    """Return what was found of all plans, as plain data."""
+    if all_of is None:
+        return {}
+    found = all_of.found
+    return {
+        "every": {
+            "plans": found.plans,
+            "fit": found.fit,
+            "shortest_step": found.shortest,
+            "least_memory": found.least,
+            "processes": all_of.workers,
+            "seconds": all_of.seconds,
+        }
+    }
+
+
+def _census(all_of: Every | None) -> Iterator[str]:
+    """Yield what was found of all plans, in words."""
+    if all_of is None:
+        return
+    found = all_of.found
+    yield ""
+    yield (
+        f"{found.plans:,} plans divide, {found.fit:,} of them fit. The shortest step of all is "
+        f"{show(found.shortest, SECONDS)}, the least memory {show(found.least, BYTES)}."
+    )
+    rate = round(found.plans / all_of.seconds, -2)
+    yield (
+        f"All were computed in {show(all_of.seconds, SECONDS)} by {all_of.workers} "
+        f"process{'' if all_of.workers == 1 else 'es'}: {rate:,.0f} plans per second."
+    )
 
 
 def _text(file: str) -> str:
@@ -134,10 +180,6 @@ def _training(one: Candidate) -> Mapping[str, Any]:
     """Return what a plan chooses of the training, as a run file has it."""
     keys = ("framework", "precision", "micro_batch_size", "global_batch_size", "recompute")
     return {key: getattr(one.training, key) for key in (*keys, "schedule")}
-
-
-def _page(asked: Asked, answer: Answer) -> str:
-    return "\n".join(_lines(asked, answer))
 
 
 def _lines(asked: Asked, answer: Answer) -> Iterator[str]:

@@ -240,16 +240,17 @@ def layers_of_stage(
     of 2p pieces; dualpipe adds a second copy of its p pieces, run from the other end.
     """
     pipeline = (plan.pipeline_parallel, plan.virtual_pipeline, plan.stage_layers)
-    return _layers_of_stage(model.num_layers, pipeline, stage, schedule)
+    return layers_of_pipeline_stage(model.num_layers, pipeline, stage, schedule)
 
 
 @lru_cache(maxsize=4096)
-def _layers_of_stage(
+def layers_of_pipeline_stage(
     layers: Count,
     pipeline: tuple[Count, Count, tuple[Count, ...]],
     stage: Count,
     schedule: Schedule,
 ) -> tuple[range, ...]:
+    """Return the same for a pipeline of ranks, pieces for each, and layers of each piece."""
     ranks, virtual, sizes = pipeline
     if schedule == "dualpipe":
         other = piece_of_model(layers, ranks, ranks - 1 - stage)

@@ -1,6 +1,7 @@
 """The memory of a rank at its fullest: states, activations of all micro-batches, buffers."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.basis.units import Bytes, Count, Parameters
 from engine.catalog.constants import ALLOWANCES
@@ -40,6 +41,7 @@ from engine.run.parallelism import (
     first_piece,
     halves_gradients,
     last_piece,
+    layers_of_pipeline_stage,
     layers_of_stage,
     num_microbatches,
     sharding_ranks,
@@ -246,20 +248,11 @@ def stage_activations(
     backward pass of a layer runs.
     """
     dense, sparse = layers
-    pieces = layers_of_stage(model, plan, stage, training.schedule)
-    held = in_flight(
-        training.schedule,
-        plan.pipeline_parallel,
-        plan.virtual_pipeline,
-        stage,
-        num_microbatches(plan, training),
-    )
-    kept = 0.0
-    for piece, count in zip(pieces, held, strict=True):
-        experts = num_sparse_in(model, piece)
-        kept += count * (experts * sparse.kept + (len(piece) - experts) * dense.kept)
+    pipeline = (plan.pipeline_parallel, plan.virtual_pipeline, plan.stage_layers)
+    held = _layers_held(model, pipeline, training.schedule, stage, num_microbatches(plan, training))
+    kept = held.dense * dense.kept + held.sparse * sparse.kept
     if first_piece(plan, stage, training.schedule):
-        kept += held[0] * embedding_kept(model, plan, training)
+        kept += held.first * embedding_kept(model, plan, training)
     working = sparse.working if model.num_experts else dense.working
     if last_piece(plan, stage, training.schedule):
         logits = logits_memory(model, plan, training)
@@ -267,6 +260,41 @@ def stage_activations(
         kept += model.num_prediction_layers * (sparse.kept + logits.kept)
         working = max(working, logits.kept + logits.working)
     return kept + working
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """Layers whose activations a rank keeps at most, each once for every micro-batch in flight.
+
+    Attributes:
+        dense: without experts.
+        sparse: with experts.
+        first: micro-batches in flight in its first piece.
+    """
+
+    dense: float
+    sparse: float
+    first: float
+
+
+@lru_cache(maxsize=4096)
+def _layers_held(
+    model: Model,
+    pipeline: tuple[Count, Count, tuple[Count, ...]],
+    schedule: Schedule,
+    stage: Count,
+    microbatches: Count,
+) -> _Held:
+    """Return them: the same for all micro-batch sizes and recomputations of a pipeline."""
+    ranks, virtual, _ = pipeline
+    pieces = layers_of_pipeline_stage(model.num_layers, pipeline, stage, schedule)
+    held = in_flight(schedule, ranks, virtual, stage, microbatches)
+    dense = sparse = 0.0
+    for piece, count in zip(pieces, held, strict=True):
+        experts = num_sparse_in(model, piece)
+        dense += count * (len(piece) - experts)
+        sparse += count * experts
+    return _Held(dense=dense, sparse=sparse, first=held[0])
 
 
 def _buffers(

@@ -50,34 +50,57 @@ def rank_weights(model: Model, plan: Plan) -> Weights:
     )
 
 
-def data_parallel_time(
-    model: Model,
-    plan: Plan,
-    training: Training,
-    rank: Rank,
-    weights: Weights,
-    forward: Seconds,
-    backward: Seconds,
-) -> Seconds:
-    """Return the exposed communication of data parallelism of one step.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """What data parallelism sends, alone on the wire, whatever it may hide behind.
 
-    `forward` and `backward` are what it may hide behind in one micro-batch: the computation, with
-    what is repeated, and the layers' own exposed collectives, which use other links, backward.
+    Attributes:
+        gather: seconds, of all parameters of a rank.
+        reduce: seconds, of its gradients.
+        gradient: bytes of one on the wire.
     """
-    if data_parallel(plan) * plan.context_parallel == 1:
-        return 0.0
+
+    gather: Seconds
+    reduce: Seconds
+    gradient: Bytes
+
+
+def exchange_of(plan: Plan, training: Training, rank: Rank, weights: Weights) -> Exchange:
+    """Return what data parallelism sends; the same for all micro-batches and recomputations."""
     gradient = HALF if halves_gradients(training) else rank.software.gradient
     reduce = _sharded(plan, rank, weights, gradient) + _replicas(plan, rank, weights, gradient)
     if training.lora_rank:  # of frozen weights there are no gradients
         gradient = reduce = 0.0
     gather = _sharded(plan, rank, weights, HALF)
+    return Exchange(gather=gather, reduce=reduce, gradient=gradient)
+
+
+def data_parallel_time(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    rank: Rank,
+    sent: tuple[Weights, Exchange],
+    forward: Seconds,
+    backward: Seconds,
+) -> Seconds:
+    """Return the exposed communication of data parallelism of one step.
+
+    `sent` are the parameters of a rank and their exchange. `forward` and `backward` are what it may
+    hide behind in one micro-batch: the computation, with what is repeated, and the layers' own
+    exposed collectives, which use other links, backward.
+    """
+    if data_parallel(plan) * plan.context_parallel == 1:
+        return 0.0
+    weights, exchange = sent
+    reduce, gather = exchange.reduce, exchange.gather
     layers = max(1.0, model.num_layers / plan.pipeline_parallel)
     if plan.zero_stage == 3:
         return num_microbatches(plan, training) * _fully_sharded(
-            plan, rank, weights, (gather, reduce, layers, gradient), forward + backward
+            plan, rank, weights, (gather, reduce, layers, exchange.gradient), forward + backward
         )
     if not plan.zero_stage:
-        reduce, gather = reduce + gather * gradient / HALF, 0.0
+        reduce, gather = reduce + gather * exchange.gradient / HALF, 0.0
     if not training.overlap_gradient_reduce:
         return reduce + gather
     if rank.software.gathers_after_step:

@@ -17,8 +17,10 @@ from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, ou
 from engine.simulate.orthogonal_work import orthogonalizing_time
 from engine.simulate.rank import Axis, Rank, group_of, rank_of, stage_hops
 from engine.simulate.sharding_time import (
+    Exchange,
     Weights,
     data_parallel_time,
+    exchange_of,
     optimizer_time,
     rank_weights,
 )
@@ -172,8 +174,19 @@ def flow_of(model: Model, plan: Plan, training: Training, layers: Layers) -> Flo
     )
 
 
-def step_of_flow(model: Model, plan: Plan, training: Training, rank: Rank, flow: Flow) -> StepTime:
-    """Return the step of a pipeline with what its replicas share and the optimizer."""
+def step_of_flow(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    rank: Rank,
+    flow: Flow,
+    exchange: Exchange | None = None,
+) -> StepTime:
+    """Return the step of a pipeline with what its replicas share and the optimizer.
+
+    `exchange` is that of the plan, where it is known already.
+    """
+    sent = exchange or exchange_of(plan, training, rank, flow.weights)
     slowest, microbatches = flow.slowest, flow.microbatches
     compute = microbatches * (slowest.forward + slowest.backward + slowest.repeated)
     return StepTime(
@@ -187,7 +200,7 @@ def step_of_flow(model: Model, plan: Plan, training: Training, rank: Rank, flow:
             plan,
             training,
             rank,
-            flow.weights,
+            (flow.weights, sent),
             slowest.forward,
             slowest.total - slowest.forward,
         ),

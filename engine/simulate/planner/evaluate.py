@@ -5,7 +5,7 @@ that a plan among many takes a fraction of the time of a plan by itself and gets
 """
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.basis.units import Bytes, Count, Ratio, Seconds
@@ -26,6 +26,7 @@ from engine.simulate.memory import (
     usable,
 )
 from engine.simulate.rank import Rank, rank_of
+from engine.simulate.sharding_time import Exchange, exchange_of
 from engine.simulate.step_time import (
     Flow,
     Layers,
@@ -84,6 +85,7 @@ class Shape:
         kinds: bytes, of a layer without experts and of one with.
         bound: no plan of this shape has a shorter step.
         found: parameters of the stages that were asked for, which all shapes have in common.
+        exchanges: of data parallelism, likewise.
     """
 
     plan: Plan
@@ -92,13 +94,20 @@ class Shape:
     kinds: tuple[LayerMemory, LayerMemory]
     bound: Seconds
     found: dict[tuple[Hashable, ...], RankParameters]
+    exchanges: dict[tuple[Hashable, ...], Exchange]
 
 
 def priced_shapes(job: Job) -> Iterator[Shape]:
     """Yield every shape of a job with what its layers cost."""
+    return priced(job, shapes(job))
+
+
+def priced(job: Job, chosen: Iterable[tuple[Plan, Training]]) -> Iterator[Shape]:
+    """Yield some shapes of a job with what their layers cost."""
     ranks: dict[tuple[str, str], Rank] = {}
     found: dict[tuple[Hashable, ...], RankParameters] = {}
-    for plan, training in shapes(job):
+    exchanges: dict[tuple[Hashable, ...], Exchange] = {}
+    for plan, training in chosen:
         key = (training.framework, training.precision)
         if key not in ranks:
             ranks[key] = rank_of(job.cluster, training)
@@ -110,6 +119,7 @@ def priced_shapes(job: Job) -> Iterator[Shape]:
             kinds=kinds_of_layer(job.model, plan, training),
             bound=shortest(job, plan, training, layers),
             found=found,
+            exchanges=exchanges,
         )
 
 
@@ -168,13 +178,24 @@ def _candidate(
     job: Job, how: tuple[Plan, Training], held: Memory, flow: Flow, shape: Shape
 ) -> Candidate:
     plan, training = how
+    exchange = _exchange(plan, training, shape, flow)
     return Candidate(
         plan=plan,
         training=training,
         held=held,
         room=usable(job.cluster.gpu.memory, training),
-        time=step_of_flow(job.model, plan, training, shape.layers.rank, flow),
+        time=step_of_flow(job.model, plan, training, shape.layers.rank, flow, exchange),
     )
+
+
+def _exchange(plan: Plan, training: Training, shape: Shape, flow: Flow) -> Exchange:
+    """Return what replicas send, found once for all micro-batches, recomputations and pieces."""
+    split = (plan.tensor_parallel, plan.context_parallel, plan.pipeline_parallel)
+    experts = (plan.expert_parallel, plan.expert_tensor_parallel)
+    key = (*split, *experts, plan.shard_group, training.framework, training.precision)
+    if key not in shape.exchanges:
+        shape.exchanges[key] = exchange_of(plan, training, shape.layers.rank, flow.weights)
+    return shape.exchanges[key]
 
 
 def _flow(job: Job, plan: Plan, training: Training, shape: Shape) -> Flow:

@@ -49,12 +49,12 @@ def fastest(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> F
         seen += 1
         for one in fitting(job, shape):
             timed += 1
-            insort(best, one, key=_order)
+            insort(best, one, key=order)
             del best[count:]
     return Found(best=tuple(best), timed=timed, shapes=len(shapes), seen=seen)
 
 
-def _order(one: Candidate) -> tuple[Seconds, Count, Bytes]:
+def order(one: Candidate) -> tuple[Seconds, Count, Bytes]:
     """Sort by the step; of equal ones the plan with fewer axes, then the one that leaves more."""
     return one.step, one.axes, one.held.total
 
@@ -74,7 +74,7 @@ def cells(job: Job, shapes: list[Shape]) -> Mapping[Cell, Candidate]:
         tensor = shape.plan.tensor_parallel
         for one in fitting(job, shape, better_than=_limits(best, tensor)):
             cell = (tensor, one.plan.pipeline_parallel)
-            if cell not in best or _order(one) < _order(best[cell]):
+            if cell not in best or order(one) < order(best[cell]):
                 best[cell] = one
     return best
 
@@ -94,7 +94,7 @@ def frontier(job: Job, shapes: list[Shape]) -> tuple[Candidate, ...]:
 
 def _enter(front: list[Candidate], one: Candidate) -> None:
     """Put a plan into a front sorted by step, and take out what it beats."""
-    at = bisect_right(front, _order(one), key=_order)
+    at = bisect_right(front, order(one), key=order)
     if at and front[at - 1].held.total <= one.held.total:
         return
     after = at

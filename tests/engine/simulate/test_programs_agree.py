@@ -10,7 +10,7 @@ from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.layer_exchange import tensor_parallel_time
 from engine.simulate.rank import rank_of
-from engine.simulate.sharding_time import data_parallel_time, rank_weights
+from engine.simulate.sharding_time import data_parallel_time, exchange_of, rank_weights
 from engine.simulate.stream_account import account
 from engine.simulate.streams import run
 from engine.simulate.workload import Workload, ring_wire
@@ -63,7 +63,8 @@ def of_cost_model(computation):
     rank = rank_of(CLUSTER, TRAINING)
     weights = rank_weights(MODEL, SHARDED)
     third = computation / 3
-    return data_parallel_time(MODEL, SHARDED, TRAINING, rank, weights, third, 2 * third)
+    sent = weights, exchange_of(SHARDED, TRAINING, rank, weights)
+    return data_parallel_time(MODEL, SHARDED, TRAINING, rank, sent, third, 2 * third)
 
 
 def of_streams(computation, slow_down=0.0):

@@ -8,6 +8,7 @@ from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.rank import rank_of
 from engine.simulate.sharding_time import (
     data_parallel_time,
+    exchange_of,
     optimizer_time,
     rank_weights,
 )
@@ -27,7 +28,8 @@ def exposed(plan, training, computation):
     rank = rank_of(CLUSTER, training)
     weights = rank_weights(MODEL, plan)
     half = computation / 3
-    return data_parallel_time(MODEL, plan, training, rank, weights, half, 2 * half)
+    sent = weights, exchange_of(plan, training, rank, weights)
+    return data_parallel_time(MODEL, plan, training, rank, sent, half, 2 * half)
 
 
 PLAN = Plan(world_size=64)

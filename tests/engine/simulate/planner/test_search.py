@@ -7,12 +7,12 @@ import pytest
 
 from engine.simulate.planner.evaluate import candidates
 from engine.simulate.planner.search import (
-    _order,
     cells,
     census,
     fastest,
     frontier,
     in_order,
+    order,
     within,
 )
 from tests.engine.run.planner_jobs import JOBS
@@ -24,7 +24,7 @@ SHAPES = {name: in_order(job) for name, job in JOBS.items()}
 def all_that_fit(name, free=0.0):
     job = JOBS[name]
     found = [one for shape in SHAPES[name] for one in candidates(job, shape)]
-    return sorted((one for one in found if one.held.total <= one.room * (1 - free)), key=_order)
+    return sorted((one for one in found if one.held.total <= one.room * (1 - free)), key=order)
 
 
 @pytest.mark.parametrize("name", JOBS)

@@ -1,0 +1,47 @@
+"""All plans of a job, counted and timed in parts: together they are those of the search."""
+
+import pytest
+
+from engine.run.plan_space import plans
+from engine.simulate.planner.evaluate import candidates, one_candidate, run_of
+from engine.simulate.planner.search import census, fastest, in_order
+from engine.simulate.planner.survey import joined, survey
+from tests.each import each
+from tests.engine.run.planner_jobs import JOBS
+
+
+@each("name", sorted(JOBS))
+def test_it_counts_what_the_census_counts_and_finds_what_the_search_finds(name):
+    job = JOBS[name]
+    found, counted = survey(job, 7), census(job)
+    assert (found.plans, found.fit) == (counted.plans, counted.fit)
+    assert found.plans == sum(1 for _ in plans(job))
+    assert [one.step for one in found.best] == [one.step for one in fastest(job, 7).best]
+    every = [one for shape in in_order(job) for one in candidates(job, shape)]
+    assert found.shortest == min(one.step for one in every) <= found.best[0].step
+    assert found.least == min(one.held.total for one in every)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5])
+def test_parts_together_are_the_whole(parts):
+    job = JOBS["7b"]
+    whole = survey(job, 5)
+    pieces = [survey(job, 5, part, parts) for part in range(parts)]
+    assert joined(pieces, 5) == whole
+    assert all(piece.plans < whole.plans for piece in pieces) == (parts > 1)
+
+
+def test_a_part_without_a_plan_changes_nothing():
+    job = JOBS["7b"]
+    many = sum(1 for _ in in_order(job))
+    empty = survey(job, 5, part=many, parts=many + 1)
+    assert (empty.plans, empty.shortest, empty.least) == (0, 0.0, 0.0)
+    assert joined([survey(job, 5), empty], 5) == survey(job, 5)
+
+
+def test_a_plan_among_many_is_that_plan_alone():
+    job = JOBS["7b"]
+    for one in survey(job, 20).best:
+        alone = one_candidate(run_of(job, one.plan, one.training))
+        assert one.step == pytest.approx(alone.step, rel=1e-9)
+        assert one.held.total == pytest.approx(alone.held.total, rel=1e-9)
