@@ -1,12 +1,10 @@
 """Every plan of a job, by as many processes as there are processors: `engine plan --every`."""
 
 import multiprocessing
-import os
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 
-from engine.basis.units import Count, Seconds
+from engine.basis.units import Count
 from engine.run.plan_space import Job
 from engine.simulate.planner.survey import Survey, joined, survey
 
@@ -16,19 +14,17 @@ _PARTS: Count = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Every:
-    """All plans of a job, and how they were computed: by how many processes, in which time."""
+    """All plans of a job, and how many processes computed them."""
 
     found: Survey
     workers: Count
-    seconds: Seconds
 
 
 def every(job: Job, count: Count, workers: Count) -> Every:
     """Return all plans of a job; 0 workers are as many as there are processors."""
-    workers = workers or os.cpu_count() or 1
-    began = perf_counter()
+    workers = workers or multiprocessing.cpu_count()
     found = survey(job, count) if workers == 1 else _shared(job, count, workers)
-    return Every(found=found, workers=workers, seconds=perf_counter() - began)
+    return Every(found=found, workers=workers)
 
 
 def _shared(job: Job, count: Count, workers: Count) -> Survey:

@@ -74,7 +74,6 @@ def _counted(all_of: Every | None) -> dict[str, Any]:
             "shortest_step": found.shortest,
             "least_memory": found.least,
             "processes": all_of.workers,
-            "seconds": all_of.seconds,
         }
     }
 
@@ -89,11 +88,8 @@ def _census(all_of: Every | None) -> Iterator[str]:
         f"{found.plans:,} plans divide, {found.fit:,} of them fit. The shortest step of all is "
         f"{show(found.shortest, SECONDS)}, the least memory {show(found.least, BYTES)}."
     )
-    rate = round(found.plans / all_of.seconds, -2)
-    yield (
-        f"All were computed in {show(all_of.seconds, SECONDS)} by {all_of.workers} "
-        f"process{'' if all_of.workers == 1 else 'es'}: {rate:,.0f} plans per second."
-    )
+    several = "es" if all_of.workers > 1 else ""
+    yield f"All were computed, by {all_of.workers} process{several}."
 
 
 def _text(file: str) -> str:

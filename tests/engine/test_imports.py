@@ -20,6 +20,7 @@ LAYERS = (
     {"calculator", "estimate", "import_run", "read_trace"},
     {"draw"},
     {"form"},
+    {"plan_every"},
     {"calculators", "plan_run"},
     {"budget"},
     {"answer"},

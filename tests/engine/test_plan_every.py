@@ -14,16 +14,14 @@ def test_several_processes_find_what_one_finds():
     alone, together = every(job, 5, 1), every(job, 5, 3)
     assert together.found == alone.found
     assert (alone.workers, together.workers) == (1, 3)
-    assert together.seconds > 0
 
 
 def test_what_all_plans_are_is_told_behind_the_best(monkeypatch, capsys):
     assert run(REQUEST, monkeypatch, "--every", "--workers", "2") == 0
-    *_, counted, rate = capsys.readouterr().out.splitlines()
+    *_, counted, shared = capsys.readouterr().out.splitlines()
     assert "plans divide" in counted
     assert "of them fit" in counted
-    assert "by 2 processes" in rate
-    assert rate.endswith("plans per second.")
+    assert shared.endswith("by 2 processes.")
 
 
 def test_the_counts_are_plain_data_too(monkeypatch, capsys):
