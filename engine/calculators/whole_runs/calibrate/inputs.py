@@ -81,7 +81,7 @@ class Inputs:
             rows=8,
             placeholder="Paste what the script printed, a table of nccl-tests, lines of a training "
             "log, or several of them",
-            help="A log needs its job, under More inputs.",
+            help="A log needs its job, in the fields below.",
             check=check,
         ),
     ] = SAMPLES["made-up"].text
