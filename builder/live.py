@@ -18,13 +18,11 @@ from engine.basis.inputs import Field as Declaration
 from engine.basis.text import plain
 from engine.basis.views import (
     Bars,
-    Chart,
     Cite,
     Formula,
     Heatmap,
     Lines,
     Receipt,
-    Scene,
     Table,
     Timeline,
     Value,
@@ -176,10 +174,11 @@ def mark(live: Live) -> str:
 def sources_of(live: Live) -> dict[str, tuple[str, ...]]:
     """Return the sources of every output over all options, one chosen at a time.
 
-    An output that is a picture by default names none, whatever is chosen, and is not made.
+    An output that is neither a number nor a table by default names none, whatever is chosen, and is
+    not made: advice, for one, tries many other jobs.
     """
     calculator, views = calculators.load(live.name), live.views
-    silent = {name for name, view in views.items() if isinstance(view, Chart | Scene)}
+    silent = {name for name, view in views.items() if not isinstance(view, Value | Table)}
     found: dict[str, dict[str, None]] = {}
     for values in ({}, *_choices(calculator), *calculator.presets.values()):
         lazy = solved(calculator.name, make(calculator, values))
@@ -192,9 +191,9 @@ def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:
     found: list[dict[str, Scalar]] = []
     for name, field in calculator.fields.items():
         if isinstance(field, Choice):
-            found += [{name: option} for option in field.options]
+            found += [{**calculator.small, name: option} for option in field.options]
         elif isinstance(field, Switch):
-            found += [{name: True}, {name: False}]
+            found += [{**calculator.small, name: on} for on in (True, False)]
     return found
 
 

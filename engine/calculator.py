@@ -25,7 +25,11 @@ PACKAGE, LEAF = "engine.calculators", "calculator"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calculator:
-    """The declaration, read from the module once."""
+    """The declaration, read from the module once.
+
+    Attributes:
+        small: of a search, the inputs at which it is short; where every option is tried, these are.
+    """
 
     name: str
     title: str
@@ -38,6 +42,7 @@ class Calculator:
     presets: Mapping[str, Mapping[str, Scalar]]
     equations: tuple[Equation, ...]
     formerly: Mapping[str, str] = field(default_factory=dict)
+    small: Mapping[str, Scalar] = field(default_factory=dict)
 
     def compute(self, inputs: Any, only: Iterable[str] | None = None) -> dict[str, View]:  # noqa: ANN401
         """Return the views of its Inputs by name; `only` those named, if given."""
@@ -122,6 +127,7 @@ def load(name: str) -> Calculator:
         presets=getattr(module, "PRESETS", {}),
         equations=getattr(module, "EQUATIONS", ()),
         formerly=getattr(module, "FORMERLY", {}),
+        small=getattr(module, "SMALL", {}),
     )
 
 

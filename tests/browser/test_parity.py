@@ -22,7 +22,6 @@ pytestmark = pytest.mark.browser
 DIGITS = re.compile(r"\d+\.?\d{7,}")  # only long numbers: names and short ones stay text
 PATIENCE = 60_000  # milliseconds, of a machine that does much else
 # Searches of seconds: their defaults and presets stand for all.
-LONG = {"planner"}
 ASK = f"""async ([name, texts]) => {{
   const late = new Promise((_, no) => setTimeout(no, {4 * PATIENCE}, new Error("no answer")));
   const replies = [];
@@ -71,18 +70,18 @@ def requests(name: str) -> list[str]:
     for kind in ("spoken", "table", "csv"):
         everything[kind] = [key for key, view in outputs.items() if view["kind"] in charts]
     cases: list[dict[str, object]] = [{}]
-    if name not in LONG:
-        cases += [{key: end} for key, field in declared.fields.items() for end in extremes(field)]
+    ends = [{key: end} for key, field in declared.fields.items() for end in extremes(field)]
+    cases += [{**declared.small, **end} for end in ends]
     cases += [dict(preset) for preset in declared.presets.values()]
     chance = random.Random(name)
-    for _ in range(0 if name in LONG else 8):
+    for _ in range(8):
         case: dict[str, object] = {}
         for key, field in declared.fields.items():
             if isinstance(field, Number):
                 case[key] = field.at(chance.random())
             else:
                 case[key] = chance.choice(extremes(field))
-        cases.append(case)
+        cases.append({**case, **declared.small})
     found = [
         {"calculator": name, "values": {key: plain(value) for key, value in case.items()}}
         for case in cases

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import engine.answer
-from engine.basis.inputs import Choice, InputError
+from engine.basis.inputs import InputError, Number
 from engine.basis.text import plain, words
 from engine.basis.views import Advice, Challenge, Formula, Lines, Scene, Value
 from engine.calculator import field_of, load, names
@@ -84,18 +84,24 @@ def test_the_defaults_compute(name):
     assert default_views(name)
 
 
-LONG = {"planner"}
-
-
 @ALL
 def test_every_bound_and_every_option_alone_computes(name):
     calculator = load(name)
-    # A search of seconds is only solved, at the ends of its numbers.
-    looked_at = {"only": []} if name in LONG else {}
+    small = {key: plain(value) for key, value in calculator.small.items()}
     for key, field in calculator.fields.items():
-        for value in () if name in LONG and isinstance(field, Choice) else spread(field):
-            answered = reply({"calculator": name, "values": {key: plain(value)}, **looked_at})
+        for value in spread(field):
+            answered = reply({"calculator": name, "values": {**small, key: plain(value)}})
             assert answered["outputs"] is not None, f"{key} = {value}"
+
+
+@ALL
+def test_a_search_that_has_a_small_case_ends_at_every_bound_of_its_numbers(name):
+    calculator = load(name)
+    numbers = calculator.fields.items() if calculator.small else ()
+    for key, field in numbers:
+        for value in spread(field) if isinstance(field, Number) else ():
+            asked = {"calculator": name, "values": {key: plain(value)}, "only": []}
+            assert reply(asked)["outputs"] is not None, f"{key} = {value}"
 
 
 @ALL

@@ -16,6 +16,7 @@ from engine.simulate.planner.evaluate import run_of
 TITLE = "The planner"
 QUESTION = "Which plan is the fastest for my model on my GPUs, and why not another?"
 EQUATIONS = ()
+SMALL = {"world_size": 8}
 
 
 def solve(inputs: Inputs) -> Answer:
