@@ -62,8 +62,11 @@ class Memo:
         return after
 
     def kept(self) -> dict[str, tuple[str, bytes]]:
-        """Return what this build used, as it outlives the code that made it."""
-        return {name: self._kept[name] for name in self._used}
+        """Return what this build used, as it outlives the code that made it.
+
+        What was asked for and could not be made is not there.
+        """
+        return {name: self._kept[name] for name in self._used if name in self._kept}
 
     def save(self, path: Path) -> None:
         """Keep what this build used."""

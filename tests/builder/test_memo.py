@@ -32,6 +32,14 @@ def test_the_next_build_knows_what_this_one_used():
     assert counted(after, "old", "1") == ("old 1", 1)
 
 
+def test_what_could_not_be_made_is_not_kept():
+    memo = Memo()
+    with pytest.raises(ZeroDivisionError):
+        memo.get("a", "1", lambda: 1 // 0)
+    assert memo.get("b", "1", lambda: 2) == 2
+    assert list(memo.kept()) == ["b"]
+
+
 def test_a_kept_memory_is_read_again(tmp_path):
     memo = Memo()
     counted(memo, "a", "1")

@@ -13,6 +13,8 @@ from engine.form.run import inputs as run_inputs
 SECOND = "b_"
 # What is trained: the same for both plans.
 JOB = ("model", "sequence_length", "global_batch_size")
+# What was measured on the reader's cluster counts in whichever plan has its GPU.
+_MEASURED = ("own_constants",)
 _SHAPE = (
     "num_layers",
     "hidden_size",
@@ -28,7 +30,9 @@ _SHAPE = (
     "expert_ffn_hidden_size",
     "num_dense_layers",
 )
-PLAN = tuple(one.name for one in fields(run_inputs.Inputs) if one.name not in JOB + _SHAPE)
+PLAN = tuple(
+    one.name for one in fields(run_inputs.Inputs) if one.name not in JOB + _SHAPE + _MEASURED
+)
 # The page opens with a plan that needs less memory than the first, and is as fast.
 _OTHER: Mapping[str, Scalar] = {
     "tensor_parallel": 8,
@@ -71,7 +75,7 @@ def _all() -> Iterator[tuple[str, Any, Any]]:
     yield from map(_job, JOB)
     for name in PLAN:
         yield from _plan(name)
-    yield from map(_job, _SHAPE)
+    yield from map(_job, _SHAPE + _MEASURED)
 
 
 Inputs = make_dataclass("Inputs", list(_all()), frozen=True, slots=True, kw_only=True)
@@ -80,5 +84,7 @@ Inputs = make_dataclass("Inputs", list(_all()), frozen=True, slots=True, kw_only
 def inputs_of(inputs: Any, plan: str) -> run_inputs.Inputs:  # noqa: ANN401 (made above)
     """Return the inputs of plan "A" or "B" as those of one run."""
     prefix = SECOND if plan == "B" else ""
-    keys = {name: prefix + name for name in PLAN} | {name: name for name in JOB + _SHAPE}
+    keys = {name: prefix + name for name in PLAN} | {
+        name: name for name in JOB + _SHAPE + _MEASURED
+    }
     return run_inputs.Inputs(**{name: getattr(inputs, key) for name, key in keys.items()})

@@ -62,7 +62,6 @@ def test_numbers_of_the_script_are_no_rows_of_a_table():
 
 
 def test_mutated_texts_are_read_or_refused():
-    """A few hundred of the texts that `python -m tests.bench.fuzz` tries by the thousand."""
     chance = random.Random(5)
     texts = [sample.text for sample in SAMPLES.values()]
     refused = 0
