@@ -9,8 +9,8 @@ from engine.tiny.compressed import Compressed, Moment
 from engine.tiny.layout import OUTPUT, part_range
 
 _STEPS = 14
-_WIDTH, _HEIGHT = 640.0, 316.0
-_LEFT, _ROW, _TOP = 16.0, 100.0, 30.0
+_WIDTH, _HEIGHT = 640.0, 340.0
+_LEFT, _ROW, _TOP = 16.0, 108.0, 32.0
 _HALF = 34.0
 _ROWS = (
     ("wanted", "its gradient, and what it still owes", "c-gradients"),
@@ -44,7 +44,7 @@ def kept_back_scene(run: Compressed, *, feedback: bool) -> Scene:
 def _frame(
     at: int, moment: Moment, places: Sequence[int], largest: float, *, feedback: bool
 ) -> Frame:
-    shapes: list[Shape] = [text("step", _WIDTH - 8, 18, 17, f"step {at + 1}", "end")]
+    shapes: list[Shape] = [text("step", _WIDTH - 8, 22, 21, f"step {at + 1}", "end")]
     for row, (name, words, color) in enumerate(_ROWS):
         numbers = [getattr(moment, name)[i] for i in places]
         middle = _TOP + row * _ROW + 20 + _HALF
@@ -52,7 +52,7 @@ def _frame(
             words = "its gradient"
         if name == "left" and not feedback:
             words = "lost"
-        shapes.append(text(f"{name} words", _LEFT, middle - _HALF - 6, 16, words, "start"))
+        shapes.append(text(f"{name} words", _LEFT, middle - _HALF - 6, 21, words, "start"))
         shapes.append(_line(f"{name} zero", middle))
         shapes.append(_bars(name, numbers, middle, largest, color))
     count = sum(1 for i in places if moment.sent[i])

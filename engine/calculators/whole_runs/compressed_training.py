@@ -178,7 +178,7 @@ def _curve(result: Result) -> Lines:
     rows = (
         ("whole", "everything sent", result.whole, "gradients", True),
         ("plain", "the rest thrown away", result.plain, "communication", False),
-        ("fed", "the rest kept: error feedback", result.fed, "parameters", False),
+        ("fed", "the rest kept", result.fed, "parameters", False),
     )
     most = max(max(run.losses) for _, _, run, _, _ in rows)
     return Lines(
