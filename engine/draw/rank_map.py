@@ -1,6 +1,6 @@
 """The map of ranks as a scene: GPUs in their nodes, one frame per axis with its groups."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -96,6 +96,10 @@ def grid_of(mesh: Mesh) -> Grid:
     return best
 
 
+# A first frame that shows so much of what the fullest does is not empty.
+_FULL = 0.8
+
+
 def map_scene(
     mesh: Mesh,
     chosen: Count,
@@ -148,9 +152,16 @@ def map_scene(
         width=WIDTH,
         height=round(grid.height + 26, 1),
         frames=tuple(frames),
+        opening=_opening(frames),
         caption="Point at a GPU: what lights up belongs to one of its groups. Step through the "
         "axes, or play.",
     )
+
+
+def _opening(frames: Sequence[Frame]) -> Count:
+    """Return the first frame, the groups of one GPU, unless that shows far less than another."""
+    shown = [sum(one.attributes.get("opacity") != "0" for one in each.shapes) for each in frames]
+    return 0 if shown[0] > _FULL * max(shown) else shown.index(max(shown))
 
 
 def _box(boxes_of: tuple[str, Count], node: Count) -> str:
