@@ -44,7 +44,7 @@ def ends(tell: Teller, result: Result) -> Lines:
             ),
             Series(
                 key="formula",
-                label="normal, mean and spread by formula",
+                label="by formula",
                 x=grid,
                 y=tuple(_ended(time, result) for time in grid),
                 color="muted",
@@ -55,7 +55,8 @@ def ends(tell: Teller, result: Result) -> Lines:
             Rule(key="mean", label=tell.say("mean: {wall}"), axis="x", at=result.wall),
             Rule(key="nine", label=tell.say("9 in 10: {promised}"), axis="x", at=result.promised),
         ),
-        caption="Luck alone. The error of the predicted step comes on top, and is often larger.",
+        caption="Luck alone. The error of the predicted step comes on top, and is often larger. "
+        "Dashed: a normal curve with the mean and the spread that formulas give.",
     )
 
 
