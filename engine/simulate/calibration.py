@@ -229,8 +229,8 @@ def _collectives(
         errors = (log(one.time / time_of(one, exp(place))) for one in large)
         return sum(huber(error) for error in errors)
 
-    place = least(misfit, log(0.005), log(2.0))
-    share = exp(place)
+    # A minimum is flat: beyond half of a number's digits its place is noise.
+    share = float(f"{exp(least(misfit, log(0.005), log(2.0))):.6g}")
     errors = [log(one.time / time_of(one, share)) for one in large]
     error = hypot(sqrt(sum(e * e for e in errors) / len(errors)) / sqrt(len(errors)), LEAST_ERROR)
     points = [

@@ -21,7 +21,9 @@ pytestmark = pytest.mark.browser
 
 DIGITS = re.compile(r"\d+\.?\d{7,}")  # only long numbers: names and short ones stay text
 PATIENCE = 60_000  # milliseconds, of a machine that does much else
-# Searches of seconds: their defaults and presets stand for all.
+# A training at a rate at which the loss jumps multiplies what a last bit of an exponential makes:
+# after 48 steps the fifth digit is the last that is the same everywhere. Four are printed.
+UNSTEADY = {"compressed_training": 1e-5}
 ASK = f"""async ([name, texts]) => {{
   const late = new Promise((_, no) => setTimeout(no, {4 * PATIENCE}, new Error("no answer")));
   const replies = [];
@@ -93,7 +95,7 @@ def requests(name: str) -> list[str]:
     return [json.dumps(one) for one in found]
 
 
-def alike(one: str, other: str) -> bool:
+def alike(one: str, other: str, within: float = 2e-9) -> bool:
     """Whether two replies are the same, but for a number's tenth digit.
 
     Logarithms and powers come from two mathematical libraries and may differ in their last bit; a
@@ -103,7 +105,7 @@ def alike(one: str, other: str) -> bool:
         return True
     texts = [DIGITS.sub("#", text) for text in (one, other)]
     numbers = [[float(digits) for digits in DIGITS.findall(text)] for text in (one, other)]
-    return texts[0] == texts[1] and numbers[0] == pytest.approx(numbers[1], rel=2e-9)
+    return texts[0] == texts[1] and numbers[0] == pytest.approx(numbers[1], rel=within)
 
 
 def test_only_the_tenth_digit_may_differ():
@@ -116,4 +118,4 @@ def test_only_the_tenth_digit_may_differ():
 def test_the_browser_and_the_terminal_give_the_same_bytes(live: Page, name: str):
     asked = requests(name)
     for text, reply in zip(asked, live.evaluate(ASK, [name, asked]), strict=True):
-        assert alike(reply, answer(text)), text
+        assert alike(reply, answer(text), UNSTEADY.get(name, 2e-9)), text
