@@ -138,7 +138,8 @@ def rl_step(setup: Setup, mode: Mode) -> RlStep:
         training=training,
         update=update,
         total=total,
-        idle=max(0.0, 1 - busy / (setup.world_size * total)),
+        # A sum of times leaves rounding behind; that is no idleness.
+        idle=max(0.0, round(1 - busy / (setup.world_size * total), 12)),
         tail=0.0 if mode == "stream" else ends[-1] - ends[len(ends) // 2],
         stale={"colocated": 0, "separate": 0, "one_step_off": 1}.get(mode, _versions(setup, total)),
         tokens=tokens,

@@ -36,7 +36,24 @@ export async function find(wanted, most) {
   const pagefind = await load();
   const { results } = wanted ? await pagefind.search(wanted) : { results: [] };
   const hits = await Promise.all(results.slice(0, most).map((result) => result.data()));
-  return { hits, count: results.length };
+  const right = hits.filter((hit) => answers(hit, wanted));
+  return { hits: right, count: right.length < hits.length ? right.length : results.length };
+}
+
+const LETTERS = 3;
+
+/** Where no page has a word, the index goes on with its first letter, which asks for nothing. */
+function answers(hit, wanted) {
+  const asked = split(wanted);
+  const excerpts = [hit.excerpt, ...hit.sub_results.map((part) => part.excerpt)];
+  const found = excerpts.flatMap((text) => [...text.matchAll(/<mark>([^<]*)</g)].flatMap(([, word]) => split(word)));
+  const begins = (word) => asked.some((one) => word.startsWith(one.slice(0, LETTERS)));
+  return !found.length || found.some(begins);
+}
+
+/** @param {string} text @returns {string[]} its words */
+function split(text) {
+  return text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }
 
 /** A hit and the places in it that answer best. @param {HTMLTemplateElement} shape of a row */
