@@ -12,7 +12,7 @@ from tests.each import each
 
 pytestmark = pytest.mark.browser
 MOST = 250_000  # bytes, compressed as a host sends them
-# Above it, and not to grow: one page reads configurations, logs and traces of every kind; the others
+# Above it, and not to grow: one page reads configurations, logs and traces of all kinds; the others
 # are three labs over the model of a step, which now takes constants that readers measured.
 ABOVE = {
     "guides/bring-your-own-job/": 406_000,

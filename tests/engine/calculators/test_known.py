@@ -15,15 +15,22 @@ STEP = "engine/simulate/step_time.py"
 # What the model of a step also serves, and why no step is predicted there.
 NO_STEP = {
     "async_tensor": "plays one layer",
+    "calibrate": "shows a range of its own, narrowed by what was measured",
     "bucket_napkin": "prices the buckets of one backward pass",
     "claims_checked": "checks what published texts say of collectives and schedules",
     "document_packing": "plays the attention of one layer",
     "deepspeed_linter": "prices the communication that a file asks for",
     "elasticities": "tells by how much a step changes",
     "hybrid_measured": "shows each prediction beside what was measured of that very run",
+    "memory_check": "compares what a GPU holds",
+    "muon_lab": "tells the part of the optimizer, against the step",
     "published_runs": "shows each prediction beside what was measured of that very run",
     "recompute_measured": "shows one layer beside what was measured of it",
+    "rollout_lab": "plays a step of which training is one part, beside what was measured",
+    "rollout_memory": "counts what a GPU holds",
+    "run_forecast": "gives the days the range of the step",
     "shard_width": "counts what a GPU keeps and a node sends",
+    "wire_types": "tells by which share a step becomes shorter",
     "tensor_measured": "shows by how much throughput falls, beside what was measured",
 }
 SIMULATED = (
