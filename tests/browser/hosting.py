@@ -24,9 +24,8 @@ class Host(http.server.ThreadingHTTPServer):
         self.taken.append(taken)
         return taken, address
 
-    def server_close(self) -> None:
+    def hang_up(self) -> None:
         """Close what a browser opened in advance as well, which a thread would still answer."""
-        super().server_close()
         for one in self.taken:
             with contextlib.suppress(OSError):  # closed already
                 one.shutdown(socket.SHUT_RDWR)
@@ -37,8 +36,8 @@ class Host(http.server.ThreadingHTTPServer):
 
 
 @contextmanager
-def hosting(handler: Callable[..., Any]) -> Iterator[int]:
-    """Serve on 127.0.0.1; yield the port."""
+def hosting(handler: Callable[..., Any], *, hangs_up: bool = False) -> Iterator[int]:
+    """Serve on 127.0.0.1; yield the port. What `hangs_up` answers nobody after its block."""
     with Host(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
@@ -47,3 +46,5 @@ def hosting(handler: Callable[..., Any]) -> Iterator[int]:
         finally:
             server.shutdown()
             thread.join()
+            if hangs_up:
+                server.hang_up()

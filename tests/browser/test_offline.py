@@ -88,7 +88,7 @@ def test_without_a_network_an_unknown_page_gives_way_to_the_list_of_what_is_kept
 ):
     handler = functools.partial(Handler, directory=str(site))
     context = browser.new_context(viewport=WINDOW)
-    with hosting(handler) as port:
+    with hosting(handler, hangs_up=True) as port:
         home = f"http://127.0.0.1:{port}{SUB_PATH}"
         page = context.new_page()
         page.goto(home + "reference/glossary/")
