@@ -29,7 +29,7 @@ from engine.basis.views import (
     View,
 )
 from engine.calculator import Calculator, make
-from engine.form.imported.places import PLACES
+from engine.form.imported.places import taken
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
@@ -134,7 +134,7 @@ def read_alone(name: str) -> tuple[Live, list[Problem]]:
         views=views,
         equations=calculator.equations,
         sources={},
-        job=PLACES[name].names if name in PLACES else (),
+        job=taken(name, calculator.fields),
     )
     return live, [Problem(source(name), 1, message) for message in _wrong(live)]
 

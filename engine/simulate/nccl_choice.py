@@ -5,7 +5,7 @@ a reduce-scatter and an all-gather the fastest of them is what a step is charged
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.catalog.accelerators import ACCELERATORS
@@ -14,22 +14,14 @@ from engine.catalog.transports import LAUNCH, NVLINK
 from engine.formulas import transfer_time
 from engine.formulas.bandwidth import Operation, bus_bandwidth
 from engine.formulas.transfer_time import ramp, ring_latency, send_time, tree_latency
-from engine.run.parallelism import Cluster, Training
-from engine.run.parallelism import Transport as Name
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Training
 from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.rank import Group, Rank, group_of, rank_of
 
 HALVES = ("all_gather", "reduce_scatter")
 # For what is modelled of a group nothing of the training matters.
 _ANY = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
-_EFA: Mapping[str, Name] = {
-    "p4d": "efa-v1",
-    "p4de": "efa-v1",
-    "p5": "efa-v2",
-    "p5en": "efa-v3",
-    "p6-b200": "efa-v4",
-    "p6-b300": "efa-v4",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +43,6 @@ class Place:
     pcie: Bandwidth
 
 
-def transport_of(machine: str) -> Name:
-    """Return how messages travel between such machines."""
-    ethernet = NODES[machine].network in ("roce", "ethernet")
-    return _EFA.get(machine, "roce" if ethernet else "infiniband")
-
-
 def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0) -> Place:
     """Return where a collective of `ranks` ranks runs; 0 nodes: as few as hold them.
 
@@ -68,13 +54,7 @@ def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0) -> Pla
     """
     node = NODES[machine]
     gpu = ACCELERATORS[node.gpu]
-    cluster = Cluster(
-        gpu=gpu,
-        gpus_per_node=node.gpus_per_node,
-        nics_per_node=ports or node.nics_per_node,
-        nic_bandwidth=node.nic_bandwidth,
-        transport=transport_of(machine),
-    )
+    cluster = replace(cluster_of(machine), nics_per_node=ports or node.nics_per_node)
     rank = rank_of(cluster, _ANY)
     group = group_of(rank, ranks, 1)
     if nodes and nodes != group.nodes:

@@ -4,21 +4,19 @@ from dataclasses import dataclass, replace
 from math import exp, log
 
 from engine.basis.units import Bandwidth, Count, FlopRate, Ratio, Seconds
-from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import NODES
 from engine.catalog.own_constants import OwnConstants, pace_key
 from engine.catalog.unseen_errors import CLASSES
 from engine.formulas.bandwidth import bus_bandwidth
 from engine.run.logs.calibration import TimedCollective, Timings
 from engine.run.logs.cluster_text import ClusterText
-from engine.run.parallelism import Cluster
 from engine.run.run import Run
 from engine.simulate.calibration import Calibration
 from engine.simulate.explained import explained, pull
 from engine.simulate.levers import step_of
 from engine.simulate.log_check import check_log
 from engine.simulate.nccl_check import Given, check_nccl, machine_of
-from engine.simulate.nccl_choice import HALVES, transport_of
+from engine.simulate.nccl_choice import HALVES
 from engine.simulate.step_range import classes_of
 
 
@@ -37,18 +35,6 @@ def machine_in(text: ClusterText) -> str:
     if text.nccl and text.nccl.table:
         devices.append(text.nccl.table.device)
     return next((found for found in map(machine_of, devices) if found), "")
-
-
-def cluster_of(machine: str) -> Cluster:
-    """Return machines of the catalog as a cluster."""
-    node = NODES[machine]
-    return Cluster(
-        gpu=ACCELERATORS[node.gpu],
-        gpus_per_node=node.gpus_per_node,
-        nics_per_node=node.nics_per_node,
-        nic_bandwidth=node.nic_bandwidth,
-        transport=transport_of(machine),
-    )
 
 
 def timings_of(text: ClusterText, machine: str) -> Timings:

@@ -10,6 +10,7 @@ from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BYTES, COUNT, GPU_TIME, Bytes, Count, GpuTime, Share
 from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.catalog.models import MODELS
+from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
 from engine.form.run.known import known
 from engine.form.run.repair import run_of
@@ -52,6 +53,7 @@ class Inputs:
         str,
         Choice(label="Ports of 400 Gb/s per node", options={n: n for n in ("1", "2", "4", "8")}),
     ] = "8"
+    own_constants: OwnConstants = ""
 
 
 def _told(label: str, note: str, color: str) -> Told:
@@ -88,6 +90,7 @@ def _plan(inputs: Inputs, tensor: Count, stages: Count) -> Modeled:
         RunInputs(
             model=inputs.model,
             nics_per_node=int(inputs.nics_per_node),
+            own_constants=inputs.own_constants,
             world_size=tensor * stages,
             tensor_parallel=tensor,
             pipeline_parallel=stages,

@@ -24,6 +24,7 @@ from engine.basis.units import (
 from engine.basis.views import Badge, Challenge, Code, Condition, Scene
 from engine.draw.grip import Grip
 from engine.draw.layer_cut import Row, cut_strip, layer_width
+from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
 from engine.form.run.known import known
 from engine.form.run.repair import run_of
@@ -82,6 +83,7 @@ class Inputs:
     shift_5: Annotated[int, _shift(5)] = 0
     shift_6: Annotated[int, _shift(6)] = 0
     shift_7: Annotated[int, _shift(7)] = 0
+    own_constants: OwnConstants = ""
 
 
 _HELD = "Four replicas; Megatron, bf16, ZeRO-1, 1F1B, nodes of 8 H100."
@@ -150,6 +152,7 @@ def _plan(inputs: Inputs) -> Modeled:
     run, _ = run_of(
         RunInputs(
             model=inputs.model,
+            own_constants=inputs.own_constants,
             world_size=4 * tensor * stages,
             tensor_parallel=tensor,
             pipeline_parallel=stages,

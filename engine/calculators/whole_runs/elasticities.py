@@ -8,6 +8,7 @@ from engine.basis.inputs import PERCENT, Choice, Number
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Share
 from engine.basis.views import Badge, Bar, Bars, Segment
+from engine.form.fields import OwnConstants
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES, as_run
 from engine.form.levers.inputs import Inputs as Job
 from engine.simulate.elasticity import PARTS, gain_of, gain_of_gpus
@@ -42,6 +43,7 @@ class Inputs:
     more: Annotated[float, Number(label="More by", unit=PERCENT, low=0.01, high=1.0, step=0.01)] = (
         0.1
     )
+    own_constants: OwnConstants = ""
 
 
 def _told(part: str) -> Told:
@@ -92,6 +94,7 @@ def solve(inputs: Inputs) -> Result:
         world_size=inputs.world_size,
         tensor_parallel=inputs.tensor_parallel,
         pipeline_parallel=inputs.pipeline_parallel,
+        own_constants=inputs.own_constants,
     )
     run, _ = as_run(job)
     twice, _ = as_run(replace(job, world_size=2 * run.plan.world_size))

@@ -9,10 +9,11 @@ from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BYTES, OPERATIONS, SECONDS, Bytes, Count, Ratio, Seconds
 from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
-from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
-from engine.run.parallelism import Cluster, Plan, Training
+from engine.form.fields import OwnConstants
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Plan, Training
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.muon_slices import MODES, Slices, TensorMode, slices
 from engine.simulate.orthogonal_work import Shape, pools_of
@@ -67,6 +68,7 @@ class Inputs:
     machine: Annotated[
         str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})
     ] = "dgx-h100"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +94,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the time and the bytes of every mode."""
-    node = NODES[inputs.machine]
-    cluster = Cluster(
-        gpu=ACCELERATORS[node.gpu],
-        gpus_per_node=node.gpus_per_node,
-        nics_per_node=node.nics_per_node,
-        nic_bandwidth=node.nic_bandwidth,
-    )
+    cluster = cluster_of(inputs.machine, inputs.own_constants)
     rank = rank_of(cluster, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024))
     ranks = inputs.tensor_parallel
     shapes = pools_of(MODELS[inputs.model], Plan(world_size=1))[0].shapes

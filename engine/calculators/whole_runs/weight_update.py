@@ -8,9 +8,9 @@ from engine.basis.inputs import GBYTES_PER_SECOND, Choice, Number
 from engine.basis.told import Symbol, Teller, Told, Views
 from engine.basis.units import GB, SECONDS, Bandwidth, Bytes, Count, Parameters, Ratio, Seconds
 from engine.basis.views import Axis, Bar, Bars, Segment
-from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.form.fields import OwnConstants
 from engine.formulas.parameters import total_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.formulas.weight_update import (
@@ -20,7 +20,8 @@ from engine.formulas.weight_update import (
     one_sender_time,
     shared_sending_time,
 )
-from engine.run.parallelism import Cluster, Training
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Training
 from engine.simulate.generation import HALF
 from engine.simulate.rank import group_of, rank_of
 
@@ -77,6 +78,7 @@ class Inputs:
         ),
         Symbol("S"),
     ] = 20 * GB
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +110,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the time of every way."""
-    node = NODES[inputs.machine]
-    cluster = Cluster(
-        gpu=ACCELERATORS[node.gpu],
-        gpus_per_node=node.gpus_per_node,
-        nics_per_node=node.nics_per_node,
-        nic_bandwidth=node.nic_bandwidth,
-    )
+    cluster = cluster_of(inputs.machine, inputs.own_constants)
     rank = rank_of(cluster, Training(micro_batch_size=1, global_batch_size=1, sequence_length=1024))
     size, engine = total_parameters(MODELS[inputs.model]), int(inputs.engine)
     world = inputs.trainers + inputs.generating

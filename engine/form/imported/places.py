@@ -1,12 +1,14 @@
 """Which calculators take a job, where they are, and the values of a job that each has."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
 
 from engine.basis.text import plain
 from engine.basis.units import Count
+from engine.catalog.nodes import NODES
 from engine.form.run.given import expressible, inputs_of
 from engine.form.run.inputs import CUSTOM, Inputs
+from engine.run.machines import cluster_of
 from engine.run.parallelism import data_parallel, num_microbatches
 from engine.run.run import Run
 
@@ -103,6 +105,35 @@ PLACES: Mapping[str, Place] = {
     ),
 }
 
+# What these take of a job that was read elsewhere. No link leads there with a job.
+_SHORT = (
+    *_STEP,
+    "precision",
+    "framework",
+    _OWN,
+)
+_TAKEN: Mapping[str, tuple[str, ...]] = {
+    "fabric_compare": _SHORT,
+    "log_check": _SHORT,
+    "memory_check": _SHORT,
+    "trace_check": _SHORT,
+    "wire_types": _SHORT,
+    "planner": ("model", "gpu", "world_size", "sequence_length", "global_batch_size", _OWN),
+}
+# Of a cluster alone: its GPU or its machine, and what was measured there.
+_CLUSTER = ("gpu", "machine", _OWN)
+
+
+def taken(name: str, inputs: Collection[str]) -> tuple[str, ...]:
+    """Return the inputs of a calculator that a kept job fills.
+
+    Of a calculator that asks for no whole job, but takes constants: its cluster alone.
+    """
+    if name in PLACES:
+        return PLACES[name].names
+    names = _TAKEN.get(name, _CLUSTER if _OWN in inputs else ())
+    return tuple(one for one in names if one in inputs)
+
 
 def job_values(run: Run) -> dict[str, str]:
     """Return what a run says as texts of an address, by the names of the inputs that take it."""
@@ -114,9 +145,17 @@ def job_values(run: Run) -> dict[str, str]:
             del found[name]
     if not inputs.own_constants:
         del found["own_constants"]
+    if machine := _machine(run):
+        found["machine"] = machine
     ranks: Count = data_parallel(run.plan)
     batches = num_microbatches(run.plan, run.training)
     return found | {"data_parallel": plain(ranks), "num_microbatches": plain(batches)}
+
+
+def _machine(run: Run) -> str:
+    """Return the machines that are the run's cluster; empty where the catalog has none."""
+    bare = replace(run.cluster, own=None, price_per_hour=0.0, oversubscription=1.0)
+    return next((key for key in NODES if cluster_of(key) == bare), "")
 
 
 # These have a field for all that a run of the form says, the shape of a model included.

@@ -12,9 +12,10 @@ from engine.catalog.measured_kernels import MEASURED
 from engine.form.nccl_samples import SAMPLES
 from engine.run.logs.calibration import Timings, read_calibration
 from engine.run.logs.cluster_text import read_cluster_text
+from engine.run.machines import cluster_of
 from engine.simulate.calibration import UNDER_POWER, calibrate, fit_products
 from engine.simulate.made_up_timings import CLUSTER, KNOWN, made_up, timings
-from engine.simulate.own_cluster import cluster_of, machine_in, timings_of
+from engine.simulate.own_cluster import machine_in, timings_of
 from tests.each import each
 
 NAMES = [field.name for field in fields(Achieved)]

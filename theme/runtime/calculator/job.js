@@ -16,6 +16,7 @@ export function carryJob(find) {
   document.addEventListener("click", (event) => {
     const button = target(event, "[data-use-job]");
     if (button) use(button, find, event);
+    if (target(event, "[data-forget-job]")) forget();
   });
 }
 
@@ -23,11 +24,18 @@ export function carryJob(find) {
 function offer() {
   const name = kept(TITLE);
   for (const line of all("[data-own-job]")) {
-    line.hidden = !kept(NAME);
+    line.hidden = !(kept(NAME) ?? "").includes("ownCluster" in line.dataset ? OWN : "=");
     const [said, read] = all("[data-job-said], [data-job-read]", line);
     if (name && said) write(said, "textContent", filled(said.dataset.jobSaid ?? "", { name }));
     for (const [one, shown] of [[said, name], [read, !name]]) if (one) one.hidden = !shown;
   }
+}
+
+/** A calculator that has it keeps its numbers: Reset brings back the catalog's. */
+function forget() {
+  keep(NAME, "");
+  keep(TITLE, "");
+  offer();
 }
 
 /** Keep the job of a page that reads one, as soon as it is the reader's own. */

@@ -183,7 +183,7 @@ function rename(made, state) {
 
 /** The inputs of this calculator that stand for a job. @returns {string[]} */
 function jobNames() {
-  return parsed(all(`[data-use-job][data-of="${calculator.name}"]`)[0]?.dataset.useJob) ?? [];
+  return parsed(all(`[data-whole][data-of="${calculator.name}"]`)[0]?.dataset.useJob) ?? [];
 }
 
 /** @param {State} state */

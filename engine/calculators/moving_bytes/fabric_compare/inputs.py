@@ -6,6 +6,7 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number
 from engine.basis.told import Told
 from engine.basis.units import HOUR, Price, Ratio, Seconds
+from engine.form.fields import OwnConstants
 from engine.form.price import PRICE
 from engine.form.short_job import (
     ContextParallel,
@@ -67,6 +68,7 @@ class Inputs:
         Number(label="B: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT, symbol="w"),
     ] = 1.0
     price: Annotated[float, replace(PRICE, label="A: price of a GPU", symbol="q")] = 2 / HOUR
+    own_constants: OwnConstants = ""
 
 
 def _told(label: str, note: str = "", color: str = "ink", symbol: str = "") -> Told:

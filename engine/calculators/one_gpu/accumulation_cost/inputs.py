@@ -9,6 +9,8 @@ from engine.basis.told import Symbol
 from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.own_constants import parse
+from engine.form.fields import OwnConstants
 from engine.run.parallelism import Cluster
 from engine.simulate.accumulation import Step
 
@@ -77,6 +79,7 @@ class Inputs:
             help="One way; nodes of 8 GPUs.",
         ),
     ] = 400 * Gbit
+    own_constants: OwnConstants = ""
 
 
 def step_of(inputs: Inputs, scheme: str = "", count: int = 0) -> Step:
@@ -88,6 +91,7 @@ def step_of(inputs: Inputs, scheme: str = "", count: int = 0) -> Step:
             gpus_per_node=8,
             nics_per_node=8,
             nic_bandwidth=inputs.port,
+            own=parse(inputs.own_constants),
         ),
         ranks=inputs.world_size,
         sequence_length=inputs.sequence_length,

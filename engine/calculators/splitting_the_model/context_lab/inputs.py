@@ -6,10 +6,11 @@ from typing import Annotated, cast
 
 from engine.basis.inputs import Choice, Number, Scalar
 from engine.basis.units import Count
-from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
-from engine.run.parallelism import Cluster, Plan, Recompute, Training
+from engine.form.fields import OwnConstants
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Plan, Recompute, Training
 from engine.simulate.context_job import ContextJob
 
 _MODELS = ("llama-3-8b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
@@ -140,6 +141,7 @@ class Inputs:
             advanced=True,
         ),
     ] = "none"
+    own_constants: OwnConstants = ""
 
 
 def _model(inputs: Inputs) -> Model:
@@ -148,17 +150,6 @@ def _model(inputs: Inputs) -> Model:
         return model
     count = model.num_attention_heads if inputs.heads == "all" else 1
     return replace(model, num_key_value_heads=count)
-
-
-def _cluster(machine: str) -> Cluster:
-    node = NODES[machine]
-    return Cluster(
-        gpu=ACCELERATORS[node.gpu],
-        gpus_per_node=node.gpus_per_node,
-        nics_per_node=node.nics_per_node,
-        nic_bandwidth=node.nic_bandwidth,
-        transport="roce" if node.network == "roce" else "infiniband",
-    )
 
 
 def job_of(inputs: Inputs, ranks: Count = 0, length: Count = 0) -> ContextJob:
@@ -174,7 +165,7 @@ def job_of(inputs: Inputs, ranks: Count = 0, length: Count = 0) -> ContextJob:
         pieces = 1
     return ContextJob(
         model=model,
-        cluster=_cluster(inputs.machine),
+        cluster=cluster_of(inputs.machine, inputs.own_constants),
         plan=Plan(
             world_size=tensor * context * stages * inputs.data_parallel,
             tensor_parallel=tensor,

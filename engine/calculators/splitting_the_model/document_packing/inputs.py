@@ -7,11 +7,11 @@ from typing import Annotated, cast
 from engine.basis.inputs import PERCENT, Choice, Number, Switch
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Seconds, Share
-from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.nodes import NODES
+from engine.form.fields import OwnConstants
 from engine.formulas.amdahl import amdahl
-from engine.run.parallelism import Cluster, Plan, Training
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Plan, Training
 from engine.simulate.attention_masks import imbalance
 from engine.simulate.context_job import ContextJob, layer_without
 from engine.simulate.packing import Cut, Packed, Packing, arrived, balanced, rank_pairs
@@ -84,6 +84,7 @@ class Inputs:
         ),
     ] = 0.08
     seed: Annotated[int, Number(label="Seed", low=1, high=100, whole=True, advanced=True)] = 1
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,17 +157,11 @@ def _sequences(inputs: Inputs) -> Packed:
 
 
 @lru_cache(maxsize=32)
-def _layer(model: str, ranks: Count) -> tuple[Seconds, Seconds]:
+def _layer(model: str, ranks: Count, own: str) -> tuple[Seconds, Seconds]:
     """Return a layer without its attention, and the attention of a full causal mask, even."""
-    node = NODES["dgx-h100"]
     job = ContextJob(
         model=MODELS[model],
-        cluster=Cluster(
-            gpu=ACCELERATORS[node.gpu],
-            gpus_per_node=node.gpus_per_node,
-            nics_per_node=node.nics_per_node,
-            nic_bandwidth=node.nic_bandwidth,
-        ),
+        cluster=cluster_of("dgx-h100", own),
         plan=Plan(
             world_size=_TENSOR * ranks,
             tensor_parallel=_TENSOR,
@@ -187,7 +182,7 @@ def solve(inputs: Inputs) -> Result:
     mean = sum(whole) / len(whole) / ranks
     busy = [max(one) for one in pairs]
     slowest = max(range(len(busy)), key=lambda index: busy[index])
-    rest, core = _layer(inputs.model, ranks)
+    rest, core = _layer(inputs.model, ranks, inputs.own_constants)
     full = LENGTH * (LENGTH + 1) / 2 / ranks
     layer, even = (rest + core * count / full for count in (busy[slowest], mean))
     return Result(

@@ -6,11 +6,12 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Ratio, Seconds
-from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS, Model, num_sparse_layers
 from engine.catalog.nodes import NODES
+from engine.form.fields import OwnConstants
 from engine.formulas.experts import exchange_bytes, hot_rank_load
-from engine.run.parallelism import Cluster, Plan, Training
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Plan, Training
 from engine.simulate.expert_exchange import Exchanged, Routes, exchanged
 from engine.simulate.product_time import GROUPED, layer_products
 from engine.simulate.rank import Group, Rank, group_of, rank_of
@@ -81,6 +82,7 @@ class Inputs:
             help="So many times as many tokens as the mean ask for it; 1: all alike.",
         ),
     ] = 1.0
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,14 +200,8 @@ def ranks_of(inputs: Inputs) -> Count:
 
 def job_of(inputs: Inputs) -> Job:
     """Return the exchange of a layer, forward."""
-    model, node = MODELS[inputs.model], NODES[inputs.machine]
-    cluster = Cluster(
-        gpu=ACCELERATORS[node.gpu],
-        gpus_per_node=node.gpus_per_node,
-        nics_per_node=node.nics_per_node,
-        nic_bandwidth=node.nic_bandwidth,
-    )
-    rank = rank_of(cluster, _training(inputs))
+    model = MODELS[inputs.model]
+    rank = rank_of(cluster_of(inputs.machine, inputs.own_constants), _training(inputs))
     group = group_of(rank, ranks_of(inputs), 1, "expert")
     routes = Routes(
         copies=model.experts_per_token, joined=inputs.way == "nodes", most=inputs.nodes_limit

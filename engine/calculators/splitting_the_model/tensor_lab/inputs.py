@@ -8,7 +8,7 @@ from engine.basis.inputs import GBITS, Choice, Number, Scalar, Switch
 from engine.basis.units import Count, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.fields import GpusPerNode, kernel_efficiency
+from engine.form.fields import GpusPerNode, OwnConstants, kernel_efficiency
 from engine.form.run.inputs import Inputs as RunInputs
 
 OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
@@ -97,6 +97,7 @@ class Inputs:
         float,
         kernel_efficiency("Only for the ratio; the times of a step come from the step model."),
     ] = 0.5
+    own_constants: OwnConstants = ""
 
 
 def run_inputs(inputs: Inputs, tensor: Count) -> RunInputs:
@@ -107,6 +108,7 @@ def run_inputs(inputs: Inputs, tensor: Count) -> RunInputs:
         gpus_per_node=inputs.gpus_per_node,
         nics_per_node=inputs.nics_per_node,
         nic_bandwidth=inputs.nic_bandwidth,
+        own_constants=inputs.own_constants,
         world_size=tensor * inputs.pipeline_parallel * inputs.data_parallel,
         tensor_parallel=tensor,
         pipeline_parallel=inputs.pipeline_parallel,

@@ -9,7 +9,9 @@ from engine.basis.units import Bytes, Count, Ratio, Seconds, TokenRate
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
-from engine.run.parallelism import Cluster, Training
+from engine.form.fields import OwnConstants
+from engine.run.machines import cluster_of
+from engine.run.parallelism import Training
 from engine.simulate.generation import (
     Generated,
     Serving,
@@ -60,6 +62,7 @@ class Inputs:
     machine: Annotated[
         str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})
     ] = "dgx-h100"
+    own_constants: OwnConstants = ""
 
 
 def _told(label: str, note: str, color: str) -> Told:
@@ -129,13 +132,7 @@ def _training(inputs: Inputs) -> Training:
 
 def serving_of(inputs: Inputs) -> Serving:
     """Return what is served on what."""
-    node = NODES[inputs.machine]
-    cluster = Cluster(
-        gpu=ACCELERATORS[node.gpu],
-        gpus_per_node=node.gpus_per_node,
-        nics_per_node=node.nics_per_node,
-        nic_bandwidth=node.nic_bandwidth,
-    )
+    cluster = cluster_of(inputs.machine, inputs.own_constants)
     return Serving(
         model=MODELS[inputs.model],
         rank=rank_of(cluster, _training(inputs)),

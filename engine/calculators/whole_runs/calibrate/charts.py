@@ -238,7 +238,7 @@ def takes(result: Result) -> Table:
     if result.own is None:
         return Table(title="", columns=(), rows=())
     text, gpu = quote(write(result.own), safe=",:"), result.own.gpu
-    job = f"job.gpu={gpu}&job.own_constants={text}"
+    job = f"job.gpu={gpu}&job.machine={result.machine}&job.own_constants={text}"
     rows: list[tuple[Cell, ...]] = []
     for index, (name, (title, page)) in enumerate(_PLACES.items()):
         query = f"{name}.own_constants={text}"

@@ -14,11 +14,11 @@ from engine.calculators.whole_runs.calibrate.inputs import (
 )
 from engine.catalog.nodes import NODES
 from engine.catalog.own_constants import OwnConstants
+from engine.run.machines import cluster_of
 from engine.run.run import Run
 from engine.simulate.calibration import Calibration, calibrate
 from engine.simulate.levers import step_of
 from engine.simulate.own_cluster import (
-    cluster_of,
     constants_of,
     count_of,
     fastest_of,

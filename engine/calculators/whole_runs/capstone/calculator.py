@@ -10,6 +10,7 @@ from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SECONDS, Money, Seconds
 from engine.basis.views import Badge, Cell, Challenge, Condition, Table
+from engine.form.fields import OwnConstants
 from engine.form.planner import pictures
 from engine.form.planner.answer import Answer, answer
 from engine.form.planner.inputs import (
@@ -74,6 +75,7 @@ class Inputs:
     own_zero: OwnZero = "1"
     own_micro_batch: OwnMicroBatch = "1"
     own_recompute: OwnRecompute = "none"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar
 from engine.basis.told import Symbol, Told
 from engine.basis.units import COUNT, Bytes, Gbit, Parameters, Ratio, Seconds
 from engine.catalog.models import MODELS
+from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as Form
 from engine.form.run.repair import run_of
 from engine.form.short_job import GpuName
@@ -69,6 +70,7 @@ class Inputs:
         float,
         Number(label="Port", unit=GBITS, low=1 * Gbit, high=3200 * Gbit, scale="log"),
     ] = 400 * Gbit
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +153,7 @@ def job(inputs: Inputs) -> Run:
         Form(
             model=inputs.model,
             gpu=inputs.gpu,
+            own_constants=inputs.own_constants,
             world_size=inputs.world_size,
             tensor_parallel=1,
             pipeline_parallel=1,

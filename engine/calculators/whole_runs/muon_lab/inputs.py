@@ -7,6 +7,7 @@ from engine.basis.inputs import Choice, Number
 from engine.basis.text import Text
 from engine.basis.units import Count
 from engine.catalog.models import MODELS
+from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as Form
 from engine.form.run.repair import run_of
 from engine.run.run import Run
@@ -72,6 +73,7 @@ class Inputs:
             advanced=True,
         ),
     ] = "2"
+    own_constants: OwnConstants = ""
 
 
 def run_with(inputs: Inputs, world_size: Count = 0) -> tuple[Run, tuple[Text, ...]]:
@@ -80,6 +82,7 @@ def run_with(inputs: Inputs, world_size: Count = 0) -> tuple[Run, tuple[Text, ..
         Form(
             model=inputs.model,
             gpu=inputs.gpu,
+            own_constants=inputs.own_constants,
             world_size=world_size or inputs.world_size,
             tensor_parallel=inputs.tensor_parallel,
             pipeline_parallel=inputs.pipeline_parallel,

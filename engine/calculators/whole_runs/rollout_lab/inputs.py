@@ -7,6 +7,8 @@ from engine.basis.inputs import PERCENT, Choice, Number
 from engine.basis.units import Count, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.own_constants import parse
+from engine.form.fields import OwnConstants
 from engine.run.parallelism import Cluster
 from engine.simulate.reinforcement import Mode, Setup, with_split
 from engine.simulate.rollouts import Asked
@@ -103,12 +105,17 @@ class Inputs:
     seed: Annotated[
         int, Number(label="Throw of the dice", low=1, high=1000, whole=True, advanced=True)
     ] = 1
+    own_constants: OwnConstants = ""
 
 
 def setup_of(inputs: Inputs) -> Setup:
     """Return the job."""
     cluster = Cluster(
-        gpu=ACCELERATORS[inputs.gpu], gpus_per_node=8, nics_per_node=8, nic_bandwidth=400 * Gbit
+        gpu=ACCELERATORS[inputs.gpu],
+        gpus_per_node=8,
+        nics_per_node=8,
+        nic_bandwidth=400 * Gbit,
+        own=parse(inputs.own_constants),
     )
     whole = Setup(
         model=MODELS[inputs.model],

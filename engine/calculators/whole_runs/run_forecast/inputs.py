@@ -6,6 +6,7 @@ from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Scalar
 from engine.basis.units import HOUR
+from engine.form.fields import OwnConstants
 from engine.form.forecast_jobs import JOBS
 from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PRICE
@@ -58,3 +59,4 @@ class Inputs:
     restart: Restart = 600.0
     power: BoardPower = 700.0
     overhead: Overhead = 1.1
+    own_constants: OwnConstants = ""

@@ -70,7 +70,8 @@ def solve(inputs: Inputs) -> Result:
 def _forecast(inputs: Inputs, more: Ratio) -> tuple[Run, Forecast, Habits]:
     """Return the job on so many times the GPUs of its plan."""
     plan = JOBS[inputs.job].plan
-    run, _ = run_of(replace(plan, world_size=max(1, round(plan.world_size * more))))
+    gpus = max(1, round(plan.world_size * more))
+    run, _ = run_of(replace(plan, world_size=gpus, own_constants=inputs.own_constants))
     habits = Habits(
         interval=inputs.interval,
         checkpoint=inputs.checkpoint,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import Scalar, Switch
+from engine.form.fields import OwnConstants
 from engine.form.short_job import (
     ContextParallel,
     ExpertParallel,
@@ -87,3 +88,4 @@ class Inputs:
     precision: PrecisionName = "bf16"
     recompute: RecomputeName = "selective"
     framework: FrameworkName = "megatron"
+    own_constants: OwnConstants = ""

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -11,10 +12,12 @@ import pytest
 
 from engine.answer import reply
 from engine.basis.views import Open
-from engine.calculator import load
-from engine.catalog.own_constants import parse
+from engine.calculator import load, names
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.constants import achieved
+from engine.catalog.own_constants import NAMES, parse
 from engine.form.calibration_samples import SAMPLES
-from engine.form.imported.places import PLACES
+from engine.form.imported.places import PLACES, taken
 from engine.run.logs.calibration import read_calibration
 from engine.simulate.made_up_timings import KNOWN
 from tests.each import each
@@ -33,6 +36,10 @@ STEPS = {
     "log_check": "predicted",
     "trace_check": "predicted",
 }
+
+_H100 = achieved(ACCELERATORS["H100-SXM"])
+_RATES = [name for name in NAMES if name != "fill"]
+_HALF = replace(_H100, **{name: getattr(_H100, name) / 2 for name in _RATES})
 
 
 def solved(**values):
@@ -129,6 +136,39 @@ def test_constants_change_the_step_that_a_calculator_predicts(name):
 
 def test_every_calculator_that_takes_a_job_takes_the_constants():
     assert all("own_constants" in place.names for place in PLACES.values())
+
+
+def takers():
+    """The calculators with a field for constants."""
+    return [name for name in names() if "own_constants" in load(name).fields]
+
+
+def numbers(name, **values):
+    outputs = reply({"calculator": name, "values": values})["outputs"].values()
+    return [one["value"] for one in outputs if one["kind"] == "value"]
+
+
+@each("name", takers)
+def test_constants_change_numbers_wherever_there_is_a_field_for_them(name):
+    # Half of all rates of the catalog, on the GPUs that calculators begin with.
+    slow = ",".join(f"{one}:{getattr(_HALF, one):.4g}:0.01" for one in _RATES)
+    assert numbers(name, own_constants=f"H100-SXM,{slow}") != numbers(name)
+
+
+def test_a_kept_job_fills_only_what_a_calculator_has():
+    for name in names():
+        fields = load(name).fields
+        assert set(taken(name, fields)) <= set(fields)
+        assert ("own_constants" in taken(name, fields)) == ("own_constants" in fields)
+
+
+@each("name", takers)
+def test_a_kept_cluster_is_read_wherever_it_is_offered(name):
+    given = {"gpu": "H100-SXM", "machine": "dgx-h100", "own_constants": "H100-SXM,matmul:0.5:0.01"}
+    own = taken(name, load(name).fields)
+    found = reply({"calculator": name, "values": {k: v for k, v in given.items() if k in own}})
+    assert not found["problems"]
+    assert not [one["error"] for one in found["inputs"].values() if one["error"]]
 
 
 def test_constants_of_another_gpu_are_said_not_to_count():

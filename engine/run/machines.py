@@ -1,0 +1,41 @@
+"""Machines of the catalog as a cluster, with the constants that a reader measured on them."""
+
+from collections.abc import Mapping
+
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.nodes import NODES
+from engine.catalog.own_constants import parse
+from engine.run.parallelism import Cluster, Transport
+
+_EFA: Mapping[str, Transport] = {
+    "p4d": "efa-v1",
+    "p4de": "efa-v1",
+    "p5": "efa-v2",
+    "p5en": "efa-v3",
+    "p6-b200": "efa-v4",
+    "p6-b300": "efa-v4",
+}
+
+
+def transport_of(machine: str) -> Transport:
+    """Return how messages travel between machines, given as a key of `NODES`."""
+    ethernet = NODES[machine].network in ("roce", "ethernet")
+    return _EFA.get(machine, "roce" if ethernet else "infiniband")
+
+
+def cluster_of(machine: str, own_constants: str = "") -> Cluster:
+    """Return machines, given as a key of `NODES`, as a cluster.
+
+    Args:
+        machine: key of `NODES`.
+        own_constants: text of what was measured on them; empty: the catalog's constants.
+    """
+    node = NODES[machine]
+    return Cluster(
+        gpu=ACCELERATORS[node.gpu],
+        gpus_per_node=node.gpus_per_node,
+        nics_per_node=node.nics_per_node,
+        nic_bandwidth=node.nic_bandwidth,
+        transport=transport_of(machine),
+        own=parse(own_constants),
+    )
