@@ -1,5 +1,6 @@
 """Critical tokens: how much work a GPU needs so that fully sharded training hides its gathers."""
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -146,7 +147,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "critical": tell.value("critical", published=claim),
         "regime": _regime(tell, inputs, result),
         **tell.values("ratio", "peak"),
-        "map": partial(_map, inputs, result),
+        "map": partial(_map, tell, inputs, result),
     }
 
 
@@ -200,7 +201,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _map(inputs: Inputs, result: Result) -> Heatmap:
+def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
     """Return computation over communication at the reader's tokens, for all networks."""
     values = tuple(
         tuple(
@@ -217,5 +218,15 @@ def _map(inputs: Inputs, result: Result) -> Heatmap:
         y=tuple(str(count) for count in _COUNTS),
         values=values,
         quantity=RATIO,
-        caption="One or more: compute-bound. Less than one: the step waits for the network.",
+        points=(
+            Point(
+                key="own",
+                label=tell.say("framed: you, {ratio}"),
+                x=math.log2(inputs.port / (_SPEEDS[0] * Gbit)),
+                y=math.log2(int(inputs.ports) / _COUNTS[0]),
+                color="ink",
+            ),
+        ),
+        caption="One or more: compute-bound. Less than one: the step waits for the network. The "
+        "frame marks your network, between two cells where its speed is none of the columns.",
     )

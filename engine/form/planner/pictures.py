@@ -163,9 +163,20 @@ def map_of_splits(found: Answer) -> Heatmap:
             for stage in stages
         ),
         quantity=SHARE,
+        points=_own_split(found, tensors, stages),
         caption="0 %: nothing fits or divides. Each cell is the best over context parallelism, "
-        "sharding, micro-batch, recomputation, pieces and software.",
+        "sharding, micro-batch, recomputation, pieces and software. The frame marks the split of "
+        "your plan, whose other settings may be worse.",
     )
+
+
+def _own_split(found: Answer, tensors: Sequence[int], stages: Sequence[int]) -> tuple[Point, ...]:
+    """Return the cell of the reader's tensor and pipeline parallelism, if it is on the map."""
+    own = found.own.plan
+    if own.tensor_parallel not in tensors or own.pipeline_parallel not in stages:
+        return ()
+    x, y = tensors.index(own.tensor_parallel), stages.index(own.pipeline_parallel)
+    return (Point(key="own", label="framed: your split", x=x, y=y, color="ink"),)
 
 
 def memory_frontier(found: Answer) -> Lines:

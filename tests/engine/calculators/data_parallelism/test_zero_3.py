@@ -66,6 +66,20 @@ def test_the_regime_changes_at_the_critical_tokens(tokens, text):
     assert views("critical_tokens", tokens=tokens)["regime"].text == text
 
 
+@pytest.mark.parametrize(("ports", "speed"), [("8", 400), ("1", 25), ("16", 1600), ("2", 100)])
+def test_the_reader_s_network_is_framed_on_the_map(ports, speed):
+    found = views("critical_tokens", ports=ports, port=speed * 1e9 / 8)["map"]
+    (own,) = found.points
+    assert (found.x[int(own.x)], found.y[int(own.y)]) == (f"{speed:,}", ports)
+    ratio = own.label.numbers["ratio"][0]
+    assert ratio == pytest.approx(found.values[int(own.y)][int(own.x)])
+
+
+def test_a_port_between_two_columns_is_framed_between_them():
+    (own,) = views("critical_tokens", port=300e9 / 8)["map"].points
+    assert 3 < own.x < 4
+
+
 def test_prefetch_hides_gathers_and_needs_room_for_one_layer_more():
     none, one, two = (solved("zero_3_lab", prefetch=depth) for depth in (0, 1, 2))
     assert one.exposed < 0.1 * none.exposed

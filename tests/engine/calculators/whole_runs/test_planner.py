@@ -46,6 +46,16 @@ def test_the_map_holds_the_best_and_marks_what_does_not_fit():
     assert min(map(min, cells)) == 0
 
 
+def test_the_reader_s_split_is_framed_on_the_map():
+    found = view("map", own_tensor="4", own_pipeline=4)
+    (own,) = found.points
+    assert (found.x[int(own.x)], found.y[int(own.y)]) == ("4", "4")
+
+
+def test_a_split_outside_of_the_map_is_not_framed():
+    assert not view("map", own_pipeline=64).points
+
+
 def test_the_frontier_passes_through_the_best():
     front = DEFAULT["frontier"].series[0]
     assert max(front.y) == pytest.approx(1)
