@@ -1,6 +1,7 @@
 """Where an axis is marked: round values in the reader's units, few of them."""
 
 import math
+from collections.abc import Iterable
 
 from engine.basis.text import Display, show
 from engine.basis.units import Quantity
@@ -34,9 +35,15 @@ def _linear(axis: Axis, display: Display, most: int) -> list[float]:
     if span <= 0:
         return [axis.low]
     power = 10.0 ** math.floor(math.log10(span / most))
-    step = next(power * s for s in (1, 2, 2.5, 5, 10, 20) if span / (power * s) <= most)
+    step = next(step for step in _steps(axis.quantity, power) if span / step <= most)
     first, last = math.ceil(axis.low / unit / step - 1e-9), axis.high / unit / step + 1e-9
     return [float(f"{k * step * unit:.12g}") for k in range(first, math.floor(last) + 1)]
+
+
+def _steps(quantity: Quantity, power: float) -> Iterable[float]:
+    """Return round steps, the smallest first; between two GPUs there is no mark."""
+    steps = tuple(power * size for size in (1, 2, 2.5, 5, 10, 20))
+    return [max(1.0, round(step)) for step in steps] if quantity.name == "count" else steps
 
 
 def _log(axis: Axis, display: Display, most: int) -> list[float]:
@@ -64,6 +71,8 @@ def _unit(quantity: Quantity, high: float, display: Display) -> float:
         return 1024.0 ** math.floor(math.log(max(high, 1.0), 1024))
     if quantity.name == "link_speed":
         return 1 / 16 if display.both_ways else 1 / 8
+    if quantity.name == "gpu_time":
+        return 3_600.0
     if quantity.name == "seconds":
         return next((float(size) for size in (86_400, 3_600, 60) if high >= 3 * size), 1.0)
     return 1.0

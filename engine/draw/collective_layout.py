@@ -9,6 +9,7 @@ Point = tuple[float, float]
 
 # Width, height and radii: a wider sheet where more boxes stand on it.
 _FEW = (720.0, 680.0, 262.0, 254.0)
+_FEWEST = 8  # ranks on the smaller sheet
 _MANY = (1000.0, 940.0, 430.0, 396.0)
 
 
@@ -75,17 +76,20 @@ def slots_of(trace: Trace) -> list[dict[int, int]]:
     return [{chunk: slot for slot, chunk in enumerate(sorted(chunks))} for chunks in held]
 
 
+def _level(cosine: float, ranks: int) -> float:
+    """Return how high a seat is: of few wide boxes, those beside the top leave room for arrows."""
+    return math.copysign(abs(cosine) ** 1.5, cosine) if ranks <= _FEWEST else cosine
+
+
 def seats_of(trace: Trace, star: bool, sheet: tuple[float, float, float, float]) -> list[Point]:
     """Return the middle of every box; rank 0 of a star, or a switch, is in the middle of all."""
     width, height, across, down = sheet
     ranks = trace.world_size
     around = max(ranks - 1 if star else ranks, 1)
+    turns = [2 * math.pi * i / around for i in range(around)]
     seats = [
-        (
-            width / 2 + across * math.sin(2 * math.pi * i / around),
-            height / 2 - down * math.cos(2 * math.pi * i / around),
-        )
-        for i in range(around)
+        (width / 2 + across * math.sin(turn), height / 2 - down * _level(math.cos(turn), ranks))
+        for turn in turns
     ]
     middle = [(width / 2, height / 2)]
     if star:

@@ -125,7 +125,7 @@ def _box(at: int, box: Box) -> list[Shape]:
     lines = (
         ("name", 26.0, _SMALL, f"stage {box.index}"),
         ("layers", 52.0, _SMALL, f"{box.layers} layers"),
-        ("ends", 77.0, 21.5, f"+ {box.ends}" if box.ends else ""),
+        ("ends", 77.0, 21.5, box.ends),
         ("held", 103.0, _SMALL, fit),
     )
     texts = [_text(f"{key}{at}", middle, y + down, size, words) for key, down, size, words in lines]

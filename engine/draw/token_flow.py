@@ -152,7 +152,7 @@ def _preference(sheet: _Sheet, expert: Count, want: float) -> Iterable[Shape]:
         now=round(4 * want),
         low=-12,
         high=12,
-        text=f"{want:+.2f}",
+        text=_signed(want),
         steps=1,
         up=True,
     )
@@ -166,7 +166,16 @@ def _preference(sheet: _Sheet, expert: Count, want: float) -> Iterable[Shape]:
         "cell c-accent",
         {"fill-opacity": "0.08", **grip.attributes()},
     )
-    yield _text(f"want{expert}", (left + 2 * _SIDE, zero + _BAR + 17), f"{want:+.2f}", "middle")
+    yield _text(
+        f"want{expert}",
+        (left + 2 * _SIDE, zero + _BAR + 17),
+        _signed(want),
+        "middle",
+    )
+
+
+def _signed(want: float) -> str:
+    return f"{want:+.2f}".replace("-", "−")
 
 
 def _tokens(sheet: _Sheet, stage: Count) -> Iterable[Shape]:

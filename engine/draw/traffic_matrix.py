@@ -12,6 +12,7 @@ from engine.basis.units import Bytes, Count
 from engine.basis.views import Frame, Scene, Shape
 
 SIDE, MARGIN, FOOT = 560.0, 34.0, 30.0
+_DIGIT = 0.64  # width of a digit over its font size
 _WEAKEST, _STRONGEST, _HIDDEN = 0.25, 0.95, 0.05
 _DECADES = 4.0  # below the largest cell by so many, all cells are the weakest
 
@@ -42,7 +43,7 @@ def matrix_scene(
     most = max((sum(cell.values()) for cell in matrix.cells.values()), default=1.0)
     ground = [_outline(index, matrix, side) for index in range(-(-count // matrix.per_node))]
     for index, name in enumerate(matrix.names):
-        ground += _names(index, name, side, bold=index == chosen)
+        ground += _names((index, name), matrix, side, chosen)
     frames = []
     for axis, caption in looks:
         cells = [
@@ -131,13 +132,18 @@ def _outline(index: Count, matrix: Matrix, side: float) -> Shape:
     )
 
 
-def _names(index: Count, name: str, side: float, *, bold: bool) -> list[Shape]:
+def _names(one: tuple[Count, str], matrix: Matrix, side: float, chosen: Count) -> list[Shape]:
+    """Return the name of a row, and that of its column where names stay apart."""
+    index, name = one
     middle = MARGIN + (index + 0.5) * side
     font = min(16.8, side * 0.77)  # 11 pixels on a phone with 24 ranks
-    kind = "c-accent" if bold else "c-muted"
+    kind = "c-accent" if index == chosen else "c-muted"
+    every = math.ceil((_DIGIT * max(map(len, matrix.names)) + 0.4) * font / side)
+    near = index != chosen and abs(index - chosen) < every
+    above = "" if near or (index % every and index != chosen) else name
     return [
         _words(f"r{index}", (MARGIN - 5, middle + font * 0.35), name, font, kind, "end"),
-        _words(f"q{index}", (middle, MARGIN - 6), name, font, kind, "middle"),
+        _words(f"q{index}", (middle, MARGIN - 6), above, font, kind, "middle"),
     ]
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from engine.basis.units import COUNT, SECONDS
+from engine.basis.views import Axis, Lines, Series
 from tests.browser.made import hosted, views, write_page
 from tests.browser.reading import arrive
 
@@ -104,3 +106,31 @@ def test_a_marked_row_of_a_chart_lies_where_the_bar_is(page):
     page.locator("tr[data-links='stage:1']").hover()
     path = page.locator("[data-output=memory] .layer .linked").get_attribute("d")
     assert path == "M0 68H1000V86H0Z"
+
+
+def named(key):
+    """A curve with a key of the reader's choice; curves name no objects."""
+    return Lines(
+        title="Time over ranks",
+        x=Axis(label="ranks", quantity=COUNT, low=0.0, high=8.0),
+        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.0),
+        series=(Series(key=key, label="links", x=(1.0, 8.0), y=(0.1, 0.9), color="expert"),),
+    )
+
+
+@pytest.mark.parametrize("key", ["links", "network"])
+def test_a_curve_of_any_name_is_live_and_marks_nothing(browser, tmp_path, key):
+    """A curve named `links` once was taken for marks that name objects, and broke its page."""
+    write_page(tmp_path / "page", {"ranks": named(key)})
+    with hosted(tmp_path / "page") as address:
+        page, errors = browser.new_page(), []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(address)
+        arrive(page)
+        page.locator("[data-output=ranks][data-chart=live]").wait_for()
+        point(page, "ranks", 0.5, 100)
+        page.wait_for_timeout(300)  # what follows a chart is imported after it is live
+        assert not errors
+        assert page.evaluate(MARKED) == []
+        assert page.locator("[data-output=ranks] .layer").count() == 0
+        page.close()

@@ -11,7 +11,7 @@ import pytest
 from builder import node
 from engine.basis.text import DEFAULT, Display, show
 from engine.basis.ticks import ticks
-from engine.basis.units import BYTES, SECONDS, SHARE, TOKENS
+from engine.basis.units import BYTES, SECONDS, SHARE, TOKEN_RATE, TOKENS
 from engine.basis.views import (
     Axis,
     Bar,
@@ -162,6 +162,10 @@ OTHERS = {
     "comes back": one_curve((0.0, 5.0), (5.0, 15.0), (10.0, 5.0)),
     "interrupted": one_curve((0.0, 1.0), (2.0, 2.0), (4.0, math.nan), (6.0, 3.0), (8.0, 4.0)),
     "straight": one_curve(*((float(i), i / 2) for i in range(11))),
+    "wide marks": replace(
+        curves(y=(1e3, 5e3, 15e3), rules=(), points=()),
+        y=axis(0.0, 15e3, quantity=TOKEN_RATE),
+    ),
     "between cells": heatmap(Point(key="own", label="you", x=0.5, y=1.0, color="ink")),
     "off the map": heatmap(Point(key="own", label="you", x=1.2, y=0.0, color="ink")),
     "corner": one_curve((0.0, 0.0), (5.0, 5.0), (10.0, 0.0)),
@@ -296,6 +300,14 @@ def test_a_value_below_zero_has_no_place_on_a_log_axis(drawn):
 def test_parts_of_a_bar_lie_end_to_end(drawn):
     first, second = drawn["bars"]["marks"]["boxes"]
     assert first["x1"] == second["x0"]
+
+
+def test_the_margin_of_curves_holds_their_longest_mark(drawn):
+    """15,000 tokens/s is wider than the margin that most curves have."""
+    assert drawn["lines"]["marks"]["frame"]["left"] == 88
+    assert drawn["wide marks"]["marks"]["frame"]["left"] > 15 * 6.3 + 6
+    axis_name = drawn["wide marks"]["marks"]["words"][0]
+    assert axis_name["dx"] == -drawn["wide marks"]["marks"]["frame"]["left"]
 
 
 def test_only_the_exposed_span_is_hatched(drawn):

@@ -232,7 +232,7 @@ def _memory(inputs: Inputs, result: Result) -> Lines:
 
 def _bars(result: Result) -> Bars:
     names = ("tensor parallel only", "with stages")
-    high = 1.08 * max(result.usable, result.wide_memory, result.deep_memory)
+    high = 1.25 * max(result.usable, result.wide_memory, result.deep_memory)
     return Bars(
         title="What the fullest GPU holds",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=high),

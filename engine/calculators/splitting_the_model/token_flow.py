@@ -190,7 +190,7 @@ def _follow(inputs: Inputs, result: Result) -> Table:
         rows.append(
             (
                 f"E{expert + 1}",
-                f"{logit:.3f}",
+                f"{logit:.3f}".replace("-", "−"),
                 f"{score:.4f}",
                 f"choice {slot + 1}" if picked else "-",
                 f"{routing.weights[at][slot]:.4f}" if picked else "-",

@@ -5,7 +5,18 @@ import pytest
 
 from engine.basis.text import Display
 from engine.basis.ticks import short, ticks
-from engine.basis.units import BYTES, LINK_SPEED, SECONDS, SHARE, TOKENS, Gbit, GiB, MiB
+from engine.basis.units import (
+    BYTES,
+    COUNT,
+    GPU_TIME,
+    LINK_SPEED,
+    SECONDS,
+    SHARE,
+    TOKENS,
+    Gbit,
+    GiB,
+    MiB,
+)
 from engine.basis.views import Axis
 
 PLAIN, BINARY, BOTH_WAYS = Display(), Display(binary=True), Display(both_ways=True)
@@ -35,6 +46,16 @@ def test_a_share_is_marked_in_percent():
 
 def test_a_long_time_is_marked_in_whole_minutes():
     assert texts(SECONDS, 0, 650) == ["0 s", "2 min", "4 min", "6 min", "8 min", "10 min"]
+
+
+def test_gpu_time_is_marked_in_round_hours():
+    hours = ["0 GPU h", "0.5 GPU h", "1 GPU h", "1.5 GPU h", "2 GPU h"]
+    assert texts(GPU_TIME, 0, 2.4 * 3600) == hours
+
+
+def test_there_is_no_mark_between_two_things_that_are_counted():
+    assert texts(COUNT, 2, 16) == ["5", "10", "15"]
+    assert texts(COUNT, 0, 3) == ["0", "1", "2", "3"]
 
 
 def test_a_size_is_marked_in_decimal_units():

@@ -1,7 +1,7 @@
 // Curves over a common axis, as marks.
 
 import {
-  axisName, baseLine, inside, line, longest, othersOf, share, TYPICAL, words, xAxis,
+  axisName, baseLine, inside, line, longest, othersOf, share, TICK_CHAR, TYPICAL, words, xAxis,
 } from "./frame.js";
 import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
 import { besideCurve, besidePoint, besideRule, place } from "./place.js";
@@ -34,7 +34,8 @@ export function lines(view) {
   view.series.forEach((s, i) => {
     if (pieces[i].length && !keyed.length) wishes.push(besideCurve(longest(pieces[i]), othersOf(pieces, i), s.label, s.color));
   });
-  const yAxis = yAxisOf(view.y), { marks, texts } = xAxis(view.x, LINES);
+  const frame = { ...LINES, left: marginOf(view.y), top };
+  const yAxis = yAxisOf(view.y, frame.left), { marks, texts } = xAxis(view.x, frame);
   const straight = rules.map(([r, at]) => line(ruleEnds(r, at), r.color, "rule"));
   const drops = view.handle ? spots.slice(0, 1) : [];
   // A line through the handle at a drop's foot, which no text may hide behind.
@@ -42,7 +43,7 @@ export function lines(view) {
   const rings = spots.map(([, x, y]) => [x, y]);
   const obstacles = [...pieces.flat(), ...straight.map((one) => one.points), ...handles];
   return {
-    frame: { ...LINES, top },
+    frame,
     back: [...yAxis.grid, baseLine(LINES)],
     boxes: [],
     curves: view.series.flatMap((s, i) =>
@@ -70,8 +71,14 @@ function ruleEnds(rule, at) {
   return rule.axis === "x" ? [[at, 0], [at, H]] : [[0, at], [1, at]];
 }
 
-function yAxisOf(axis) {
-  const grid = [], texts = [words(0, -15, axisName(axis), "start", -LINES.left, "muted", "tick")];
+/** Pixels left of the frame: all curves of a page begin at the same place, but no text is cut. */
+function marginOf(axis) {
+  const longestText = Math.max(0, ...axis.ticks.map(([, text]) => text.length));
+  return Math.max(LINES.left, Math.ceil(TICK_CHAR * longestText) + 8);
+}
+
+function yAxisOf(axis, left) {
+  const grid = [], texts = [words(0, -15, axisName(axis), "start", -left, "muted", "tick")];
   for (const [value, text] of axis.ticks) {
     const y = H * (1 - share(axis, value));
     if (!inside(y / H)) continue;

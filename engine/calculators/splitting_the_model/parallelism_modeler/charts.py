@@ -98,7 +98,7 @@ def stage_memory_bars(found: Modeled) -> Bars:
     )
     return Bars(
         title="Memory of a GPU, stage by stage",
-        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.04 * most),
+        axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.25 * most),
         bars=tuple(
             Bar(
                 key=f"stage{i}",
