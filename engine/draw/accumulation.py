@@ -15,12 +15,12 @@ def accumulation_scene(found: Accumulated) -> Scene:
     """Return the step: every micro-batch adds its part, then Adam, beside the one batch."""
     count = len(found.parts)
     frames = [_frame(found, done) for done in range(count + 2)]
-    # It begins with the sum of all, so that the first picture shows something.
     return Scene(
         title="A step in micro-batches",
         width=_WIDTH,
         height=_TOP + (count + 2) * _LINE + 46,
-        frames=(frames[-1], *frames),
+        frames=tuple(frames),
+        opening=count + 1,
         caption="Four of the 260 numbers of the gradient, times a thousand. Each micro-batch adds "
         "its part to the same buffer; the last row is the gradient of all sequences at once.",
     )

@@ -10,7 +10,7 @@ from engine.draw.shapes import rect, text
 from engine.tiny.bucket_record import BucketRecord, Turn
 from engine.tiny.layout import part_names, part_range
 
-_LEFT, _WIDTH = 66.0, 450.0
+_LEFT, _WIDTH = 74.0, 458.0
 _SCALE = (_WIDTH - _LEFT - 6) / 260
 _TOP, _ROW, _FONT = 92.0, 44.0, 15.0
 _OPACITY = {"none": "0", "local": "0.2", "moving": "0.75", "summed": "0.6"}

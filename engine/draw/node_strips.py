@@ -33,7 +33,7 @@ def node_names(tops: Sequence[float]) -> list[Shape]:
     shapes = []
     for node, top in enumerate(tops):
         shapes.append(text(f"node{node}", 2, top - 8, 14, f"Node {node}", "start", "c-muted"))
-        shapes.append(rect(f"edge{node}", (58, top - 13), (268, 0.8), "cell c-muted", ()))
+        shapes.append(rect(f"edge{node}", (64, top - 13), (268, 0.8), "cell c-muted", ()))
     return shapes
 
 

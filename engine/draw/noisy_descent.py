@@ -12,13 +12,14 @@ _CENTER = (360.0, 165.0)
 
 
 def descent_scene(mine: Descent, quiet: Descent) -> Scene:
-    """Return the descent, step by step; the first frame shows the whole way."""
+    """Return the descent, step by step; it opens with the whole way."""
     frames = [_frame(mine, quiet, at) for at in range(STEPS + 1)]
     return Scene(
         title="Thirty noisy steps",
         width=_WIDTH,
         height=_HEIGHT,
-        frames=(frames[-1], *frames),
+        frames=tuple(frames),
+        opening=STEPS,
         caption="The ellipses are lines of equal loss, the bottom is the cross. The thin line is "
         "the path without noise. Every step uses the best learning rate for its batch.",
     )

@@ -20,7 +20,7 @@ from engine.draw.shapes import rect, text
 from engine.tiny.layout import part_names, part_range
 from engine.tiny.trace import Places, Snapshot
 
-_LEFT, _WIDTH, _RIGHT = 58.0, 430.0, 104.0
+_LEFT, _WIDTH, _RIGHT = 64.0, 446.0, 114.0
 _TOP, _LINE, _GAP = 46.0, 15.0, 12.0
 _CURVE = 96.0
 _STATES = (("parameters", "parameters"), ("gradients", "gradients"), ("first", "optimizer"))
@@ -91,8 +91,13 @@ def shard_scene(step: Step) -> Scene:
         caption="Three strips per GPU: parameters, gradients, optimizer states, where it holds "
         "them. At the right the number under the mark: parameter and gradient. Below, the memory "
         "of GPU 0 so far.",
-        opening=last if step.per_node else 0,
+        opening=last if step.per_node else _fullest(step.memory),
     )
+
+
+def _fullest(memory: tuple[Bytes, ...]) -> Count:
+    """Return the last event at which nothing holds more."""
+    return max(range(len(memory)), key=lambda at: (memory[at], at))
 
 
 def _x(place: float) -> float:

@@ -7,6 +7,8 @@ from typing import Any
 
 from engine.basis.inputs import InputError
 
+_MOST = 1e300  # numbers beyond it overflow where something is computed from them
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
@@ -27,7 +29,8 @@ def read_settings(text: str) -> tuple[Line, ...]:
     """Return every key of a file in its order.
 
     Raises:
-        InputError: the text is no JSON object, or a key stands in an object twice.
+        InputError: the text is no JSON object, a key stands in an object twice, or a number is not
+            finite.
     """
     tree = _tree(text)
     if not isinstance(tree, Mapping):
@@ -73,7 +76,9 @@ def _lines(text: str, tree: Mapping[str, Any]) -> Iterator[Line]:
                 _once(stack[-1][1], word, number, at - text.rfind("\n", 0, at))
                 key = word
                 where = (*path, key)
-                yield Line(path=".".join(where), value=_value(tree, where), number=number)
+                value = _value(tree, where)
+                _sound(value, word, number, at - text.rfind("\n", 0, at))
+                yield Line(path=".".join(where), value=value, number=number)
             at = end
             continue
         if letter in "{[":
@@ -93,6 +98,15 @@ def _once(seen: set[str], word: str, number: int, column: int) -> None:
             "DeepSpeed refuses that"
         )
     seen.add(word)
+
+
+def _sound(value: Any, word: str, number: int, column: int) -> None:  # noqa: ANN401
+    """Raise where a number is none that a setting can have: Python's JSON reads NaN and 1e400."""
+    for one in value if isinstance(value, list) else (value,):
+        if isinstance(one, int | float) and not abs(one) < _MOST:
+            raise InputError(
+                f"line {number}, column {column}: the number of '{word[:40]}' is not finite"
+            )
 
 
 def _value(tree: Any, where: Sequence[str]) -> Any:  # noqa: ANN401

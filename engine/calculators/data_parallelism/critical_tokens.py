@@ -7,7 +7,7 @@ from typing import Annotated
 
 from engine.basis.inputs import GBITS, PERCENT, Choice, Number
 from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import FLOP_RATE, RATIO, Gbit, Ratio, Tokens
+from engine.basis.units import FLOP_RATE, RATIO, Gbit, Ratio, Tokens, as_given
 from engine.basis.views import Badge, Heatmap, Lines, Point, Published, Rule, Series
 from engine.catalog.hardware import GPUS
 from engine.form.fields import LabGpu
@@ -217,7 +217,7 @@ def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
         x=tuple(f"{speed:,}" for speed in _SPEEDS),
         y=tuple(str(count) for count in _COUNTS),
         values=values,
-        quantity=RATIO,
+        quantity=as_given(RATIO, 2),
         points=(
             Point(
                 key="own",

@@ -137,7 +137,7 @@ class Result:
         Told(
             "ZeRO-3 sends between nodes",
             "",
-            "times as much",
+            "what a copy in each node sends",
             "communication",
             assumes=("Both counted, with as many micro-batches.",),
             sources=("rajbhandari2020",),

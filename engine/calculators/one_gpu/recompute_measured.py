@@ -114,8 +114,8 @@ def _bars(inputs: Inputs, result: Result) -> Bars:
                 key=f"{key}-measured",
                 label=f"{measured.name}: measured",
                 segments=(
-                    _part("forward", "forward", measured.forward, "parameters"),
-                    _part("backward", "backward, with what is repeated", measured.backward),
+                    _part("forward", "forward", measured.forward, "compute"),
+                    _part("backward", "backward", measured.backward, "gradients"),
                 ),
             )
         )
@@ -124,10 +124,10 @@ def _bars(inputs: Inputs, result: Result) -> Bars:
                 key=f"{key}-modelled",
                 label=f"{measured.name}: predicted",
                 segments=(
-                    _part("forward", "forward", time.forward, "parameters"),
-                    _part("backward", "backward", time.backward),
+                    _part("forward", "forward", time.forward, "compute"),
+                    _part("backward", "backward", time.backward, "gradients"),
                     _part("again", "computed again", time.repeated, "activations"),
-                    _part("tensor", "exposed communication", time.tensor_parallel, "tensor"),
+                    _part("tensor", "communication", time.tensor_parallel, "tensor"),
                 ),
             )
         )
@@ -136,10 +136,12 @@ def _bars(inputs: Inputs, result: Result) -> Bars:
         title="One layer, measured and predicted",
         axis=Axis(label="time of one layer", quantity=SECONDS, low=0.0, high=1.1 * most),
         bars=tuple(bars),
+        caption="What is computed again, and the communication that nothing hides, are inside the "
+        "measured backward pass.",
     )
 
 
-def _part(key: str, label: str, value: Seconds, color: str = "compute") -> Segment:
+def _part(key: str, label: str, value: Seconds, color: str) -> Segment:
     return Segment(key=key, label=label, value=value, color=color)
 
 

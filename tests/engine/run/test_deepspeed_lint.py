@@ -27,6 +27,10 @@ def notes(zero: str, rest: str = '"train_micro_batch_size_per_gpu": 1,'):
         ('{"a": 1, "b": {"c": 1, "c": 2}}', "line 1, column 24: 'c' stands in this object twice"),
         ('{"x":' + "[" * 100_000, "too deep"),
         ('{"x":' + "9" * 5000 + "}", "too long"),
+        ('{\n"a": NaN}', "line 2, column 1: the number of 'a' is not finite"),
+        ('{"a": {\n "b": 1e400}}', "line 2, column 2: the number of 'b' is not finite"),
+        ('{"betas": [0.9, -Infinity]}', "line 1, column 2: the number of 'betas'"),
+        ('{"x":' + "9" * 400 + "}", "not finite"),
     ],
 )
 def test_bad_json_has_line_column_and_reason(text, message):

@@ -23,14 +23,11 @@ _NAMES = {"ok": "", "note": "note", "warning": "warning", "error": "ERROR"}
 
 def verdict(tell: Teller, result: Result) -> Badge:
     """Return whether DeepSpeed would take the file."""
+    also = f" and {_counted('warning', result.warnings)}" if result.warnings else ""
     if result.errors:
         return Badge(
             text="DeepSpeed would refuse it",
-            sentence=tell.say(
-                "{errors} errors and {warnings} warnings."
-                if result.errors > 1
-                else "One error, {warnings} warnings."
-            ),
+            sentence=tell.say(f"{_counted('error', result.errors)}{also}."),
             color="communication",
         )
     if result.warnings:
@@ -44,6 +41,11 @@ def verdict(tell: Teller, result: Result) -> Badge:
             color="buffers",
         )
     return Badge(text="It runs", sentence="Nothing in it stands out.", color="compute")
+
+
+def _counted(word: str, number: int) -> str:
+    """Return a number of findings in words; several name their field."""
+    return f"1 {word}" if number == 1 else f"{{{word}s}} {word}s"
 
 
 def annotated(result: Result) -> Table:

@@ -110,7 +110,7 @@ class Result:
         _told(
             "Full sharding sends",
             "",
-            "times what this width sends",
+            "what this width sends",
             color="communication",
         ),
     ]

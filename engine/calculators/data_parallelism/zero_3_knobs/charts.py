@@ -59,13 +59,9 @@ def curve(name: str, inputs: Inputs, result: Result) -> Lines:
     ys = tuple(_shown(inputs, {name: x}, what) for x in xs)
     now, default = getattr(inputs, name), DEFAULTS[name]
     step = result.step
-    label = say(
-        "{b}, {t}, {c}×",
-        t=(step.seen.exposed, SECONDS),
-        b=(step.buffers, BYTES),
-        c=(step.gathers + step.reductions, COUNT),
-    )
-    points = [Point(key="now", label=label, x=now, y=_shown(inputs, {}, what))]
+    mine = _shown(inputs, {}, what)
+    label = say("{y}", y=(mine, quantity))
+    points = [Point(key="now", label=label, x=now, y=mine)]
     if now != default:
         other = _shown(inputs, {name: default}, what)
         points.insert(0, Point(key="default", label="default", x=default, y=other, color="ink"))
@@ -81,8 +77,13 @@ def curve(name: str, inputs: Inputs, result: Result) -> Lines:
         series=(Series(key=what, label=title, x=xs, y=ys, color=color),),
         points=tuple(points),
         handle=name,
-        caption="At the point: buffers, exposed time and calls of a step. The axis of elements is "
-        "logarithmic. Drag the handle.",
+        caption=say(
+            "At the point: {b} of buffers, {t} exposed per step, {c} collectives. The axis of "
+            "elements is logarithmic. Drag the handle.",
+            b=(step.buffers, BYTES),
+            t=(step.seen.exposed, SECONDS),
+            c=(step.gathers + step.reductions, COUNT),
+        ),
     )
 
 

@@ -84,7 +84,7 @@ def _pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         series=(
             Series(
                 key="trade",
-                label="the same loss",
+                label="same loss",
                 x=tuple(steps[::-1]),
                 y=tuple(tokens[::-1]),
                 color="compute",

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from engine.basis.inputs import GBITS, Choice, Number
 from engine.basis.told import Symbol
-from engine.basis.units import TOKENS, Gbit
+from engine.basis.units import COUNT, TOKENS, Gbit
 from engine.catalog.accelerators import ACCELERATORS
 
 LOW, HIGH = 1e3, 1e9
@@ -31,6 +31,7 @@ class Inputs:
     least_steps: Annotated[
         float,
         Number(label="Steps with an infinite batch", low=100.0, high=1e6, scale="log"),
+        COUNT,
         Symbol("M"),
     ] = 10_000.0
     gpu: Annotated[
@@ -67,4 +68,5 @@ class Inputs:
             advanced=True,
             help="For Kaplan's formula only.",
         ),
+        COUNT,
     ] = 2.0
