@@ -239,7 +239,12 @@ def test_the_live_runtime_of_the_lab_is_at_most_4_9_megabytes_compressed():
 
 
 def test_the_same_engine_gives_the_same_bytes(tmp_path: Path):
-    assert bundle(ROOT / "engine", tmp_path) == bundle(ROOT / "engine", ROOT / ".cache")
+    engine = tmp_path / "engine"
+    shutil.copytree(ROOT / "engine", engine)
+    for room in (engine / "calculators").iterdir():
+        if room.is_dir() and room.name != "reference":  # a few calculators of all kinds
+            shutil.rmtree(room)
+    assert bundle(engine, tmp_path / "one") == bundle(engine, tmp_path / "other")
 
 
 def test_another_calculator_changes_no_file_that_the_lab_loads(tmp_path: Path):

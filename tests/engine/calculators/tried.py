@@ -110,7 +110,7 @@ def replies(name):
         )
         for index, values in enumerate(combinations(name))
     )
-    return for_a_while(answered, 1.0, 24)
+    return for_a_while(answered, 1.0, 16)
 
 
 @recent
