@@ -4,10 +4,10 @@ Every error is one that DeepSpeed 0.19 raises itself (pydantic's `extra="forbid"
 assertions of `DeepSpeedConfig`); warnings and notes are consequences of its rules.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from engine.basis.nearest import nearest
 from engine.basis.units import Count
 from engine.catalog.deepspeed_settings import ALIASES, SETTINGS, TOP, Setting
 from engine.run.deepspeed_rules import OTHERS, RULES, Verdict
@@ -43,7 +43,7 @@ def _of_line(line: Line, values: Values) -> Iterator[Note]:
     if line.path.startswith(ZERO) and line.path.count(".") == 1:
         yield _zero(line, values)
     elif "." not in line.path and line.path not in TOP:
-        close = difflib.get_close_matches(line.path, TOP, 1)
+        close = nearest(line.path, TOP)
         yield _note(line, "warning", f"DeepSpeed does not read this{_meant(close)}.")
     elif line.path in OTHERS:
         yield _note(line, *OTHERS[line.path](line.value, values))
@@ -55,7 +55,7 @@ def _zero(line: Line, values: Values) -> Note:
     name = ALIASES.get(line.path.removeprefix(ZERO), line.path.removeprefix(ZERO))
     setting = SETTINGS.get(name)
     if setting is None:
-        close = difflib.get_close_matches(name, SETTINGS, 1)
+        close = nearest(name, SETTINGS)
         return _note(line, "error", f"No such setting: DeepSpeed refuses to start{_meant(close)}.")
     if setting.old:
         return _note(line, "warning", f"Deprecated: use {setting.old}.")
@@ -94,8 +94,8 @@ def _number(value: object) -> str:
     return str(value)
 
 
-def _meant(close: list[str]) -> str:
-    return f"; perhaps {close[0]} is meant" if close else ""
+def _meant(close: str) -> str:
+    return f"; perhaps {close} is meant" if close else ""
 
 
 def _note(line: Line, verdict: Verdict, text: str) -> Note:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from engine.basis.units import Count, Tokens
-from engine.run.file import InputError, read, read_cluster, read_model
+from engine.run.document import InputError, read_cluster
+from engine.run.file import read, read_model
 from engine.run.keys import PLAN, TRAINING, without
 from engine.run.parallelism import Cluster, Framework, Precision, Recompute, Schedule, Training
 from engine.run.plan_space import Job, plans

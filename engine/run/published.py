@@ -12,7 +12,7 @@ from engine.basis.units import GB, Bytes, GiB, Seconds
 from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import MODELS
 from engine.catalog.published_runs import Row
-from engine.run.file import read
+from engine.run.document import read_document
 from engine.run.published_settings import SETTINGS, captured, exchanged
 from engine.run.run import Run
 
@@ -96,7 +96,7 @@ def cases(rows: Iterable[Row]) -> tuple[list[Case], dict[str, str]]:
             skipped[row["row_id"]] = reason
             continue
         document = _document(row)
-        run = _as_recipe(row, read(document))
+        run = _as_recipe(row, read_document(document))
         found.append(Case(row=row, run=run, document=document, time=float(row["step_time_s"])))
     return found, skipped
 

@@ -167,7 +167,7 @@ def visit(
             )
         page = (contexts[-1] if options else reader).new_page()
         pages.append(page)
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda m: m.type == "error" and watch.errors.append(m.text))
         page.on("pageerror", lambda error: watch.errors.append(str(error)))
         page.on("request", lambda request: watch.requests.append(request.url))

@@ -13,7 +13,7 @@ from engine.basis.units import COUNT, Count
 from engine.catalog.limited import LIMITED_GPU
 from engine.catalog.models import MODELS
 from engine.form.run.inputs import CUSTOM, LIMITED, Inputs
-from engine.run.file import read
+from engine.run.document import read_document
 from engine.run.run import Run
 
 _SHAPE = (
@@ -87,7 +87,7 @@ def run_of(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
         for name, words in _WORDS.items()
         if getattr(possible, name) != getattr(inputs, name)
     )
-    run = read(document(possible))
+    run = read_document(document(possible))
     training = replace(run.training, **_taken(inputs, _BEYOND))
     if inputs.half_gradients:
         training = replace(training, gradient_precision="bf16")
