@@ -22,7 +22,8 @@ from builder.problem import ContentError, Problem, located
 from builder.prose import Heading, Prose
 
 POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    # The search compiles its WebAssembly on the page where its Worker does not start in time.
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; object-src 'none'; "
     "base-uri 'none'; form-action 'none'"
 )

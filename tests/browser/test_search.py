@@ -71,7 +71,8 @@ def test_nothing_found_says_so_and_keeps_the_words(visit):
     page = visit("")
     page.keyboard.press("/")
     page.locator("[data-search-words]").fill("ŵŵŵŵ")
-    expect(page.locator("[data-search-said]")).to_have_text("Nothing was found for ŵŵŵŵ.")
+    said = page.locator("[data-search-said]")
+    expect(said).to_have_text("Nothing was found for ŵŵŵŵ.", timeout=30_000)
     assert page.locator("[data-search-words]").input_value() == "ŵŵŵŵ"
 
 
@@ -85,10 +86,18 @@ def test_an_index_that_does_not_arrive_is_said_and_tried_again(visit):
     asked(page, "bubbles")
 
 
+def test_a_worker_that_does_not_start_leaves_the_search_working(visit):
+    page = visit("")
+    page.route("**/pagefind-worker.js", lambda route: route.abort())
+    page.keyboard.press("/")
+    asked(page, "pipeline bubble")
+    expect(page.locator(HITS).first).to_be_visible()
+
+
 def test_once_used_it_works_without_a_network(browser: Browser, site: Path):
     handler = functools.partial(Handler, directory=str(site))
     context = browser.new_context(viewport=WINDOW)
-    with hosting(handler) as port:
+    with hosting(handler, hangs_up=True) as port:
         address = f"http://127.0.0.1:{port}{SUB_PATH}"
         page = context.new_page()
         page.goto(address)
