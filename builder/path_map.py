@@ -5,7 +5,7 @@ from html import escape
 
 from builder.navigation import Entry
 
-_ROW, _LANE, _GAP, _RADIUS = 34, 13, 14, 5
+_ROW, _LANE, _GAP, _RADIUS = 34, 9, 14, 5
 _CHARACTER = 8.4  # mean width of a letter of the titles
 
 
@@ -31,12 +31,17 @@ def draw(
     gutter = _LANE * (1 + max(lanes.values(), default=0)) + _GAP
     curves = "".join(_arc(arc, gutter, lane) for arc, lane in lanes.items())
     marks = "".join(_row(entry, row, gutter, outside, root) for row, entry in enumerate(entries))
-    longest = max((len(entry.title) for entry in entries), default=0)
+    longest = max((len(_short(entry)) for entry in entries), default=0)
     width, height = gutter + _GAP + _CHARACTER * longest, _ROW * len(entries)
     return (
         f'<svg class="path-map" viewBox="0 0 {width:g} {height}" style="max-width:{width:g}px" '
         f'role="group" aria-label="What each guide builds on">{curves}{marks}</svg>'
     )
+
+
+def _short(entry: Entry) -> str:
+    """Return the title up to its colon, so that the map is read on a phone too."""
+    return entry.title.split(": ")[0]
 
 
 def _lanes(arcs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
@@ -71,5 +76,5 @@ def _row(entry: Entry, row: int, gutter: float, outside: set[str], root: str) ->
     return (
         f'<a href="{escape(root + entry.url)}"{kind}>'
         f'<circle cx="{gutter:g}" cy="{middle:g}" r="{_RADIUS}"/>'
-        f'<text x="{gutter + _GAP:g}" y="{middle + 5:g}">{escape(entry.title)}</text></a>'
+        f'<text x="{gutter + _GAP:g}" y="{middle + 5:g}">{escape(_short(entry))}</text></a>'
     )

@@ -89,12 +89,12 @@ def _chip(
     )
     return [
         box,
-        _words(f"name-{axis}", middle, _TOP + 25, name, "middle", 17.8),
-        _words(f"size-{axis}", middle, _TOP + 46, size, "middle", 14),
+        _words(f"name-{axis}", middle, _TOP + 25, name, "middle", 20),
+        _words(f"size-{axis}", middle, _TOP + 47, size, "middle", 17.6),
     ]
 
 
-def _words(key: str, x: float, y: float, text: str, anchor: str, size: float = 14) -> Shape:
+def _words(key: str, x: float, y: float, text: str, anchor: str, size: float = 17.6) -> Shape:
     return Shape(
         key=key,
         tag="text",

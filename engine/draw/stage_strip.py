@@ -83,7 +83,7 @@ def _grip(x: float, y: float, grip: Grip) -> Shape:
 
 def _corner(at: int) -> tuple[float, float]:
     row, column = divmod(at, _COLUMNS)
-    return column * (_BOX + _GAP), 24 + row * _LINE
+    return column * (_BOX + _GAP), 28 + row * _LINE
 
 
 def _mark(now: int, count: int) -> list[Shape]:
@@ -139,7 +139,7 @@ def _arrows(at: int, message: str, *, skipped: bool) -> list[Shape]:
     last = (at + 1) % _COLUMNS == 0
     middle = (left + right) / 2
     label = "…" if skipped else message
-    words = _text(f"sent{at}", middle, y - 7, _SMALL, "" if last else label)
+    words = _text(f"sent{at}", middle, y - 6, _SMALL, "" if last else label)
     if last:
         # The next stage begins a row of its own.
         below = y + _HEIGHT + 4

@@ -112,7 +112,7 @@ def _legend(looks: Sequence[tuple[str, Text]], shown: str) -> list[Shape]:
                 },
             )
         )
-        shapes.append(_words(f"l{index}", (x + 18, SIDE + 23), axis, 14.0, "c-ink"))
+        shapes.append(_words(f"l{index}", (x + 18, SIDE + 23), axis, 16.8, "c-ink"))
     return shapes
 
 

@@ -91,7 +91,7 @@ def work(result: Result) -> Bars:
 
 
 # As short as a row of a narrow chart.
-_PACKED = {"arrival": "as they come", "balanced": "by work"}
+_PACKED = {"arrival": "", "balanced": ", by work"}
 
 
 def cuts(inputs: Inputs, result: Result) -> Bars:
@@ -108,7 +108,7 @@ def cuts(inputs: Inputs, result: Result) -> Bars:
             bars.append(
                 Bar(
                     key=f"{packing}.{cut}",
-                    label=f"{name}, {_PACKED[packing]}" + (" (now)" if now else ""),
+                    label=f"{name}{_PACKED[packing]}" + (" (now)" if now else ""),
                     segments=tuple(
                         Segment(key=k, label=t, value=v, color=c) for k, t, v, c in parts
                     ),
@@ -119,7 +119,7 @@ def cuts(inputs: Inputs, result: Result) -> Bars:
         title="One layer of the slowest GPU, by cut and packing",
         axis=Axis(label="forward and backward", quantity=SECONDS, low=0.0, high=1.05 * most),
         bars=tuple(bars),
-        caption="The same documents throughout.",
+        caption="The same documents throughout, packed as they arrive or by their work.",
     )
 
 
