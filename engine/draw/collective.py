@@ -36,7 +36,7 @@ def collective_scene(trace: Trace, *, star: bool = False) -> Scene:
     sheet = _Sheet(
         trace=trace,
         grid=grid,
-        seats=seats_of(trace, star, grid.sheet),
+        seats=seats_of(trace, star, grid),
         slots=slots,
         owed={
             (rank, chunk): cell

@@ -9,7 +9,6 @@ Point = tuple[float, float]
 
 # Width, height and radii: a wider sheet where more boxes stand on it.
 _FEW = (720.0, 680.0, 262.0, 254.0)
-_FEWEST = 8  # ranks on the smaller sheet
 _MANY = (1000.0, 940.0, 430.0, 396.0)
 
 
@@ -18,7 +17,8 @@ class Grid:
     """How the chunks of a rank are laid out: cells of `width` by `height` in `columns`.
 
     `sheet` is the width and height of the drawing and the two radii of the ellipse of boxes; a
-    `font` of 0 leaves the numbers out.
+    `font` of 0 leaves the numbers out. With a `bend` above 1 the boxes beside the top and the
+    bottom one stand nearer to the middle, so that wide boxes leave room for arrows.
     """
 
     columns: int
@@ -27,6 +27,7 @@ class Grid:
     height: float
     font: float
     sheet: tuple[float, float, float, float]
+    bend: float = 1.0
 
     @property
     def box(self) -> Point:
@@ -49,11 +50,14 @@ def grid_of(cells: int, ranks: int) -> Grid:
         rows = -(-cells // 2)
         return Grid(columns=2, rows=rows, width=58, height=38, font=23, sheet=_FEW)
     if ranks <= 8 and cells > 10:
-        return Grid(columns=5, rows=-(-cells // 5), width=34, height=26, font=14, sheet=_FEW)
+        return Grid(
+            columns=5, rows=-(-cells // 5), width=34, height=26, font=14, sheet=_FEW, bend=1.5
+        )
     if ranks <= 8:
         columns = 4 if cells > 6 else 3
         rows = -(-cells // columns)
-        return Grid(columns=columns, rows=rows, width=45, height=34, font=21, sheet=_FEW)
+        bend = 2.0 if ranks == 8 else 1.5
+        return Grid(columns=columns, rows=rows, width=45, height=34, font=21, sheet=_FEW, bend=bend)
     if cells > 16:
         return Grid(columns=8, rows=-(-cells // 8), width=16, height=18, font=0, sheet=_MANY)
     return Grid(columns=4, rows=-(-cells // 4), width=32, height=23, font=13.5, sheet=_MANY)
@@ -76,19 +80,18 @@ def slots_of(trace: Trace) -> list[dict[int, int]]:
     return [{chunk: slot for slot, chunk in enumerate(sorted(chunks))} for chunks in held]
 
 
-def _level(cosine: float, ranks: int) -> float:
-    """Return how high a seat is: of few wide boxes, those beside the top leave room for arrows."""
-    return math.copysign(abs(cosine) ** 1.5, cosine) if ranks <= _FEWEST else cosine
-
-
-def seats_of(trace: Trace, star: bool, sheet: tuple[float, float, float, float]) -> list[Point]:
+def seats_of(trace: Trace, star: bool, grid: Grid) -> list[Point]:
     """Return the middle of every box; rank 0 of a star, or a switch, is in the middle of all."""
-    width, height, across, down = sheet
+    width, height, across, down = grid.sheet
     ranks = trace.world_size
     around = max(ranks - 1 if star else ranks, 1)
     turns = [2 * math.pi * i / around for i in range(around)]
+    bend = grid.bend if around == ranks else min(grid.bend, 1.5)  # seven stand farther apart
     seats = [
-        (width / 2 + across * math.sin(turn), height / 2 - down * _level(math.cos(turn), ranks))
+        (
+            width / 2 + across * math.sin(turn),
+            height / 2 - down * math.copysign(abs(math.cos(turn)) ** bend, math.cos(turn)),
+        )
         for turn in turns
     ]
     middle = [(width / 2, height / 2)]

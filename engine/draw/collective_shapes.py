@@ -7,7 +7,10 @@ from engine.basis.views import Shape
 from engine.draw.collective_layout import Grid, Point
 from engine.simulate.trace import Cell
 
-_HEAD = 28.0  # above the cells of a box: its name, which no arrow may reach
+
+def _head(grid: Grid) -> float:
+    """Return the height of a name over its cells; where there is room, no arrow reaches it."""
+    return 28.0 if grid.font > 20 else 24.0
 
 
 def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
@@ -15,7 +18,10 @@ def rank_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
     width, height = grid.box
     left, top = grid.corner(seat, 0)
     return [
-        _linked(_rect(f"b{rank}", left, top - _HEAD, width, height + _HEAD + 14, "rank"), rank),
+        _linked(
+            _rect(f"b{rank}", left, top - _head(grid), width, height + _head(grid) + 14, "rank"),
+            rank,
+        ),
         _text(f"r{rank}", seat[0], top - 8, 21, f"GPU {rank}", "c-ink"),
         _rect(f"p{rank}", left, top + height + 6, width, 7.0, "port"),
     ]
@@ -26,7 +32,7 @@ def switch_box(rank: int, seat: Point, grid: Grid) -> list[Shape]:
     width, height = grid.box
     left, top = grid.corner(seat, 0)
     return [
-        _rect(f"b{rank}", left, top - _HEAD, width, height + _HEAD + 6, "rank"),
+        _rect(f"b{rank}", left, top - _head(grid), width, height + _head(grid) + 6, "rank"),
         _text(f"r{rank}", seat[0], top - 8, 21, "switch", "c-ink"),
     ]
 

@@ -1,6 +1,6 @@
 """The scene of a collective: the same shapes in every frame, inside the sheet, true to the run."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -28,6 +28,21 @@ def test_every_frame_has_the_same_shapes_in_the_same_order(name, world_size):
     keys = [shape.key for shape in frames[0].shapes]
     assert len(keys) == len(set(keys))
     assert all([shape.key for shape in frame.shapes] == keys for frame in frames)
+
+
+@each("name", COLLECTIVES)
+@each("world_size", [3, 4, 5, 6, 7, 8])
+def test_between_few_boxes_an_arrow_is_seen(name, world_size):
+    """The boxes of eight ranks once hid half of the arrows of a ring."""
+    grounds = [
+        tuple(float(shape.attributes[key]) for key in ("x", "y", "width", "height"))
+        for shape in scene(name, world_size).frames[0].shapes
+        if shape.key[0] == "b" and shape.key[1:].isdigit()
+    ]
+    for one, other in combinations(grounds, 2):
+        (x, y, width, height), (left, top, wide, high) = one, other
+        gaps = (left - x - width, x - left - wide, top - y - height, y - top - high)
+        assert max(gaps) >= 8
 
 
 @each("name", COLLECTIVES)
