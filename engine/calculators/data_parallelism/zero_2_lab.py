@@ -91,7 +91,7 @@ class Result:
         ),
     ]
     slower: Annotated[Ratio, _told("ZeRO-2 over ZeRO-1", "step times", "communication")]
-    more: Annotated[Bytes, _told("and sends more", "per GPU and step", "communication")]
+    more: Annotated[Bytes, _told("ZeRO-2 sends more by", "per GPU and step", "communication")]
 
 
 def _setting(inputs: Inputs, micro: int) -> Setting:
