@@ -1,12 +1,15 @@
 """A DeepSpeed JSON as text: its settings with the line of each, or line, column and reason."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.basis.inputs import InputError
 
+_DEEPEST = 50
+_BRACKETS = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\]]')
 _MOST = 1e300  # numbers beyond it overflow where something is computed from them
 
 
@@ -39,13 +42,28 @@ def read_settings(text: str) -> tuple[Line, ...]:
 
 
 def _tree(text: str) -> Any:  # noqa: ANN401
+    _shallow(text)
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{place}: {_reason(text, error)}") from None
-    except (ValueError, RecursionError):
-        raise InputError("line 1: a number is too long or brackets are too deep") from None
+    except ValueError:
+        raise InputError("line 1: a number is too long") from None
+
+
+def _shallow(text: str) -> None:
+    """Raise where brackets are too deep: in a browser, the decoder would end Python there."""
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        bracket = found[0]
+        depth += (bracket in "{[") - (bracket in "}]")
+        if depth > _DEEPEST:
+            before = text[: found.start()]
+            place = (
+                f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
+            )
+            raise InputError(f"{place}: brackets are too deep, more than {_DEEPEST} in one another")
 
 
 def _reason(text: str, error: json.JSONDecodeError) -> str:
