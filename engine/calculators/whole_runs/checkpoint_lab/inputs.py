@@ -1,0 +1,132 @@
+"""The inputs of the checkpoint lab: a job, where it saves, and how often it fails."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.inputs import GBYTES_PER_SECOND, Choice, Number, Scalar, Switch
+from engine.basis.told import Symbol
+from engine.basis.units import DAY, GB, HOUR
+from engine.form.job_inputs import HOURS, LLAMA3_MTBF, MINUTES
+from engine.form.short_job import (
+    ContextParallel,
+    ExpertParallel,
+    FrameworkName,
+    GlobalBatch,
+    GpuName,
+    MicroBatch,
+    ModelName,
+    PipelineParallel,
+    PrecisionName,
+    RecomputeName,
+    SequenceLength,
+    TensorParallel,
+    WorldSize,
+    ZeroStage,
+)
+
+PRESETS: Mapping[str, Mapping[str, Scalar]] = {
+    "Llama 3 405B on 16,384 H100": {
+        "model": "llama-3-405b",
+        "world_size": 16_384,
+        "tensor_parallel": 8,
+        "pipeline_parallel": 16,
+        "context_parallel": 1,
+        "global_batch_size": 2048,
+        "storage": 2000 * GB,
+    },
+    "BLOOM 176B on 384 A100": {
+        "model": "bloom-176b",
+        "gpu": "A100-SXM-80GB",
+        "world_size": 384,
+        "tensor_parallel": 4,
+        "pipeline_parallel": 12,
+        "context_parallel": 1,
+        "micro_batch_size": 2,
+        "global_batch_size": 2048,
+        "sequence_length": 2048,
+        "recompute": "full",
+        "framework": "deepspeed",
+        "gpu_mtbf": 43_000 * HOUR,
+        "interval": 3 * HOUR,
+        "storage": 60 * GB,
+    },
+    "Written while the steps wait": {"background": False},
+    "Weights only": {"optimizer": "no"},
+}
+
+
+def _rate(label: str, help_text: str) -> Number:
+    return Number(
+        label=label,
+        unit=GBYTES_PER_SECOND,
+        low=0.1 * GB,
+        high=10_000 * GB,
+        scale="log",
+        help=help_text,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    interval: Annotated[
+        float,
+        Number(
+            label="Work between checkpoints",
+            unit=MINUTES,
+            low=30.0,
+            high=DAY,
+            scale="log",
+            symbol="τ",
+        ),
+        Symbol("t"),
+    ] = HOUR
+    background: Annotated[
+        bool,
+        Switch(
+            label="Write in the background",
+            help="Steps wait only for the copy to the host's memory.",
+        ),
+    ] = True
+    optimizer: Annotated[
+        str,
+        Choice(
+            label="Saved",
+            options={"yes": "weights and optimizer", "no": "weights only"},
+        ),
+    ] = "yes"
+    storage: Annotated[
+        float, _rate("Storage, all writers", "Sustained writing of the file system.")
+    ] = 40 * GB
+    node: Annotated[float, _rate("One node to the storage", "Its ports for storage.")] = 20 * GB
+    gpu_mtbf: Annotated[
+        float,
+        Number(
+            label="Mean time between failures of one GPU",
+            unit=HOURS,
+            low=1e3 * HOUR,
+            high=1e6 * HOUR,
+            scale="log",
+        ),
+        Symbol("Mg"),
+    ] = LLAMA3_MTBF
+    restart: Annotated[
+        float,
+        Number(label="Restart", unit=MINUTES, low=6.0, high=DAY, scale="log", symbol="R"),
+    ] = 600.0
+    model: ModelName = "llama-3-70b"
+    gpu: GpuName = "H100-SXM"
+    world_size: Annotated[WorldSize, Symbol("n")] = 64
+    tensor_parallel: TensorParallel = 4
+    pipeline_parallel: PipelineParallel = 4
+    context_parallel: ContextParallel = 2
+    expert_parallel: ExpertParallel = 1
+    zero_stage: ZeroStage = "1"
+    micro_batch_size: MicroBatch = 1
+    global_batch_size: GlobalBatch = 128
+    sequence_length: SequenceLength = 8192
+    precision: PrecisionName = "bf16"
+    recompute: RecomputeName = "selective"
+    framework: FrameworkName = "megatron"
