@@ -1,7 +1,7 @@
 """Bytes that training reads and writes beside its steps: tokens and checkpoints."""
 
 from engine.basis.equation import Equation
-from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds, TokenRate
+from engine.basis.units import Bandwidth, Bytes, Parameters, Seconds, TokenRate
 
 CHECKPOINT_BYTES = Equation(
     name="checkpoint_bytes",
@@ -62,15 +62,3 @@ TOKEN_BYTES = Equation(
 def token_bytes_rate(tokens: TokenRate, token: Bytes) -> Bandwidth:
     """Return what the job reads of tokens in a second: by definition."""
     return tokens * token
-
-
-def files_read(parameters: Count, before: Count, after: Count, rank: Count) -> range:
-    """Return which of `before` equal shares a rank of `after` needs: those that overlap its own.
-
-    Shares are rounded up, as in ZeRO: rank r has [r c, (r + 1) c) with c = ceil(P/n).
-    """
-    old, new = -(-parameters // before), -(-parameters // after)
-    start, stop = min(rank * new, parameters), min((rank + 1) * new, parameters)
-    if start >= stop:
-        return range(0)
-    return range(start // old, -(-stop // old))

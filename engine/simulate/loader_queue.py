@@ -100,6 +100,12 @@ def waiting(batches: tuple[Batch, ...], skipped: Count) -> Share:
     return sum(batch.waited for batch in some) / (some[-1].ended - some[0].wanted)
 
 
+def mean_step(batches: tuple[Batch, ...], skipped: Count) -> Seconds:
+    """Return the mean time of a step, its waiting included, after the first few batches."""
+    some = batches[skipped:]
+    return (some[-1].ended - some[0].wanted) / len(some)
+
+
 def enough_workers(loader: Loader) -> Count:
     """Return the workers whose mean pace is that of the steps: slow batches in the mean.
 

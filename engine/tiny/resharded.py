@@ -61,11 +61,11 @@ def resharded(before: Count, after: Count) -> Resharded:
     loaded = []
     for rank, places in enumerate(_shares(size, after)):
         pieces = []
-        for at, file in enumerate(states):
+        for at in files_read(size, before, after, rank):
+            file = states[at]
             start, stop = max(places.start, file.start), min(places.stop, file.stop)
-            if start < stop:
-                read[at][rank] = stop - start
-                pieces.append(_cut(file, start, stop))
+            read[at][rank] = stop - start
+            pieces.append(_cut(file, start, stop))
         loaded.append(File(start=places.start, moments=_joined(pieces)))
     anew = [File(start=one.start, moments=adam.start(one.moments.copy)) for one in loaded]
     alone = train(JOB).parameters
@@ -75,6 +75,18 @@ def resharded(before: Count, after: Count) -> Resharded:
         off=_apart(_steps(loaded, parameters, AFTER), alone),
         forgotten=_apart(_steps(anew, parameters, AFTER), alone),
     )
+
+
+def files_read(size: Count, before: Count, after: Count, rank: Count) -> range:
+    """Return which of `before` equal shares a rank of `after` needs: those that overlap its own.
+
+    Shares are rounded up, as in ZeRO: rank r has [r c, (r + 1) c) with c = ceil(size / n).
+    """
+    old, new = -(-size // before), -(-size // after)
+    start, stop = min(rank * new, size), min((rank + 1) * new, size)
+    if start >= stop:
+        return range(0)
+    return range(start // old, -(-stop // old))
 
 
 def _shares(size: Count, ranks: Count) -> list[range]:

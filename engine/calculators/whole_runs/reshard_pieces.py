@@ -9,7 +9,7 @@ from engine.basis.text import significant, typeset
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Count
 from engine.basis.views import Badge, Heatmap
-from engine.tiny.resharded import AFTER, BEFORE, Resharded, resharded
+from engine.tiny.resharded import AFTER, BEFORE, JOB, Resharded, resharded
 
 TITLE = "Saved on four, loaded on six"
 QUESTION = "Which rank reads which piece, and is it the same training afterward?"
@@ -70,12 +70,13 @@ class Result:
         COUNT,
         Told(
             "Off if only weights are saved",
-            note="Adam begins anew; a step moves a parameter by about 0.01",
+            note="Adam begins anew; a step moves a parameter by about {rate}",
             color="bad",
             basis="simulated",
             assumes=("The same training, its moments lost at the checkpoint.",),
         ),
     ]
+    rate: Annotated[float, COUNT] = JOB.learning_rate
     first: Count = BEFORE
     then: Count = AFTER
 

@@ -40,7 +40,7 @@ RANGED = (
     *("accumulation_cost", "estimate_run", "largest_batch", "levers", "parallel_map"),
     *("parallelism_modeler", "stack_explorer", "tensor_lab", "depth_story", "stage_lab"),
     *("import_job", "log_check", "fabric_compare", "trace_check", "context_lab"),
-    *("planner", "capstone", "sandbox"),
+    *("planner", "capstone", "sandbox", "checkpoint_lab"),
 )
 
 

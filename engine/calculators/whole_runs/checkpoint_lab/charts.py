@@ -1,17 +1,14 @@
-"""The checkpoint lab: goodput by interval, what a checkpoint holds, what was published."""
+"""The checkpoint lab: time lost by interval, what a checkpoint holds, what was published."""
 
-import math
-
+from engine.basis.text import Sentence, say, significant
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, DAY, GB, SECONDS, SHARE, Parameters, Seconds, Share
+from engine.basis.units import BYTES, DAY, SECONDS, SHARE, Bytes, GiB, Seconds, Share, TiB
 from engine.basis.views import (
     Axis,
     Badge,
     Bar,
     Bars,
-    Challenge,
     Cite,
-    Condition,
     Lines,
     Point,
     Rule,
@@ -20,15 +17,19 @@ from engine.basis.views import (
     Table,
 )
 from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs
-from engine.simulate.saved_run import Pace, Saved
+from engine.calculators.whole_runs.checkpoint_lab.result import Result
 
+STEP = "From the step that the planner predicts."
 _LEAST: Seconds = 30.0
 INTERVALS = tuple(_LEAST * (DAY / _LEAST) ** (i / 40) for i in range(41))
+_FLOOR: Share = 1e-4
+# Goodput this near to the best is as good as the best.
+_NEAR: Share = 0.002
 
 
-def verdict(tell: Teller, inputs: Inputs, fits: bool, one: Saved, now: Pace) -> Badge:
+def verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     """Return what saving costs at the reader's interval."""
-    if not fits:
+    if not result.fits:
         return Badge(
             text="Does not fit",
             sentence="The fullest GPU cannot hold this job. There is nothing to save.",
@@ -39,57 +40,75 @@ def verdict(tell: Teller, inputs: Inputs, fits: bool, one: Saved, now: Pace) -> 
             text="Not enough to go on",
             sentence=tell.say(
                 "A checkpoint of weights alone takes {whole}. Training that goes on from it has "
-                "lost Adam's moments and the full-precision copy."
+                "lost Adam's moments."
             ),
             color="bad",
         )
-    if inputs.background and one.write > inputs.interval:
+    if inputs.background and result.saved.write > inputs.interval:
         return Badge(
             text="Storage too slow",
             sentence=tell.say(
-                "A checkpoint is written after {write}, later than the next one is due. It waits."
+                "A checkpoint is written after {write}, later than the next one is due. So the "
+                "next one waits."
             ),
             color="bad",
         )
-    often = inputs.interval < now.daly
-    words = "Steps wait {stall} for each. The best interval is {daly}, with a goodput of {best}."
-    return Badge(
-        text="More often than needed" if often else "Less often than best",
-        sentence=tell.say(words),
-        color="compute" if abs(now.best - now.goodput) < 0.01 else "communication",
-    )
+    return _interval(tell, inputs, result)
 
 
-def curve(inputs: Inputs, now: Pace, points: tuple[tuple[Pace, Pace], ...]) -> Lines:
-    """Return goodput by interval, for both ways of writing."""
+def _interval(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    often = inputs.interval < result.daly
+    if result.best - result.goodput < _NEAR:
+        text, color = "Near the best interval", "compute"
+    else:
+        text, color = ("Too often" if often else "Too rarely"), "communication"
+    words = "Steps wait {stall} for each checkpoint. The best interval is {daly}, with a goodput "
+    return Badge(text=text, sentence=tell.say(words + "of {best}."), color=color)
+
+
+def binding(result: Result) -> str:
+    """Return what sets the pace of writing."""
+    shared = result.saved.write > result.saved.per_node / result.node
+    return "the storage sets the pace" if shared else "the ports of a node set the pace"
+
+
+def curve(inputs: Inputs, result: Result) -> Lines:
+    """Return the time lost by interval, for both ways of writing."""
+    now = result.now
     rows = (("waits", "steps wait for the write", 0), ("behind", "written in the background", 1))
     return Lines(
-        title="Goodput by the work between two checkpoints",
+        title="Time lost, by the work between two checkpoints",
         x=Axis(
             label="work between checkpoints", quantity=SECONDS, low=_LEAST, high=DAY, scale="log"
         ),
-        y=Axis(label="goodput", quantity=SHARE, low=0.0, high=1.0),
+        y=Axis(label="of the time is lost", quantity=SHARE, low=_FLOOR, high=1.0, scale="log"),
         series=tuple(
             Series(
                 key=key,
                 label=label,
                 x=INTERVALS,
-                y=tuple(pair[at].goodput for pair in points),
+                y=tuple(_lost(pair[at]) for pair in result.curve),
                 color="compute" if at else "memory",
                 dashed=not at,
             )
             for key, label, at in rows
         ),
-        points=(Point(key="you", label="you", x=inputs.interval, y=now.goodput),),
+        points=(Point(key="you", label="you", x=inputs.interval, y=_lost(now.goodput)),),
         rules=(Rule(key="daly", label="best", axis="x", at=now.daly),)
         if _LEAST <= now.daly <= DAY
         else (),
         handle="interval",
+        caption="Lost: steps that wait, work done again, restarts.",
     )
 
 
-def parts(one: Saved, size: Parameters) -> Bars:
-    """Return what a checkpoint holds, and what it leaves out."""
+def _lost(goodput: Share) -> Share:
+    return max(_FLOOR, 1.0 - goodput)
+
+
+def parts(result: Result) -> Bars:
+    """Return what a checkpoint holds, beside the weights alone."""
+    one, size = result.saved, result.size
     return Bars(
         title="What is in a checkpoint",
         axis=Axis(
@@ -125,66 +144,44 @@ def parts(one: Saved, size: Parameters) -> Bars:
     )
 
 
-def published(tell: Teller, inputs: Inputs) -> Table:
-    """Return what was published of two runs beside what is computed of the reader's."""
-    mine = "{whole}, {per_gpu} by each GPU"
+def published(tell: Teller, result: Result) -> Table:
+    """Return what was published of two runs beside what is computed of them."""
+    bloom, llama = result.bloom, result.llama
+    weights = bloom.whole * 2.0 / (bloom.weight + bloom.optimizer)
     return Table(
-        title="Published, beside yours",
-        columns=("Run", "Checkpoint", "Storage", "Source"),
+        title="Published and computed",
+        columns=("Of", "Published", "Computed", "Source"),
         rows=(
             (
-                "Llama 3 405B, 16,384 H100",
-                "up to 4 GB by each GPU",
-                "2 TB/s sustained, 7 TB/s at peak",
+                "BLOOM 176B: a checkpoint",
+                "2.3 TB",
+                _both(bloom.whole),
+                Cite(("bigscience_readme",)),
+            ),
+            ("Its weights in bf16", "329 GB", _both(weights), Cite(("bigscience_readme",))),
+            (
+                "Its steps wait",
+                "40 s",
+                say("{t} at 300 GB/s", t=(bloom.write, SECONDS)),
+                Cite(("bigscience_chronicles", "bigscience_specs")),
+            ),
+            (
+                "Llama 3 405B: one GPU writes",
+                "1 MB to 4 GB",
+                say("{b} on average", b=(llama.per_gpu, BYTES)),
                 Cite(("dubey2024",)),
             ),
             (
-                "BLOOM 176B, 384 A100",
-                "2.3 TB, of which 329 GB are weights",
-                "40 s for each",
-                Cite(("bigscience2022",)),
-            ),
-            (
-                "yours",
-                tell.say(mine),
-                tell.say("{storage}, {write} for each"),
-                "",
+                "All of it is written",
+                "2 TB/s sustained, 7 TB/s at peak",
+                say("{t} at 2 TB/s", t=(llama.write, SECONDS)),
+                Cite(("dubey2024",)),
             ),
         ),
+        caption="These rows do not change with your job. GiB and TiB are binary units.",
     )
 
 
-def challenge(inputs: Inputs, goodput: Share, fits: bool) -> Challenge:
-    """Return the challenge."""
-    return Challenge(
-        title="A cheap file system",
-        goal="Llama 3 70B on 1,024 GPUs keeps 97 % of its time with a storage of 10 GB/s.",
-        conditions=(
-            Condition(text="Llama 3 70B", met=inputs.model == "llama-3-70b"),
-            Condition(text="1,024 GPUs", met=inputs.world_size == 1024),
-            Condition(text="storage of at most 10 GB/s", met=inputs.storage <= 10 * GB),
-            Condition(text="weights and optimizer are saved", met=inputs.optimizer == "yes"),
-            Condition(text="it fits", met=fits),
-            Condition(text="97 % goodput", met=math.isfinite(goodput) and goodput >= 0.97),
-        ),
-        hints=(
-            "What do the steps wait for if the write runs behind them?",
-            "A second checkpoint cannot begin before the first is written.",
-            "Drag the interval to the rule in the chart.",
-        ),
-        start={
-            "model": "llama-3-70b",
-            "world_size": 1024,
-            "global_batch_size": 1024,
-            "storage": 10 * GB,
-            "background": False,
-        },
-        solution={
-            "model": "llama-3-70b",
-            "world_size": 1024,
-            "global_batch_size": 1024,
-            "storage": 10 * GB,
-            "background": True,
-            "interval": 600.0,
-        },
-    )
+def _both(size: Bytes) -> Sentence:
+    unit, name = (TiB, "TiB") if size >= TiB else (GiB, "GiB")
+    return say("{b}, or " + f"{significant(size / unit)} {name}", b=(size, BYTES))

@@ -1,0 +1,126 @@
+"""Every number of the checkpoint lab."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.told import Told
+from engine.basis.units import Bandwidth, Bytes, Parameters, Seconds, Share, TokenRate
+from engine.run.run import Run
+from engine.simulate.saved_run import Pace, Saved
+
+# Token numbers of a vocabulary beyond 65,536.
+TOKEN: Bytes = 4.0
+_POISSON = "Failures strike at random and independently, at a constant rate."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A checkpoint of the job, and the pace of saving it."""
+
+    run: Run
+    saved: Saved
+    bloom: Saved
+    llama: Saved
+    now: Pace
+    fits: bool
+    whole: Annotated[
+        Bytes,
+        Told(
+            "A checkpoint",
+            "C",
+            "{per_parameter} for each parameter",
+            "optimizer",
+            assumes=("Gradients and activations are made anew; the data loader's place is small.",),
+        ),
+    ]
+    per_gpu: Annotated[
+        Bytes,
+        Told(
+            "Of that, one GPU writes",
+            note="{writers} GPUs write",
+            color="optimizer",
+            assumes=("Evenly over all GPUs where states are sharded, else over one replica's.",),
+            sources=("bytecheckpoint2024",),
+        ),
+    ]
+    host: Annotated[
+        Bytes,
+        Told(
+            "Held in a host's memory",
+            note="while it is written behind the steps",
+            color="buffers",
+            assumes=("One copy of what the node writes.",),
+            sources=("pytorch_async",),
+        ),
+    ]
+    write: Annotated[Seconds, Told("Written after", "Tw", "all nodes at once", "memory")]
+    rank_0: Annotated[
+        Seconds,
+        Told(
+            "Written by one node",
+            note="if rank 0 gathered all of it",
+            color="memory",
+            assumes=("The rate of one node to the storage; gathering is left out.",),
+            sources=("bytecheckpoint2024",),
+        ),
+    ]
+    stall: Annotated[
+        Seconds,
+        Told(
+            "Steps wait",
+            note="for each checkpoint",
+            color="bad",
+            assumes=(
+                "In the background: for the copy to the host over PCIe at its line rate. Otherwise "
+                "until all is written.",
+            ),
+            sources=("mohan2021",),
+        ),
+    ]
+    mtbf: Annotated[
+        Seconds, Told("Something fails every", "M", "in the whole job", assumes=(_POISSON,))
+    ]
+    young: Annotated[Seconds, Told("Young's interval", "t", "to first order", assumes=(_POISSON,))]
+    daly: Annotated[
+        Seconds,
+        Told(
+            "Best interval",
+            note="by Daly, but never shorter than a write",
+            assumes=(_POISSON,),
+            sources=("daly2006",),
+        ),
+    ]
+    goodput: Annotated[
+        Share,
+        Told(
+            "Goodput",
+            note="{best} with the best interval",
+            color="compute",
+            assumes=(
+                _POISSON,
+                "A failure loses the steps since the last checkpoint that was written whole.",
+            ),
+            sources=("daly2006",),
+        ),
+    ]
+    tokens: Annotated[
+        TokenRate,
+        Told(
+            "Tokens of all GPUs",
+            note="in a second",
+            assumes=("From the step time that the planner computes.",),
+            sources=("narayanan2021",),
+        ),
+    ]
+    reading: Annotated[
+        Bandwidth, Told("Read of tokens", "B", "by all GPUs together, 4 bytes each", "memory")
+    ]
+    best: Share
+    size: Annotated[Parameters, Told(symbol="P", of="model")]
+    weight: Annotated[Bytes, Told(symbol="w")]
+    optimizer: Annotated[Bytes, Told(symbol="o")]
+    per_parameter: Bytes
+    largest: Annotated[Bytes, Told(symbol="c")]
+    writers: int
+    node: Bandwidth
+    curve: tuple[tuple[Share, Share], ...]
