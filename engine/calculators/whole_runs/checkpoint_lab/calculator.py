@@ -86,13 +86,13 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("goodput"),
         "verdict": charts.verdict(tell, inputs, result),
         "curve": partial(charts.curve, inputs, result),
-        **tell.values("whole", "per_gpu", "host"),
+        **tell.values("whole", "per_parameter", "per_gpu", "host"),
         "write": tell.value(
             "write", note=charts.binding(result), symbols={"S": "storage", "B": "node"}
         ),
         **tell.values("rank_0", "stall", "mtbf"),
         "young": tell.value("young", equation=YOUNG_INTERVAL, symbols={"d": "stall"}),
-        **tell.values("daly"),
+        **tell.values("daly", "best"),
         "tokens": tell.value("tokens", assumes=(charts.STEP, *known(result.run))),
         "reading": tell.value("reading", symbols={"r": "tokens", "b": (TOKEN, BYTES)}),
         "parts": partial(charts.parts, result),

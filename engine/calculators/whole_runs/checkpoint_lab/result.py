@@ -94,7 +94,7 @@ class Result:
         Share,
         Told(
             "Goodput",
-            note="{best} with the best interval",
+            note="at your interval",
             color="compute",
             assumes=(
                 _POISSON,
@@ -115,11 +115,29 @@ class Result:
     reading: Annotated[
         Bandwidth, Told("Read of tokens", "B", "by all GPUs together, 4 bytes each", "memory")
     ]
-    best: Share
+    best: Annotated[
+        Share,
+        Told(
+            "Best goodput",
+            note="with work of {daly} between two checkpoints",
+            color="compute",
+            assumes=(_POISSON,),
+            sources=("daly2006",),
+        ),
+    ]
     size: Annotated[Parameters, Told(symbol="P", of="model")]
     weight: Annotated[Bytes, Told(symbol="w")]
     optimizer: Annotated[Bytes, Told(symbol="o")]
-    per_parameter: Bytes
+    per_parameter: Annotated[
+        Bytes,
+        Told(
+            "For each parameter",
+            note="{weight} of the weight, {optimizer} of the optimizer",
+            color="optimizer",
+            assumes=("Adam in mixed precision; under FSDP the weight is the full-precision copy.",),
+            sources=("rajbhandari2020",),
+        ),
+    ]
     largest: Annotated[Bytes, Told(symbol="c")]
     writers: int
     node: Bandwidth
