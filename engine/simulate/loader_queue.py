@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from engine.basis.units import Count, Seconds, Share
 
+# Sums of times end in another digit than they began with: no GPU waits for that.
+_ROUNDING: Share = 1e-9
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loader:
@@ -97,7 +100,8 @@ def _time(loader: Loader, k: int) -> Seconds:
 def waiting(batches: tuple[Batch, ...], skipped: Count) -> Share:
     """Return the share of the time that the GPU stands still, after the first few batches."""
     some = batches[skipped:]
-    return sum(batch.waited for batch in some) / (some[-1].ended - some[0].wanted)
+    share = sum(batch.waited for batch in some) / (some[-1].ended - some[0].wanted)
+    return share if share > _ROUNDING else 0.0
 
 
 def mean_step(batches: tuple[Batch, ...], skipped: Count) -> Seconds:

@@ -66,6 +66,7 @@ def solve(inputs: Inputs) -> Result:
         weight=one.weight,
         optimizer=one.optimizer,
         per_parameter=one.weight + one.optimizer,
+        gpus=run.plan.world_size,
         largest=one.per_node,
         writers=one.writers,
         node=inputs.node,

@@ -163,7 +163,7 @@ def published(tell: Teller, result: Result) -> Table:
                 "Its steps wait",
                 "40 s",
                 say("{t} at 300 GB/s", t=(bloom.write, SECONDS)),
-                Cite(("bigscience_chronicles", "bigscience_specs")),
+                Cite(("bigscience_chronicles",)),
             ),
             (
                 "Llama 3 405B: one GPU writes",
@@ -173,7 +173,7 @@ def published(tell: Teller, result: Result) -> Table:
             ),
             (
                 "All of it is written",
-                "2 TB/s sustained, 7 TB/s at peak",
+                "2 TB/s sustained",
                 say("{t} at 2 TB/s", t=(llama.write, SECONDS)),
                 Cite(("dubey2024",)),
             ),

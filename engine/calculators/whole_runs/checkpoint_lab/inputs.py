@@ -1,8 +1,8 @@
 """The inputs of the checkpoint lab: a job, where it saves, and how often it fails."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 from engine.basis.inputs import GBYTES_PER_SECOND, Choice, Number, Scalar, Switch
 from engine.basis.told import Symbol
@@ -71,6 +71,12 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "Written while the steps wait": {"background": False},
     "Weights only": {"optimizer": "no"},
 }
+
+
+def _folded(field: Any) -> Number | Choice:  # noqa: ANN401 (an annotation)
+    """Return the mark of a field, folded away until asked for."""
+    mark: Number | Choice = field.__metadata__[0]
+    return replace(mark, advanced=True)
 
 
 def _rate(label: str, help_text: str) -> Number:
@@ -143,15 +149,15 @@ class Inputs:
     ] = 600.0
     model: ModelName = "llama-3-70b"
     gpu: GpuName = "H100-SXM"
-    world_size: Annotated[WorldSize, Symbol("n")] = 1024
-    tensor_parallel: TensorParallel = 4
-    pipeline_parallel: PipelineParallel = 4
-    context_parallel: ContextParallel = 2
-    expert_parallel: ExpertParallel = 1
+    world_size: WorldSize = 1024
     zero_stage: ZeroStage = "1"
-    micro_batch_size: MicroBatch = 1
-    global_batch_size: GlobalBatch = 1024
-    sequence_length: SequenceLength = 8192
-    precision: PrecisionName = "bf16"
-    recompute: RecomputeName = "selective"
-    framework: FrameworkName = "megatron"
+    tensor_parallel: Annotated[int, _folded(TensorParallel)] = 4
+    pipeline_parallel: Annotated[int, _folded(PipelineParallel)] = 4
+    context_parallel: Annotated[int, _folded(ContextParallel)] = 2
+    expert_parallel: Annotated[int, _folded(ExpertParallel)] = 1
+    micro_batch_size: Annotated[int, _folded(MicroBatch)] = 1
+    global_batch_size: Annotated[int, _folded(GlobalBatch)] = 1024
+    sequence_length: Annotated[int, _folded(SequenceLength)] = 8192
+    precision: Annotated[str, _folded(PrecisionName)] = "bf16"
+    recompute: Annotated[str, _folded(RecomputeName)] = "selective"
+    framework: Annotated[str, _folded(FrameworkName)] = "megatron"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Bytes, Parameters, Seconds, Share, TokenRate
+from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, TokenRate
 from engine.run.run import Run
 from engine.simulate.saved_run import Pace, Saved
 
@@ -138,6 +138,7 @@ class Result:
             sources=("rajbhandari2020",),
         ),
     ]
+    gpus: Annotated[Count, Told(symbol="n", of="world_size")]
     largest: Annotated[Bytes, Told(symbol="c")]
     writers: int
     node: Bandwidth

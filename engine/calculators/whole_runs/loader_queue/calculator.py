@@ -15,7 +15,6 @@ from engine.simulate.loader_queue import Loader, enough_workers, feed, mean_step
 
 TITLE = "A queue of batches"
 QUESTION = "How many workers does a data loader need, and what does prefetching add?"
-_NEVER = 1e-9
 
 
 def _loader(inputs: Inputs, workers: Count) -> Loader:
@@ -59,7 +58,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    if result.waiting < _NEVER:
+    if not result.waiting:
         return Badge(
             text="Always fed",
             sentence="Every batch is ready when the GPU asks for it.",

@@ -25,7 +25,8 @@ class Inputs:
 
     workers: Annotated[int, Number(label="Workers", low=0, high=MOST, whole=True, symbol="w")] = 2
     prefetch: Annotated[
-        int, Number(label="Batches ahead, per worker", low=1, high=FAR, whole=True, symbol="p")
+        int,
+        Number(label="Ahead, per worker", low=1, high=FAR, whole=True, symbol="p", help="Batches."),
     ] = 2
     prepare: Annotated[
         float,
