@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from engine.basis.inputs import GBYTES_PER_SECOND, Choice, Number, Scalar, Switch
 from engine.basis.told import Symbol
 from engine.basis.units import DAY, GB, HOUR
-from engine.form.run.inputs import OwnConstants
+from engine.form.fields import OwnConstants
 from engine.form.saving_inputs import HOURS, LLAMA3_MTBF, MINUTES
 from engine.form.short_job import (
     ContextParallel,
