@@ -308,17 +308,21 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compact:
-    """A short text of one line that a page writes for other pages; it travels in links.
+    """A short text of one line that travels in links: written by another page, or by hand.
 
     Attributes:
         label: what the reader sees beside it.
         parse: raises `ValueError` with the reason where a text is none; never of an empty one.
+        what: it is, in words.
+        example: a text that can be read.
         help: one sentence.
         advanced: folded away until asked for.
     """
 
     label: str
     parse: Callable[[str], object]
+    what: str = "a text that another page writes, or nothing"
+    example: str = ""
     help: str = ""
     advanced: bool = False
 
@@ -339,7 +343,7 @@ class Compact:
 
     def range_words(self) -> str:
         """Return what it is, in words."""
-        return "a text that another page writes, or nothing"
+        return self.what
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

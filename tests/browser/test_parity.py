@@ -58,7 +58,7 @@ def extremes(field: Field) -> list[object]:
     if isinstance(field, Text):
         return [sample.text for sample in field.samples.values()]
     if isinstance(field, Compact):
-        return ["", OWN_CONSTANTS]
+        return ["", field.example or OWN_CONSTANTS]
     return some(list(field.options)) if isinstance(field, Choice) else [True, False]
 
 

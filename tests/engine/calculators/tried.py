@@ -31,7 +31,7 @@ def spread(field):
     if isinstance(field, Text):
         return [sample.text for sample in field.samples.values()]
     if isinstance(field, Compact):
-        return ["", OWN_CONSTANTS]
+        return ["", field.example or OWN_CONSTANTS]
     return list(field.options) if isinstance(field, Choice) else [True, False]
 
 

@@ -1,0 +1,167 @@
+"""Halving search: one slow port among a few nodes, found by all-reduce tests on halves."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import PERCENT, Number
+from engine.basis.text import say
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import COUNT, Bandwidth, Count, Ratio
+from engine.basis.views import Axis, Badge, Lines, Point, Series
+from engine.draw.group_board import group_scene, group_words
+from engine.formulas.group_tests import HALVING_ROUNDS, PAIR_TESTS, halving_rounds, pair_tests
+from engine.simulate.link_hunt import Cluster, Hunt, halve
+
+TITLE = "Halving a slow group"
+QUESTION = "Which node slows the all-reduce down?"
+EQUATIONS = (HALVING_ROUNDS, PAIR_TESTS)
+NODES: Count = 16
+_FEWEST, _MOST = 4, 4096
+PRESETS = {
+    "A port that sends at half of its speed": {"left": 0.5},
+    "Two slow ports": {"node": 3, "second": 12},
+    "Hardly slower": {"left": 0.92},
+}
+_PLAYED = (
+    "16 nodes under one leaf switch, one 400 Gb/s port of each; rings of 4 GiB, all groups of a "
+    "round at the same time. A group is slow below 90 % of what it reaches when healthy (chosen).",
+)
+_SIZES = tuple(2**power for power in range(2, 13))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    node: Annotated[int, Number(label="The slow port is on node", low=0, high=15, whole=True)] = 11
+    left: Annotated[
+        float, Number(label="Speed left of it", unit=PERCENT, low=0.05, high=1.0, step=0.01)
+    ] = 0.25
+    second: Annotated[
+        int,
+        Number(
+            label="A second one on node", low=-1, high=15, whole=True, help="-1: there is none."
+        ),
+    ] = -1
+    cluster: Annotated[
+        int,
+        Number(
+            label="Nodes of a large cluster",
+            low=_FEWEST,
+            high=_MOST,
+            scale="log2",
+            whole=True,
+            symbol="N",
+        ),
+    ] = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The search, and how such searches grow."""
+
+    hunt: Hunt
+    whole: Annotated[
+        Bandwidth,
+        Told("All nodes together", "", "{healthy} if nothing were slow", "communication", _PLAYED,
+             ("nccl_tests", "bertsekas1992"), "simulated"),
+    ]  # fmt: skip
+    healthy: Bandwidth
+    halvings: Annotated[
+        Count,
+        Told("Rounds of halving", "", "after the one that tests all", "data", _PLAYED, (),
+             "simulated"),
+    ]  # fmt: skip
+    tests: Annotated[Count, Told("Groups tested", assumes=_PLAYED, basis="simulated")]
+    rounds: Annotated[
+        Count, Told("Rounds in the large cluster", "r", "with one slow node", "data", of="cluster")
+    ]
+    pairs: Annotated[Count, Told("Tests, if pairs are tested", "t", "in two rounds", of="cluster")]
+    single: Annotated[
+        Count,
+        Told("Tests, one node at a time", note="each beside the same partner",
+             assumes=("Every node but the partner, the slow one last.",)),
+    ]  # fmt: skip
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return the search that halves."""
+    ports = {inputs.node: inputs.left}
+    if inputs.second >= 0:
+        ports.setdefault(inputs.second, inputs.left)
+    slow = tuple((node, share) for node, share in sorted(ports.items()) if share < 1)
+    hunt = halve(Cluster(nodes=NODES, per_leaf=NODES, ports=slow))
+    whole = hunt.rounds[0][0]
+    return Result(
+        hunt=hunt,
+        whole=whole.reached,
+        healthy=whole.expected,
+        halvings=hunt.halvings,
+        tests=sum(len(one) for one in hunt.rounds),
+        rounds=halving_rounds(inputs.cluster),
+        pairs=pair_tests(inputs.cluster),
+        single=inputs.cluster - 1,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the board, what was found, and how the search grows."""
+    tell = Teller(result, inputs, equations=EQUATIONS)
+    return {
+        "board": partial(group_scene, NODES, result.hunt.rounds, "Halving a slow group"),
+        "verdict": _verdict(tell, result),
+        **tell.values("whole", "halvings", "tests", "rounds", "pairs", "single"),
+        "curve": partial(_curve, inputs, result),
+    }
+
+
+def _verdict(tell: Teller, result: Result) -> Badge:
+    found = result.hunt.culprits
+    if not found:
+        return Badge(
+            text="Nothing stands out",
+            sentence=tell.say(
+                "All nodes together reach {whole} of {healthy}. That is within what these tests "
+                "count as healthy."
+            ),
+            color="data",
+        )
+    names = f"Node {found[0]}" if len(found) == 1 else f"Nodes {group_words(found)}"
+    return Badge(
+        text=names,
+        sentence=tell.say(
+            f"{names} {'makes' if len(found) == 1 else 'make'} every group slow that "
+            f"{'it is' if len(found) == 1 else 'they are'} in. Found in {{halvings}} rounds of "
+            "halving."
+        ),
+        color="communication",
+    )
+
+
+def _curve(inputs: Inputs, result: Result) -> Lines:
+    lines: dict[str, tuple[str, tuple[Ratio, ...], str]] = {
+        "halving": ("halving, rounds", tuple(map(halving_rounds, _SIZES)), "data"),
+        "pairs": ("pairs, tests", tuple(map(pair_tests, _SIZES)), "pipeline"),
+        "single": ("one at a time, tests", tuple(n - 1 for n in _SIZES), "communication"),
+    }
+    return Lines(
+        title="Tests until one slow node is found",
+        x=Axis(label="nodes", quantity=COUNT, low=_FEWEST, high=_MOST, scale="log"),
+        y=Axis(label="rounds, or tests", quantity=COUNT, low=1.0, high=8192.0, scale="log"),
+        series=tuple(
+            Series(key=key, label=label, x=tuple(map(float, _SIZES)), y=column, color=color)
+            for key, (label, column, color) in lines.items()
+        ),
+        points=(
+            Point(
+                key="now",
+                label=say("{r} rounds", r=(result.rounds, COUNT)),
+                x=float(inputs.cluster),
+                y=float(result.rounds),
+            ),
+        ),
+        handle="cluster",
+        caption="Both axes are logarithmic. Pairs can all run at the same time: then they take two "
+        "rounds, whatever the number of nodes.",
+    )
