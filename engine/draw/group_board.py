@@ -8,7 +8,7 @@ from engine.basis.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.simulate.link_hunt import Round, Tested
 
-_WIDTH, _LEFT, _TOP, _ROW, _HEIGHT, _FONT = 752.0, 64.0, 44.0, 56.0, 36.0, 22.0
+_WIDTH, _LEFT, _TOP, _ROW, _HEIGHT, _FONT = 752.0, 64.0, 44.0, 56.0, 36.0, 23.0
 _LEGEND = 40.0
 
 
