@@ -1,8 +1,9 @@
 """A job in twelve fields, for pages that ask for one beside something measured."""
 
-from typing import Annotated, get_type_hints
+from collections.abc import Mapping
+from typing import Annotated, Any, get_type_hints
 
-from engine.basis.inputs import Choice, Number
+from engine.basis.inputs import Choice, Number, Scalar
 from engine.form.run.inputs import Inputs as Form
 from engine.form.run.repair import run_of
 from engine.run.run import Run
@@ -51,13 +52,34 @@ _NAMES = (
 )
 
 
-def job_run(inputs: object) -> Run:
-    """Return the run of inputs that have these fields; all else is as the framework sets it."""
-    job = {name: getattr(inputs, name) for name in _NAMES}
+# Llama 3 70B on 64 H100, as Megatron-LM runs it: the job of the sample log.
+LLAMA_70B: Mapping[str, Scalar] = {
+    "model": "llama-3-70b",
+    "world_size": 64,
+    "tensor_parallel": 4,
+    "pipeline_parallel": 4,
+    "context_parallel": 2,
+    "micro_batch_size": 1,
+    "global_batch_size": 128,
+    "recompute": "none",
+    "zero_stage": "1",
+    "framework": "megatron",
+}
+
+
+def job_run(inputs: object, **cluster: Any) -> Run:  # noqa: ANN401 (fields of the form)
+    """Return the run of inputs that have these fields; all else is as the framework sets it.
+
+    Args:
+        inputs: of any calculator with these fields.
+        cluster: fields of the whole form that stand for the machines, where they are known.
+    """
+    job = {name: getattr(inputs, name) for name in _NAMES if name not in cluster}
     own = getattr(inputs, "own_constants", "")
     run, _ = run_of(
         Form(
             **job,
+            **cluster,
             own_constants=own,
             virtual_pipeline=1,
             schedule="1f1b",

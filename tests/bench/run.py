@@ -1,4 +1,4 @@
-"""Measures what the README reports: `python -m tests.bench.run [--only start page building ...]`.
+"""Measures what the README reports: `python -m tests.bench.run [--only start page trace ...]`.
 
 Prints a table; writes the numbers with date and machine to tests/bench/results.json, misses
 included. Nothing else may run on the machine meanwhile.
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tests.bench import building, collectives, estimate, page, simulate, start
+from tests.bench import building, collectives, estimate, page, simulate, start, trace
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("results.json")
@@ -35,6 +35,7 @@ def main() -> None:
         "simulate": simulate.run,
         "page": partial(page.run, ROOT / "site"),
         "start": partial(start.run, rounds=5),
+        "trace": partial(trace.run, ROOT / "site"),
     }
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=list(parts), default=list(parts))

@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import Annotated
 
 from engine.basis import units
-from engine.basis.inputs import GBITS, InputError, Number, Scalar, Text, Unit
+from engine.basis.inputs import GBITS, Number, Scalar, Text, Unit
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Count, Gbit, Seconds, Share
 from engine.form.counter_samples import SAMPLES
-from engine.run.importers.told import TextError
+from engine.form.pasted import checked_by
 from engine.run.logs.counters import LONGEST_COUNTERS, CounterText, read_counters
 from engine.simulate.counter_rates import Port
 
@@ -29,14 +29,6 @@ def read(text: str) -> CounterText:
     return read_counters(text)
 
 
-def check(text: str) -> None:
-    """Raise `InputError` where no counter is recognized."""
-    try:
-        read(text)
-    except TextError as error:
-        raise InputError(str(error)) from None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """What the reader can change."""
@@ -50,7 +42,7 @@ class Inputs:
             rows=10,
             placeholder="date +%s.%N; ethtool -S eth0; sleep 10; date +%s.%N; ethtool -S eth0",
             help="A line of date +%s.%N before each says how far apart they are.",
-            check=check,
+            check=checked_by(read),
         ),
     ] = SAMPLES["paused"].text
     apart: Annotated[

@@ -6,25 +6,9 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number
 from engine.basis.told import Told
 from engine.basis.units import HOUR, Price, Ratio, Seconds
+from engine.form import short_job
 from engine.form.fields import OwnConstants
 from engine.form.price import PRICE
-from engine.form.short_job import (
-    ContextParallel,
-    ExpertParallel,
-    FrameworkName,
-    GlobalBatch,
-    GpuName,
-    MicroBatch,
-    ModelName,
-    PipelineParallel,
-    PrecisionName,
-    RecomputeName,
-    SequenceLength,
-    TensorParallel,
-    WorldSize,
-    ZeroStage,
-    job_run,
-)
 from engine.formulas.fabric import break_even_price, waiting_step
 from engine.run.networks import NETWORKS
 from engine.run.run import Run
@@ -45,20 +29,20 @@ class Inputs:
 
     first: Annotated[str, Choice(label="Network A", options=_OPTIONS)] = "ib-400"
     second: Annotated[str, Choice(label="Network B", options=_OPTIONS)] = "roce-400"
-    model: ModelName = "deepseek-v3"
-    gpu: GpuName = "H100-SXM"
-    world_size: WorldSize = 512
-    tensor_parallel: TensorParallel = 1
-    pipeline_parallel: PipelineParallel = 8
-    context_parallel: ContextParallel = 1
-    expert_parallel: ExpertParallel = 64
-    zero_stage: ZeroStage = "1"
-    micro_batch_size: MicroBatch = 1
-    global_batch_size: GlobalBatch = 4096
-    sequence_length: SequenceLength = 4096
-    precision: PrecisionName = "bf16"
-    recompute: RecomputeName = "full"
-    framework: FrameworkName = "megatron"
+    model: short_job.ModelName = "deepseek-v3"
+    gpu: short_job.GpuName = "H100-SXM"
+    world_size: short_job.WorldSize = 512
+    tensor_parallel: short_job.TensorParallel = 1
+    pipeline_parallel: short_job.PipelineParallel = 8
+    context_parallel: short_job.ContextParallel = 1
+    expert_parallel: short_job.ExpertParallel = 64
+    zero_stage: short_job.ZeroStage = "1"
+    micro_batch_size: short_job.MicroBatch = 1
+    global_batch_size: short_job.GlobalBatch = 4096
+    sequence_length: short_job.SequenceLength = 4096
+    precision: short_job.PrecisionName = "bf16"
+    recompute: short_job.RecomputeName = "full"
+    framework: short_job.FrameworkName = "megatron"
     first_wait: Annotated[
         float,
         Number(label="A: late messages", low=1.0, high=20.0, step=0.1, help=_WAIT),
@@ -106,7 +90,7 @@ class Result:
 
 def runs_of(inputs: Inputs) -> tuple[Run, Run]:
     """Return the reader's run on both networks."""
-    run = job_run(inputs)
+    run = short_job.job_run(inputs)
     return _on(run, inputs.first), _on(run, inputs.second)
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import Choice, InputError, Number, Scalar, Text
+from engine.basis.inputs import Choice, Number, Scalar, Text
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.catalog.nodes import NODES
 from engine.form.collective_names import TESTED
 from engine.form.nccl_samples import SAMPLES
-from engine.run.importers.told import TextError
+from engine.form.pasted import checked_by
 from engine.run.logs.nccl import LONGEST_NCCL, NcclText, read_nccl
 from engine.simulate.nccl_check import Check, Given, check_nccl
 
@@ -35,14 +35,6 @@ def read(text: str) -> NcclText:
     return read_nccl(text)
 
 
-def check(text: str) -> None:
-    """Raise `InputError` where nothing of NCCL is recognized."""
-    try:
-        read(text)
-    except TextError as error:
-        raise InputError(str(error)) from None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """What the reader can change."""
@@ -57,7 +49,7 @@ class Inputs:
             placeholder="Paste the table of all_reduce_perf and the like, or the lines of "
             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING, or both together",
             help="Other lines may stand between them.",
-            check=check,
+            check=checked_by(read),
         ),
     ] = SAMPLES["h100"].text
     machine: Annotated[

@@ -4,27 +4,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
-from engine.basis.inputs import Choice, InputError, Text
+from engine.basis.inputs import Choice, Text
 from engine.catalog.nodes import NODES
+from engine.form import short_job
 from engine.form.calibration_samples import SAMPLES
-from engine.form.run.inputs import Inputs as Form
-from engine.form.run.repair import run_of
-from engine.form.short_job import (
-    ContextParallel,
-    ExpertParallel,
-    FrameworkName,
-    GlobalBatch,
-    MicroBatch,
-    ModelName,
-    PipelineParallel,
-    PrecisionName,
-    RecomputeName,
-    SequenceLength,
-    TensorParallel,
-    WorldSize,
-    ZeroStage,
-)
-from engine.run.importers.told import TextError
+from engine.form.pasted import checked_by
 from engine.run.logs.cluster_text import LONGEST_CLUSTER, ClusterText, read_cluster_text
 from engine.run.run import Run
 from engine.simulate.own_cluster import machine_in
@@ -32,24 +16,11 @@ from engine.simulate.own_cluster import machine_in
 AS_SAID = "text"
 # Where neither the text nor the reader names machines, the job is predicted on these.
 ASSUMED = "dgx-h100"
-_JOB = (
-    *("model", "world_size", "tensor_parallel", "pipeline_parallel", "context_parallel"),
-    *("expert_parallel", "zero_stage", "micro_batch_size", "global_batch_size"),
-    *("sequence_length", "precision", "recompute", "framework"),
-)
 PRESETS: dict[str, dict[str, Any]] = {
     "8 A100, published": {"measured": SAMPLES["published"].text},
     "nccl-tests and a log: Llama 3 70B on 64 H100": {
+        **short_job.LLAMA_70B,
         "measured": SAMPLES["log"].text,
-        "world_size": 64,
-        "tensor_parallel": 4,
-        "pipeline_parallel": 4,
-        "context_parallel": 2,
-        "micro_batch_size": 1,
-        "global_batch_size": 128,
-        "recompute": "none",
-        "zero_stage": "1",
-        "framework": "megatron",
     },
 }
 
@@ -58,14 +29,6 @@ PRESETS: dict[str, dict[str, Any]] = {
 def read(text: str) -> ClusterText:
     """Return a text, read once for the check under its box and for the results."""
     return read_cluster_text(text)
-
-
-def check(text: str) -> None:
-    """Raise `InputError` where no measurement is recognized."""
-    try:
-        read(text)
-    except TextError as error:
-        raise InputError(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +45,7 @@ class Inputs:
             placeholder="Paste what the script printed, a table of nccl-tests, lines of a training "
             "log, or several of them",
             help="A log needs its job, in the fields below.",
-            check=check,
+            check=checked_by(read),
         ),
     ] = SAMPLES["made-up"].text
     machine: Annotated[
@@ -93,19 +56,19 @@ class Inputs:
             help="Shares are of their datasheets: GPU, links, ports.",
         ),
     ] = AS_SAID
-    model: ModelName = "llama-3-70b"
-    world_size: WorldSize = 64
-    framework: FrameworkName = "megatron"
-    precision: PrecisionName = "bf16"
-    sequence_length: SequenceLength = 8192
-    global_batch_size: GlobalBatch = 128
-    micro_batch_size: MicroBatch = 1
-    tensor_parallel: TensorParallel = 8
-    pipeline_parallel: PipelineParallel = 4
-    context_parallel: ContextParallel = 1
-    expert_parallel: ExpertParallel = 1
-    zero_stage: ZeroStage = "1"
-    recompute: RecomputeName = "selective"
+    model: short_job.ModelName = "llama-3-70b"
+    world_size: short_job.WorldSize = 64
+    framework: short_job.FrameworkName = "megatron"
+    precision: short_job.PrecisionName = "bf16"
+    sequence_length: short_job.SequenceLength = 8192
+    global_batch_size: short_job.GlobalBatch = 128
+    micro_batch_size: short_job.MicroBatch = 1
+    tensor_parallel: short_job.TensorParallel = 8
+    pipeline_parallel: short_job.PipelineParallel = 4
+    context_parallel: short_job.ContextParallel = 1
+    expert_parallel: short_job.ExpertParallel = 1
+    zero_stage: short_job.ZeroStage = "1"
+    recompute: short_job.RecomputeName = "selective"
 
 
 def machine_of(inputs: Inputs) -> str:
@@ -116,17 +79,10 @@ def machine_of(inputs: Inputs) -> str:
 def job_on(inputs: Inputs, machine: str) -> Run:
     """Return the job on machines of the catalog."""
     node = NODES[machine]
-    job = {name: getattr(inputs, name) for name in _JOB}
-    form = Form(
-        **job,
+    return short_job.job_run(
+        inputs,
         gpu=node.gpu,
         gpus_per_node=node.gpus_per_node,
         nics_per_node=node.nics_per_node,
         nic_bandwidth=node.nic_bandwidth,
-        virtual_pipeline=1,
-        schedule="1f1b",
-        sequence_parallel=job["tensor_parallel"] > 1,
-        overlap_tensor_parallel=job["framework"] == "megatron",
     )
-    run, _ = run_of(form)
-    return run

@@ -5,29 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
-from engine.basis.inputs import InputError, Scalar, Text
+from engine.basis.inputs import Scalar, Text
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Seconds, Share, TokenRate
+from engine.form import short_job
 from engine.form.fields import OwnConstants
 from engine.form.log_samples import SAMPLES
-from engine.form.short_job import (
-    ContextParallel,
-    ExpertParallel,
-    FrameworkName,
-    GlobalBatch,
-    GpuName,
-    MicroBatch,
-    ModelName,
-    PipelineParallel,
-    PrecisionName,
-    RecomputeName,
-    SequenceLength,
-    TensorParallel,
-    WorldSize,
-    ZeroStage,
-    job_run,
-)
-from engine.run.importers.told import TextError
+from engine.form.pasted import checked_by
 from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
 from engine.run.run import Run
 from engine.simulate.log_check import LogCheck, check_log
@@ -35,18 +19,9 @@ from engine.simulate.log_check import LogCheck, check_log
 _INFINITE = float("inf")
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "Megatron-LM: Llama 3 70B on 64 H100": {
+        **short_job.LLAMA_70B,
         "log": SAMPLES["megatron"].text,
-        "model": "llama-3-70b",
         "gpu": "H100-SXM",
-        "world_size": 64,
-        "tensor_parallel": 4,
-        "pipeline_parallel": 4,
-        "context_parallel": 2,
-        "micro_batch_size": 1,
-        "global_batch_size": 128,
-        "recompute": "none",
-        "zero_stage": "1",
-        "framework": "megatron",
     },
     "DeepSpeed: a log that slows down": {
         "log": SAMPLES["deepspeed"].text,
@@ -65,14 +40,6 @@ def read(text: str) -> TrainingLog:
     return read_training_log(text)
 
 
-def check(text: str) -> None:
-    """Raise `InputError` where no step is recognized."""
-    try:
-        read(text)
-    except TextError as error:
-        raise InputError(str(error)) from None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """What the reader can change."""
@@ -87,23 +54,23 @@ class Inputs:
             placeholder="Paste the lines that Megatron-LM, torchtitan, DeepSpeed, nanotron or "
             "litgpt print while they train",
             help="Other lines may stand between them.",
-            check=check,
+            check=checked_by(read),
         ),
     ] = SAMPLES["torchtitan"].text
-    model: ModelName = "llama-3-8b"
-    gpu: GpuName = "H100-SXM-500W"
-    world_size: WorldSize = 8
-    sequence_length: SequenceLength = 8192
-    global_batch_size: GlobalBatch = 16
-    micro_batch_size: MicroBatch = 2
-    tensor_parallel: TensorParallel = 1
-    pipeline_parallel: PipelineParallel = 1
-    context_parallel: ContextParallel = 1
-    expert_parallel: ExpertParallel = 1
-    zero_stage: ZeroStage = "3"
-    precision: PrecisionName = "bf16"
-    recompute: RecomputeName = "selective"
-    framework: FrameworkName = "fsdp"
+    model: short_job.ModelName = "llama-3-8b"
+    gpu: short_job.GpuName = "H100-SXM-500W"
+    world_size: short_job.WorldSize = 8
+    sequence_length: short_job.SequenceLength = 8192
+    global_batch_size: short_job.GlobalBatch = 16
+    micro_batch_size: short_job.MicroBatch = 2
+    tensor_parallel: short_job.TensorParallel = 1
+    pipeline_parallel: short_job.PipelineParallel = 1
+    context_parallel: short_job.ContextParallel = 1
+    expert_parallel: short_job.ExpertParallel = 1
+    zero_stage: short_job.ZeroStage = "3"
+    precision: short_job.PrecisionName = "bf16"
+    recompute: short_job.RecomputeName = "selective"
+    framework: short_job.FrameworkName = "fsdp"
     own_constants: OwnConstants = ""
 
 
@@ -190,7 +157,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return what the log says of the job."""
-    run, log = job_run(inputs), read(inputs.log)
+    run, log = short_job.job_run(inputs), read(inputs.log)
     found = check_log(log, run)
     if found is None:
         return _nothing(run, log)

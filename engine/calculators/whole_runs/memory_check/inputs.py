@@ -7,23 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import GIGABYTES, Number, Scalar
 from engine.basis.told import Told
 from engine.basis.units import GB, Bytes, GiB
-from engine.form.short_job import (
-    ContextParallel,
-    ExpertParallel,
-    FrameworkName,
-    GlobalBatch,
-    GpuName,
-    MicroBatch,
-    ModelName,
-    PipelineParallel,
-    PrecisionName,
-    RecomputeName,
-    SequenceLength,
-    TensorParallel,
-    WorldSize,
-    ZeroStage,
-    job_run,
-)
+from engine.form import short_job
 from engine.run.run import Run
 from engine.simulate.memory_check import Lines, modelled, outside, pieces
 
@@ -66,20 +50,20 @@ class Inputs:
     allocated: Annotated[float, _reading("Allocated", "torch.cuda.max_memory_allocated")] = 48 * GB
     reserved: Annotated[float, _reading("Reserved", "torch.cuda.max_memory_reserved")] = 52 * GB
     process: Annotated[float, _reading("nvidia-smi", "Memory-Usage of the process")] = 55 * GB
-    model: ModelName = "llama-3-8b"
-    gpu: GpuName = "H100-SXM"
-    world_size: WorldSize = 8
-    tensor_parallel: TensorParallel = 1
-    pipeline_parallel: PipelineParallel = 1
-    context_parallel: ContextParallel = 1
-    expert_parallel: ExpertParallel = 1
-    zero_stage: ZeroStage = "3"
-    micro_batch_size: MicroBatch = 1
-    global_batch_size: GlobalBatch = 8
-    sequence_length: SequenceLength = 8192
-    precision: PrecisionName = "bf16"
-    recompute: RecomputeName = "selective"
-    framework: FrameworkName = "fsdp"
+    model: short_job.ModelName = "llama-3-8b"
+    gpu: short_job.GpuName = "H100-SXM"
+    world_size: short_job.WorldSize = 8
+    tensor_parallel: short_job.TensorParallel = 1
+    pipeline_parallel: short_job.PipelineParallel = 1
+    context_parallel: short_job.ContextParallel = 1
+    expert_parallel: short_job.ExpertParallel = 1
+    zero_stage: short_job.ZeroStage = "3"
+    micro_batch_size: short_job.MicroBatch = 1
+    global_batch_size: short_job.GlobalBatch = 8
+    sequence_length: short_job.SequenceLength = 8192
+    precision: short_job.PrecisionName = "bf16"
+    recompute: short_job.RecomputeName = "selective"
+    framework: short_job.FrameworkName = "fsdp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +123,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the lines of the job and of the readings."""
-    run = job_run(inputs)
+    run = short_job.job_run(inputs)
     ours = modelled(run)
     read = Lines(allocated=inputs.allocated, reserved=inputs.reserved, process=inputs.process)
     return Result(

@@ -4,28 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import InputError, Number, Sample, Scalar, Switch, Text
+from engine.basis.inputs import Number, Sample, Scalar, Switch, Text
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Count, Seconds, Share
+from engine.form import short_job
 from engine.form.fields import OwnConstants
-from engine.form.short_job import (
-    ContextParallel,
-    ExpertParallel,
-    FrameworkName,
-    GlobalBatch,
-    GpuName,
-    MicroBatch,
-    ModelName,
-    PipelineParallel,
-    PrecisionName,
-    RecomputeName,
-    SequenceLength,
-    TensorParallel,
-    WorldSize,
-    ZeroStage,
-    job_run,
-)
-from engine.run.importers.told import TextError
+from engine.form.pasted import checked_by
 from engine.run.run import Run
 from engine.run.traces.document import LONGEST_TRACE, MOST_RANKS, read_traces
 from engine.simulate.levers import step_of
@@ -54,22 +38,6 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
 }
 
 
-def check(text: str) -> None:
-    """Raise `InputError` where a file is no trace."""
-    try:
-        read_traces(text)
-    except TextError as error:
-        raise InputError(str(error)) from None
-
-
-def check_rules(text: str) -> None:
-    """Raise `InputError` where a line is no rule."""
-    try:
-        read_rules(text)
-    except TextError as error:
-        raise InputError(str(error)) from None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """What the reader can change."""
@@ -85,7 +53,7 @@ class Inputs:
             help="Kineto's JSON, plain or gzip: what torch.profiler writes, one file or one for "
             "each rank.",
             empty="No trace is here yet; choose a file, or try the sample",
-            check=check,
+            check=checked_by(read_traces),
         ),
     ] = SAMPLES["simulated"].text
     rank: Annotated[
@@ -105,20 +73,20 @@ class Inputs:
     compare: Annotated[
         bool, Switch(label="Compare with the job below", help="Its predicted step, part by part.")
     ] = True
-    model: ModelName = "llama-3-8b"
-    gpu: GpuName = "H100-SXM"
-    world_size: WorldSize = WORLD_SIZE
-    sequence_length: SequenceLength = TOKENS
-    global_batch_size: GlobalBatch = WORLD_SIZE
-    micro_batch_size: MicroBatch = 1
-    tensor_parallel: TensorParallel = 1
-    pipeline_parallel: PipelineParallel = 1
-    context_parallel: ContextParallel = 1
-    expert_parallel: ExpertParallel = 1
-    zero_stage: ZeroStage = "3"
-    precision: PrecisionName = "bf16"
-    recompute: RecomputeName = "none"
-    framework: FrameworkName = "fsdp"
+    model: short_job.ModelName = "llama-3-8b"
+    gpu: short_job.GpuName = "H100-SXM"
+    world_size: short_job.WorldSize = WORLD_SIZE
+    sequence_length: short_job.SequenceLength = TOKENS
+    global_batch_size: short_job.GlobalBatch = WORLD_SIZE
+    micro_batch_size: short_job.MicroBatch = 1
+    tensor_parallel: short_job.TensorParallel = 1
+    pipeline_parallel: short_job.PipelineParallel = 1
+    context_parallel: short_job.ContextParallel = 1
+    expert_parallel: short_job.ExpertParallel = 1
+    zero_stage: short_job.ZeroStage = "3"
+    precision: short_job.PrecisionName = "bf16"
+    recompute: short_job.RecomputeName = "none"
+    framework: short_job.FrameworkName = "fsdp"
     own_constants: OwnConstants = ""
     rules: Annotated[
         str,
@@ -130,7 +98,7 @@ class Inputs:
             help="The first line with a word of the name decides. Change them, and all numbers "
             "follow.",
             empty="No rule is here; take those of this page",
-            check=check_rules,
+            check=checked_by(read_rules),
             advanced=True,
         ),
     ] = RULES
@@ -273,7 +241,7 @@ def _shown(checked: Checked, rank: int, step: int) -> Shown:
 
 def solve(inputs: Inputs) -> Result:
     """Return what the trace says of the rank and the step that are shown."""
-    run, checked = job_run(inputs), check_trace(inputs.trace, inputs.rules)
+    run, checked = short_job.job_run(inputs), check_trace(inputs.trace, inputs.rules)
     shown = _shown(checked, min(inputs.rank, len(checked.ranks)) - 1, inputs.step)
     use = shown.use
     job = _predicted(run) if inputs.compare else None

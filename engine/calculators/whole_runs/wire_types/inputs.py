@@ -5,23 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import Scalar, Switch
+from engine.form import short_job
 from engine.form.fields import OwnConstants
-from engine.form.short_job import (
-    ContextParallel,
-    ExpertParallel,
-    FrameworkName,
-    GlobalBatch,
-    GpuName,
-    MicroBatch,
-    ModelName,
-    PipelineParallel,
-    PrecisionName,
-    RecomputeName,
-    SequenceLength,
-    TensorParallel,
-    WorldSize,
-    ZeroStage,
-)
 
 TICKS = ("gathered", "hidden", "keys", "dispatched", "combined", "stages", "reduced")
 _EVERYTHING = dict.fromkeys(TICKS, True)
@@ -74,18 +59,18 @@ class Inputs:
     combined: Annotated[bool, _tick("Results of experts", "Added up by the receiver.")] = False
     stages: Annotated[bool, _tick("Hidden states between stages", "Pipeline.")] = False
     reduced: Annotated[bool, _tick("Gradients, summed", "Data parallelism.")] = False
-    model: ModelName = "llama-3-70b"
-    gpu: GpuName = "H100-SXM"
-    world_size: WorldSize = 64
-    tensor_parallel: TensorParallel = 4
-    pipeline_parallel: PipelineParallel = 4
-    context_parallel: ContextParallel = 2
-    expert_parallel: ExpertParallel = 1
-    zero_stage: ZeroStage = "1"
-    micro_batch_size: MicroBatch = 1
-    global_batch_size: GlobalBatch = 128
-    sequence_length: SequenceLength = 8192
-    precision: PrecisionName = "bf16"
-    recompute: RecomputeName = "selective"
-    framework: FrameworkName = "megatron"
+    model: short_job.ModelName = "llama-3-70b"
+    gpu: short_job.GpuName = "H100-SXM"
+    world_size: short_job.WorldSize = 64
+    tensor_parallel: short_job.TensorParallel = 4
+    pipeline_parallel: short_job.PipelineParallel = 4
+    context_parallel: short_job.ContextParallel = 2
+    expert_parallel: short_job.ExpertParallel = 1
+    zero_stage: short_job.ZeroStage = "1"
+    micro_batch_size: short_job.MicroBatch = 1
+    global_batch_size: short_job.GlobalBatch = 128
+    sequence_length: short_job.SequenceLength = 8192
+    precision: short_job.PrecisionName = "bf16"
+    recompute: short_job.RecomputeName = "selective"
+    framework: short_job.FrameworkName = "megatron"
     own_constants: OwnConstants = ""
