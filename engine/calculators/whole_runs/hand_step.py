@@ -1,0 +1,200 @@
+"""A step by hand: what was predicted, what a log prints, where a trace puts the time."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from engine.basis.inputs import MILLISECONDS, Number
+from engine.basis.told import Teller, Told, Views
+from engine.basis.units import MILLI, SECONDS, Count, Ratio, Seconds, TokenRate
+from engine.basis.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
+from engine.simulate.short_step import TOKENS, short_step
+from engine.simulate.stream_account import Account, exposed_pieces
+from engine.simulate.streams import COMPUTE, LAUNCH, NETWORK
+from engine.simulate.streams import Span as Ran
+
+TITLE = "A step by hand"
+QUESTION = "What do a prediction, a log and a trace say of one step?"
+PRESETS = {
+    "Half the network": {"network": 0.5},
+    "Slow products": {"products": 0.8},
+    "A late host": {"late": 3 * MILLI},
+}
+_STEP = (
+    "Forward 4 ms, the backward pass of two layers 4 ms each, their reductions 3 ms each, the "
+    "optimizer 2 ms; the reductions follow one another, and the optimizer waits for both.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What the reader can change."""
+
+    network: Annotated[
+        float,
+        Number(
+            label="Your network over the predicted one",
+            low=0.25,
+            high=2.0,
+            step=0.05,
+            symbol="b",
+        ),
+    ] = 0.5
+    products: Annotated[
+        float,
+        Number(
+            label="Your products over the predicted ones",
+            low=0.25,
+            high=2.0,
+            step=0.05,
+        ),
+    ] = 1.0
+    late: Annotated[
+        float,
+        Number(label="The host is late by", unit=MILLISECONDS, low=0.0, high=0.01, step=5e-4),
+    ] = 0.0
+
+
+def _told(label: str, note: str = "", color: str = "ink") -> Told:
+    return Told(label, "", note, color, _STEP, basis="simulated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The step as predicted and as it ran."""
+
+    ran: tuple[Ran, ...]
+    parts: Account
+    as_predicted: Account
+    predicted: Annotated[
+        Seconds, _told("The configuration predicts", "{predicted_exposed} of it exposed")
+    ]
+    predicted_exposed: Seconds
+    measured: Annotated[Seconds, _told("The log says", "{rate} for {tokens} tokens a step")]
+    longer: Annotated[Ratio, _told("Measured over predicted")]
+    rate: Annotated[TokenRate, _told("Tokens per second, as the log prints them")]
+    tokens: Annotated[Count, _told("Tokens of a step")]
+    compute: Annotated[Seconds, _told("The trace: computation", color="compute")]
+    exposed: Annotated[
+        Seconds, _told("Exposed communication", "{hidden} more is hidden", "communication")
+    ]
+    hidden: Annotated[Seconds, _told("Hidden communication", color="communication")]
+    idle: Annotated[Seconds, _told("Idle", "the GPU waits for the host", "idle")]
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return both steps."""
+    plan = short_step().parts
+    found = short_step(inputs.products, inputs.network, inputs.late)
+    parts = found.parts
+    return Result(
+        ran=found.spans,
+        parts=parts,
+        as_predicted=plan,
+        predicted=plan.length,
+        predicted_exposed=plan.exposed,
+        measured=parts.length,
+        longer=parts.length / plan.length,
+        rate=TOKENS / parts.length,
+        tokens=TOKENS,
+        compute=parts.compute,
+        exposed=parts.exposed,
+        hidden=parts.hidden,
+        idle=parts.idle,
+    )
+
+
+def views(inputs: Inputs, result: Result) -> Views:
+    """Return the views, in the order of the page."""
+    tell = Teller(result, inputs)
+    return {
+        **tell.values("measured", "longer"),
+        "cause": _cause(tell, result),
+        "timeline": partial(_timeline, tell, result),
+        "bars": partial(_bars, result),
+        **tell.values("predicted", "rate", "tokens"),
+        **tell.values("compute", "exposed", "hidden", "idle"),
+    }
+
+
+def _cause(tell: Teller, result: Result) -> Badge:
+    """Return the part that grew most over the prediction."""
+    plan, parts = result.as_predicted, result.parts
+    grown = {
+        "Computation": parts.compute - plan.compute,
+        "Exposed communication": parts.exposed - plan.exposed,
+        "Idle time": parts.idle - plan.idle,
+    }
+    name = max(grown, key=lambda one: grown[one])
+    if grown[name] < 1e-9:
+        return Badge(
+            text="As predicted, or faster",
+            sentence=tell.say("{measured} against {predicted}; no part is longer."),
+            color="compute",
+        )
+    colors = {"Computation": "compute", "Idle time": "idle"}
+    return Badge(
+        text=f"{name} grew most",
+        sentence=tell.say("By {g}, in a step of {measured}.", g=(grown[name], SECONDS)),
+        color=colors.get(name, "communication"),
+    )
+
+
+def _timeline(tell: Teller, result: Result) -> Timeline:
+    spans = []
+    for one in result.ran:
+        if one.op.stream == NETWORK:
+            pieces = exposed_pieces(one, result.ran)
+        else:
+            pieces = [(one.start, one.end, False)]
+        spans += [
+            Span(
+                key=f"{one.op.key}, {number}",
+                lane=one.op.stream,
+                start=start,
+                end=end,
+                label=one.op.label,
+                color=_COLORS[one.op.stream],
+                exposed=exposed,
+            )
+            for number, (start, end, exposed) in enumerate(pieces)
+            if end > start
+        ]
+    end = result.measured * 1.02
+    return Timeline(
+        title="The step as a trace shows it",
+        axis=tell.axis("measured", "time", low=0.0, high=end),
+        lanes=(
+            Lane(key=LAUNCH, label="host"),
+            Lane(key=COMPUTE, label="compute"),
+            Lane(key=NETWORK, label="network"),
+        ),
+        spans=tuple(spans),
+    )
+
+
+_COLORS = {LAUNCH: "muted", COMPUTE: "compute", NETWORK: "communication"}
+
+
+def _bars(result: Result) -> Bars:
+    pairs = (("predicted", result.as_predicted), ("measured", result.parts))
+    return Bars(
+        title="Part by part",
+        axis=Axis(
+            label="time",
+            quantity=SECONDS,
+            low=0.0,
+            high=1.05 * max(parts.length for _, parts in pairs),
+        ),
+        bars=tuple(Bar(key=key, label=key, segments=_segments(parts)) for key, parts in pairs),
+    )
+
+
+def _segments(parts: Account) -> tuple[Segment, ...]:
+    return (
+        Segment(key="compute", label="computation", value=parts.compute, color="compute"),
+        Segment(
+            key="exposed", label="exposed communication", value=parts.exposed, color="communication"
+        ),
+        Segment(key="idle", label="idle", value=parts.idle, color="idle"),
+    )
