@@ -127,7 +127,10 @@ def read_alone(name: str) -> tuple[Live, list[Problem]]:
         ),
         outputs=result["outputs"],
         presets=tuple(
-            {"title": title, "values": {key: plain(value) for key, value in change.items()}}
+            {
+                "title": title,
+                "values": {key: _text(calculator.fields[key], one) for key, one in change.items()},
+            }
             for title, change in calculator.presets.items()
         ),
         reply={**result, "extra": extra},
@@ -137,6 +140,11 @@ def read_alone(name: str) -> tuple[Live, list[Problem]]:
         job=taken(name, calculator.fields),
     )
     return live, [Problem(source(name), 1, message) for message in _wrong(live)]
+
+
+def _text(field: Declaration, value: Scalar) -> str:
+    """Return the SI text of a preset's value; a sample goes by its name, which is shorter."""
+    return field.write(value) if isinstance(field, Text) else plain(value)
 
 
 def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, Any], str]:
