@@ -3,7 +3,9 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
+from engine.form.calibration_samples import SAMPLES as CALIBRATIONS
 from engine.form.imported.samples import SAMPLES
 
 pytestmark = pytest.mark.browser
@@ -156,6 +158,28 @@ def test_the_job_is_offered_to_other_calculators(visit, fresh):
     page.wait_for_function("() => location.search.includes('parallel_map.data_parallel=16')")
     assert "parallel_map.model" in page.url
     assert "parallel_map.sequence_length=4096" in page.url
+
+
+def test_a_kept_cluster_counts_where_no_job_is_asked_for_and_can_be_forgotten(visit):
+    page = visit("tools/calibrate/")
+    box = page.locator('textarea[name="measured"]')
+    page.wait_for_selector('[data-calculator="calibrate"][data-state="live"]', state="attached")
+    box.fill(CALIBRATIONS["made-up"].text + "\n")
+    page.wait_for_function("() => localStorage.getItem('wallclock.job')?.includes('dgx-h100')")
+    page.goto(page.url.split("tools/calibrate/")[0] + "guides/expert-parallelism/")
+    line = page.locator('[data-own-cluster]:has([data-of="expert_exchange"])')
+    number = page.locator("[data-of=expert_exchange][data-output=time]").first
+    before = number.text_content()
+    page.locator("#expert_exchange").scroll_into_view_if_needed()
+    page.wait_for_selector('[data-calculator="expert_exchange"][data-state="live"]')
+    line.get_by_role("button", name="Use my cluster").click()
+    page.wait_for_function("() => location.search.includes('expert_exchange.own_constants=H100')")
+    expect(number).not_to_have_text(before)
+    page.locator('[data-reset][data-of="expert_exchange"]').click()
+    expect(number).to_have_text(before)
+    line.get_by_role("button", name="Forget them").press("Enter")
+    expect(line).to_be_hidden()
+    assert page.evaluate("() => localStorage.getItem('wallclock.job')") is None
 
 
 def test_the_text_can_be_read_without_scripts(visit):

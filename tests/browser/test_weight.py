@@ -12,10 +12,8 @@ from tests.each import each
 
 pytestmark = pytest.mark.browser
 MOST = 250_000  # bytes, compressed as a host sends them
-# Above it, and not to grow: one page reads configurations, logs and traces of all kinds; the other
-# has a lab over the model of a step beside the table of published runs.
+# Above it, and not to grow: a lab over the model of a step beside the table of published runs.
 ABOVE = {
-    "guides/bring-your-own-job/": 406_000,
     "guides/hierarchical-sharding/": 253_000,
 }
 
