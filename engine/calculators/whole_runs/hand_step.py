@@ -16,9 +16,9 @@ from engine.simulate.streams import Span as Ran
 TITLE = "A step by hand"
 QUESTION = "What do a prediction, a log and a trace say of one step?"
 PRESETS = {
-    "Half the network": {"network": 0.5},
-    "Slow products": {"products": 0.8},
-    "A late host": {"late": 3 * MILLI},
+    "As predicted": {"network": 1.0},
+    "Slow products": {"network": 1.0, "products": 0.8},
+    "A late host": {"network": 1.0, "late": 3 * MILLI},
 }
 _STEP = (
     "Forward 4 ms, the backward pass of two layers 4 ms each, their reductions 3 ms each, the "
