@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Tokens
-from engine.formulas.experts import reached
+from engine.formulas.expert_places import reached
 from engine.formulas.transfer_time import send_time
 from engine.simulate.rank import Group, Rank
 

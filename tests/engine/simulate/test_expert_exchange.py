@@ -6,7 +6,8 @@ import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.formulas.experts import exchange_bytes, hot_rank_load, reached
+from engine.formulas.expert_places import reached
+from engine.formulas.experts import exchange_bytes, hot_rank_load
 from engine.run.parallelism import Cluster, Training
 from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.layer_exchange import exchange_time

@@ -21,7 +21,7 @@ from engine.catalog.measured_exchanges import (
     MeasuredExchange,
 )
 from engine.form.counted import noun
-from engine.formulas.experts import reached
+from engine.formulas.expert_places import reached
 
 _LIMITS = (1, 2, 3, 4, 6, 8, 0)
 
