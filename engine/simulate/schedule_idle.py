@@ -4,18 +4,18 @@ from collections.abc import Mapping
 
 from engine.basis.equation import Equation
 from engine.basis.units import Count, Seconds
-from engine.formulas import pipeline
+from engine.formulas import pipeline_idle
 
 # Their idle time has this closed form; what it holds for is in its docstring.
 IDLE: Mapping[str, Equation] = {
-    "gpipe": pipeline.ONE_F_ONE_B_IDLE,
-    "one_f_one_b": pipeline.ONE_F_ONE_B_IDLE,
-    "interleaved": pipeline.ONE_F_ONE_B_IDLE,
-    "breadth_first": pipeline.ONE_F_ONE_B_IDLE,
-    "zb_h1": pipeline.ZB_H1_IDLE,
-    "zb_h2": pipeline.ZB_H2_IDLE,
-    "dualpipe": pipeline.DUALPIPE_IDLE,
-    "dualpipe_v": pipeline.DUALPIPE_V_IDLE,
+    "gpipe": pipeline_idle.ONE_F_ONE_B_IDLE,
+    "one_f_one_b": pipeline_idle.ONE_F_ONE_B_IDLE,
+    "interleaved": pipeline_idle.ONE_F_ONE_B_IDLE,
+    "breadth_first": pipeline_idle.ONE_F_ONE_B_IDLE,
+    "zb_h1": pipeline_idle.ZB_H1_IDLE,
+    "zb_h2": pipeline_idle.ZB_H2_IDLE,
+    "dualpipe": pipeline_idle.DUALPIPE_IDLE,
+    "dualpipe_v": pipeline_idle.DUALPIPE_V_IDLE,
 }
 
 
@@ -35,13 +35,13 @@ def closed_idle(
     """
     (p, m, v), (forward, back, weight) = sizes, passes
     if schedule == "dualpipe":
-        return pipeline.dualpipe_idle(p, pair, back + weight, weight)
+        return pipeline_idle.dualpipe_idle(p, pair, back + weight, weight)
     if schedule == "dualpipe_v":
-        return pipeline.dualpipe_v_idle(p, pair, back + weight, weight)
+        return pipeline_idle.dualpipe_v_idle(p, pair, back + weight, weight)
     if schedule == "zb_h1":
-        return pipeline.zb_h1_idle(p, forward, back, weight)
+        return pipeline_idle.zb_h1_idle(p, forward, back, weight)
     if schedule == "zb_h2":
-        return pipeline.zb_h2_idle(p, forward, back, weight)
+        return pipeline_idle.zb_h2_idle(p, forward, back, weight)
     if schedule not in IDLE:
         return None
-    return pipeline.one_f_one_b_idle(p, forward, back, weight, v, m)
+    return pipeline_idle.one_f_one_b_idle(p, forward, back, weight, v, m)

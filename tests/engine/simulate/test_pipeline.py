@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from engine.formulas import pipeline as formulas
-from engine.formulas import v_shapes
+from engine.formulas import pipeline_idle, v_shapes
 from engine.simulate.pipeline import Times, simulate
 from engine.simulate.pipeline_measures import (
     activations,
@@ -56,7 +56,7 @@ def test_four_stages_and_eight_micro_batches_idle_27_percent():
 def test_gpipe_and_1f1b_idle_as_their_closed_form_says(name, p, m):
     for passes in PASSES:
         run = step(name, p, m, times=times(*passes))
-        assert idle(run) == pytest.approx(formulas.one_f_one_b_idle(p, *passes))
+        assert idle(run) == pytest.approx(pipeline_idle.one_f_one_b_idle(p, *passes))
         assert idle_share(run, run.period) == pytest.approx(formulas.bubble_share(p, m))
         assert idle_over_ideal(run, run.period) == pytest.approx(formulas.bubble_over_ideal(p, m))
 
@@ -66,7 +66,7 @@ def test_gpipe_and_1f1b_idle_as_their_closed_form_says(name, p, m):
 @each("name", ["interleaved", "breadth_first"])
 def test_chunks_divide_the_idle_time(name, p, m, v):
     run = step(name, p, m, v)
-    assert idle(run) == pytest.approx(formulas.one_f_one_b_idle(p, 1, 1, 1, v))
+    assert idle(run) == pytest.approx(pipeline_idle.one_f_one_b_idle(p, 1, 1, 1, v))
     assert idle_share(run, run.period) == pytest.approx(formulas.bubble_share(p, m, v))
 
 
@@ -80,8 +80,8 @@ def test_one_at_a_time_uses_one_part_in_p():
 def test_zero_bubble_schedules_idle_as_their_closed_forms_say(p, m, passes):
     first = step("zb_h1", p, m, times=times(*passes))
     second = step("zb_h2", p, m, times=times(*passes))
-    assert idle(first) == pytest.approx(formulas.zb_h1_idle(p, *passes))
-    assert idle(second) == pytest.approx(formulas.zb_h2_idle(p, *passes), abs=1e-9)
+    assert idle(first) == pytest.approx(pipeline_idle.zb_h1_idle(p, *passes))
+    assert idle(second) == pytest.approx(pipeline_idle.zb_h2_idle(p, *passes), abs=1e-9)
 
 
 @each(("p", "m"), SIZES)
@@ -113,8 +113,8 @@ def test_eight_stages_idle_as_the_table_of_dualpipe_says(name, v, expected, m):
 @each("passes", [t for t in PASSES if t[0] == t[1]])
 def test_dualpipe_idles_as_its_closed_form_says_if_overlapping_saves_nothing(p, m, passes):
     _, back, weight = passes
-    closed = formulas.dualpipe_idle(p, sum(passes), back + weight, weight)
-    folded = formulas.dualpipe_v_idle(p, sum(passes), back + weight, weight)
+    closed = pipeline_idle.dualpipe_idle(p, sum(passes), back + weight, weight)
+    folded = pipeline_idle.dualpipe_v_idle(p, sum(passes), back + weight, weight)
     assert idle(step("dualpipe", p, m, 2, times(*passes))) == pytest.approx(closed)
     assert idle(step("dualpipe_v", p, m, 2, times(*passes))) == pytest.approx(folded)
 
@@ -309,5 +309,5 @@ def test_the_conventions_convert(over):
 
 
 def test_a_step_is_computing_and_idling():
-    passed = formulas.one_f_one_b_idle(4, 1.0, 1.0, 1.0)
+    passed = pipeline_idle.one_f_one_b_idle(4, 1.0, 1.0, 1.0)
     assert formulas.pipeline_step(8, 1.0, 1.0, 1.0, passed) == step("one_f_one_b", 4, 8).period

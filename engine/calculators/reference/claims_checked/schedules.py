@@ -7,14 +7,12 @@ from engine.catalog.transports import INFINIBAND
 from engine.formulas.communication import point_to_point_time
 from engine.formulas.pipeline import (
     bubble_share,
-    dualpipe_idle,
     ideal_step,
-    one_f_one_b_idle,
     one_f_one_b_peak,
     pipeline_bytes,
     printed_step,
-    zb_h1_idle,
 )
+from engine.formulas.pipeline_idle import dualpipe_idle, one_f_one_b_idle, zb_h1_idle
 
 _PIPELINE = "pingdo_pipeline"
 _BATCH = 2.0 * 8 * 4096 * 8192  # the hidden states of a batch of 8 sequences

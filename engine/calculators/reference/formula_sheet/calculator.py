@@ -52,6 +52,7 @@ _ORDER = (
     "transfer_time",
     "overlap",
     "pipeline",
+    "pipeline_idle",
     "stragglers",
     "goodput",
     "run",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, SHARE, Bytes, Seconds
 from engine.calculators.reference.formula_sheet.example import Example, Shown, tokens
 from engine.calculators.reference.formula_sheet.inputs import Inputs
-from engine.formulas import pipeline
+from engine.formulas import pipeline, pipeline_idle
 from engine.formulas.overlap import forward_time
 
 _SPLIT = {"p": "pipeline_parallel", "m": "num_microbatches", "v": "num_chunks"}
@@ -56,27 +56,29 @@ def _idle(x: Inputs, idle: Seconds) -> Shown:
 
 def _one_f_one_b(x: Inputs) -> Shown:
     one = _pass(x)
-    return _idle(x, pipeline.one_f_one_b_idle(x.pipeline_parallel, one, one, one, x.num_chunks))
+    return _idle(
+        x, pipeline_idle.one_f_one_b_idle(x.pipeline_parallel, one, one, one, x.num_chunks)
+    )
 
 
 def _zb_h1(x: Inputs) -> Shown:
     one = _pass(x)
-    return _idle(x, pipeline.zb_h1_idle(x.pipeline_parallel, one, one, one))
+    return _idle(x, pipeline_idle.zb_h1_idle(x.pipeline_parallel, one, one, one))
 
 
 def _zb_h2(x: Inputs) -> Shown:
     one = _pass(x)
-    return _idle(x, pipeline.zb_h2_idle(x.pipeline_parallel, one, one, one))
+    return _idle(x, pipeline_idle.zb_h2_idle(x.pipeline_parallel, one, one, one))
 
 
 def _dualpipe(x: Inputs) -> Shown:
     one = _pass(x)
-    return _idle(x, pipeline.dualpipe_idle(x.pipeline_parallel, 3 * one, 2 * one, one))
+    return _idle(x, pipeline_idle.dualpipe_idle(x.pipeline_parallel, 3 * one, 2 * one, one))
 
 
 def _dualpipe_v(x: Inputs) -> Shown:
     one = _pass(x)
-    return _idle(x, pipeline.dualpipe_v_idle(x.pipeline_parallel, 3 * one, 2 * one, one))
+    return _idle(x, pipeline_idle.dualpipe_v_idle(x.pipeline_parallel, 3 * one, 2 * one, one))
 
 
 def _step(x: Inputs) -> Shown:
@@ -133,25 +135,25 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "one_f_one_b_idle": Example(
         title="Idle time, 1F1B and interleaved",
-        function=pipeline.one_f_one_b_idle,
+        function=pipeline_idle.one_f_one_b_idle,
         symbols=_one_f_one_b,
         inputs=_SPLIT,
     ),
     "zb_h1_idle": Example(
-        title="Idle time, ZB-H1", function=pipeline.zb_h1_idle, symbols=_zb_h1, inputs=_SPLIT
+        title="Idle time, ZB-H1", function=pipeline_idle.zb_h1_idle, symbols=_zb_h1, inputs=_SPLIT
     ),
     "zb_h2_idle": Example(
-        title="Idle time, ZB-H2", function=pipeline.zb_h2_idle, symbols=_zb_h2, inputs=_SPLIT
+        title="Idle time, ZB-H2", function=pipeline_idle.zb_h2_idle, symbols=_zb_h2, inputs=_SPLIT
     ),
     "dualpipe_idle": Example(
         title="Idle time, DualPipe",
-        function=pipeline.dualpipe_idle,
+        function=pipeline_idle.dualpipe_idle,
         symbols=_dualpipe,
         inputs=_SPLIT,
     ),
     "dualpipe_v_idle": Example(
         title="Idle time, DualPipeV",
-        function=pipeline.dualpipe_v_idle,
+        function=pipeline_idle.dualpipe_v_idle,
         symbols=_dualpipe_v,
         inputs=_SPLIT,
     ),

@@ -5,16 +5,16 @@ from engine.basis.told import Teller
 from engine.basis.units import SECONDS
 from engine.basis.views import Formula, Value
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
-from engine.formulas import pipeline
+from engine.formulas import pipeline, pipeline_idle
 from engine.simulate.schedule_idle import IDLE
 
 EQUATIONS = (
     pipeline.BUBBLE_CONVERSION,
-    pipeline.ONE_F_ONE_B_IDLE,
-    pipeline.ZB_H1_IDLE,
-    pipeline.ZB_H2_IDLE,
-    pipeline.DUALPIPE_IDLE,
-    pipeline.DUALPIPE_V_IDLE,
+    pipeline_idle.ONE_F_ONE_B_IDLE,
+    pipeline_idle.ZB_H1_IDLE,
+    pipeline_idle.ZB_H2_IDLE,
+    pipeline_idle.DUALPIPE_IDLE,
+    pipeline_idle.DUALPIPE_V_IDLE,
 )
 _PLAYED = "Counted in the step that the timeline shows, from its first to its last micro-batch."
 
