@@ -268,3 +268,13 @@ def test_a_number_does_not_wait_for_a_curve_that_takes_long(visit):
         page.wait_for_function(BOTH, timeout=60_000)
     *at_once, last = page.evaluate("() => window.events")
     assert (set(at_once), last) == ({"number", "late"}, "curve")
+
+
+def test_a_window_made_narrow_and_wide_again_raises_no_error(visit, watch):
+    page = visit("guides/feeding-and-saving/")
+    live(page, "checkpoint_lab")
+    page.wait_for_selector("#checkpoint_lab [data-chart=live]", state="attached")
+    for width in (700, 390, 1280):  # words that have no room are left out
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(800)
+    assert watch.errors == []

@@ -137,7 +137,18 @@ function fill(source, data, texts) {
   const text = JSON.stringify(data);
   if (texts.get(source) === text) return;
   texts.set(source, text);
-  source.data = data;
+  source.data = "style" in data ? withGone(data, source.data) : data;
+}
+
+/**
+ * Words, with empty ones after them in place of those that are gone: before Bokeh takes fewer, it
+ * asks for the font of every word that it has drawn.
+ */
+function withGone(words, before) {
+  const count = words.text.length;
+  const gone = Array.from(before.text ?? []).slice(count).map(() => "");
+  return Object.fromEntries(Object.entries(words).map(([key, values]) => (
+    [key, [...values, ...(key === "text" ? gone : Array.from(before[key] ?? []).slice(count))]])));
 }
 
 /** Keeps the plot from painting until all its sources are set. */
