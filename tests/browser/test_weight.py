@@ -12,10 +12,6 @@ from tests.each import each
 
 pytestmark = pytest.mark.browser
 MOST = 250_000  # bytes, compressed as a host sends them
-# Above it, and not to grow: a lab over the model of a step beside the table of published runs.
-ABOVE = {
-    "guides/hierarchical-sharding/": 253_000,
-}
 
 
 @each("address", PAGES)
@@ -30,7 +26,7 @@ def test_no_page_sends_more_than_its_share(site, address):
     ]
     archives = json.loads(_first(r"data-archives='([^']*)'", html) or "{}")
     own += [site / path.lstrip("./") for paths in archives.values() for path in paths]
-    assert sum(sent(file) for file in set(own)) <= ABOVE.get(address, MOST)
+    assert sum(sent(file) for file in set(own)) <= MOST
 
 
 @each("address", PAGES)
