@@ -8,7 +8,7 @@ from engine.basis.inputs import GBYTES_PER_SECOND, Choice, Number, Scalar, Switc
 from engine.basis.told import Symbol
 from engine.basis.units import DAY, GB, HOUR
 from engine.form.fields import OwnConstants
-from engine.form.saving_inputs import HOURS, LLAMA3_MTBF, MINUTES
+from engine.form.saving_inputs import HOURS, LLAMA3_MTBF, MINUTES, Interval
 from engine.form.short_job import (
     ContextParallel,
     ExpertParallel,
@@ -95,18 +95,7 @@ def _rate(label: str, help_text: str) -> Number:
 class Inputs:
     """What the reader can change."""
 
-    interval: Annotated[
-        float,
-        Number(
-            label="Work between checkpoints",
-            unit=MINUTES,
-            low=30.0,
-            high=DAY,
-            scale="log",
-            symbol="τ",
-        ),
-        Symbol("t"),
-    ] = HOUR
+    interval: Interval = HOUR
     background: Annotated[
         bool,
         Switch(
