@@ -158,8 +158,6 @@ def test_a_finger_drags_a_number_sideways(visit):
 def test_the_live_region_says_the_result_in_one_sentence(visit):
     page = visit()
     live(page)
-    drag_number(page).scroll_into_view_if_needed()
-    page.wait_for_timeout(1000)  # a reader looks before typing: what is looked at is answered first
     drag_number(page).fill("16")
     page.wait_for_function("() => document.querySelector('[data-live]').textContent !== ''")
     said = page.locator("[data-live]").text_content()

@@ -51,9 +51,7 @@ listenForHighlight();
 if (document.querySelector("[data-kind=scene]")) {
   whenLoaded(async () => (await import("./calculator/grips.js")).startGrips(find));
 }
-if (document.querySelector("[data-file]")) {
-  whenLoaded(async () => (await import("./calculator/files.js")).listenForFiles(find));
-}
+if (document.querySelector("[data-file]")) listenForFiles();
 if (document.querySelector("[data-job], [data-use-job]")) {
   whenLoaded(async () => (await import("./calculator/job.js")).carryJob(find));
 }
@@ -95,6 +93,16 @@ function listenForBoxes() {
     event.preventDefault();
     open(name);
   });
+}
+
+/** Heard from the beginning: what is chosen before the rest of the script is here is not lost. */
+function listenForFiles() {
+  const script = import("./calculator/files.js");
+  document.addEventListener("change", async (event) => {
+    const chooser = /** @type {HTMLInputElement | null} */ (target(event, "[data-file]"));
+    if (chooser) (await script).choose(chooser, find, event);
+  });
+  script.then(({ listenForDrops }) => listenForDrops(find));
 }
 
 /** What shares is fetched when somebody shares. */

@@ -36,6 +36,8 @@ export function createPage(names, address, settings) {
   const fresh = new Map();
   /** Timers that say of a calculator that it takes long. @type {Map<string, number>} */
   const slow = new Map();
+  /** Calculators whose answer to the reader has not been said yet. @type {Set<string>} */
+  const owed = new Set();
   /** Whether a reply has been drawn since the last frame. */
   let drawn = false;
   /** @type {string} */
@@ -86,10 +88,19 @@ export function createPage(names, address, settings) {
     for (const [name, { reply, since }] of replies) {
       show(/** @type {any} */ (calculators.get(name)), reply);
       if (since) nextFrame(() => afterPaint(() => performance.measure("update", { start: since })));
-      if (since && reply.outputs) announce(firstValue(reply.outputs));
+      if (since) owed.add(name);
+      if (owed.has(name)) tell(name, reply.outputs);
     }
     clearTimeout(timer);
     timer = setTimeout(catchUp, pauseAfter(replies.map(([, { reply }]) => reply)));
+  }
+
+  /** The calculator's first number on this page is said aloud, as soon as it is there. */
+  function tell(name, outputs) {
+    const view = outputs?.[partsOf(name, ".number[data-output]")[0]?.dataset.output ?? ""];
+    if (!view) return;
+    owed.delete(name);
+    announce(`${view.label}: ${view.text}`);
   }
 
   function catchUp() {
@@ -183,10 +194,4 @@ function afterPaint(task) {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = task;
   port2.postMessage(null);
-}
-
-/** @param {Record<string, any>} outputs @returns {string} */
-function firstValue(outputs) {
-  const found = Object.values(outputs).find((view) => view.kind === "value");
-  return found ? `${found.label}: ${found.text}` : "";
 }

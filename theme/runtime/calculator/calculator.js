@@ -95,7 +95,11 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     if (started) on.onWait();
     const text = await ask(name, JSON.stringify(message)).catch(on.onFailure);
     busy = false;
-    if (text === undefined) return;
+    if (text === undefined) {
+      if (next) send();
+      else rested();
+      return;
+    }
     if (text === null) {
       // Another request took its place. Nothing is lost: it goes with the next one.
       base = change.base ? before.values : base;

@@ -6,14 +6,16 @@ import { notice } from "../page/status.js";
 /** A character takes at most so many bytes: a larger file need not be read. */
 const WIDEST = 4;
 
-/** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
-export function listenForFiles(find) {
-  document.addEventListener("change", (event) => {
-    const chooser = /** @type {HTMLInputElement | null} */ (target(event, "[data-file]"));
-    if (!chooser) return;
-    take([...(chooser.files ?? [])], chooser, find, event);
-    chooser.value = ""; // the same file may be chosen again
-  });
+/** @typedef {(name: string | undefined) => import("./controls.js").Calculator | undefined} Find */
+
+/** @param {HTMLInputElement} chooser @param {Find} find @param {Event} event */
+export function choose(chooser, find, event) {
+  take([...(chooser.files ?? [])], chooser, find, event);
+  chooser.value = ""; // the same file may be chosen again
+}
+
+/** @param {Find} find */
+export function listenForDrops(find) {
   for (const kind of ["dragover", "drop"]) {
     document.addEventListener(kind, (event) => {
       const files = /** @type {DragEvent} */ (event).dataTransfer;
