@@ -1,5 +1,6 @@
 """The memory of a rank at its fullest: states, activations of all micro-batches, buffers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -98,6 +99,19 @@ class Filled:
     activations: Bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a rank holds of its parameters, the same for all micro-batches of one number or more.
+
+    Attributes:
+        states: sharded.
+        buffers: that this takes, without outputs that a pipeline's engine keeps.
+    """
+
+    states: States
+    buffers: Bytes
+
+
 def in_flight(
     schedule: Schedule, ranks: Count, virtual: Count, stage: Count, microbatches: Count
 ) -> tuple[float, ...]:
@@ -173,10 +187,30 @@ def filled(
     )
 
 
-def sharded_memory(model: Model, plan: Plan, training: Training, held: Filled) -> Memory:
-    """Return the memory of a rank with its states sharded, and the buffers that this takes."""
-    states = _states(model, plan, training, held.stage, held.parameters)
-    buffers = _buffers(model, plan, training, held.stage, held.parameters)
+def standing(
+    model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
+) -> Standing:
+    """Return what a rank of one stage holds of its parameters.
+
+    Of the micro-batches it depends only on whether there are several.
+    """
+    return Standing(
+        states=_states(model, plan, training, stage, held),
+        buffers=_buffers(model, plan, training, stage, held),
+    )
+
+
+def sharded_memory(
+    model: Model, plan: Plan, training: Training, held: Filled, known: Standing | None = None
+) -> Memory:
+    """Return the memory of a rank with its states sharded, and the buffers that this takes.
+
+    `known` is what it holds of its parameters, where that is known already.
+    """
+    known = known or standing(model, plan, training, held.stage, held.parameters)
+    states, buffers = known.states, known.buffers
+    if _keeps_outputs(plan, training):
+        buffers += _outputs(model, plan, training, held.stage)
     tensors = states.parameters + states.gradients + states.optimizer
     return Memory(
         parameters=states.parameters,
@@ -187,6 +221,32 @@ def sharded_memory(model: Model, plan: Plan, training: Training, held: Filled) -
         reserve=reserve(training, tensors + held.activations + buffers),
         stage=held.stage,
     )
+
+
+def fullest(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    held: Sequence[Filled],
+    known: Sequence[Standing],
+) -> Memory:
+    """Return the memory of the fullest of some stages; `known` holds what each has of parameters.
+
+    What is beyond tensors grows with them: the stage with most tensors is the fullest.
+    """
+    if len(held) == 1:
+        return sharded_memory(model, plan, training, held[0], known[0])
+    outputs = _keeps_outputs(plan, training)
+    most, at = -1.0, 0
+    for index, (one, standing) in enumerate(zip(held, known, strict=True)):
+        states, buffers = standing.states, standing.buffers
+        if outputs:
+            buffers += _outputs(model, plan, training, one.stage)
+        tensors = states.parameters + states.gradients + states.optimizer
+        total = tensors + one.activations + buffers
+        if total > most:
+            most, at = total, index
+    return sharded_memory(model, plan, training, held[at], known[at])
 
 
 def stage_states(model: Model, plan: Plan, training: Training, stage: Count) -> States:
@@ -326,7 +386,7 @@ def _fsdp_buffers(
             waiting = 0.0
         layers = sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
         copied = whole / max(1, layers)
-        return (HALF + waiting) * (whole + copied) + _outputs(model, plan, training, stage)
+        return (HALF + waiting) * (whole + copied)
     if plan.zero_stage < 3:
         # All that was gathered stays until the update.
         return HALF * whole
@@ -358,14 +418,19 @@ def gathered(model: Model, plan: Plan) -> Bytes:
 def _deepspeed_buffers(
     model: Model, plan: Plan, training: Training, stage: Count, held: RankParameters
 ) -> Bytes:
-    """Buckets; from stage 3 live parameters; and the outputs that its pipeline engine keeps."""
+    """Buckets, and from stage 3 live parameters."""
     buckets = _BUCKET if plan.zero_stage else 0.0
     if plan.zero_stage >= 3:
         held = rank_parameters(model, plan, training, stage)
         buckets += HALF * min(_LIVE_PARAMETERS, held.dense + held.experts)
+    return buckets
+
+
+def _keeps_outputs(plan: Plan, training: Training) -> bool:
+    """Return whether a pipeline's engine keeps the outputs of micro-batches in flight."""
     if plan.pipeline_parallel == 1:
-        return buckets
-    return buckets + _outputs(model, plan, training, stage)
+        return False
+    return training.framework == "deepspeed" or (shards_all(training) and plan.zero_stage > 0)
 
 
 def _outputs(model: Model, plan: Plan, training: Training, stage: Count) -> Bytes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.catalog.constants import COMMON, Achieved, Common
@@ -15,7 +16,7 @@ from engine.run.stage_cut import cut_layers
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime, embedding_time, layer_time, output_time
 from engine.simulate.orthogonal_work import orthogonalizing_time
-from engine.simulate.rank import Axis, Rank, group_of, rank_of, stage_hops
+from engine.simulate.rank import Axis, Hops, Rank, group_of, rank_of, stage_hops
 from engine.simulate.sharding_time import (
     Exchange,
     Weights,
@@ -126,6 +127,21 @@ class Flow:
     weights: Weights
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What the replicas of a pipeline share, whatever its micro-batches and what they repeat.
+
+    Attributes:
+        exchange: of data parallelism.
+        optimizer: seconds of its update.
+        behind: share of the computation by which the slowest GPU is behind.
+    """
+
+    exchange: Exchange
+    optimizer: Seconds
+    behind: Share
+
+
 def step_time(
     model: Model,
     cluster: Cluster,
@@ -159,8 +175,18 @@ def layers_of(model: Model, plan: Plan, training: Training, rank: Rank) -> Layer
     )
 
 
-def flow_of(model: Model, plan: Plan, training: Training, layers: Layers) -> Flow:
-    """Return what the micro-batches of a pipeline cost."""
+def flow_of(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    layers: Layers,
+    known: tuple[Weights, Hops] | None = None,
+) -> Flow:
+    """Return what the micro-batches of a pipeline cost.
+
+    `known` are the parameters of a rank and the hops between stages, where they are known already.
+    """
+    weights, hops = known or (rank_weights(model, plan), stage_hops(layers.rank, plan))
     dense, sparse = layers.dense, layers.sparse
     stage = max(_stages(model, plan, layers), key=lambda one: _stage_time(one, dense, sparse))
     slowest = _stage_layers(stage, dense, sparse)
@@ -168,10 +194,29 @@ def flow_of(model: Model, plan: Plan, training: Training, layers: Layers) -> Flo
     return Flow(
         slowest=slowest,
         microbatches=microbatches,
-        messages=_messages(model, plan, training, layers.rank, microbatches),
+        messages=_messages(model, plan, training, (layers.rank, hops), microbatches),
         bubble=_bubble(plan, training, slowest),
-        weights=rank_weights(model, plan),
+        weights=weights,
     )
+
+
+def shared_of(model: Model, plan: Plan, training: Training, rank: Rank, weights: Weights) -> Shared:
+    """Return what the replicas of a pipeline share."""
+    return Shared(
+        exchange=exchange_of(plan, training, rank, weights),
+        optimizer=optimizer_time(plan, training, rank, weights)
+        + orthogonalizing_time(model, plan, training, rank),
+        behind=_behind(plan, rank.common),
+    )
+
+
+def shortest_of_flow(flow: Flow) -> Seconds:
+    """Return a bound: the micro-batches of a pipeline, without replicas, optimizer and host."""
+    one, many = flow.slowest, flow.microbatches
+    computing = many * (one.forward + one.backward + one.repeated)
+    exposed = many * one.tensor_parallel, many * one.context_parallel, many * one.expert_parallel
+    # Added up as a step is, so that rounding cannot make it longer.
+    return computing + exposed[0] + exposed[1] + exposed[2] + (flow.messages + flow.bubble)
 
 
 def step_of_flow(
@@ -180,13 +225,13 @@ def step_of_flow(
     training: Training,
     rank: Rank,
     flow: Flow,
-    exchange: Exchange | None = None,
+    shared: Shared | None = None,
 ) -> StepTime:
     """Return the step of a pipeline with what its replicas share and the optimizer.
 
-    `exchange` is that of the plan, where it is known already.
+    `shared` is that of the plan, where it is known already.
     """
-    sent = exchange or exchange_of(plan, training, rank, flow.weights)
+    shared = shared or shared_of(model, plan, training, rank, flow.weights)
     slowest, microbatches = flow.slowest, flow.microbatches
     compute = microbatches * (slowest.forward + slowest.backward + slowest.repeated)
     return StepTime(
@@ -200,14 +245,13 @@ def step_of_flow(
             plan,
             training,
             rank,
-            (flow.weights, sent),
+            (flow.weights, shared.exchange),
             slowest.forward,
             slowest.total - slowest.forward,
         ),
         bubble=flow.bubble,
-        optimizer=optimizer_time(plan, training, rank, flow.weights)
-        + orthogonalizing_time(model, plan, training, rank),
-        other=rank.common.host + compute * _behind(plan, rank.common),
+        optimizer=shared.optimizer,
+        other=rank.common.host + compute * shared.behind,
     )
 
 
@@ -240,13 +284,19 @@ def _stages(model: Model, plan: Plan, layers: Layers) -> tuple[Stage, ...]:
     if ranks == 1:
         return (_split(model, model.num_layers, extra, embedding + output),)
     sizes = plan.stage_layers or cut_layers(model, ranks * plan.virtual_pipeline)
-    counts = [sum(sizes[stage::ranks]) for stage in range(ranks)]
-    between = max(counts[1:-1] or counts) if plan.stage_layers else max(counts)
+    first, between, last = _counts(sizes, ranks, bool(plan.stage_layers))
     return (
-        _split(model, counts[0], 0, embedding),
+        _split(model, first, 0, embedding),
         _further(model, between, 0, 0.0),
-        _further(model, counts[-1], extra, output),
+        _further(model, last, extra, output),
     )
+
+
+@lru_cache(maxsize=1024)
+def _counts(sizes: tuple[Count, ...], ranks: Count, by_hand: bool) -> tuple[Count, Count, Count]:
+    """Return the layers of the first rank, the most of those between, and those of the last."""
+    counts = [sum(sizes[stage::ranks]) for stage in range(ranks)]
+    return counts[0], max(counts[1:-1] or counts) if by_hand else max(counts), counts[-1]
 
 
 def _split(model: Model, layers: Count, extra: Count, ends: Seconds) -> Stage:
@@ -308,7 +358,7 @@ def _bubble(plan: Plan, training: Training, stage: LayerTime) -> Seconds:
 
 
 def _messages(
-    model: Model, plan: Plan, training: Training, rank: Rank, microbatches: Count
+    model: Model, plan: Plan, training: Training, over: tuple[Rank, Hops], microbatches: Count
 ) -> Seconds:
     """Return the exposed messages between stages: forward and backward of every micro-batch.
 
@@ -318,9 +368,9 @@ def _messages(
     ranks = plan.pipeline_parallel
     if ranks == 1:
         return 0.0
+    rank, hops = over
     tensor = plan.tensor_parallel
     size = HALF * local_tokens(plan, training) * model.hidden_size
-    hops = stage_hops(rank, plan)
     across = send_time(size / tensor, hops.slowest.bandwidth, hops.slowest.nodes, rank.network)
     inside = send_time(size / tensor, rank.scale_up, 1)
     # Few hops over a node's edge cost little more than none: sends run ahead. The mean comes

@@ -5,34 +5,32 @@ that a plan among many takes a fraction of the time of a plan by itself and gets
 """
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.basis.units import Bytes, Count, Ratio, Seconds
-from engine.catalog.models import Model
 from engine.formulas.activations import LayerMemory
-from engine.formulas.states import RankParameters, rank_parameters
-from engine.run.parallelism import Plan, Training
-from engine.run.plan_space import Job, pipelines, shapes, shardings
+from engine.run.parallelism import Plan, Training, num_microbatches
+from engine.run.plan_space import Job, pipelines, shapes
 from engine.run.run import Run
 from engine.simulate.memory import (
     Filled,
     Memory,
+    fullest,
     kinds_of_layer,
     memory,
-    sharded_memory,
     stage_activations,
-    stages_that_can_be_fullest,
     usable,
 )
+from engine.simulate.planner.pipeline import Pipeline, Sharded, pipeline_of
 from engine.simulate.rank import Rank, rank_of
-from engine.simulate.sharding_time import Exchange, exchange_of
 from engine.simulate.step_time import (
     Flow,
     Layers,
     StepTime,
     flow_of,
     layers_of,
+    shortest_of_flow,
     step_of_flow,
     step_time,
 )
@@ -74,6 +72,10 @@ class Candidate:
         return sum(size > 1 for size in (*sizes, plan.expert_parallel))
 
 
+# What was found of pipelines: the plan, and what of its training they differ in.
+Found = dict[tuple[Hashable, ...], Pipeline]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """A split of a layer and a micro-batch, with what a layer costs.
@@ -84,8 +86,7 @@ class Shape:
         layers: seconds, for one micro-batch.
         kinds: bytes, of a layer without experts and of one with.
         bound: no plan of this shape has a shorter step.
-        found: parameters of the stages that were asked for, which all shapes have in common.
-        exchanges: of data parallelism, likewise.
+        found: what was found of pipelines, which all shapes of a job have in common.
     """
 
     plan: Plan
@@ -93,8 +94,7 @@ class Shape:
     layers: Layers
     kinds: tuple[LayerMemory, LayerMemory]
     bound: Seconds
-    found: dict[tuple[Hashable, ...], RankParameters]
-    exchanges: dict[tuple[Hashable, ...], Exchange]
+    found: Found
 
 
 def priced_shapes(job: Job) -> Iterator[Shape]:
@@ -105,8 +105,7 @@ def priced_shapes(job: Job) -> Iterator[Shape]:
 def priced(job: Job, chosen: Iterable[tuple[Plan, Training]]) -> Iterator[Shape]:
     """Yield some shapes of a job with what their layers cost."""
     ranks: dict[tuple[str, str], Rank] = {}
-    found: dict[tuple[Hashable, ...], RankParameters] = {}
-    exchanges: dict[tuple[Hashable, ...], Exchange] = {}
+    found: Found = {}
     for plan, training in chosen:
         key = (training.framework, training.precision)
         if key not in ranks:
@@ -119,7 +118,6 @@ def priced(job: Job, chosen: Iterable[tuple[Plan, Training]]) -> Iterator[Shape]
             kinds=kinds_of_layer(job.model, plan, training),
             bound=shortest(job, plan, training, layers),
             found=found,
-            exchanges=exchanges,
         )
 
 
@@ -140,10 +138,12 @@ def shortest(job: Job, plan: Plan, training: Training, layers: Layers) -> Second
 def candidates(job: Job, shape: Shape) -> Iterator[Candidate]:
     """Yield every plan of a shape, whether it fits or not."""
     for plan, training in pipelines(job, shape.plan, shape.training):
-        held, flow = _filled(job, plan, training, shape), _flow(job, plan, training, shape)
-        for sharded in shardings(job, plan, training):
-            fullest = _fullest(job.model, sharded, training, held)
-            yield _candidate(job, (sharded, training), fullest, flow, shape)
+        known = _known(job, plan, training, shape)
+        flow = _flow(job, plan, training, (shape, known))
+        held = _filled(job, plan, training, (shape, known))
+        for sharded in known.sharded:
+            most = fullest(job.model, sharded.plan, training, held, sharded.standing)
+            yield _candidate(job, (training, sharded), most, flow, shape)
 
 
 def fitting(
@@ -151,11 +151,13 @@ def fitting(
     shape: Shape,
     better_than: Mapping[Count, Seconds] | None = None,
     front: Sequence[Candidate] = (),
+    below: Callable[[], Seconds] = lambda: math.inf,
 ) -> Iterator[Candidate]:
     """Yield the plans of a shape that fit; of others the step is not computed.
 
     Nor is it where the shape's bound says that the plan is slower than the limit for its number of
-    stages, or that a plan of `front`, sorted by step, beats it in both step and memory.
+    stages, or that a plan of `front`, sorted by step, beats it in both step and memory; nor where
+    the micro-batches of a pipeline alone take longer than `below` says by then.
     """
     room = usable(job.cluster.gpu.memory, shape.training) * (1 - job.kept_free)
     limits = better_than or {}
@@ -163,79 +165,64 @@ def fitting(
     for plan, training in pipelines(job, shape.plan, shape.training):
         if limits.get(plan.pipeline_parallel, math.inf) <= shape.bound:
             continue
-        held, flow = _filled(job, plan, training, shape), None
+        known = _known(job, plan, training, shape)
+        flow = _flow(job, plan, training, (shape, known))
+        if shortest_of_flow(flow) > below():
+            continue
+        held = _filled(job, plan, training, (shape, known))
         if max(one.activations for one in held) >= min(room, least):
             continue
-        for sharded in shardings(job, plan, training):
-            fullest = _fullest(job.model, sharded, training, held)
-            if fullest.total > room or fullest.total >= least:
-                continue
-            flow = flow or _flow(job, plan, training, shape)
-            yield _candidate(job, (sharded, training), fullest, flow, shape)
+        for sharded in known.sharded:
+            most = fullest(job.model, sharded.plan, training, held, sharded.standing)
+            if most.total <= room and most.total < least:
+                yield _candidate(job, (training, sharded), most, flow, shape)
 
 
 def _candidate(
-    job: Job, how: tuple[Plan, Training], held: Memory, flow: Flow, shape: Shape
+    job: Job, how: tuple[Training, Sharded], held: Memory, flow: Flow, shape: Shape
 ) -> Candidate:
-    plan, training = how
-    exchange = _exchange(plan, training, shape, flow)
+    training, sharded = how
+    plan, rank = sharded.plan, shape.layers.rank
     return Candidate(
         plan=plan,
         training=training,
         held=held,
         room=usable(job.cluster.gpu.memory, training),
-        time=step_of_flow(job.model, plan, training, shape.layers.rank, flow, exchange),
+        time=step_of_flow(job.model, plan, training, rank, flow, sharded.shared),
     )
 
 
-def _exchange(plan: Plan, training: Training, shape: Shape, flow: Flow) -> Exchange:
-    """Return what replicas send, found once for all micro-batches, recomputations and pieces."""
-    split = (plan.tensor_parallel, plan.context_parallel, plan.pipeline_parallel)
-    experts = (plan.expert_parallel, plan.expert_tensor_parallel)
-    key = (*split, *experts, plan.shard_group, training.framework, training.precision)
-    if key not in shape.exchanges:
-        shape.exchanges[key] = exchange_of(plan, training, shape.layers.rank, flow.weights)
-    return shape.exchanges[key]
+def _known(job: Job, plan: Plan, training: Training, shape: Shape) -> Pipeline:
+    """Return a pipeline, found once for all micro-batches and recomputations."""
+    several = num_microbatches(plan, training) > 1
+    key = (plan, training.framework, training.precision, training.schedule, several)
+    found = shape.found.get(key)
+    if found is None:
+        found = shape.found[key] = pipeline_of(job, plan, training, shape.layers.rank)
+    return found
 
 
-def _flow(job: Job, plan: Plan, training: Training, shape: Shape) -> Flow:
+def _flow(job: Job, plan: Plan, training: Training, around: tuple[Shape, Pipeline]) -> Flow:
+    shape, known = around
     layers = shape.layers
     if training.schedule == "dualpipe" and plan.expert_parallel * plan.expert_tensor_parallel > 1:
         layers = layers_of(job.model, plan, training, layers.rank)
-    return flow_of(job.model, plan, training, layers)
+    return flow_of(job.model, plan, training, layers, (known.weights, known.hops))
 
 
-def _filled(job: Job, plan: Plan, training: Training, shape: Shape) -> list[Filled]:
+def _filled(
+    job: Job, plan: Plan, training: Training, around: tuple[Shape, Pipeline]
+) -> list[Filled]:
     """Return what the stages hold that can be the fullest; one, where all are one stage."""
+    shape, known = around
     return [
         Filled(
             stage=stage,
-            parameters=_parameters(job.model, plan, training, stage, shape.found),
+            parameters=parameters,
             activations=stage_activations(job.model, plan, training, stage, shape.kinds),
         )
-        for stage in stages_that_can_be_fullest(plan)
+        for stage, parameters in known.stages
     ]
-
-
-def _parameters(
-    model: Model,
-    plan: Plan,
-    training: Training,
-    stage: Count,
-    found: dict[tuple[Hashable, ...], RankParameters],
-) -> RankParameters:
-    """Return the parameters of a stage, found once for all micro-batches and recomputations."""
-    split = (plan.tensor_parallel, plan.expert_parallel, plan.expert_tensor_parallel)
-    pipeline = (plan.pipeline_parallel, plan.virtual_pipeline, plan.stage_layers)
-    key = (*split, *pipeline, training.schedule, stage)
-    if key not in found:
-        found[key] = rank_parameters(model, plan, training, stage)
-    return found[key]
-
-
-def _fullest(model: Model, plan: Plan, training: Training, held: list[Filled]) -> Memory:
-    memories = [sharded_memory(model, plan, training, one) for one in held]
-    return max(memories, key=lambda one: one.total)
 
 
 def one_candidate(run: Run) -> Candidate:

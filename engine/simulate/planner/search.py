@@ -5,6 +5,7 @@ Shapes are looked at in the order of that bound, and what cannot come in is neve
 are those of trying everything, which the tests compare.
 """
 
+import math
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -43,11 +44,15 @@ def fastest(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> F
     shapes = in_order(job) if shapes is None else shapes
     best: list[Candidate] = []
     timed = seen = 0
+
+    def worst() -> Seconds:
+        return best[-1].step if len(best) == count else math.inf
+
     for shape in shapes:
-        if len(best) == count and shape.bound >= best[-1].step:
+        if shape.bound >= worst():
             break
         seen += 1
-        for one in fitting(job, shape):
+        for one in fitting(job, shape, below=worst):
             timed += 1
             insort(best, one, key=order)
             del best[count:]
@@ -64,7 +69,8 @@ def within(job: Job, limit: Seconds, shapes: list[Shape]) -> Iterator[Candidate]
     for shape in shapes:
         if shape.bound > limit:
             return
-        yield from (one for one in fitting(job, shape) if one.step <= limit)
+        found = fitting(job, shape, below=lambda: limit)
+        yield from (one for one in found if one.step <= limit)
 
 
 def cells(job: Job, shapes: list[Shape]) -> Mapping[Cell, Candidate]:
