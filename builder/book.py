@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from builder.navigation import Entry, LearningPath
 from builder.problem import ServiceError
+from builder.project import Project
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ("--headless", "--disable-gpu", "--no-sandbox", "--no-pdf-header-footer")
@@ -45,7 +46,12 @@ _OBJECT = re.compile(rb"(\d+) 0 obj(.*?)endobj", re.DOTALL)
 
 
 def document(
-    path: LearningPath, pages: Mapping[str, str], site: Path, sheet: str, numbers: Mapping[str, int]
+    path: LearningPath,
+    pages: Mapping[str, str],
+    site: Path,
+    sheet: str,
+    numbers: Mapping[str, int],
+    project: Project,
 ) -> str:
     """Return the HTML of the whole.
 
@@ -55,6 +61,7 @@ def document(
         site: the folder of the built site, from which pictures and fonts come.
         sheet: the address of the style sheet below it.
         numbers: slug -> page on which it begins, as far as that is known.
+        project: whose book it is.
     """
     rows = "".join(
         f'<li><a href="#{guide.slug}">{escape(guide.title)}</a>'
@@ -69,10 +76,10 @@ def document(
     title = f"Path {path.letter}: {path.name}"
     styles = (site / sheet).resolve().as_uri()
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{project.language}"><head><meta charset="utf-8">'
         f'<title>{escape(title)}</title><link rel="stylesheet" href="{styles}">'
         f'<style>{STYLES}</style></head><body class="guide"><main class="sheet">'
-        f'<section class="cover"><p>Wallclock</p><h1>{escape(title)}</h1></section>'
+        f'<section class="cover"><p>{escape(project.name)}</p><h1>{escape(title)}</h1></section>'
         f'<nav class="book-contents"><h2>Contents</h2><ol>{rows}</ol></nav>{chapters}'
         "</main></body></html>"
     )
@@ -176,7 +183,7 @@ def printed(html: str, browser: str) -> bytes:
         return target.read_bytes()
 
 
-def book(path: LearningPath, site: Path) -> bytes:
+def book(path: LearningPath, site: Path, project: Project) -> bytes:
     """Return the path as PDF, with the pages of its guides in the contents.
 
     Raises:
@@ -188,6 +195,6 @@ def book(path: LearningPath, site: Path) -> bytes:
     }
     found = _SHEET.search(pages[path.guides[0].slug])
     sheet = found[1] if found else ""
-    first = printed(document(path, pages, site, sheet, {}), browser)
+    first = printed(document(path, pages, site, sheet, {}, project), browser)
     numbers = pages_of(first, [guide.slug for guide in path.guides])
-    return printed(document(path, pages, site, sheet, numbers), browser)
+    return printed(document(path, pages, site, sheet, numbers, project), browser)

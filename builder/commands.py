@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builder import folders, output, unchanged
+from builder import folders, output, project_file, unchanged
 from builder.folders import Folders
 from builder.options import Options
 from builder.problem import Problem, ServiceError
@@ -33,6 +33,9 @@ def main(arguments: list[str]) -> int:
         return int(given.run(given))
     except ServiceError as error:
         say(str(error))
+        return WRONG_CONTENT
+    except project_file.ProjectError as error:
+        told(error.problems)
         return WRONG_CONTENT
     except OSError as error:  # a full disk, a folder that cannot be written
         where = f"{error.filename}: " if error.filename else ""
@@ -71,11 +74,12 @@ def told(problems: tuple[Problem, ...]) -> bool:
 
 def _build(given: argparse.Namespace) -> int:
     began = time.perf_counter()
-    target = Path(given.out).resolve()
+    target = _target(given)
     if not output.is_ours(target):
         say(f"--out {given.out} is no output of an earlier build; name a new or an empty folder")
         return WRONG_USAGE
-    places, options = folders.project(ROOT), _options(given)
+    places = _places(given)
+    options = _options(given, places)
     read = unchanged.inputs(places, options)
     if unchanged.is_current(places.cache, target, read):
         say(f"{target.name}/: nothing new, {time.perf_counter() - began:.2f} s")
@@ -96,8 +100,9 @@ def _check(given: argparse.Namespace) -> int:
 
     with tempfile.TemporaryDirectory() as scratch:
         # An empty cache: a check believes nothing that an earlier build left behind.
-        places = folders.with_cache(folders.project(ROOT), Path(scratch) / "cache")
-        first, second = (anew(places, _options(given), memo.Memo()) for _ in range(2))
+        places = folders.with_cache(_places(given), Path(scratch) / "cache")
+        options = _options(given, places)
+        first, second = (anew(places, options, memo.Memo()) for _ in range(2))
         if told(first.problems):
             return WRONG_CONTENT
         output.swap_in(Path(scratch) / "site", first.output)
@@ -113,7 +118,7 @@ def _check(given: argparse.Namespace) -> int:
 def _serve(given: argparse.Namespace) -> int:
     from builder import serve
 
-    return serve.run(ROOT, given, say)
+    return serve.run(_root(given), given, say)
 
 
 def _book(given: argparse.Namespace) -> int:
@@ -122,13 +127,14 @@ def _book(given: argparse.Namespace) -> int:
         return done
     from builder import book, content, navigation
 
-    texts = content.read(folders.project(ROOT), drafts=False)
+    places = _places(given)
+    texts = content.read(places, drafts=False)
     paths = {path.letter: path for path in navigation.learning_paths(texts.articles)}
     if given.path not in paths:
         say(f"there is no path '{given.path}'; there are {', '.join(sorted(paths))}")
         return WRONG_USAGE
     target = Path(given.pdf or f"path-{given.path.lower()}.pdf").resolve()
-    target.write_bytes(book.book(paths[given.path], Path(given.out).resolve()))
+    target.write_bytes(book.book(paths[given.path], _target(given), places.project))
     say(f"{target.name}: {len(paths[given.path].guides)} guides")
     return 0
 
@@ -136,13 +142,14 @@ def _book(given: argparse.Namespace) -> int:
 def _new(given: argparse.Namespace) -> int:
     from builder import scaffold
 
+    root = _root(given)
     try:
-        made = scaffold.make(ROOT, given.kind, given.name)
+        made = scaffold.make(root, given.kind, given.name)
     except ValueError as error:
         say(str(error))
         return WRONG_USAGE
     for path in made:
-        say(f"made {path.relative_to(ROOT)}")
+        say(f"made {path.relative_to(root)}")
     if given.kind == "guide":
         say("it is a draft: serve shows it, build leaves it out until 'draft' is removed")
     return 0
@@ -151,14 +158,28 @@ def _new(given: argparse.Namespace) -> int:
 def _test(given: argparse.Namespace) -> int:
     from builder import test_command
 
-    return test_command.run(ROOT, given.rest, say)
+    return test_command.run(_root(given), given.rest, say)
 
 
-def _options(given: argparse.Namespace) -> Options:
-    base = getattr(given, "base_url", "")
+def _root(given: argparse.Namespace) -> Path:
+    """Return the folder of the project that a verb works on."""
+    return Path(given.project).resolve() if given.project else ROOT
+
+
+def _places(given: argparse.Namespace) -> Folders:
+    root = _root(given)
+    return folders.of(project_file.read(root), root)
+
+
+def _target(given: argparse.Namespace) -> Path:
+    return Path(given.out).resolve() if given.out else _root(given) / "site"
+
+
+def _options(given: argparse.Namespace, places: Folders) -> Options:
+    base = getattr(given, "base_url", "") or places.project.address
     return Options(
         base_url=base if not base or base.endswith("/") else base + "/",
-        repository=given.repository,
+        repository=given.repository or places.project.repository,
     )
 
 
@@ -175,17 +196,18 @@ def parser() -> argparse.ArgumentParser:
         description="Build the guides in content/ into a static site, or work on them.",
         epilog="The first run makes an environment of its own in .venv and installs what it needs.",
     )
+    top.set_defaults(project="")
     verbs = top.add_subparsers(required=True, metavar="verb")
 
     build = verbs.add_parser("build", help="write the site to a folder")
-    build.add_argument("--out", default="site", help="the folder (default: %(default)s)")
+    build.add_argument("--out", default="", help="the folder (default: site in the project)")
     check = verbs.add_parser("check", help="build twice from nothing, keep neither, name problems")
     serve = verbs.add_parser("serve", help="serve on 127.0.0.1, rebuild and reload on every change")
     serve.add_argument("--port", type=int, default=8000, help="default: %(default)s; 0: any")
     book = verbs.add_parser("book", help="print a learning path as PDF, by an installed Chromium")
     book.add_argument("path", help="its letter, such as B")
     book.add_argument("--pdf", default="", help="the file (default: path-LETTER.pdf)")
-    book.add_argument("--out", default="site", help="the folder of the site (default: %(default)s)")
+    book.add_argument("--out", default="", help="the folder of the site (default: site)")
     for verb, run in ((build, _build), (check, _check), (serve, _serve), (book, _book)):
         verb.add_argument(
             "--repository", type=_https, default="", help="address of the public repository"

@@ -8,6 +8,7 @@ from builder.article import Article
 from builder.folders import Folders, digest, files
 from builder.library import Library
 from builder.problem import Problem
+from builder.project import Project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +42,14 @@ def read(folders: Folders, *, drafts: bool) -> Texts:
         shelf.append(text)
     known, wrong = library.parse(*shelf)
     return Texts(
-        articles=tuple(_with_home(articles)),
+        articles=tuple(_with_home(articles, folders.project)),
         library=known,
         library_digest=digest(shelf),
         problems=(*problems, *wrong),
     )
 
 
-def _with_home(articles: list[Article]) -> list[Article]:
+def _with_home(articles: list[Article], project: Project) -> list[Article]:
     if any(found.kind == "home" for found in articles):
         return articles
     # A folder of guides without a home page still gets one, with the list of guides.
@@ -57,8 +58,8 @@ def _with_home(articles: list[Article]) -> list[Article]:
         slug="index",
         url="",
         kind="home",
-        title="Wallclock",
-        summary="Interactive guides on distributed training.",
+        title=project.name,
+        summary=project.summary,
         text="",
         body="",
     )

@@ -24,8 +24,17 @@ def sitemap(articles: Iterable[Article], base_url: str) -> str:
     )
 
 
-def atom(articles: Iterable[Article], base_url: str, changes: Iterable[Change] = ()) -> str:
-    """Return the Atom feed (RFC 4287) of dated articles and of corrections, the newest first."""
+def atom(
+    articles: Iterable[Article], name: str, base_url: str, changes: Iterable[Change] = ()
+) -> str:
+    """Return the Atom feed (RFC 4287) of dated articles and of corrections, the newest first.
+
+    Args:
+        articles: all of them.
+        name: of the site.
+        base_url: where it is published.
+        changes: numbers that were corrected.
+    """
     dated = [
         (str(one.updated), one.title, one.url, one.summary)
         for one in articles
@@ -45,9 +54,9 @@ def atom(articles: Iterable[Article], base_url: str, changes: Iterable[Change] =
     )
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">'
-        f"<title>Wallclock</title><id>{escape(base_url)}</id>"
+        f"<title>{escape(name)}</title><id>{escape(base_url)}</id>"
         f'<link href="{escape(base_url)}"/><link rel="self" href="{escape(base_url)}feed.xml"/>'
-        f"<author><name>Wallclock</name></author><updated>{newest}</updated>\n{entries}</feed>\n"
+        f"<author><name>{escape(name)}</name></author><updated>{newest}</updated>\n{entries}</feed>\n"
     )
 
 
@@ -55,11 +64,11 @@ def _date(entry: tuple[str, ...]) -> str:
     return entry[0]
 
 
-def llms(articles: Iterable[Article], base_url: str) -> str:
+def llms(articles: Iterable[Article], name: str, base_url: str) -> str:
     """Return llms.txt (llmstxt.org): what the site is, and its pages as Markdown files."""
     found = sorted(articles, key=lambda article: (article.path, article.order, article.slug))
     home = next((article for article in found if article.kind == "home"), None)
-    parts = [f"# Wallclock\n\n> {home.summary if home else ''}\n"]
+    parts = [f"# {name}\n\n> {home.summary if home else ''}\n"]
     for kind, title in _SECTIONS:
         rows = [
             f"- [{one.title}]({base_url}{one.url}index.md): {one.question or one.summary}"

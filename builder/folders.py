@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from builder.project import Project
+
 _SEAL = hashlib.sha256().digest_size
 Stamp = tuple[tuple[Path, int, int], ...]
 
@@ -16,6 +18,7 @@ Stamp = tuple[tuple[Path, int, int], ...]
 class Folders:
     """The project's folders; `code` holds the Python files that pages depend on."""
 
+    project: Project
     root: Path
     content: Path
     theme: Path
@@ -44,15 +47,16 @@ class Folders:
         return path.read_text("utf-8") if path.is_file() else ""
 
 
-def project(root: Path) -> Folders:
-    """Return the folders of the project in `root`."""
+def of(project: Project, root: Path) -> Folders:
+    """Return the folders of a project that lies in `root`."""
     return Folders(
+        project=project,
         root=root,
         content=root / "content",
         theme=root / "theme",
-        engine=root / "engine",
+        engine=root / project.engine,
         cache=root / ".cache",
-        code=(root / "engine", root / "builder"),
+        code=(root / project.engine, root / "builder"),
     )
 
 

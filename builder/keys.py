@@ -15,6 +15,7 @@ class Keys:
     def __init__(self, folders: Folders) -> None:
         read = stamp(path for one in folders.code for path in files(one))
         self._imports = _imports(folders.code, folders.cache / "imports.json", read)
+        self._takes = folders.project.takes.rpartition(".")[0].replace(".", "/") + ".py"
         self._known: dict[tuple[str, ...], str] = {}
 
     def of(self, *paths: str) -> str:
@@ -29,7 +30,7 @@ class Keys:
 
     def calculator(self, name: str) -> str:
         """Return the digest of what the results of a calculator depend on."""
-        return self.of(live.source(name), "builder/live.py")
+        return self.of(live.source(name), "builder/live.py", self._takes)
 
     def words(self, name: str) -> str:
         """Return the digest of the texts in what the results of a calculator depend on."""

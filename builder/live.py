@@ -4,8 +4,9 @@
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib import import_module
 from typing import Any
 
 from builder.folders import digest
@@ -29,8 +30,9 @@ from engine.basis.views import (
     View,
 )
 from engine.calculator import Calculator, make
-from engine.form.imported.places import taken
 
+# (calculator, its inputs) -> those that a job of the reader's own fills.
+Takes = Callable[[str, Collection[str]], tuple[str, ...]]
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 
 
@@ -102,14 +104,28 @@ def names() -> tuple[str, ...]:
     return calculators.names()
 
 
-def read(name: str) -> tuple[Live, list[Problem]]:
+def taker(dotted: str) -> Takes:
+    """Return the function of the engine that says what a job fills; "" means that none is kept."""
+    module, _, name = dotted.rpartition(".")
+    if not module:
+        return lambda calculator, inputs: ()
+    found: Takes = getattr(import_module(module), name)
+    return found
+
+
+def read(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
     """Return the calculator `name` with its default results, and what is wrong with it."""
-    found, wrong = read_alone(name)
+    found, wrong = read_alone(name, takes)
     return replace(found, sources=sources_of(found)), wrong
 
 
-def read_alone(name: str) -> tuple[Live, list[Problem]]:
-    """Return the same without its sources: those of all options take longer than all else."""
+def read_alone(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
+    """Return the same without its sources: those of all options take longer than all else.
+
+    Args:
+        name: of the calculator.
+        takes: as in `Project.takes`.
+    """
     calculator = calculators.load(name)
     views = solved(name, make(calculator, calculator.defaults)).made()
     values = [name for name, view in views.items() if isinstance(view, Value)]
@@ -137,7 +153,7 @@ def read_alone(name: str) -> tuple[Live, list[Problem]]:
         views=views,
         equations=calculator.equations,
         sources={},
-        job=taken(name, calculator.fields),
+        job=taker(takes)(name, calculator.fields),
     )
     return live, [Problem(source(name), 1, message) for message in _wrong(live)]
 

@@ -11,19 +11,29 @@ from typing import Any
 from builder import page
 from builder.article import Article
 from builder.problem import Problem, located
+from builder.project import Project
 
 TEMPLATE, SCRIPT = "moved.html", "moved.js"
 _ADDRESS = re.compile(r"[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*")
 _TAKEN = ("assets", "embed", "search")
 
 
-def pages(articles: Iterable[Article], templates: Any, base_url: str) -> dict[str, bytes]:  # noqa: ANN401
+def pages(
+    articles: Iterable[Article],
+    templates: Any,  # noqa: ANN401 (a Jinja environment)
+    base_url: str,
+    project: Project,
+) -> dict[str, bytes]:
     """Return path in the output -> page for every former address."""
     found = {}
     for article in articles:
         for was in article.was:
             html = templates.get_template(TEMPLATE).render(
-                article=article, root=page.root_of(f"{was}/"), policy=page.POLICY, base_url=base_url
+                article=article,
+                root=page.root_of(f"{was}/"),
+                policy=page.POLICY,
+                base_url=base_url,
+                project=project,
             )
             found[f"{was}/index.html"] = html.encode()
     return found

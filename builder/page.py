@@ -19,6 +19,7 @@ from builder.markup.glossary import term_id
 from builder.navigation import Entry, LearningPath, Place, ReaderPath
 from builder.paths import Way
 from builder.problem import ContentError, Problem, located
+from builder.project import Project
 from builder.prose import Heading, Prose
 
 POLICY = (
@@ -37,12 +38,14 @@ class Surface:
     """What all pages share.
 
     Attributes:
+        project: whose pages they are.
         base_url: where the output will be published, "" if unknown.
         repository: address of the project's repository, "" if none.
         reload: address of the script that reloads the page while serving, "" otherwise.
         tools: name, title, question and url of every calculator's page.
     """
 
+    project: Project
     shell: Shell
     paths: tuple[LearningPath, ...]
     readers: tuple[ReaderPath, ...]
@@ -177,6 +180,7 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
             article=content.article,
             place=content.place,
             surface=content.surface,
+            project=content.surface.project,
             shell=content.surface.shell,
             root=root,
             policy=POLICY,

@@ -108,7 +108,8 @@ def _built(
     layout = drawing.layout(folders.theme)
     # While an author writes, an edit that names no other text is taken to name no other source.
     sources = keys.words if options.reload else keys.calculator
-    tools = toolbox.read(memo, toolbox.Marks(keys.calculator, sources, layout), services.draw)
+    marks = toolbox.Marks(keys.calculator, sources, layout, folders.project.takes)
+    tools = toolbox.read(memo, marks, services.draw)
     if tools.broken:
         return _refused(tools.problems)
     templates = templates_of(folders.theme / "templates", folders.cache)
@@ -124,6 +125,7 @@ def _built(
     boxes = panels.rendered(folders.theme, templates)
     dressed = dress(folders, services, memo, report, ahead if placed else None, boxes)
     surface = Surface(
+        project=folders.project,
         shell=dressed.shell,
         paths=navigation.learning_paths(written),
         readers=navigation.reader_paths(written, texts.library.readers),
@@ -170,11 +172,12 @@ def _built(
                 "moved.js": slim.script(folders.mover()),
             },
             changed,
+            folders.project,
         ),
-        **moved.pages(written, templates, options.base_url),
+        **moved.pages(written, templates, options.base_url, folders.project),
         **({changes.PATH: changes.listed(changed).encode()} if changed else {}),
     }
-    problems = [*tools.problems, *done.problems, *made.problems, *toolbox.unplaced(placed)]
+    problems = [*tools.problems, *done.problems, *made.problems, *_unplaced(folders, placed)]
     problems += [*_between(written, texts), *toolbox.wrong_sources(tools, texts.library)]
     output = {**others, **made.output}
     known = {problem.path for problem in problems}
@@ -196,6 +199,10 @@ def _moving(
     return previews.made(
         articles, tools.calculators, style, services.draw, memo, keys.calculator, layout
     )
+
+
+def _unplaced(folders: Folders, placed: Iterable[str]) -> list[Problem]:
+    return toolbox.unplaced(placed) if folders.project.placed else []
 
 
 def _between(written: tuple[Article, ...], texts: Texts) -> list[Problem]:
@@ -260,7 +267,12 @@ def _found(
     """Return the files of the search; while serving, those of the last whole build will do."""
     articles = [one for one in parts.texts.articles if one.kind != embeds.KIND]
     texts = documents.all_of(
-        articles, made.output, parts.surface.tools, parts.tools.calculators, parts.texts.library
+        articles,
+        made.output,
+        parts.surface.tools,
+        parts.tools.calculators,
+        parts.texts.library,
+        parts.surface.project.language,
     )
     code = parts.keys.of("builder/search/documents.py", "builder/search/pagefind.py")
     key = "served" if options.reload else digest([code, *(p for one in texts.items() for p in one)])

@@ -9,6 +9,7 @@ from builder.article import Article
 from builder.assets import Shell, without_fonts
 from builder.changes import Change
 from builder.page import POLICY
+from builder.project import Project
 
 
 def extras(
@@ -17,7 +18,8 @@ def extras(
     base_url: str,
     templates: Any,  # noqa: ANN401 (a Jinja environment)
     scripts: Mapping[str, str],
-    changes: Iterable[Change] = (),
+    changes: Iterable[Change],
+    project: Project,
 ) -> dict[str, bytes]:
     """Return path in the output -> content; `scripts` lie beside the home page, where not empty.
 
@@ -26,14 +28,18 @@ def extras(
     # 404.html is shown at any depth, so only an address from the host's root leads home.
     home = urlsplit(base_url).path or "/"
     missing = templates.get_template("missing.html").render(
-        policy=POLICY, style=without_fonts(shell.style_text), home=home, shell=shell
+        policy=POLICY,
+        style=without_fonts(shell.style_text),
+        home=home,
+        shell=shell,
+        project=project,
     )
     known = tuple(articles)
     found = {"404.html": missing, ".nojekyll": "", "robots.txt": "User-agent: *\nAllow: /\n"}
-    found["llms.txt"] = feeds.llms(known, base_url)
+    found["llms.txt"] = feeds.llms(known, project.name, base_url)
     if base_url:
         found["robots.txt"] += f"Sitemap: {base_url}sitemap.xml\n"
         found["sitemap.xml"] = feeds.sitemap(known, base_url)
-        found["feed.xml"] = feeds.atom(known, base_url, changes)
+        found["feed.xml"] = feeds.atom(known, project.name, base_url, changes)
     found |= {name: text for name, text in scripts.items() if text}
     return {name: text.encode() for name, text in found.items()}

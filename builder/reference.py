@@ -5,15 +5,25 @@ the engine, so that a new equation is on the sheet without being written down a 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from inspect import getdoc, isfunction
 from types import ModuleType
+from typing import Protocol
 
 from engine.basis.equation import Equation
-from engine.calculators.reference.formula_sheet import calculator as formula_sheet
-from engine.calculators.reference.formula_sheet.example import Example
+from engine.calculator import module_of
 
+CALCULATOR = "formula_sheet"
 PLACEMENT = "[[formula_sheet.*]]"
+
+
+class Example(Protocol):
+    """What the project's calculator of that name has to say of an equation with numbers."""
+
+    title: str
+    function: object
+    inputs: Mapping[str, str]
 
 
 def expanded(body: str) -> str:
@@ -30,16 +40,16 @@ def is_asked(body: str) -> bool:
 
 
 def _sheet() -> Iterator[str]:
+    formula_sheet = import_module(module_of(CALCULATOR))
     for module, equations in formula_sheet.groups().items():
         name = module.__name__.rpartition(".")[2]
         yield f"\n## {name.replace('_', ' ').capitalize()} {{#file-{name}}}\n"
         yield _summary(module) + "\n"
         for equation in equations:
-            yield from _entry(module, equation)
+            yield from _entry(module, equation, formula_sheet.EXAMPLES.get(equation.name))
 
 
-def _entry(module: ModuleType, equation: Equation) -> Iterator[str]:
-    example = formula_sheet.EXAMPLES.get(equation.name)
+def _entry(module: ModuleType, equation: Equation, example: Example | None) -> Iterator[str]:
     title = example.title if example else equation.name.replace("_", " ").capitalize()
     function = example.function if example else _beside(equation, module)
     yield f"### {title} {{#{equation.name}}}\n"

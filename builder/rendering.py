@@ -44,7 +44,7 @@ class Renderer:
     def render(self, article: Article) -> Prose:
         """Return the article's prose."""
         named = [name for name in self.tools.calculators if name in article.text]
-        sheet = self.keys.of("builder/reference.py") if reference.is_asked(article.body) else ""
+        sheet = _sheet(self.keys) if reference.is_asked(article.body) else ""
         text = digest((self.shared, article.source, article.text, sheet, *named))
         fresh: list[Prose] = []
 
@@ -89,6 +89,11 @@ class Renderer:
             self.keys.calculator(name),
             partial(live.at, self.tools.calculators[name], dict(settings), output),
         )
+
+
+def _sheet(keys: Keys) -> str:
+    """Return the digest of what the sheet of formulas is made of."""
+    return keys.of("builder/reference.py", live.source(reference.CALCULATOR))
 
 
 def renderer(

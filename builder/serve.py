@@ -28,6 +28,7 @@ LONE = (
     "theme/embed.js",
     "theme/offline.js",
     "pyproject.toml",
+    "site.toml",
 )
 GLANCE = 700  # milliseconds between two looks at them
 CODE = (".py", ".tsv")
@@ -129,13 +130,18 @@ class Rebuilder:
         if any(Path(path).suffix in CODE for path in changed):
             forget(("engine", "builder"))
             self.memo = None
-        folders, memo, options, pipeline, services = (
+        folders, memo, options, pipeline, project_file, services = (
             importlib.import_module(f"builder.{name}")
-            for name in ("folders", "memo", "options", "pipeline", "services")
+            for name in ("folders", "memo", "options", "pipeline", "project_file", "services")
         )
-        places: Folders = folders.project(self.root)
+        try:
+            places: Folders = folders.of(project_file.read(self.root), self.root)
+        except project_file.ProjectError as error:
+            return {}, list(error.problems)
         makers = services.real(places.engine, places.theme, places.cache)
-        given = options.Options(repository=self.repository, drafts=True, reload=RELOAD)
+        given = options.Options(
+            repository=self.repository or places.project.repository, drafts=True, reload=RELOAD
+        )
         if self.memo:
             memory = self.memo.next()
         else:

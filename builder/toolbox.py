@@ -41,11 +41,13 @@ class Marks:
         results: calculator -> of what its results depend on.
         sources: calculator -> of what the sources that it names depend on.
         layout: of what draws.
+        takes: what a job fills, as in `Project.takes`.
     """
 
     results: Callable[[str], str]
     sources: Callable[[str], str]
     layout: str
+    takes: str = ""
 
 
 def read(memo: Memo, keys: Marks, draw: Draw) -> Toolbox:
@@ -57,7 +59,9 @@ def read(memo: Memo, keys: Marks, draw: Draw) -> Toolbox:
     for name in live.names():
         try:
             key = keys.results(name)
-            one, wrong = memo.get(f"calculator {name}", key, partial(live.read_alone, name))
+            one, wrong = memo.get(
+                f"calculator {name}", key, partial(live.read_alone, name, keys.takes)
+            )
             named = memo.get(f"sources {name}", keys.sources(name), partial(live.sources_of, one))
             shown = memo.get(f"mark {name}", key, partial(live.mark, one))
             found[name], marks[name] = replace(one, sources=named), digest((shown, repr(named)))

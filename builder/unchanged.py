@@ -6,18 +6,16 @@ import sysconfig
 from pathlib import Path
 
 from builder.folders import Folders, digest, digest_of_files, files, write_whole
+from builder.project_file import FILE
 
 THEME = ("templates", "styles", "runtime", "fonts")
-LONE = tuple(
-    f"theme/{name}"
-    for name in ("package-lock.json", "keys.toml", "early.js", "embed.js", "moved.js", "offline.js")
-)
+BESIDE = ("package-lock.json", "keys.toml", "early.js", "embed.js", "moved.js", "offline.js")
 
 
 def inputs(places: Folders, options: object) -> str:
     """Return the digest of everything that a build reads; `options` print what they hold."""
     folders = [places.content, *places.code, *(places.theme / name for name in THEME)]
-    lone = (places.root / name for name in LONE)
+    lone = [places.root / FILE, *(places.theme / name for name in BESIDE)]
     packages = Path(sysconfig.get_paths()["purelib"]).stat().st_mtime_ns
     return digest(
         (

@@ -137,7 +137,7 @@ async function keptPages(text) {
   for (const { url } of keys) {
     if (!url.endsWith("/") || url.includes("/embed/") || url === listed()) continue;
     const page = await (await store.match(url))?.text() ?? "";
-    const title = /<title>([^]*?)(?: · Wallclock)?<\/title>/.exec(page)?.[1] ?? escaped(url);
+    const title = /<title>([^]*?)(?: · [^·<]*)?<\/title>/.exec(page)?.[1] ?? escaped(url);
     const needs = Object.values(JSON.parse(/data-archives='([^']*)'/.exec(page)?.[1] ?? "{}")).flat();
     const whole = needs.every((path) => kept.has(new URL(path, url).href));
     const said = needs.length ? ` <span class="question">${whole ? live : read}</span>` : "";

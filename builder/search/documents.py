@@ -34,6 +34,7 @@ def all_of(
     tools: Iterable[Entry],
     calculators: Mapping[str, Live],
     library: Library,
+    language: str,
 ) -> dict[str, str]:
     """Return path -> HTML of every document.
 
@@ -43,6 +44,7 @@ def all_of(
         tools: where each calculator stands, by title.
         calculators: by name, with their default results.
         library: the glossary and the sources.
+        language: of the texts.
     """
     found = {}
     for article in articles:
@@ -62,13 +64,14 @@ def all_of(
             text = f"<h1>{escape(term.name)}</h1><p>{escape(term.text)}</p>"
             url = f"{glossary}#{term_id(term.name)}"
             found[f"_/term-{term_id(term.name)}/index.html"] = _document(text, "Term", url)
-    return found
+    head = f'<!doctype html><html lang="{language}">'
+    return {path: head + body for path, body in found.items()}
 
 
 def _document(text: str, kind: str, url: str) -> str:
     place = f'<i data-pagefind-meta="place:{escape(url)}"></i>'
     main = f'<main data-pagefind-meta="kind:{kind}">{place}{text}</main>'
-    return f'<!doctype html><html lang="en"><body>{main}</body></html>'
+    return f"<body>{main}</body></html>"
 
 
 def _page(html: str, article: Article) -> str:

@@ -12,10 +12,12 @@ import engine.calculator
 from builder import memo, pipeline
 from builder.bundle import Runtime
 from builder.folders import Folders
+from builder.project import Project
 from builder.services import Services
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+PROJECT = Project(name="Tiny", engine="tiny_calculators", summary="A few pages.")
 
 
 def silent(_: str) -> None:
@@ -57,6 +59,7 @@ class Site:
     @property
     def folders(self) -> Folders:
         return Folders(
+            project=PROJECT,
             root=self.root,
             content=self.root / "content",
             theme=self.root / "theme",

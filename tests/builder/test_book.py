@@ -6,7 +6,9 @@ import pytest
 
 from builder import book, navigation
 from builder.problem import ServiceError
+from builder.project import Project
 
+PROJECT = Project(name="A & B", engine="engine", language="fr")
 ENTRIES = {
     slug: navigation.Entry(
         slug=slug,
@@ -30,7 +32,7 @@ PAGE = """<body><header>Menu</header><article><h1>{title}</h1><h2 id="why">Why</
 
 def html(tmp_path, **numbers):
     pages = {slug: PAGE.format(title=entry.title) for slug, entry in ENTRIES.items()}
-    return book.document(PATH, pages, tmp_path, "assets/main.css", numbers)
+    return book.document(PATH, pages, tmp_path, "assets/main.css", numbers, PROJECT)
 
 
 def test_chapters_are_whole_unfolded_and_apart(tmp_path):
@@ -46,6 +48,8 @@ def test_chapters_are_whole_unfolded_and_apart(tmp_path):
     assert text.count("<details open>") == 2
     assert not re.search("Menu|<script|<template", text)
     assert "Moving &lt;bytes&gt;" in text
+    assert "<p>A &amp; B</p>" in text
+    assert text.startswith('<!doctype html><html lang="fr">')
 
 
 def test_the_contents_lead_to_the_chapters_and_name_their_pages(tmp_path):

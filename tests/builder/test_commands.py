@@ -3,8 +3,18 @@ import pytest
 from builder import commands, folders, output, unchanged
 from builder.pipeline import Built
 from builder.problem import Problem, ServiceError
+from builder.project import Project
 
+PROJECT = Project(name="Lines", engine="lines")
 PROBLEM = Problem("content/x.md", 41, "no calculator 'zeroo'; there are none")
+
+
+def begun(root):
+    """Make a folder a project."""
+    calculators = root / "lines" / "calculators"
+    calculators.mkdir(parents=True)
+    (calculators / "__init__.py").touch()
+    (root / "site.toml").write_text('name = "Lines"\nengine = "lines"\n')
 
 
 @pytest.fixture
@@ -13,6 +23,7 @@ def build(monkeypatch, tmp_path):
 
     content = tmp_path / "project" / "content"
     content.mkdir(parents=True)
+    begun(content.parent)
     monkeypatch.setattr(commands, "ROOT", content.parent)
 
     def run(built, *arguments):
@@ -115,7 +126,7 @@ def noted(tmp_path):
     """A project, its cache and an output of it that was noted."""
     (tmp_path / "content").mkdir()
     (tmp_path / "content" / "index.md").write_text("one")
-    places, site = folders.project(tmp_path), tmp_path / "site"
+    places, site = folders.of(PROJECT, tmp_path), tmp_path / "site"
     output.swap_in(site, {"index.html": b"x", ".nojekyll": b""})
     unchanged.leave(places.cache, site, unchanged.inputs(places, ""))
     return places, site
@@ -144,4 +155,10 @@ def test_a_changed_output_is_something_new(noted):
 def test_a_damaged_note_is_no_note(noted):
     places, site = noted
     next((places.cache / "built").iterdir()).write_text("{")
+    assert not is_current(places, site)
+
+
+def test_a_changed_project_is_something_new(noted):
+    places, site = noted
+    begun(places.root)
     assert not is_current(places, site)

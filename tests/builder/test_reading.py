@@ -2,6 +2,9 @@
 
 from builder import folders, reading
 from builder.folders import digest, digest_of_files, files, write_whole
+from builder.project import Project
+
+PROJECT = Project(name="Lines", engine="lines")
 
 
 def put(root, *names):
@@ -42,7 +45,7 @@ def test_a_file_of_the_cache_is_written_whole(tmp_path):
 
 
 def test_the_script_that_keeps_pages_may_be_missing(tmp_path):
-    places = folders.project(tmp_path)
+    places = folders.of(PROJECT, tmp_path)
     assert places.keeper() == ""
     put(tmp_path, "theme/offline.js")
     assert places.keeper() == "theme/offline.js"
@@ -70,7 +73,7 @@ def test_names_that_are_no_address(tmp_path):
     sound = ("a.md", "b/c-d_e.1.svg", "b/F.csv")
     put(tmp_path / "content", *sound, "b/g h.md", "i.Markdown", "j.MD", "-k.md")
     found = [
-        str(one).partition(": ")[::2] for one in reading.wrong_names(folders.project(tmp_path))
+        str(one).partition(": ")[::2] for one in reading.wrong_names(folders.of(PROJECT, tmp_path))
     ]
     assert found == [
         ("content/-k.md:1", "'-k.md' is no address; use letters, digits, '-', '_' and '.'"),

@@ -1,0 +1,48 @@
+"""The record of a project: what belongs to one site and not to the generator."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project in the words of its `site.toml`; "" where it says nothing.
+
+    Attributes:
+        name: of the site.
+        engine: the package with its calculators, a folder beside `site.toml`.
+        summary: one sentence, for the home page that the build makes where there is none.
+        language: of its texts, as in `<html lang>`.
+        address: where it will be published, with a slash at its end; `--base-url` goes before it.
+        repository: address of its public repository; `--repository` goes before it.
+        notice: what the foot of every page says of its numbers.
+        license: name of the license of its texts and figures.
+        license_address: where that license can be read.
+        code_license: name of the license of its code.
+        takes: a function of its engine, `package.module.function`, that says for (calculator, its
+            inputs) which of them are filled by what a reader keeps as their own.
+        placed: whether a calculator that stands on no page is a problem.
+    """
+
+    name: str
+    engine: str
+    summary: str = ""
+    language: str = "en"
+    address: str = ""
+    repository: str = ""
+    notice: str = ""
+    license: str = ""
+    license_address: str = ""
+    code_license: str = ""
+    takes: str = ""
+    placed: bool = True
+
+    @property
+    def calculators(self) -> str:
+        """The package of its calculators."""
+        return f"{self.engine}.calculators"
+
+    @property
+    def key(self) -> str:
+        """The name as a part of other names: "My Site" is "my_site"."""
+        return re.sub(r"[^a-z0-9]+", "_", self.name.lower()).strip("_")
