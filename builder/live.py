@@ -50,7 +50,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """An input: `value` is its SI text, `position` 0 to 1 on a slider (numbers only)."""
+    """An input: `value` is its SI text, `position` 0 to 1 on a slider (numbers only).
+
+    `also`: option -> what other calculators call it.
+    """
 
     name: str
     kind: str
@@ -62,6 +65,7 @@ class Field:
     value: str
     position: float | None
     options: Mapping[str, str]
+    also: Mapping[str, str]
     range: str
     box: Box | None
 
@@ -235,6 +239,7 @@ def _in_receipt(receipt: Receipt) -> tuple[str, ...]:
 
 
 def _field(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
+    choice = declared if isinstance(declared, Choice) else None
     return Field(
         name=name,
         kind=type(declared).__name__.lower(),
@@ -245,7 +250,8 @@ def _field(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
         text=entry["text"],
         value=entry["value"],
         position=entry["position"],
-        options=dict(declared.options) if isinstance(declared, Choice) else {},
+        options=dict(choice.options) if choice else {},
+        also={option: name for name, option in choice.also.items()} if choice else {},
         range=declared.range_words(),
         box=_box(declared) if isinstance(declared, Text) else None,
     )

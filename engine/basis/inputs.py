@@ -223,18 +223,23 @@ class Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One of a few named options: `options` maps the value to what the reader sees."""
+    """One of a few named options: `options` maps the value to what the reader sees.
+
+    `also` maps names that other calculators give to an option: a kept job is in their words.
+    """
 
     label: str
     options: Mapping[str, str]
+    also: Mapping[str, str] = field(default_factory=dict)
     help: str = ""
     advanced: bool = False
 
     def read(self, text: str, *, typed: bool) -> Scalar:
         """Return the value if it is among the options."""
-        if text.strip() not in self.options:
+        option = self.also.get(text.strip(), text.strip())
+        if option not in self.options:
             raise InputError(f"{_quoted(text)} is not among {_listed(list(self.options))}")
-        return text.strip()
+        return option
 
     def show(self, value: Scalar) -> str:
         """Return the option as the reader sees it."""

@@ -5,6 +5,7 @@ from typing import Annotated
 from engine.basis.inputs import GBITS, MICROSECONDS, PERCENT, Choice, Compact, Number, Switch
 from engine.basis.told import Symbol
 from engine.basis.units import MICRO, Gbit
+from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hardware import GPUS
 from engine.catalog.own_constants import parse
 
@@ -48,7 +49,18 @@ def kernel_efficiency(help: str) -> Number:
 
 
 LabGpu = Annotated[
-    str, Choice(label="GPU", options={k: gpu.name for k, gpu in GPUS.items()}, advanced=True)
+    str,
+    Choice(
+        label="GPU",
+        options={key: gpu.name for key, gpu in GPUS.items()},
+        also={
+            other: key
+            for other, gpu in ACCELERATORS.items()
+            for key, one in GPUS.items()
+            if gpu == one
+        },
+        advanced=True,
+    ),
 ]
 FewGpus = Annotated[int, Number(label="GPUs", low=2, high=16, whole=True, symbol="n")]
 GpusPerNode = Annotated[

@@ -7,6 +7,7 @@ from functools import lru_cache
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share, Tokens
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import Model
+from engine.catalog.own_constants import parse
 from engine.formulas.overlap import backward_time, forward_time
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Cluster, Plan, Training
@@ -34,6 +35,7 @@ class Setting:
         ready: packed in the order of the backward pass.
         overlap: reduced as they are ready, not after the backward pass.
         slow_down: computation takes so much longer beside an all-reduce.
+        own: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: Model
@@ -50,6 +52,7 @@ class Setting:
     ready: bool = True
     overlap: bool = True
     slow_down: Ratio = 0.0
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +92,7 @@ def _job(setting: Setting) -> tuple[Cluster, Training, Plan]:
         gpus_per_node=setting.gpus_per_node,
         nics_per_node=setting.ports_per_node,
         nic_bandwidth=setting.port,
+        own=parse(setting.own),
     )
     training = Training(
         micro_batch_size=1,

@@ -95,6 +95,7 @@ def _replicated(values: Values, setting: Setting, total: Parameters, states: Sta
             port=setting.port,
             whole=values.stage == 0 or values.switch("use_multi_rank_bucket_allreduce"),
             overlap=values.switch("overlap_comm"),
+            own=setting.own,
         )
     )
     return Cost(

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from engine.basis.units import Count, FlopRate, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.own_constants import parse
 from engine.formulas.operations import MULTIPLY_ADD, Gemm
 from engine.run.parallelism import Cluster, Training
 from engine.simulate.product_time import grouped_times, product_times
@@ -14,9 +15,15 @@ _ADDED = 8.0  # bytes that the gradient of a weight moves; the forward pass move
 
 
 @lru_cache(maxsize=64)
-def rank_with(gpu: str) -> Rank:
-    """Return the rates of one GPU in 16 bits."""
-    cluster = Cluster(gpu=ACCELERATORS[gpu], gpus_per_node=8, nics_per_node=8, nic_bandwidth=5e10)
+def rank_with(gpu: str, own: str = "") -> Rank:
+    """Return the rates of one GPU in 16 bits; `own` is the text of constants measured on it."""
+    cluster = Cluster(
+        gpu=ACCELERATORS[gpu],
+        gpus_per_node=8,
+        nics_per_node=8,
+        nic_bandwidth=5e10,
+        own=parse(own),
+    )
     return rank_of(cluster, _RUN)
 
 
@@ -26,21 +33,19 @@ def peak(gpu: str) -> FlopRate:
     return rates.get("fp16") or rates["bf16"]
 
 
-def grouped_time(gpu: str, rows: Count, shape: tuple[Count, Count], experts: Count) -> Seconds:
+def grouped_time(rank: Rank, rows: Count, shape: tuple[Count, Count], experts: Count) -> Seconds:
     """Return the forward time of `experts` products [rows, inner] x [inner, columns].
 
     `shape` is (inner, columns). The same as in the step time of a plan.
     """
-    rank = rank_with(gpu)
     gemm = Gemm(name="experts_up", m=rows, n=shape[1], k=shape[0], count=experts)
     return grouped_times(gemm, rank, product_times(gemm, rank), _ADDED, rank.common.expert_product)[
         0
     ]
 
 
-def plain_time(gpu: str, rows: Count, shape: tuple[Count, Count]) -> Seconds:
+def plain_time(rank: Rank, rows: Count, shape: tuple[Count, Count]) -> Seconds:
     """Return the forward time of one product of so many rows."""
-    rank = rank_with(gpu)
     gemm = Gemm(name="mlp_up", m=rows, n=shape[1], k=shape[0], count=1)
     return product_times(gemm, rank)[0]
 

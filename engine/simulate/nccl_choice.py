@@ -34,6 +34,7 @@ class Place:
         node: the machines.
         line: line rate that binds a ring, one way: of the links, or of the group's ports.
         pcie: line rate of a GPU's PCIe, one way; 0 where another link leads to the host.
+        own: text of constants that were measured there; empty: the catalog's.
     """
 
     rank: Rank
@@ -41,9 +42,10 @@ class Place:
     node: Node
     line: Bandwidth
     pcie: Bandwidth
+    own: str = ""
 
 
-def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0) -> Place:
+def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0, own: str = "") -> Place:
     """Return where a collective of `ranks` ranks runs; 0 nodes: as few as hold them.
 
     Args:
@@ -51,10 +53,11 @@ def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0) -> Pla
         ranks: one to a GPU.
         nodes: that they spread over, evenly.
         ports: of each node that NCCL uses; 0: all.
+        own: text of constants that were measured there; empty: the catalog's.
     """
     node = NODES[machine]
     gpu = ACCELERATORS[node.gpu]
-    cluster = replace(cluster_of(machine), nics_per_node=ports or node.nics_per_node)
+    cluster = replace(cluster_of(machine, own), nics_per_node=ports or node.nics_per_node)
     rank = rank_of(cluster, _ANY)
     group = group_of(rank, ranks, 1)
     if nodes and nodes != group.nodes:
@@ -66,7 +69,7 @@ def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0) -> Pla
         share = -(-ranks // group.nodes) / node.gpus_per_node
         line = min(line, cluster.nics_per_node * cluster.nic_bandwidth * share)
     pcie = gpu.pcie if gpu.host_link == "PCIe" else 0.0
-    return Place(rank=rank, group=group, node=node, line=line, pcie=pcie)
+    return Place(rank=rank, group=group, node=node, line=line, pcie=pcie, own=own)
 
 
 def times(operation: str, size: Bytes, where: Place) -> Mapping[str, Seconds]:

@@ -71,7 +71,7 @@ def _elsewhere(key: str, where: Place, machine: str) -> Place:
     group, ports = where.group, where.node.nics_per_node
     if key in ("half_ports", "one_port"):
         left = max(1, ports // 2) if key == "half_ports" else 1
-        return place(machine, group.ranks, group.nodes, left)
+        return place(machine, group.ranks, group.nodes, left, where.own)
     if key == "pcie":
         return _limited(where, PCIE_5 * where.pcie / _PCIE_5)
     return _limited(where, SOCKETS)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from engine.basis.units import MB, Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS
+from engine.catalog.own_constants import parse
 from engine.formulas.parameters import dense_layer_parameters
 from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes
@@ -40,6 +41,7 @@ class Setting:
         again: ranks that gather for the backward pass; 0: those that gather for the forward pass.
         shard: neighboring ranks that share one copy of the states; 0: all.
         sum_once: copies sum their gradients with the last micro-batch only.
+        own: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: str
@@ -60,6 +62,7 @@ class Setting:
     again: Count = 0
     shard: Count = 0
     sum_once: bool = False
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +94,11 @@ def run_of(setting: Setting, zero_stage: Count = 1) -> Run:
     """Return the job of a setting as a run."""
     tensor, stages = setting.tensor_parallel, setting.pipeline_parallel
     cluster = Cluster(
-        gpu=GPUS[setting.gpu], gpus_per_node=8, nics_per_node=8, nic_bandwidth=setting.port
+        gpu=GPUS[setting.gpu],
+        gpus_per_node=8,
+        nics_per_node=8,
+        nic_bandwidth=setting.port,
+        own=parse(setting.own),
     )
     plan = Plan(
         world_size=tensor * stages * setting.data_parallel,

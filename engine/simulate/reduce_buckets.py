@@ -6,6 +6,7 @@ from math import ceil
 
 from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, Tokens
 from engine.catalog.hardware import GPUS
+from engine.catalog.own_constants import parse
 from engine.formulas.overlap import backward_time
 from engine.run.parallelism import Cluster, Training
 from engine.simulate.rank import group_of, rank_of
@@ -29,6 +30,7 @@ class Job:
         port: line rate of each, one way.
         whole: an all-reduce instead of a reduce-scatter.
         overlap: reductions run beside the backward pass.
+        own: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     parameters: Parameters
@@ -40,6 +42,7 @@ class Job:
     port: Bandwidth
     whole: bool = False
     overlap: bool = True
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,7 @@ def wire_of(job: Job) -> Wire:
         gpus_per_node=_PER_NODE,
         nics_per_node=_PER_NODE,
         nic_bandwidth=job.port,
+        own=parse(job.own),
     )
     training = Training(
         micro_batch_size=1, global_batch_size=job.ranks, sequence_length=round(job.tokens)

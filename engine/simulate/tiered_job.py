@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from engine.basis.units import Bandwidth, Bytes, Count, FlopRate, Parameters, Share, Tokens
 from engine.catalog.accelerators import ACCELERATORS, Gpu
-from engine.catalog.constants import achieved
 from engine.catalog.hosts import HOSTS
 from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
+from engine.catalog.own_constants import parse, reached
 from engine.formulas.activations import HALF, SINGLE, layer_memory, logits_memory
 from engine.formulas.parameters import dense_layer_parameters, total_parameters
 from engine.run.parallelism import Plan, Training
@@ -23,6 +23,7 @@ class Placed:
         model, node: keys of the catalog.
         ranks: GPUs that share the states (ZeRO-3).
         homes: tensor -> "hbm", "peer" (idle GPUs), "host" or "nvme".
+        own: text of constants that were measured on these GPUs; empty: the catalog's.
     """
 
     model: str
@@ -32,6 +33,7 @@ class Placed:
     micro_batch_size: Count
     num_microbatches: Count
     homes: Mapping[str, str]
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +116,7 @@ def job_of(placed: Placed) -> Job:
         sizes=sizes,
         working=working + reserve(training, working),
         peak=gpu.peak["bf16"],
-        rate=achieved(gpu).matmul,
+        rate=reached(gpu, parse(placed.own)).matmul,
     )
 
 

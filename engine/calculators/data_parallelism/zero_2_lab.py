@@ -21,7 +21,7 @@ from engine.basis.views import (
     Segment,
     Series,
 )
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
     LabContention,
     LabMicro,
@@ -65,6 +65,7 @@ class Inputs:
     port: LabPort = 400 * Gbit
     slow_down: LabContention = 0.0
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,7 @@ def _setting(inputs: Inputs, micro: int) -> Setting:
         tokens=inputs.tokens,
         port=inputs.port,
         slow_down=inputs.slow_down,
+        own=inputs.own_constants,
     )
 
 

@@ -11,7 +11,7 @@ from engine.basis.told import Teller, Views
 from engine.basis.units import BYTES, SECONDS, Bytes, Gbit, Seconds, Share
 from engine.basis.views import Axis, Badge, Bar, Bars, Challenge, Condition, Segment
 from engine.draw.layer_carousel import carousel
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
     LabContention,
     LabMicro,
@@ -67,6 +67,7 @@ class Inputs:
     port: LabPort = 400 * Gbit
     slow_down: LabContention = 0.0
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,7 @@ def _setting(inputs: Inputs, prefetch: int) -> Setting:
         tokens=inputs.tokens,
         port=inputs.port,
         slow_down=inputs.slow_down,
+        own=inputs.own_constants,
         prefetch=prefetch,
         reshard=inputs.reshard,
     )

@@ -9,6 +9,7 @@ from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bandwidth, Count, MiB, Ratio
 from engine.basis.views import Badge, Table
 from engine.catalog.nccl_variables import VARIABLES, NcclVariable
+from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
 from engine.simulate.nccl_choice import fastest, place
@@ -38,6 +39,7 @@ class Inputs:
     message: Message = 256 * MiB
     machine: Machine = "dgx-h100"
     nodes: Nodes = 1
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +61,8 @@ def solve(inputs: Inputs) -> Result:
     """Return what a variable changes."""
     card = VARIABLES[inputs.variable]
     node = place(inputs.machine, 2).node
-    where = place(inputs.machine, node.gpus_per_node * inputs.nodes, inputs.nodes)
-    ranks = where.group.ranks
+    ranks, own = node.gpus_per_node * inputs.nodes, inputs.own_constants
+    where = place(inputs.machine, ranks, inputs.nodes, own=own)
     operation: Operation = "all_reduce"
     time = fastest(operation, inputs.message, where)
     changed = float("inf")

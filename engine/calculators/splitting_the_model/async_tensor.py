@@ -8,7 +8,7 @@ from engine.basis.inputs import Choice, Number
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import SECONDS, Gbit, Ratio, Seconds, Share
 from engine.basis.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import LabContention, LabModel, LabTokens
 from engine.simulate.async_layer import Layer, one_layer
 from engine.simulate.overlap_job import Setting
@@ -57,6 +57,7 @@ class Inputs:
     tokens: LabTokens = 4096
     slow_down: LabContention = 0.19
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,7 @@ def solve(inputs: Inputs) -> Result:
         num_microbatches=1,
         tokens=inputs.tokens,
         port=400 * Gbit,
+        own=inputs.own_constants,
     )
     setting = replace(setting, slow_down=inputs.slow_down)
     layer, blocking = one_layer(setting, inputs.pieces), one_layer(setting, 1)

@@ -10,8 +10,9 @@ from engine.basis.units import COUNT, SHARE, Count, Seconds, Share
 from engine.basis.views import Axis, Cite, Lines, Point, Series, Table
 from engine.catalog.measured_groups import GPU, MEASURED_GROUPS, SOURCE
 from engine.catalog.models import MODELS
+from engine.form.fields import OwnConstants
 from engine.form.job_inputs import GPUS
-from engine.simulate.grouped_products import grouped_time, plain_time, used
+from engine.simulate.grouped_products import grouped_time, plain_time, rank_with, used
 
 TITLE = "How well experts use a GPU"
 QUESTION = "How many tokens does an expert need to be worth its GPU?"
@@ -39,6 +40,7 @@ class Inputs:
         int, Number(label="Experts on the GPU", low=1, high=256, scale="log2", whole=True)
     ] = 32
     gpu: Annotated[str, Choice(label="GPU", options=GPUS)] = "B200"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,21 +85,23 @@ def _shape(model: str) -> tuple[Count, Count]:
 
 def _shares(inputs: Inputs, tokens: Count) -> tuple[Share, Share]:
     shape, rows = _shape(inputs.model), tokens * inputs.num_local
-    together = grouped_time(inputs.gpu, tokens, shape, inputs.num_local)
-    alone = plain_time(inputs.gpu, rows, shape)
+    rank = rank_with(inputs.gpu, inputs.own_constants)
+    together = grouped_time(rank, tokens, shape, inputs.num_local)
+    alone = plain_time(rank, rows, shape)
     return used(inputs.gpu, rows, shape, together), used(inputs.gpu, rows, shape, alone)
 
 
 def solve(inputs: Inputs) -> Result:
     """Return shares of the peak and times."""
     shape, rows = _shape(inputs.model), inputs.tokens * inputs.num_local
+    rank = rank_with(inputs.gpu, inputs.own_constants)
     now = _shares(inputs, inputs.tokens)
     grouped, plain = zip(*(_shares(inputs, tokens) for tokens in _TOKENS), strict=True)
     return Result(
         grouped=now[0],
         plain=now[1],
-        time=grouped_time(inputs.gpu, inputs.tokens, shape, inputs.num_local),
-        plain_time=plain_time(inputs.gpu, rows, shape),
+        time=grouped_time(rank, inputs.tokens, shape, inputs.num_local),
+        plain_time=plain_time(rank, rows, shape),
         rows=rows,
         grouped_curve=grouped,
         plain_curve=plain,
@@ -150,7 +154,7 @@ def _modelled() -> tuple[Share, ...]:
             GPU,
             one.experts * one.rows,
             (one.inner, one.columns),
-            grouped_time(GPU, one.rows, (one.inner, one.columns), one.experts),
+            grouped_time(rank_with(GPU), one.rows, (one.inner, one.columns), one.experts),
         )
         for one in MEASURED_GROUPS
     )

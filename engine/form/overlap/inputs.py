@@ -6,7 +6,7 @@ from typing import Annotated
 from engine.basis.inputs import GBITS, MEGABYTES, PERCENT, Choice, Number, Switch
 from engine.basis.units import MB, Gbit
 from engine.catalog.models import MODELS
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.simulate.overlap_job import Setting
 
 DENSE = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
@@ -148,6 +148,7 @@ class Inputs:
             advanced=True,
         ),
     ] = 0.01
+    own_constants: OwnConstants = ""
 
 
 _SAME = (
@@ -172,4 +173,5 @@ def setting_of(inputs: Inputs) -> Setting:
         tensor_parallel=int(inputs.tensor_parallel),
         pipeline_parallel=int(inputs.pipeline_parallel),
         gradient=4.0 if inputs.fp32_gradients else 2.0,
+        own=inputs.own_constants,
     )

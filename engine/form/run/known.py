@@ -34,7 +34,14 @@ def _own(run: Run) -> tuple[Text, ...]:
 
 def unranged(run: Run) -> tuple[Text, ...]:
     """Return why a step that a simulator played has no range, and the runs measured nearby."""
-    return _NO_RANGE, *measured_nearby(run)
+    return _NO_RANGE, *_counted(run), *measured_nearby(run)
+
+
+def _counted(run: Run) -> tuple[Text, ...]:
+    own = run.cluster.own
+    if own is None or not own.of(run.cluster.gpu):
+        return _own(run)
+    return ("Your own constants stand for the catalog's.",)
 
 
 def memory_error() -> Sentence:

@@ -24,7 +24,9 @@ KnobPort = Annotated[
 ]
 
 
-def knob_job(model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth) -> Setting:
+def knob_job(
+    model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth, own: str
+) -> Setting:
     """Return a job of fully sharded data parallelism: one micro-batch, no contention."""
     return Setting(
         model=model,
@@ -36,4 +38,5 @@ def knob_job(model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth)
         tokens=tokens,
         port=port,
         slow_down=0.0,
+        own=own,
     )

@@ -65,12 +65,16 @@ function joined(read) {
 function use(button, find, event) {
   const { of, useJob } = button.dataset, names = parsed(useJob);
   const given = [...new URLSearchParams(kept(NAME) ?? "")].map(([key, value]) => [key.split(".").pop(), value]);
-  const fitting = given.filter(([name, value]) => names.includes(name) && has(of, name, value));
+  const fitting = given.filter(([name]) => names.includes(name))
+    .map(([name, value]) => [name, fit(of, name, value)])
+    .filter(([, value]) => value !== undefined);
   find(of)?.change({ values: Object.fromEntries(fitting) }, event);
 }
 
-/** An option that a calculator lacks would only be refused. */
-function has(of, name, value) {
-  const choices = all(`select[name="${name}"][data-of="${of}"]`);
-  return choices.every((one) => [.../** @type {any} */ (one).options].some((option) => option.value === value));
+/** The value, by the name that this calculator has for it; an option that it lacks would only be refused. */
+function fit(of, name, value) {
+  const [choice] = all(`select[name="${name}"][data-of="${of}"]`);
+  if (!choice) return value;
+  const options = [.../** @type {any} */ (choice).options];
+  return options.find((option) => option.value === value || option.dataset.also === value)?.value;
 }

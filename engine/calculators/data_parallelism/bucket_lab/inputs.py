@@ -8,7 +8,7 @@ from engine.basis.inputs import MEBIBYTES, PERCENT, Choice, Number, Switch
 from engine.basis.units import Gbit, MiB
 from engine.catalog.hardware import GPUS
 from engine.catalog.models import MODELS, SMALL_MODELS, Model
-from engine.form.fields import COMPUTING, PORT, LabGpu, PortsPerEight
+from engine.form.fields import COMPUTING, PORT, LabGpu, OwnConstants, PortsPerEight
 from engine.simulate.bucketed_step import Setting
 from engine.simulate.gradient_buckets import BUCKET
 
@@ -94,6 +94,7 @@ class Inputs:
     ports: PortsPerEight = 8
     utilization: Annotated[float, COMPUTING] = 0.5
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
 
 
 def setting_of(inputs: Inputs) -> Setting:
@@ -113,6 +114,7 @@ def setting_of(inputs: Inputs) -> Setting:
         ready=inputs.order == "ready",
         overlap=inputs.overlap,
         slow_down=inputs.slow_down,
+        own=inputs.own_constants,
     )
 
 

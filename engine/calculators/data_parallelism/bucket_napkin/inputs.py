@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import BILLIONS, ELEMENTS, PERCENT, Number, Scalar, Switch
 from engine.basis.told import Told
 from engine.basis.units import GIGA, MEGA, Bytes, Count, Gbit, Seconds, Share
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens
 from engine.simulate.reduce_buckets import Job, Reduced, reduced
@@ -74,6 +74,7 @@ class Inputs:
     ] = False
     port: KnobPort = 400 * Gbit
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +114,7 @@ def job_of(inputs: Inputs) -> Job:
         port=inputs.port,
         whole=inputs.whole,
         overlap=inputs.overlap,
+        own=inputs.own_constants,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from engine.basis.inputs import Text
 from engine.basis.units import Gbit
 from engine.calculators.data_parallelism.deepspeed_linter.samples import SAMPLES
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens
 from engine.run.deepspeed_text import read_settings
@@ -37,3 +37,4 @@ class Inputs:
     tokens: LabTokens = 4096
     port: KnobPort = 400 * Gbit
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""

@@ -59,7 +59,14 @@ def solve(inputs: Inputs) -> Result:
     lines = read_settings(inputs.text)
     notes = lint(lines, job)
     values = values_of(lines, job)
-    setting = knob_job(inputs.model, inputs.gpu, inputs.ranks, inputs.tokens, inputs.port)
+    setting = knob_job(
+        inputs.model,
+        inputs.gpu,
+        inputs.ranks,
+        inputs.tokens,
+        inputs.port,
+        inputs.own_constants,
+    )
     spent = cost(values, setting)
     return Result(
         notes=notes,

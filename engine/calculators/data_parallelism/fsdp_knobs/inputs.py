@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from engine.basis.inputs import Choice, Number
 from engine.basis.units import Bytes, Count, Gbit, Seconds
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort, knob_job
 from engine.form.sharded.lab import LabRanks, LabTokens, simulated
 from engine.simulate.sharded_step import Sharded, sharded
@@ -64,6 +64,7 @@ class Inputs:
     tokens: LabTokens = 4096
     port: KnobPort = 400 * Gbit
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
 
 
 _told = partial(simulated, ("pytorch_fsdp2", "zhao2023"))
@@ -89,7 +90,14 @@ def step_of(inputs: Inputs, changes: Mapping[str, Any] | None = None) -> Sharded
     """Return the simulated step of the inputs, some of them changed."""
     if changes:
         return step_of(replace(inputs, **changes))
-    job = knob_job(inputs.model, inputs.gpu, inputs.ranks, inputs.tokens, inputs.port)
+    job = knob_job(
+        inputs.model,
+        inputs.gpu,
+        inputs.ranks,
+        inputs.tokens,
+        inputs.port,
+        inputs.own_constants,
+    )
     whole = sharded(job, 3).work
     layers = whole.work.layers
     unit = layers if inputs.unit == "all" else int(inputs.unit)

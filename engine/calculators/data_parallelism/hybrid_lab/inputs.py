@@ -7,7 +7,7 @@ from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Switch
 from engine.basis.units import Bytes, Count, Gbit, Seconds, Share
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
     LabContention,
     LabMicro,
@@ -72,6 +72,7 @@ class Inputs:
     ranks: Annotated[str, Choice(label="GPUs", options={str(n): f"{n:,}" for n in _SIZES})] = "128"
     slow_down: LabContention = 0.0
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +113,7 @@ def step_of(inputs: Inputs, shard: Count, tokens: Count = 0) -> Sharded:
             tokens=tokens or inputs.tokens,
             port=inputs.port,
             slow_down=inputs.slow_down,
+            own=inputs.own_constants,
             again=NODE if wide else 0,
             shard=0 if shard == ranks else shard,
             sum_once=inputs.sums == "once",

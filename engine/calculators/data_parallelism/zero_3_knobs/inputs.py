@@ -6,7 +6,7 @@ from typing import Annotated
 
 from engine.basis.inputs import ELEMENTS, Number, Scalar, Switch
 from engine.basis.units import GIGA, MEGA, Gbit
-from engine.form.fields import LabGpu
+from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens
 from engine.simulate.fetched_step import BUCKET
@@ -76,6 +76,7 @@ class Inputs:
     tokens: LabTokens = 4096
     port: KnobPort = 400 * Gbit
     gpu: LabGpu = "h100"
+    own_constants: OwnConstants = ""
 
 
 def auto(hidden: int) -> Mapping[str, Scalar]:

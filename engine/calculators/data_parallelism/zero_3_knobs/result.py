@@ -58,7 +58,14 @@ def step_of(inputs: Inputs, changes: Mapping[str, Any] | None = None) -> Fetched
     if changes:
         return step_of(replace(inputs, **changes))
     return fetched_step(
-        knob_job(inputs.model, inputs.gpu, inputs.ranks, inputs.tokens, inputs.port),
+        knob_job(
+            inputs.model,
+            inputs.gpu,
+            inputs.ranks,
+            inputs.tokens,
+            inputs.port,
+            inputs.own_constants,
+        ),
         *_settings(inputs),
     )
 

@@ -8,6 +8,7 @@ from engine.basis.inputs import Choice, Number, Scalar
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Bytes, Count, GiB, KiB, MiB, Ratio, Seconds
 from engine.form.collective_names import TESTED
+from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import LARGEST, SMALLEST, Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
 from engine.simulate.nccl_choice import Place, forced, place, times
@@ -64,6 +65,7 @@ class Inputs:
             label="Set in the environment", options={key or "none": FORCED[key] for key in FORCED}
         ),
     ] = "none"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +153,7 @@ def _place(inputs: Inputs, nodes: Count) -> Place:
     per_node = min(inputs.gpus_per_node, probe.node.gpus_per_node)
     if per_node * nodes < 2:
         nodes = 2
-    return place(inputs.machine, per_node * nodes, nodes)
+    return place(inputs.machine, per_node * nodes, nodes, own=inputs.own_constants)
 
 
 LOW, HIGH = SMALLEST, LARGEST

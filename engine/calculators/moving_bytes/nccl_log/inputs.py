@@ -1,4 +1,8 @@
-"""The inputs of the check of a text of NCCL, and every number of the page."""
+"""The inputs of the check of a text of NCCL, and every number of the page.
+
+A reader's own constants are no input: what is measured on a network says nothing of how fast it
+should be.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -7,6 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number, Switch
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.form.fields import OwnConstants
 from engine.run.parallelism import Plan, Recompute, Training
 
 _DENSE = {key: one.name for key, one in MODELS.items() if not one.num_experts}
@@ -61,6 +62,7 @@ class Inputs:
             help="One FSDP1 unit holds both; counts only where adapters are trained.",
         ),
     ] = False
+    own_constants: OwnConstants = ""
 
 
 def job(inputs: Inputs) -> tuple[Plan, Training]:

@@ -7,8 +7,9 @@ from engine.basis.told import Told
 from engine.basis.units import Bytes, Parameters
 from engine.calculators.one_gpu.memory_ledger.inputs import Inputs, job
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
 from engine.catalog.models import MODELS
+from engine.catalog.own_constants import parse
+from engine.catalog.own_constants import reached as reached_of
 from engine.formulas.activations import SINGLE
 from engine.formulas.operations import local_tokens
 from engine.formulas.parameters import total_parameters
@@ -94,7 +95,7 @@ def solve(inputs: Inputs) -> Result:
     plan, training = job(inputs)
     trained = cast(Trained, inputs.trained)
     held = held_with(model, plan, training, trained, trapped=inputs.trapped)
-    reached = achieved(gpu)
+    reached = reached_of(gpu, parse(inputs.own_constants))
     rates = gpu.peak["fp16"] * reached.matmul, gpu.memory_bandwidth * reached.memory
     instants = step_memory(model, plan, training, held, rates)
     return Result(

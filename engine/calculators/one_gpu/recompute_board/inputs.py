@@ -8,6 +8,7 @@ from engine.basis.inputs import Choice, Number, Switch
 from engine.basis.told import Symbol
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.form.fields import OwnConstants
 from engine.run.parallelism import Plan, Training
 from engine.simulate.saved_tensors import ANCHOR, SavedLayer, saved_layer
 
@@ -106,6 +107,7 @@ class Inputs:
     keep_inner: Annotated[bool, _keep("inner")] = True
     keep_product: Annotated[bool, _keep("product")] = True
     keep_mlp_mask: Annotated[bool, _keep("mlp_mask")] = True
+    own_constants: OwnConstants = ""
 
 
 KEPT_KEYS = tuple(key for key in NAMES if key != ANCHOR)

@@ -8,6 +8,7 @@ from engine.basis.units import Bytes, Count, Operations, Seconds, Share
 from engine.calculators.one_gpu.recompute_board.inputs import Inputs, Job, dropped, job_of
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.own_constants import parse
 from engine.formulas.activations import HALF, korthikanti_activations
 from engine.formulas.operations import output_gemm
 from engine.formulas.recomputation import kept_by_layers, repeated_share
@@ -106,7 +107,13 @@ def solve(inputs: Inputs) -> Result:
     highest = peak(moments).held
     fixed = fixed_memory(inputs, highest)
     gpu = ACCELERATORS[inputs.gpu]
-    cluster = Cluster(gpu=gpu, gpus_per_node=8, nics_per_node=8, nic_bandwidth=5e10)
+    cluster = Cluster(
+        gpu=gpu,
+        gpus_per_node=8,
+        nics_per_node=8,
+        nic_bandwidth=5e10,
+        own=parse(inputs.own_constants),
+    )
     light = sum(
         one.size for one in layer.tensors if one.key in gone and not layer.operations[one.operator]
     )

@@ -7,8 +7,10 @@ from engine.basis.inputs import Choice, Number
 from engine.basis.told import Told
 from engine.basis.units import Count, FlopRate, Intensity, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
 from engine.catalog.hardware import ON_CHIP
+from engine.catalog.own_constants import parse
+from engine.catalog.own_constants import reached as reached_of
+from engine.form.fields import OwnConstants
 from engine.formulas.roofline import intensity, product_bytes
 from engine.simulate.tile_waves import MOST_WARPS, Schedule, Tiling, places_by, run_tiles
 
@@ -46,6 +48,7 @@ class Inputs:
         ),
     ] = 1
     gpu: Annotated[str, Choice(label="GPU", options=_GPUS)] = "H100-SXM"
+    own_constants: OwnConstants = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +114,7 @@ class Result:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     gpu = ACCELERATORS[inputs.gpu]
-    chip, reached = ON_CHIP[gpu.name], achieved(gpu)
+    chip, reached = ON_CHIP[gpu.name], reached_of(gpu, parse(inputs.own_constants))
     tiling = Tiling(
         rows=inputs.rows,
         columns=inputs.columns,

@@ -8,6 +8,7 @@ from engine.basis.inputs import Choice, Number
 from engine.catalog.hosts import HOSTS
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
+from engine.form.fields import OwnConstants
 
 # The fastest first.
 TIERS: Mapping[str, str] = {
@@ -88,6 +89,7 @@ class Inputs:
         str, _tier("Checkpoints live in", "The input of every layer, for the backward pass.")
     ] = "hbm"
     logits_in: Annotated[str, _tier("Logits live in", "In fp32, for the loss.")] = "hbm"
+    own_constants: OwnConstants = ""
 
 
 def home(inputs: Inputs, tensor: str) -> str:

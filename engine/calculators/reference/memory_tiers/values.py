@@ -166,6 +166,7 @@ def solve(inputs: Inputs) -> Result:
             micro_batch_size=inputs.micro_batch_size,
             num_microbatches=inputs.num_microbatches,
             homes=homes,
+            own=inputs.own_constants,
         )
     )
     job, busy = found.job, {wire: found.busy(wire) for wire in WIRES}

@@ -37,9 +37,17 @@ STEPS = {
     "trace_check": "predicted",
 }
 
-_H100 = achieved(ACCELERATORS["H100-SXM"])
 _RATES = [name for name in NAMES if name != "fill"]
-_HALF = replace(_H100, **{name: getattr(_H100, name) / 2 for name in _RATES})
+# Those that begin with another GPU, those that begin without what constants would change, and those
+# where they change the length of a figure alone.
+BEGINS = {"grouped_products": "B200"}
+STARTS = {"recompute_board": {"keep_normed": "off"}}  # with nothing dropped nothing is repeated
+LENGTHS = {"memory_ledger": "step"}
+
+
+def _half(gpu):
+    usual = achieved(ACCELERATORS[gpu])
+    return replace(usual, **{name: getattr(usual, name) / 2 for name in _RATES})
 
 
 def solved(**values):
@@ -151,8 +159,26 @@ def numbers(name, **values):
 @each("name", takers)
 def test_constants_change_numbers_wherever_there_is_a_field_for_them(name):
     # Half of all rates of the catalog, on the GPUs that calculators begin with.
-    slow = ",".join(f"{one}:{getattr(_HALF, one):.4g}:0.01" for one in _RATES)
-    assert numbers(name, own_constants=f"H100-SXM,{slow}") != numbers(name)
+    gpu = BEGINS.get(name, "H100-SXM")
+    half = _half(gpu)
+    slow = ",".join(f"{one}:{getattr(half, one):.4g}:0.01" for one in _RATES)
+    seen = length if name in LENGTHS else numbers
+    start = STARTS.get(name, {})
+    assert seen(name, own_constants=f"{gpu},{slow}", **start) != seen(name, **start)
+
+
+def length(name, **values):
+    """How long a time line is, where only time depends on the constants."""
+    return reply({"calculator": name, "values": values})["outputs"][LENGTHS[name]]["axis"]["high"]
+
+
+def test_a_lab_with_names_of_its_own_takes_the_gpu_of_a_kept_cluster():
+    given = {"gpu": "B200", "own_constants": "B200,matmul:0.2:0.01"}
+    found = reply({"calculator": "zero_3_lab", "values": given})
+    assert found["inputs"]["gpu"]["value"] == "b200"
+    plain = reply({"calculator": "zero_3_lab", "values": {"gpu": "b200"}})
+    steps = [one["outputs"]["step_time"]["value"] for one in (found, plain)]
+    assert steps[0] > 1.2 * steps[1]
 
 
 def test_a_kept_job_fills_only_what_a_calculator_has():
