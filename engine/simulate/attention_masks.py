@@ -121,6 +121,26 @@ def ring_work(layout: Layout, world_size: Count, documents: Sequence[Count]) -> 
     return tuple(tuple(matrix[r][(r - step) % world_size] for r in ranks) for step in ranks)
 
 
+def even_ring_work(layout: Layout, world_size: Count, half: Count) -> tuple[Pairs, ...]:
+    """Return `ring_work` of one causal sequence of which each rank has two pieces of `half` tokens.
+
+    Only three blocks differ: a rank's own keys, those of an earlier rank and those of a later one.
+    """
+    tokens = 2 * world_size * half
+    first, second = (
+        pieces(layout, world_size, rank, tokens) for rank in (0, min(1, world_size - 1))
+    )
+    own, earlier, later = (
+        sum(visible_pairs(q, k) for q in queries for k in keys)
+        for queries, keys in ((first, first), (second, first), (first, second))
+    )
+    steps = range(1, world_size)
+    return (
+        (own,) * world_size,
+        *((later,) * step + (earlier,) * (world_size - step) for step in steps),
+    )
+
+
 def imbalance(work: Sequence[Ratio]) -> Ratio:
     """Return the most over the mean: how much longer all wait than if work were even."""
     return max(work) * len(work) / sum(work)

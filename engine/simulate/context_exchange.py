@@ -13,10 +13,10 @@ from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas.operations import Scores
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time
 from engine.run.parallelism import Plan, Training
-from engine.simulate.attention_masks import Layout, ring_work
+from engine.simulate.attention_masks import Layout, even_ring_work
 from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.rank import Group, Rank, group_of
-from engine.simulate.ring_attention import ring_run
+from engine.simulate.ring_attention import ring_end
 
 Both = tuple[Seconds, Seconds]  # forward, backward
 
@@ -113,7 +113,7 @@ def ring_waits(ring: Ring, core: Both, layout: Layout, num_buffers: Count = 2) -
         return even_waits(ring, core)
     hops = ring.hop, 2 * ring.hop
     found = [
-        ring_run(_timed(layout, ring.steps + 1, each), hop, num_buffers).end - each
+        ring_end(_timed(layout, ring.steps + 1, each), hop, num_buffers) - each
         for each, hop in zip(core, hops, strict=True)
     ]
     return max(0.0, found[0]), max(0.0, found[1])
@@ -127,7 +127,7 @@ def _timed(layout: Layout, ranks: Count, core: Seconds) -> list[list[Seconds]]:
 @lru_cache(maxsize=64)
 def step_shares(layout: Layout, ranks: Count) -> tuple[tuple[Ratio, ...], ...]:
     """Return the work [step][rank] of a causal ring over a rank's even share of all work."""
-    pairs = ring_work(layout, ranks, (2 * ranks * _FINE,))
+    pairs = even_ring_work(layout, ranks, _FINE)
     mean = sum(map(sum, pairs)) / ranks
     return tuple(tuple(count / mean for count in step) for step in pairs)
 

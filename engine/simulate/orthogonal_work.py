@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heapreplace
 
 from engine.basis.units import Count, Operations, Parameters, Ratio, Seconds
 from engine.catalog.models import Model, head_size, num_sparse_layers, value_head_size
@@ -149,11 +149,24 @@ def shared_out(shapes: Shapes, ranks: Count) -> list[Shapes]:
     loads = [(0.0, rank) for rank in range(ranks)]
     heapify(loads)
     found: list[Counter[Shape]] = [Counter() for _ in range(ranks)]
+    most = 0.0
     for shape, count in sorted(shapes, key=lambda one: -one[0].operations):
-        for _ in range(count):
-            load, rank = heappop(loads)
+        cost, left = shape.operations, count
+        while left:
+            # Ranks that differ by less than one matrix get one each, round by round.
+            rounds = left // ranks if most - loads[0][0] < cost else 0
+            if rounds:
+                loads = [(load + rounds * cost, rank) for load, rank in loads]
+                most += rounds * cost
+                for own in found:
+                    own[shape] += rounds
+                left -= rounds * ranks
+                continue
+            load, rank = loads[0]
+            heapreplace(loads, (load + cost, rank))
             found[rank][shape] += 1
-            heappush(loads, (load + shape.operations, rank))
+            most = max(most, load + cost)
+            left -= 1
     return [tuple(own.items()) for own in found]
 
 

@@ -97,26 +97,39 @@ class RlStep:
     tokens: Tokens
 
 
-def rl_step(setup: Setup, mode: Mode) -> RlStep:
-    """Return a step."""
-    apart = mode != "colocated"
+def engines_of(setup: Setup, *, apart: bool) -> tuple[Engine, ...]:
+    """Return the engines of a step, on GPUs of their own (`apart`) or on those that train."""
     generating = setup.generating if apart else setup.world_size
-    trainers = setup.world_size - generating if apart else setup.world_size
-    rank = rank_of(setup.cluster, _training(setup, trainers))
-    slots = slots_of(
-        setup.asked,
-        cache_tokens(setup.model, setup.engine, setup.cache_share * setup.cluster.gpu.memory),
-        setup.at_once,
-    )
+    rank = rank_of(setup.cluster, _training(setup, _trainers(setup, apart)))
     count = max(1, generating // setup.engine)
-    engines = generated_on(setup.model, rank, setup.engine, count, setup.asked, slots)
+    return generated_on(setup.model, rank, setup.engine, count, setup.asked, _slots(setup))
+
+
+def _trainers(setup: Setup, apart: bool) -> Count:
+    return setup.world_size - setup.generating if apart else setup.world_size
+
+
+def _slots(setup: Setup) -> Count:
+    held = setup.cache_share * setup.cluster.gpu.memory
+    room = cache_tokens(setup.model, setup.engine, held)
+    return slots_of(setup.asked, room, setup.at_once)
+
+
+def rl_step(setup: Setup, mode: Mode, engines: tuple[Engine, ...] = ()) -> RlStep:
+    """Return a step; `engines` are those of `engines_of`, where they are known already."""
+    apart = mode != "colocated"
+    generating = setup.generating if apart else 0
+    trainers = _trainers(setup, apart)
+    rank = rank_of(setup.cluster, _training(setup, trainers))
+    engines = engines or engines_of(setup, apart=apart)
+    count = len(engines)
     tokens = sum(one.tokens for one in engines)
     forwards, training = _trained(setup, trainers, tokens)
-    update = _update(setup, rank, trainers, generating if apart else 0)
+    update = _update(setup, rank, trainers, generating)
     generation = max(one.end for one in engines)
     if mode == "stream":
         generation = tokens / (
-            count * steady_rate(setup.model, rank, setup.engine, setup.asked, slots)
+            count * steady_rate(setup.model, rank, setup.engine, setup.asked, _slots(setup))
         )
     learning = forwards + training
     one_after_another = generation + learning + update

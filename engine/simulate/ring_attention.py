@@ -6,8 +6,11 @@ buffer it cannot receive before it has computed, and nothing overlaps.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import add
 
 from engine.basis.units import Count, Seconds
+
+Grid = list[list[Seconds]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,17 +60,8 @@ def ring_run(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Coun
     Raises:
         ValueError: there is no buffer.
     """
-    if num_buffers < 1:
-        raise ValueError(f"num_buffers is {num_buffers}; at least 1 is needed")
     ranks = len(work[0])
-    sent, arrived = [[0.0] * ranks], [[0.0] * ranks]
-    start, end = [[0.0] * ranks], [list(work[0])]
-    for step in range(1, len(work)):
-        sent.append([_leaves(arrived, end, step, rank, num_buffers) for rank in range(ranks)])
-        arrived.append([time + send for time in sent[-1]])
-        ready = zip(end[-1], arrived[-1], strict=True)
-        start.append([max(pair) for pair in ready])
-        end.append([begin + take for begin, take in zip(start[-1], work[step], strict=True)])
+    sent, arrived, start, end = _times(work, send, num_buffers)
     return RingRun(
         turns=tuple(
             Turn(
@@ -87,16 +81,40 @@ def ring_run(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Coun
     )
 
 
-def _leaves(
-    arrived: list[list[Seconds]], end: list[list[Seconds]], step: Count, rank: Count, buffers: Count
-) -> Seconds:
-    """Return when the block of `step` leaves for `rank`."""
-    ranks = len(end[0])
-    left, right = (rank - 1) % ranks, (rank + 1) % ranks
+def ring_end(work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count = 2) -> Seconds:
+    """Return when the last rank of `ring_run` is done."""
+    return max(_times(work, send, num_buffers)[-1][-1])
+
+
+def _times(
+    work: Sequence[Sequence[Seconds]], send: Seconds, num_buffers: Count
+) -> tuple[Grid, ...]:
+    """Return when blocks are sent and arrive, and work starts and ends, each [step][rank]."""
+    if num_buffers < 1:
+        raise ValueError(f"num_buffers is {num_buffers}; at least 1 is needed")
+    ranks = len(work[0])
+    sent, arrived = [[0.0] * ranks], [[0.0] * ranks]
+    start, end = [[0.0] * ranks], [list(work[0])]
+    for step in range(1, len(work)):
+        sent.append(_leave(arrived, end, num_buffers))
+        arrived.append([time + send for time in sent[-1]])
+        start.append(list(map(max, end[-1], arrived[-1])))
+        end.append(list(map(add, start[-1], work[step])))
+    return sent, arrived, start, end
+
+
+def _leave(arrived: Grid, end: Grid, buffers: Count) -> list[Seconds]:
+    """Return when the blocks of the next step leave, by the rank that they go to."""
     if buffers == 1:
         # Both neighbors swap blocks in place, when both have computed on what they have.
-        return max(end[step - 1][left], end[step - 1][rank])
-    times = [arrived[step - 1][left], arrived[step - 1][rank]]
-    if step >= buffers:
-        times += [end[step - buffers][rank], arrived[step - buffers + 1][right]]
-    return max(times)
+        return list(map(max, _from_left(end[-1]), end[-1]))
+    times = [_from_left(arrived[-1]), arrived[-1]]
+    if len(end) >= buffers:
+        right = arrived[1 - buffers]
+        times += [end[-buffers], right[1:] + right[:1]]
+    return list(map(max, *times))
+
+
+def _from_left(times: list[Seconds]) -> list[Seconds]:
+    """Return what each rank's left neighbor has, round the ring."""
+    return times[-1:] + times[:-1]

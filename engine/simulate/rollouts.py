@@ -97,23 +97,23 @@ class _Passes:
 
     def __init__(self, model: Model, rank: Rank, ranks: Count) -> None:
         self._serving = (model, rank, ranks)
-        self._known: dict[tuple[Count, Count], Seconds] = {}
+        # The time at a place of the grid, and how much longer it takes at the next.
+        self._known: dict[tuple[Count, Count], tuple[Seconds, Seconds]] = {}
 
     def time(self, batch: Count, context: Tokens) -> Seconds:
         """Return the time of a pass of `batch` responses with so many tokens before them."""
-        cell, rest = divmod(context / _GRID, 1)
-        low = self._at(batch, int(cell))
-        return low + rest * (self._at(batch, int(cell) + 1) - low)
+        place = context / _GRID
+        cell = int(place)
+        known = self._known.get((batch, cell))
+        if known is None:
+            low = self._at(batch, cell)
+            known = self._known[batch, cell] = low, self._at(batch, cell + 1) - low
+        return known[0] + (place - cell) * known[1]
 
     def _at(self, batch: Count, cell: Count) -> Seconds:
-        if (batch, cell) not in self._known:
-            model, rank, ranks = self._serving
-            serving = Serving(
-                model=model, rank=rank, ranks=ranks, batch=batch, prompt=1, new_tokens=1
-            )
-            found = forward_pass(serving, "tensor", 1, cell * _GRID).time
-            self._known[batch, cell] = found
-        return self._known[batch, cell]
+        model, rank, ranks = self._serving
+        serving = Serving(model=model, rank=rank, ranks=ranks, batch=batch, prompt=1, new_tokens=1)
+        return forward_pass(serving, "tensor", 1, cell * _GRID).time
 
     def prompts(self, count: Ratio, prompt: Tokens) -> Seconds:
         """Return the time to read so many prompts, one after another."""

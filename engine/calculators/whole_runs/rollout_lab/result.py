@@ -9,8 +9,8 @@ from engine.basis.units import COUNT, Count, Ratio, Seconds, Share, TokenRate, T
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs, setup_of
 from engine.run.parallelism import Training
 from engine.simulate.memory import usable
-from engine.simulate.reinforcement import MODES, Mode, RlStep, Setup, rl_memory, rl_step
-from engine.simulate.rollouts import lengths
+from engine.simulate.reinforcement import MODES, Mode, RlStep, Setup, engines_of, rl_memory, rl_step
+from engine.simulate.rollouts import Engine, lengths
 
 _ASSUMES = (
     "Lengths are lognormal, cut at the longest allowed; responses are dealt to the engines like "
@@ -62,7 +62,12 @@ class Result:
 @lru_cache(maxsize=64)
 def step_of(inputs: Inputs, mode: Mode) -> RlStep:
     """Return the step of one placement; `inputs.mode` does not count."""
-    return rl_step(setup_of(inputs), mode)
+    return rl_step(setup_of(inputs), mode, _engines(inputs, mode != "colocated"))
+
+
+@lru_cache(maxsize=64)
+def _engines(inputs: Inputs, apart: bool) -> tuple[Engine, ...]:
+    return engines_of(setup_of(inputs), apart=apart)
 
 
 def solve(inputs: Inputs) -> Result:
