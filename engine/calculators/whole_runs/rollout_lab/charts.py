@@ -87,7 +87,12 @@ def split(inputs: Inputs, result: Result) -> Lines:
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.share, y=now),),
         rules=(Rule(key="same", label="same GPUs, one after another", axis="y", at=colocated),),
         handle="share",
-        caption="Left, generation takes longer than training; right, training does.",
+        caption=say(
+            f"{MODE_NAMES[mode]}: with {{share}} of them generating, a step takes {{t}}. Further "
+            "left generation takes longer than training; further right training does.",
+            share=(inputs.share, SHARE),
+            t=(now, SECONDS),
+        ),
     )
 
 
