@@ -15,6 +15,7 @@ from engine.formulas.context import (
 )
 from engine.simulate.attention_masks import (
     document_lengths,
+    even_ring_work,
     imbalance,
     lockstep_imbalance,
     pieces,
@@ -41,6 +42,12 @@ def counted(queries, keys, documents):
 
 def tokens_of(layout, ranks, rank, tokens):
     return [token for piece in pieces(layout, ranks, rank, tokens) for token in piece]
+
+
+@EACH
+@each(("ranks", "half"), [(1, 3), (2, 1), (5, 4), (8, 7)])
+def test_even_pieces_have_three_kinds_of_blocks(layout, ranks, half):
+    assert even_ring_work(layout, ranks, half) == ring_work(layout, ranks, (2 * ranks * half,))
 
 
 @EACH

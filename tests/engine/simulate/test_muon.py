@@ -65,6 +65,23 @@ def test_matrices_are_shared_out_the_costliest_first():
     assert busiest(shapes, 2).over_mean == pytest.approx(27 / 26)
 
 
+def one_by_one(shapes, ranks):
+    """The loads, every matrix given to the rank with the least, the lowest of equal ones."""
+    loads = [0.0] * ranks
+    for shape, count in sorted(shapes, key=lambda one: -one[0].operations):
+        for _ in range(count):
+            loads[loads.index(min(loads))] += shape.operations
+    return loads
+
+
+@each("ranks", [1, 2, 3, 7, 16, 100])
+@each("sizes", [((5, 61), (3, 40), (2, 33), (1, 250)), ((4, 16), (2, 64)), ((6, 5), (1, 9))])
+def test_dealing_whole_rounds_is_dealing_one_by_one(ranks, sizes):
+    shapes = tuple((Shape(f"{size}", size, size), count) for size, count in sizes)
+    dealt = [operations_of(own) for own in shared_out(shapes, ranks)]
+    assert dealt == one_by_one(shapes, ranks)
+
+
 @each("scheme", SCHEMES)
 def test_nothing_is_sent_where_one_rank_has_all(scheme):
     found = step(scheme, world=1)
