@@ -189,6 +189,9 @@ def _continued(case: Case, schedule: ModuleType, v: Count) -> Played | str:
         return "too long to play beside; choose it"
     if any(schedule.obstacle(p, n) for n in (first, second)):
         return "too long to play beside; choose it"
+    group = getattr(schedule, "group", None)
+    if group and len({group(p, n) for n in (first, second, m)}) > 1:
+        return "too long to play beside; choose it"
     if m <= second or cost(p, second, v) > _LARGEST_DRAWN:
         return "too long to play beside; choose it"
     low, high = (

@@ -76,6 +76,16 @@ def test_the_lab_exports_what_it_plays():
     assert "--microbatch-group-size-per-virtual-pipeline-stage 10" in arguments
 
 
+def test_what_megatron_refuses_is_said():
+    few = {"schedule": "interleaved", "pipeline_parallel": 4, "num_microbatches": 3}
+    assert exported(**few)[1].startswith("# Megatron-LM interleaves only with at least as many")
+
+
+def test_groups_that_pytorch_does_not_take_are_told_to_megatron():
+    _, arguments = exported(schedule="interleaved", pipeline_parallel=4, num_microbatches=11)
+    assert "--microbatch-group-size-per-virtual-pipeline-stage 6" in arguments
+
+
 def test_a_long_order_and_two_copies_say_why_there_is_none():
     assert exported(pipeline_parallel=32, num_microbatches=256)[0].startswith("# More than 4,096")
     assert "two copies" in exported(schedule="dualpipe", num_microbatches=8)[0]

@@ -32,7 +32,7 @@ from tests.each import each
 ROOT = Path(__file__).parents[3]
 REFERENCES = tomllib.loads((ROOT / "content" / "references.toml").read_text(encoding="utf-8"))
 NAMES = discover.names(PACKAGE)
-SIZES = [(p, m) for p in (2, 3, 4, 5, 8) for m in (1, 2, 3, 4, 6, 8, 10, 16, 20, 24)] + [(16, 64)]
+SIZES = [(p, m) for p in (2, 3, 4, 5, 8) for m in (1, 2, 3, 4, 6, 8, 10, 11, 16, 20, 24)] + [(16, 64)]
 UNEVEN = Times(
     forward=1.0,
     backward_input=1.25,

@@ -97,7 +97,7 @@ class Inputs:
         int, Number(label="Steps", low=20, high=80, step=10, whole=True, advanced=True)
     ] = 60
     seed: Annotated[
-        int, Number(label="Throw of the dice", low=1, high=100, whole=True, advanced=True)
+        int, Number(label="Seed", low=1, high=100, whole=True, advanced=True)
     ] = 1
 
 
