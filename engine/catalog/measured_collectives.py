@@ -1,7 +1,8 @@
 """All-reduces by GPU count with and without sums in the switch, and other collectives, as measured.
 
 Bus bandwidth of large messages (8 and 16 GiB). Sources: Bekman's tables of nccl-tests (2025), and
-NVIDIA's slides at GTC 2024 and 2025 as copied there.
+NVIDIA's slides at GTC 2024 and 2025 as copied there, CoreWeave's expected results (2025), and
+issues of NCCL.
 """
 
 from dataclasses import dataclass
@@ -125,6 +126,39 @@ COLLECTIVES: tuple[Collective, ...] = (
         operation="all_reduce",
         algorithm="SHARP",
         bandwidth=480 * GB,
+    ),
+    # Of 12 nodes and of one rack, by the ratio of busbw to algbw in the same README.
+    Collective(
+        machine="dgx-h100",
+        ranks=96,
+        operation="all_reduce",
+        algorithm="SHARP",
+        size=8 * GiB,
+        bandwidth=386.56 * GB,
+        source="coreweave2025",
+    ),
+    Collective(
+        machine="gb200-nvl72",
+        ranks=32,
+        operation="all_reduce",
+        algorithm="Ring",
+        bandwidth=680 * GB,
+    ),
+    Collective(
+        machine="gb200-nvl72",
+        ranks=32,
+        operation="all_reduce",
+        algorithm="NVLS",
+        bandwidth=850 * GB,
+    ),
+    Collective(
+        machine="gb200-nvl72",
+        ranks=72,
+        operation="all_reduce",
+        algorithm="not named",
+        size=8 * GiB,
+        bandwidth=834.57 * GB,
+        source="coreweave2025",
     ),
     Collective(
         machine="grand-teton",

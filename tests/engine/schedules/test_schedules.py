@@ -3,6 +3,7 @@
 import tomllib
 from collections import Counter
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -32,7 +33,8 @@ from tests.each import each
 ROOT = Path(__file__).parents[3]
 REFERENCES = tomllib.loads((ROOT / "content" / "references.toml").read_text(encoding="utf-8"))
 NAMES = discover.names(PACKAGE)
-SIZES = [(p, m) for p in (2, 3, 4, 5, 8) for m in (1, 2, 3, 4, 6, 8, 10, 11, 16, 20, 24)] + [(16, 64)]
+MICRO_BATCHES = (1, 2, 3, 4, 6, 8, 10, 11, 16, 20, 24)
+SIZES = [*product((2, 3, 4, 5, 8), MICRO_BATCHES), (16, 64)]
 UNEVEN = Times(
     forward=1.0,
     backward_input=1.25,

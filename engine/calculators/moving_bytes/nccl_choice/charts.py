@@ -4,7 +4,7 @@ import math
 
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import COUNT, RATIO, SECONDS, MiB
+from engine.basis.units import BANDWIDTH, COUNT, RATIO, SECONDS, MiB, Quantity
 from engine.basis.views import (
     Badge,
     Bar,
@@ -26,7 +26,9 @@ from engine.calculators.moving_bytes.nccl_choice.inputs import (
     Inputs,
     Result,
 )
+from engine.catalog.hardware import MEASURED
 from engine.form.nccl_fields import size_words
+from engine.simulate.nccl_choice import place, reached
 
 # Name of an algorithm and protocol -> color.
 _COLORS = {
@@ -39,6 +41,10 @@ _COLORS = {
     "NVLSTree Simple": "data",
     "PAT Simple": "context",
 }
+_RACK = (
+    " Sums in the switch were fitted to nodes of eight GPUs. For {ranks} GPUs of an NVL72, "
+    "the model gives {modelled} for large messages, and {measured} were measured."
+)
 _WORST, _LEAST, _NODES = 3.0, 1 * MiB, 64
 
 
@@ -54,6 +60,16 @@ def winner(inputs: Inputs, result: Result) -> Badge:
         words = f"{setting} costs nothing for this message: it is what NCCL would take."
     else:
         words = f"{setting} takes {{s}}, and {result.best} takes {{t}}."
+    rack: dict[str, tuple[float, Quantity]] = {}
+    if _beyond(result):
+        words += _RACK
+        one = MEASURED["gb200_nvl72"]
+        modelled = reached("all_reduce", one.size, place("gb200-nvl72", one.world_size))
+        rack = {
+            "ranks": (one.world_size, COUNT),
+            "modelled": (modelled, BANDWIDTH),
+            "measured": (one.bus_bandwidth, BANDWIDTH),
+        }
     return Badge(
         text=result.best,
         sentence=say(
@@ -61,9 +77,16 @@ def winner(inputs: Inputs, result: Result) -> Badge:
             **numbers,
             n=(result.ranks, COUNT),
             k=(result.where.group.nodes, COUNT),
+            **rack,
         ),
         color=_COLORS.get(result.best, "communication"),
     )
+
+
+def _beyond(result: Result) -> bool:
+    """Return whether more GPUs than were fitted share the switch that adds."""
+    few = MEASURED["h200_nvls"].world_size
+    return result.best.startswith("NVLS") and result.where.node.gpus_per_node > few
 
 
 def bars(tell: Teller, result: Result) -> Bars:

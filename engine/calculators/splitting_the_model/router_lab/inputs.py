@@ -96,9 +96,7 @@ class Inputs:
     num_steps: Annotated[
         int, Number(label="Steps", low=20, high=80, step=10, whole=True, advanced=True)
     ] = 60
-    seed: Annotated[
-        int, Number(label="Seed", low=1, high=100, whole=True, advanced=True)
-    ] = 1
+    seed: Annotated[int, Number(label="Seed", low=1, high=100, whole=True, advanced=True)] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
