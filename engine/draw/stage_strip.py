@@ -8,8 +8,8 @@ from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
 
 _COLUMNS, _WIDTH = 4, 720.0
-_BOX, _HEIGHT, _GAP = 138.0, 112.0, 56.0
-_LINE = 184.0
+_BOX, _HEIGHT, _GAP = 147.0, 120.0, 44.0
+_LINE = 192.0
 _SMALL = 22.0  # still read on a phone, where the sheet is half as wide
 
 
@@ -123,10 +123,10 @@ def _box(at: int, box: Box) -> list[Shape]:
     middle = x + _BOX / 2
     fit = f"{box.held} in flight" if box.fits else "does not fit"
     lines = (
-        ("name", 26.0, _SMALL, f"stage {box.index}"),
-        ("layers", 52.0, _SMALL, f"{box.layers} layers"),
-        ("ends", 77.0, 21.5, box.ends),
-        ("held", 103.0, _SMALL, fit),
+        ("name", 27.0, _SMALL, f"stage {box.index}"),
+        ("layers", 54.0, _SMALL, f"{box.layers} layers"),
+        ("ends", 80.0, 21.5, box.ends),
+        ("held", 107.0, _SMALL, fit),
     )
     texts = [_text(f"{key}{at}", middle, y + down, size, words) for key, down, size, words in lines]
     return [border, *texts]

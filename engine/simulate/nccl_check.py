@@ -12,7 +12,7 @@ from engine.basis.units import GB, Bandwidth, Bytes, Count, GiB, Ratio, Seconds
 from engine.catalog.nodes import NODES
 from engine.formulas.bandwidth import Operation, bus_bandwidth_factor
 from engine.run.logs.nccl import NcclText
-from engine.run.logs.nccl_debug import Chosen
+from engine.run.logs.nccl_debug import Chosen, Debug
 from engine.run.logs.nccl_tests import Row
 from engine.simulate.nccl_choice import Place, fastest, place, times
 from engine.simulate.nccl_effect import bandwidth_of, conditions
@@ -123,6 +123,7 @@ class Check:
         best: highest bus bandwidth of any message.
         plateau: bus bandwidth that a very large message is expected to reach.
         choices: what NCCL chose, one for each operation and size.
+        others: operations of the table that are not judged.
     """
 
     setting: Setting
@@ -134,6 +135,7 @@ class Check:
     best: Bandwidth
     plateau: Bandwidth
     choices: tuple[Chosen, ...]
+    others: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -170,6 +172,7 @@ def check_nccl(text: NcclText, given: Given) -> Check:
         best=max((one.row.bus_bandwidth for one in rows), default=0.0),
         plateau=_expected(_HUGE, setting, where),
         choices=choices,
+        others=_others(text, setting.operation),
     )
 
 
@@ -184,10 +187,14 @@ def _setting(text: NcclText, given: Given, choices: tuple[Chosen, ...]) -> Setti
     machine = given.machine or named
     operation = given.operation or _operation(text, choices)
     counted = given.ranks or (table.ranks if table else 0) or (debug.ranks if debug else 0)
-    counted = 0 if counted < 2 else counted
+    by_columns = _by_columns(text, operation)
+    # A list of ranks that was cut is contradicted by the columns.
+    cut = not given.ranks and by_columns > counted
+    counted = 0 if counted < 2 or cut else counted
     machine = machine or DEFAULT_MACHINE
-    ranks = counted or _by_columns(text, operation) or NODES[machine].gpus_per_node
-    nodes = given.nodes or max(table.nodes if table else 0, debug.nodes if debug else 0)
+    ranks = counted or by_columns or NODES[machine].gpus_per_node
+    hosts = table.nodes if table and not cut else 0
+    nodes = given.nodes or hosts or _nodes(debug, machine, ranks)
     return Setting(
         machine=machine,
         known=bool(given.machine or named),
@@ -196,6 +203,14 @@ def _setting(text: NcclText, given: Given, choices: tuple[Chosen, ...]) -> Setti
         operation=operation,
         counted=bool(counted),
     )
+
+
+def _nodes(debug: Debug | None, machine: str, ranks: Count) -> Count:
+    """Return the nodes by a log, which may be that of one host among many; 0: nothing says."""
+    if debug is None:
+        return 0
+    least = -(-ranks // NODES[machine].gpus_per_node)
+    return debug.said_nodes or (max(debug.nodes, least) if debug.nodes else 0)
 
 
 def _operation(text: NcclText, choices: tuple[Chosen, ...]) -> str:
@@ -246,6 +261,13 @@ def _rows(text: NcclText, operation: str) -> tuple[Row, ...]:
         for row in text.table.rows
         if (_TESTS.get(row.operation, row.operation) or operation) == operation
     )
+
+
+def _others(text: NcclText, operation: str) -> tuple[str, ...]:
+    """Return what else the table measures, in its order."""
+    rows = text.table.rows if text.table else ()
+    named = dict.fromkeys(_TESTS.get(row.operation, row.operation) or operation for row in rows)
+    return tuple(name for name in named if name != operation) if operation in named else ()
 
 
 def _judged(row: Row, setting: Setting, where: Place, choices: tuple[Chosen, ...]) -> Judged:

@@ -45,7 +45,7 @@ _HOST = re.compile(r"([\w.-]{1,80}):\d{1,9}:\d{1,9} \[\d{1,3}\] NCCL ")
 _ENV = re.compile(r"(NCCL_[A-Z0-9_]{2,40}) set by environment to (\S{0,60})")
 _VIA = re.compile(r"via (P2P|SHM|NET)/?([\w ]{0,30})")
 _PORTS = re.compile(r"\[\d{1,2}\]([\w.-]{1,40}):\d{1,3}/(\w{2,10})")
-_RANKS = re.compile(r"\brank (\d{1,7}) nranks (\d{1,7})\b")
+_RANKS = re.compile(r"\brank \d{1,7} n[rR]anks (\d{1,7})\b(?: nNodes (\d{1,7})\b)?")
 _VERSION = re.compile(r"NCCL version (\d{1,3}(?:\.\d{1,3}){1,2})")
 
 
@@ -89,6 +89,7 @@ class Debug:
         version: as 2.27.7; empty where no line says.
         ranks: of the largest communicator; 0 likewise.
         nodes: hosts that wrote lines; 0 likewise.
+        said_nodes: of the largest communicator, where a line counts them (2.21 and later).
         network: "IB", "Socket" and the like; empty likewise.
         fabric: "IB" or "RoCE" by the ports' own lines; empty likewise.
         ports: that one process uses, 0 where no line lists them.
@@ -104,6 +105,7 @@ class Debug:
     version: str = ""
     ranks: Count = 0
     nodes: Count = 0
+    said_nodes: Count = 0
     network: str = ""
     fabric: str = ""
     ports: Count = 0
@@ -121,7 +123,7 @@ class _Found:
 
     def __init__(self) -> None:
         self.version = self.network = self.fabric = self.multicast = ""
-        self.ranks = self.ports = self.direct = 0
+        self.ranks = self.said_nodes = self.ports = self.direct = 0
         self.hosts: set[str] = set()
         self.ways: dict[str, int] = {}
         self.variables: dict[str, Variable] = {}
@@ -149,6 +151,7 @@ def read_nccl_debug(text: str) -> Debug:
         version=found.version,
         ranks=found.ranks,
         nodes=len(found.hosts),
+        said_nodes=found.said_nodes,
         network=found.network,
         fabric=found.fabric,
         ports=found.ports,
@@ -238,7 +241,10 @@ def _take_version(found: _Found, number: int, line: str) -> bool:
 
 def _take_ranks(found: _Found, number: int, line: str) -> bool:
     match = _RANKS.search(line)
-    found.ranks = max(found.ranks, int(match[2]) if match else 0)
+    ranks = int(match[1]) if match else 0
+    if match and match[2] and ranks >= found.ranks:
+        found.said_nodes = int(match[2])
+    found.ranks = max(found.ranks, ranks)
     return match is not None
 
 

@@ -3,6 +3,7 @@
 Columns have changed: before 2.13 an error stood where #wrong stands now, all-gather names no
 operation, and newer versions print their version in the first line. A row is known by its numbers:
 two sizes, then words, then two groups of time, algorithm bandwidth, bus bandwidth and wrong values.
+A row that was cut down to size, time and bandwidths is read where size over time is the bandwidth.
 How a line is taken apart is in `nccl_words`.
 """
 
@@ -154,7 +155,12 @@ def read_nccl_tests(text: str) -> Table:
 
 def _row(number: int, words: list[str], operation: str) -> Row | Note | None:
     """Return the row that a line is, why it is none though it begins like one, or nothing."""
-    if len(words) < 2 or not (is_size(words[0]) and is_size(words[1])):
+    if len(words) < 2 or not is_size(words[0]):
+        return None
+    size = float(whole(words[0]))
+    if _is_measured(words[1:]) and _agrees(size, words[1:]):
+        return _of(number, size, words[1:], operation)
+    if not is_size(words[1]):
         return None
     # Behind type, operation and root, of which some tests print fewer, stand only numbers.
     last = min(len(words), _LEADING + 1)
@@ -163,10 +169,14 @@ def _row(number: int, words: list[str], operation: str) -> Row | Note | None:
         # Two whole numbers may begin any line; with a type of data behind them it is a row.
         return Note(line=number, reason=_fault(words)) if any(map(is_type, words)) else None
     # A root may look like a time: size over time is the bandwidth beside it.
-    size = float(whole(words[0]))
     start = next((at for at in starts if _agrees(size, words[at:])), starts[0])
-    time, algorithm, bus = (decimal(word) for word in words[start : start + 3])
-    rest = words[start + 3] if start + 3 < len(words) else "0"
+    return _of(number, size, words[start:], operation)
+
+
+def _of(number: int, size: Bytes, words: list[str], operation: str) -> Row:
+    """Return the row whose time, bandwidths and wrong values these are."""
+    time, algorithm, bus = (decimal(word) for word in words[:3])
+    rest = words[3] if len(words) > 3 else "0"
     return Row(
         line=number,
         size=size,

@@ -98,3 +98,40 @@ def test_an_operation_without_a_model_is_not_judged():
     text = "# Collective test starting: hypercube_perf\n" + texts.ROW
     found = check(text)
     assert (found.verdict, found.plateau) == ("unjudged", 0.0)
+
+
+def test_a_log_of_one_host_is_of_as_many_nodes_as_its_ranks_need():
+    line = "gpu01:1:101 [0] NCCL INFO comm 0x1 rank 0 nranks 32 cudaDev 0 busId 1b000 commId 0x2"
+    setting = check(line).setting
+    assert (setting.ranks, setting.nodes) == (32, 4)  # nodes of eight are assumed
+
+
+def test_nodes_that_nccl_counts_are_taken():
+    # As NCCL 2.21 and later print it (src/init.cc).
+    line = "a1:1:101 [0] NCCL INFO comm 0x1 rank 0 nRanks 64 nNodes 16 localRanks 4 localRank 0"
+    setting = check(line + " MNNVL 0").setting
+    assert (setting.ranks, setting.nodes) == (64, 16)
+
+
+def test_a_list_of_ranks_that_was_cut_gives_way_to_the_columns():
+    rank = "#  Rank  0 Group  0 Pid 1 on a1 device  0 [0x1b] NVIDIA H100 80GB HBM3\n"
+    setting = check(rank + rank.replace("Rank  0", "Rank  1") + texts.ROW).setting
+    assert (setting.ranks, setting.nodes) == (8, 0)  # 479.90/274.23 = 2 x 7/8
+    assert not setting.counted
+
+
+def test_a_table_cut_down_to_times_and_bandwidths_is_read():
+    found = check("#  size   time   algbw   busbw\n  8589934592  31310.0  274.35  480.11\n")
+    assert found.verdict == "expected"
+    assert found.setting.ranks == 8
+    # Size over time is 27.4 GB/s: no row of a table.
+    with pytest.raises(ValueError, match="no row of nccl-tests is recognized"):
+        check("8589934592  313100.0  274.35  480.11\n")
+
+
+def test_tables_that_are_not_judged_are_named():
+    text = "# Collective test starting: {}_perf\n" + texts.ROW + "\n"
+    both = text.format("all_reduce") + text.format("all_gather")
+    assert check(both).others == ("all_gather",)
+    assert check(both, operation="all_gather").others == ("all_reduce",)
+    assert check(texts.ROW).others == ()

@@ -17,7 +17,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs)
     return {
-        **tell.values("bus_bandwidth"),
+        "bus_bandwidth": tell.value("bus_bandwidth", note=charts.measured_note(result)),
         "verdict": charts.verdict(result),
         **tell.values("expected"),
         "line": tell.value("line", note=charts.line_note(result)),

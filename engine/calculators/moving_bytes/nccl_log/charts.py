@@ -28,6 +28,11 @@ _TITLES = {
 }
 
 
+def measured_note(result: Result) -> str:
+    """Return what the measured bandwidth is of, or why there is none."""
+    return "of the largest message" if result.found.largest else "the text holds no table"
+
+
 def verdict(result: Result) -> Badge:
     """Return whether the largest message is as fast as the machines allow."""
     name = result.found.verdict

@@ -69,7 +69,7 @@ def variables(result: Result) -> Table:
 
 def reading(result: Result) -> Table:
     """Return what was read, and from where it is known."""
-    rows = [*_of_setting(result), *_of_debug(result), *_unread(result)]
+    rows = [*_of_setting(result), *_others(result), *_of_debug(result), *_unread(result)]
     return Table(title="What was read", columns=("What", "Read", "From"), rows=tuple(rows))
 
 
@@ -88,6 +88,14 @@ def _of_setting(result: Result) -> list[tuple[Cell, ...]]:
         ("Nodes", _count(result.nodes), "hosts in the text, you, or the GPUs of a machine"),
         ("NCCL", version or "not named", "its own line"),
     ]
+
+
+def _others(result: Result) -> list[tuple[Cell, ...]]:
+    """Return the operations of the text that are not judged."""
+    if not (names := result.found.others):
+        return []
+    words = ", ".join(TESTED.get(name, name) for name in names)
+    return [("Other tables", words, "the text; choose one under Operation")]
 
 
 def _of_debug(result: Result) -> list[tuple[Cell, ...]]:

@@ -173,7 +173,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         series=(
             Series(
                 key="factor",
-                label="every all-reduce, at least",
+                label="any all-reduce",
                 x=sizes,
                 y=result.factors,
                 color="communication",

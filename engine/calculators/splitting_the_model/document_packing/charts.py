@@ -35,7 +35,7 @@ def lengths(inputs: Inputs, result: Result) -> Lines:
         xs += [edges[index], edges[index + 1]]
         ys += [count / total] * 2
     return Lines(
-        title="In documents of which length the tokens are",
+        title="Tokens by the length of their document",
         x=Axis(label="length of a document", quantity=TOKENS, low=low, high=high, scale="log"),
         y=Axis(label="share of all tokens", quantity=SHARE, low=0.0, high=1.1 * max(ys)),
         series=(
