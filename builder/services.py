@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ class Services:
         check_modules: name -> text of all JavaScript modules in, (name, line, message) of those
             that no browser could read out.
         search: path -> HTML of what can be found to the files of the search.
+        cards: name -> SVG of social cards to name -> PNG, in one call.
     """
 
     typeset: Typesetter
@@ -36,6 +38,7 @@ class Services:
     draw: Callable[[Mapping[str, Any]], Mapping[str, str]]
     check_modules: CheckModules = lambda _: []
     search: Callable[[Mapping[str, str]], dict[str, bytes]] = lambda _: {}
+    cards: Callable[[Mapping[str, str]], Mapping[str, bytes]] = lambda _: {}
 
 
 Made = TypeVar("Made")
@@ -98,7 +101,14 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
         check_modules=_wrong_modules,
         draw=draw,
         search=search,
+        cards=partial(_cards, theme),
     )
+
+
+def _cards(theme: Path, svgs: Mapping[str, str]) -> Mapping[str, bytes]:
+    from builder import card, raster
+
+    return raster.pngs(svgs, card.font_files(theme / "fonts"))
 
 
 def _wrong_modules(texts: Mapping[str, str]) -> Faults:

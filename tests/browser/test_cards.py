@@ -1,0 +1,82 @@
+"""The social card of every page of the real site, as its words and its figure give it."""
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageFont
+
+from builder import card, cards, content, folders, openings, raster
+from tests.browser.pages import PAGES
+
+THEME = Path(__file__).resolve().parents[2] / "theme"
+FONTS = THEME / "fonts"
+SOME = 9  # every ninth is drawn
+
+
+@pytest.fixture(scope="module")
+def style():
+    return openings.rules(
+        {path.name: path.read_text("utf-8") for path in (THEME / "styles").glob("*.css")}
+    )
+
+
+@pytest.fixture(scope="module")
+def sheets(site, style):
+    texts = content.read(folders.project(THEME.parent), drafts=False)
+    pages = {
+        article.source: (article, (site / article.url / "index.html").read_text("utf-8"))
+        for article in texts.articles
+    }
+    return cards.sheets(pages, style)
+
+
+@pytest.fixture(scope="module")
+def drawn(sheets, style):
+    measure = card.measured(FONTS)
+    return {source: cards.drawing(sheet, style, measure) for source, sheet in sheets.items()}
+
+
+def test_every_page_has_one_that_says_what_it_is_about(sheets):
+    assert len(sheets) == len(PAGES)
+    assert all(one.title and one.sentence for one in sheets.values())
+    with_figure = [one for one in sheets.values() if one.figure]
+    assert len(with_figure) > 0.8 * len(sheets)
+    assert all(one.says for one in with_figure)
+
+
+def test_a_guide_shows_its_own_figure(sheets):
+    guides = {source: one for source, one in sheets.items() if "/guides/" in source}
+    assert all(one.figure for one in guides.values())
+    assert len({one.figure for one in guides.values()}) > 0.8 * len(guides)
+
+
+def test_all_words_stand_on_the_card_in_letters_that_its_fonts_have(drawn):
+    measure = card.measured(FONTS)
+    letters = [ImageFont.truetype(str(path), 40) for path in card.font_files(FONTS)]
+    unknown = [bytes(font.getmask("\uffff")) for font in letters]
+    wrong = []
+    for source, svg in drawn.items():
+        for line in card.lines_of(svg):
+            end = line.x + measure(line.text, line.family, line.size)
+            if end > card.WIDTH - card.EDGE + 1 or line.y > card.HEIGHT - card.EDGE / 2:
+                wrong.append(f"{source}: '{line.text}' leaves the card")
+    for letter in sorted(set("".join(drawn.values()))):
+        pairs = zip(letters, unknown, strict=True)
+        if letter.isprintable() and all(bytes(f.getmask(letter)) == none for f, none in pairs):
+            wrong.append(f"no font has '{letter}'")
+    assert not wrong
+
+
+def test_no_card_is_empty(drawn):
+    some = {source: drawn[source] for source in sorted(drawn)[::SOME]}
+    made = raster.pngs(some, card.font_files(FONTS))
+    assert len(made) > 5
+    for source, png in made.items():
+        with Image.open(io.BytesIO(png)) as image:
+            assert image.size == (card.WIDTH, card.HEIGHT), source
+            shown = image.convert("RGB")
+        right = shown.crop((card.WIDTH // 2, card.HEIGHT // 4, card.WIDTH, card.HEIGHT))
+        left = shown.crop((0, 100, card.WIDTH // 2, card.HEIGHT // 2))
+        assert len(right.getcolors(1 << 20)) > 8, source
+        assert len(left.getcolors(1 << 20)) > 8, source
