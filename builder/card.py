@@ -47,10 +47,11 @@ class Box:
     height: float
 
 
-def card(title: str, sentence: str, picture: str, style: str, measure: Measure) -> str:
+def card(site: str, title: str, sentence: str, picture: str, style: str, measure: Measure) -> str:
     """Return a card as SVG.
 
     Args:
+        site: its name.
         title: of the page.
         sentence: its question, or what it is about.
         picture: the figure as `openings.pictures` gives it, "" for none.
@@ -79,7 +80,7 @@ def card(title: str, sentence: str, picture: str, style: str, measure: Measure) 
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
         f'font-family="{SANS}"><style>{rules}</style>'
         f'<rect width="{WIDTH}" height="{HEIGHT}" class="c-paper" fill="currentColor"/>'
-        f"{_wordmark()}{''.join(_text(line) for line in lines)}{drawn}</svg>"
+        f"{_wordmark(site)}{''.join(_text(line) for line in lines)}{drawn}</svg>"
     )
 
 
@@ -170,12 +171,12 @@ def _text(line: Line) -> str:
     )
 
 
-def _wordmark() -> str:
+def _wordmark(site: str) -> str:
     """Return the site's mark and name."""
     return (
         f'<g transform="translate({EDGE},{EDGE})"><g transform="scale(2.4)">{_LANES}</g>'
         f'<text x="72" y="26" font-size="30" class="c-ink" fill="currentColor" '
-        'font-weight="700">Wallclock</text></g>'
+        f'font-weight="700">{escape(site)}</text></g>'
     )
 
 

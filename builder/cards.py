@@ -31,16 +31,18 @@ class Card:
 class Sheet:
     """What a card is drawn of; `figure` is "" where the page has none."""
 
+    site: str
     title: str
     sentence: str
     figure: str
     says: str
 
 
-def sheets(pages: Mapping[str, tuple[Article, str]], style: str) -> dict[str, Sheet]:
+def sheets(site: str, pages: Mapping[str, tuple[Article, str]], style: str) -> dict[str, Sheet]:
     """Return source -> sheet of every page that people come to.
 
     Args:
+        site: its name.
         pages: source -> (article, its HTML).
         style: the theme's rules of drawings (`openings.rules`).
     """
@@ -53,6 +55,7 @@ def sheets(pages: Mapping[str, tuple[Article, str]], style: str) -> dict[str, Sh
         if article.kind in _LIST and (guide := _first_guide(article, known)):
             shown = pages[guide.source][1]
         found[source] = Sheet(
+            site=site,
             title=article.title,
             sentence=article.question or article.summary,
             figure=next(openings.pictures(shown, style), ""),
@@ -78,7 +81,7 @@ def made(
         return {}
     looks = digest((code, style, *(path.read_bytes() for path in card.font_files(fonts))))
     keys = {
-        source: digest((looks, one.title, one.sentence, one.figure))
+        source: digest((looks, one.site, one.title, one.sentence, one.figure))
         for source, one in wanted.items()
     }
     new = [source for source in wanted if not memo.has(f"card {source}", keys[source])]
@@ -96,7 +99,7 @@ def made(
 
 def drawing(sheet: Sheet, style: str, measure: card.Measure) -> str:
     """Return a card as SVG."""
-    return card.card(sheet.title, sheet.sentence, sheet.figure, style, measure)
+    return card.card(sheet.site, sheet.title, sheet.sentence, sheet.figure, style, measure)
 
 
 def says(html: str) -> str:

@@ -221,7 +221,7 @@ def _cards(
     style = openings.rules(_sheets(folders))
     shown = {article.source: (article, prose.html) for article, prose in articles}
     code = keys.of("builder/cards.py", "builder/raster.py")
-    wanted = cards.sheets(shown, style)
+    wanted = cards.sheets(folders.project.name, shown, style)
     return cards.made(wanted, style, folders.theme / "fonts", services.cards, memo, code)
 
 

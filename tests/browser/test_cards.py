@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageFont
 
-from builder import card, cards, content, folders, openings, raster
+from builder import card, cards, content, folders, openings, project_file, raster
 from tests.browser.pages import PAGES
 
 THEME = Path(__file__).resolve().parents[2] / "theme"
@@ -23,12 +23,13 @@ def style():
 
 @pytest.fixture(scope="module")
 def sheets(site, style):
-    texts = content.read(folders.project(THEME.parent), drafts=False)
+    places = folders.of(project_file.read(THEME.parent), THEME.parent)
+    texts = content.read(places, drafts=False)
     pages = {
         article.source: (article, (site / article.url / "index.html").read_text("utf-8"))
         for article in texts.articles
     }
-    return cards.sheets(pages, style)
+    return cards.sheets(places.project.name, pages, style)
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,7 @@ def test_the_head_of_a_page_names_the_card_by_its_whole_address():
 def test_words_and_figure_stay_on_the_card_and_apart(title, sentence, size):
     measure = card.measured(FONTS)
     picture = FIGURE.format(width=size[0], height=size[1]) if size else ""
-    svg = card.card(title, sentence, picture, STYLE, measure)
+    svg = card.card("Wallclock", title, sentence, picture, STYLE, measure)
     lines = card.lines_of(svg)
     assert " ".join(line.text for line in lines).startswith(" ".join(title.split()))
     ends = [line.x + measure(line.text, line.family, line.size) for line in lines]
@@ -119,7 +119,9 @@ def test_words_and_figure_stay_on_the_card_and_apart(title, sentence, size):
 
 
 def test_a_card_is_a_small_png_that_shows_its_figure(measure):
-    svg = card.card("Ring", "Why?", FIGURE.format(width=400, height=300), STYLE, measure)
+    svg = card.card(
+        "Wallclock", "Ring", "Why?", FIGURE.format(width=400, height=300), STYLE, measure
+    )
     first, second = (raster.png(svg, tuple(map(str, card.font_files(FONTS)))) for _ in range(2))
     assert first == second
     assert len(first) < 60_000
@@ -133,7 +135,7 @@ def test_a_card_is_a_small_png_that_shows_its_figure(measure):
 
 
 def test_many_are_drawn_as_one_is(measure):
-    svgs = {str(at): card.card(f"No. {at}", "", "", STYLE, measure) for at in range(8)}
+    svgs = {str(at): card.card("Wallclock", f"No. {at}", "", "", STYLE, measure) for at in range(8)}
     made = raster.pngs(svgs, card.font_files(FONTS))
     assert list(made) == list(svgs)
     assert made["3"] == raster.png(svgs["3"], tuple(map(str, card.font_files(FONTS))))
