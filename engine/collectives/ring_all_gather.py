@@ -1,5 +1,7 @@
 """Ring all-gather: n - 1 rounds; rank r starts with chunk r alone and all end with all chunks."""
 
+from functools import lru_cache
+
 from engine.basis.transfer import Transfer
 from engine.basis.units import Bytes, Count
 
@@ -12,6 +14,7 @@ def chunks(world_size: Count) -> Count:
     return world_size
 
 
+@lru_cache(maxsize=64)
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round: each rank passes on what came in the round before."""
     return tuple(

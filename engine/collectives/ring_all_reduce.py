@@ -1,5 +1,7 @@
 """Ring all-reduce: a ring reduce-scatter, then a ring all-gather (Patarasuk and Yuan 2009)."""
 
+from functools import lru_cache
+
 from engine.basis.transfer import Transfer
 from engine.basis.units import Bytes, Count
 from engine.collectives import ring_all_gather, ring_reduce_scatter
@@ -13,6 +15,7 @@ def chunks(world_size: Count) -> Count:
     return world_size
 
 
+@lru_cache(maxsize=64)
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round; half way, rank r holds the whole sum of chunk r."""
     return ring_reduce_scatter.rounds(world_size) + ring_all_gather.rounds(world_size)

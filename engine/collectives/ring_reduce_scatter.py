@@ -1,5 +1,7 @@
 """Ring reduce-scatter: n - 1 rounds of one chunk each; rank r ends with the sum of chunk r."""
 
+from functools import lru_cache
+
 from engine.basis.transfer import Transfer
 from engine.basis.units import Bytes, Count
 
@@ -12,6 +14,7 @@ def chunks(world_size: Count) -> Count:
     return world_size
 
 
+@lru_cache(maxsize=64)
 def rounds(world_size: Count) -> tuple[tuple[Transfer, ...], ...]:
     """Return the messages of every round.
 

@@ -15,6 +15,7 @@ from engine.tiny.layout import Weights
 from engine.tiny.matrix import (
     Matrix,
     add,
+    columns_of,
     dot,
     product,
     product_transposed,
@@ -102,18 +103,24 @@ def attend(query: Matrix, block: Heads, seen: Seen, head: Count) -> tuple[Matrix
     A query that sees no key of the block gets zeros and a logarithm of minus infinity.
     """
     width = len(query[0])
-    result, logs = zeros(len(query), width), zeros(len(query), width // head)
-    for i, row in enumerate(query):
-        for number, start in enumerate(range(0, width, head)):
-            cut = slice(start, start + head)
-            scores = [dot(row[cut], block.key[j][cut]) / math.sqrt(head) for j in seen[i]]
+    result: Matrix = [[] for _ in query]
+    logs = zeros(len(query), width // head)
+    root = math.sqrt(head)
+    for number, start in enumerate(range(0, width, head)):
+        cut = slice(start, start + head)
+        keys, values = columns_of(block.key, cut), columns_of(block.value, cut)
+        for i, row in enumerate(query):
+            own = row[cut]
+            scores = [dot(own, keys[j]) / root for j in seen[i]]
             top = max(scores, default=-math.inf)
             powers = [math.exp(score - top) for score in scores]
             total = sum(powers)
             logs[i][number] = top + math.log(total) if seen[i] else -math.inf
+            sums = [0.0] * head
             for power, j in zip(powers, seen[i], strict=True):
-                for channel in range(start, start + head):
-                    result[i][channel] += power / total * block.value[j][channel]
+                share = power / total
+                sums = [one + share * value for one, value in zip(sums, values[j], strict=True)]
+            result[i] += sums
     return result, logs
 
 
@@ -147,23 +154,37 @@ class Attended:
 def attend_backward(done: Attended, block: Heads, seen: Seen, head: Count) -> Heads:
     """Return this block's part of the gradients of queries, keys and values."""
     width = len(done.query[0])
-    back = Heads(
-        query=zeros(len(done.query), width),
-        key=zeros(len(block.key), width),
-        value=zeros(len(block.key), width),
-    )
+    back: tuple[Matrix, ...] = tuple([[] for _ in rows] for rows in (seen, block.key, block.value))
+    for number, start in enumerate(range(0, width, head)):
+        cut = slice(start, start + head)
+        own = Attended(
+            query=columns_of(done.query, cut),
+            result=columns_of(done.result, cut),
+            logs=columns_of(done.logs, slice(number, number + 1)),
+            gradient=columns_of(done.gradient, cut),
+        )
+        keys, values = columns_of(block.key, cut), columns_of(block.value, cut)
+        for rows, found in zip(back, _one_head_backward(own, keys, values, seen), strict=True):
+            for row, more in zip(rows, found, strict=True):
+                row += more
+    return Heads(query=back[0], key=back[1], value=back[2])
+
+
+def _one_head_backward(
+    done: Attended, keys: Matrix, values: Matrix, seen: Seen
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Return the gradients of queries, keys and values of a head."""
+    head = len(done.query[0])
     root = math.sqrt(head)
-    for i, keys in enumerate(seen):
-        for number, start in enumerate(range(0, width, head)):
-            cut = slice(start, start + head)
-            query, upstream = done.query[i][cut], done.gradient[i][cut]
-            mean = dot(upstream, done.result[i][cut])
-            for j in keys:
-                key, value = block.key[j], block.value[j]
-                share = math.exp(dot(query, key[cut]) / root - done.logs[i][number])
-                slope = share * (dot(upstream, value[cut]) - mean) / root
-                for k in range(head):
-                    back.query[i][start + k] += slope * key[start + k]
-                    back.key[j][start + k] += slope * query[k]
-                    back.value[j][start + k] += share * upstream[k]
-    return back
+    of_query, of_key, of_value = (zeros(len(rows), head) for rows in (seen, keys, keys))
+    for i, (query, upstream) in enumerate(zip(done.query, done.gradient, strict=True)):
+        mean, own = dot(upstream, done.result[i]), of_query[i]
+        for j in seen[i]:
+            key, value = keys[j], values[j]
+            share = math.exp(dot(query, key) / root - done.logs[i][0])
+            slope = share * (dot(upstream, value) - mean) / root
+            own = [one + slope * k for one, k in zip(own, key, strict=True)]
+            of_key[j] = [one + slope * q for one, q in zip(of_key[j], query, strict=True)]
+            of_value[j] = [one + share * u for one, u in zip(of_value[j], upstream, strict=True)]
+        of_query[i] = own
+    return of_query, of_key, of_value

@@ -1,6 +1,7 @@
 """Lists of rows: the few operations that a transformer in plain floats needs."""
 
 from collections.abc import Iterable, Sequence
+from operator import add as plus
 from operator import mul
 
 Vector = list[float]
@@ -31,7 +32,9 @@ def add(left: Matrix, right: Matrix) -> Matrix:
 
 def add_vectors(left: Sequence[float], right: Sequence[float]) -> Vector:
     """Return the sum of two vectors of one length."""
-    return [one + other for one, other in zip(left, right, strict=True)]
+    if len(left) != len(right):
+        raise ValueError(f"vectors of {len(left)} and {len(right)} numbers cannot be added")
+    return list(map(plus, left, right))
 
 
 def dot(left: Sequence[float], right: Sequence[float]) -> float:

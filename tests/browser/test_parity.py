@@ -3,7 +3,7 @@
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,7 @@ ASK = f"""async ([name, texts]) => {{
   return replies;
 }}"""
 OWN_CONSTANTS = "H100-SXM,matmul:0.6:0.02,network:0.7:0.05,pace.16.megatron:1.05"
+ROUNDS = 2
 # Here alone V8 compiles for speed, as for readers: its arithmetic is what is compared.
 OWN_FLAGS = tuple(flag for flag in FLAGS if not flag.startswith("--js-flags"))
 
@@ -70,6 +71,19 @@ def some(options: list[object], count: int = 6) -> list[object]:
     ]
 
 
+def turns(fields: Mapping[str, Field], chance: random.Random) -> Iterator[dict[str, object]]:
+    """Yield cases in which every input takes each of its ends, beside different ends of others.
+
+    Ends one at a time are tried natively; here it is two interpreters that are compared.
+    """
+    ends = {key: extremes(field) for key, field in fields.items()}
+    longest = max(map(len, ends.values()), default=0)
+    for _ in range(ROUNDS):
+        order = {key: chance.sample(own, len(own)) for key, own in ends.items()}
+        for turn in range(longest):
+            yield {key: own[turn % len(own)] for key, own in order.items()}
+
+
 def requests(name: str) -> list[str]:
     """Return requests for the defaults, the ends of every input, the presets and random values."""
     declared = calculators.load(name)
@@ -80,10 +94,9 @@ def requests(name: str) -> list[str]:
     for kind in ("spoken", "table", "csv"):
         everything[kind] = [key for key, view in outputs.items() if view["kind"] in charts]
     cases: list[dict[str, object]] = [{}]
-    ends = [{key: end} for key, field in declared.fields.items() for end in extremes(field)]
-    cases += [{**declared.small, **end} for end in ends]
-    cases += [{**preset, **declared.small} for preset in declared.presets.values()]
     chance = random.Random(name)
+    cases += [{**case, **declared.small} for case in turns(declared.fields, chance)]
+    cases += [{**preset, **declared.small} for preset in declared.presets.values()]
     for _ in range(8):
         case: dict[str, object] = {}
         for key, field in declared.fields.items():
