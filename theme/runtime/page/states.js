@@ -1,7 +1,7 @@
 /** The box of saved states: save, open, rename, delete, compare, take away and bring back. */
 
 import { KEY, keep } from "./kept.js";
-import { all, filled, parsed, partsOf } from "./dom.js";
+import { all, filled, parsed, partsOf, words } from "./dom.js";
 import { saveText } from "./save.js";
 import { joined, put, read, same, states, VERSION, write } from "./shelf.js";
 
@@ -188,10 +188,9 @@ function jobNames() {
 
 /** @param {State} state */
 function useAsJob({ name, job }) {
-  keep("job", job);
-  keep("job-name", name);
+  const done = [keep("job", job), keep("job-name", name)].every(Boolean);
   dispatchEvent(new StorageEvent("storage", { key: `${KEY}job` }));
-  say(told("jobKept", { name }));
+  say(done ? told("jobKept", { name }) : words("unkept"));
 }
 
 /** A job is whole: also what has its default. It takes the engine to know that. @returns {Promise<string>} */
