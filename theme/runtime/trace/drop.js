@@ -8,8 +8,9 @@ import { all, words } from "../page/dom.js";
 const PERFETTO = "https://ui.perfetto.dev";
 const KNOCK = 100; // milliseconds between two questions whether the other window is there
 const PATIENCE = 60000;
+const SECOND = 1000;
 
-/** The Worker that reads for a field, until it is done. @type {WeakMap<Element, Worker>} */
+/** What ends the work for a field, until it is done. @type {WeakMap<Element, () => void>} */
 const running = new WeakMap();
 
 /**
@@ -22,42 +23,63 @@ export function readTraces(files, chooser, find, event) {
   const { file: name = "", longest } = chooser.dataset;
   stop(field);
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  running.set(field, worker);
-  show(field, 0, files[0].name);
+  running.set(field, () => worker.terminate());
+  show(field, 0, words("reading-trace", { name: files[0].name }));
   const done = (/** @type {string} */ text) => {
     stop(field);
     offer(field, files);
-    find(field.dataset.of)?.change({ values: { [name]: text } }, event);
+    const calculator = find(field.dataset.of);
+    calculator?.change({ values: { [name]: text } }, event);
+    if (calculator) wait(field, calculator);
   };
   worker.onmessage = ({ data }) => {
     if (data.text) done(data.text);
-    else show(field, data.done / data.of, data.name);
+    else show(field, data.done / data.of, words("reading-trace", { name: data.name }));
   };
   worker.onerror = () => done(JSON.stringify({ trace: 1, fault: { kind: "unreadable", file: files[0].name } }));
   worker.postMessage({ files, longest: Number(longest) });
 }
 
+/** Until the engine has answered, say every second for how long it has been at work: it tells no share. */
+function wait(field, calculator) {
+  const clock = field.querySelector("[data-reading-time]");
+  let seconds = 0;
+  const ticking = setInterval(() => {
+    seconds += 1;
+    show(field, null, words("counting-trace"));
+    clock.textContent = `${seconds} s`;
+  }, SECOND);
+  running.set(field, () => {
+    clearInterval(ticking);
+    clock.textContent = "";
+  });
+  const mine = running.get(field);
+  calculator.atRest(() => running.get(field) === mine && stop(field));
+}
+
 /** @param {Element} field */
 function stop(field) {
-  running.get(field)?.terminate();
+  running.get(field)?.();
   running.delete(field);
   for (const line of all("[data-reading]", field)) line.hidden = true;
 }
 
-function show(field, share, name) {
+/** @param {Element} field @param {number | null} share null: unknown, and nothing that could be stopped */
+function show(field, share, text) {
   const line = field.querySelector("[data-reading]");
   const bar = line.querySelector("progress");
+  const button = line.querySelector("button");
+  button.hidden = share === null;
   if (line.hidden) {
     line.hidden = false;
-    const button = line.querySelector("button");
     button.disabled = false;
     button.onclick = () => {
       stop(field);
       field.querySelector("[data-file]").focus();
     };
   }
-  bar.value = share;
-  const text = words("reading-trace", { name });
+  if (share === null) bar.removeAttribute("value");
+  else bar.value = share;
   const place = line.querySelector("[data-reading-text]");
   if (place.textContent !== text) place.textContent = text;
 }
