@@ -3,22 +3,12 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from engine.basis.inputs import InputError
 from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
 from engine.catalog.own_constants import parse
 from engine.run.importers.assemble import Defaults, Imported, imported
-from engine.run.importers.told import TextError
 
 AS_SAID = "as-said"
-
-
-def check(text: str) -> None:
-    """Raise `InputError` with line, column and reason where nothing can be read."""
-    try:
-        read_text(text)
-    except TextError as error:
-        raise InputError(str(error)) from None
 
 
 @lru_cache(maxsize=4)

@@ -14,8 +14,9 @@ from engine.catalog.nodes import NODES
 from engine.estimate import estimate
 from engine.form.fields import OwnConstants
 from engine.form.imported import exports, told, verdicts
-from engine.form.imported.given import AS_SAID, check, read_text
+from engine.form.imported.given import AS_SAID, read_text
 from engine.form.imported.samples import SAMPLES
+from engine.form.pasted import checked_by
 from engine.form.run import charts
 from engine.form.run.result import Estimate
 from engine.form.run.views import EQUATIONS as EQUATIONS
@@ -38,7 +39,7 @@ class Inputs:
             rows=12,
             placeholder="Paste a launch script, a log, a TOML, a JSON, a YAML: one or several",
             help="Several texts of one job go together, each below a line such as --- file ---.",
-            check=check,
+            check=checked_by(read_text),
         ),
     ] = SAMPLES["bridge"].text
     model: Annotated[

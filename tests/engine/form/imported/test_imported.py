@@ -14,9 +14,10 @@ from engine.basis.inputs import InputError, Text
 from engine.calculator import load
 from engine.estimate import estimate
 from engine.form.imported import exports, verdicts
-from engine.form.imported.given import check, read_text
+from engine.form.imported.given import read_text
 from engine.form.imported.places import PLACES, job_values, query_of
 from engine.form.imported.samples import SAMPLES
+from engine.form.pasted import checked_by
 from tests.engine.run.importers.fuzz import mutated
 
 MEANT = {
@@ -60,7 +61,7 @@ def test_a_text_without_a_model_says_so():
 
 def test_what_cannot_be_read_is_refused_with_line_and_column():
     with pytest.raises(InputError, match="line 2, column 17"):
-        check('{"model_type": "llama",\n "hidden_size": }')
+        checked_by(read_text)('{"model_type": "llama",\n "hidden_size": }')
 
 
 @pytest.mark.parametrize("name", PLACES)
