@@ -21,12 +21,12 @@ _MOST_WORDS: Count = 400
 RULES = """\
 communication: nccl, rccl, hccl, msccl, nvshmem, dpsk::ep, deep_ep, allreduce, all_reduce, allgather, all_gather, reducescatter, reduce_scatter, alltoall, all_to_all, sendrecv, cross_device_reduce, one_shot_, two_shot_, multimem
 memory copies: memcpy, memset, dma_
-attention: flash, fmha, attention, sdpa, mha_
+attention: flash, fmha, attention, sdpa, mha_, compute_dot_do_o, convert_dq_to
 norm and softmax: norm, softmax, bn_fw, bn_bw, cross_entropy, nll_loss, gammabeta, rowwisemoments
 convolution: convolv, cudnn, winograd, conv2d, conv_depthwise, dgrad, wgrad, fprop
 matrix products: gemm, gemv, cutlass, nvjet, xmma, cublas, wgmma, cijk_, matmul, splitk, dot_kernel
 optimizer: multi_tensor_apply, adam, adagrad, sgd, fusedlamb
-embedding and indexing: embedding, index, gather, scatter, permute, sort, scan, unique, jagged
+embedding and indexing: embedding, index, gather, scatter, permute, sort, scan, unique, jagged, partial_segment, partials_per_segment, compute_grad_weight
 element-wise and reduction: elementwise, reduce, triton_, fused, pool, catarray, copy, fill, rope, rotary, dropout, silu, gelu, transpose, distribution
 """  # noqa: E501
 

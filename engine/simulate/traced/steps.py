@@ -6,13 +6,15 @@ from itertools import pairwise
 from typing import Literal
 
 from engine.basis.units import Count, Seconds, Share
-from engine.run.traces.document import RankTrace
+from engine.run.traces.document import Mark, RankTrace
 
 By = Literal["device", "host", "repetition", "none"]
 # So much of the kernels must be the same one period later.
 _SAME: Share = 0.95
 # The periods found must cover so much of the kernels.
 _COVERED: Share = 0.6
+# Marks on the GPU that cover less than this of those on the host cover a part of the step only.
+_LEAST_COVERED: Share = 0.5
 _MOST_COMPARED: Count = 20_000
 _MOST_TRIED: Count = 40
 
@@ -44,19 +46,14 @@ class Steps:
 def steps_of(trace: RankTrace) -> Steps:
     """Return the steps of a trace."""
     last = max(trace.end)
-    for device, by in ((True, "device"), (False, "host")):
-        marks = {mark.number: mark for mark in trace.steps if mark.device == device}
-        own = [mark for mark in marks.values() if mark.start < last and mark.end > 0]
-        if own:
-            own.sort(key=lambda mark: mark.start)
-            # The step is over when the GPU is done; on the host it ends with the mark.
-            end = max(own[-1].end, *(one.end for one in own)) if device else own[-1].end
-            return Steps(
-                by="device" if by == "device" else "host",
-                numbers=tuple(mark.number for mark in own),
-                starts=tuple(mark.start for mark in own),
-                end=max(end, own[-1].start),
-            )
+    marked = {device: _marks(trace, last, device=device) for device in (True, False)}
+    if _covers(marked[True], marked[False]):
+        own = marked[True]
+        # The step is over when the GPU is done; on the host it ends with the mark.
+        end = max(own[-1].end, *(one.end for one in own))
+        return _steps("device", own, end)
+    if marked[False]:
+        return _steps("host", marked[False], marked[False][-1].end)
     found = _repeated(trace)
     if found:
         return Steps(
@@ -66,6 +63,32 @@ def steps_of(trace: RankTrace) -> Steps:
             end=found[-1],
         )
     return Steps(by="none", numbers=(1,), starts=(0.0,), end=last)
+
+
+def _marks(trace: RankTrace, last: Seconds, *, device: bool) -> list[Mark]:
+    """Return the marks of steps on the GPU or on the host, the first step first."""
+    marks = {mark.number: mark for mark in trace.steps if mark.device == device}
+    own = [mark for mark in marks.values() if mark.start < last and mark.end > 0]
+    return sorted(own, key=lambda mark: mark.start)
+
+
+def _covers(device: Sequence[Mark], host: Sequence[Mark]) -> bool:
+    """Return whether the marks on the GPU cover their steps.
+
+    Kineto counts what the GPU runs to the innermost annotation. Of a step whose parts are annotated
+    as well, the mark on the GPU covers only the rest, which may be one copy.
+    """
+    lengths = [sum(mark.end - mark.start for mark in marks) for marks in (device, host)]
+    return bool(device) and lengths[0] >= _LEAST_COVERED * lengths[1]
+
+
+def _steps(by: By, marks: Sequence[Mark], end: Seconds) -> Steps:
+    return Steps(
+        by=by,
+        numbers=tuple(mark.number for mark in marks),
+        starts=tuple(mark.start for mark in marks),
+        end=max(end, marks[-1].start),
+    )
 
 
 def _repeated(trace: RankTrace) -> list[Seconds]:
