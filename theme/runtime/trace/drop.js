@@ -44,9 +44,9 @@ export function readTraces(files, chooser, find, event) {
 function wait(field, calculator) {
   const clock = field.querySelector("[data-reading-time]");
   let seconds = 0;
+  show(field, null, words("counting-trace"));
   const ticking = setInterval(() => {
     seconds += 1;
-    show(field, null, words("counting-trace"));
     clock.textContent = `${seconds} s`;
   }, SECOND);
   running.set(field, () => {

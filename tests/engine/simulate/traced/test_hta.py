@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from itertools import accumulate
+from math import ceil, floor
 
 import pytest
 
@@ -12,6 +13,7 @@ from engine.simulate.traced.rules import RULES, read_rules
 from tests.engine.run.traces.files import fixture
 
 POINTS = 0.02
+MICROS = 1e6  # in a second
 
 
 def whole(rank):
@@ -38,6 +40,26 @@ def test_published_breakdown_of_an_inference_trace():
     (rank,) = read_traces(fixture("mtia.gz"))
     published = (5648827 / 13328347, 7305596 / 13328347, 373924 / 13328347)
     assert shares(whole(rank)) == pytest.approx(published, abs=0.002)
+
+
+def test_the_difference_of_a_published_sum_of_kernels_is_its_rounding():
+    """test_get_mtia_kernel_breakdown: the copies take 400,892 microseconds together.
+
+    It rounds the start of a kernel up and its end down to whole microseconds: 22,224 short copies
+    lose almost one each (`round_down_time_stamps` of its trace_parser.py).
+    """
+    (rank,) = read_traces(fixture("mtia.gz"))
+    copies = [
+        (MICROS * start, MICROS * end)
+        for start, end, name in zip(rank.start, rank.end, rank.name, strict=True)
+        if rank.names[name][1] == "dma_request"
+    ]
+    ours = sum(end - start for start, end in copies)
+    theirs = sum(floor(rank.origin + end) - ceil(rank.origin + start) for start, end in copies)
+    assert len(copies) == 22_224
+    assert ours / 13_328_347 == pytest.approx(400_892 / 13_328_347, abs=POINTS)
+    assert theirs == pytest.approx(400_892, rel=POINTS)
+    assert abs(theirs - 400_892) < abs(ours - 400_892)
 
 
 def test_the_difference_on_a_training_trace_is_the_kernels_it_leaves_out():
