@@ -43,15 +43,21 @@ ASKING = """() => {
   window.Worker = class extends Plain {
     constructor(...given) {
       super(...given);
-      this.addEventListener("message", ({ data }) => {
-        if ("id" in data) asking.open -= 1;
-        asking.last = performance.now();
-      });
+      this.owes = 0;
+      this.addEventListener("message", ({ data }) => "id" in data && this.note(-1));
+    }
+    note(more) {
+      this.owes += more;
+      asking.open += more;
+      asking.last = performance.now();
     }
     postMessage(data, ...more) {
-      if ("id" in data) asking.open += 1;
-      asking.last = performance.now();
+      if ("id" in data) this.note(1);
       super.postMessage(data, ...more);
+    }
+    terminate() {
+      this.note(-this.owes);
+      super.terminate();
     }
   };
 }"""
