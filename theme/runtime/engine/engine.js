@@ -1,6 +1,7 @@
 // The page's side of the engine: starts the Worker, asks it, and starts it again when it dies.
 
 const RESTARTS = 2; // in a row, without an answer in between
+const RESTORED = 20000; // milliseconds in which a snapshot is in memory on any machine
 
 /**
  * @typedef {"idle" | "loading" | "live" | "failed"} State
@@ -12,10 +13,10 @@ const RESTARTS = 2; // in a row, without an answer in between
  * @param {{workerUrl: string, runtimeUrl: string, archives?: Record<string, string[]>,
  *   patience?: number, onState?: (state: State, sentence?: string) => void}} options  absolute URLs
  *   of worker.js, of the bundle's manifest and, by calculator, of what only that one needs; how long
- *   (milliseconds) a running Worker may take for one answer.
+ *   (milliseconds) a running Worker may take for one answer: a search takes half a minute on a slow phone.
  */
 export function createEngine(options) {
-  const { workerUrl, runtimeUrl, archives = {}, patience = 20000, onState = () => {} } = options;
+  const { workerUrl, runtimeUrl, archives = {}, patience = 60000, onState = () => {} } = options;
   /** @type {Map<string, {running: Job | null, waiting: Job | null}>} */
   const slots = new Map();
   let state = /** @type {State} */ ("idle");
@@ -93,7 +94,7 @@ export function createEngine(options) {
 
   function receive(data) {
     if (data.ready) live(data.timings);
-    else if (data.restoring) watch = setTimeout(launch, patience, true);
+    else if (data.restoring) watch = setTimeout(launch, Math.min(patience, RESTORED), true);
     else if (data.again) launch(true);
     else if (data.failed) fail(data.failed);
     else finish(data);
