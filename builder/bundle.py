@@ -19,7 +19,8 @@ from builder.bytecode import Files, byte_code, key
 from builder.folders import seal, sealed
 from builder.imports import Imports
 
-ROOMS, LEAF = "engine/calculators/", "calculator"
+LEAF = "calculator"
+HOME = "engine/basis/home.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +38,12 @@ class Runtime:
     calculators: Mapping[str, str]
 
 
-def bundle(engine: Path, cache: Path) -> Runtime:
+def bundle(engine: Path, cache: Path, framework: Path | None = None) -> Runtime:
     """Return the live runtime.
 
     Args:
-        engine: the package folder `engine`.
+        engine: the folder of the project's package, which holds the calculators.
+        framework: the generator's package `engine`, None where that is the project's.
         cache: a folder for what is expensive to make again (Pyodide takes seconds, an unchanged
             engine nothing).
 
@@ -51,8 +53,11 @@ def bundle(engine: Path, cache: Path) -> Runtime:
     packages = node.ensure_packages() / "pyodide"
     folder = cache / "runtime"
     folder.mkdir(parents=True, exist_ok=True)
-    sources = Imports(engine_sources(engine), cache / "imports.json")
-    made = byte_code(sources, _calculators(sources.sources), folder)
+    texts = {**(engine_sources(framework) if framework else {}), **engine_sources(engine)}
+    texts[HOME] = _home(texts[HOME], engine.name)
+    apart = tuple(f"{one.name}.calculators" for one in (engine, framework) if one)
+    sources = Imports(texts, cache / "imports.json", apart)
+    made = byte_code(sources, _calculators(texts, f"{engine.name}/calculators/"), folder)
     # The large ones are compressed here and unpacked by the Worker, so that a host which
     # compresses nothing sends no more bytes; .bin, so that no host takes them for an encoding.
     parts = {
@@ -74,14 +79,19 @@ def bundle(engine: Path, cache: Path) -> Runtime:
     )
 
 
-def _calculators(sources: Mapping[str, str]) -> dict[str, str]:
+def _home(text: str, package: str) -> str:
+    """Return the module that names the project's package."""
+    return text.replace('"engine.calculators"', f'"{package}.calculators"')
+
+
+def _calculators(sources: Mapping[str, str], rooms: str) -> dict[str, str]:
     """Return name -> path of every calculator, NAME.py or NAME/calculator.py in a room."""
     found = {}
     for path in sources:
         folder, _, name = path.removesuffix(".py").rpartition("/")
-        if name == LEAF and path.startswith(ROOMS):
+        if name == LEAF and path.startswith(rooms):
             found[folder.rpartition("/")[2]] = path
-        elif path.startswith(ROOMS) and f"{folder}/{LEAF}.py" not in sources and name[0] != "_":
+        elif path.startswith(rooms) and f"{folder}/{LEAF}.py" not in sources and name[0] != "_":
             found[name] = path
     return found
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builder import folders, output, project_file, unchanged
+from builder import output, project_file, unchanged
 from builder.folders import Folders
 from builder.options import Options
 from builder.problem import Problem, ServiceError
@@ -28,7 +28,10 @@ def say(text: str) -> None:
 
 def main(arguments: list[str]) -> int:
     """Run one verb; return 0, 1 for problems in the content, 2 for wrong usage."""
-    given = parser().parse_args(arguments)
+    own, passed = _passed_on(arguments)
+    given = parser().parse_args(own)
+    if passed:
+        given.rest = passed
     try:
         return int(given.run(given))
     except ServiceError as error:
@@ -41,6 +44,15 @@ def main(arguments: list[str]) -> int:
         where = f"{error.filename}: " if error.filename else ""
         say(f"{where}{error.strerror or error}; nothing was written")
         return WRONG_CONTENT
+
+
+def _passed_on(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Return (our arguments, those that follow `test` and are for pytest)."""
+    verb = 2 if arguments[:1] == ["--project"] else 0
+    first = arguments[verb + 1 : verb + 2]
+    if arguments[verb : verb + 1] != ["test"] or first in (["-h"], ["--help"]):
+        return arguments, []
+    return arguments[: verb + 1], arguments[verb + 1 :]
 
 
 def once(places: Folders, options: Options) -> "Built":
@@ -59,7 +71,7 @@ def anew(places: Folders, options: Options, memory: "Memo") -> "Built":
     """Build with the real makers."""
     from builder import pipeline, services
 
-    makers = services.real(places.engine, places.theme, places.cache)
+    makers = services.real(places.engine, places.theme, places.cache, places.framework)
     return pipeline.build(places, options, makers, memory, say)
 
 
@@ -100,7 +112,7 @@ def _check(given: argparse.Namespace) -> int:
 
     with tempfile.TemporaryDirectory() as scratch:
         # An empty cache: a check believes nothing that an earlier build left behind.
-        places = folders.with_cache(_places(given), Path(scratch) / "cache")
+        places = _places(given, Path(scratch) / "cache")
         options = _options(given, places)
         first, second = (anew(places, options, memo.Memo()) for _ in range(2))
         if told(first.problems):
@@ -140,16 +152,22 @@ def _book(given: argparse.Namespace) -> int:
 
 
 def _new(given: argparse.Namespace) -> int:
-    from builder import scaffold
+    from builder import new_project, scaffold
 
-    root = _root(given)
+    root = Path(given.name).resolve() if given.kind == "project" else _root(given)
     try:
-        made = scaffold.make(root, given.kind, given.name)
+        if given.kind == "project":
+            made = new_project.make(root)
+        else:
+            engine = project_file.read(root).engine
+            made = scaffold.make(root, given.kind, given.name, engine)
     except ValueError as error:
         say(str(error))
         return WRONG_USAGE
     for path in made:
         say(f"made {path.relative_to(root)}")
+    if given.kind == "project":
+        say(f"see it: python {sys.argv[0]} serve --project {given.name}")
     if given.kind == "guide":
         say("it is a draft: serve shows it, build leaves it out until 'draft' is removed")
     return 0
@@ -158,7 +176,11 @@ def _new(given: argparse.Namespace) -> int:
 def _test(given: argparse.Namespace) -> int:
     from builder import test_command
 
-    return test_command.run(_root(given), given.rest, say)
+    # All that follows `test` is for pytest, save this.
+    own = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    own.add_argument("--project", default=given.project)
+    named, rest = own.parse_known_args(given.rest)
+    return test_command.run(_places(named).root, rest, say)
 
 
 def _root(given: argparse.Namespace) -> Path:
@@ -166,9 +188,10 @@ def _root(given: argparse.Namespace) -> Path:
     return Path(given.project).resolve() if given.project else ROOT
 
 
-def _places(given: argparse.Namespace) -> Folders:
-    root = _root(given)
-    return folders.of(project_file.read(root), root)
+def _places(given: argparse.Namespace, cache: Path | None = None) -> Folders:
+    from builder.enter import enter
+
+    return enter(_root(given), cache)
 
 
 def _target(given: argparse.Namespace) -> Path:
@@ -196,7 +219,7 @@ def parser() -> argparse.ArgumentParser:
         description="Build the guides in content/ into a static site, or work on them.",
         epilog="The first run makes an environment of its own in .venv and installs what it needs.",
     )
-    top.set_defaults(project="")
+    top.add_argument("--project", default="", help="its folder (default: the folder of build.py)")
     verbs = top.add_subparsers(required=True, metavar="verb")
 
     build = verbs.add_parser("build", help="write the site to a folder")
@@ -218,10 +241,11 @@ def parser() -> argparse.ArgumentParser:
             "--base-url", type=_https, default="", help="where it will be published, for sitemaps"
         )
 
-    new = verbs.add_parser("new", help="start a guide or a calculator from a working example")
-    new.add_argument("kind", choices=("guide", "calculator"))
+    new = verbs.add_parser("new", help="start a guide, a calculator or a project that works")
+    new.add_argument("kind", choices=("guide", "calculator", "project"))
     new.add_argument(
-        "name", help="such as all-to-all (a guide), moving_bytes/all_to_all (in its room)"
+        "name",
+        help="such as all-to-all (a guide), moving_bytes/all_to_all (in its room), or a folder",
     )
     new.set_defaults(run=_new)
 
@@ -230,4 +254,6 @@ def parser() -> argparse.ArgumentParser:
         "rest", nargs=argparse.REMAINDER, help="a calculator, an article, or passed on to pytest"
     )
     test.set_defaults(run=_test)
+    for verb in (build, check, serve, book, new):  # `test` passes on all that follows it
+        verb.add_argument("--project", default=argparse.SUPPRESS, help="the folder of the project")
     return top

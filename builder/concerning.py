@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine import calculator
+from engine.basis import home
 
 _PLACED = re.compile(r"(?:\[\[|/// predict \| )(\w+)")
-ENGINE, ARTICLES = "tests/engine", "tests/builder/test_articles.py"
+ARTICLES = "tests/builder/test_articles.py"
 PARITY = "tests/browser/test_parity.py"
 PAGES = tuple(
     f"tests/browser/test_{name}.py" for name in ("every_figure", "every_page", "features")
@@ -17,11 +18,12 @@ PAGES = tuple(
 def in_a_browser(root: Path, name: str) -> list[str]:
     """Return pytest's arguments for what concerns a calculator or an article in a browser."""
     if name in calculator.names():
-        return [PARITY, "-k", f"[{name}]"]
+        return [PARITY, "-k", f"[{name}]"] if (root / PARITY).is_file() else []
     content = root / "content"
     pages = [path.relative_to(content).with_suffix("") for path in content.rglob(f"{name}.md")]
     words = ["[]" if page.as_posix() == "index" else f"[{page.as_posix()}/]" for page in pages]
-    return [*PAGES, "-k", " or ".join(words)] if words else []
+    there = [path for path in PAGES if (root / path).is_file()]
+    return [*there, "-k", " or ".join(words)] if words and there else []
 
 
 def arguments(root: Path, name: str) -> list[str]:
@@ -42,21 +44,22 @@ def arguments(root: Path, name: str) -> list[str]:
 
 
 def _chosen(
-    root: Path, calculators: Iterable[str], articles: Iterable[str], files: Iterable[Path]
+    root: Path, calculators: Iterable[str], shown: Iterable[str], files: Iterable[Path]
 ) -> list[str]:
     paths = [path.relative_to(root).as_posix() for path in files]
     promises = [
         path.relative_to(root).as_posix()
-        for path in sorted((root / ENGINE / "calculators").glob("test_*.py"))
+        for path in sorted((root / "tests" / home.package() / "calculators").glob("test_*.py"))
     ]
-    words = [f"[{name}]" for name in (*calculators, *articles)]
+    words = [f"[{name}]" for name in (*calculators, *shown)]
     words += [Path(path).stem for path in paths]
-    found = dict.fromkeys((*paths, *promises, ARTICLES))
-    return [*found, "-k", " or ".join(words)]
+    articles = [ARTICLES] if (root / ARTICLES).is_file() else []
+    found = dict.fromkeys((*paths, *promises, *articles))
+    return [*found, "-k", " or ".join(words)] if found else []
 
 
 def _naming(root: Path, name: str) -> list[Path]:
     """Return the files of tests that name a calculator; those of all calculators are not it."""
     word = re.compile(rf"\b{re.escape(name)}\b")
-    found = (root / ENGINE / "calculators").glob("*/**/test_*.py")
+    found = (root / "tests" / home.package() / "calculators").glob("*/**/test_*.py")
     return sorted(path for path in found if word.search(path.read_text("utf-8")))

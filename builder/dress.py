@@ -34,7 +34,7 @@ class Ahead:
     """The live runtime, made by Node while Python goes on with the articles."""
 
     def __init__(self, folders: Folders, services: Services, memo: Memo) -> None:
-        self.key = digest((digest_of_files(folders.engine), services.typeset_version))
+        self.key = digest((*map(digest_of_files, folders.engines), services.typeset_version))
         self._memo, self._make = memo, services.runtime
         self._begun: Future[Runtime] | None = None
         if not memo.has("runtime", self.key):

@@ -35,7 +35,7 @@ def ensure(arguments: list[str]) -> None:
 
     Ends the process with one sentence where that cannot be done.
     """
-    testing = arguments[:1] == ["test"]
+    testing = "test" in (*arguments[:1], *arguments[2:3])  # after --project DIR, too
     if not missing((*MODULES, *TEST_MODULES) if testing else MODULES):
         return
     folder = ROOT / ".venv"

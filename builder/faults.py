@@ -6,8 +6,10 @@ from pathlib import Path
 
 import jinja2
 
+from builder.folders import Folders
 from builder.problem import Problem
 from engine import calculator
+from engine.basis import home
 
 NEEDED = ("TITLE", "QUESTION", "Inputs", "solve", "views")
 
@@ -23,7 +25,7 @@ def in_calculator(name: str, source: str, error: Exception) -> Problem:
     lacking = _lacking(name) if isinstance(error, AttributeError) else ""
     if lacking:
         return Problem(source, 1, f"calculator '{name}' declares no {lacking}")
-    folder = calculator.PACKAGE.replace(".", "/") + "/"
+    folder = home.CALCULATORS.replace(".", "/") + "/"
     path, line = source, 1
     for frame in traceback.extract_tb(error.__traceback__):
         written = Path(frame.filename).as_posix()
@@ -37,14 +39,14 @@ def _lacking(name: str) -> str:
     return " and no ".join(part for part in NEEDED if not hasattr(module, part))
 
 
-def in_template(root: Path, templates: Path, error: Exception) -> Problem | None:
+def in_template(folders: Folders, error: Exception) -> Problem | None:
     """Return the problem of a template that raised; None if none of ours did.
 
     Args:
-        root: the project's folder.
-        templates: the folder of the templates.
+        folders: of the project.
         error: what was raised.
     """
+    templates = folders.theme / "templates"
     if isinstance(error, jinja2.TemplateSyntaxError) and error.filename:
         where, line = error.filename, error.lineno
     else:
@@ -56,7 +58,7 @@ def in_template(root: Path, templates: Path, error: Exception) -> Problem | None
         if not inside:
             return None
         where, line = inside[-1].filename, inside[-1].lineno or 1
-    return Problem(Path(where).relative_to(root).as_posix(), line, _told(error))
+    return Problem(folders.named(Path(where)), line, _told(error))
 
 
 def _told(error: Exception) -> str:

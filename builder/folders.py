@@ -4,19 +4,26 @@ import fnmatch
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from builder.project import Project
 
+# Where the generator lies: its engine, its builder and its theme.
+GENERATOR = Path(__file__).resolve().parent.parent
+THEME = GENERATOR / "theme"
 _SEAL = hashlib.sha256().digest_size
 Stamp = tuple[tuple[Path, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folders:
-    """The project's folders; `code` holds the Python files that pages depend on."""
+    """The project's folders; `code` holds the Python files that pages depend on.
+
+    `framework` is the engine that comes with the generator, None where the project's is whole;
+    `given` the theme that comes with it, where `theme` is the project's laid over that.
+    """
 
     project: Project
     root: Path
@@ -25,6 +32,21 @@ class Folders:
     engine: Path
     cache: Path
     code: tuple[Path, ...]
+    framework: Path | None = None
+    given: Path | None = None
+
+    @property
+    def engines(self) -> tuple[Path, ...]:
+        """The packages that travel to the reader's browser."""
+        return (self.engine, *((self.framework,) if self.framework else ()))
+
+    def named(self, path: Path) -> str:
+        """Return a file as a problem names it: from the project's folder, where it lies there."""
+        if self.given and path.is_relative_to(self.theme):
+            inner = path.relative_to(self.theme)
+            own = self.root / "theme" / inner
+            path = own if own.is_file() else self.given / inner
+        return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
 
     def keeper(self) -> str:
         """Return the script that keeps visited pages for readers without a network."""
@@ -47,22 +69,27 @@ class Folders:
         return path.read_text("utf-8") if path.is_file() else ""
 
 
-def of(project: Project, root: Path) -> Folders:
-    """Return the folders of a project that lies in `root`."""
+def of(project: Project, root: Path, cache: Path | None = None) -> Folders:
+    """Return the folders of a project that lies in `root`.
+
+    Its engine stands beside the generator's, and its theme is laid over the generator's
+    (`builder.overlay`), unless they are the same.
+    """
+    cache = cache or root / ".cache"
+    engine, theme = root / project.engine, root / "theme"
+    framework = None if engine == GENERATOR / "engine" else GENERATOR / "engine"
+    laid = theme != THEME and theme.is_dir()
     return Folders(
         project=project,
         root=root,
         content=root / "content",
-        theme=root / "theme",
-        engine=root / project.engine,
-        cache=root / ".cache",
-        code=(root / project.engine, root / "builder"),
+        theme=cache / "theme" if laid else THEME,
+        engine=engine,
+        cache=cache,
+        code=(engine, *((framework,) if framework else ()), GENERATOR / "builder"),
+        framework=framework,
+        given=THEME if laid else None,
     )
-
-
-def with_cache(places: Folders, cache: Path) -> Folders:
-    """Return the same folders with another cache."""
-    return replace(places, cache=cache)
 
 
 def files(folder: Path, pattern: str = "*") -> list[Path]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from builder.folders import digest, write_whole
 
-CALCULATORS = "engine.calculators"
+CALCULATORS = ("engine.calculators",)
 Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
 # Digest of a text -> [names that it imports, its texts that could name a package, digest of what it
 # does, and of its texts]. Reading five hundred files takes seconds, so it is kept between builds.
@@ -22,9 +22,15 @@ Facts = dict[str, list[list[str] | str]]
 class Imports:
     """The imports of a package's modules; a module is named by its path."""
 
-    def __init__(self, sources: Sources, kept: Path | None = None) -> None:
-        """Take the modules; `kept` is a file of the cache."""
+    def __init__(
+        self,
+        sources: Sources,
+        kept: Path | None = None,
+        calculators: tuple[str, ...] = CALCULATORS,
+    ) -> None:
+        """Take the modules; `kept` is a file of the cache, `calculators` packages of them."""
         self.sources = sources
+        self._apart = tuple(f"{package}." for package in calculators)
         self._modules = {_dotted(path): path for path in sources}
         self._closures: dict[str, frozenset[str]] = {}
         self._nearest: dict[str, list[str]] = {}
@@ -74,7 +80,7 @@ class Imports:
         names = [*imported]
         for package in texts:
             inside = f"{package}."
-            if package in self._modules and not inside.startswith(f"{CALCULATORS}."):
+            if package in self._modules and not inside.startswith(self._apart):
                 names += [name for name in self._modules if name.startswith(inside)]
         every = {part for name in (*names, _dotted(path)) for part in _with_packages(name)}
         return [self._modules[name] for name in sorted(every) if name in self._modules]

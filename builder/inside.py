@@ -36,7 +36,9 @@ def run(request: str) -> str:
         that only a calculator loads, "missing": {calculator or "the engine": module}}.
     """
     given = json.loads(request)
-    compiled = {path: byte_code(text, path, 2) for path, text in given["sources"].items()}
+    compiled = {
+        path: byte_code(text, path, 2, bare=True) for path, text in given["sources"].items()
+    }
     known = {path: base64.b64decode(text) for path, text in given["compiled"].items()}
     files = {**known, **compiled}
     besides: dict[str, dict[str, str]] = {}
@@ -60,10 +62,10 @@ def run(request: str) -> str:
     )
 
 
-def byte_code(source: str | bytes, path: str, optimize: int) -> bytes:
-    """Return the content of the .pyc of a source file."""
+def byte_code(source: str | bytes, path: str, optimize: int, *, bare: bool = False) -> bytes:
+    """Return the content of the .pyc of a source file; `bare` without the types of functions."""
     tree = ast.parse(source)
-    if path.startswith("engine/"):  # the standard library may read its own types
+    if bare:  # the standard library may read its own types
         tree = Bare().visit(tree)
     code = compile(tree, path, "exec", dont_inherit=True, optimize=optimize)
     if optimize:

@@ -14,7 +14,8 @@ class Keys:
 
     def __init__(self, folders: Folders) -> None:
         read = stamp(path for one in folders.code for path in files(one))
-        self._imports = _imports(folders.code, folders.cache / "imports.json", read)
+        apart = tuple(f"{engine.name}.calculators" for engine in folders.engines)
+        self._imports = _imports(folders.code, folders.cache / "imports.json", apart, read)
         self._takes = folders.project.takes.rpartition(".")[0].replace(".", "/") + ".py"
         self._known: dict[tuple[str, ...], str] = {}
 
@@ -38,6 +39,6 @@ class Keys:
 
 
 @lru_cache(maxsize=2)
-def _imports(code: tuple[Path, ...], kept: Path, _: Stamp) -> Imports:
+def _imports(code: tuple[Path, ...], kept: Path, apart: tuple[str, ...], _: Stamp) -> Imports:
     sources = {path: text for one in code for path, text in engine_sources(one).items()}
-    return Imports(sources, kept)
+    return Imports(sources, kept, apart)

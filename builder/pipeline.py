@@ -72,7 +72,7 @@ def build(
     try:
         return _built(texts, folders, options, services, memo, report)
     except Exception as error:
-        wrong = faults.in_template(folders.root, folders.theme / "templates", error)
+        wrong = faults.in_template(folders, error)
         if wrong is None:
             raise
         return _refused([wrong])
@@ -91,7 +91,7 @@ def _unread(folders: Folders, services: Services, memo: Memo) -> list[Problem]:
         *memo.get(
             "theme problems",
             looks,
-            lambda: theme_check.problems(folders.root, theme, services.check_modules),
+            lambda: theme_check.problems(folders, services.check_modules),
         ),
     ]
 

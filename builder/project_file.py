@@ -100,6 +100,11 @@ def _of_engine(name: str, root: Path) -> Iterator[tuple[str, str]]:
         yield "engine", f"there is no package {name}/calculators"
 
 
+def line_of(root: Path, key: str) -> int:
+    """Return the line of a key in the file of the project in a folder."""
+    return _line((root / FILE).read_text("utf-8"), key)
+
+
 def _line(text: str, key: str) -> int:
     """Return the line on which a key or a table stands, 1 if it cannot be found."""
     found = re.compile(rf"\s*(\[\s*)?[\"']?{re.escape(key)}\b")

@@ -1,6 +1,10 @@
-"""`new guide NAME` and `new calculator ROOM/NAME`: files that build and pass, to be rewritten."""
+"""`new guide NAME` and `new calculator ROOM/NAME`: files that build and pass, to be rewritten.
+
+`builder.new_project` begins a whole project with the same.
+"""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 LEAF = "calculator"  # the module that makes a package a calculator
@@ -24,21 +28,32 @@ Place a calculator in a paragraph of its own with double brackets around its nam
 outputs and inputs inside sentences with `[[calculator.output]]` and `[[calculator.input]]`.
 """
 
-CALCULATOR = '''"""{title}: one sentence on what it computes."""
+CALCULATOR = r'''"""{title}: one sentence on what it computes."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
+from engine.basis.equation import Equation
 from engine.basis.inputs import GBITS, MEGABYTES, MICROSECONDS, Number
 from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import MB, MICRO, Gbit, Seconds
+from engine.basis.units import MB, MICRO, Bandwidth, Bytes, Gbit, Seconds
 from engine.basis.views import Lines, Point, Series
-from engine.formulas.communication import POINT_TO_POINT, point_to_point_time
 
 TITLE = "{title}"
 QUESTION = "How long does it take to move this many bytes?"
-EQUATIONS = (POINT_TO_POINT,)
+# A formula that several calculators use stands in {package}/formulas, with a test of its own.
+TIME = Equation(
+    "{name}",
+    r"\v{{T}} = \v{{a}} + \frac{{\v{{S}}}}{{\v{{B}}}}",
+    {{
+        "T": ("T", "time"),
+        "a": (r"\alpha", "latency"),
+        "S": ("S", "size"),
+        "B": ("B", "bandwidth"),
+    }},
+)
+EQUATIONS = (TIME,)
 PRESETS = {{"A small message": {{"size": 1 * MB}}}}
 _SIZES = tuple(MB * 10 ** (exponent / 10) for exponent in range(31))
 
@@ -79,11 +94,16 @@ class Result:
     times: tuple[Seconds, ...]
 
 
+def transfer_time(size: Bytes, bandwidth: Bandwidth, latency: Seconds) -> Seconds:
+    """Return how long a message takes."""
+    return latency + size / bandwidth
+
+
 def solve(inputs: Inputs) -> Result:
-    """Return every number of the page, made of functions of engine/formulas."""
-    times = (point_to_point_time(size, inputs.bandwidth, inputs.latency) for size in _SIZES)
+    """Return every number of the page."""
+    times = (transfer_time(size, inputs.bandwidth, inputs.latency) for size in _SIZES)
     return Result(
-        time=point_to_point_time(inputs.size, inputs.bandwidth, inputs.latency),
+        time=transfer_time(inputs.size, inputs.bandwidth, inputs.latency),
         times=tuple(times),
     )
 
@@ -93,7 +113,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(inputs, result, equations=EQUATIONS)
     return {{
         **tell.values("time"),
-        "formula": tell.formula("One message", POINT_TO_POINT),
+        "formula": tell.formula("One message", TIME),
         "over_sizes": partial(_over_sizes, tell, inputs, result),
     }}
 
@@ -112,16 +132,12 @@ def _over_sizes(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 '''
 
-TEST = """from engine.calculator import load, make
-
-
-def solved(**values):
-    calculator = load("{name}")
-    return calculator.solve(make(calculator, values))
+TEST = """from {package}.calculators.{room}.{name} import Inputs, solve
 
 
 def test_{name}_takes_the_latency_and_the_size_over_the_bandwidth():
-    assert solved(size=100e6, bandwidth=50e9, latency=5e-6).time == 5e-6 + 100e6 / 50e9
+    found = solve(Inputs(size=100e6, bandwidth=50e9, latency=5e-6))
+    assert found.time == 5e-6 + 100e6 / 50e9
 """
 
 TOOL = """+++
@@ -134,16 +150,27 @@ summary = "One sentence for lists and search engines."
 """
 
 
-def make(root: Path, kind: str, name: str) -> list[Path]:
+def make(root: Path, kind: str, name: str, package: str) -> list[Path]:
     """Write the files of a new guide or calculator and return their paths.
+
+    Args:
+        root: the project's folder.
+        kind: "guide" or "calculator".
+        name: of what is new; of a calculator with its room.
+        package: the project's engine.
 
     Raises:
         ValueError: the name cannot be used or is taken.
     """
-    files = _guide(root, name) if kind == "guide" else _calculator(root, name)
+    files = _guide(root, name) if kind == "guide" else _calculator(root, name, package)
     taken = [path for path in files if path.exists()]
     if taken:
         raise ValueError(f"'{name}' is taken: {taken[0].relative_to(root)} exists")
+    return write(files)
+
+
+def write(files: Mapping[Path, str]) -> list[Path]:
+    """Write texts into new files, with their folders; return the paths."""
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
@@ -159,37 +186,44 @@ def _guide(root: Path, name: str) -> dict[Path, str]:
     return {folder / f"{name}.md": GUIDE.format(title=_title(name), order=order)}
 
 
-def _calculator(root: Path, given: str) -> dict[Path, str]:
+def _calculator(root: Path, given: str, package: str) -> dict[Path, str]:
     room, _, name = given.rpartition("/")
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         raise ValueError(
             f"'{name}' cannot name a calculator; use small letters, digits and underscores"
         )
-    _check_room(root, room, name)
+    _check_room(root, room, name, package)
     page = name.replace("_", "-")
     _refuse_taken(root, name, page)
-    folder = root / "engine" / "calculators"
-    there = [path for path in folder.rglob(f"{name}.py") if path.parent.name in rooms(root)]
+    folder = root / package / "calculators"
+    known = rooms(root, package)
+    there = [path for path in folder.rglob(f"{name}.py") if path.parent.name in known]
     there += [path.parent for path in folder.rglob(f"{name}/{LEAF}.py")]
     if there:
         raise ValueError(f"'{name}' is taken: {there[0].relative_to(root)} exists")
-    words = {"name": name, "title": _title(name)}
+    return calculator_files(root, package, room, name)
+
+
+def calculator_files(root: Path, package: str, room: str, name: str) -> dict[Path, str]:
+    """Return path -> text of a calculator, its test and its page."""
+    words = {"name": name, "title": _title(name), "room": room, "package": package}
+    folder, page = root / package / "calculators", name.replace("_", "-")
     return {
         folder / room / f"{name}.py": CALCULATOR.format(**words),
-        root / "tests/engine/calculators" / room / f"test_{name}.py": TEST.format(**words),
+        root / "tests" / package / "calculators" / room / f"test_{name}.py": TEST.format(**words),
         root / "content" / "tools" / f"{page}.md": TOOL.format(**words),
     }
 
 
-def rooms(root: Path) -> list[str]:
+def rooms(root: Path, package: str) -> list[str]:
     """Return the rooms of the calculators, the folders that are no calculator themselves."""
-    inits = (root / "engine" / "calculators").glob("*/__init__.py")
+    inits = (root / package / "calculators").glob("*/__init__.py")
     folders = (init.parent for init in inits)
     return sorted(folder.name for folder in folders if not (folder / f"{LEAF}.py").exists())
 
 
-def _check_room(root: Path, room: str, name: str) -> None:
-    there = rooms(root)
+def _check_room(root: Path, room: str, name: str, package: str) -> None:
+    there = rooms(root, package)
     if room in there:
         return
     problem = f"there is no room '{room}'" if room else "a calculator stands in a room"

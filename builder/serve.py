@@ -12,14 +12,15 @@ from typing import Any
 
 import watchfiles
 
-from builder.folders import Folders
+from builder.folders import GENERATOR, Folders
 from builder.local_host import Host, start
 from builder.progress import Report
 
 RELOAD = "/_reload.js"
 THEME = ("templates", "styles", "runtime", "fonts")
-# Folder by folder, since the packages installed beside them are too many to watch.
-WATCHED = ("content", "engine", "builder", *(f"theme/{n}" for n in THEME))
+# Folder by folder, since the packages installed beside them are too many to watch; Python's own
+# are found by their `__init__.py`.
+WATCHED = ("content", *(f"theme/{n}" for n in THEME))
 # Files of folders that are not watched; an editor replaces them, which ends a watch of the file.
 LONE = (
     "theme/package.json",
@@ -63,7 +64,9 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
 
 def changes(root: Path, stop: threading.Event) -> Iterator[set[str]]:
     """Yield the paths of files that changed, whenever some did."""
-    watched = [root / name for name in WATCHED if (root / name).is_dir()]
+    roots = dict.fromkeys((root, GENERATOR))
+    watched = [one / name for one in roots for name in WATCHED if (one / name).is_dir()]
+    watched += [path.parent for one in roots for path in sorted(one.glob("*/__init__.py"))]
     before = lone(root)
     for found in watchfiles.watch(
         *watched,
@@ -83,7 +86,7 @@ def changes(root: Path, stop: threading.Event) -> Iterator[set[str]]:
 
 def lone(root: Path) -> set[tuple[str, bytes]]:
     """Return (path, content) of the files whose folders are not watched."""
-    paths = (root / name for name in LONE)
+    paths = (one / name for one in dict.fromkeys((root, GENERATOR)) for name in LONE)
     return {(str(path), path.read_bytes()) for path in paths if path.is_file()}
 
 
@@ -102,6 +105,7 @@ class Rebuilder:
     def __init__(self, root: Path, repository: str, report: Report) -> None:
         self.root, self.repository, self.report = root, repository, report
         self.memo: Any = None
+        self.package = ""
         self.before: Mapping[str, bytes] = {}
 
     def build(self, host: Host, changed: set[str]) -> None:
@@ -128,17 +132,18 @@ class Rebuilder:
     def _built(self, changed: set[str]) -> tuple[Mapping[str, bytes], list[Any]]:
         kept = self.memo.kept() if self.memo else None
         if any(Path(path).suffix in CODE for path in changed):
-            forget(("engine", "builder"))
+            forget(("engine", "builder", self.package))
             self.memo = None
-        folders, memo, options, pipeline, project_file, services = (
+        enter, memo, options, pipeline, project_file, services = (
             importlib.import_module(f"builder.{name}")
-            for name in ("folders", "memo", "options", "pipeline", "project_file", "services")
+            for name in ("enter", "memo", "options", "pipeline", "project_file", "services")
         )
         try:
-            places: Folders = folders.of(project_file.read(self.root), self.root)
+            places: Folders = enter.enter(self.root)
         except project_file.ProjectError as error:
             return {}, list(error.problems)
-        makers = services.real(places.engine, places.theme, places.cache)
+        makers = services.real(places.engine, places.theme, places.cache, places.framework)
+        self.package = places.project.engine
         given = options.Options(
             repository=self.repository or places.project.repository, drafts=True, reload=RELOAD
         )

@@ -54,8 +54,15 @@ def _with_node(make: Callable[[], Made]) -> Made:
         raise ServiceError(str(error)) from error
 
 
-def real(engine: Path, theme: Path, cache: Path) -> Services:
-    """Return the makers of the real site; each imports what it needs at its first call."""
+def real(engine: Path, theme: Path, cache: Path, framework: Path | None = None) -> Services:
+    """Return the makers of the real site; each imports what it needs at its first call.
+
+    Args:
+        engine: the project's package.
+        theme: its theme.
+        cache: for what is expensive to make again.
+        framework: the generator's own engine, where the project's is another.
+    """
     script = Path(__file__).with_name("math.mjs")
     version = digest((script.read_bytes(), (theme / "package-lock.json").read_bytes()))
 
@@ -68,7 +75,7 @@ def real(engine: Path, theme: Path, cache: Path) -> Services:
     def runtime() -> Runtime:
         from builder import bundle
 
-        return _with_node(lambda: bundle.bundle(engine, cache))
+        return _with_node(lambda: bundle.bundle(engine, cache, framework))
 
     def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:
         from builder import figures

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builder.concerning import arguments, in_a_browser
+from builder.folders import GENERATOR
 from builder.node import ensure_packages
 
 VARIABLE = "WALLCLOCK_CHROMIUM"
-BROWSER = "--browser"
+BROWSER, BROWSER_TESTS = "--browser", "tests/browser"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -98,20 +99,34 @@ def run(root: Path, rest: list[str], report: Report) -> int:
     words = [word for word in rest if word != BROWSER]
     concerned = arguments(root, words[0]) if len(words) == 1 else []
     if concerned:
-        status = subprocess.Popen([sys.executable, "-m", "pytest", *concerned], cwd=root).wait()
+        status = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *concerned], cwd=root, env=_paths(root)
+        ).wait()
         if status or BROWSER not in rest:
             return status
         rest = in_a_browser(root, words[0])
+        if not rest:
+            return status
+    if not (root / BROWSER_TESTS).is_dir():
+        command = [sys.executable, "-m", "pytest", *rest]
+        return subprocess.Popen(command, cwd=root, env=_paths(root)).wait()
     chromium = obtain(this_machine(), report)
     if not chromium:
         report(ADVICE)
         return 1
     report(f"testing with {chromium}")
-    environment = {**os.environ, VARIABLE: chromium}
+    environment = {**_paths(root), VARIABLE: chromium}
     if not rest:
         ensure_packages()  # by one process, before several of them build sites
     command = [sys.executable, "-m", "pytest", *(rest or shared(os.cpu_count() or 1))]
     return subprocess.Popen(command, cwd=root, env=environment).wait()
+
+
+def _paths(root: Path) -> dict[str, str]:
+    """Return the environment in which tests import the project and the generator."""
+    given = os.environ.get("PYTHONPATH", "")
+    paths = os.pathsep.join(filter(None, (str(root), str(GENERATOR), given)))
+    return {**os.environ, "PYTHONPATH": paths}
 
 
 def shared(cores: int) -> list[str]:

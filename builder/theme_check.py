@@ -5,9 +5,8 @@ A page asks no other host for anything, so a style sheet names only fonts of the
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
-from builder.folders import files
+from builder.folders import Folders, files
 from builder.problem import Problem
 from builder.reading import text_of
 
@@ -22,24 +21,24 @@ _PIECES = re.compile(
 _CLOSES = {"}": "{", ")": "("}
 
 
-def problems(root: Path, theme: Path, check_modules: CheckModules) -> list[Problem]:
+def problems(folders: Folders, check_modules: CheckModules) -> list[Problem]:
     """Return what is wrong in the styles and the scripts of the theme.
 
     Args:
-        root: the project's folder.
-        theme: the folder of the theme.
+        folders: of the project.
         check_modules: name -> text of all modules in, their faults out.
     """
+    theme = folders.theme
     fonts = {path.name for path in files(theme / "fonts")}
     found: list[Problem] = []
     for path in files(theme / "styles", "*.css"):
-        source = path.relative_to(root).as_posix()
+        source = folders.named(path)
         text, unread = text_of(path, source)
         found += unread
         found += [Problem(source, line, message) for line, message in wrong_style(text, fonts)]
     modules: dict[str, str] = {}
     for path in files(theme / "runtime", "*.js"):
-        source = path.relative_to(root).as_posix()
+        source = folders.named(path)
         modules[source], unread = text_of(path, source)
         found += unread
     return found + [Problem(*fault) for fault in check_modules(modules)]

@@ -1,10 +1,11 @@
-"""A calculator is declared once: NAME.py or NAME/calculator.py in a room of `engine/calculators`.
+"""A calculator is declared once: NAME.py or NAME/calculator.py in a room of `calculators`.
 
-The module holds `TITLE`, `QUESTION`, a frozen dataclass `Inputs` whose annotations carry a
-`Number`, `Choice`, `Switch`, `Order` or `Text`, `solve(inputs) -> Result`, a frozen record of the
-numbers to show, and `views(inputs, result)`, which tells them and computes nothing. Optional:
-`PRESETS` (name -> changed inputs), `EQUATIONS` (every equation its receipts can show), `FORMERLY`
-(name that an input once had -> its name today, "" if there is no such input any more).
+That package lies in the project's own (`engine.basis.home`). The module holds `TITLE`, `QUESTION`,
+a frozen dataclass `Inputs` whose annotations carry a `Number`, `Choice`, `Switch`, `Order` or
+`Text`, `solve(inputs) -> Result`, a frozen record of the numbers to show, and
+`views(inputs, result)`, which tells them and computes nothing. Optional: `PRESETS` (name -> changed
+inputs), `EQUATIONS` (every equation its receipts can show), `FORMERLY` (name that an input once had
+-> its name today, "" if there is no such input any more).
 """
 
 import importlib
@@ -13,14 +14,14 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, get_type_hints
 
-from engine.basis import discover
+from engine.basis import discover, home
 from engine.basis.equation import Equation
 from engine.basis.inputs import Field, InputError, Scalar, Text
 from engine.basis.text import plain
 from engine.basis.told import Views
 from engine.basis.views import Value, View
 
-PACKAGE, LEAF = "engine.calculators", "calculator"
+LEAF = "calculator"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class Lazy:
 
 def names() -> tuple[str, ...]:
     """Return the names of all calculators, sorted."""
-    return tuple(discover.tree(PACKAGE, LEAF))
+    return tuple(discover.tree(home.CALCULATORS, LEAF))
 
 
 def module_of(name: str) -> str:
@@ -97,9 +98,9 @@ def module_of(name: str) -> str:
     Raises:
         LookupError: there is no such calculator.
     """
-    if name not in discover.tree(PACKAGE, LEAF):
-        raise discover.unknown(PACKAGE, name, names())
-    return discover.tree(PACKAGE, LEAF)[name]
+    if name not in discover.tree(home.CALCULATORS, LEAF):
+        raise discover.unknown(home.CALCULATORS, name, names())
+    return discover.tree(home.CALCULATORS, LEAF)[name]
 
 
 @cache

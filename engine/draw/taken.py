@@ -4,6 +4,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
+from engine.basis import home
 from engine.basis.inputs import Field, Scalar, Text
 from engine.basis.text import Display, plain, show, words
 from engine.basis.views import Badge, Value, View
@@ -35,7 +36,7 @@ def _terminal(calculator: Calculator, values: Values, views: Views, display: Dis
         *(["--binary"] if display.binary else []),
         *(["--both-ways"] if display.both_ways else []),
     ]
-    return shlex.join(["python", "-m", "engine", calculator.name, *given, *flags])
+    return shlex.join(["python", "-m", home.package(), calculator.name, *given, *flags])
 
 
 def _python(calculator: Calculator, values: Values, views: Views, display: Display) -> str:

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 import engine.basis.discover
+import engine.basis.home
 import engine.calculator
 from builder import memo, pipeline
 from builder.bundle import Runtime
+from builder.enter import enter
 from builder.folders import Folders
 from builder.project import Project
 from builder.services import Services
@@ -108,7 +110,7 @@ def tiny(name: str, folder: Path) -> Iterator[Site]:
     for macro in ("calculator.html", "blocks.html", "moved.html"):
         shutil.copy(ROOT / "theme" / "templates" / macro, root / "theme" / "templates" / macro)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine.calculator, "PACKAGE", "tiny_calculators")
+        patch.setattr(engine.basis.home, "CALCULATORS", "tiny_calculators")
         patch.syspath_prepend(root)
         forget_calculators()
         yield Site(root)
@@ -122,6 +124,14 @@ def forget_calculators() -> None:
     engine.basis.discover.names.cache_clear()
     engine.basis.discover.tree.cache_clear()
     engine.calculator.load.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def at_home() -> Iterator[None]:
+    """Whatever project a test has entered, the next one is at home again."""
+    yield
+    if engine.basis.home.package() != "engine":
+        enter(ROOT)
 
 
 @pytest.fixture

@@ -162,3 +162,25 @@ def test_a_changed_project_is_something_new(noted):
     places, site = noted
     begun(places.root)
     assert not is_current(places, site)
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_a_project_is_named_before_or_after_the_verb(monkeypatch, tmp_path, where):
+    begun(tmp_path)
+    seen = []
+    built = Built(output={"index.html": b"x", ".nojekyll": b""}, problems=())
+    monkeypatch.setattr(commands, "once", lambda places, options: seen.append(places) or built)
+    named = ["--project", str(tmp_path)]
+    assert commands.main([*named, "build"] if where == "before" else ["build", *named]) == 0
+    assert (seen[0].root, (tmp_path / "site" / "index.html").is_file()) == (tmp_path, True)
+
+
+def test_the_tests_of_a_project_find_it_and_the_generator(tmp_path):
+    begun(tmp_path)
+    (tmp_path / "lines" / "__init__.py").touch()
+    (tmp_path / "lines" / "wait.py").write_text("WAIT = 3\n")
+    (tmp_path / "test_wait.py").write_text(
+        "from engine.basis.units import HOUR\nfrom lines.wait import WAIT\n\n\n"
+        "def test_wait():\n    assert WAIT < HOUR\n"
+    )
+    assert commands.main(["test", "--project", str(tmp_path), "-q", "-p", "no:cacheprovider"]) == 0

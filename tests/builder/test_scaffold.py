@@ -1,11 +1,14 @@
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from builder import scaffold
+from builder import memo, new_project, pipeline, scaffold
+from builder.enter import enter
+from tests.builder.conftest import SERVICES, silent
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,9 +26,11 @@ def with_rooms(live):
 def scaffolded(live, name):
     """Make a calculator where the tiny site keeps its own."""
     with_rooms(live)
-    paths = scaffold.make(live.root, "calculator", f"{ROOM}/{name}")
+    paths = scaffold.make(live.root, "calculator", f"{ROOM}/{name}", "engine")
     moved = live.root / "tiny_calculators" / f"{name}.py"
     paths[0].rename(moved)
+    test = paths[1].read_text()
+    paths[1].write_text(test.replace(f"engine.calculators.{ROOM}", "tiny_calculators"))
     return [moved, *paths[1:]]
 
 
@@ -57,47 +62,47 @@ def test_the_files_of_a_new_calculator_are_well_formed(live):
 
 
 def test_a_new_guide_is_a_draft_that_builds(live):
-    scaffold.make(live.root, "guide", "all-to-all")
+    scaffold.make(live.root, "guide", "all-to-all", "engine")
     built = live.build(drafts=True)
     assert (built.problems, "guides/all-to-all/index.html" in built.output) == ((), True)
 
 
 def test_a_taken_name_is_refused(live):
     with pytest.raises(ValueError, match=r"'first' is taken: content/guides/first\.md exists"):
-        scaffold.make(live.root, "guide", "first")
+        scaffold.make(live.root, "guide", "first", "engine")
 
 
 def test_a_name_that_python_cannot_import_is_refused(live):
     with pytest.raises(ValueError, match="'all-to-all' cannot name a calculator"):
-        scaffold.make(live.root, "calculator", "moving_bytes/all-to-all")
+        scaffold.make(live.root, "calculator", "moving_bytes/all-to-all", "engine")
 
 
 def test_a_calculator_without_a_room_is_told_which_there_are(live):
     with_rooms(live)
     message = "stands in a room; write ROOM/all_to_all, ROOM one of moving_bytes"
     with pytest.raises(ValueError, match=message):
-        scaffold.make(live.root, "calculator", "all_to_all")
+        scaffold.make(live.root, "calculator", "all_to_all", "engine")
 
 
 def test_an_unknown_room_is_refused(live):
     with_rooms(live)
     with pytest.raises(ValueError, match="there is no room 'nowhere'"):
-        scaffold.make(live.root, "calculator", "nowhere/all_to_all")
+        scaffold.make(live.root, "calculator", "nowhere/all_to_all", "engine")
 
 
 def test_a_calculator_may_not_take_the_address_of_a_guide(live):
     with_rooms(live)
-    scaffold.make(live.root, "guide", "checkpoint-interval")
+    scaffold.make(live.root, "guide", "checkpoint-interval", "engine")
     message = r"'checkpoint_interval' is taken: content/guides/checkpoint-interval\.md exists"
     with pytest.raises(ValueError, match=message):
-        scaffold.make(live.root, "calculator", f"{ROOM}/checkpoint_interval")
+        scaffold.make(live.root, "calculator", f"{ROOM}/checkpoint_interval", "engine")
 
 
 def test_a_guide_may_not_take_the_address_of_a_calculator(live):
     with_rooms(live)
-    scaffold.make(live.root, "calculator", f"{ROOM}/checkpoint_interval")
+    scaffold.make(live.root, "calculator", f"{ROOM}/checkpoint_interval", "engine")
     with pytest.raises(ValueError, match=r"taken: content/tools/checkpoint-interval\.md exists"):
-        scaffold.make(live.root, "guide", "checkpoint-interval")
+        scaffold.make(live.root, "guide", "checkpoint-interval", "engine")
 
 
 def test_a_calculator_may_not_take_the_name_of_one_in_another_room(live):
@@ -107,9 +112,64 @@ def test_a_calculator_may_not_take_the_name_of_one_in_another_room(live):
     for path in (other.parent / "__init__.py", other / "calculator.py"):
         path.touch()
     with pytest.raises(ValueError, match="taken: engine/calculators/one_gpu/all_to_all exists"):
-        scaffold.make(live.root, "calculator", f"{ROOM}/all_to_all")
+        scaffold.make(live.root, "calculator", f"{ROOM}/all_to_all", "engine")
 
 
 def test_a_name_with_capitals_cannot_name_a_guide(live):
     with pytest.raises(ValueError, match="'AllToAll' cannot name a guide"):
-        scaffold.make(live.root, "guide", "AllToAll")
+        scaffold.make(live.root, "guide", "AllToAll", "engine")
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """A new project that was entered."""
+    root = tmp_path / "cash-flow"
+    made = new_project.make(root)
+    assert all(path.is_file() for path in made)
+    return enter(root)
+
+
+def built(places):
+    return pipeline.build(places, pipeline.Options(), SERVICES, memo.Memo(), silent)
+
+
+def test_a_new_project_builds(begun):
+    done = built(begun)
+    assert done.problems == ()
+    assert "<title>A first guide · Cash flow</title>" in page(done, "guides/first-guide/")
+    assert 'data-of="transfer" data-output="over_sizes"' in page(done, "tools/transfer/")
+
+
+def page(done, url):
+    return done.output[f"{url}index.html"].decode()
+
+
+def test_a_new_project_grows(begun):
+    for kind, name in (("guide", "second"), ("calculator", "examples/second_transfer")):
+        scaffold.make(begun.root, kind, name, begun.project.engine)
+    again = enter(begun.root)
+    done = built(again)
+    assert done.problems == ()
+    assert 'data-calculator="second_transfer"' in page(done, "tools/second-transfer/")
+
+
+def test_the_test_and_the_terminal_of_a_new_project_work(begun):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for words in (["pytest", "-q", "-p", "no:cacheprovider"], ["cash_flow", "transfer"]):
+        command = [sys.executable, "-m", *words]
+        done = subprocess.run(
+            command, cwd=begun.root, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "1 passed" in done.stdout or "time  2.00 ms" in done.stdout
+
+
+def test_a_new_project_needs_an_empty_folder(tmp_path):
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(ValueError, match="is not empty; name a new or an empty folder"):
+        new_project.make(tmp_path)
+
+
+def test_the_package_of_a_new_project_is_one_that_can_be_imported():
+    names = {name: new_project.package_of(name) for name in ("Cash-Flow", "json", "3d", "engine")}
+    assert list(names.values()) == ["cash_flow", "json_engine", "site_3d", "engine_engine"]

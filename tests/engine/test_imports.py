@@ -24,6 +24,7 @@ LAYERS = (
     {"calculators", "plan_run"},
     {"budget"},
     {"answer"},
+    {"terminal"},
     {"__main__"},
 )
 LAYER = {name: height for height, names in enumerate(LAYERS) for name in names}

@@ -62,8 +62,8 @@ def known() -> Iterator[None]:
     solved.cache_clear()
     with (
         patch("engine.answer.load", lambda _: SUM),
-        patch("engine.__main__.load", lambda _: SUM),
-        patch("engine.__main__.names", lambda: ("sum_of_lines",)),
+        patch("engine.terminal.load", lambda _: SUM),
+        patch("engine.terminal.names", lambda: ("sum_of_lines",)),
     ):
         yield
     solved.cache_clear()

@@ -1,0 +1,1 @@
+"""Lines at counters: formulas, a simulator and calculators."""

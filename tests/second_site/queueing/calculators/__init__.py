@@ -1,0 +1,1 @@
+"""The calculators, in rooms."""

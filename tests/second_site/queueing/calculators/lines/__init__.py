@@ -1,0 +1,1 @@
+"""Calculators about lines."""

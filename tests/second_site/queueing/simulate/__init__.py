@@ -1,0 +1,1 @@
+"""Lines, customer by customer."""
