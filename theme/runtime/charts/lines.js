@@ -38,8 +38,9 @@ export function lines(view) {
   const yAxis = yAxisOf(view.y, frame.left), { marks, texts } = xAxis(view.x, frame);
   const straight = rules.map(([r, at]) => line(ruleEnds(r, at), r.color, "rule"));
   const drops = view.handle ? spots.slice(0, 1) : [];
-  // A line through the handle at a drop's foot, which no text may hide behind.
-  const handles = drops.map(([, x]) => [[x - 12 / TYPICAL, H - 4], [x + 12 / TYPICAL, H - 4]]);
+  // Lines through the handle at a drop's foot and over it: no text may hide behind it or touch it.
+  const handles = drops.flatMap(([, x]) =>
+    [4, 10].map((up) => [[x - 12 / TYPICAL, H - up], [x + 12 / TYPICAL, H - up]]));
   const rings = spots.map(([, x, y]) => [x, y]);
   const obstacles = [...pieces.flat(), ...straight.map((one) => one.points), ...handles];
   return {

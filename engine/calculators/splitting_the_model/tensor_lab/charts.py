@@ -108,7 +108,7 @@ def tiles(result: Result) -> Lines:
         y=Axis(label="activations", quantity=BYTES, low=0.0, high=1.05 * whole[0]),
         series=(
             Series(key="whole", label="tensor parallel", x=xs, y=whole, color="buffers"),
-            Series(key="split", label="with sequence parallel", x=xs, y=split, color="activations"),
+            Series(key="split", label="with SP", x=xs, y=split, color="activations"),
         ),
         points=(
             Point(
@@ -128,6 +128,6 @@ def tiles(result: Result) -> Lines:
             ),
         ),
         handle="tensor_parallel",
-        caption="One micro-batch. Without sequence parallelism no number of ranks gets below the "
-        "inputs and outputs of the norms.",
+        caption="One micro-batch. Without sequence parallelism (SP), no number of ranks gets below "
+        "the inputs and outputs of the norms.",
     )
