@@ -27,7 +27,7 @@ _SOURCES = ("bertsekas1992", "hockney1994")
 # Line -> algorithm, whose port is slow, name, color. The root of a star is GPU 0.
 _SHOWN = {
     "ring": ("ring", SLOW_GPU, "ring", "communication"),
-    "tree": ("tree", SLOW_GPU, "double binary tree", "tensor"),
+    "tree": ("tree", SLOW_GPU, "double tree", "tensor"),
     "star": ("star", SLOW_GPU, "star, not its root", "expert"),
     "root": ("star", 0, "star, its root", "pipeline"),
 }

@@ -130,7 +130,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             ),
             Series(
                 key="plain",
-                label="one product of all rows",
+                label="dense",
                 x=numbers,
                 y=result.plain_curve,
                 color="compute",
@@ -142,7 +142,8 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         ),
         handle="tokens",
         caption=tell.say(
-            "{num_local} experts: their weights are read from memory however few tokens come."
+            "{num_local} experts: their weights are read from memory however few tokens come. "
+            "Dense: one product with all rows."
         ),
     )
 

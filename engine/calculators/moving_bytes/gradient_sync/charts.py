@@ -159,7 +159,7 @@ def efficiency_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     blocking = tuple(efficiency(step.compute, result.all_reduce_time) for step in steps)
     curves = (
         ("set", "as set", "compute", tuple(step.efficiency for step in steps)),
-        ("ideal", "ideal overlap", "ink", tuple(step.ideal_efficiency for step in steps)),
+        ("ideal", "ideal", "ink", tuple(step.ideal_efficiency for step in steps)),
         ("blocking", "no overlap", "communication", blocking),
     )
     return Lines(
