@@ -2,8 +2,8 @@
 
 `published`: products (Microsoft Azure) and streaming (BabelStream) on an A100, and the nccl-tests
 of 8 A100 (Bekman), put in the form that the script prints. `made-up`: times that the engine's own
-formulas give for known constants, with a few percent of scatter. `cpu`: what the script printed on
-two processes of one CPU with gloo, as it is.
+formulas give for known constants, with a few percent of scatter. `h100` and `cpu`: what the script
+printed on one H100, and on two processes of one CPU with gloo, as it is.
 """
 
 import json
@@ -69,11 +69,34 @@ _CPU = (
     '002211], ["all_reduce", 1048576, 2, 1, 0.003729], ["all_gather", 1048576, 2, 1, '
     '0.001928], ["reduce_scatter", 1048576, 2, 1, 0.003062]]}'
 )
+# What the script printed on one H100 SXM (PyTorch 2.11, CUDA 13.0, driver 580.159.04), 2026-11-23.
+_H100 = (
+    '{"format": "wallclock-calibration", "version": 1, "torch": "2.11.0+cu130", "device":'
+    ' "NVIDIA H100 80GB HBM3", "backend": "nccl", "ranks": 1, "nodes": 1, "products": [["'
+    'bf16", 8192, 8192, 8192, 0.001528], ["fp8", 8192, 8192, 8192, 0.0008457], ["bf16", 4'
+    '096, 4096, 4096, 0.0001955], ["fp8", 4096, 4096, 4096, 0.0001205], ["bf16", 2048, 20'
+    '48, 2048, 2.871e-05], ["fp8", 2048, 2048, 2048, 1.73e-05], ["bf16", 1024, 1024, 1024'
+    ', 1.374e-05], ["fp8", 1024, 1024, 1024, 1.957e-05], ["bf16", 8192, 28672, 4096, 0.00'
+    '2693], ["fp8", 8192, 28672, 4096, 0.001528], ["bf16", 4096, 14336, 4096, 0.0007475],'
+    ' ["fp8", 4096, 14336, 4096, 0.0004147], ["bf16", 4096, 4096, 14336, 0.0006617], ["fp'
+    '8", 4096, 4096, 14336, 0.0004003], ["bf16", 8192, 1024, 8192, 0.0002088], ["fp8", 81'
+    '92, 1024, 8192, 0.0001186], ["bf16", 2048, 10240, 8192, 0.0004894], ["fp8", 2048, 10'
+    '240, 8192, 0.0002723], ["bf16", 16384, 4096, 1024, 0.0002253], ["fp8", 16384, 4096, '
+    '1024, 0.0001378], ["bf16", 4096, 4096, 512, 3.634e-05], ["fp8", 4096, 4096, 512, 2.6'
+    '25e-05], ["bf16", 16384, 8192, 2048, 0.0008266], ["fp8", 16384, 8192, 2048, 0.000479'
+    '6]], "attention": [["flash", 4, 32, 2048, 128, 0.0005091, 0.001619], ["flash", 2, 32'
+    ', 4096, 128, 0.0009136, 0.002734], ["flash", 1, 32, 8192, 128, 0.001754, 0.004868], '
+    '["cudnn", 4, 32, 2048, 128, 0.0002856, 0.0009081], ["cudnn", 2, 32, 4096, 128, 0.000'
+    '5253, 0.001548], ["cudnn", 1, 32, 8192, 128, 0.0009878, 0.002802]], "copies": [[1342'
+    "17728, 4.778e-05], [268435456, 9.162e-05], [536870912, 0.0001803], [1073741824, 0.00"
+    '03596], [2147483648, 0.0007136]], "collectives": []}'
+)
 SAMPLES: Mapping[str, Sample] = {
     "made-up": Sample(title="16 H100 (made up)", text=made_up()),
     "published": Sample(title="8 A100, published tables", text=_published()),
     "log": Sample(
         title="nccl-tests and a log (made up)", text=TABLES["h100"].text + LOGS["megatron"].text
     ),
+    "h100": Sample(title="one H100, as measured", text=_H100 + "\n"),
     "cpu": Sample(title="two processes on a CPU, as measured", text=_CPU + "\n"),
 }

@@ -17,6 +17,7 @@ AS_SAID = "text"
 # Where neither the text nor the reader names machines, the job is predicted on these.
 ASSUMED = "dgx-h100"
 PRESETS: dict[str, dict[str, Any]] = {
+    "One H100, as measured": {"measured": SAMPLES["h100"].text},
     "8 A100, published": {"measured": SAMPLES["published"].text},
     "nccl-tests and a log: Llama 3 70B on 64 H100": {
         **short_job.LLAMA_70B,

@@ -82,6 +82,20 @@ def test_the_sample_is_fitted_and_its_step_is_that_of_its_constants():
     assert result.width < 1
 
 
+def test_one_h100_gives_what_training_runs_gave():
+    """Nothing of the catalog was fitted to this GPU; one GPU has no links to measure."""
+    result, _ = solved(measured=sample("h100"))
+    fitted = {name: one.value for name, one in result.own.measured}
+    assert result.machine == "dgx-h100"
+    assert set(fitted) == set(NAMES) - {"scale_up", "network"}
+    for name, value in fitted.items():
+        within = 0.2 if name == "fill" else 0.1
+        assert value == pytest.approx(
+            getattr(achieved(ACCELERATORS["H100-SXM"]), name), rel=within
+        ), name
+    assert abs(result.step_time / result.ours - 1) < 0.04
+
+
 def test_machines_that_nothing_names_are_not_guessed():
     result, views = solved(measured=sample("cpu"))
     assert (result.machine, result.own) == ("", None)
