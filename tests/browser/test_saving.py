@@ -9,6 +9,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page
 
+from tests.browser.conftest import LAB
+from tests.browser.reading import live
+
 pytestmark = pytest.mark.browser
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -53,6 +56,22 @@ def test_a_scene_is_saved_as_a_picture_in_the_light_colors(visit):
     image = Image.open(io.BytesIO(saved(page, figure, "png"))).convert("RGB")
     assert image.getpixel((1, 1)) == (0xFD, 0xFC, 0xF9)
     assert len(image.getcolors(1 << 24) or ()) > 20
+
+
+@pytest.mark.parametrize("kind", ["scene", "chart"])
+def test_a_figure_is_saved_with_its_title_its_page_and_a_link_to_its_state(visit, kind):
+    page = visit(f"{LAB}?gradient_sync.world_size=16")
+    live(page)
+    chosen = "figure[data-kind=scene]" if kind == "scene" else "figure[data-output=algorithms]"
+    figure = page.locator(chosen).first
+    root = ElementTree.fromstring(saved(page, figure, "svg"))
+    words = [one.text for one in root.iter(f"{SVG}text")]
+    assert figure.locator("figcaption > strong, .view-title").first.text_content() in words
+    assert page.title() in words
+    assert page.url.partition("?")[0] in words
+    link = root.find(f".//{SVG}a").attrib["href"]
+    assert "gradient_sync.world_size=16" in link
+    assert "made=20" in link
 
 
 def test_a_scene_is_saved_as_it_stands(visit):

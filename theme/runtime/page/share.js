@@ -23,7 +23,7 @@ export function share(button, find, permalink) {
   else if ("citePage" in dataset) copy(button, `${dataset.citePage} ${permalink()}`);
   else if ("copyCode" in dataset) copy(button, codeOf(button));
   else if ("report" in dataset) report(button, linkOf(button, permalink));
-  else if (dataset.download) save(button, find);
+  else if (dataset.download) save(button, find, linkOf(button, permalink));
 }
 
 /** A number that is not live names its own state; all others share the page's. */
@@ -87,14 +87,14 @@ const FILES = {
   trace: ["trace.json", "application/json"],
 };
 
-/** @param {HTMLElement} button */
-async function save(button, find) {
+/** @param {HTMLElement} button @param {string} link to the state that is shown */
+async function save(button, find, link) {
   const figure = /** @type {HTMLElement} */ (button.closest("[data-output]"));
   const { of, output = "" } = figure.dataset, kind = button.dataset.download ?? "";
   const [ending, type] = FILES[kind], file = `${of}-${output}.${ending}`;
   try {
     const drawn = kind === "svg" || kind === "png";
-    const text = await (drawn ? pictureOf(figure) : find(of)?.extra(kind, output));
+    const text = await (drawn ? pictureOf(figure, link) : find(of)?.extra(kind, output));
     if (!text) throw new Error(output);
     if (kind === "png") await savePicture(file, text);
     else saveText(file, text, type);
@@ -103,9 +103,11 @@ async function save(button, find) {
   }
 }
 
-/** The figure as an SVG document, as it stands. @param {HTMLElement} figure */
-async function pictureOf(figure) {
+/** The figure as an SVG document, as it stands. @param {HTMLElement} figure @param {string} link */
+async function pictureOf(figure, link) {
+  const title = figure.querySelector("figcaption > strong, .view-title")?.textContent?.trim() ?? "";
+  const about = { title, source: document.title, link };
   const drawing = /** @type {SVGSVGElement | null} */ (figure.querySelector("[data-stage] > svg"));
-  if (drawing) return sceneFile(drawing);
-  return chartFile(await viewOf(figure), figure.querySelector(".chart-svg")?.getAttribute("aria-label") ?? "");
+  if (drawing) return sceneFile(drawing, about);
+  return chartFile(await viewOf(figure), figure.querySelector(".chart-svg")?.getAttribute("aria-label") ?? "", about);
 }
