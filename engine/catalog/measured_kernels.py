@@ -16,7 +16,7 @@ class MeasuredProduct:
         columns: n.
         inner: k.
         rate: as measured.
-        source: key of the bibliography.
+        source: key of the bibliography; empty: timed for this catalog.
     """
 
     gpu: str
@@ -95,6 +95,29 @@ MEASURED: tuple[MeasuredProduct, ...] = tuple(
         source=source,
     )
     for gpu, precision, rows, columns, inner, rate, source in _ROWS
+)
+
+# Square products on one H100 SXM, timed for this catalog: medians of seven repeats on random
+# numbers, each product alone (`tests/validation/device/products.py`; PyTorch 2.11, CUDA 13.0).
+OWN_DATE = "2026-11-23"
+_OWN: tuple[tuple[str, Count, float], ...] = (
+    ("bf16", 1_024, 6.3258e-06),
+    ("bf16", 2_048, 2.6804e-05),
+    ("bf16", 4_096, 1.968e-04),
+    ("bf16", 8_192, 1.5911e-03),
+    ("bf16", 16_384, 1.2198e-02),
+)
+OWN_SQUARES: tuple[MeasuredProduct, ...] = tuple(
+    MeasuredProduct(
+        gpu="H100-SXM",
+        precision=precision,
+        rows=side,
+        columns=side,
+        inner=side,
+        rate=2 * side**3 / time,
+        source="",
+    )
+    for precision, side, time in _OWN
 )
 
 # BabelStream's triad in double precision: two operations for every 24 bytes (Azure's guide).
