@@ -83,6 +83,7 @@ class Live:
         sources: output -> keys of the bibliography that its receipt or its cells can name,
             whatever is chosen.
         job: the inputs that a job from another page can fill.
+        searches: it answers in slices, with a word on how far it is.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Live:
     equations: tuple[Equation, ...]
     sources: Mapping[str, tuple[str, ...]]
     job: tuple[str, ...]
+    searches: bool
 
 
 def source(name: str) -> str:
@@ -158,6 +160,7 @@ def read_alone(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
         equations=calculator.equations,
         sources={},
         job=taker(takes)(name, calculator.fields),
+        searches=calculator.search is not None,
     )
     return live, [Problem(source(name), 1, message) for message in _wrong(live)]
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from engine import estimate, import_run, plan_run, read_trace, terminal
+from engine import estimate, import_run, plan_run, read_trace, sweep_run, terminal
 from engine.terminal import Verb
 
 
@@ -31,6 +31,7 @@ def _trace(arguments: Sequence[str]) -> int:
 VERBS = {
     "estimate": Verb(estimate.main, "RUN.json"),
     "plan": Verb(plan_run.main, "REQUEST.json [--json] [--every] [--workers N]"),
+    "sweep": Verb(sweep_run.main, "GRID.toml [--out STEM] [--workers N | --scheduler ADDRESS]"),
     "import": Verb(import_run.main, "FILE ... [--model NAME] [--node NAME] [--gpus N] [--quiet]"),
     "trace": Verb(_trace, "FILE ... [name=value ...] [--json]"),
 }

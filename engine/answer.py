@@ -17,7 +17,9 @@ Request: {"calculator": name,
            compare several states as `engine.draw.compare` takes them
 Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", "error"}},
   "problems": [text], "query": [[key, text]], "outputs": {name: view} or null, "extra": {...},
-  "later": [output]         where something was left}
+  "later": [output]         where something was left
+  "progress": {"share": 0..1, "text"}   of a search that goes on: the same request again goes on
+                            with it, until there are outputs}
 """
 
 import json
@@ -26,9 +28,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 from engine.basis.inputs import Choice, Field, InputError, Number, Order, Scalar, Switch, Text
-from engine.basis.text import Display, plain
+from engine.basis.slices import Progress, Running
+from engine.basis.text import Display, plain, words
 from engine.basis.views import View
-from engine.budget import Budget, Clock, Told, told
+from engine.budget import SLICE, Budget, Clock, Told, told
 from engine.calculator import Calculator, Lazy, changed, field_of, load, make
 from engine.draw.wire import view_json
 
@@ -63,9 +66,16 @@ def reply(request: Mapping[str, Any], clock: Clock | None = None) -> dict[str, A
         "problems": problems,
         "query": [[f"{calculator.name}.{k}", v] for k, v in changed(calculator, values).items()],
         "outputs": None if stop else seen.outputs,
-        "extra": _extra(calculator, seen.views, values, display, want),
+        "extra": _extra(calculator, seen.views, values, display, want) if not seen.progress else {},
     }
-    return {**found, "later": seen.later} if seen.later else found
+    later = {"later": seen.later} if seen.later else {}
+    return (
+        found | later | ({"progress": _progress(seen.progress, display)} if seen.progress else {})
+    )
+
+
+def _progress(found: Progress, display: Display) -> dict[str, Any]:
+    return {"share": round(found.share, 4), "text": words(found.text, display)}
 
 
 def _told(
@@ -79,11 +89,14 @@ def _told(
     only, want = request.get("only"), request.get("want", {})
     asked = {name for names in want.values() for name in names}
     write = partial(view_json, display=display)
-    lazy = solved(calculator.name, make(calculator, values))
+    timed = clock is not None and "within" in request
+    lazy = _solved(calculator, values, clock if timed else None)
+    chosen = None if only is None else {*only, *asked}
+    if isinstance(lazy, Progress):
+        return Told(later=sorted(chosen or ()), progress=lazy)
     if "copy" in want:
         return told(lazy, None, write)
-    chosen = None if only is None else {*only, *asked}
-    if clock is None or "within" not in request:
+    if clock is None or not timed:
         return told(lazy, chosen, write)
     budget = Budget(
         clock=clock,
@@ -94,10 +107,34 @@ def _told(
     return told(lazy, chosen, write, budget, needed=asked)
 
 
-@lru_cache(maxsize=8)
+def _solved(
+    calculator: Calculator, values: Mapping[str, Scalar], clock: Clock | None
+) -> Lazy | Progress:
+    """Return the views of these inputs; with a clock, how far their search is after a slice."""
+    running = solving(calculator.name, make(calculator, values))
+    began = clock() if clock else 0.0
+    try:
+        lazy = running.until(lambda: clock is not None and clock() - began > SLICE)
+    except Exception:
+        solving.cache_clear()  # what has failed once begins anew
+        raise
+    if lazy is None:
+        assert running.progress is not None
+        return running.progress
+    return lazy
+
+
 def solved(name: str, inputs: Hashable) -> Lazy:
+    """Return the views of these inputs, solved to the end."""
+    lazy = solving(name, inputs).until(lambda: False)
+    assert lazy is not None
+    return lazy
+
+
+@lru_cache(maxsize=8)
+def solving(name: str, inputs: Hashable) -> Running[Lazy]:
     """Return the views of these inputs, solved once: a receipt opened later computes nothing."""
-    return load(name).lazy(inputs)
+    return Running(load(name).slices(inputs))
 
 
 def read_inputs(

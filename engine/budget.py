@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from engine.basis.slices import Progress
 from engine.basis.units import Count, Seconds
 from engine.basis.views import View
 from engine.calculator import Lazy
@@ -17,6 +19,8 @@ _costs: dict[tuple[str, str], Seconds] = {}
 _TRIFLE: Seconds = 0.002
 # So many times the budget a reply may take if one view alone is the reason.
 _ONE_VIEW: Count = 4
+# How long a search goes on before the reader is heard again.
+SLICE: Seconds = 0.12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,10 @@ class Budget:
         """Remember what a view took; a view that was kept must not pass for a quick one."""
         _costs[self.calculator, view] = max(taken, self.cost(view) / 2)
 
+    def sliced(self, since: Seconds) -> bool:
+        """Return whether a slice of work is over that began then."""
+        return self.clock() - since > SLICE
+
     def allows(self, view: str, spent: Seconds, *, first: bool) -> bool:
         """Return whether a view can be made now; `first`, if only trifles came before it."""
         if first:
@@ -52,11 +60,15 @@ class Budget:
 
 @dataclass(slots=True, kw_only=True)
 class Told:
-    """The views that were made, as they are and as they are sent, and the names of the others."""
+    """The views that were made, as they are and as they are sent, and the names of the others.
+
+    Before there are any, how far the search for them is.
+    """
 
     views: dict[str, View] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
     later: list[str] = field(default_factory=list)
+    progress: Progress | None = None
 
 
 def told(
@@ -92,6 +104,9 @@ def told(
                 found.later.append(name)
                 continue
             first = False
+            if not lazy.reach(name, partial(budget.sliced, began + spent)):
+                found.later.append(name)
+                continue
         found.views |= lazy.made({name})
         found.outputs[name] = write(found.views[name])
         budget.paid(name, budget.clock() - began - spent)

@@ -4,12 +4,13 @@ That package lies in the project's own (`engine.basis.home`). The module holds `
 a frozen dataclass `Inputs` whose annotations carry a `Number`, `Choice`, `Switch`, `Order` or
 `Text`, `solve(inputs) -> Result`, a frozen record of the numbers to show, and
 `views(inputs, result)`, which tells them and computes nothing. Optional: `PRESETS` (name -> changed
-inputs), `EQUATIONS` (every equation its receipts can show), `FORMERLY` (name that an input once had
--> its name today, "" if there is no such input any more).
+inputs), `EQUATIONS` (every equation its receipts can show), `search(inputs)` (what `solve` does, in
+slices, where it takes long), `SMALL` (inputs at which a search is short), `FORMERLY` (name that an
+input once had -> its name today, "" if there is no such input any more).
 """
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, get_type_hints
@@ -17,6 +18,7 @@ from typing import Any, get_type_hints
 from engine.basis import discover, home
 from engine.basis.equation import Equation
 from engine.basis.inputs import Field, InputError, Scalar, Text
+from engine.basis.slices import Running, Slices
 from engine.basis.text import plain
 from engine.basis.told import Views
 from engine.basis.views import Value, View
@@ -44,6 +46,7 @@ class Calculator:
     equations: tuple[Equation, ...]
     formerly: Mapping[str, str] = field(default_factory=dict)
     small: Mapping[str, Scalar] = field(default_factory=dict)
+    search: Callable[[Any], Slices[Any]] | None = None
 
     def compute(self, inputs: Any, only: Iterable[str] | None = None) -> dict[str, View]:  # noqa: ANN401
         """Return the views of its Inputs by name; `only` those named, if given."""
@@ -53,12 +56,19 @@ class Calculator:
         """Return the views of its Inputs, solved but not yet made."""
         return Lazy(self.views(inputs, self.solve(inputs)))
 
+    def slices(self, inputs: Any) -> "Slices[Lazy]":  # noqa: ANN401
+        """Return the same, solved in slices where the calculator is a search."""
+        if not self.search:
+            return self.lazy(inputs)
+        return Lazy(self.views(inputs, (yield from self.search(inputs))))
+
 
 class Lazy:
     """Views of solved inputs, each made when it is first looked at, and then kept."""
 
     def __init__(self, views: Views) -> None:
         self._views = dict(views)
+        self._begun: dict[str, Running[View]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,10 +90,26 @@ class Lazy:
         wanted = self._views if only is None else set(only)
         return {name: self._made(name) for name in self._views if name in wanted}
 
+    def reach(self, name: str, enough: Callable[[], bool]) -> bool:
+        """Return whether a view is made now; one in slices is not, if it was enough before."""
+        if name not in self._begun and callable(view := self._views[name]):
+            made = view()
+            if not isinstance(made, Generator):
+                self._views[name] = made
+                return True
+            self._begun[name] = Running(made)
+        if name in self._begun:
+            found = self._begun[name].until(enough)
+            if found is None:
+                return False
+            self._views[name] = found
+            del self._begun[name]
+        return True
+
     def _made(self, name: str) -> View:
+        self.reach(name, lambda: False)
         view = self._views[name]
-        if callable(view):
-            view = self._views[name] = view()
+        assert not callable(view)
         return view
 
 
@@ -129,6 +155,7 @@ def load(name: str) -> Calculator:
         equations=getattr(module, "EQUATIONS", ()),
         formerly=getattr(module, "FORMERLY", {}),
         small=getattr(module, "SMALL", {}),
+        search=getattr(module, "search", None),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from engine.basis.slices import whole
 from engine.basis.text import show, words
 from engine.basis.units import BYTES, DAY, MONEY, SECONDS
 from engine.form.planner.words import (
@@ -115,7 +116,8 @@ def planned(asked: Asked) -> Answer:
     why = why_not(asked.job, asked.why, best) if asked.why else None
     if best is None:
         return found, None, None, (), why
-    return found, tie(asked.job, best, shapes), limit(best), moves(asked.job, best), why
+    ties = whole(tie(asked.job, best, shapes))
+    return found, ties, limit(best), whole(moves(asked.job, best)), why
 
 
 def document(asked: Asked, answer: Answer) -> dict[str, Any]:
@@ -195,6 +197,7 @@ def _lines(asked: Asked, answer: Answer) -> Iterator[str]:
         yield words(limited(limits))
         yield from (f"  {MOVES[m.key]}: {words(gained(m.gain, m.per_gpu))}" for m in changes)
         yield from ties.spread.beyond
+        yield f"Not searched: micro-batches above {asked.job.largest_micro_batch} sequences."
         yield from _run(asked, found.best[0])
     if why and asked.why:
         yield ""

@@ -13,12 +13,14 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from engine.basis.equation import Equation
 from engine.basis.inputs import Number
+from engine.basis.slices import Slices
 from engine.basis.text import Sentence, Text
 from engine.basis.units import COUNT, RATIO, Quantity, as_given
 from engine.basis.views import Axis, Formula, Published, Receipt, Value, View
 
 Figure = tuple[float, Quantity]
-Views = Mapping[str, View | Callable[[], View]]
+# A view that takes long is made when it is looked at, one that takes very long in slices.
+Views = Mapping[str, View | Callable[[], View | Slices[View]]]
 
 
 @dataclass(frozen=True, slots=True)

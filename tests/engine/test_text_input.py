@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from engine.__main__ import main
-from engine.answer import reply, solved
+from engine.answer import reply, solving
 from engine.basis.inputs import InputError, Sample, Text
 from engine.basis.text import DEFAULT
 from engine.basis.units import COUNT
@@ -59,14 +59,14 @@ SUM = Calculator(
 
 @pytest.fixture(autouse=True)
 def known() -> Iterator[None]:
-    solved.cache_clear()
+    solving.cache_clear()
     with (
         patch("engine.answer.load", lambda _: SUM),
         patch("engine.terminal.load", lambda _: SUM),
         patch("engine.terminal.names", lambda: ("sum_of_lines",)),
     ):
         yield
-    solved.cache_clear()
+    solving.cache_clear()
 
 
 def asked(**request):

@@ -2,41 +2,14 @@
 
 from dataclasses import replace
 
-from engine.run.plan_space import SCHEDULES, Job
 from engine.run.problems import problems
-from engine.run.stage_cut import cut_layers
 from engine.simulate.planner.evaluate import one_candidate
+from engine.simulate.planner.ranked import as_cut, job_of_run
 from engine.simulate.planner.search import in_order, within
 from tests.validation.published import DATA
 from tests.validation.rows import cases
 
 RUNS = cases(DATA)[0]
-
-
-def job_of(run):
-    """The job of a run: what its plan did not choose, with its software and its precision."""
-    training = run.training
-    names = SCHEDULES[training.framework]
-    again = ("none", "selective", "full")
-    return Job(
-        model=run.model,
-        cluster=run.cluster,
-        world_size=run.plan.world_size,
-        training=replace(training, micro_batch_size=1, recompute="none", schedule="1f1b"),
-        frameworks=(training.framework,),
-        precisions=(training.precision,),
-        recomputes=again if training.recompute in again else (*again, training.recompute),
-        schedules=(*names, *({training.schedule} - set(names))),
-    )
-
-
-def as_cut(run):
-    """The run with the cut that its step is computed with, where layers do not divide."""
-    plan, pieces = run.plan, run.plan.pipeline_parallel * run.plan.virtual_pipeline
-    sizes = cut_layers(run.model, pieces)
-    if run.training.framework != "megatron" or plan.stage_layers or len(set(sizes)) == 1:
-        return run
-    return replace(run, plan=replace(plan, stage_layers=sizes))
 
 
 def fitting_runs():
@@ -60,7 +33,7 @@ def test_the_best_is_at_least_as_fast_as_every_published_plan():
     slower = []
     for name, run, one in FITTING:
         job = replace(
-            job_of(run),
+            job_of_run(run),
             tensor_parallel=(run.plan.tensor_parallel,),
             pipeline_parallel=(run.plan.pipeline_parallel,),
             context_parallel=(run.plan.context_parallel,),

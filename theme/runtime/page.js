@@ -10,6 +10,7 @@ import { announce } from "./page/announce.js";
 import { hideWrong, showWrong } from "./page/bad_link.js";
 import { all, partsOf, target, words } from "./page/dom.js";
 import { keepEngine } from "./page/offline.js";
+import { isCanceled, listenToSearches, showSearch } from "./page/searching.js";
 import { whenIdle, whenNear } from "./page/start.js";
 import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
 
@@ -106,7 +107,7 @@ export function createPage(names, address, settings) {
   function catchUp() {
     if (fresh.size) return; // its frame comes back here
     for (const calculator of calculators.values()) {
-      if (isBehind(calculator.name)) calculator.catchUp();
+      if (isBehind(calculator.name) && !isCanceled(calculator.name)) calculator.catchUp();
     }
   }
 
@@ -142,13 +143,17 @@ export function createPage(names, address, settings) {
     }
     showViews(name, reply, reply.query.length === 0 && !settings.anyOn);
     showReceipts(name, reply.extra.receipts ?? {});
-    stale(name, reply.outputs === null);
+    // What the page was built with holds while the same is searched behind it.
+    const searching = reply.progress && (reply.query.length > 0 || calculator.state.canUndo);
+    stale(name, reply.outputs === null || Boolean(searching));
     say(name, reply.problems.join(" "));
     offerActions(calculator);
     showWrong(name, calculator.state.wrong, address.values()[name] ?? {});
     address.put(name, reply.query);
+    showSearch(name, reply, Boolean(searching));
   }
 
+  listenToSearches((name) => calculators.get(name)?.catchUp());
   document.addEventListener("click", (event) => {
     if (target(event, "[data-retry]")) engine.retry();
     if (target(event, "[data-dismiss]")) notice("");

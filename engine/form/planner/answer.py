@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
 
+from engine.basis.slices import Running, Slices
 from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Money, Ratio, Seconds, Share, TokenRate
@@ -14,7 +15,7 @@ from engine.run.plan_space import Job
 from engine.run.run import Run
 from engine.simulate.memory import usable
 from engine.simulate.planner.evaluate import Candidate, Shape, run_of
-from engine.simulate.planner.search import Found, fastest, in_order
+from engine.simulate.planner.search import Found, pricing, searching
 from engine.simulate.planner.why import Reason, why_not
 from engine.simulate.step_range import step_range
 
@@ -97,18 +98,22 @@ class Answer:
 
 
 @lru_cache(maxsize=8)
-def _searched(inputs: Inputs) -> tuple[list[Shape], Found]:
-    """Return the shapes of a job and its fastest plans, once for all plans of the reader's."""
-    job = job_of(inputs)
-    shapes = in_order(job)
-    return shapes, fastest(job, _COUNT, shapes)
+def _searched(inputs: Inputs) -> Running[tuple[list[Shape], Found]]:
+    """Return the search of a job, one for all plans of the reader's."""
+    return Running(_search(job_of(inputs)))
 
 
-def answer(inputs: Inputs) -> Answer:
-    """Return what the planner says of a job and of a reader's plan."""
+def _search(job: Job) -> Slices[tuple[list[Shape], Found]]:
+    """Find the shapes of a job, the lowest bound first, and its fastest plans."""
+    shapes = yield from pricing(job)
+    return shapes, (yield from searching(job, _COUNT, shapes))
+
+
+def answer(inputs: Inputs) -> Slices[Answer]:
+    """Find what the planner says of a job and of a reader's plan."""
     job, tokens = job_of(inputs), inputs.tokens
     own = own_run(inputs, job)
-    shapes, found = _searched(replace(inputs, **_OWN))
+    shapes, found = yield from _searched(replace(inputs, **_OWN)).rest()
     best = found.best[0] if found.best else None
     why = why_not(job, own, best)
     step = best.step if best else 0.0

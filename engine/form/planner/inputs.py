@@ -18,6 +18,15 @@ from engine.run.plan_space import Job
 from engine.run.run import Run
 
 NODE: Count = 8
+LARGEST_MICRO_BATCH: Count = 16
+# What plans of mixtures of experts choose between here; all else would take a reader long.
+MIXTURES: Mapping[str, Any] = {
+    "largest_micro_batch": 2,
+    "recomputes": ("none", "full"),
+    "context_parallel": (1, 2, 4),
+    "tensor_parallel": (1, 2, 4, 8),
+    "expert_parallel": tuple(2**n for n in range(3, 9)),
+}
 _SIZES = ("1", "2", "4", "8", "16", "32", "64")
 _OPTIONS = {size: size for size in _SIZES}
 _STAGES = {
@@ -122,15 +131,9 @@ def job_of(inputs: Inputs) -> Job:
     """
     model = MODELS[inputs.model]
     both = inputs.framework == "both"
-    chosen: dict[str, Any] = {"largest_micro_batch": 16}
+    chosen: Mapping[str, Any] = {"largest_micro_batch": LARGEST_MICRO_BATCH}
     if model.num_experts:
-        chosen = {
-            "largest_micro_batch": 2,
-            "recomputes": ("none", "full"),
-            "context_parallel": (1, 2, 4),
-            "tensor_parallel": (1, 2, 4, 8),
-            "expert_parallel": tuple(2**n for n in range(3, 9)),
-        }
+        chosen = MIXTURES
     return Job(
         model=model,
         cluster=Cluster(

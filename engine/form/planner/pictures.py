@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.basis.slices import Slices
 from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, SHARE, TOKEN_RATE
 from engine.basis.views import (
@@ -128,11 +129,11 @@ def _none(found: Answer) -> Text:
     return "Every plan that divides needs more memory than a GPU has room for."
 
 
-def ties(found: Answer) -> Badge:
+def ties(found: Answer) -> Slices[Badge]:
     """Return what ties with the best, and the simplest of those plans."""
     if not found.best:
         return Badge(text="No tie", sentence="Nothing fits.", color="muted")
-    one = tie(found.job, found.best, found.shapes)
+    one = yield from tie(found.job, found.best, found.shapes)
     simplest = f" The simplest of them: {name(one.simplest.plan, one.simplest.training)}."
     told = tied(one)
     if isinstance(told, str):
@@ -144,9 +145,9 @@ def ties(found: Answer) -> Badge:
     )
 
 
-def map_of_splits(found: Answer) -> Heatmap:
+def map_of_splits(found: Answer) -> Slices[Heatmap]:
     """Return the speed of the best plan of each tensor and pipeline parallelism, over the best."""
-    best_of = cells(found.job, found.shapes)
+    best_of = yield from cells(found.job, found.shapes)
     tensors = sorted({one.plan.tensor_parallel for one in found.shapes}) or [1]
     stages = sorted({pipeline for _, pipeline in best_of} | {1, 2, 4, 8})
     return Heatmap(
@@ -179,9 +180,9 @@ def _own_split(found: Answer, tensors: Sequence[int], stages: Sequence[int]) -> 
     return (Point(key="own", label="framed: your split", x=x, y=y, color="ink"),)
 
 
-def memory_frontier(found: Answer) -> Lines:
+def memory_frontier(found: Answer) -> Slices[Lines]:
     """Return the plans that no other beats in both speed and memory, and the reader's."""
-    front = frontier(found.job, found.shapes)
+    front = yield from frontier(found.job, found.shapes)
     x = tuple(one.held.total for one in reversed(front))
     y = tuple(found.step / one.step for one in reversed(front))
     points = [_point(found, "best", "best", found.best)] if found.best else []
@@ -204,13 +205,13 @@ def _point(found: Answer, key: str, label: str, one: Candidate) -> Point:
     return Point(key=key, label=label, x=one.held.total, y=found.step / one.step)
 
 
-def gpu_frontier(found: Answer, factors: Sequence[float] = (0.25, 0.5, 1, 2, 4)) -> Lines:
+def gpu_frontier(found: Answer, factors: Sequence[float] = (0.25, 0.5, 1, 2, 4)) -> Slices[Lines]:
     """Return the best throughput on fewer and on more GPUs, with the same batch."""
     node = found.job.cluster.gpus_per_node
     counts = sorted(
         {max(node, int(found.job.world_size * factor) // node * node) for factor in factors}
     )
-    best_of = by_gpus(found.job, tuple(counts))
+    best_of = yield from by_gpus(found.job, tuple(counts))
     training = found.job.training
     tokens = training.global_batch_size * training.sequence_length
     x = tuple(float(count) for count in best_of)
@@ -244,7 +245,7 @@ def limits(found: Answer) -> Badge:
     return Badge(text=text, sentence=limited(one), color="compute")
 
 
-def next_moves(found: Answer) -> Table:
+def next_moves(found: Answer) -> Slices[Table]:
     """Return what changes of the job itself would gain."""
     columns = ("Change", "Speed", "Per GPU", "Best plan then")
     if not found.best:
@@ -256,7 +257,7 @@ def next_moves(found: Answer) -> Table:
             say("{g}", g=(one.per_gpu, RATIO)),
             split(one.best.plan),
         )
-        for one in moves(found.job, found.best)
+        for one in (yield from moves(found.job, found.best))
     ]
     return Table(
         title="What would change more",

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
+from engine.basis.slices import Slices
 from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.run.plan_space import Job, divisors
 from engine.simulate.planner.evaluate import Candidate
-from engine.simulate.planner.search import fastest
+from engine.simulate.planner.search import searching
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +58,14 @@ class Move:
     per_gpu: Ratio
 
 
-def moves(job: Job, best: Candidate) -> tuple[Move, ...]:
-    """Return what changes of the job would gain, the largest gain first.
+def moves(job: Job, best: Candidate) -> Slices[tuple[Move, ...]]:
+    """Find what changes of the job would gain, the largest gain first.
 
     For each the plans near the best one are searched: its software, and half to twice each axis.
     """
     found = []
     for key, other in _changed(job):
-        after = fastest(near(other, best), 1).best
+        after = (yield from searching(near(other, best), 1)).best
         if after:
             found.append(_move(key, (job, best), (other, after[0])))
     return tuple(sorted(found, key=lambda one: -one.gain))
@@ -112,7 +113,11 @@ def _around(size: Count) -> tuple[Count, ...]:
     return tuple(n for n in divisors(2 * size) if size / 2 <= n)
 
 
-def by_gpus(job: Job, counts: tuple[Count, ...]) -> Mapping[Count, Candidate]:
-    """Return the best plan on each number of GPUs that holds the job."""
-    found = {count: fastest(replace(job, world_size=count), 1).best for count in counts}
-    return {count: best[0] for count, best in found.items() if best}
+def by_gpus(job: Job, counts: tuple[Count, ...]) -> Slices[Mapping[Count, Candidate]]:
+    """Find the best plan on each number of GPUs that holds the job."""
+    found: dict[Count, Candidate] = {}
+    for count in counts:
+        best = (yield from searching(replace(job, world_size=count), 1)).best
+        if best:
+            found[count] = best[0]
+    return found

@@ -6,13 +6,16 @@ are those of trying everything, which the tests compare.
 """
 
 import math
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.basis.units import Bytes, Count, Seconds
+from engine.basis.slices import Progress, Slices, whole
+from engine.basis.text import Sentence
+from engine.basis.units import COUNT, Bytes, Count, Seconds
 from engine.run.plan_space import Job, plans
-from engine.simulate.planner.evaluate import Candidate, Shape, candidates, fitting, priced_shapes
+from engine.run.plan_space import shapes as shapes_of
+from engine.simulate.planner.evaluate import Candidate, Shape, candidates, fitting, priced
 
 Cell = tuple[Count, Count]
 
@@ -34,14 +37,29 @@ class Found:
     seen: Count
 
 
+def pricing(job: Job) -> Slices[list[Shape]]:
+    """Price the shapes of a job, in slices; return them, the lowest bound first."""
+    found: list[Shape] = []
+    every = list(shapes_of(job))
+    for one in priced(job, every):
+        found.append(one)
+        yield at(len(found), len(every), "{done} of {all} splits bounded")
+    return sorted(found, key=lambda one: one.bound)
+
+
 def in_order(job: Job) -> list[Shape]:
     """Return the shapes of a job, the lowest bound first."""
-    return sorted(priced_shapes(job), key=lambda one: one.bound)
+    return whole(pricing(job))
 
 
 def fastest(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> Found:
     """Return the fastest plans of a job that fit."""
-    shapes = in_order(job) if shapes is None else shapes
+    return whole(searching(job, count, shapes))
+
+
+def searching(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> Slices[Found]:
+    """Find the fastest plans of a job that fit, in slices."""
+    shapes = (yield from pricing(job)) if shapes is None else shapes
     best: list[Candidate] = []
     timed = seen = 0
 
@@ -56,7 +74,18 @@ def fastest(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> F
             timed += 1
             insort(best, one, key=order)
             del best[count:]
+        left = bisect_left(shapes, worst(), key=lambda one: one.bound)
+        yield at(seen, left, "{done} of at most {all} splits looked at, {timed} plans timed", timed)
     return Found(best=tuple(best), timed=timed, shapes=len(shapes), seen=seen)
+
+
+def at(done: Count, every: Count, text: str, timed: Count = 0) -> Progress:
+    """Return how far a search is, in words that name {done}, {all} and perhaps {timed}."""
+    numbers = {"done": (float(done), COUNT), "all": (float(max(done, every)), COUNT)}
+    timed_plans = {"timed": (float(timed), COUNT)} if "{timed}" in text else {}
+    return Progress(
+        share=done / max(done, every), text=Sentence(template=text, numbers=numbers | timed_plans)
+    )
 
 
 def order(one: Candidate) -> tuple[Seconds, Count, Bytes]:
@@ -66,17 +95,26 @@ def order(one: Candidate) -> tuple[Seconds, Count, Bytes]:
 
 def within(job: Job, limit: Seconds, shapes: list[Shape]) -> Iterator[Candidate]:
     """Yield every plan that fits and whose step is at most `limit`."""
-    for shape in shapes:
-        if shape.bound > limit:
-            return
-        found = fitting(job, shape, below=lambda: limit)
-        yield from (one for one in found if one.step <= limit)
+    for shape in reaching(limit, shapes):
+        yield from within_shape(job, limit, shape)
 
 
-def cells(job: Job, shapes: list[Shape]) -> Mapping[Cell, Candidate]:
-    """Return the fastest plan that fits for each tensor and pipeline parallelism that has any."""
+def reaching(limit: Seconds, shapes: list[Shape]) -> list[Shape]:
+    """Return the shapes that may have a plan whose step is at most `limit`."""
+    return shapes[: bisect_right(shapes, limit, key=lambda one: one.bound)]
+
+
+def within_shape(job: Job, limit: Seconds, shape: Shape) -> Iterator[Candidate]:
+    """Return the plans of a shape that fit and whose step is at most `limit`."""
+    found = fitting(job, shape, below=lambda: limit)
+    return (one for one in found if one.step <= limit)
+
+
+def cells(job: Job, shapes: list[Shape]) -> Slices[Mapping[Cell, Candidate]]:
+    """Find the fastest plan that fits for each tensor and pipeline parallelism that has any."""
     best: dict[Cell, Candidate] = {}
-    for shape in shapes:
+    for done, shape in enumerate(shapes):
+        yield at(done, len(shapes), "{done} of {all} splits looked at")
         tensor = shape.plan.tensor_parallel
         for one in fitting(job, shape, better_than=_limits(best, tensor)):
             cell = (tensor, one.plan.pipeline_parallel)
@@ -89,10 +127,11 @@ def _limits(best: Mapping[Cell, Candidate], tensor: Count) -> dict[Count, Second
     return {stages: one.step for (size, stages), one in best.items() if size == tensor}
 
 
-def frontier(job: Job, shapes: list[Shape]) -> tuple[Candidate, ...]:
-    """Return the plans that no other beats in both step and memory, the fastest first."""
+def frontier(job: Job, shapes: list[Shape]) -> Slices[tuple[Candidate, ...]]:
+    """Find the plans that no other beats in both step and memory, the fastest first."""
     front: list[Candidate] = []
-    for shape in shapes:
+    for done, shape in enumerate(shapes):
+        yield at(done, len(shapes), "{done} of {all} splits looked at")
         for one in fitting(job, shape, front=front):
             _enter(front, one)
     return tuple(front)

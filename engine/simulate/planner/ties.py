@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from engine.basis.slices import Slices
 from engine.basis.units import Count, Ratio, Seconds
 from engine.run.plan_space import Job
 from engine.simulate.planner.evaluate import Candidate, Shape, run_of
-from engine.simulate.planner.search import Cell, within
+from engine.simulate.planner.search import Cell, at, reaching, within_shape
 from engine.simulate.step_range import Spread, spread
 
 
@@ -31,19 +32,23 @@ class Tie:
     simplest: Candidate
 
 
-def tie(job: Job, best: Candidate, shapes: list[Shape]) -> Tie:
-    """Return what ties with the best plan of a job; `shapes` in the order of their bounds."""
+def tie(job: Job, best: Candidate, shapes: list[Shape]) -> Slices[Tie]:
+    """Find what ties with the best plan of a job; `shapes` in the order of their bounds."""
     found = spread(run_of(job, best.plan, best.training))
     high = best.step * found.high
     lows = _lows(job, shapes)
     tied, splits, simplest = 0, set[Cell](), best
-    for one in within(job, high / min(lows.values()), shapes):
-        if one.step * lows[one.training.framework, one.training.precision] > high:
-            continue
-        tied += 1
-        splits.add((one.plan.tensor_parallel, one.plan.pipeline_parallel))
-        if (one.axes, one.step) < (simplest.axes, simplest.step):
-            simplest = one
+    limit = high / min(lows.values())
+    reached = reaching(limit, shapes)
+    for done, shape in enumerate(reached):
+        yield at(done, len(reached), "{done} of {all} splits looked at")
+        for one in within_shape(job, limit, shape):
+            if one.step * lows[one.training.framework, one.training.precision] > high:
+                continue
+            tied += 1
+            splits.add((one.plan.tensor_parallel, one.plan.pipeline_parallel))
+            if (one.axes, one.step) < (simplest.axes, simplest.step):
+                simplest = one
     return Tie(
         low=best.step * found.low,
         high=high,

@@ -10,8 +10,9 @@
  *   problems: string[], query: [string, string][],
  *   outputs: Record<string, any> | null, extra: Record<string, Record<string, string>>,
  *   later?: string[], asked?: string[], rest?: boolean,
+ *   progress?: {share: number, text: string},
  * }} Reply `later`: views that would have taken too long; `asked`: those that the request named;
- *   `rest`: nothing changed, it brings what was left behind
+ *   `rest`: nothing changed, it brings what was left behind; `progress`: of a search that goes on
  */
 
 import { merged, noChange, touched } from "./change.js";
@@ -107,9 +108,12 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
       since ||= started;
       return;
     }
-    extras = extras.filter((extra) => !waiting.includes(extra));
-    take(JSON.parse(text), message, change, asked ? before : null, started);
-    for (const { kind, output, done } of waiting) done(reply?.extra[kind]?.[output] ?? "");
+    const found = JSON.parse(text);
+    // A search that goes on has no extras yet: they are asked for again.
+    const told = found.progress ? [] : waiting;
+    extras = extras.filter((extra) => !told.includes(extra));
+    take(found, message, change, asked ? before : null, started);
+    for (const { kind, output, done } of told) done(reply?.extra[kind]?.[output] ?? "");
     if (next) send();
     else rested();
   }

@@ -70,6 +70,8 @@ export function createAddress(calculators, settings) {
     },
     /** @param {string} calculator @param {[string, string][]} pairs */
     put(calculator, pairs) {
+      // Slices of a search change nothing here, and must not put off what has changed.
+      if (JSON.stringify(queries[calculator]) === JSON.stringify(pairs)) return;
       queries[calculator] = pairs;
       later();
     },

@@ -6,6 +6,7 @@ from functools import cache, partial
 from typing import Annotated, Any
 
 from engine.basis.inputs import Choice
+from engine.basis.slices import Slices, whole
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SECONDS, Money, Seconds
@@ -33,7 +34,7 @@ from engine.form.planner.story import (
 )
 from engine.form.planner.words import SOFTWARE, name, reason
 from engine.simulate.planner.evaluate import Candidate
-from engine.simulate.planner.search import fastest, within
+from engine.simulate.planner.search import at, fastest, within
 
 TITLE = "A startup with 64 H100s"
 QUESTION = "Does my plan finish the job in time, and which others would?"
@@ -99,9 +100,14 @@ def _own(inputs: Inputs) -> dict[str, Any]:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Find every number of the page."""
     own, chapter = _own(inputs), CHAPTERS[inputs.chapter]
     job, _, tokens = job_of_chapter(chapter, own)
-    found = answer(inputs_of(chapter, own))
+    found = yield from answer(inputs_of(chapter, own))
     every = tuple(outcome(one, own) for one in CHAPTERS.values())
     here = every[list(CHAPTERS).index(inputs.chapter)]
     return Result(
@@ -184,11 +190,13 @@ def _others(result: Result) -> Badge:
     )
 
 
-def _bests() -> Table:
+def _bests() -> Slices[Table]:
     rows: list[tuple[Cell, ...]] = []
+    every = 2 * len(CHAPTERS)
     for key, chapter in CHAPTERS.items():
         job, _, tokens = job_of_chapter(chapter, {})
         for framework in ("megatron", "fsdp"):
+            yield at(len(rows), every, "{done} of {all} searches done")
             one = _best(key, framework)
             time = whole_run(job, tokens, one.step) if one else 0.0
             told: Cell = say("{t}", t=(time, SECONDS)) if one else "nothing fits"

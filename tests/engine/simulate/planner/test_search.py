@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 
+from engine.basis.slices import whole
 from engine.simulate.planner.evaluate import candidates
 from engine.simulate.planner.search import (
     cells,
@@ -54,7 +55,7 @@ def test_the_best_of_each_split(name):
     for one in all_that_fit(name):
         cell = (one.plan.tensor_parallel, one.plan.pipeline_parallel)
         expected.setdefault(cell, one.step)
-    found = {cell: one.step for cell, one in cells(JOBS[name], SHAPES[name]).items()}
+    found = {cell: one.step for cell, one in whole(cells(JOBS[name], SHAPES[name])).items()}
     assert found == expected
 
 
@@ -65,7 +66,7 @@ def test_the_frontier_of_step_and_memory(name):
         if one.held.total < least:
             least = one.held.total
             expected.append((one.step, least))
-    found = frontier(JOBS[name], SHAPES[name])
+    found = whole(frontier(JOBS[name], SHAPES[name]))
     assert [(one.step, one.held.total) for one in found] == expected
 
 

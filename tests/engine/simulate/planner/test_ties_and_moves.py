@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.basis.slices import whole
 from engine.simulate.planner.evaluate import candidates, run_of
 from engine.simulate.planner.moves import by_gpus, limit, moves, near
 from engine.simulate.planner.search import fastest, in_order
@@ -30,7 +31,7 @@ def test_ties_are_plans_whose_ranges_overlap():
     small = JOBS["7b"]
     shapes = in_order(small)
     best = fastest(small, 1, shapes).best[0]
-    found = tie(small, best, shapes)
+    found = whole(tie(small, best, shapes))
     every = [one for shape in shapes for one in candidates(small, shape) if one.fits]
     lows = [step_range(run_of(small, one.plan, one.training), one.step)[0] for one in every]
     assert found.tied == sum(low <= found.high for low in lows) > 1
@@ -79,7 +80,7 @@ def test_what_limits_the_best():
 
 
 def test_moves_are_searched_near_the_best_and_sorted():
-    found = moves(JOB, BEST)
+    found = whole(moves(JOB, BEST))
     gains = {one.key: one.gain for one in found}
     assert list(gains.values()) == sorted(gains.values(), reverse=True)
     assert gains["gpus"] == pytest.approx(2, rel=0.05)
@@ -94,6 +95,6 @@ def test_near_keeps_the_plan_itself():
 
 
 def test_more_gpus_train_faster_and_too_few_do_not_hold_it():
-    found = by_gpus(job("llama-3-70b", 64, 8192, 64), (4, 64, 128))
+    found = whole(by_gpus(job("llama-3-70b", 64, 8192, 64), (4, 64, 128)))
     assert set(found) == {64, 128}
     assert found[128].step < found[64].step

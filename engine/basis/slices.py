@@ -1,0 +1,77 @@
+"""Work in slices: a generator that tells now and then how far it is, and returns what it found.
+
+Natively it runs to its end at once. A reader's browser runs it for a tenth of a second at a time,
+so that a change of an input, or Cancel, is heard between two slices.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from engine.basis.text import Text
+from engine.basis.units import Share
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a search is.
+
+    Attributes:
+        share: of the work, as far as it can be told now.
+        text: the same in words.
+    """
+
+    share: Share
+    text: Text
+
+
+Slices = Generator[Progress, None, Found]
+
+
+def whole(slices: Slices[Found]) -> Found:
+    """Return what work in slices finds, run to its end."""
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            found: Found = end.value
+            return found
+
+
+class Running(Generic[Found]):
+    """Work in slices that has begun, and what it found once it has ended."""
+
+    def __init__(self, slices: Slices[Found]) -> None:
+        self._slices = slices
+        self._found: list[Found] = []
+        self._failed: Exception | None = None
+        self.progress: Progress | None = None
+
+    def until(self, enough: Callable[[], bool]) -> Found | None:
+        """Return what it finds; None if it was enough before that. The next call goes on there.
+
+        What has failed fails again.
+        """
+        if self._failed:
+            raise self._failed
+        while not self._found:
+            try:
+                self.progress = next(self._slices)
+            except StopIteration as end:
+                self._found.append(end.value)
+                break
+            except Exception as error:
+                self._failed = error
+                raise
+            if enough():
+                return None
+        return self._found[0]
+
+    def rest(self) -> Slices[Found]:
+        """Go on with it in slices, as a part of other work."""
+        while (found := self.until(lambda: True)) is None:
+            assert self.progress is not None
+            yield self.progress
+        return found

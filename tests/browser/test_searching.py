@@ -1,0 +1,104 @@
+"""A long search in the browser: how far it is, Cancel, Go on; a change begins anew."""
+
+import pytest
+
+from engine.answer import reply
+from tests.browser.reading import live
+
+pytestmark = pytest.mark.browser
+GUIDE = "guides/choosing-a-configuration/"
+LARGE = {"world_size": "1024", "global_batch_size": "2048"}
+BOX = "[data-searching][data-of=planner]"
+STEP = ".number[data-output=step][data-of=planner]"
+# How late the page hears a timer, the median of 21, in milliseconds.
+LATE = """async () => {
+  const late = [];
+  for (let i = 0; i < 21; i += 1) {
+    const began = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    late.push(performance.now() - began - 20);
+  }
+  return late.sort((a, b) => a - b)[10];
+}"""
+WAITS = """([place, text]) => {
+  const found = document.querySelector(place);
+  return found.textContent === text && !found.classList.contains("stale");
+}"""
+
+
+def step(**values):
+    asked = {"calculator": "planner", "values": values, "only": ["step"]}
+    return reply(asked)["outputs"]["step"]["text"]
+
+
+def searching(visit):
+    """The guide with a small job, after a mixture of experts was chosen on 1,024 GPUs."""
+    page = visit(GUIDE)
+    live(page, "planner")
+    page.wait_for_function(WAITS, arg=[STEP, step()])
+    for name, text in LARGE.items():
+        page.locator(f"input[type=text][name={name}][data-of=planner]").last.fill(text)
+    page.wait_for_function(WAITS, arg=[STEP, step(**LARGE)])
+    choose(page, "deepseek-v3")
+    page.locator(BOX).wait_for(state="visible")
+    return page
+
+
+def choose(page, model):
+    page.locator("select[name=model][data-of=planner]").last.select_option(model)
+
+
+def share(page):
+    return page.locator(f"{BOX} progress").evaluate("one => one.value")
+
+
+def test_a_search_says_how_far_it_is_and_the_page_stays_quick(visit):
+    page = searching(visit)
+    first = share(page)
+    assert page.evaluate(LATE) < 50
+    page.wait_for_function(
+        "([box, first]) => document.querySelector(`${box} progress`).value > first",
+        arg=[BOX, first],
+    )
+    assert "splits" in page.locator(f"{BOX} [data-searching-text]").text_content()
+    assert page.locator(STEP).first.evaluate("one => one.classList.contains('stale')")
+    page.wait_for_function(
+        "() => document.querySelector('[data-live]').textContent.includes('splits')"
+    )
+
+
+def test_cancel_keeps_the_last_answer_and_says_so(visit):
+    page = searching(visit)
+    before = page.locator(STEP).first.text_content()
+    page.locator(f"{BOX} [data-cancel]").focus()
+    page.keyboard.press("Enter")
+    assert "Canceled" in page.locator(f"{BOX} [data-searching-text]").text_content()
+    page.wait_for_timeout(600)
+    held = share(page)
+    page.wait_for_timeout(600)
+    assert share(page) == held
+    assert page.locator(STEP).first.text_content() == before
+    assert page.locator(STEP).first.evaluate("one => one.classList.contains('stale')")
+    page.wait_for_function("() => location.search.includes('planner.model=deepseek-v3')")
+    page.keyboard.press("Enter")  # the focus is on what goes on
+    page.locator(f"{BOX} [data-cancel]").wait_for(state="visible")
+    page.wait_for_function(
+        "([box, held]) => document.querySelector(`${box} progress`).value > held",
+        arg=[BOX, held],
+    )
+
+
+def test_a_change_begins_anew_also_after_cancel(visit):
+    page = searching(visit)
+    page.locator(f"{BOX} [data-cancel]").click()
+    choose(page, "llama-3-8b")
+    page.wait_for_function(WAITS, arg=[STEP, step(model="llama-3-8b", **LARGE)])
+    page.locator(BOX).wait_for(state="hidden")
+
+
+def test_undo_brings_the_answer_back(visit):
+    page = searching(visit)
+    page.locator(f"{BOX} [data-cancel]").click()
+    page.locator("[data-undo][data-of=planner]").first.click()
+    page.wait_for_function(WAITS, arg=[STEP, step(**LARGE)])
+    page.locator(BOX).wait_for(state="hidden")

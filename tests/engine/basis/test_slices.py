@@ -1,0 +1,49 @@
+"""Work in slices finds what it finds at once, however often it is interrupted."""
+
+import pytest
+
+from engine.basis.slices import Progress, Running, whole
+
+
+def counting(to):
+    total = 0
+    for number in range(to):
+        total += number
+        yield Progress(share=number / to, text=f"{number} of {to}")
+    return total
+
+
+def around(running):
+    return 1 + (yield from running.rest())
+
+
+def test_it_runs_to_its_end_at_once():
+    assert whole(counting(5)) == 10
+
+
+def test_it_stops_when_it_is_enough_and_goes_on_there():
+    running = Running(counting(5))
+    assert running.until(lambda: True) is None
+    assert running.progress == Progress(share=0.0, text="0 of 5")
+    assert running.until(lambda: True) is None
+    assert running.progress.text == "1 of 5"
+    assert running.until(lambda: False) == 10
+    assert running.until(lambda: True) == 10
+
+
+def test_it_can_be_a_part_of_other_work_and_is_done_once():
+    running = Running(counting(3))
+    assert whole(around(running)) == whole(around(running)) == 4
+
+
+def test_a_failure_is_told():
+    def failing():
+        yield Progress(share=0.0, text="")
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        whole(failing())
+    running = Running(failing())
+    for _ in range(2):  # and again, not forever on its way
+        with pytest.raises(ValueError, match="no"):
+            running.until(lambda: False)

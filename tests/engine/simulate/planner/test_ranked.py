@@ -1,0 +1,38 @@
+"""Where a run's own plan stands: as many plans are faster as a census of all of them counts."""
+
+from dataclasses import replace
+
+from engine.basis.slices import whole
+from engine.run.parallelism import Plan
+from engine.run.run import Run
+from engine.simulate.planner.evaluate import candidates, one_candidate
+from engine.simulate.planner.ranked import job_of_run, ranked
+from engine.simulate.planner.search import in_order, order
+from tests.engine.run.planner_jobs import JOBS
+
+JOB = JOBS["7b"]
+TRAINING = replace(JOB.training, micro_batch_size=1)
+PLAN = Plan(world_size=16, tensor_parallel=8, sequence_parallel=True)
+RUN = Run(model=JOB.model, cluster=JOB.cluster, plan=PLAN, training=TRAINING)
+
+
+def test_the_rank_counts_all_that_fit_and_are_faster():
+    found, job = whole(ranked(RUN)), job_of_run(RUN)
+    every = [one for shape in in_order(job) for one in candidates(job, shape) if one.fits]
+    step = one_candidate(RUN).step
+    assert found.rank == 1 + sum(one.step < step * (1 - 1e-9) for one in every) > 2
+    assert found.best.step == min(every, key=order).step
+    assert found.reason.verdict in ("slower", "tied")
+    assert found.reason.slower > 1
+
+
+def test_the_best_plan_has_rank_one():
+    best = whole(ranked(RUN)).best
+    found = whole(ranked(replace(RUN, plan=best.plan, training=best.training)))
+    assert (found.rank, found.reason.verdict) == (1, "best")
+
+
+def test_a_plan_that_does_not_fit_has_no_rank_and_a_reason():
+    large = replace(RUN, training=replace(TRAINING, micro_batch_size=32, global_batch_size=512))
+    found = whole(ranked(replace(large, plan=Plan(world_size=16))))
+    assert (found.rank, found.best, found.reason.verdict) == (0, None, "too large")
