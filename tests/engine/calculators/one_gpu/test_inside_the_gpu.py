@@ -47,14 +47,14 @@ LARGE = [one for one in squares() if one.precision == "fp8" or one.rows >= 2048]
 
 @pytest.mark.parametrize("one", LARGE, ids=lambda one: f"{one.rows}-{one.precision}")
 def test_measured_products_are_within_the_model_s_range(one):
-    # A benchmark runs above what training reaches: by an eighth to a seventh, the smallest more.
+    # A benchmark runs above what training reaches: by a tenth to a fifth, the smallest more.
     assert 1.05 < one.rate / modelled(one)[1] < 1.45
 
 
 def test_the_library_takes_smaller_tiles_where_the_model_does_not():
     (small,) = (one for one in squares() if one.precision == "bf16" and one.rows == 1024)
     large = max(one.rate for one in squares() if one.precision == "bf16")
-    assert small.rate / modelled(small)[1] == pytest.approx(2.67, abs=0.01)
+    assert small.rate / modelled(small)[1] == pytest.approx(2.68, abs=0.01)
     assert small.rate / large == pytest.approx(0.47, abs=0.01)
 
 
