@@ -7,16 +7,13 @@ before the attention (Llama 3); or an all-to-all that gives each rank all tokens
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.operations import Scores
 from engine.formulas.transfer_time import scatter_or_gather_time, send_time
 from engine.run.parallelism import Plan, Training
-from engine.simulate.attention_masks import Layout, even_ring_work
 from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.rank import Group, Rank, group_of
-from engine.simulate.ring_attention import ring_end
 
 Both = tuple[Seconds, Seconds]  # forward, backward
 
@@ -25,8 +22,6 @@ HALF: Bytes = 2.0
 # moves to merge what it found with the steps before, forward and backward. Fused: read and write in
 # 16 bits, and the gradients; unfused: in fp32, kernel by kernel (ring-flash-attention).
 MERGED: Mapping[bool, tuple[Bytes, Bytes]] = {True: (5.0, 8.0), False: (32.0, 42.0)}
-# Tokens of a piece when pairs are counted: enough that the diagonal no longer matters.
-_FINE: Count = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +77,7 @@ def even_waits(ring: Ring, core: Both) -> Both:
     """Return what a ring waits for if each step has as much to compute, as in a zig-zag.
 
     Each of the hops hides behind the attention to the keys at hand, `core` in all. With less than
-    two buffers nothing hides (`ring_waits`).
+    two buffers nothing hides (`ring_layouts.ring_waits`).
     """
     hidden = ring.steps / (ring.steps + 1)
     forward, backward = ring.sending
@@ -102,34 +97,6 @@ def context_parallel_time(
     waits = even_waits(ring, core)
     forward, backward = (wait + merge for wait, merge in zip(waits, ring.merged, strict=True))
     return forward * (1 if training.recompute in ("none", "modules") else 2) + backward
-
-
-def ring_waits(ring: Ring, core: Both, layout: Layout, num_buffers: Count = 2) -> Both:
-    """Return what the slowest rank of a ring takes beyond `core`, the even share of the attention.
-
-    It is the time for messages, and for the rank that has more to compute than the others.
-    """
-    if layout == "zigzag" and num_buffers > 1:
-        return even_waits(ring, core)
-    hops = ring.hop, 2 * ring.hop
-    found = [
-        ring_end(_timed(layout, ring.steps + 1, each), hop, num_buffers) - each
-        for each, hop in zip(core, hops, strict=True)
-    ]
-    return max(0.0, found[0]), max(0.0, found[1])
-
-
-def _timed(layout: Layout, ranks: Count, core: Seconds) -> list[list[Seconds]]:
-    """Return the seconds [step][rank] of attention, a rank's even share being `core`."""
-    return [[core * share for share in step] for step in step_shares(layout, ranks)]
-
-
-@lru_cache(maxsize=64)
-def step_shares(layout: Layout, ranks: Count) -> tuple[tuple[Ratio, ...], ...]:
-    """Return the work [step][rank] of a causal ring over a rank's even share of all work."""
-    pairs = even_ring_work(layout, ranks, _FINE)
-    mean = sum(map(sum, pairs)) / ranks
-    return tuple(tuple(count / mean for count in step) for step in pairs)
 
 
 def gather_times(scores: Scores, plan: Plan, rank: Rank) -> Both:

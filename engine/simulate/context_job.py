@@ -23,13 +23,13 @@ from engine.simulate.context_exchange import (
     Ring,
     gather_times,
     ring_of,
-    ring_waits,
     swap_bytes,
     swap_times,
 )
 from engine.simulate.layer_time import attention_core, layer_time
 from engine.simulate.memory import Memory, memory, usable
 from engine.simulate.rank import Rank, rank_of
+from engine.simulate.ring_layouts import ring_waits
 from engine.simulate.step_time import StepTime, step_time
 
 Way = Literal["ring", "gather", "swap"]

@@ -7,8 +7,9 @@ from engine.catalog.models import MODELS
 from engine.formulas.operations import attention_scores
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.attention_masks import Layout
-from engine.simulate.context_exchange import ring_of, ring_waits
+from engine.simulate.context_exchange import ring_of
 from engine.simulate.rank import rank_of
+from engine.simulate.ring_layouts import ring_waits
 
 
 def modelled_rate(row: MeasuredRing, layout: Layout) -> Ratio:

@@ -8,7 +8,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_rings import MEASURED_RINGS
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.context_exchange import even_waits, ring_waits, step_shares, swap_bytes
+from engine.simulate.context_exchange import even_waits, swap_bytes
 from engine.simulate.context_job import (
     ContextJob,
     added,
@@ -20,6 +20,7 @@ from engine.simulate.context_job import (
 )
 from engine.simulate.measured_ring import modelled_rate
 from engine.simulate.ring_attention import ring_run
+from engine.simulate.ring_layouts import ring_waits, step_shares
 from tests.each import each
 
 

@@ -9,8 +9,8 @@ from engine.basis.told import Told
 from engine.basis.units import MILLI, Count, Ratio, Seconds, Share
 from engine.simulate.attention_masks import Layout
 from engine.simulate.chance import chances, normals
-from engine.simulate.context_exchange import step_shares
 from engine.simulate.ring_attention import RingRun, ring_run
+from engine.simulate.ring_layouts import step_shares
 
 _STEP: Seconds = MILLI
 _SIMULATED = (
