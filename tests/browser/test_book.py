@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from builder import book
+from builder.project import Project
 from tests.browser.conftest import chromium
 
 pytestmark = pytest.mark.browser
@@ -25,7 +26,7 @@ def test_the_contents_name_the_page_on_which_a_chapter_begins(tmp_path, monkeypa
     made = []
     document = book.document
     monkeypatch.setattr(book, "document", lambda *given: made.append(document(*given)) or made[-1])
-    pdf = book.book(path, tmp_path)
+    pdf = book.book(path, tmp_path, Project(name="A Site", engine="engine"))
     found = book.pages_of(pdf, ["ring", "tree", "last"])
     assert found["ring"] == 3
     assert found["tree"] > 5
