@@ -15,21 +15,13 @@ from engine import calculator as calculators
 from engine.basis.inputs import Choice, Field, Number, Switch
 from engine.basis.text import plain
 from tests.bench.estimate import ROOT
+from tests.bench.inside import BEGIN
 
 ROUNDS = 20
 GOALS = {"defaults": 50.0, "worst": 150.0}  # milliseconds, p95
-INSIDE = """
-import json, sys, time
-from pathlib import Path
-
-def run(text):
-    request = json.loads(text)
-    for path, source in request["sources"].items():
-        target = Path("/wallclock", path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(source)
-    sys.path.insert(0, "/wallclock")
-    from engine.answer import answer
+INSIDE = (
+    BEGIN
+    + """    from engine.answer import answer
 
     def seconds(asked):
         began = time.perf_counter()
@@ -51,6 +43,7 @@ def run(text):
         found[name] = {"defaults": taken, "worst": worst, "case": slowest}
     return json.dumps(found)
 """
+)
 
 
 def cases(name: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from builder import node
 from builder.bytecode import SCRIPT
 from engine.estimate import estimate
 from engine.run.file import read
+from tests.bench.inside import BEGIN
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS, CALLS = 15, 200
@@ -36,18 +37,9 @@ RUN: dict[str, Any] = {
     },
 }
 # What Pyodide runs: the same loop as `times`, on the engine's sources.
-INSIDE = """
-import json, sys, time
-from pathlib import Path
-
-def run(text):
-    request = json.loads(text)
-    for path, source in request["sources"].items():
-        target = Path("/wallclock", path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(source)
-    sys.path.insert(0, "/wallclock")
-    from engine.estimate import estimate
+INSIDE = (
+    BEGIN
+    + """    from engine.estimate import estimate
     from engine.run.file import read
     found = []
     for _ in range(request["rounds"]):
@@ -57,6 +49,7 @@ def run(text):
         found.append((time.perf_counter() - began) / request["calls"])
     return json.dumps(found)
 """
+)
 
 
 def times(call: Callable[[], object]) -> list[float]:

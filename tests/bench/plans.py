@@ -17,22 +17,14 @@ from engine.form.planner.inputs import PRESETS, Inputs, job_of
 from engine.plan_every import every
 from engine.simulate.planner.survey import survey
 from tests.bench.estimate import ROOT
+from tests.bench.inside import BEGIN
 
 JOB = "70B on the same 64 GPUs"
 GOALS = {"processes": 20_000, "Pyodide": 300}  # plans per second
 TURNS = 3_000_000
-INSIDE = """
-import json, sys, time
-from pathlib import Path
-
-def run(text):
-    request = json.loads(text)
-    for path, source in request["sources"].items():
-        target = Path("/wallclock", path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(source)
-    sys.path.insert(0, "/wallclock")
-    from engine.form.planner.inputs import PRESETS, Inputs, job_of
+INSIDE = (
+    BEGIN
+    + """    from engine.form.planner.inputs import PRESETS, Inputs, job_of
     from engine.simulate.planner.survey import survey
     job = job_of(Inputs(**PRESETS[request["job"]]))
     survey(job, 1, 0, 50)
@@ -40,6 +32,7 @@ def run(text):
     found = survey(job, 8)
     return json.dumps([found.plans, time.perf_counter() - began])
 """
+)
 
 
 def turn() -> float:

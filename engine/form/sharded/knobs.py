@@ -25,7 +25,7 @@ KnobPort = Annotated[
 
 
 def knob_job(
-    model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth, own: str
+    model: str, gpu: str, ranks: Count, tokens: Count, port: Bandwidth, own: str = ""
 ) -> Setting:
     """Return a job of fully sharded data parallelism: one micro-batch, no contention."""
     return Setting(
