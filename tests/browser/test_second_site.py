@@ -98,8 +98,11 @@ def test_a_number_in_a_sentence_follows_its_input(open_page, errors):
     page = open_page("guides/one-counter/")
     assert number(page, "wait").text_content() == "12.0 min"
     assert number(page, "in_line").text_content() == "3.20"
-    page.locator('input[name="load"][data-of="single_counter"]').first.fill("50")
+    load = page.locator('input[name="load"][data-of="single_counter"]').first
+    load.fill("50")
     expect(number(page, "wait")).to_have_text("3.00 min")
+    load.press("Enter")
+    expect(load).to_have_value("50 %")  # its unit comes back, and the words behind it move
     number(page, "wait").click()
     receipt = page.locator("#receipt-single_counter-wait")
     expect(receipt).to_be_visible()
