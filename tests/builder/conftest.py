@@ -128,9 +128,10 @@ def forget_calculators() -> None:
 
 @pytest.fixture(autouse=True)
 def at_home() -> Iterator[None]:
-    """Whatever project a test has entered, the next one is at home again."""
+    """Whatever project a test has entered, the next one is where it was before."""
+    before = engine.basis.home.package()
     yield
-    if engine.basis.home.package() != "engine":
+    if before == "engine" != engine.basis.home.package():
         enter(ROOT)
 
 

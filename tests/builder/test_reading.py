@@ -1,5 +1,7 @@
 """Files are found, read and named as authors see them."""
 
+from dataclasses import replace
+
 from builder import folders, reading
 from builder.folders import digest, digest_of_files, files, write_whole
 from builder.project import Project
@@ -45,7 +47,7 @@ def test_a_file_of_the_cache_is_written_whole(tmp_path):
 
 
 def test_the_script_that_keeps_pages_may_be_missing(tmp_path):
-    places = folders.of(PROJECT, tmp_path)
+    places = replace(folders.of(PROJECT, tmp_path), theme=tmp_path / "theme")
     assert places.keeper() == ""
     put(tmp_path, "theme/offline.js")
     assert places.keeper() == "theme/offline.js"
