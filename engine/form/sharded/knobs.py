@@ -1,5 +1,6 @@
 """What the calculators of sharding's settings share: the job that they are tried on."""
 
+from operator import attrgetter
 from typing import Annotated
 
 from engine.basis.inputs import GBITS, Choice, Number
@@ -22,6 +23,10 @@ KnobPort = Annotated[
         help="Line rate, one way, eight ports for the eight GPUs of a node.",
     ),
 ]
+
+
+# What a calculator of a setting asks of its job, in the order of `knob_job`.
+knob_fields = attrgetter("model", "gpu", "ranks", "tokens", "port", "own_constants")
 
 
 def knob_job(

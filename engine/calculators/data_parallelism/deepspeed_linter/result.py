@@ -7,7 +7,7 @@ from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Seconds
 from engine.calculators.data_parallelism.deepspeed_linter.inputs import Inputs
 from engine.catalog.models import MODELS
-from engine.form.sharded.knobs import knob_job
+from engine.form.sharded.knobs import knob_fields, knob_job
 from engine.formulas.parameters import total_parameters
 from engine.run.deepspeed_lint import Note, lint
 from engine.run.deepspeed_text import read_settings
@@ -59,14 +59,7 @@ def solve(inputs: Inputs) -> Result:
     lines = read_settings(inputs.text)
     notes = lint(lines, job)
     values = values_of(lines, job)
-    setting = knob_job(
-        inputs.model,
-        inputs.gpu,
-        inputs.ranks,
-        inputs.tokens,
-        inputs.port,
-        inputs.own_constants,
-    )
+    setting = knob_job(*knob_fields(inputs))
     spent = cost(values, setting)
     return Result(
         notes=notes,

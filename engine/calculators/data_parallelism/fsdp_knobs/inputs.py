@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from engine.basis.inputs import Choice, Number
 from engine.basis.units import Bytes, Count, Gbit, Seconds
 from engine.form.fields import LabGpu, OwnConstants
-from engine.form.sharded.knobs import KnobModel, KnobPort, knob_job
+from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
 from engine.form.sharded.lab import LabRanks, LabTokens, simulated
 from engine.simulate.sharded_step import Sharded, sharded
 
@@ -90,14 +90,7 @@ def step_of(inputs: Inputs, changes: Mapping[str, Any] | None = None) -> Sharded
     """Return the simulated step of the inputs, some of them changed."""
     if changes:
         return step_of(replace(inputs, **changes))
-    job = knob_job(
-        inputs.model,
-        inputs.gpu,
-        inputs.ranks,
-        inputs.tokens,
-        inputs.port,
-        inputs.own_constants,
-    )
+    job = knob_job(*knob_fields(inputs))
     whole = sharded(job, 3).work
     layers = whole.work.layers
     unit = layers if inputs.unit == "all" else int(inputs.unit)

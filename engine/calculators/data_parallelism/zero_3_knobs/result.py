@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Parameters, Seconds
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import Inputs
-from engine.form.sharded.knobs import knob_job
+from engine.form.sharded.knobs import knob_fields, knob_job
 from engine.simulate.fetched_step import Buckets, FetchedStep, Planned, fetched_step, planned
 from engine.simulate.parameter_fetch import Knobs
 
@@ -58,14 +58,7 @@ def step_of(inputs: Inputs, changes: Mapping[str, Any] | None = None) -> Fetched
     if changes:
         return step_of(replace(inputs, **changes))
     return fetched_step(
-        knob_job(
-            inputs.model,
-            inputs.gpu,
-            inputs.ranks,
-            inputs.tokens,
-            inputs.port,
-            inputs.own_constants,
-        ),
+        knob_job(*knob_fields(inputs)),
         *_settings(inputs),
     )
 
