@@ -69,6 +69,8 @@ class Server(http.server.ThreadingHTTPServer):
     def find(self, url: str) -> Path | None:
         for prefix, folder in self.folders.items():
             path = folder / url.removeprefix(prefix)
+            if url.startswith(prefix) and path.is_dir() and url.endswith("/"):
+                path /= "index.html"
             if url.startswith(prefix) and path.is_file():
                 return path
         return None
