@@ -8,7 +8,7 @@ from typing import Any
 
 from markdown import Markdown  # type: ignore[import-untyped]
 
-from builder import bounds, examples, line_ends, lists, maths, raw_html, unclosed
+from builder import bounds, examples, line_ends, listings, lists, maths, raw_html, unclosed
 from builder.article import Article
 from builder.findings import Findings, Surroundings
 from builder.markup.attributes import AttributesExtension
@@ -110,8 +110,7 @@ def _rendered(article: Article, around: Surroundings) -> Prose:
     )
     body = examples.expanded(lists.expanded(around.expanded(article.body)))
     html, formulas = maths.extract(markdown.convert(body))
-    # A listing wider than a phone is scrolled; by keyboard, too.
-    html = line_ends.bound(html).replace("<pre>", '<pre tabindex="0">')
+    html = listings.dressed(line_ends.bound(html))
     headings = _headings(markdown.toc_tokens)
     problems = [
         problem
