@@ -202,7 +202,9 @@ def other_system(value: float, quantity: Quantity, display: Display = DEFAULT) -
 
 def _whole(value: float) -> str:
     rounded = round(value)
-    if abs(value - rounded) < 1e-9 or abs(value) >= 999.95:
+    # What is left of a sum that should be zero is zero; any other small number is written.
+    whole = abs(value - rounded) < (1e-9 if rounded else 1e-15)
+    if whole or abs(value) >= 999.95:
         return f"{rounded:,}"
     return f"{value:.4g}"
 

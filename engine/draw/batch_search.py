@@ -130,8 +130,9 @@ def _caption(probes: Sequence[Probe], now: int, usable: Bytes) -> Text:
         end = f" After {len(probes)} attempts the answer is {probe.low:,}."
     elif probe.high:
         end = f" The answer lies between {probe.low:,} and {probe.high:,}."
+    needs = "sequence needs" if probe.batch == 1 else "sequences at once need"
     return say(
-        f"{{b}} at once need {{m}}, {{u}} of what there is. {what}{end}",
+        f"{{b}} {needs} {{m}}, {{u}} of what there is. {what}{end}",
         b=(probe.batch, COUNT),
         m=(probe.needed, BYTES),
         u=(probe.needed / usable, SHARE),

@@ -52,8 +52,8 @@ def shelves_scene(
         height=top + len(shelves) * SHELF,
         frames=tuple(frame(one) for one in (None, *chips)),
         caption="Drag a tensor up or down, or move it with the arrow keys. The line under a "
-        "memory is as long as the memory is full. On the chip lies the tile of one matrix "
-        "product; its program put it there, so it cannot be dragged.",
+        "memory shows how full it is. On the chip lies the tile of one matrix product; its program "
+        "put it there, so it cannot be dragged.",
     )
 
 

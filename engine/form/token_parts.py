@@ -38,7 +38,7 @@ def matrices(tell: Teller, parts: tuple[Part, ...]) -> Table:
         title="Every matrix that a token meets",
         columns=("Matrix", "Rows × columns", "Per token and layer", "Layers", "All layers"),
         rows=tuple(_row(tell, part) for part in parts),
-        caption="Forward a weight costs two operations for each element, backward four.",
+        caption="Each element of a weight costs two operations forward and four backward.",
         links=tuple((f"matrix:{part.key}",) for part in parts),
     )
 

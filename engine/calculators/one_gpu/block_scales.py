@@ -89,7 +89,7 @@ class Result:
         float,
         COUNT,
         Told(
-            "Bits for a value",
+            "Bits per value",
             note="its part of the scale included",
             color="parameters",
             assumes=("Bits of the element, and of its scale over the values that share it.",),
@@ -202,7 +202,7 @@ def _recipes(inputs: Inputs, result: Result) -> Bars:
 def _table(result: Result) -> Table:
     return Table(
         title="All recipes",
-        columns=("Recipe", "Bits for a value", "Off by", "Become zero"),
+        columns=("Recipe", "Bits per value", "Off by", "Become zero"),
         rows=tuple(
             (
                 recipe.name,
@@ -243,15 +243,15 @@ def _block(inputs: Inputs, result: Result) -> Table:
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
     start: dict[str, Scalar] = {"typical": 1e-5, "outlier": 3000.0, "recipe": "fp4"}
     return Challenge(
-        title="Challenge: gradients with outliers in less than five bits",
+        title="Challenge: gradients with outliers in fewer than five bits",
         goal="Values near 0.00001, and a column that is 3,000 times as large. Find a recipe with "
-        "less than five bits for a value that still keeps four values of five.",
+        "fewer than five bits per value that still keeps four out of five values.",
         conditions=(
             Condition(
                 text="typical values of 0.00001 and outliers 3,000 times as large",
                 met=(inputs.typical, inputs.outlier) == (1e-5, 3000.0),
             ),
-            Condition(text="less than five bits for a value", met=result.bits < 5),
+            Condition(text="fewer than five bits per value", met=result.bits < 5),
             Condition(text="at most 20 % of the values become zero", met=result.lost <= 0.2),
         ),
         hints=(

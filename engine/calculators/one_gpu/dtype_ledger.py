@@ -84,7 +84,7 @@ class Result:
     per_parameter: Annotated[
         Bytes,
         Told(
-            "States for a parameter",
+            "States per parameter",
             note="on one GPU, nothing sharded",
             color="optimizer",
             assumes=("Weight, gradient, master copy and two moments.",),

@@ -159,7 +159,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     if result.busy < 0.9:
         return Badge(
             text="Waiting for the CPU",
-            sentence=tell.say("{launching} of launches for kernels that need less."),
+            sentence="Some kernels end before the next one is launched.",
             color="communication",
         )
     return Badge(

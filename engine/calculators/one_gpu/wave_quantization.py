@@ -11,7 +11,7 @@ from engine.basis.views import Lines, Point, Rule, Series
 from engine.simulate.tile_waves import tail, wave_efficiency
 
 TITLE = "Tiles on multiprocessors"
-QUESTION = "Why is 133 tiles half as fast as 132?"
+QUESTION = "Why are 133 tiles half as fast as 132?"
 EQUATIONS = ()
 PRESETS = {"One wave exactly": {"tiles": 132}, "Ten waves and one tile": {"tiles": 1321}}
 _MOST = 1500

@@ -313,6 +313,11 @@ def test_what_nobody_counts_is_a_power_of_ten(value, quantity, text):
     assert show(value, quantity) == text
 
 
+def test_a_small_number_is_not_zero_on_an_axis():
+    assert show(1e-12, COUNT) == "1\u00a0×\u00a010⁻¹²"
+    assert show(0.1 + 0.2 - 0.3, COUNT) == "0"
+
+
 def test_a_quantity_of_a_project_has_its_sign():
     assert show(19.81, Quantity("speed", sign=" m/s")) == "19.8 m/s"
     assert show(19.81, Quantity("customers")) == "19.8"

@@ -93,7 +93,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         ),
         hints=(
             "The tokens of a step are the product of GPUs, micro-batch, micro-batches and length.",
-            "Two schemes reduce gradients after every micro-batch. Their bytes grow with them.",
+            "Three schemes reduce gradients after every micro-batch; their bytes grow with it.",
             "One scheme reduces once and keeps little: its optimizer states are sharded.",
         ),
         start=start,

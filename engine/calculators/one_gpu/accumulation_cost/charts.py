@@ -122,7 +122,7 @@ def speeds(inputs: Inputs, result: Result) -> Lines:
             ),
         ),
         handle="num_microbatches",
-        caption="Whether a scheme fits is not asked here; the bars say it for yours.",
+        caption="The chart does not ask whether a scheme fits; the memory bars do, for yours.",
     )
 
 

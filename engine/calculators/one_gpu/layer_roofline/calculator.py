@@ -50,7 +50,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         )
     return Badge(
         text="The tensor cores decide",
-        sentence=tell.say("Operators wait for memory in {waiting} of the time."),
+        sentence=tell.say("Operators wait for memory {waiting} of the time."),
         color="compute",
     )
 

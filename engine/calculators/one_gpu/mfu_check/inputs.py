@@ -118,7 +118,7 @@ class Result:
             "F",
             basis="datasheet",
             assumes=(
-                "Dense: makers print twice as much for 2:4 sparsity, which training has not.",
+                "Dense: makers print twice as much for 2:4 sparsity, which training does not use.",
             ),
         ),
     ]

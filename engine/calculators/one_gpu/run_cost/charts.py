@@ -52,7 +52,7 @@ def published(tell: Teller) -> Table:
     """Return published GPU-hours and the MFU that they amount to over the whole run."""
     return Table(
         title="Whole runs, as published",
-        columns=("Run", "Tokens", "Published", "Share of the peak over all of it", "Source"),
+        columns=("Run", "Tokens", "Published", "Share of the peak, whole run", "Source"),
         rows=tuple(
             (
                 f"{MODELS[one.model].name} on {ACCELERATORS[one.gpu].name}",

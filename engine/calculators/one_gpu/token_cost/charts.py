@@ -67,6 +67,7 @@ def by_matrix(tell: Teller, result: Result) -> Bars:
             )
             for part in result.parts
         ),
-        caption="Three equal parts each: the forward pass, and two products backward. Attention "
-        "has no weight; its last part is the gradient of its second factor.",
+        caption="Each bar has three equal parts: the forward pass and the two products of the "
+        "backward pass. Attention has no weight; its last part is the gradient of its second "
+        "factor.",
     )

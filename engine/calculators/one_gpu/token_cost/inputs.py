@@ -94,7 +94,7 @@ class Result:
         Told(
             "Sum over the matrices",
             note="what a counter of products finds",
-            assumes=("The rows of the table together; the norms, which the formula counts, not.",),
+            assumes=("The sum of the rows. Norms have none; the formula counts their parameters.",),
         ),
     ]
     counted: Annotated[Parameters, Told(symbol="N", of="model")]
