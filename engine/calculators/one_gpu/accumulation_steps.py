@@ -24,7 +24,7 @@ PRESETS = {
 _EXACT = 1e-12
 _RUN = (
     "Computed in double precision on the 260-parameter model, eight sequences in all.",
-    "The difference of the two gradients as vectors, by its length.",
+    "The length of the difference of the two gradients, over that of the right one.",
 )
 
 

@@ -141,11 +141,11 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if result.nearest == _WEIGHT:
-        words = "After {steps} updates the rounded weight is where it began; exactly it would be "
+        words = "The rounded weight is where it began; without rounding it would be "
         return Badge(text="Nothing moves", sentence=tell.say(words + "{exact}."), color="buffers")
     off = abs(result.nearest / result.exact - 1)
     if off > 0.02:
-        words = "The rounded weight ends at {nearest}, exactly it would be {exact}."
+        words = "The rounded weight ends at {nearest}, without rounding it would be {exact}."
         return Badge(text="It goes astray", sentence=tell.say(words), color="communication")
     words = "The rounded weight ends at {nearest}, close to the exact {exact}."
     return Badge(text="It moves", sentence=tell.say(words), color="activations")

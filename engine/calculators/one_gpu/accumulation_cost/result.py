@@ -106,7 +106,7 @@ class Result:
         Told(
             "Over a single micro-batch",
             color="compute",
-            assumes=("Tokens per second with your micro-batches and with one.",),
+            assumes=("Tokens per second with your micro-batches over those with one.",),
             sources=("korthikanti2022",),
         ),
     ]

@@ -34,7 +34,7 @@ def verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         return Badge(
             text="Above the peak",
             sentence=tell.say(
-                "{hfu} of the peak cannot be: the speed, the model or the GPU is another one."
+                "{hfu} of the peak is impossible: check the speed, the model and the GPU."
             ),
             color="buffers",
         )

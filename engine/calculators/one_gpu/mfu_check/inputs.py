@@ -103,7 +103,7 @@ class Result:
             "Your log divides by",
             "I",
             color="memory",
-            assumes=("Its operations are counted as you chose, which it may do otherwise.",),
+            assumes=("Operations are counted as you chose; the log may count them otherwise.",),
         ),
     ]
     operations: Annotated[

@@ -44,7 +44,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if inputs.places > result.held:
         return Badge(
             text="Not so many at once",
-            sentence=tell.say(f"{{held}} fit: {result.limit} are the limit.", held="held"),
+            sentence=tell.say(f"{{held}} fit at once, limited by {result.limit}.", held="held"),
             color="memory",
         )
     if result.in_use < 0.7:
