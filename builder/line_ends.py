@@ -1,22 +1,26 @@
-"""Where a line may end: not before a sign after a live number, and not inside a word of code."""
+"""Where a line may end: not before a sign after what is live, and not inside a word of code."""
 
 import re
 
 _LONG = 24  # letters of code that fit on one line of a phone with words beside them
-_NUMBER = re.compile(r'(<button type="button" class="number[^>]*>[^<]*</button>)([.,;:!?)]+)')
+_LIVE = re.compile(
+    r'(<button (?:type="button" )?class="(?:number|term)\b[^>]*>[^<]*</button>'
+    r'|<span class="inline-field"(?:(?!class="inline-field").)*?</span></span>)([.,;:!?)]+)',
+    re.DOTALL,
+)
 # Not a listing, whose lines end where its author ended them.
 _CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]+)</code>")
 _FLAG = re.compile(r"(?<![\w-])--[\w]+")
 
 
 def bound(html: str) -> str:
-    """Return the prose with its numbers bound to the signs after them, and its code cut well.
+    """Return the prose with what is live bound to the signs after it, and its code cut well.
 
-    A live number is a button, before and after which a browser would break a line. Code in a
-    sentence may break after a dot, an underscore or a hyphen, but not after the hyphens that
-    begin a flag.
+    A live number or a term is a button, and an input is a field, before and after which a browser
+    would break a line. Code in a sentence may break after a dot, an underscore or a hyphen, but
+    not after the hyphens that begin a flag.
     """
-    return _CODE.sub(_code, _NUMBER.sub(r'<span class="kept">\1\2</span>', html))
+    return _CODE.sub(_code, _LIVE.sub(r'<span class="kept">\1\2</span>', html))
 
 
 def _code(found: re.Match[str]) -> str:

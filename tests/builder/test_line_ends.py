@@ -11,6 +11,14 @@ def test_a_full_stop_stays_with_its_number() -> None:
     )
 
 
+def test_a_sign_stays_with_its_input_and_its_term() -> None:
+    field = '<span class="inline-field"><input value="3"><span class="error" hidden></span></span>'
+    term = '<button class="term" popovertarget="term-flop" type="button">FLOP</button>'
+    assert bound(f"<p>{field} of {field}, ({term}).</p>") == (
+        f'<p>{field} of <span class="kept">{field},</span> (<span class="kept">{term}).</span></p>'
+    )
+
+
 def test_a_number_before_a_word_is_left_alone() -> None:
     assert bound(f"<p>{NUMBER} of it</p>") == f"<p>{NUMBER} of it</p>"
 
