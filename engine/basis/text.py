@@ -82,7 +82,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ONE = re.compile(
     r"(?<![\w.,\u2212-])1 (?:[a-z]+-[a-z]+ )?(GPUs|nodes|ports|buckets|micro-batches|stages|steps"
     r"|rounds|layers|ranks|samples|tokens|reads|hops|messages|pieces|latencies|cells|chunks"
-    r"|all-reduces|SMs|copies|replicas|kernels|experts|sequences|groups|links)\b"
+    r"|all-reduces|SMs|copies|replicas|kernels|experts|sequences|groups|links|leaves)\b"
 )
 # Significant digits: of what a model predicts, of links and models by their names.
 _PREDICTED, _NAMED = 3, 4
@@ -138,7 +138,7 @@ def words(text: Text, display: Display = DEFAULT, *, space: str = " ") -> str:
 
 
 def _singular(found: re.Match[str]) -> str:
-    for ending, one in (("ies", "y"), ("ches", "ch"), ("s", "")):
+    for ending, one in (("ies", "y"), ("ches", "ch"), ("leaves", "leaf"), ("s", "")):
         if found[0].endswith(ending):
             return found[0].removesuffix(ending) + one
     return found[0]

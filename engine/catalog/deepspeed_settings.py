@@ -62,10 +62,10 @@ SETTINGS: Mapping[str, Setting] = {
         "elements", "5e8", _LOW, "Updated parameters that are gathered together after the step."
     ),
     "stage3_max_live_parameters": _one(
-        "elements", "1e9", _THREE, "No prefetch begins while so many elements are gathered."
+        "elements", "1e9", _THREE, "No prefetch begins while this many elements are gathered."
     ),
     "stage3_max_reuse_distance": _one(
-        "elements", "1e9", _THREE, "A tensor used again before so many elements stays."
+        "elements", "1e9", _THREE, "A tensor stays if used again before this many others."
     ),
     "stage3_prefetch_bucket_size": _one(
         "elements", "5e7", _THREE, "What one prefetch gathers; every module starts one."

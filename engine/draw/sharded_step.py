@@ -152,7 +152,7 @@ def _caption(now: Snapshot, sheet: Sheet, *, sharded: bool) -> Text:
         )
     captions = {
         "reduce_scatter": "Reduce-scatter: the gradients are summed, and each sum ends at the GPU "
-        "that owns the place. What is left elsewhere is not needed any more. {sent} numbers sent "
+        "that owns the place. What is left elsewhere is no longer needed. {sent} numbers sent "
         "per GPU so far.",
         "all_reduce": "All-reduce: the gradients are summed, and every GPU gets every sum. {sent} "
         "numbers sent per GPU so far.",

@@ -22,7 +22,7 @@ def _bucket(value: Any, values: Values) -> Said:  # noqa: ANN401
     if size >= values.job.parameters:
         return "warning", "Larger than the model: one bucket, so nothing overlaps."
     if size > 1e9:
-        return "warning", "The buffer is allocated whole, and the last bucket sticks out."
+        return "warning", "The buffer is allocated whole, and the last bucket is exposed."
     return "ok", "Gradients that are reduced together; the buffer is allocated whole."
 
 

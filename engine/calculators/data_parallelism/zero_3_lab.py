@@ -50,7 +50,7 @@ class Inputs:
             low=0,
             high=4,
             whole=True,
-            help="Parameters are gathered so many layers ahead of the one that computes.",
+            help="Parameters are gathered this many layers ahead of the one that computes.",
         ),
     ] = 1
     reshard: Annotated[

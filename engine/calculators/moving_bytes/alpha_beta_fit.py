@@ -105,15 +105,20 @@ def views(inputs: Inputs, result: Result) -> Views:
     shown = {name: tell.value(name, equation=FIT) for name in ("latency", "bandwidth", "half_size")}
     return {
         "latency": shown.pop("latency"),
-        "verdict": _verdict(tell, result),
+        "verdict": _verdict(tell, inputs, result),
         **shown,
         "curve": partial(_curve, tell, inputs, result),
     }
 
 
-def _verdict(tell: Teller, result: Result) -> Badge:
+def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    small, large = sorted(("first", "second"), key=lambda name: float(getattr(inputs, name)))
     if not result.fits:
-        why: Text = tell.say(f"No link with one latency and one bandwidth: {_why(result)}.")
+        why: Text = tell.say(
+            f"No link with one latency and one bandwidth: {_why(result)}.",
+            small=small,
+            large=large,
+        )
         return Badge(text="Inconsistent", sentence=why, color="communication")
     if result.latency > _DOUBTFUL:
         sentence = tell.say(
@@ -123,7 +128,8 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         return Badge(text="Doubtful", sentence=sentence, color="communication")
     sentence = tell.say(
         "The small message of {small} spends {waiting} of its time on latency; the large one "
-        "reaches {reached} of the wire."
+        "reaches {reached} of the wire.",
+        small=small,
     )
     return Badge(text="Consistent", sentence=sentence, color="compute")
 

@@ -76,7 +76,7 @@ class Inputs:
             low=0.02,
             high=1.0,
             step=0.01,
-            help="Of its logarithm; what is there without any collision.",
+            help="Standard deviation of its logarithm, without any collision.",
         ),
     ] = 0.05
     delayed: Annotated[
@@ -87,7 +87,7 @@ class Inputs:
             low=0.0,
             high=0.05,
             step=0.0005,
-            help="By a lost packet, a pause, a bad cable.",
+            help="Because of a lost packet, a pause or a bad cable.",
         ),
     ] = 0.0
     delay: Annotated[

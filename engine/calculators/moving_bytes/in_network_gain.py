@@ -212,7 +212,7 @@ def _ramp(result: Result) -> Table:
         )
     return Table(
         title="Bus bandwidth of 8 GiB, measured beside modeled",
-        columns=("GPUs", "Ring", "Ring, modeled", "Left to NCCL", "That, modeled", "It takes"),
+        columns=("GPUs", "Ring", "Ring, modeled", "NCCL's choice", "Modeled", "Algorithm"),
         rows=tuple(rows),
     )
 

@@ -124,7 +124,7 @@ def _advice(result: Result) -> Table:
 def _all() -> Table:
     return Table(
         title="All cards",
-        columns=("Variable", "What it does", "When never to set it"),
+        columns=("Variable", "What it does", "When not to set it"),
         rows=tuple((one.name, one.effect, one.never) for one in VARIABLES.values()),
-        caption="By NCCL 2.30.",
+        caption="As of NCCL 2.30.",
     )

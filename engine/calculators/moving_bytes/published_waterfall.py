@@ -173,7 +173,7 @@ def _claims() -> Table:
         ),
         (
             "InfiniBand or EFA matters less for that reason",
-            "the same 46 %",
+            say("the same {s}", s=(small.bare_pcie_share, SHARE)),
             say(
                 "64 MiB: {a} or {b}; 1 kB: {c} or {d}",
                 a=(at(ours, message=LARGE).time, SECONDS),

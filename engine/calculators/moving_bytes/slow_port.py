@@ -39,7 +39,7 @@ class Inputs:
 
     slow_share: Annotated[
         float,
-        Number(label="Speed left of one port", unit=PERCENT, low=_LOW, high=1.0, step=0.05),
+        Number(label="Remaining speed of one port", unit=PERCENT, low=_LOW, high=1.0, step=0.05),
     ] = 0.25
     world_size: FewGpus = 8
     port: Annotated[
@@ -141,7 +141,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     every = [time for column in result.times.values() for time in column]
     return Lines(
         title="Time of one all-reduce over the speed of one port",
-        x=tell.axis("slow_share", "speed left of one port", low=_LOW, high=1.0),
+        x=tell.axis("slow_share", "remaining speed of one port", low=_LOW, high=1.0),
         y=tell.axis("time", "time", low=min(every) / 1.5, high=max(every) * 1.5, scale="log"),
         series=tuple(
             Series(key=line, label=_SHOWN[line][2], x=_SHARES, y=column, color=_SHOWN[line][3])

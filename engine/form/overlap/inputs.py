@@ -41,7 +41,7 @@ class Inputs:
             high=0.4,
             step=0.01,
             symbol="c",
-            help="While a collective runs, computation takes so much longer.",
+            help="While a collective runs, computation takes this much longer.",
         ),
     ] = 0.19
     bucket: Annotated[

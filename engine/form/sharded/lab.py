@@ -53,7 +53,7 @@ LabContention = Annotated[
         low=0.0,
         high=0.4,
         step=0.01,
-        help="While a collective runs, computation takes so much longer.",
+        help="While a collective runs, computation takes this much longer.",
         advanced=True,
     ),
 ]

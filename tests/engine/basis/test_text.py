@@ -277,6 +277,7 @@ def test_a_printed_minus_reads_as_it_is_meant():
         ("{n} GPUs", "1 GPU", "2 GPUs"),
         ("only {n} micro-batches.", "only 1 micro-batch.", "only 2 micro-batches."),
         ("of {n} latencies", "of 1 latency", "of 2 latencies"),
+        ("each of {n} leaves", "each of 1 leaf", "each of 2 leaves"),
         ("on {n} data-parallel ranks", "on 1 data-parallel rank", "on 2 data-parallel ranks"),
     ],
 )

@@ -44,7 +44,7 @@ class Inputs:
             high=0.5,
             step=0.01,
             symbol="c",
-            help="While an all-reduce runs, computation takes so much longer.",
+            help="While an all-reduce runs, computation takes this much longer.",
         ),
     ] = 0.0
     tokens: Annotated[

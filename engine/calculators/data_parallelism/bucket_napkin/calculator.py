@@ -12,7 +12,7 @@ from engine.calculators.data_parallelism.bucket_napkin.inputs import Result as R
 from engine.calculators.data_parallelism.bucket_napkin.inputs import solve as solve
 
 TITLE = "Why 14 buckets are enough"
-QUESTION = "How much of the reduction of gradients sticks out behind the backward pass?"
+QUESTION = "How much of the reduction of gradients is left when the backward pass ends?"
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -70,7 +70,7 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             color="communication",
         )
     return Badge(
-        text="The last bucket sticks out",
+        text="Only the last bucket is exposed",
         sentence=tell.say(
             "A bucket takes {computing} to compute and {sending} to reduce. Each is gone before "
             "the next is full."

@@ -28,7 +28,7 @@ EQUATIONS = (
     ALL_BELOW,
 )
 PRESETS = {
-    "4M tokens for ever": {"mode": "strong", "num_gpus": 1024},
+    "4M tokens on 1,024 GPUs": {"mode": "strong", "num_gpus": 1024},
     "No overlap": {"overlap": False},
     "H100, eight ports of 400 Gb/s": {
         "gpu": "h100",

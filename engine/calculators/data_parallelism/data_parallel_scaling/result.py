@@ -120,7 +120,7 @@ class Result:
             "Steps until that happens",
             "",
             "the mean wait for a step without a slowest percent",
-            assumes=("One over the probability; beyond a million million steps no run sees it.",),
+            assumes=("One over the probability; beyond a trillion steps no run sees it.",),
             sources=("david2003",),
         ),
     ]

@@ -22,7 +22,7 @@ from engine.formulas.node_volumes import NODE_BYTES
 from engine.simulate.sharding_width import Way
 
 TITLE = "How wide to shard"
-QUESTION = "What does a GPU keep, and what leaves a node, if so many GPUs share one copy?"
+QUESTION = "What does a GPU keep, and what leaves a node, if this many GPUs share one copy?"
 EQUATIONS = (NODE_BYTES,)
 
 
@@ -165,8 +165,8 @@ def _ways(tell: Teller, result: Result) -> Table:
         columns=("Way", "States on each GPU", "Leaves each node", "Fits", "Beaten in both"),
         rows=tuple(rows),
         caption=tell.say(
-            "HSDP and a number: so many GPUs share one copy, of {n}. Plain: nothing is sharded. "
-            "ZeRO++ is not compared: it rounds what it sends.",
+            "HSDP with a number: that many of the {n} GPUs share one copy. Plain: nothing is "
+            "sharded. ZeRO++ is not compared: it rounds what it sends.",
             n=(result.job.ranks, COUNT),
         ),
     )

@@ -36,7 +36,7 @@ class Inputs:
         _elements(
             "live",
             "max_live_parameters",
-            "No prefetch is started while so many elements are gathered.",
+            "No prefetch is started while this many elements are gathered.",
         ),
     ] = LIVE
     prefetch: Annotated[
@@ -56,7 +56,7 @@ class Inputs:
         _elements(
             "reuse",
             "max_reuse_distance",
-            "A tensor stays if it is used again before so many elements are.",
+            "A tensor stays if it is used again before this many other elements are.",
         ),
     ] = REUSE
     persistent: Annotated[

@@ -66,7 +66,7 @@ class Result:
             "{extra} of plain data parallelism",
             "communication",
             assumes=(
-                "Rings; gradients and parameters travel in the bytes they are kept in.",
+                "Rings; gradients and parameters are sent in the types in which they are kept.",
                 "Stages 0 and 1 reduce once per step, stages 2 and 3 after every micro-batch.",
             ),
         ),

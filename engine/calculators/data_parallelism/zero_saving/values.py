@@ -30,8 +30,8 @@ def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
 def _saving(tell: Teller, result: Result) -> Value:
     """Return the share of the states that is saved."""
     published = Published(
-        text=tell.say("widely published guides print {published_saving}"),
-        reason="That is the share for two GPUs; it is not said.",
+        text=tell.say("a published guide prints {published_saving}"),
+        reason="That is the share for two GPUs, which the guide does not say.",
         source="vizuara_guides",
         claim=f"E1.{result.stage}",
     )
@@ -68,7 +68,7 @@ def regime(inputs: Inputs, result: Result) -> Badge:
                 e=(even, COUNT),
             )
             if even < float("inf")
-            else "Nothing is kept whole. Twice the GPUs, half of the states on each.",
+            else "Nothing is kept whole: doubling the GPUs halves the states on each.",
             color="optimizer",
         )
     what = "parameters and gradients" if stage == 1 else "parameters"
@@ -76,7 +76,7 @@ def regime(inputs: Inputs, result: Result) -> Badge:
         text="Copies dominate",
         sentence=say(
             f"Beyond {{e}} GPUs the {what}, which every GPU keeps whole, weigh more than its "
-            "share: twice the GPUs take less than a quarter off the rest.",
+            "share: doubling the GPUs saves less than a quarter of what is left.",
             e=(even, COUNT),
         ),
         color="parameters",
@@ -102,5 +102,5 @@ def published(inputs: Inputs, result: Result) -> Table:
         title="Savings as published, and by number of GPUs",
         columns=("Stage", "Published", "2 GPUs", yours, "1,024 GPUs"),
         rows=tuple(rows),
-        caption="A widely published guide prints its shares without a number of GPUs.",
+        caption="The published guide prints its shares without a number of GPUs.",
     )

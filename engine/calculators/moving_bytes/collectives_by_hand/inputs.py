@@ -40,7 +40,7 @@ class Inputs:
     slow_share: Annotated[
         float,
         Number(
-            label="Speed left of one port",
+            label="Remaining speed of one port",
             unit=PERCENT,
             low=0.05,
             high=1.0,

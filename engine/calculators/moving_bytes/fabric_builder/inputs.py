@@ -92,7 +92,7 @@ class Inputs:
     cable: Annotated[
         float,
         Number(
-            label="A cable costs as many switch ports",
+            label="Price of a cable, in switch ports",
             low=0.1,
             high=5.0,
             step=0.1,

@@ -78,9 +78,9 @@ class Result:
             note="{even_cost} without oversubscription; 1× is one giant switch for all ports",
             assumes=(
                 "Ports of all switches and all cables, over those of one switch that takes all "
-                "ports of the nodes. A port costs the same in every switch, and a cable as much "
-                "as {cable} ports (1× unless you change it). Assumed; machines, power and space "
-                "are left out.",
+                "ports of the nodes. A port costs the same in every switch, and a cable costs "
+                "{cable} the price of a port (1× unless you change it). Assumed; machines, power "
+                "and space are left out.",
             ),
         ),
     ]
@@ -99,7 +99,7 @@ class Result:
     slower: Annotated[
         Ratio,
         Told(
-            "Over that on a non-blocking fabric",
+            "Over the time on a non-blocking fabric",
             note="{even_time} there",
             basis="simulated",
             assumes=PLAYED,

@@ -104,7 +104,7 @@ LAYERS: Mapping[str, Layer] = {
     ),
     "receive": _layer(
         "packets are checked, the address translated",
-        "as sending",
+        "as for sending",
         0.3,
         2,
         "assumed",
@@ -120,7 +120,7 @@ LAYERS: Mapping[str, Layer] = {
     ),
     "write": _layer(
         "the data are where another reader sees them",
-        "part of the whole",
+        "not alone; only as a part of the whole",
         0.12,
         LOAD_HIGH / MICRO,
         "assumed",
