@@ -50,12 +50,14 @@ def _sheet() -> Iterator[str]:
 
 
 def _entry(module: ModuleType, equation: Equation, example: Example | None) -> Iterator[str]:
-    title = example.title if example else equation.name.replace("_", " ").capitalize()
+    named = equation.title or equation.name.replace("_", " ").capitalize()
+    title = example.title if example else named
     function = example.function if example else _beside(equation, module)
     yield f"### {title} {{#{equation.name}}}\n"
     yield f"[[formula_sheet.{equation.name}]]\n" if example else f"$$\n{_tex(equation)}\n$$\n"
     yield " · ".join(_symbols(equation, example)) + "\n{: .symbols }\n"
-    yield f"{_summary(function)} {_sources(equation)}".strip() + "\n"
+    said = equation.says or _summary(function)
+    yield f"{said} {_sources(equation)}".strip() + "\n"
 
 
 def _beside(equation: Equation, module: ModuleType) -> object:

@@ -16,9 +16,13 @@ class Equation:
         tex: the right and left side, e.g. r"\v{T} = 2(\v{n}-1)\,\v{a}".
         symbols: key -> (TeX of the symbol, its meaning in words), e.g. {"n": ("n", "GPUs")}.
         sources: keys of the bibliography.
+        title: its heading on the formula sheet; empty: its name.
+        says: what it says, in a sentence, where no function beside it says so.
     """
 
     name: str
     tex: str
     symbols: Mapping[str, tuple[str, str]]
     sources: tuple[str, ...] = ()
+    title: str = ""
+    says: str = ""

@@ -84,6 +84,7 @@ class Number:
         """Return the SI value; a bare number is in `unit` if typed, in SI if from a URL."""
         units = {self.unit.text.strip(): self.unit.size, **self.unit.also}
         units.pop("", None)
+        units |= {_one(name): size for name, size in units.items()}
         if typed and self.unit.shown and _bare(text):
             names = ", ".join(self.unit.shown)
             raise InputError(f"{quoted(text)} has no unit; allowed is one of {names}")
@@ -113,7 +114,7 @@ class Number:
         amount = float(value) / size
         exact = significant(amount, 12, trim=True) if abs(amount) >= 1e-6 else f"{amount:g}"
         rounded = significant(amount, 6, trim=True) if abs(amount) >= 1e-6 else exact
-        return (exact if len(exact) <= 9 else rounded) + unit
+        return (exact if len(exact) <= 9 else rounded) + (_one(unit) if amount == 1 else unit)
 
     def range_words(self) -> str:
         """Return the range in words, for labels and messages."""
@@ -178,6 +179,13 @@ class Number:
 
     def _unwarp(self, value: float) -> float:
         return value if self.scale == "linear" else math.exp(value)
+
+
+def _one(unit: str) -> str:
+    """Return the unit of a single one: " days" is " day"; " ms" and " tokens/s" stay."""
+    word = unit.strip()
+    plural = len(word) > 3 and word.isalpha() and word.islower() and word.endswith("s")
+    return unit[:-1] if plural else unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

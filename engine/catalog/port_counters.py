@@ -48,9 +48,9 @@ def _ib(says: str, meaning: str, bits: Count, unit: float = 0.0, *, sends: bool 
 # InfiniBand Architecture Specification, attribute PortCounters; data in words of four bytes.
 INFINIBAND: Mapping[str, Counter] = {
     "SymbolErrorCounter": _ib(BROKEN, "errors on the lanes of the link", 16),
-    "LinkErrorRecoveryCounter": _ib(BROKEN, "times the link trained anew", 8),
+    "LinkErrorRecoveryCounter": _ib(BROKEN, "times the link retrained", 8),
     "LinkDownedCounter": _ib(BROKEN, "times the link went down", 8),
-    "PortRcvErrors": _ib(BROKEN, "packets that came with errors", 16),
+    "PortRcvErrors": _ib(BROKEN, "packets that arrived with errors", 16),
     "PortRcvRemotePhysicalErrors": _ib(BROKEN, "packets that an earlier link had damaged", 16),
     "LocalLinkIntegrityErrors": _ib(BROKEN, "bursts of errors on this link", 4),
     "PortRcvSwitchRelayErrors": _ib("", "packets that a switch could not forward", 16),

@@ -26,7 +26,7 @@ MEANING: Mapping[str, tuple[str, str]] = {
     "s": (r"\sigma", "standard deviation of a step over its mean"),
     "l": ("s", "how much slower the slow GPU is"),
     "m": ("m", "mean of the slowest of n"),
-    "S": (r"\Delta", "slow-down by the slowest"),
+    "S": (r"\Delta", "slowdown by the slowest"),
     "q": ("q", "share of one GPU's steps that are shorter"),
     "A": ("P", "probability that all are"),
     "Gl": (r"G_{\mathrm{lost}}", "GPU hours lost"),

@@ -21,6 +21,7 @@ TOP_K_BYTES = Equation(
         "i": ("i", "bytes of its place"),
     },
     sources=("lin2018", "renggli2019"),
+    title="Bytes sent by top-k",
 )
 
 
@@ -43,6 +44,7 @@ TOP_K_BREAK_EVEN = Equation(
     }
     | {key: TOP_K_BYTES.symbols[key] for key in ("k", "e", "i")},
     sources=("renggli2019",),
+    title="Break-even of top-k",
 )
 
 

@@ -4,7 +4,7 @@ from engine.basis.equation import Equation
 from engine.basis.units import Count, Ratio, Share
 
 _SYMBOLS = {
-    "c": ("c", "slow-down of computation while a collective runs"),
+    "c": ("c", "slowdown of computation while a collective runs"),
     "b": ("b", "share of the computation that waits for memory"),
     "s": ("s", "multiprocessors that the collective takes"),
     "S": ("S", "multiprocessors of the GPU"),

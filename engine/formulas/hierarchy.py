@@ -70,12 +70,15 @@ SWITCHED_ALL_REDUCE = Equation(
     ),
     symbols=symbols("T g S Bu Bo au ao"),
     sources=("graham2016", "nccl_tuning"),
+    title="All-reduce in the switches of nodes and network",
 )
 SWITCHED_NETWORK = Equation(
     name="switched_network_time",
     tex=r"\v{T} = \frac{\v{S}}{\v{Bo}} + 2\,\v{ao}",
     symbols=symbols("T S Bo ao"),
     sources=("graham2016",),
+    title="All-reduce in the switches of the network",
+    says="The same for nodes of one GPU: no switch inside, and the network sets the pace.",
 )
 
 
@@ -109,6 +112,7 @@ SWITCHED_BYTES = Equation(
     tex=r"\v{V} = \frac{\v{S}}{\v{g}}",
     symbols=symbols("V S g"),
     sources=("graham2016",),
+    title="Bytes sent out of a node when switches add",
 )
 
 

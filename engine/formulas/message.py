@@ -96,6 +96,7 @@ PCIE_BYTES = Equation(
     name="message_pcie_bytes",
     tex=r"\v{V} = \v{x}\,\v{S}",
     symbols={**_symbols("V x"), "S": ("S", "data and flags")},
+    title="Bytes of a message over PCIe",
 )
 
 

@@ -32,6 +32,7 @@ NEWTON_SCHULZ = Equation(
     tex=r"\v{F} = 2\,\v{S}\,(2\,\v{m}^2\,\v{n} + \v{m}^3)",
     symbols=_symbols("FSmn"),
     sources=("jordan2024",),
+    title="Operations of Newton-Schulz",
 )
 
 
@@ -69,6 +70,7 @@ GATHERED = Equation(
     tex=r"\v{G} = \frac{\v{N}-1}{\v{N}}\,\v{P}\,\v{e}",
     symbols=_symbols("GNPe"),
     sources=("moonlight2025",),
+    title="Muon, gathered on all GPUs",
 )
 
 
@@ -85,6 +87,7 @@ EXCHANGED = Equation(
     tex=r"\v{A} = \frac{2(\v{N}-1)}{\v{N}^2}\,\v{P}\,\v{e}",
     symbols=_symbols("ANPe"),
     sources=("megatron6676", "dion2025"),
+    title="Muon, gathered on one GPU",
 )
 
 

@@ -87,6 +87,7 @@ SERIAL_STEP = Equation(
         "M": ("M", "moving and updating"),
     },
     sources=("rajbhandari2021",),
+    says="The step if nothing overlaps: the computation, then all that moves and is updated.",
 )
 OFFLOAD_EFFICIENCY = Equation(
     name="offload_efficiency",

@@ -39,11 +39,15 @@ FEW_SHARE = Equation(
     name="bubble_share_few",
     tex=r"\v{q} = \frac{\v{v}(\v{p}-\v{m}) + \v{m} - 1}{\v{v}\,\v{p} + \v{m} - 1}",
     symbols=_symbols("q p m v"),
+    title="Pipeline bubble, share of the step (m < p)",
+    says="The share of the step that a rank idles with fewer micro-batches than stages.",
 )
 FEW_OVER_IDEAL = Equation(
     name="bubble_over_ideal_few",
     tex=r"\v{o} = \frac{\v{v}(\v{p}-\v{m}) + \v{m} - 1}{\v{v}\,\v{m}}",
     symbols=_symbols("o p m v"),
+    title="Pipeline bubble, over the ideal (m < p)",
+    says="That idle time over the time of a step without idling.",
 )
 
 

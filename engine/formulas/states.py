@@ -177,11 +177,12 @@ ZERO_SAVING = Equation(
     symbols={"s": ("s", "share of the states that is saved")}
     | {key: ZERO_MEMORY.symbols[key] for key in ("p", "a", "g", "b", "o", "c")},
     sources=("rajbhandari2020",),
+    title="Share of the states that ZeRO saves",
 )
 
 
 def zero_saving(types: StateBytes, zero_stage: Count, ranks: Count) -> Share:
-    """Return the share of the states that sharding takes off every rank: 37.5 % of two at stage 1.
+    """Return the share of the states that sharding takes off a rank: 37.5 % of two at stage 1.
 
     Nothing kept is nothing saved.
     """

@@ -10,16 +10,6 @@ from engine.formulas._run_symbols import symbols
 # Flat at both ends, the plain sum is right to a millionth of a deviation.
 _TAIL, _STRIPS = 9.0, 96
 
-SLOWEST = Equation(
-    name="slowest_of_n",
-    tex=(
-        r"\v{m} = 1 + \v{s}\int_{-\infty}^{\infty} z\;"
-        r"\frac{\mathrm{d}}{\mathrm{d}z}\,\Phi(z)^{\v{n}}\,\mathrm{d}z"
-    ),
-    symbols=symbols("m s n"),
-    sources=("david2003",),
-)
-
 
 def normal(deviations: Ratio) -> Share:
     """Return the share of a normal distribution that lies below so many deviations."""
@@ -43,6 +33,17 @@ def all_done_share(ratio: Ratio, num_gpus: Count, deviation: Share, slower: Shar
     """
     others = slowest_share(ratio, max(1, num_gpus - 1), deviation)
     return others * slowest_share(1 + ratio - 1 / (1 - slower), 1, deviation)
+
+
+SLOWEST = Equation(
+    name="slowest_of_n",
+    tex=(
+        r"\v{m} = 1 + \v{s}\int_{-\infty}^{\infty} z\;"
+        r"\frac{\mathrm{d}}{\mathrm{d}z}\,\Phi(z)^{\v{n}}\,\mathrm{d}z"
+    ),
+    symbols=symbols("m s n"),
+    sources=("david2003",),
+)
 
 
 def slowest_of(num_gpus: Count, deviation: Share) -> Ratio:
@@ -165,5 +166,5 @@ SLOW_DOWN_COST = Equation(
 
 
 def lost_to_waiting(gpus: GpuTime, slow_down: Ratio) -> GpuTime:
-    """Return the GPU hours of a run that it would not need without the slow-down."""
+    """Return the GPU hours of a run that it would not need without the slowdown."""
     return gpus * (1 - 1 / slow_down)

@@ -95,6 +95,7 @@ MFU = Equation(
         "F": ("F", "peak"),
     },
     sources=("chowdhery2022",),
+    title="MFU of a rate",
 )
 HFU = Equation(
     name="hfu_of_rate",
@@ -102,6 +103,8 @@ HFU = Equation(
     symbols={"U": ("U", "HFU"), "c": ("c", "operations repeated, per token")}
     | {key: MFU.symbols[key] for key in ("C", "r", "F")},
     sources=("chowdhery2022",),
+    title="HFU of a rate",
+    says="The share of a peak that a rate amounts to if repeated operations count as well.",
 )
 
 

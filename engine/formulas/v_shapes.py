@@ -16,11 +16,12 @@ V_MIN_PEAK = Equation(
     tex=r"\v{A} = \lfloor (\v{p}+4)/3 \rfloor",
     symbols=_SYMBOLS,
     sources=("qi2024memory",),
+    title="Micro-batches held, V-Min",
 )
 
 
 def v_min_peak(pipeline_parallel: Count) -> Count:
-    """Return the micro-batches that a rank of V-Min holds at most: a third of 1F1B's, rounded up.
+    """Return the micro-batches that a rank of V-Min holds at most: about a third of 1F1B's.
 
     For enough micro-batches, and passes that all take equally long.
     Source: Qi, Wan et al. 2024, table 1 and the authors' space on Hugging Face.
@@ -33,6 +34,7 @@ V_HALF_PEAK = Equation(
     tex=r"\v{A} = \lfloor (\v{p}+2)/2 \rfloor",
     symbols=_SYMBOLS,
     sources=("qi2024memory",),
+    title="Micro-batches held, V-Half",
 )
 
 

@@ -19,6 +19,7 @@ ZERO_BYTES = Equation(
         "P": ("P", "all parameters"),
     },
     sources=("rajbhandari2020", "patarasuk2009"),
+    title="Bytes sent under ZeRO",
 )
 
 

@@ -1,10 +1,12 @@
 """The formula sheet's Markdown: read from the engine, nothing written down a second time."""
 
 import re
+from collections import Counter
 
 from builder import live
 from builder.reference import PLACEMENT, expanded
 from engine.calculators.reference.formula_sheet import calculator as formula_sheet
+from engine.formulas import stragglers
 from tests.each import each
 
 SHEET = expanded(PLACEMENT)
@@ -50,6 +52,15 @@ def test_every_source_is_cited(equation):
 def test_an_entry_says_in_words_what_it_is(equation):
     said = entry(equation).strip().splitlines()[-1]
     assert re.match(r"[A-Z0-9].*\w", said), said
+
+
+def test_no_two_equations_are_said_to_be_the_same():
+    said = Counter(entry(equation).strip().splitlines()[-1] for equation in EQUATIONS)
+    assert not [words for words, times in said.items() if times > 1]
+
+
+def test_an_equation_whose_function_has_another_name_says_what_that_returns():
+    assert "The mean of the slowest of n normal step times" in entry(stragglers.SLOWEST)
 
 
 def test_a_docstring_becomes_a_statement():

@@ -52,8 +52,8 @@ TROUBLES: Mapping[str, Trouble] = {
     "cable": Trouble(
         name="a bad cable or transceiver",
         says=(BROKEN,),
-        infiniband="Lanes err, the link trains anew, packets come damaged. Errors are counted "
-        "where they arrive: read both ends.",
+        infiniband="Lanes make errors, the link retrains, packets arrive damaged. Errors are "
+        "counted where they arrive: read both ends.",
         roce="The coding corrects most errors. What it cannot correct is counted on the physical "
         "port, and each such packet is lost.",
     ),
@@ -106,7 +106,7 @@ class Inputs:
             low=0,
             high=7,
             whole=True,
-            help="RoCE: the class of the RDMA traffic; 3 by custom.",
+            help="RoCE: the class of the RDMA traffic; 3 by convention.",
         ),
     ] = 3
 

@@ -131,7 +131,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     return Badge(
         text=names,
         sentence=tell.say(
-            f"{names} {'makes' if len(found) == 1 else 'make'} every group slow that "
+            f"{names} {'slows' if len(found) == 1 else 'slow'} every group that "
             f"{'it is' if len(found) == 1 else 'they are'} in. Found in {{halvings}} rounds of "
             "halving."
         ),

@@ -151,7 +151,7 @@ _NAMES = (
 
 def _steps(result: Result) -> Bars:
     rows = {"before": ("before last night", result.before), "now": ("measured now", result.now)}
-    rows |= {key: (f"if {name}", result.told[key]) for key, name in EXPLANATIONS.items()}
+    rows |= {key: (f"with {name}", result.told[key]) for key, name in EXPLANATIONS.items()}
     most = max(one.step for _, one in rows.values())
     return Bars(
         title="The step, measured and as each explanation has it",

@@ -48,7 +48,7 @@ PRESETS = {
 _ASSUMES = (
     "400 billion parameters on 16,384 H100 in nodes of 8 with a 400 Gb/s port each. Gradients in "
     "bf16, summed over NVLink inside a node and then around a ring of nodes.",
-    "The story names neither the plan nor the batch: {sharing} GPUs share one copy of the model.",
+    "One copy of the model is taken to lie on {sharing} GPUs: the story names no plan.",
 )
 _SOURCES = ("pingdo_sync", "nccl_tests")
 

@@ -71,7 +71,7 @@ class Result:
         Share,
         Told(
             "With more GPUs: run more expensive by",
-            assumes=("So many more GPUs, for the shorter time.",),
+            assumes=("That many more GPUs, for the shorter time.",),
         ),
     ]
     peak: Annotated[Share, _told("peak")]

@@ -114,10 +114,10 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 def _equal(tell: Teller, off: float) -> Badge:
     same = off <= _EQUAL
-    how = "in no digit that is computed" if same else f"by up to {typeset(f'{off:.2g}')}"
+    how = "by nothing but rounding" if same else f"by up to {typeset(f'{off:.2g}')}"
     return Badge(
-        text="The update of one GPU" if same else "Another update",
-        sentence=f"All numbers of the four updates together differ {how} from those of one GPU.",
+        text="The update of one GPU" if same else "A different update",
+        sentence=f"The four updates differ {how} from those of one GPU.",
         color="parameters" if same else "bad",
     )
 

@@ -33,7 +33,7 @@ _NAMES: dict[TensorMode, str] = {
     "duplicated": "duplicated",
     "distributed": "distributed",
     "layer_sharded": "layer-sharded",
-    "blockwise": "blockwise: another update",
+    "blockwise": "blockwise: a different update",
 }
 _ASSUMES = (
     "As many equal matrices as GPUs in the group, so that each GPU can take one.",
@@ -164,8 +164,8 @@ def _bars(result: Result) -> Bars:
             )
             for mode, name in _NAMES.items()
         ),
-        caption="As many matrices as the group has GPUs. Blockwise orthogonalizes other matrices "
-        "than the rest: its slices.",
+        caption="As many matrices as the group has GPUs. Blockwise does "
+        "something else: it orthogonalizes slices.",
     )
 
 

@@ -37,7 +37,7 @@ _BESIDE = Receipt(
     basis="measured",
     assumptions=(
         "GPT and Llama models on 4 GPUs of one kind: A100, H100, MI210 or MI250.",
-        "Slow-down of computation beside communication against computation alone; not "
+        "Slowdown of computation beside communication against computation alone; not "
         "overlapping is compared with the overlapped step.",
     ),
     sources=("lee2025",),
@@ -118,12 +118,12 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The slow-down, the most that its end can gain, and the slow-down by what is taken."""
+    """The slowdown, the most that its end can gain, and the slowdown by what is taken."""
 
     slow_down: Annotated[
         Share,
         Told(
-            "Slow-down while it runs",
+            "Slowdown while it runs",
             "c",
             "{gone} of {total} multiprocessors gone",
             color="compute",
@@ -199,7 +199,7 @@ def _curve(tell: Teller, result: Result) -> Lines:
         dashed=True,
     )
     return Lines(
-        title="Slow-down against multiprocessors taken",
+        title="Slowdown against multiprocessors taken",
         x=tell.axis("gone", "multiprocessors taken", low=0.0, high=float(_MOST)),
         y=tell.axis("slow_down", "longer by", low=0.0, high=high),
         series=(kernels, products),

@@ -11,9 +11,9 @@ COMMANDS = {
         fields=("gpu", "interval", "count"),
         options=(
             ("-e", "Fields: 1001 engine active, 1002 SM active, 1004 tensor active, 1005 DRAM."),
-            ("-i", "The GPU; without it all."),
+            ("-i", "The GPU; without it, all GPUs."),
             ("-d", "Milliseconds between two rows."),
-            ("-c", "So many rows; without it until interrupted."),
+            ("-c", "The number of rows; without it, until interrupted."),
         ),
         sample=(
             ("#Entity   GRACT   SMACT   TENSO   DRAMA", "One column for each field."),

@@ -150,9 +150,9 @@ def _ranks(draft: Draft) -> None:
 def _document(draft: Draft, defaults: Defaults) -> dict[str, Any]:
     """Return the run file of a draft; what only a run file asks for is assumed."""
     if "model" not in draft.values and "model.num_layers" not in draft.values and defaults.model:
-        draft.assume("model", defaults.model, "no text says the model; add its config.json")
+        draft.assume("model", defaults.model, "no text names the model; add its config.json")
     for key, value in defaults.cluster.items():
-        draft.assume(f"cluster.{key}", value, "no text says the machines")
+        draft.assume(f"cluster.{key}", value, "no text names the machines")
     if "per_node" in draft.notes:
         draft.values["cluster.gpus_per_node"] = draft.notes["per_node"]
     if defaults.world_size:

@@ -4,6 +4,7 @@ from engine.basis.inputs import (
     BILLIONS,
     GBITS,
     MEBIBYTES,
+    MILLISECONDS,
     PERCENT,
     Choice,
     InputError,
@@ -249,3 +250,13 @@ def test_a_link_names_a_sample_and_no_other_text():
 def test_a_text_is_told_in_brief():
     assert LOG.brief("1\n2\n") == "sample:two, 2 lines, 4 characters"
     assert LOG.brief("7") == "1 line, 1 characters"
+
+
+def test_one_of_a_unit_is_singular_and_read_as_such():
+    field = Number(label="Steps take", unit=Unit(" days", 86_400), low=86_400, high=365 * 86_400)
+    assert field.range_words() == "1 day to 365 days"
+    assert field.read("1 day", typed=True) == 86_400
+
+
+def test_a_unit_that_only_ends_like_a_plural_stays():
+    assert Number(label="Time", unit=MILLISECONDS, low=1e-3, high=1).show(1e-3) == "1 ms"

@@ -160,7 +160,7 @@ class Inputs:
         float, Number(label="Checkpoint", unit=SECONDS, low=1.0, high=120.0, scale="log")
     ] = 60.0
     restart: Annotated[
-        float, Number(label="Restart", unit=MINUTES, low=10.0, high=3600.0, scale="log")
+        float, Number(label="Restart", unit=MINUTES, low=6.0, high=3600.0, scale="log")
     ] = 600.0
     deviation: Annotated[
         float,

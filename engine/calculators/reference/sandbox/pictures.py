@@ -131,8 +131,8 @@ def changes(pair: tuple[Inputs, Inputs], first: Side, stations: tuple[Station, .
         title="From A to B, one change after another",
         columns=("Change", "Step then", "Fullest GPU then", "Fits"),
         rows=tuple(rows),
-        caption="In another order the single changes weigh differently; their end is the same. "
-        "What makes no plan by itself stands with the next change.",
+        caption="In another order the single changes weigh differently; the end is the same. "
+        "A change that makes no plan by itself is listed with the next one.",
     )
 
 

@@ -90,7 +90,7 @@ class Result:
     time: Annotated[Seconds, Told("The run takes", "", "{deadline} are left", "ink", _MODEL)]
     deadline: Annotated[Seconds, Told("Deadline", assumes=("The story sets it.",))]
     best_time: Annotated[Seconds, Told("With the best plan", color="compute", assumes=_MODEL)]
-    cost: Annotated[Money, Told("It costs", "", "at 2 per GPU and hour", "ink", _MODEL)]
+    cost: Annotated[Money, Told("It costs", "", "at 2 per GPU-hour", "ink", _MODEL)]
 
 
 def _own(inputs: Inputs) -> dict[str, Any]:

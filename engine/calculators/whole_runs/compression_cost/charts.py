@@ -1,7 +1,7 @@
 """The cost of compression: which way is the fastest, and by how many GPUs."""
 
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SECONDS, Gbit, Seconds, as_given
+from engine.basis.units import BYTES, COUNT, SECONDS, Gbit, Seconds
 from engine.basis.views import Axis, Badge, Challenge, Condition, Lines, Point, Rule, Series, Table
 from engine.calculators.whole_runs.compression_cost.inputs import COUNTS, Inputs, Result
 from engine.simulate.compressed_sync import Sync, Ways
@@ -79,7 +79,6 @@ def curve(inputs: Inputs, result: Result) -> Lines:
 
 def table(tell: Teller, result: Result) -> Table:
     """Return the three ways at the reader's number of GPUs."""
-    given = as_given(SECONDS, 2)
     rows = (("all-reduce", result.now.dense), ("top-k", result.now.top_k))
     return Table(
         title="The three ways, at your number of GPUs",
@@ -88,8 +87,8 @@ def table(tell: Teller, result: Result) -> Table:
             (
                 name,
                 tell.say("{v}", v=(way.sent, BYTES)),
-                tell.say("{v}", v=(way.wire, given)),
-                tell.say("{v}", v=(way.work, given)),
+                tell.say("{v}", v=(way.wire, SECONDS)),
+                tell.say("{v}", v=(way.work, SECONDS)),
                 "no" if name == "top-k" else "yes",
             )
             for name, way in (*rows, ("thin factors", result.now.low_rank))

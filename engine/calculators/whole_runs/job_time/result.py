@@ -32,7 +32,7 @@ class Result:
         peak: of one GPU, dense, 16 bits.
         at_peak: time of the steps at the peak, never above `work_time`.
         work: GPU time of the steps.
-        jitter: slow-down by the slowest of n alike GPUs.
+        jitter: slowdown by the slowest of n alike GPUs.
         slow_factor: by the one slow GPU beyond that.
         steps: time of the steps, `waiting` for the slowest included.
         spread: of the wall time by the luck of failures alone.

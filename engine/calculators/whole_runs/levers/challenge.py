@@ -38,7 +38,7 @@ def challenge(found: Job, start: Ratio) -> Challenge:
     """Return the goal: faster by half on the same GPUs, with the same batch, in memory."""
     rate = found.run.training.global_batch_size / found.step_time
     return Challenge(
-        title="Half as fast again",
+        title="Half again as fast",
         goal="Bring this 70B job on 256 H100 to one and a half times its speed with bf16, the same "
         "256 sequences in a step, and no other machine.",
         conditions=(
@@ -53,7 +53,7 @@ def challenge(found: Job, start: Ratio) -> Challenge:
             ),
         ),
         hints=(
-            "What does the first bar of the tornado cost, and is there room for it?",
+            "What does the first bar of the figure cost, and is there room for it?",
             "Tensor parallelism makes waits and small products; how little of it does still fit?",
             "A bubble shrinks with pieces or with fewer stages.",
         ),

@@ -64,5 +64,5 @@ def waterfall(m: Measures, well: Healthy) -> Bars:
                 ),
             ),
         ),
-        caption="Lost time counts with all it could have computed.",
+        caption="A loss of time counts as the work that could have been done in it.",
     )

@@ -44,7 +44,7 @@ def runs(rows: Sequence[Published], order: str, page: int) -> Table:
         rows=tuple(_run(row) for row in shown),
         caption=say(
             "Page {page} of {pages}. A row with (?) was not fitted: its source doubts it, or its "
-            "GPU is of no catalog. A row that does not open says what the form has no field for. "
+            "GPU is in no catalog. A row that does not open says what the form has no field for. "
             "Rank: of the plan among all plans of its job, and its step over the best one's.",
             page=(page, COUNT),
             pages=(pages, COUNT),

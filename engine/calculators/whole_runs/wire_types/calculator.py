@@ -67,7 +67,7 @@ class Result:
             note="of the step",
             color="communication",
             assumes=(
-                "Only time that the step waits for can be saved, and only the share of an axis' "
+                "Only time that the step waits for can be saved, and only the share of an axis's "
                 "bytes that is saved.",
             ),
             sources=("micikevicius2022",),

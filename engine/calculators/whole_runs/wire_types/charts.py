@@ -1,7 +1,7 @@
 """The ledger of wire types: bars, and what each class, axis and port makes of it."""
 
 from engine.basis.told import Teller
-from engine.basis.units import BANDWIDTH, BYTES, LINK_SPEED, SECONDS, Bytes, Share, as_given
+from engine.basis.units import BANDWIDTH, BYTES, LINK_SPEED, SECONDS, Bytes, Share
 from engine.basis.views import Axis, Badge, Bar, Bars, Cite, Segment, Table
 from engine.catalog.hardware import LINKS
 from engine.simulate.wire_classes import Gain, WireClass
@@ -9,7 +9,7 @@ from engine.simulate.wire_classes import Gain, WireClass
 _PORTS = ("infiniband_hdr", "infiniband_ndr", "infiniband_xdr")
 # Who can send the class in eight bits.
 _OFFERED = {
-    "gathered": "torchtitan, Megatron-LM, ZeRO++",
+    "gathered": "torchtitan up to 0.2.2, Megatron-LM, ZeRO++",
     "hidden": "Transformer Engine, its gathers",
     "keys": "no switch known",
     "dispatched": "DeepEP",
@@ -91,16 +91,15 @@ def ledger(tell: Teller, classes: tuple[WireClass, ...]) -> Table:
 
 def axes(tell: Teller, gain: Gain) -> Table:
     """Return what each axis waits for, and what of it the ticks can save."""
-    given = as_given(SECONDS, 3)
     return Table(
         title="What the step waits for",
         columns=("Axis", "Alone", "Waited for", "Saved at most"),
         rows=tuple(
             (
                 axis,
-                tell.say("{v}", v=(alone, given)),
-                tell.say("{v}", v=(exposed, given)),
-                tell.say("{v}", v=(saved, given)) if saved else "nothing",
+                tell.say("{v}", v=(alone, SECONDS)),
+                tell.say("{v}", v=(exposed, SECONDS)),
+                tell.say("{v}", v=(saved, SECONDS)) if saved else "nothing",
             )
             for axis, alone, exposed, saved in gain.by_axis
         ),
