@@ -111,7 +111,7 @@ def _caption(depth: Depth, at: int) -> Text:
             n=sent,
         )
     return say(
-        f"Backward: GPU {{r}} has the gradients of the first part. Only now could the next "
-        f"micro-batch begin, if nothing else is done. {waits}",
+        f"Backward: GPU {{r}} has the gradients of the first part. In this order, the next "
+        f"micro-batch begins only now. {waits}",
         r=rank,
     )

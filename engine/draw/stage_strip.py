@@ -61,9 +61,9 @@ def strip_scene(boxes: Sequence[Box], message: str, grips: Sequence[Grip]) -> Sc
         width=_WIDTH,
         height=rows * _LINE,
         frames=frames,
-        caption="A thick border marks the slowest stage. Over each arrow: one micro-batch, on and "
-        "back, all GPUs of one replica of a stage together. Drag the handle of the first or the "
-        "last stage sideways to move layers.",
+        caption="A thick border marks the slowest stage. Over each arrow: one micro-batch, forward "
+        "and back, all GPUs of one replica of a stage together. Drag the handle of the first or "
+        "the last stage sideways to move layers.",
     )
 
 

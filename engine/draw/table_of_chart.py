@@ -1,8 +1,10 @@
 """The data of a chart as an HTML table of a dozen rows, for reading rather than for a program."""
 
+import math
 from collections.abc import Sequence
 
 from engine.basis.text import Display, show
+from engine.basis.units import Quantity
 from engine.basis.views import Bars, Heatmap, Lines, Timeline, View
 from engine.draw.escape import escape
 
@@ -26,12 +28,17 @@ def table_text(view: View, display: Display) -> str:
     elif isinstance(view, Heatmap):
         head = (f"{view.y_label} \\ {view.x_label}", *view.x)
         rows = [
-            (name, *(show(value, view.quantity, display) for value in row))
+            (name, *(_cell(value, view.quantity, display) for value in row))
             for name, row in zip(view.y, view.values, strict=True)
         ]
     else:
         raise TypeError(f"no table of a {type(view).__name__}; there are tables of charts only")
     return _html(view.title, head, rows)
+
+
+def _cell(value: float, quantity: Quantity, display: Display) -> str:
+    """Return a cell's number; a dash where a cell is left out, such as a diagonal."""
+    return show(value, quantity, display) if math.isfinite(value) else "-"
 
 
 def sample(count: int, most: int = _MOST) -> list[int]:

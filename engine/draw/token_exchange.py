@@ -51,7 +51,7 @@ def _captions(matrix: Matrix, out: Bytes, back: Bytes) -> tuple[Text, ...]:
             r=(hottest(matrix), RATIO),
         ),
         say(
-            "Step 5 of 5, combine: the same way back, rows and columns changed places. {n} results "
+            "Step 5 of 5, combine: the same way back, with rows and columns swapped. {n} results "
             "return, {b} in all, and are added up by their weights.",
             n=(moved, COUNT),
             b=(moved * back, BYTES),

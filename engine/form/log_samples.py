@@ -14,6 +14,12 @@ def _jitter(number: int) -> float:
     return number * 7919 % 1009 / 1009
 
 
+def _clock(seconds: float) -> str:
+    """Return the time of day so long after noon."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"12:{minutes:02}:{rest:02}"
+
+
 def _megatron() -> str:
     lines = []
     for step in range(10, 310, 10):
@@ -38,7 +44,7 @@ def _torchtitan() -> str:
     for step in (1, *range(10, 410, 10)):
         rate = 6650 * (1 + 0.01 * _jitter(step)) * (0.05 if step == 1 else 1.0)
         lines.append(
-            f"[titan] 2026-05-04 12:00:{step % 60:02},123 - root - INFO - step: {step:2}  loss: "
+            f"[titan] 2026-05-04 {_clock(2.45 * step)},123 - root - INFO - step: {step:2}  loss: "
             f"{8 - step / 100:7.4f}  grad_norm:  1.2044  memory: 76.98GiB(81.03%)  tps: "
             f"{round(rate):,}  tflops: {rate * 0.0580:,.2f}  mfu: {rate * 0.00586:.2f}%"
         )
@@ -50,7 +56,7 @@ def _deepspeed() -> str:
     for step in range(10, 260, 10):
         rate = 2.31 * (1 - 0.0006 * step) * (1 + 0.01 * _jitter(step))
         lines.append(
-            f"[2026-05-04 12:{step % 60:02}:41,102] [INFO] [timer.py:264:stop] epoch=0/micro_step="
+            f"[2026-05-04 {_clock(14 * step)},102] [INFO] [timer.py:264:stop] epoch=0/micro_step="
             f"{4 * step}/global_step={step}, RunningAvgSamplesPerSec={2.2 + rate / 100:.14f}, "
             f"CurrSamplesPerSec={rate:.14f}, MemAllocated=19.21GB, MaxMemAllocated=57.37GB"
         )
@@ -63,8 +69,9 @@ def _nanotron() -> str:
         time = 2.61 * (1 + 0.02 * _jitter(step)) * (3 if step == 1 else 1.0)
         rate = 16 * 8192 / 8 / time
         lines.append(
-            f"05/04/2026 12:00:{step:02} [INFO|DP=0|PP=0|TP=0|ip-10-0-0-1]: iteration: {step} / "
-            f"1000 | consumed_tokens: {131 * step}K | elapsed_time_per_iteration_ms: {time:.3g}K | "
+            f"05/04/2026 {_clock(2.61 * step)} [INFO|DP=0|PP=0|TP=0|ip-10-0-0-1]: iteration: "
+            f"{step} / 1000 | consumed_tokens: {131 * step}K | "
+            f"elapsed_time_per_iteration_ms: {time:.3g}K | "
             f"tokens_per_sec: {8 * rate / 1e3:.3g}K | tokens_per_sec_per_gpu: {rate / 1e3:.4g}K | "
             f"global_batch_size: 16 | lm_loss: {8 - step / 50:.3g} | lr: 0.0003 | "
             f"model_tflops_per_gpu: {rate * 0.058:.3g} | hardware_tflops_per_gpu: "

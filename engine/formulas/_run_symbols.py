@@ -10,7 +10,7 @@ MEANING: Mapping[str, tuple[str, str]] = {
     "n": ("n", "GPUs"),
     "r": ("r", "tokens per second and GPU"),
     "Tk": (r"T_{\mathrm{work}}", "time of the steps alone"),
-    "Tr": (r"T_{\mathrm{run}}", "time of the run on the wall"),
+    "Tr": (r"T_{\mathrm{run}}", "wall-clock time of the run"),
     "G": ("G", "GPU hours"),
     "p": ("p", "price of a GPU hour"),
     "K": ("K", "cost"),

@@ -59,7 +59,7 @@ class Result:
         Ratio,
         Told(
             "Weights over activations",
-            note="six for one token, one for six",
+            note="6× for one token, 1× for six",
             color="communication",
             basis="simulated",
             assumes=_ASSUMES,

@@ -80,7 +80,7 @@ class Result:
         Told(
             "Weights over activations",
             "r",
-            "so many times as many bytes, whatever the number of GPUs",
+            "as many bytes, whatever the number of GPUs",
             "communication",
         ),
     ]

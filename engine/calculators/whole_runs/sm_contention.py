@@ -44,7 +44,7 @@ _BESIDE = Receipt(
 )
 _ASYNC_TP = Receipt(
     basis="measured",
-    assumptions=("Up to so much faster than blocking tensor parallelism, Llama 3.",),
+    assumptions=("Up to this much faster than blocking tensor parallelism, Llama 3.",),
     sources=("async_tp2024",),
 )
 _CLAIM = Published(
@@ -174,7 +174,7 @@ def views(inputs: Inputs, result: Result) -> Views:
             for key, row in MEASURED.items()
         },
         **{
-            key: _published(*row, _ASYNC_TP, "published measurement: up to so much faster")
+            key: _published(*row, _ASYNC_TP, "published measurement: up to this much faster")
             for key, row in ASYNC.items()
         },
     }

@@ -104,8 +104,9 @@ def changes(
         columns=("Setting", "Now", "Change to", "Step then", "Speed", "Price"),
         rows=tuple(rows),
         caption=say(
-            "Each is the cost model run again with that one change, and fits. Gains of published "
-            "pairs of runs were predicted within {e} in eight of ten: what is closer is a tie.",
+            "Each row is the cost model run again with that one change, and each fits. Gains of "
+            "published pairs of runs were predicted within {e} in eight of ten: what is closer is "
+            "a tie.",
             e=(GAIN_ERROR, SHARE),
         ),
     )

@@ -15,7 +15,7 @@ from engine.catalog.port_counters import BROKEN, DATA, LOST, MARKED, PAUSED, PAU
 from engine.simulate.counter_rates import ODD_WAYS, Growth, Port, ports
 
 TITLE = "Counter decoder"
-QUESTION = "What do the counters of this port say, is it the network?"
+QUESTION = "What do the counters of this port say: is it the network?"
 EQUATIONS = ()
 _ORDER = (BROKEN, LOST, PAUSES, PAUSED, WAITS, MARKED, "busy", "idle")
 # Verdict -> badge, what it means, what to do next.

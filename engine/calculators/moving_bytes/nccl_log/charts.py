@@ -226,7 +226,7 @@ def alike(result: Result) -> Table:
         title="What would give this number?",
         columns=("If it were", "Bus bandwidth", "Over the measured"),
         rows=tuple(rows),
-        caption="Each row changes one thing in the model. A near row is a suspect, no proof.",
+        caption="Each row changes one thing in the model. A row near 1 is a suspect, not a proof.",
     )
 
 

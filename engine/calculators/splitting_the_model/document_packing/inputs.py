@@ -142,7 +142,7 @@ class Result:
         Ratio,
         Told(
             "65 % less of that latency",
-            note="makes a step so much faster, if it takes {exposed} of the step",
+            note="a step is this much faster if CP takes {exposed} of it",
             color="ink",
             assumes=("The rest of the step stays as it is.",),
         ),

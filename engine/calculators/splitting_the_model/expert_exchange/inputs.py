@@ -21,7 +21,7 @@ WIDTHS = {"fp8": 1.0, "bf16": 2.0}
 SPARSE = {key: one.name for key, one in MODELS.items() if one.num_experts}
 RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _EVEN = (
-    "Experts evenly used but for the hot one; links and network work at the same time, and the "
+    "Experts evenly used except for the hot one; links and network work at the same time, and the "
     "slower one counts.",
 )
 

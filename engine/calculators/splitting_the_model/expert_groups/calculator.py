@@ -41,7 +41,7 @@ _DRAWN, _LISTED = 64, 4
 _AXES = {
     "tensor": ("TP", "split every matrix of attention"),
     "context": ("CP", "split every sequence"),
-    "data": ("DP", "see different tokens, hold the same attention"),
+    "data": ("DP", "see different tokens and hold the same attention"),
     "expert": ("EP", "hold different experts and exchange tokens"),
     "expert_data": ("EDP", "hold the same experts and sum their gradients"),
 }

@@ -104,7 +104,7 @@ class Result:
         Told(
             "GPUs at least, folded",
             "n",
-            note="a stage holds attention or the experts",
+            note="enough in a stage for attention and for the experts",
             assumes=("One data-parallel rank, or as many as the experts need.",),
         ),
     ]

@@ -82,7 +82,7 @@ def _of_axis(found: Result, axis: Axis) -> Text:
     count = noun(len(groups(mesh, axis)), "group")
     words = (
         f"{axis.capitalize()} parallel: {{g}} {count} of {{n}}, each {where}. A GPU sends {{b}} "
-        "per step, of which {a} leave the node; the step waits {t} for it."
+        "per step, of which {a} leaves the node; the step waits {t} for it."
     )
     return say(
         words,
@@ -133,8 +133,8 @@ def _summary(found: Result, rows: str) -> Text:
     if not total:
         return "Nobody sends anything."
     return say(
-        f"Rows and columns are {rows}. A mean GPU sends {{all}} per step; {{out}} of it, "
-        "{share}, leave its node.",
+        f"Rows and columns are {rows}. An average GPU sends {{all}} per step; {{out}} of it, "
+        "{share}, leaves its node.",
         all=(total, BYTES),
         out=(found.leaves, BYTES),
         share=(found.leaves / total, SHARE),
@@ -145,7 +145,7 @@ def _shared(found: Result, axis: Axis) -> Text:
     one = found.plan.traffic[axis]
     total = sum(other.sent for other in found.plan.traffic.values())
     return say(
-        f"{axis.capitalize()} parallel: {{b}} per GPU, {{s}} of all bytes; {{a}} of it leave the "
+        f"{axis.capitalize()} parallel: {{b}} per GPU, {{s}} of all bytes; {{a}} of it leaves the "
         "node.",
         b=(one.sent, BYTES),
         s=(one.sent / total, SHARE),

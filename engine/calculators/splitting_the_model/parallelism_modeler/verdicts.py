@@ -61,7 +61,7 @@ def regime(result: Result) -> Badge:
     return Badge(
         text=name,
         sentence=say(
-            "Beside the computation most of the step goes there: {t} of {s}.",
+            "After computation, this is the largest part of the step: {t} of {s}.",
             t=(worst, SECONDS),
             s=(found.step.total, SECONDS),
         )

@@ -114,7 +114,7 @@ class Result:
             assumes=(
                 *_TOY,
                 "Choices of the last steps added up. With its GPU to itself, this expert makes all "
-                "others wait so much longer.",
+                "others wait that much longer.",
             ),
             sources=("fedus2022", "wang2024"),
         ),

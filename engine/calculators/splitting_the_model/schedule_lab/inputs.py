@@ -181,7 +181,7 @@ class Inputs:
             high=1000 * GB,
             scale="log",
             advanced=True,
-            help="Of one micro-batch, on one GPU of each stage together.",
+            help="Of one micro-batch: one GPU from each stage, added up.",
         ),
     ] = 11.4 * GB
     weight_size: Annotated[
@@ -193,7 +193,7 @@ class Inputs:
             high=10_000 * GB,
             scale="log",
             advanced=True,
-            help="What one copy of the model takes, on one GPU of each stage together.",
+            help="What one copy of the model takes: one GPU from each stage, added up.",
         ),
     ] = 17.65 * GB
     message_size: Annotated[

@@ -87,7 +87,7 @@ class Result:
         Count,
         Told(
             "Copies of the weights",
-            note="one is one part in p of the model",
+            note="each is one part in p of the model",
             color="parameters",
             basis="definition",
             assumes=("Of its part of the model, as the schedule's file declares.",),

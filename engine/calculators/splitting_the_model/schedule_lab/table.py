@@ -28,7 +28,7 @@ def comparison(found: Mapping[str, Played | str], own: Played) -> Table:
         title="All schedules with these numbers",
         columns=_COLUMNS,
         rows=tuple(_row(titles[name], one, own) for name, one in found.items()),
-        caption="All with the same micro-batches and times: the shortest step is the fastest."
+        caption="All run the same micro-batches with the same times: their steps can be compared."
         + (
             " Long runs of the others are drawn out from two shorter ones."
             if any(isinstance(one, Played) and one.continued for one in found.values())

@@ -24,7 +24,7 @@ _COLOR = {
 _KEYS = (
     ("forward", _COLOR[FORWARD]),
     ("backward, or its part for the inputs", _COLOR[INPUT]),
-    ("gradients of the weights, where apart", _COLOR[WEIGHT]),
+    ("gradients of the weights, where separate", _COLOR[WEIGHT]),
     ("a forward under a backward", _COLOR[PAIR]),
 )
 _LETTER = {FORWARD: "F", BACKWARD: "B", INPUT: "B", WEIGHT: "W", PAIR: "P"}

@@ -121,7 +121,7 @@ class Result:
         Told(
             "Goodput, first order",
             "g",
-            "too kind where failures are frequent",
+            "too optimistic where failures are frequent",
             assumes=(
                 "At most one failure between two checkpoints, none in a checkpoint or a restart.",
             ),

@@ -121,7 +121,7 @@ class Result:
         Share,
         Told(
             "Spread",
-            note="eight in ten steps lie so close together, of the median",
+            note="of the median: eight in ten steps lie that close together",
             basis="measured",
             assumes=("The 90th less the 10th percentile, over the median.",),
         ),

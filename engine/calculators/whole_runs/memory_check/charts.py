@@ -53,7 +53,10 @@ def verdict(result: Result) -> Badge:
             "{o} lie outside PyTorch; a CUDA context and NCCL take about {allowed}. Look for "
             "another process, more communicators, or a library with a pool of its own.",
         ),
-        "alike": ("As modeled", "The readings lie as near as nine in ten published peaks do."),
+        "alike": (
+            "As modeled",
+            "The readings are as close to the model as nine in ten published peaks are.",
+        ),
     }[found]
     color = {"alike": "compute", "none": "muted"}.get(found, "communication")
     return Badge(text=text, sentence=say(words, **numbers), color=color)

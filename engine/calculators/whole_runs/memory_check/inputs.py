@@ -39,7 +39,7 @@ def _reading(label: str, where: str) -> Number:
         low=0.0,
         high=1e12,
         step=0.1 * GB,
-        help=f"{where}. 0: not read. A log that prints GiB: type 77 GiB.",
+        help=f"{where}. 0: not read. If your log prints GiB, type the unit: 77 GiB.",
     )
 
 

@@ -33,10 +33,10 @@ def verdict(result: Result) -> Badge:
         words += "whatever the GPU was waiting for." + late.words
         return _badge("The GPU waits", words, late, "communication", idle=use.share(use.idle))
     if use.share(use.exposed) > _MUCH_EXPOSED:
-        words = "{exposed} of the step communicates while nothing computes." + late.words
+        words = "{exposed} of the step is communication while nothing computes." + late.words
         share = use.share(use.exposed)
         return _badge("Exposed communication", words, late, "communication", exposed=share)
-    words = "{compute} of the step computes; kernels and shapes are what is left to look at."
+    words = "{compute} of the step is computation; kernels and shapes are what is left to look at."
     share = use.share(use.compute)
     return _badge("Computing", words + late.words, late, "compute", compute=share)
 
