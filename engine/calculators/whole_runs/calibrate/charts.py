@@ -55,6 +55,8 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "log_check": ("Read my log", "tools/log"),
     "trace_check": ("Read my trace", "tools/trace"),
 }
+# Of two kinds of one color, the one that is drawn dashed.
+_SECOND = ("products, 8 bits", "attention backward", "between nodes")
 # These have no field for the GPU of the measurement.
 _WITHOUT_GPU = ("import_job", "parallel_map")
 
@@ -193,6 +195,7 @@ def points(result: Result) -> Lines:
             x=tuple(one.measured for one in _of_kind(kind, result)),
             y=tuple(one.fitted / one.measured for one in _of_kind(kind, result)),
             color=_color(kind),
+            dashed=kind in _SECOND,
         )
         for kind in kinds
     )
@@ -230,6 +233,8 @@ def _of_kind(kind: str, result: Result) -> list[Point]:
 def _color(kind: str) -> str:
     if "node" in kind:
         return "communication"
+    if kind.startswith("attention"):
+        return "accent"
     return "memory" if kind == "copies" else "compute"
 
 
