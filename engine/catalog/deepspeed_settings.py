@@ -46,7 +46,7 @@ SETTINGS: Mapping[str, Setting] = {
         "elements", "5e8", _ALL, "Gradients that are reduced together; the buffer is whole."
     ),
     "overlap_comm": _one(
-        "switch", "true for stage 3, else false", _ALL, "Reductions on a stream of their own."
+        "switch", "true (stage 3)", _ALL, "Reductions on a stream of their own; false below."
     ),
     "contiguous_gradients": _one(
         "switch", "true", _ALL, "Gradients are copied into the buffer of the bucket."
