@@ -11,6 +11,7 @@ from engine.formulas.parameters import total_parameters
 from engine.run.file import InputError, read
 from engine.run.problems import problems
 from engine.run.run import Run
+from engine.run.values import loaded
 from engine.simulate.capacity import allocated, fits, process, reserved
 from engine.simulate.memory import memory
 from engine.simulate.step_range import step_range
@@ -99,8 +100,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             with open(name, encoding="utf-8") as file:  # noqa: PTH123 (pathlib costs start-up time)
                 text = file.read()
-        document = json.loads(text)
-        run = read(document)
+        run = read(loaded(text))
     except RecursionError:
         return _fail([f"{name}: nested too deeply; allowed: a file with one JSON object"])
     except (OSError, ValueError) as error:

@@ -22,6 +22,7 @@ from engine.plan_every import Every, every
 from engine.run.file import InputError
 from engine.run.plan_request import Asked, read_request
 from engine.run.plan_space import Job
+from engine.run.values import loaded
 from engine.simulate.planner.evaluate import Candidate, run_of
 from engine.simulate.planner.moves import Limit, Move, limit, moves
 from engine.simulate.planner.search import Found, fastest, in_order
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--workers", type=int, choices=range(65), default=0, metavar="N")
     options = parser.parse_args(arguments)
     try:
-        asked = read_request(json.loads(_text(options.file)))
+        asked = read_request(loaded(_text(options.file)))
     except RecursionError:
         return _fail([f"{options.file}: nested too deeply; allowed: a file with one JSON object"])
     except (OSError, ValueError) as error:

@@ -29,8 +29,10 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with open(options.grid, "rb") as file:  # noqa: PTH123 (the engine knows no paths)
             points = read_grid(tomllib.load(file))
-    except (OSError, ValueError) as error:
+    except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
         return _fail([f"{options.grid}: {error}; allowed: a TOML file with a grid"])
+    except ValueError:
+        return _fail([f"{options.grid}: a number is too long; allowed: a TOML file with a grid"])
     except InputError as error:
         return _fail(error.problems)
     journal = f"{options.out}.jsonl"

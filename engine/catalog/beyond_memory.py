@@ -1,7 +1,7 @@
 """Published plans that ran although they do not fit by the memory model, and why by class.
 
-The reasons were read in the recipes of the software, not fitted: what a recipe sets and the
-published table does not record, and one thing that the model counts otherwise.
+The reasons were read in the recipes of the software, not fitted: what a recipe sets, and the
+published table does not record.
 """
 
 from collections.abc import Mapping
@@ -14,26 +14,15 @@ from engine.catalog.beyond_table import TEXT
 # NVIDIA-NeMo/Megatron-Bridge, scripts/performance/configs/*/*_workload_base_configs.py and
 # src/megatron/bridge/training/mixed_precision.py, read in November 2026.
 CAUSES: Mapping[str, tuple[str, str]] = {
-    "weights": (
-        "FP8 weights",
-        "The recipes keep weights in 8 bits alone (fp8_param_gather; fp8_params in NeMo). The "
-        "model counts copies in 8 bits beside weights in 16.",
-    ),
     "offload": (
         "Activations on the host",
         "The recipes for these GPUs move the activations of a quarter or half of the layers to the "
         "host (cpu_offloading_num_layers). The model keeps all on the GPU.",
     ),
-    "parts": (
-        "Parts of a layer recomputed",
-        "The recipes recompute single parts of a layer (recompute_modules: up-projections, "
-        "norms, activation functions). The model knows attention only, or all of a layer. In FP8, "
-        "the weights add to it.",
-    ),
     "plan": (
         "A plan that no recipe has",
         "The table of one release gives a larger micro-batch, or no pipeline, where every other "
-        "release and the recipes have a plan that needs half as much. We suspect the table.",
+        "release and the recipes have a plan that needs far less. We suspect the table.",
     ),
     "unknown": (
         "No cause found",

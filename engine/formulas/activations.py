@@ -11,7 +11,7 @@ from engine.basis.record import record
 from engine.basis.units import Bytes, Count, Ratio, Share, Tokens
 from engine.catalog.models import Model, head_size, value_head_size
 from engine.formulas.operations import local_tokens
-from engine.run.parallelism import Plan, Training, adds_in_place, shards_all
+from engine.run.parallelism import CHEAP, Plan, Training, adds_in_place, shards_all
 
 HALF: Bytes = 2.0
 SINGLE: Bytes = 4.0
@@ -222,7 +222,7 @@ def modules_repeated(
     3.3.3; Megatron-Core's --recompute-modules layernorm mla_up_proj moe_act. Of core_attn, mlp,
     moe and shared_experts only the inputs stay, which the norms before them keep.
     """
-    modules = training.recompute_modules or ("layernorm", "mla_up_proj", "moe_act", "act")
+    modules = training.recompute_modules or CHEAP
     share, stored = replicated_share(plan), linear_input(training)
     repeated = 0.0
     if "layernorm" in modules:

@@ -90,8 +90,9 @@ MIXED_PRECISION = StateBytes(parameter=2.0, gradient=2.0, optimizer=12.0)
 # (accumulate_allreduce_grads_in_fp32), and its recipes may keep bf16 gradients in bf16.
 _SINGLE_PRECISION_GRADIENTS = StateBytes(parameter=2.0, gradient=4.0, optimizer=12.0)
 
-# Transformer Engine keeps a copy of every weight in 8 or 4 bits beside the bf16 one, and its
-# transpose; NVFP4 has 8 bits of scale for each 16 values.
+# Transformer Engine keeps a copy of the weight of every linear layer in 8 or 4 bits, and its
+# transpose, beside the bf16 one, or instead of it (`quantized_model_init`; Megatron's
+# fp8-param-gather); NVFP4 has 8 bits of scale for each 16 values.
 _COPIES: Mapping[str, Bytes] = {"fp8": 2.0, "fp4": 2 * (0.5 + 1 / 16)}
 # What SGD and Muon do without: Adam's second moment.
 _SECOND_MOMENT: Bytes = 4.0
@@ -124,14 +125,28 @@ def _with_adam(training: Training) -> StateBytes:
         return _DEEPSPEED
     half = training.gradient_precision or ("fp16" if training.precision == "fp16" else "fp32")
     types = MIXED_PRECISION if half != "fp32" else _SINGLE_PRECISION_GRADIENTS
-    copies = _COPIES.get(training.precision, 0.0)
-    return replace(types, parameter=types.parameter + copies) if copies else types
+    return replace(types, parameter=_weight(training)) if quantizes(training) else types
+
+
+def quantizes(training: Training) -> bool:
+    """Return whether weights of linear layers are kept in the bits of their products."""
+    return training.precision in _COPIES and training.framework == "megatron"
+
+
+def _weight(training: Training) -> Bytes:
+    copies = _COPIES[training.precision]
+    return copies if training.quantized_weights else MIXED_PRECISION.parameter + copies
 
 
 def frozen_bytes(training: Training) -> StateBytes:
     """Return what is kept of each parameter that is not trained."""
-    copies = _COPIES.get(training.precision, 0.0) if training.framework == "megatron" else 0.0
-    return StateBytes(parameter=_FROZEN + copies, gradient=0.0, optimizer=0.0)
+    weight = _weight(training) if quantizes(training) else _FROZEN
+    return StateBytes(parameter=weight, gradient=0.0, optimizer=0.0)
+
+
+def unquantized(types: StateBytes) -> StateBytes:
+    """Return the same for embedding and output, whose products stay in 16 bits."""
+    return replace(types, parameter=MIXED_PRECISION.parameter)
 
 
 ZERO_MEMORY = Equation(
@@ -206,10 +221,12 @@ class RankParameters:
     Attributes:
         dense: everything but routed experts.
         experts: routed experts.
+        ends: of `dense`, embedding and output.
     """
 
     dense: Parameters
     experts: Parameters
+    ends: Parameters
 
 
 def rank_parameters(
@@ -228,7 +245,8 @@ def rank_parameters(
     if last:
         sparse, dense = _with_prediction(model, sparse, dense)
     tensor = plan.tensor_parallel
-    total, experts = _ends(model, plan, first=first, last=last), 0.0
+    ends = _ends(model, plan, first=first, last=last)
+    total, experts = ends, 0.0
     if dense:
         layer = dense_layer_parameters(model)
         total += dense * (layer.matrices / tensor + layer.replicated)
@@ -237,7 +255,7 @@ def rank_parameters(
         total += sparse * (layer.matrices / tensor + layer.replicated)
         group = plan.expert_parallel * plan.expert_tensor_parallel
         experts = sparse * layer.experts / group
-    return RankParameters(dense=total, experts=experts)
+    return RankParameters(dense=total, experts=experts, ends=ends)
 
 
 def _with_prediction(model: Model, sparse: Count, dense: Count) -> tuple[Count, Count]:

@@ -90,6 +90,7 @@ TRAINING: Spec = {
     "cuda_graphs": (bool, False),
     "even_routing": (bool, True),
     "lora_rank": ((0, 1 << 16), 0),
+    "quantized_weights": (bool, False),
 }
 SECTIONS = ("model", "sequence_length", "cluster", "parallelism", "training")
 RECOMPUTED: tuple[str, ...] = MODULES

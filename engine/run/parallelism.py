@@ -29,6 +29,9 @@ MODULES = (
     "moe",
     "shared_experts",
 )
+# What it repeats unless told otherwise: what is cheap to make again; "act": activation functions
+# outside routed experts.
+CHEAP = ("layernorm", "mla_up_proj", "moe_act", "act")
 
 Exchange = Literal["", "copies", "nodes"]
 
@@ -126,6 +129,8 @@ class Training:
         gradient_precision: in which gradients are summed; empty: as the framework does unasked.
         optimizer: "sgd" has one momentum; "muon" one too, and Adam for the ends of the model.
         lora_rank: of adapters beside frozen linear layers; 0: all parameters are trained.
+        quantized_weights: in fp8 and fp4, linear layers keep no weights in 16 bits beside those
+            that their products read (fp8-param-gather of Megatron).
     """
 
     micro_batch_size: Count
@@ -149,6 +154,7 @@ class Training:
     keeps_quantized_products: bool = False
     optimizer: Optimizer = "adam"
     lora_rank: Count = 0
+    quantized_weights: bool = False
 
 
 def halves_gradients(training: Training) -> bool:

@@ -148,9 +148,10 @@ def _halves_gradients(row: Row) -> bool:
     """Whether gradients are reduced in bf16: `grad_reduce_in_fp32 = False`.
 
     The performance recipes of NeMo 2 and Megatron-Bridge set it (scripts/performance); like their
-    recomputation, it is taken for the earlier recipes of the same table too.
+    recomputation, it is taken for the earlier recipes of the same table too. Those of NeMo 24.07
+    set `optim.grad_sync_dtype=bf16` (NeMo-Framework-Launcher, tag 24.07, examples/training).
     """
-    return row["source_file"].startswith(("megatron_bridge", "dgxc"))
+    return row["source_file"].startswith(("megatron_bridge", "dgxc", "nemo_2407"))
 
 
 def _cluster(row: Row) -> dict[str, Any]:

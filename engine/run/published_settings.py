@@ -31,6 +31,27 @@ def exchanged(row: Row) -> Exchange:
     return "nodes" if row["model"] == "Qwen3-30B-A3B" and late else ""
 
 
+def repeated(row: Row) -> list[str]:
+    """Return the modules that a recipe of Megatron-Bridge recomputes; of most models, none.
+
+    recompute_modules in v0.1.0 to v0.6.0, containers 25.09 to 26.08
+    (scripts/performance/configs, later src/megatron/bridge/perf_recipes).
+    """
+    gpu, release = row["gpu"].removeprefix("DGX-"), row["flag"].split()[0]
+    if row["model"] == "GPT-OSS-120B":
+        return ["layernorm", "moe_act"] if gpu in ("GB200", "B200", "H100") else []
+    if row["model"] != "DeepSeek-V3":
+        return []
+    if gpu == "GB300" and release == "25.11":
+        return ["moe_act"]
+    if gpu == "GB300" and release.startswith(("26.06", "26.08")):
+        return []
+    if gpu == "GB200" and release.startswith("26.04"):
+        return ["mlp"]
+    wide = gpu == "B200" and row["ep"] == "32"
+    return ["mla_up_proj", "mlp"] if gpu == "H100" or wide else ["mla_up_proj"]
+
+
 # Sequences of a micro-batch and pieces per rank of the runs of Narayanan et al. 2021, table 1, by
 # billions of parameters (Megatron-LM, examples/sc21/run_table_1.sh).
 _TABLE_1: Mapping[str, tuple[int, int]] = {
@@ -133,9 +154,15 @@ def _bridge(row: Row, plan: Settings, training: Settings) -> None:
     """As NeMo; some plans are Megatron-FSDP; some exchange tokens beside products.
 
     The exchange is overlapped where iterations are captured, for DeepSeek-V3 also on B200 with 32
-    ranks of experts from 26.04.01 on, and on H100 (scripts/performance/configs/deepseek).
+    ranks of experts from 26.04.01 on, and on H100 (scripts/performance/configs/deepseek). Weights
+    of linear layers are in 8 or 4 bits alone: fp8_param_gather and fp4_param_gather of every
+    precision that a row names (training/mixed_precision.py).
     """
     _nemo(row, plan, training)
+    if training["precision"] in ("fp8", "fp4"):
+        training["quantized_weights"] = True
+    if modules := repeated(row):
+        training["recompute"] = modules
     if "FSDP" in row["sharding"]:
         plan["zero_stage"] = 3
     if row["model"] == "Llama-3.1-70B" and row["pp"] == "4" and not row["vpp"]:

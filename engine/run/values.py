@@ -13,6 +13,19 @@ Spec = Mapping[str, tuple[Kind, Any]]
 LARGEST = 10**9
 _LARGEST_RATE = 1e18
 _LONGEST = 80
+# No range reaches so far, and no message shows so much.
+_DIGITS = 100
+
+
+def loaded(text: str) -> object:
+    """Return a document from its JSON; of a number that is too long for Python, the first digits.
+
+    Whatever reads the document then names its key and what is allowed there.
+
+    Raises:
+        ValueError: the text is no JSON.
+    """
+    return json.loads(text, parse_int=lambda digits: int(digits[:_DIGITS]))
 
 
 def section(name: str, given: object, spec: Spec, found: list[str]) -> dict[str, Any]:

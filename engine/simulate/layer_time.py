@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.basis.record import record
 from engine.basis.units import Bytes, Ratio, Seconds, Share
-from engine.catalog.models import Model, head_size
+from engine.catalog.models import Model
 from engine.formulas.compute import BLOCK, flash_attention_time, unfused_attention_time
 from engine.formulas.operations import Scores, attention_scores, local_tokens, output_gemm
 from engine.formulas.traffic import (
@@ -12,12 +12,9 @@ from engine.formulas.traffic import (
     LOGIT,
     LOGIT_MEASURED,
     PASSES,
-    ROUTED_COPY,
-    ROUTED_SCORE,
     Passes,
-    Style,
 )
-from engine.run.parallelism import Plan, Training, halves_gradients
+from engine.run.parallelism import CHEAP, Plan, Training, halves_gradients
 from engine.simulate.context_exchange import context_parallel_time
 from engine.simulate.layer_exchange import (
     HALF,
@@ -27,6 +24,7 @@ from engine.simulate.layer_exchange import (
 )
 from engine.simulate.product_time import UP_PROJECTIONS, Products, layer_products, product_times
 from engine.simulate.rank import Rank
+from engine.simulate.swept import style, swept_again, swept_bytes
 
 # Backward, a fused attention has five products instead of two.
 ATTENTION_BACKWARD: Ratio = 2.5
@@ -72,8 +70,8 @@ def layer_time(
     products = layer_products(model, plan, training, rank, sparse=sparse)
     scores = attention_scores(model, plan, training)
     core = attention_core(model, scores, training, rank)
-    passes = PASSES[_style(training, rank), model.mlp]
-    swept = _swept(model, plan, training, rank, sparse=sparse)
+    passes = PASSES[style(training, rank), model.mlp]
+    swept = swept_bytes(model, plan, training, rank, sparse=sparse)
     scored = _scored(scores, training, passes)
     # Gradients of half the size take half as long to add.
     each = rank.software.accumulate / (2 if halves_gradients(training) else 1)
@@ -93,11 +91,14 @@ def layer_time(
         idle = _host_bound(rank, (forward, backward - weight, weight))
     forward, backward, weight = forward + idle[0], backward + idle[1] + idle[2], weight + idle[2]
     again = _repeated_share(training, rank)
+    again_swept = swept[0]
+    if training.recompute == "modules":
+        again_swept = swept_again(model, plan, training, rank, sparse=sparse)
     return LayerTime(
         forward=forward,
         backward=backward,
         weight_gradient=weight,
-        repeated=_repeated(training, rank, products, forward, attention, swept[0]),
+        repeated=_repeated(training, rank, products, (forward, attention), again_swept),
         tensor_parallel=tensor_parallel_time(
             model, plan, training, rank, gradients + idle[1] + idle[2], again, sparse=sparse
         ),
@@ -122,15 +123,9 @@ def _host_bound(
     return forward, inputs, weights
 
 
-def _style(training: Training, rank: Rank) -> Style:
-    if training.compiled:
-        return "fused"
-    return "python" if rank.software.python_activations else "eager"
-
-
 def kernels_per_layer(model: Model, training: Training, rank: Rank) -> Ratio:
     """Return the kernels launched for one layer, forward and backward together."""
-    return sum(PASSES[_style(training, rank), model.mlp].kernels)
+    return sum(PASSES[style(training, rank), model.mlp].kernels)
 
 
 def attention_core(
@@ -155,34 +150,6 @@ def attention_core(
         inside = min(1.0, 2 * (model.sliding_window + BLOCK) / (scores.keys + BLOCK))
         forward, backward = forward * (1 + inside) / 2, backward * (1 + inside) / 2
     return forward, ATTENTION_BACKWARD * backward
-
-
-def _swept(
-    model: Model, plan: Plan, training: Training, rank: Rank, *, sparse: bool
-) -> tuple[Bytes, Bytes]:
-    """Return the bytes that element-wise kernels move, forward and backward."""
-    passes = PASSES[_style(training, rank), model.mlp]
-    tensor = plan.tensor_parallel
-    tokens = local_tokens(plan, training)
-    hidden = tokens * model.hidden_size
-    own = hidden / tensor if plan.sequence_parallel else hidden
-    heads = model.num_attention_heads + model.num_key_value_heads
-    rotated = tokens * heads * head_size(model) / tensor
-    inner = tokens * model.ffn_hidden_size / tensor
-    routed = 0.0
-    if sparse:
-        width, copies = model.expert_ffn_hidden_size, model.experts_per_token
-        inner = tokens * (copies * rank.busiest + model.num_shared_experts) * width / tensor
-        each = ROUTED_COPY + (0.0 if training.fused_experts else rank.common.unfused_copy)
-        if model.biases:
-            each += rank.common.expert_biases
-        routed = each * copies * rank.busiest * hidden / tensor
-        routed += ROUTED_SCORE * tokens * model.num_experts / tensor
-    forward = HALF * (own * passes.hidden[0] + rotated * passes.heads[0] + inner * passes.inner[0])
-    backward = HALF * (own * passes.hidden[1] + rotated * passes.heads[1] + inner * passes.inner[1])
-    if model.biases:
-        backward += HALF * (rotated + inner + 2 * hidden)
-    return forward + routed, backward + routed
 
 
 def _scored(scores: Scores, training: Training, passes: Passes) -> tuple[Bytes, Bytes]:
@@ -212,17 +179,21 @@ def _repeated(
     training: Training,
     rank: Rank,
     products: Products,
-    forward: Seconds,
-    attention: Seconds,
+    times: tuple[Seconds, Seconds],
     swept: Bytes,
 ) -> Seconds:
-    """Return the computation that recomputation repeats."""
+    """Return the computation that recomputation repeats.
+
+    `times` are those of the forward pass and of its attention, `swept` the bytes that element-wise
+    kernels move again.
+    """
+    forward, attention = times
     if training.recompute == "full":
         return forward - (products.last if rank.software.stops_early else 0.0)
     if training.recompute == "none":
         return 0.0
     if training.recompute == "modules":
-        return _repeated_modules(training, rank, products, attention, swept)
+        return _repeated_modules(training, products, attention) + swept / rank.memory
     if rank.software.selective_repeats_products:
         return products.forward / 2 + swept / rank.memory
     return attention
@@ -235,19 +206,14 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "moe": ("router", "experts_up", "experts_down", "shared_up", "shared_down"),
     "shared_experts": ("shared_up", "shared_down"),
 }
-_CHEAP = ("layernorm", "mla_up_proj", "moe_act")
 
 
-def _repeated_modules(
-    training: Training, rank: Rank, products: Products, attention: Seconds, swept: Bytes
-) -> Seconds:
-    """Return what recomputation of some modules repeats; norms and activations all passes."""
-    modules = training.recompute_modules or _CHEAP
+def _repeated_modules(training: Training, products: Products, attention: Seconds) -> Seconds:
+    """Return the products, and the attention, of the modules that are recomputed."""
+    modules = training.recompute_modules or CHEAP
     names = {name for module in modules for name in _MODULES.get(module, ())}
     again = sum(time for name, time in products.named.items() if name in names)
-    if "core_attn" in modules:
-        again += attention
-    return again + (swept / rank.memory if set(modules) - {"core_attn", "mla_up_proj"} else 0.0)
+    return again + (attention if "core_attn" in modules else 0.0)
 
 
 def output_time(model: Model, plan: Plan, training: Training, rank: Rank) -> Seconds:

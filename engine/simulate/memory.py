@@ -11,12 +11,15 @@ from engine.formulas.activations import (
 )
 from engine.formulas.states import (
     RankParameters,
+    StateBytes,
     States,
     adapter_parameters,
     frozen_bytes,
+    quantizes,
     rank_parameters,
     sharded_states,
     state_bytes,
+    unquantized,
 )
 from engine.run.parallelism import (
     Plan,
@@ -184,15 +187,28 @@ def _states(
     split = 3 if shards_all(training) and plan.zero_stage else plan.zero_stage
     if training.lora_rank:
         return _with_adapters(model, plan, training, stage, split)
-    dense = sharded_states(held.dense, types, split, sharding_ranks(plan))
-    if not held.experts:
-        return dense
-    ranks = expert_sharding_ranks(plan)
-    experts = sharded_states(held.experts, types, split, ranks)
+    if not (held.experts or quantizes(training)):
+        return sharded_states(held.dense, types, split, sharding_ranks(plan))
+    return _together(_parts(plan, training, held, types, split))
+
+
+def _parts(
+    plan: Plan, training: Training, held: RankParameters, types: StateBytes, split: Count
+) -> tuple[States, ...]:
+    """Return the states of layers, of experts, and of embedding and output where they differ."""
+    ranks = sharding_ranks(plan)
+    experts = sharded_states(held.experts, types, split, expert_sharding_ranks(plan))
+    if not quantizes(training):
+        return sharded_states(held.dense, types, split, ranks), experts
+    ends = sharded_states(held.ends, unquantized(types), split, ranks)
+    return sharded_states(held.dense - held.ends, types, split, ranks), experts, ends
+
+
+def _together(parts: Sequence[States]) -> States:
     return States(
-        parameters=dense.parameters + experts.parameters,
-        gradients=dense.gradients + experts.gradients,
-        optimizer=dense.optimizer + experts.optimizer,
+        parameters=sum(part.parameters for part in parts),
+        gradients=sum(part.gradients for part in parts),
+        optimizer=sum(part.optimizer for part in parts),
     )
 
 
@@ -201,16 +217,9 @@ def _with_adapters(
 ) -> States:
     """Return the states where only adapters are trained: whole for them, weights for the rest."""
     held = rank_parameters(model, plan, training, stage)
-    frozen, ranks = frozen_bytes(training), sharding_ranks(plan)
     layers = sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
     adapters = adapter_parameters(model, plan, training.lora_rank, layers)
-    parts = (
-        sharded_states(held.dense, frozen, split, ranks),
-        sharded_states(held.experts, frozen, split, expert_sharding_ranks(plan)),
-        sharded_states(adapters, state_bytes(training), split, ranks),
-    )
-    return States(
-        parameters=sum(part.parameters for part in parts),
-        gradients=sum(part.gradients for part in parts),
-        optimizer=sum(part.optimizer for part in parts),
-    )
+    # Adapters are in 16 bits.
+    types = unquantized(state_bytes(training)) if quantizes(training) else state_bytes(training)
+    trained = sharded_states(adapters, types, split, sharding_ranks(plan))
+    return _together((*_parts(plan, training, held, frozen_bytes(training), split), trained))

@@ -125,6 +125,10 @@ def test_the_command_reads_standard_input(monkeypatch, capsys):
         ("{", "allowed: a file with one JSON object"),
         ("[]", "run: []; allowed: an object"),
         (json.dumps({**RUN, "sequence_length": 0}), "sequence_length: 0; allowed: "),
+        (
+            json.dumps({**RUN, "sequence_length": "9"}).replace('"9"', "9" * 5000),
+            f"sequence_length: {'9' * 77}...; allowed: a whole number",
+        ),
     ],
 )
 def test_bad_input_ends_with_status_2_and_one_line(monkeypatch, capsys, text, said):

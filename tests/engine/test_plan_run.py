@@ -104,6 +104,10 @@ BAD = {
     "list": ([], "request: []; allowed: an object"),
     "text": ("{", "-: Expecting property name"),
     "nested": ("[" * 100_000 + "]" * 100_000, "-: nested too deeply"),
+    "long": (
+        json.dumps(REQUEST | {"world_size": "9"}).replace('"9"', "9" * 5000),
+        f"world_size: {'9' * 77}...; allowed: ",
+    ),
     "training": (
         REQUEST | {"training": {"micro_batch_size": 2}},
         "training.micro_batch_size: 2; unknown key",

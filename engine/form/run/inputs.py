@@ -152,6 +152,15 @@ class Inputs:
             help="Off: as the framework does unasked.",
         ),
     ] = False
+    quantized_weights: Annotated[
+        bool,
+        Switch(
+            label="Weights in fp8 alone",
+            advanced=True,
+            help="In fp8 and fp4: no copy in 16 bits beside them. "
+            "Megatron-LM's fp8-param-gather, which most recipes for FP8 set.",
+        ),
+    ] = False
     cuda_graphs: Annotated[
         bool,
         Switch(

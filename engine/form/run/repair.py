@@ -56,6 +56,7 @@ _TRAINING = (
     "overlap_tensor_parallel",
     "framework",
     "compiled",
+    "quantized_weights",
 )
 # Switches that a run file cannot express.
 _BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products")

@@ -7,6 +7,7 @@ behind its padding, kernels) is left to its defaults.
 from collections.abc import Iterator
 
 from engine.catalog.models import Model, head_size
+from engine.formulas.states import quantizes
 from engine.run.exporters.stage_layout import layout_of
 from engine.run.parallelism import Plan, Training
 from engine.run.run import Run
@@ -31,7 +32,9 @@ def bridge_overrides(run: Run, recipe: str = "") -> str:
     start = f"torchrun --nproc_per_node={per_node} --nnodes {nodes} run_recipe.py"
     lines = [start + (f" --recipe {recipe}_pretrain_config" if recipe else "")]
     sections = {"micro-batch-size": "train", "global-batch-size": "train", "seq-length": "dataset"}
-    skipped = ("bf16", "fp16", "fp8-format", "fp4-format", "use-distributed-optimizer")
+    precision = run.training.precision
+    gather = f"{precision}-param-gather"
+    skipped = ("bf16", "fp16", "fp8-format", "fp4-format", "use-distributed-optimizer", gather)
     for name, value in (*_plan(run), *_training(run.training, run.plan)):
         if name in skipped or name.startswith(("use-", "data-")):
             continue
@@ -39,9 +42,10 @@ def bridge_overrides(run: Run, recipe: str = "") -> str:
         word = "true" if value is True else str(value).replace(" ", ",")
         word = f"[{word}]" if name == "recompute-modules" else word
         lines.append(f"    {section}.{name.replace('-', '_')}={word}")
-    name = run.training.precision
     recipes = {"fp8": "bf16_with_fp8_current_scaling", "fp4": "bf16_with_nvfp4"}
-    lines.append(f"    mixed_precision={recipes.get(name, name)}_mixed")
+    lines.append(f"    mixed_precision={recipes.get(precision, precision)}_mixed")
+    if precision in recipes and not run.training.quantized_weights:  # these recipes turn it on
+        lines.append(f"    mixed_precision.{gather.replace('-', '_')}=false")
     return " \\\n".join(lines) + "\n"
 
 
@@ -137,6 +141,7 @@ def _training(training: Training, plan: Plan) -> Iterator[Argument]:
         "overlap-grad-reduce": training.overlap_gradient_reduce,
         "tp-comm-overlap": training.overlap_tensor_parallel and plan.tensor_parallel > 1,
         "grad-reduce-in-bf16": training.gradient_precision == "bf16",
+        f"{training.precision}-param-gather": training.quantized_weights and quantizes(training),
     }
     yield from ((name, True) for name, on in switches.items() if on)
     if training.optimizer != "adam":

@@ -54,6 +54,8 @@ def take_bridge(given: list[Given], draft: Draft) -> None:
             word = str(one.value).lower()
             kind = next((k for k in ("fp4", "fp8", "mxfp8", "fp16") if k in word), "bf16")
             draft.take(one, "training.precision", "fp8" if kind == "mxfp8" else kind)
+            if kind in ("fp8", "fp4", "mxfp8") and "subchannel" not in word:
+                draft.values["training.quantized_weights"] = True
         else:
             section, _, key = name.rpartition(".")
             plain = Given(key=key or name, value=_off(one.value), line=one.line)

@@ -62,6 +62,10 @@ SWITCHES: Mapping[str, tuple[str, Any]] = {
     "grad-reduce-in-bf16": ("training.gradient_precision", "bf16"),
     "accumulate-allreduce-grads-in-fp32": ("training.gradient_precision", "fp32"),
     "use-distributed-optimizer": ("parallelism.zero_stage", 1),
+    "fp8-param-gather": ("training.quantized_weights", True),
+    "fp8-param": ("training.quantized_weights", True),
+    "fp4-param-gather": ("training.quantized_weights", True),
+    "fp4-param": ("training.quantized_weights", True),
 }
 # Kept for what is derived from several of them.
 NOTED = (
@@ -146,6 +150,8 @@ def _why_ignored(name: str, negated: bool) -> str:
 def _turned_off(one: Given, name: str, draft: Draft) -> None:
     if name == "add-bias-linear":  # as a log prints --disable-bias-linear
         draft.notes["disable-bias-linear"] = True
+    if "param" in name:  # what a recipe of Megatron-Bridge has turned on
+        draft.values.pop("training.quantized_weights", None)
     draft.tell(one, "understood", "off")
 
 

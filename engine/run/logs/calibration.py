@@ -114,6 +114,8 @@ def _object(text: str) -> tuple[int, Mapping[str, Any]]:
         raise TextError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
         raise TextError(f"line {line}: nested too deeply") from None
+    except ValueError:
+        raise TextError(f"line {line}: a number is too long") from None
     if not isinstance(found, Mapping) or found.get("format") != FORMAT:
         raise TextError(f"line {line}: the object has another format than {FORMAT!r}")
     return line, found

@@ -131,6 +131,28 @@ def test_megatron_sums_bf16_gradients_in_single_precision_and_fp16_as_they_are()
     assert found == [4, 2]
 
 
+def test_weights_in_8_bits_alone_have_no_copy_in_16():
+    # Transformer Engine: "hold only quantized copies of its parameters, as opposed to the default
+    # behavior where both higher precision and quantized copies are present".
+    model, plan = MODELS["llama-3-8b"], Plan(world_size=8)
+    run = Training(micro_batch_size=1, global_batch_size=8, sequence_length=8192, precision="fp8")
+    both, alone = (
+        stage_states(model, plan, replace(run, quantized_weights=one), 0).parameters
+        for one in (False, True)
+    )
+    ends = 2 * 128_256 * 4096 + 4096
+    assert both == 4 * (8_030_261_248 - ends) + 2 * ends
+    # Rows and columns in 8 bits; embedding and output stay in 16.
+    assert alone == 2 * 8_030_261_248
+
+
+def test_only_megatron_in_8_or_4_bits_keeps_weights_so():
+    run = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
+    for changes in ({"precision": "bf16"}, {"precision": "fp8", "framework": "fsdp"}):
+        one = replace(run, **changes)
+        assert state_bytes(replace(one, quantized_weights=True)) == state_bytes(one)
+
+
 def test_the_distributed_optimizer_of_an_8b_model_fills_41_gib_with_bf16_gradients():
     # NVIDIA's recipe for Llama 3.1 8B, 8 ranks, logs 41.23 GiB after a step.
     model = MODELS["llama-3-8b"]

@@ -52,6 +52,19 @@ MEGATRON = {
         precision="fp8",
         gradient_precision="bf16",
     ),
+    "DeepSeek-V3, weights in fp8": run_of(
+        "deepseek-v3",
+        {
+            "world_size": 256,
+            "pipeline_parallel": 16,
+            "expert_parallel": 8,
+            "pipeline_layout": [4] * 15 + [1],
+        },
+        global_batch_size=2048,
+        recompute=["mla_up_proj"],
+        precision="fp8",
+        quantized_weights=True,
+    ),
     "Maverick": run_of(
         "llama-4-maverick",
         {"world_size": 512, "tensor_parallel": 4, "expert_parallel": 128, "zero_stage": 3},
@@ -79,10 +92,10 @@ def test_arguments_of_megatron_are_read_back(name):
     assert (found.run.plan, found.run.training) == (run.plan, run.training)
 
 
-@pytest.mark.parametrize("name", ["70B, interleaved", "DeepSeek-V3"])
+@pytest.mark.parametrize("name", ["70B, interleaved", "DeepSeek-V3", "DeepSeek-V3, weights in fp8"])
 def test_overrides_of_megatron_bridge_are_read_back(name):
     run = MEGATRON[name]
-    recipe = {"70B, interleaved": "llama3_70b", "DeepSeek-V3": "deepseek_v3"}[name]
+    recipe = "llama3_70b" if name.startswith("70B") else "deepseek_v3"
     found = imported(bridge_overrides(run, recipe))
     assert found.contradictions == ()
     assert found.run.model == run.model
