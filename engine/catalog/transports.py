@@ -23,6 +23,7 @@ class Transport:
         ramp: so much of a large message is sent at less than full speed.
         scale: the size at which half of that has been reached.
         share: of the bandwidth that InfiniBand reaches on ports of the same line rate.
+        medium: LL128, the protocol between LL and Simple, runs in rings over nodes.
         planned: a tree of nodes reaches the shares that NCCL plans with (`TREE_BY_SIZE`).
         eager: messages up to this size go without asking the receiver first.
         step_eager: one step of those.
@@ -36,6 +37,7 @@ class Transport:
     ramp: Bytes = 0.0
     scale: Bytes = 1.0
     share: Share = 1.0
+    medium: bool = True
     planned: bool = False
     eager: Bytes = 0.0
     step_eager: Seconds = 0.0
@@ -91,8 +93,10 @@ MESSAGES_AT_ONCE: Count = 8
 
 INFINIBAND = Transport(step_small=9.3 * MICRO, share_small=0.38, step=11.4 * MICRO, planned=True)
 # Converged Ethernet: 320 of 400 GB/s of bus bandwidth on four nodes of 8 H100 (NCCL's issue 1221),
-# where InfiniBand has 380 (NVIDIA's GTC slides).
-ROCE = replace(INFINIBAND, share=0.84)
+# where InfiniBand has 380 (NVIDIA's GTC slides). NCCL leaves LL128 out where a GPU and its port see
+# each other through a host bridge (tuning.cc, typeInter up to PATH_PXN), as in virtual machines: all
+# public curves of gathers over Ethernet are of these, and none shows it.
+ROCE = replace(INFINIBAND, share=0.84, medium=False)
 # The plug-in for EFA v1 leaves NCCL only Simple, since packets arrive out of order, and sends
 # eagerly up to 8 KiB (aws-ofi-nccl: platform-aws.c, nccl_ofi_param.h).
 EFA_V1 = Transport(

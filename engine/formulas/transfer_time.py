@@ -250,7 +250,7 @@ def scatter_or_gather_time(
     if not _has_small(nodes, network):
         return time
     small = small_half_time(size, ranks, nodes, bandwidth, network)
-    if nodes == 1:
+    if nodes == 1 or not network.medium:
         return min(time, small)
     return min(time, small, medium_half_time(size, ranks, nodes, bandwidth, network))
 

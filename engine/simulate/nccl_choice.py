@@ -151,7 +151,7 @@ def _halves(size: Bytes, where: Place) -> Mapping[str, Seconds]:
         found["PAT Simple"] = transfer_time.half_time(size, *wires, tree_latency(*placed))
     if group.nodes == 1 or group.network.share_small > 0:
         found["Ring LL"] = transfer_time.small_half_time(size, *wires)
-    if group.nodes > 1 and group.network.share_small > 0:
+    if group.nodes > 1 and group.network.share_small > 0 and group.network.medium:
         found["Ring LL128"] = transfer_time.medium_half_time(size, *wires)
     return found
 

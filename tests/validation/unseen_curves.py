@@ -54,7 +54,6 @@ class Measured:
     fault: str = ""
 
 
-_TUNED = "the time jumps by half from 512 KiB to 1 MiB, as if LL128 were off from there on"
 _STEP = "the measured time more than doubles from 8 to 16 MiB and then stands still"
 _SLOW = "its owner counts half of the ports as below what they should reach"
 
@@ -78,9 +77,9 @@ def _gather(ranks: Count, nodes: Count, source: str, fault: str = "") -> Measure
 
 _TRAYS = GOOGLE + "test-gke-custom-a4x"
 CURVES: Mapping[str, Measured] = {
-    "B200, Google, gather": _gather(16, 2, GOOGLE + "test-gke-custom", _TUNED),
+    "B200, Google, gather": _gather(16, 2, GOOGLE + "test-gke-custom"),
     "B200, Cluster Toolkit, gather": _gather(
-        16, 2, "github.com/GoogleCloudPlatform/cluster-toolkit, gke-a4", _TUNED
+        16, 2, "github.com/GoogleCloudPlatform/cluster-toolkit, gke-a4"
     ),
     "B200, spot, gather": _gather(16, 2, "github.com/esaaren/torch-distributed-training-gke"),
     "H200, Google, gather": _gather(16, 2, GOOGLE + "test-gke-custom"),
