@@ -94,8 +94,8 @@ MESSAGES_AT_ONCE: Count = 8
 INFINIBAND = Transport(step_small=9.3 * MICRO, share_small=0.38, step=11.4 * MICRO, planned=True)
 # Converged Ethernet: 320 of 400 GB/s of bus bandwidth on four nodes of 8 H100 (NCCL's issue 1221),
 # where InfiniBand has 380 (NVIDIA's GTC slides). NCCL leaves LL128 out where a GPU and its port see
-# each other through a host bridge (tuning.cc, typeInter up to PATH_PXN), as in virtual machines: all
-# public curves of gathers over Ethernet are of these, and none shows it.
+# each other through a host bridge (tuning.cc, typeInter up to PATH_PXN), as in virtual machines: of
+# these are all public curves of gathers over Ethernet, and none shows it.
 ROCE = replace(INFINIBAND, share=0.84, medium=False)
 # The plug-in for EFA v1 leaves NCCL only Simple, since packets arrive out of order, and sends
 # eagerly up to 8 KiB (aws-ofi-nccl: platform-aws.c, nccl_ofi_param.h).
