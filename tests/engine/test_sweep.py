@@ -132,6 +132,9 @@ def test_a_grid_that_is_none_ends_in_words(tmp_path, capsys):
     (tmp_path / "grid.toml").write_text("models = 3")
     assert main(["sweep", str(tmp_path / "grid.toml")]) == 2
     assert "models: 3; allowed: a list" in capsys.readouterr().err
+    (tmp_path / "grid.toml").write_text("models = " + "9" * 5000)
+    assert main(["sweep", str(tmp_path / "grid.toml")]) == 2
+    assert "a number is too long; allowed: a TOML file" in capsys.readouterr().err
 
 
 def started(*arguments, **options):

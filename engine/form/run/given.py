@@ -37,7 +37,8 @@ def expressible(run: Run) -> bool:
     plan, training = run.plan, run.training
     named = any(model == run.model for model in MODELS.values())
     latent = run.model.attention == "mla" and not named
-    unsaid = training.exchange or training.keeps_quantized_products or not training.even_routing
+    kept = training.keeps_quantized_products
+    unsaid = training.exchange or kept or training.recompute_modules or not training.even_routing
     return not (latent or unsaid or plan.expert_tensor_parallel > 1)
 
 
