@@ -63,10 +63,11 @@ def _of_author(
 ) -> dict[str, argparse.ArgumentParser]:
     """Return the verbs that help an author."""
     new = verbs.add_parser("new", help="start a guide, a calculator or a project that works")
-    new.add_argument("kind", choices=("guide", "calculator", "project"))
+    new.add_argument("kind", choices=("guide", "calculator", "words", "project"))
     new.add_argument(
         "name",
-        help="such as all-to-all (a guide), moving_bytes/all_to_all (in its room), or a folder",
+        help="such as all-to-all (a guide), moving_bytes/all_to_all (in its room), de (words of "
+        "the interface), or a folder",
     )
     show = verbs.add_parser("show", help="print the inputs and outputs of a calculator")
     show.add_argument("name", help="such as transfer")

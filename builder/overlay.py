@@ -1,33 +1,55 @@
 """A project's theme laid over the generator's: single templates, styles and scripts give way.
 
 The result lies in the cache. What a project replaces can still be extended: templates of the
-generator are also `given/NAME.html`.
+generator are also `given/NAME.html`. All of them speak the words of `words.toml` (`builder.words`).
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from builder.folders import Folders, files
+from builder import words
+from builder.folders import Folders, files, write_whole
+from builder.problem import Problem
+from builder.project_file import ProjectError
+from builder.reading import text_of
 
 ROOMS = ("templates", "styles", "fonts", "runtime")
 GIVEN = "templates/given"
 
 
 def lay(folders: Folders) -> None:
-    """Bring the laid theme up to date, where the project has one of its own."""
+    """Bring the laid theme up to date, where the project has one of its own.
+
+    Raises:
+        ProjectError: its words cannot be used.
+    """
     if folders.given is None:
         return
+    source = f"theme/{words.FILE}"
+    said, wrong = words.read(folders.root / "theme", source)
     wanted = {
         **{f"{GIVEN}/{name}": path for name, path in _inside(folders.given / "templates")},
         **dict(_of_theme(folders.given)),
         **dict(_of_theme(folders.root / "theme")),
     }
+    there: set[str] = set()
     for name, path in wanted.items():
-        _copied(path, folders.theme / name)
+        if said and words.has_any(name):
+            there |= _worded(name, path, folders.theme / name, said)
+        else:
+            _copied(path, folders.theme / name)
     for path in files(folders.theme):
         if path.relative_to(folders.theme).as_posix() not in wanted:
             path.unlink()
+    lines = (folders.root / source).read_text("utf-8") if said else ""
+    wrong += [
+        Problem(source, words.line_of(lines, text), f"'{text}' is no text of the interface")
+        for text in said
+        if text not in there
+    ]
+    if wrong:
+        raise ProjectError(wrong)
 
 
 def _of_theme(theme: Path) -> Iterator[tuple[str, Path]]:
@@ -39,6 +61,18 @@ def _of_theme(theme: Path) -> Iterator[tuple[str, Path]]:
 
 def _inside(folder: Path) -> Iterator[tuple[str, Path]]:
     yield from ((path.relative_to(folder).as_posix(), path) for path in files(folder))
+
+
+def _worded(name: str, source: Path, target: Path, said: Mapping[str, str]) -> set[str]:
+    """Lay a file that speaks other words; return the texts that it had."""
+    text, unread = text_of(source, name)
+    if unread:  # said when the theme is checked
+        _copied(source, target)
+        return set()
+    laid = words.replaced(name, text, said).encode()
+    if not target.is_file() or target.read_bytes() != laid:
+        write_whole(target, laid)
+    return set(words.texts(name, text))
 
 
 def _copied(source: Path, target: Path) -> None:

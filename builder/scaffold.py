@@ -1,14 +1,17 @@
-"""`new guide NAME` and `new calculator ROOM/NAME`: files that build and pass, to be rewritten.
+"""`new guide NAME`, `new calculator ROOM/NAME`, `new words LANGUAGE`: files to be rewritten.
 
 `builder.new_project` begins a whole project with the same.
 """
 
+import json
 import keyword
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from builder import lists
+from builder import lists, project_file, words
+from builder.folders import THEME
+from builder.project_file import FILE
 
 LEAF = "calculator"  # the module that makes a package a calculator
 
@@ -152,20 +155,27 @@ summary = "One sentence for lists and search engines."
 [[{name}]]
 """
 
+WORDS = """# The interface in '{language}': on the left a text as it stands there, on the right what
+# a reader sees. A line that changes nothing can go. {{count}} and the like are filled in later.
+"""
+
 
 def make(root: Path, kind: str, name: str, package: str) -> list[Path]:
     """Write the files of a new guide or calculator and return their paths.
 
     Args:
         root: the project's folder.
-        kind: "guide" or "calculator".
-        name: of what is new; of a calculator with its room.
+        kind: "guide", "calculator" or "words".
+        name: of what is new; of a calculator with its room, of words their language.
         package: the project's engine.
 
     Raises:
         ValueError: the name cannot be used or is taken.
     """
-    files = _guide(root, name) if kind == "guide" else _calculator(root, name, package)
+    if kind == "words":
+        files = _words(root, name)
+    else:
+        files = _guide(root, name) if kind == "guide" else _calculator(root, name, package)
     taken = [path for path in files if path.exists()]
     if taken:
         raise ValueError(f"'{name}' is taken: {taken[0].relative_to(root)} exists")
@@ -188,6 +198,15 @@ def _guide(root: Path, name: str) -> dict[Path, str]:
     folder = root / "content" / "guides"
     order = len(list(folder.glob("*.md"))) + 1
     return {folder / f"{name}.md": GUIDE.format(title=_title(name), order=order)}
+
+
+def _words(root: Path, language: str) -> dict[Path, str]:
+    known = project_file.read(root).language
+    if language != known:
+        raise ValueError(f"'{language}' is not the language of {FILE}, which says '{known}'")
+    texts = (json.dumps(text, ensure_ascii=False) for text in words.of_theme(THEME))
+    lines = "".join(f"{text} = {text}\n" for text in texts)
+    return {root / "theme" / words.FILE: WORDS.format(language=language) + lines}
 
 
 def _calculator(root: Path, given: str, package: str) -> dict[Path, str]:

@@ -96,6 +96,8 @@ def test_name_language_and_theme_are_its_own(open_page):
     assert page.locator("html").get_attribute("lang") == "en-GB"
     expect(page.locator(".wordmark")).to_have_text("Waiting & Serving, please")
     expect(page.locator(".masthead nav a")).to_have_text(["Lines", "Many counters"])
+    expect(page.locator(".skip")).to_have_text("Jump the queue")
+    expect(page.locator(".onward")).to_contain_text("Next, please: Many counters")
     expect(page.locator(".masthead")).to_have_css("border-bottom-style", "double")
     expect(page.locator(".footer")).to_contain_text("Real customers are not as patient")
     expect(page.locator("body")).to_have_attribute("data-paper", "as on the screen")
