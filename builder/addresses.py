@@ -4,6 +4,7 @@ They carry a hash, so a comma in a style sheet changes the address in every page
 checked with marks in their place, and so only once.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from builder.assets import Shell
 
 FIGURES, ARCHIVES = "⟦asset-figures⟧", "⟦asset-archives⟧"
+_MARK = re.compile(r"⟦asset-[^⟦⟧]*⟧")
 _SHARED = ("styles", "early", "script", "worker", "runtime", "bokeh")
 
 
@@ -40,6 +42,4 @@ def filled(text: str, addresses: Mapping[str, str]) -> str:
     """Return the text with the addresses in place of their marks."""
     if "⟦asset-" not in text:
         return text
-    for mark, address in addresses.items():
-        text = text.replace(mark, address)
-    return text
+    return _MARK.sub(lambda mark: addresses.get(mark[0], mark[0]), text)

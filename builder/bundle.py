@@ -68,7 +68,7 @@ def bundle(
     apart = tuple(f"{one.name}.calculators" for one in (engine, framework) if one)
     calculators = _calculators(texts, f"{engine.name}/calculators/")
     texts |= dict(packages.sources(groups))
-    sources = Imports(texts, cache / "imports.json", apart, groups)
+    sources = Imports(texts, (shelf or cache) / "imports.json", apart, groups)
     given = {path: data for files in groups.values() for path, data in files.items()}
     made = byte_code(sources, calculators, folder, given)
     sources.save()

@@ -4,6 +4,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -31,6 +32,26 @@ class Facts:
     forbidden: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tag:
+    """What a start tag says, as `Facts` has it for a page."""
+
+    name: str
+    ids: tuple[str, ...]
+    urls: tuple[str, ...]
+    referred: tuple[str, ...]
+    silent: tuple[str, ...]
+    forbidden: tuple[tuple[str, str], ...]
+
+
+_KNOWN: dict[str, _Tag] = {}  # the text of a tag -> what it says
+_MOST = 1 << 16
+# After these, a parser reads on in another way.
+_VERBATIM = frozenset(
+    ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript")
+)
+
+
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -41,21 +62,35 @@ class _Reader(HTMLParser):
         self.forbidden: list[tuple[str, str]] = []
         self.in_body = False
 
+    def updatepos(self, i: int, j: int) -> int:
+        """Go on; nobody asks for the line."""
+        return j
+
+    def parse_starttag(self, i: int) -> int:
+        """Read a tag, or know it: most of them stand on every page."""
+        end = self.check_for_whole_start_tag(i)
+        known = _KNOWN.get(self.rawdata[i:end]) if end > 0 else None
+        if known is None:
+            return super().parse_starttag(i)
+        self._take(known)
+        return end
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if "id" in given:
-            self.ids.append(given["id"])
-        for name in ("href", "src", "data-figures", "data-bokeh", "data-worker", "data-runtime"):
-            if name in given and not (tag == "link" and given.get("rel") == "canonical"):
-                self.urls.append(given[name])
-        for name in _BY_ID:
-            self.referred += given.get(name, "").split()
-        if tag == "img" and not given.get("alt", "").strip():
-            self.silent.append(given.get("src", ""))
-        self.forbidden += _forbidden(tag, given)
-        self.in_body = self.in_body or tag == "body"
-        if self.in_body and tag in _IN_HEAD:
-            self.forbidden.append((f"<{tag}", f"the page has a <{tag}> in its text"))
+        found = _tag(tag, {name: value or "" for name, value in attrs})
+        text = self.get_starttag_text()
+        if text and tag not in _VERBATIM and len(_KNOWN) < _MOST:
+            _KNOWN[text] = found
+        self._take(found)
+
+    def _take(self, found: "_Tag") -> None:
+        self.ids += found.ids
+        self.urls += found.urls
+        self.referred += found.referred
+        self.silent += found.silent
+        self.forbidden += found.forbidden
+        self.in_body = self.in_body or found.name == "body"
+        if self.in_body and found.name in _IN_HEAD:
+            self.forbidden.append((f"<{found.name}", f"the page has a <{found.name}> in its text"))
 
     def handle_comment(self, data: str) -> None:
         if ends_early(data):
@@ -63,6 +98,20 @@ class _Reader(HTMLParser):
 
     def unknown_decl(self, data: str) -> None:
         self.forbidden.append(("<![", f"the page has <![{data}]>"))
+
+
+def _tag(name: str, given: Mapping[str, str]) -> _Tag:
+    linked = ("href", "src", "data-figures", "data-bokeh", "data-worker", "data-runtime")
+    canonical = name == "link" and given.get("rel") == "canonical"
+    silent = name == "img" and not given.get("alt", "").strip()
+    return _Tag(
+        name=name,
+        ids=tuple(given[one] for one in ("id",) if one in given),
+        urls=() if canonical else tuple(given[one] for one in linked if one in given),
+        referred=tuple(key for one in _BY_ID for key in given.get(one, "").split()),
+        silent=(given.get("src", ""),) if silent else (),
+        forbidden=tuple(_forbidden(name, given)),
+    )
 
 
 def _forbidden(tag: str, given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -126,17 +175,28 @@ def _wrong_url(url: str, path: str, pages: Mapping[str, Facts], others: frozense
         return ""
     if ":" in url.partition("#")[0].partition("?")[0]:
         return f"external link '{url}' has to begin with https://"
-    address, _, anchor = url.partition("#")
-    address = unquote(address.partition("?")[0])
-    target = path
-    if address:
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address))
-        if address.endswith("/") or target == ".":
-            target = posixpath.normpath(posixpath.join(target, "index.html"))
+    target, anchor = _target(url, path)
     if target not in pages and target not in others:
         return f"link to '{url}': there is no {target} in the output"
-    if anchor and target in pages and unquote(anchor) not in pages[target].ids:
+    if anchor and target in pages and anchor not in pages[target].ids:
+        said = url.partition("#")[2]
         made = ("_", "receipt-", "ref-", "fn")
         there = ", ".join(n for n in pages[target].ids if not n.startswith(made)) or "none"
-        return f"link to '{url}': {target} has no anchor '{anchor}'; there are {there}"
+        return f"link to '{url}': {target} has no anchor '{said}'; there are {there}"
     return ""
+
+
+@lru_cache(maxsize=1 << 18)
+def _target(url: str, path: str) -> tuple[str, str]:
+    """Return the file and the anchor that a URL on the page at a path leads to.
+
+    Remembered: of all links, an edit changes only those of its page.
+    """
+    address, _, anchor = url.partition("#")
+    address = unquote(address.partition("?")[0])
+    if not address:
+        return path, unquote(anchor)
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address))
+    if address.endswith("/") or target == ".":
+        target = posixpath.normpath(posixpath.join(target, "index.html"))
+    return target, unquote(anchor)

@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from builder import article, library, reading, svg_check
 from builder.article import Article
 from builder.folders import Folders, digest, files
 from builder.library import Library
+from builder.memo import Memo
 from builder.problem import Problem
 from builder.project import Project
+
+_PARSER = Path(__file__).with_name("article.py").read_bytes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +29,18 @@ class Texts:
     problems: tuple[Problem, ...]
 
 
-def read(folders: Folders, *, drafts: bool) -> Texts:
-    """Return what the content folder holds; drafts only if asked for."""
+def read(folders: Folders, *, drafts: bool, memo: Memo | None = None) -> Texts:
+    """Return what the content folder holds; drafts only if asked for.
+
+    With a memory, an article that did not change is not parsed again.
+    """
+    known = memo or Memo()
     problems = [*reading.wrong_names(folders), *svg_check.problems(folders)]
     articles: list[Article] = []
     for path in files(folders.content, "*.md"):
         source = path.relative_to(folders.root).as_posix()
         text, wrong = reading.text_of(path, source)
-        found, more = (None, wrong) if wrong else article.parse(source, text)
+        found, more = (None, wrong) if wrong else _parsed(source, text, known)
         problems += more
         if found is not None and (drafts or not found.draft):
             articles.append(found)
@@ -40,13 +49,18 @@ def read(folders: Folders, *, drafts: bool) -> Texts:
         text, wrong = reading.text_of(folders.root / name, name)
         problems += wrong
         shelf.append(text)
-    known, wrong = library.parse(*shelf)
+    books, wrong = library.parse(*shelf)
     return Texts(
         articles=tuple(_with_home(articles, folders.project)),
-        library=known,
+        library=books,
         library_digest=digest(shelf),
         problems=(*problems, *wrong),
     )
+
+
+def _parsed(source: str, text: str, memo: Memo) -> tuple[Article | None, list[Problem]]:
+    key = digest((_PARSER, text))
+    return memo.get(f"article {source}", key, partial(article.parse, source, text))
 
 
 def _with_home(articles: list[Article], project: Project) -> list[Article]:

@@ -1,7 +1,7 @@
 """What the Markdown extensions are given and what they find while they render one article."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from builder import live
@@ -32,7 +32,7 @@ class Surroundings:
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """Filled while one article is rendered, then read once; lives no longer than that.
+    """Filled while one article is rendered, then read once and cleared for the next.
 
     Attributes:
         problems: (the text it is about as it stands in the source, message).
@@ -64,6 +64,11 @@ class Findings:
     raw: list[tuple[str, str]] = field(default_factory=list)
     answers: list[tuple[str, str]] = field(default_factory=list)
     _ids: dict[str, int] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        """Forget the article before."""
+        for one in fields(self):
+            getattr(self, one.name).clear()
 
     def identify(self, name: str) -> str:
         """Return `name` as an id, then name-2, name-3 for its repeats on the page."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from builder.folders import digest, write_whole
 
+MOST = 8000  # modules of which what they import is kept
 CALCULATORS = ("engine.calculators",)
 Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
 # Digest of a text -> [names that it imports, its texts that could name a package, digest of what it
@@ -50,8 +51,10 @@ class Imports:
     def save(self) -> None:
         """Keep what was read now for the next build."""
         if self._kept and self._read:
-            marks = {digest((text,)): path for path, text in self.sources.items()}
-            still = {mark: self._known[mark] for mark in marks if mark in self._known}
+            marks = [digest((text,)) for text in self.sources.values()]
+            # Other projects may share the file; what nobody has anymore goes when it is long.
+            own = {mark: self._known[mark] for mark in marks if mark in self._known}
+            still = own if len(self._known) > MOST else {**_kept(self._kept), **own}
             write_whole(self._kept, json.dumps(still).encode())
             self._read = False
 

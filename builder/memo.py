@@ -1,7 +1,8 @@
 """A memory of what was made, so that a build makes again only what changed."""
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -54,6 +55,18 @@ class Memo:
     def has(self, name: str, key: str) -> bool:
         """Say whether the value of `name` is known for this key."""
         return name in self._kept and self._kept[name][0] == key
+
+    def many(
+        self, keys: Mapping[str, str], make: Callable[[list[str]], Sequence[Made]]
+    ) -> dict[str, Made]:
+        """Return name -> value of many; `make` makes all that are new in one call, in order."""
+        new = [name for name, key in keys.items() if not self.has(name, key)]
+        made = dict(zip(new, make(new), strict=True)) if new else {}
+
+        def one(name: str) -> Made:  # one that is damaged is made alone
+            return made[name] if name in made else make([name])[0]
+
+        return {name: self.get(name, key, partial(one, name)) for name, key in keys.items()}
 
     def next(self) -> "Memo":
         """Return the memory for the next build: what this one used."""

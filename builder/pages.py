@@ -1,9 +1,10 @@
 """All pages of a build, and the check of all of them together."""
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -26,18 +27,23 @@ from builder.assets import hashed
 from builder.cards import Card
 from builder.content import Texts
 from builder.folders import digest
+from builder.hands import Hands
 from builder.index import Index, Target
 from builder.keys import Keys
 from builder.memo import Memo
-from builder.navigation import Place
+from builder.navigation import Entry, Place
 from builder.page import Content, Surface
 from builder.pictures import with_sizes
 from builder.problem import Problem, located
 from builder.project import Way
 from builder.project_file import FILE
 from builder.prose import Prose
+from builder.templates import templates_of
 from builder.toolbox import Toolbox
 from builder.typesetting import Typeset
+
+FEW = 48  # pages that are rendered before another process has begun
+Page = tuple[str, check.Facts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +62,8 @@ class Parts:
         moving: slug of a guide -> its opening figure in motion.
         cards: source of an article -> its social card, none where the address is not known.
         shared: digest of the surface.
+        urls: slug -> address of every article.
+        rooms: the folders of the theme and of the cache.
     """
 
     texts: Texts
@@ -71,9 +79,11 @@ class Parts:
     archives: Mapping[str, str]
     runtime: Mapping[str, bytes]
     drawn: str
+    rooms: tuple[Path, Path]
     moving: Mapping[str, bytes] = field(default_factory=dict)
     cards: Mapping[str, Card] = field(default_factory=dict)
     shared: str = ""
+    urls: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +100,7 @@ class Made:
     facts: Mapping[str, check.Facts]
 
 
-def make(parts: Parts, memo: Memo) -> Made:
+def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
     """Return all pages."""
     index, places = _index(parts), navigation.places(parts.texts.articles)
     pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
@@ -98,37 +108,56 @@ def make(parts: Parts, memo: Memo) -> Made:
     problems: list[Problem] = []
     written: dict[str, Mapping[str, str]] = {}
     facts: dict[str, check.Facts] = {}
+    drafts: list[tuple[Article, Content, dict[str, bytes]]] = []
     shell = parts.surface.shell
     marked = replace(parts.surface, shell=addresses.stand_in(shell))
-    parts = replace(parts, shared=digest((repr(marked),)))
+    urls = {article.slug: article.url for article in parts.texts.articles}
+    parts = replace(parts, shared=digest((repr(marked),)), urls=urls)
     for article in parts.texts.articles:
         prose = parts.rendered[article.source]
         figures = _figures(article, parts, memo)
         resolved = page.resolve(article, prose, index, pictures, parts.typeset.math)
         problems += [*prose.problems, *resolved.problems]
         written[article.source] = resolved.written
-        shown = _seen_from(article, pictures, parts)
-        html = _with_lists(with_sizes(resolved.html, shown), article, parts, memo)
+        html = _with_lists(_sized(resolved.html, article, pictures, parts), article, parts, memo)
         place, drawn = places[article.source], next(iter(figures), "")
         content = _content(article, html, parts, place, marked, charts=bool(drawn))
-        content = _with_guides(content, parts, *lists)
-        made, found = _page(content, parts, memo)
+        drafts.append((article, _with_guides(content, parts, *lists), figures))
+    rendered = _rendered([content for _, content, _ in drafts], parts, memo, hands)
+    for article, _, figures in drafts:
+        drawn = next(iter(figures), "")
         archives, shared = _archives(article, parts, memo)
         where = addresses.of_page(shell, drawn, archives)
         path = f"{article.url}index.html"
-        output |= {path: addresses.filled(made, where).encode(), **figures, **shared}
-        urls = tuple(addresses.filled(url, where) for url in found.urls)
-        facts[path] = replace(found, urls=urls)
-    used = {path for path in pictures if _is_used(pictures[path], output)}
-    output |= {pictures[path]: parts.images[path] for path in sorted(used)}
+        text, facts[path] = _addressed(rendered[article.source], where)
+        output |= {path: text, **figures, **shared}
+    output |= _shown(pictures, parts, output)
     output |= {card.path: card.png for card in parts.cards.values()}
     return Made(output=output, problems=tuple(problems), written=written, facts=facts)
 
 
-def _seen_from(article: Article, pictures: Mapping[str, str], parts: Parts) -> dict[str, bytes]:
-    """Return address from the page -> content of every picture."""
+def _addressed(made: Page, where: Mapping[str, str]) -> tuple[bytes, check.Facts]:
+    """Return a page and what it has with addresses in place of their marks."""
+    html, found = made
+    urls = tuple(addresses.filled(url, where) for url in found.urls)
+    return addresses.filled(html, where).encode(), replace(found, urls=urls)
+
+
+def _shown(
+    pictures: Mapping[str, str], parts: Parts, output: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Return the pictures that a page shows."""
+    used = {path for path in pictures if _is_used(pictures[path], output)}
+    return {pictures[path]: parts.images[path] for path in sorted(used)}
+
+
+def _sized(html: str, article: Article, pictures: Mapping[str, str], parts: Parts) -> str:
+    """Return the HTML with the sizes of its pictures."""
+    if "<img" not in html:
+        return html
     root = page.root_of(article.url)
-    return {root + pictures[path]: data for path, data in parts.images.items()}
+    shown = {root + pictures[path]: data for path, data in parts.images.items()}
+    return with_sizes(html, shown)
 
 
 def _listed(parts: Parts) -> tuple[dict[str, bytes], tuple[Mapping[str, str], Mapping[str, str]]]:
@@ -215,7 +244,6 @@ def _content(
 ) -> Content:
     prose, library = parts.rendered[article.source], parts.texts.library
     templates = parts.typeset.templates
-    urls = {found.slug: found.url for found in parts.texts.articles}
     shown = [
         equation.name
         for name in prose.calculators
@@ -229,7 +257,7 @@ def _content(
         headings=prose.headings,
         popovers=tuple(_finished(popover, parts) for popover in prose.popovers),
         cited=page.cited(prose.cites, library),
-        terms=page.terms(prose.terms, library, urls, article.url),
+        terms=page.terms(prose.terms, library, parts.urls, article.url),
         equations=tuple(templates[name] for name in dict.fromkeys(shown)),
         figures=addresses.FIGURES if charts else "",
         live=bool(prose.calculators),
@@ -266,20 +294,39 @@ def _finished(html: str, parts: Parts) -> str:
     return page.with_labels(maths.fill_static(html, parts.typeset.templates), parts.texts.library)
 
 
-def _page(content: Content, parts: Parts, memo: Memo) -> tuple[str, check.Facts]:
+def _rendered(
+    contents: Sequence[Content], parts: Parts, memo: Memo, hands: Hands
+) -> dict[str, Page]:
+    """Return source -> page."""
+    named = {f"page {one.article.source}": one for one in contents}
+    keys = {name: _key(one, parts) for name, one in named.items()}
+    render = partial(_page, *parts.rooms)
+
+    def made(names: list[str]) -> list[Page]:
+        return hands.each(render, [named[name] for name in names], few=FEW)
+
+    return {named[name].article.source: one for name, one in memo.many(keys, made).items()}
+
+
+def _key(content: Content, parts: Parts) -> str:
     # Equal contents give equal pages: what the template gets is all that a page depends on.
     code = parts.keys.of("builder/page.py", "builder/check.py")
-    # The surface is long and the same for all: its digest stands for it.
-    bare = replace(content, surface=None)  # type: ignore[arg-type]
-    key = digest((parts.look, code, parts.shared, repr(bare)))
-    name = f"page {content.article.source}"
-    blocks = parts.templates.get_template("blocks.html").module
+    # The surface is long and the same for all: its digest stands for it. The guides around one are
+    # those around the next, too.
+    place = replace(content.place, near=())
+    bare = replace(content, surface=None, place=place)  # type: ignore[arg-type]
+    return digest((parts.look, code, parts.shared, repr(bare), *map(_told, content.place.near)))
 
-    def made() -> tuple[str, check.Facts]:
-        html = page.render(content, parts.templates, blocks)
-        return html, check.facts(html)
 
-    return memo.get(name, key, made)
+def _page(theme: Path, cache: Path, content: Content) -> Page:
+    templates = templates_of(theme / "templates", cache)
+    html = page.render(content, templates, templates.get_template("blocks.html").module)
+    return html, check.facts(html)
+
+
+@lru_cache(maxsize=1 << 16)
+def _told(entry: Entry) -> str:
+    return repr(entry)
 
 
 def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:

@@ -3,10 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from pathlib import Path
-
-import jinja2
+from functools import partial
 
 from builder import (
     between,
@@ -35,6 +32,7 @@ from builder.article import Article
 from builder.content import Texts
 from builder.dress import Ahead, dress
 from builder.folders import KEEPER, Folders, digest, digest_of_files
+from builder.hands import Hands
 from builder.keys import Keys
 from builder.memo import Memo
 from builder.options import Options
@@ -45,8 +43,10 @@ from builder.progress import Report
 from builder.prose import Prose
 from builder.search import documents
 from builder.services import Services
+from builder.templates import templates_of
 from builder.typesetting import typeset
 
+FEW = 64  # pages that are read before another process has begun
 _HASH = re.compile(rb"-[0-9a-f]{16}")
 
 
@@ -62,18 +62,21 @@ def build(
     folders: Folders, options: Options, services: Services, memo: Memo, report: Report
 ) -> Built:
     """Return the whole output and all problems of the content."""
-    texts = content.read(folders, drafts=options.drafts)
+    texts = content.read(folders, drafts=options.drafts, memo=memo)
     # What cannot be read at all is told alone: all else would follow from it.
     unread = [*texts.problems, *_unread(folders, services, memo)]
     if unread:
         return _refused(unread)
+    hands = Hands(folders.root, folders.cache)
     try:
-        return _built(texts, folders, options, services, memo, report)
+        return _built(texts, folders, options, services, memo, report, hands)
     except Exception as error:
         wrong = faults.in_template(folders, error)
         if wrong is None:
             raise
         return _refused([wrong])
+    finally:
+        hands.close()
 
 
 def _refused(problems: Iterable[Problem]) -> Built:
@@ -101,6 +104,7 @@ def _built(
     services: Services,
     memo: Memo,
     report: Report,
+    hands: Hands,
 ) -> Built:
     keys = Keys(folders)
     ahead = Ahead(folders, services, memo)
@@ -108,15 +112,15 @@ def _built(
     # While an author writes, an edit that names no other text is taken to name no other source.
     sources = keys.words if options.reload else keys.calculator
     marks = toolbox.Marks(keys.calculator, sources, layout, folders.project.takes)
-    tools = toolbox.read(memo, marks, services.draw)
+    tools = toolbox.read(memo, marks, services.draw, hands)
     if tools.broken:
         return _refused(tools.problems)
     templates = templates_of(folders.theme / "templates", folders.cache)
     written = texts.articles
     texts = replace(texts, articles=(*written, *embeds.articles(folders.theme, tools.calculators)))
     shelf = (texts.library, texts.library_digest)
-    renderer = rendering.renderer(folders, shelf, tools, templates, memo, keys, layout)
-    rendered = {article.source: renderer.render(article) for article in texts.articles}
+    renderer = rendering.renderer(folders, shelf, tools, memo, keys, layout, hands)
+    rendered = renderer.all(texts.articles)
     if blank := rendering.unread(rendered):
         return _refused(blank)
     placed = dict.fromkeys(name for one in written for name in rendered[one.source].calculators)
@@ -161,15 +165,16 @@ def _built(
         archives=dressed.calculators,
         runtime=dressed.files,
         drawn=dressed.drawn,
+        rooms=(folders.theme, folders.cache),
         moving=_moving(articles, tools, services, memo, keys, layout, dressed.drawn),
         cards=_cards(articles, options, services, memo, keys, folders, dressed.drawn),
     )
-    made = pages.make(parts, memo)
+    made = pages.make(parts, memo, hands)
     found = _found(parts, made, options, services, memo)
     changed = _changes(parts)
     others = {
         **found,
-        **_plain(parts, made, options, memo),
+        **_plain(parts, made, options, memo, hands),
         **dressed.files,
         **publish.extras(
             written,
@@ -266,25 +271,35 @@ def _changes(parts: Parts) -> tuple[changes.Change, ...]:
     return changes.found(parts.texts.articles, headings)
 
 
-def _plain(parts: Parts, made: Made, options: Options, memo: Memo) -> Mapping[str, bytes]:
+def _plain(
+    parts: Parts, made: Made, options: Options, memo: Memo, hands: Hands
+) -> Mapping[str, bytes]:
     """Return the pages as Markdown; nobody reads them so while an author writes."""
     if options.reload:
         return {}
     code = parts.keys.of("builder/plain.py", "builder/feeds.py")
-
-    def key(html: bytes) -> str:  # the address of a style or a script is nothing to read
-        return digest((code, options.base_url, _HASH.sub(b"", html)))
-
-    return {
-        path: text
+    shown = {
+        f"plain {article.source}": (article, made.output[f"{article.url}index.html"])
         for article in parts.texts.articles
         if article.kind != embeds.KIND
-        for path, text in memo.get(
-            f"plain {article.source}",
-            key(made.output[f"{article.url}index.html"]),
-            partial(feeds.plain_pages, (article,), made.output, options.base_url),
-        ).items()
     }
+    # The address of a style or a script is nothing to read.
+    keys = {
+        name: digest((code, options.base_url, _HASH.sub(b"", html)))
+        for name, (_, html) in shown.items()
+    }
+    read = partial(_read_plain, options.base_url)
+
+    def texts(names: list[str]) -> list[Mapping[str, bytes]]:
+        return hands.each(read, [shown[name] for name in names], few=FEW)
+
+    found = memo.many(keys, texts).values()
+    return {path: text for some in found for path, text in some.items()}
+
+
+def _read_plain(base_url: str, shown: tuple[Article, bytes]) -> Mapping[str, bytes]:
+    article, html = shown
+    return feeds.plain_pages((article,), {f"{article.url}index.html": html}, base_url)
 
 
 def _found(
@@ -292,35 +307,20 @@ def _found(
 ) -> Mapping[str, bytes]:
     """Return the files of the search; while serving, those of the last whole build will do."""
     articles = [one for one in parts.texts.articles if one.kind != embeds.KIND]
-    texts = documents.all_of(
-        articles,
-        made.output,
-        parts.surface.tools,
-        parts.tools.calculators,
-        parts.texts.library,
-        parts.surface.project.language,
-    )
+
+    def texts() -> dict[str, str]:
+        return documents.all_of(
+            articles,
+            made.output,
+            parts.surface.tools,
+            parts.tools.calculators,
+            parts.texts.library,
+            parts.surface.project.language,
+        )
+
+    if options.reload:
+        return memo.get("search", "served", lambda: services.search(texts()))
+    found = texts()
     code = parts.keys.of("builder/search/documents.py", "builder/search/pagefind.py")
-    key = "served" if options.reload else digest([code, *(p for one in texts.items() for p in one)])
-    return memo.get("search", key, lambda: services.search(texts))
-
-
-class _Absent(jinja2.StrictUndefined):
-    """What a template may ask for (`if view.handle`) but never print."""
-
-    def __bool__(self) -> bool:  # type: ignore[override]
-        return False
-
-
-@cache
-def templates_of(folder: Path, cache: Path) -> jinja2.Environment:
-    """Return the templates of a folder; compiled ones are kept in the cache."""
-    # Kept, since compiling templates is most of a small rebuild; changed files are read again.
-    compiled = cache / "templates"
-    compiled.mkdir(parents=True, exist_ok=True)
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        autoescape=True,
-        undefined=_Absent,
-        bytecode_cache=jinja2.FileSystemBytecodeCache(str(compiled)),
-    )
+    key = digest([code, *(part for one in found.items() for part in one)])
+    return memo.get("search", key, lambda: services.search(found))

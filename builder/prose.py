@@ -64,16 +64,33 @@ class Prose:
     problems: tuple[Problem, ...]
 
 
+class Reader:
+    """Renders articles, one after another; making Markdown ready takes as long as an article."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around, self._findings = around, Findings()
+        self._markdown: Markdown | None = None
+
+    def render(self, article: Article) -> Prose:
+        """Return the article's prose."""
+        unreadable = bounds.problems(article.source, article.body)
+        if unreadable:
+            return _refused(unreadable)
+        self._findings.clear()
+        ready = self._markdown or _ready(self._around, self._findings)
+        self._markdown = None  # what was left half read is not used again
+        try:
+            made = _rendered(article, self._around, self._findings, ready)
+        except RecursionError:
+            message = "is nested too deeply to be read: lists, quotations or blocks in one another"
+            return _refused([Problem(article.source, 1, message)])
+        self._markdown = ready.reset()
+        return made
+
+
 def render(article: Article, around: Surroundings) -> Prose:
-    """Return the article's prose."""
-    unreadable = bounds.problems(article.source, article.body)
-    if unreadable:
-        return _refused(unreadable)
-    try:
-        return _rendered(article, around)
-    except RecursionError:
-        message = "is nested too deeply to be read: lists, quotations or blocks in one another"
-        return _refused([Problem(article.source, 1, message)])
+    """Return the prose of one article."""
+    return Reader(around).render(article)
 
 
 def _refused(problems: list[Problem]) -> Prose:
@@ -93,9 +110,8 @@ def _refused(problems: list[Problem]) -> Prose:
     )
 
 
-def _rendered(article: Article, around: Surroundings) -> Prose:
-    findings = Findings()
-    markdown = Markdown(
+def _ready(around: Surroundings, findings: Findings) -> Markdown:
+    return Markdown(
         extensions=[
             *_EXTENSIONS,
             LiveExtension(around, findings),
@@ -108,6 +124,11 @@ def _rendered(article: Article, around: Surroundings) -> Prose:
         ],
         extension_configs=_CONFIGS,
     )
+
+
+def _rendered(
+    article: Article, around: Surroundings, findings: Findings, markdown: Markdown
+) -> Prose:
     body = examples.expanded(lists.expanded(around.expanded(article.body)))
     html, formulas = maths.extract(markdown.convert(body))
     html = listings.dressed(line_ends.bound(html))
@@ -124,7 +145,7 @@ def _rendered(article: Article, around: Surroundings) -> Prose:
     return Prose(
         html=html,
         headings=tuple(heading for heading in headings if heading.level in (2, 3)),
-        anchors={h.id: _text(h.html) for h in headings} | findings.titles,
+        anchors={**{h.id: _text(h.html) for h in headings}, **findings.titles},
         cites=tuple(findings.cites),
         terms=tuple(findings.terms),
         calculators=tuple(findings.calculators),

@@ -60,10 +60,11 @@ def _links(folders: Folders) -> Iterator[Problem]:
     """Yield the links that lead out of the project, or to a folder, which is not followed."""
     root = folders.root.resolve()
     for folder, inner, here in os.walk(folders.content):
-        for path in (Path(folder, name) for name in sorted((*inner, *here))):
+        named = (os.path.join(folder, name) for name in sorted((*inner, *here)))  # noqa: PTH118
+        for path in (Path(one) for one in named if os.path.islink(one)):  # noqa: PTH114
             source = path.relative_to(folders.root).as_posix()
-            if path.is_symlink() and not path.resolve().is_relative_to(root):
+            if not path.resolve().is_relative_to(root):
                 message = "is a link that leads out of the project; put the file itself here"
                 yield Problem(source, 1, message)
-            elif path.is_symlink() and path.is_dir():
+            elif path.is_dir():
                 yield Problem(source, 1, "is a link to a folder, which is not followed")

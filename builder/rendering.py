@@ -4,9 +4,12 @@ An edit of a formula whose numbers stay what they were renders nothing again: th
 holds the results of its calculators, not their code.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import jinja2
@@ -15,16 +18,62 @@ from builder import live, prose, reference
 from builder.article import Article
 from builder.findings import Surroundings
 from builder.folders import Folders, digest
+from builder.hands import Hands
 from builder.keys import Keys
 from builder.library import Library
 from builder.live import Live
 from builder.memo import Memo
 from builder.problem import Problem
 from builder.prose import Prose
+from builder.templates import templates_of
 from builder.toolbox import Toolbox
 
 MACROS = ("calculator.html", "blocks.html")
+FEW = 32  # articles that are rendered before another process has begun
 Asked = tuple[str, tuple[tuple[str, str], ...], str]  # calculator, its settings, output
+Answer = tuple[dict[str, Any], str]  # view JSON, receipt
+At = Callable[[Live, Mapping[str, str], str], Answer]
+Rendered = tuple[Prose, dict[Asked, Answer]]  # with the numbers that it asked for
+
+
+class Desk:
+    """Where articles are rendered: here, or in another process."""
+
+    def __init__(
+        self, library: Library, tools: Toolbox, templates: jinja2.Environment, at: At = live.at
+    ) -> None:
+        modules: list[Any] = [templates.get_template(name).module for name in MACROS]
+        around = Surroundings(
+            library=library,
+            load=tools.load,
+            macros=modules[0],
+            blocks=modules[1],
+            at=self._noted,
+            expanded=reference.expanded,
+        )
+        self._reader, self._at = prose.Reader(around), at
+        self._asked: dict[Asked, Answer] = {}
+
+    def rendered(self, article: Article) -> Rendered:
+        """Return the article's prose, and the answers to what it asks for other inputs."""
+        self._asked.clear()
+        made = self._reader.render(article)
+        return made, dict(self._asked)
+
+    def _noted(self, one: Live, settings: Mapping[str, str], output: str) -> Answer:
+        answer = self._at(one, settings, output)
+        self._asked[one.name, tuple(settings.items()), output] = answer
+        return answer
+
+
+@lru_cache(maxsize=1)
+def _desk(kept: Path) -> Desk:
+    library, tools, theme, cache = pickle.loads(kept.read_bytes())
+    return Desk(library, tools, templates_of(theme / "templates", cache))
+
+
+def _elsewhere(kept: Path, article: Article) -> Rendered:
+    return _desk(kept).rendered(article)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,64 +81,78 @@ class Renderer:
     """Renders articles, and remembers what a number in a sentence for other inputs came to.
 
     Attributes:
-        around: the library and the macros.
         shared: digest of all that every article is rendered with.
+        desk: of this process.
+        kept: (library, tools, theme, cache), of which another process makes its desk.
+        hands: those processes.
     """
 
-    around: Surroundings
     tools: Toolbox
     memo: Memo
     keys: Keys
     shared: str
+    desk: Desk
+    kept: tuple[Library, Toolbox, Path, Path]
+    hands: Hands
 
-    def render(self, article: Article) -> Prose:
-        """Return the article's prose."""
-        named = [name for name in self.tools.calculators if name in article.text]
+    def all(self, articles: Sequence[Article]) -> dict[str, Prose]:
+        """Return source -> prose of the articles."""
+        texts = {one.source: self._text(one) for one in articles}
+        new = [o for o in articles if not self.memo.has(f"asked {o.source}", texts[o.source])]
+        made = dict(zip((one.source for one in new), self._made(new), strict=True))
+        return {one.source: self._prose(one, texts[one.source], made) for one in articles}
+
+    def _named(self, article: Article) -> list[str]:
+        return [name for name in self.tools.calculators if name in article.text]
+
+    def _text(self, article: Article) -> str:
+        """Return the digest of what an article says, whatever its numbers are."""
         sheet = _sheet(self.keys) if reference.is_asked(article.body) else ""
-        text = digest((self.shared, article.source, article.text, sheet, *named))
-        fresh: list[Prose] = []
+        named = self._named(article)
+        return digest((self.shared, article.source, article.text, sheet, *named))
 
-        def asked() -> tuple[Asked, ...]:
-            made, found = self._rendered(article)
-            fresh.append(made)
-            return found
+    def _made(self, articles: Sequence[Article]) -> list[Rendered]:
+        if len(articles) <= FEW:
+            return [self.desk.rendered(article) for article in articles]
+        with TemporaryDirectory() as folder:
+            kept = Path(folder) / "desk.pickle"
+            kept.write_bytes(pickle.dumps(self.kept))
+            return self.hands.each(partial(_elsewhere, kept), articles, few=FEW)
 
+    def _prose(self, article: Article, text: str, made: dict[str, Rendered]) -> Prose:
+        fresh = made.get(article.source)
+        for asked, answer in fresh[1].items() if fresh else ():
+            self._at(asked, lambda answer=answer: answer)  # type: ignore[misc]
         # Which numbers it asks for is in its text; what they are, in the calculators.
-        wanted = self.memo.get(f"asked {article.source}", text, asked)
+        wanted: tuple[Asked, ...] = self.memo.get(
+            f"asked {article.source}",
+            text,
+            lambda: tuple((fresh or self.desk.rendered(article))[1]),
+        )
         fixed = [self._told(one) for one in wanted]
-        key = digest((text, *(self.tools.marks[name] for name in named), *fixed))
+        key = digest((text, *(self.tools.marks[n] for n in self._named(article)), *fixed))
         return self.memo.get(
             f"prose {article.source}",
             key,
-            lambda: fresh.pop() if fresh else self._rendered(article)[0],
+            lambda: (fresh or self.desk.rendered(article))[0],
         )
 
-    def _rendered(self, article: Article) -> tuple[Prose, tuple[Asked, ...]]:
-        found: dict[Asked, None] = {}
-
-        def at(one: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, Any], str]:
-            asked = (one.name, tuple(settings.items()), output)
-            answer = self._at(*asked)
-            found[asked] = None
-            return answer
-
-        return prose.render(article, replace(self.around, at=at)), tuple(found)
-
     def _told(self, asked: Asked) -> str:
+        name, settings, output = asked
+        one = self.tools.calculators[name]
         try:
-            return repr(self._at(*asked))
+            return repr(self._at(asked, partial(live.at, one, dict(settings), output)))
         except Exception as error:  # said when the article is rendered, with its line
             return repr(error)
 
-    def _at(
-        self, name: str, settings: tuple[tuple[str, str], ...], output: str
-    ) -> tuple[dict[str, Any], str]:
-        asked = " ".join(f"{key}={value}" for key, value in settings)
-        return self.memo.get(
-            f"fixed {name}.{output} {asked}",
-            self.keys.calculator(name),
-            partial(live.at, self.tools.calculators[name], dict(settings), output),
-        )
+    def _at(self, asked: Asked, make: Callable[[], Answer]) -> Answer:
+        return _remembered(self.memo, self.keys, asked, make)
+
+
+def _remembered(memo: Memo, keys: Keys, asked: Asked, make: Callable[[], Answer]) -> Answer:
+    name, settings, output = asked
+    said = " ".join(f"{key}={value}" for key, value in settings)
+    return memo.get(f"fixed {name}.{output} {said}", keys.calculator(name), make)
 
 
 def unread(rendered: Mapping[str, Prose]) -> list[Problem]:
@@ -106,10 +169,10 @@ def renderer(
     folders: Folders,
     library: tuple[Library, str],
     tools: Toolbox,
-    templates: jinja2.Environment,
     memo: Memo,
     keys: Keys,
     layout: str,
+    hands: Hands,
 ) -> Renderer:
     """Return what renders the articles of a build.
 
@@ -117,20 +180,25 @@ def renderer(
         folders: where the macros lie.
         library: with the digest of its files.
         tools: all calculators.
-        templates: of the theme.
         memo: what earlier builds made.
         keys: digests of our code.
         layout: the digest of what draws charts.
+        hands: other processes.
     """
+
+    def at(one: Live, settings: Mapping[str, str], output: str) -> Answer:
+        asked = (one.name, tuple(settings.items()), output)
+        return _remembered(memo, keys, asked, lambda: live.at(one, settings, output))
+
     texts = [(folders.theme / "templates" / name).read_bytes() for name in MACROS]
     code = keys.of("builder/prose.py", "builder/marks.py")
-    modules: list[Any] = [templates.get_template(name).module for name in MACROS]
-    around = Surroundings(
-        library=library[0],
-        load=tools.load,
-        macros=modules[0],
-        blocks=modules[1],
-        expanded=reference.expanded,
+    templates = templates_of(folders.theme / "templates", folders.cache)
+    return Renderer(
+        tools=tools,
+        memo=memo,
+        keys=keys,
+        shared=digest((code, layout, library[1], *texts)),
+        desk=Desk(library[0], tools, templates, at),
+        kept=(library[0], tools, folders.theme, folders.cache),
+        hands=hands,
     )
-    shared = digest((code, layout, library[1], *texts))
-    return Renderer(around=around, tools=tools, memo=memo, keys=keys, shared=shared)

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ THEME = ("templates", "styles", "runtime", "fonts")
 WATCHED = ("content", *(f"theme/{n}" for n in THEME))
 # Files of folders that are not watched; an editor replaces them, which ends a watch of the file.
 LONE = (
+    "theme/words.toml",
     "theme/package.json",
     "theme/package-lock.json",
     *(f"theme/{name}" for name in SCRIPTS),
@@ -110,6 +112,7 @@ class Rebuilder:
         self.root, self.repository, self.report = root, repository, report
         self.memo: Any = None
         self.package = ""
+        self.places: Folders | None = None
         self.before: Mapping[str, bytes] = {}
 
     def build(self, host: Host, changed: set[str]) -> None:
@@ -137,13 +140,13 @@ class Rebuilder:
         kept = self.memo.kept() if self.memo else None
         if any(Path(path).suffix in CODE for path in changed):
             forget(("engine", "builder", self.package))
-            self.memo = None
+            self.memo = self.places = None
         enter, memo, options, pipeline, project_file, services = (
             importlib.import_module(f"builder.{name}")
             for name in ("enter", "memo", "options", "pipeline", "project_file", "services")
         )
         try:
-            places: Folders = enter.enter(self.root)
+            places = self._places(enter, changed)
         except project_file.ProjectError as error:
             return {}, list(error.problems)
         makers = services.of(places)
@@ -160,6 +163,14 @@ class Rebuilder:
             memory.save(memo.place(places))
         self.memo = memory
         return built.output, list(built.problems)
+
+    def _places(self, enter: Any, changed: set[str]) -> Folders:  # noqa: ANN401 (a module)
+        """Return the folders of the project, entered again unless only its texts have changed."""
+        texts = str(self.root / "content") + os.sep
+        if self.places is None or not all(path.startswith(texts) for path in changed):
+            self.places = None  # what cannot be entered is tried again
+            self.places = enter.enter(self.root)
+        return self.places
 
 
 def quoted(root: Path, problem: Any) -> str:  # noqa: ANN401 (of this code or of what was read again)

@@ -1,18 +1,24 @@
 """All calculators with their default results, and what is wrong with them as a whole."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from builder import faults, live, maths
 from builder.folders import digest
+from builder.hands import Hands
 from builder.library import REFERENCES, Library
 from builder.live import Live
 from builder.memo import Memo
 from builder.problem import Problem
 from engine.answer import dump
 
+FEW = 8  # calculators that have answered before another process has begun
+# A calculator with what is wrong with it, and its sources.
+Read = tuple[tuple[Live, list[Problem]], dict[str, tuple[str, ...]]]
+Made = TypeVar("Made")
 Draw = Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 
@@ -50,8 +56,9 @@ class Marks:
     takes: str = ""
 
 
-def read(memo: Memo, keys: Marks, draw: Draw) -> Toolbox:
+def read(memo: Memo, keys: Marks, draw: Draw, hands: Hands) -> Toolbox:
     """Return all calculators, their charts drawn; `draw` draws many in one call."""
+    made = _made(memo, keys, hands)
     found: dict[str, Live] = {}
     marks: dict[str, str] = {}
     problems: list[Problem] = []
@@ -59,10 +66,11 @@ def read(memo: Memo, keys: Marks, draw: Draw) -> Toolbox:
     for name in live.names():
         try:
             key = keys.results(name)
-            one, wrong = memo.get(
-                f"calculator {name}", key, partial(live.read_alone, name, keys.takes)
-            )
-            named = memo.get(f"sources {name}", keys.sources(name), partial(live.sources_of, one))
+            alone, all_sources = made.get(name, (None, None))
+            first = _given(alone) if alone else partial(live.read_alone, name, keys.takes)
+            one, wrong = memo.get(f"calculator {name}", key, first)
+            second = partial(live.sources_of, one) if all_sources is None else _given(all_sources)
+            named = memo.get(f"sources {name}", keys.sources(name), second)
             shown = memo.get(f"mark {name}", key, partial(live.mark, one))
             found[name], marks[name] = replace(one, sources=named), digest((shown, repr(named)))
         except Exception as error:  # whatever an author's code may raise
@@ -78,6 +86,31 @@ def read(memo: Memo, keys: Marks, draw: Draw) -> Toolbox:
     drawn_by = {name: digest((keys.layout, dump(_charts(one)))) for name, one in found.items()}
     pictured = _drawn(found, memo, drawn_by, draw)
     return Toolbox(calculators=pictured, problems=tuple(problems), marks=marks)
+
+
+def _made(memo: Memo, keys: Marks, hands: Hands) -> dict[str, Read]:
+    """Return the calculators that are new, as far as they answer."""
+    new = []
+    for name in live.names():
+        with suppress(Exception):  # said where it is read
+            if not memo.has(f"calculator {name}", keys.results(name)):
+                new.append(name)
+    if len(new) <= FEW:
+        return {}
+    found = zip(new, hands.each(partial(_read, keys.takes), new, few=FEW), strict=True)
+    return {name: one for name, one in found if one}
+
+
+def _given(value: Made) -> Callable[[], Made]:
+    return lambda: value
+
+
+def _read(takes: str, name: str) -> Read | None:
+    try:
+        one, wrong = live.read_alone(name, takes)
+        return (one, wrong), live.sources_of(one)
+    except Exception:  # raised again where its place in the code can be said
+        return None
 
 
 def _drawn(

@@ -1,0 +1,96 @@
+"""Work is shared with other processes, and done here where they cannot."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from builder import hands, pipeline
+from builder.enter import enter
+from builder.memo import Memo
+from builder.new_project import make
+from builder.options import Options
+from tests.builder.conftest import SERVICES, silent
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def process(_: int) -> int:
+    return os.getpid()
+
+
+def refused(number: int) -> int:
+    raise ValueError(f"no {number}")
+
+
+def dies(number: int) -> int:
+    if os.getpid() != HERE:
+        os._exit(1)
+    return -number
+
+
+HERE = int(os.environ.setdefault("TEST_HANDS_PROCESS", str(os.getpid())))
+
+
+@pytest.fixture
+def others(tmp_path, monkeypatch):
+    monkeypatch.setattr(hands, "_processors", lambda: 2)
+    make(tmp_path / "site")
+    found = hands.Hands(tmp_path / "site", tmp_path / "site" / ".cache")
+    yield found
+    found.close()
+
+
+def test_little_work_is_done_here(others):
+    assert others.each(process, range(3), few=3) == [os.getpid()] * 3
+
+
+def test_what_is_made_stands_in_order_whoever_made_it(others):
+    assert others.each(square, range(100), few=3) == [number**2 for number in range(100)]
+
+
+def test_an_error_is_raised_here(others):
+    with pytest.raises(ValueError, match="no "):
+        others.each(refused, range(100), few=3)
+
+
+def test_what_a_process_leaves_that_dies_is_made_here(others):
+    assert others.each(dies, range(100), few=3) == [-number for number in range(100)]
+    assert others.each(square, range(100), few=3) == [number**2 for number in range(100)]
+
+
+def test_a_folder_that_is_no_project_makes_no_difference(monkeypatch, tmp_path):
+    monkeypatch.setattr(hands, "_processors", lambda: 2)
+    found = hands.Hands(Path(tmp_path), tmp_path)
+    assert found.each(square, range(100), few=3) == [number**2 for number in range(100)]
+    found.close()
+
+
+def test_a_site_is_the_same_by_one_process_and_by_two(tmp_path, monkeypatch):
+    make(tmp_path / "site")
+    guide = (tmp_path / "site/content/guides/first-guide.md").read_text("utf-8")
+    for number in range(2, 70):
+        text = guide.replace("order = 1", f"order = {number}").replace("1e6", f"{number}e6")
+        (tmp_path / f"site/content/guides/guide-{number}.md").write_text(text, "utf-8")
+    asked = []
+    begun = hands.Hands._begun
+    monkeypatch.setattr(hands.Hands, "_begun", lambda *given: asked.append(1) or begun(*given))
+    made = []
+    for processes in (1, 2):
+        monkeypatch.setattr(hands, "_processors", lambda count=processes: count)
+        places = enter(tmp_path / "site")
+        options = Options(drafts=True)
+        services = replace(SERVICES, draw=drawn)
+        built = pipeline.build(places, options, services, Memo(), silent)
+        assert built.problems == ()
+        made.append(built.output)
+    assert asked
+    assert made[0] == made[1]
+    assert sum(name.startswith("guides/") for name in made[0]) == 2 * 69  # as HTML and as Markdown
+
+
+def drawn(charts):
+    return dict.fromkeys(charts, "<svg></svg>")
