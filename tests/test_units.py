@@ -1,4 +1,4 @@
-"""Tests that share something costly are dealt to one worker, the browser's first."""
+"""Tests that share something costly are dealt to one worker; short units come last."""
 
 from tests.units import ordered, unit
 
@@ -11,6 +11,9 @@ NODES = [
     "tests/browser/test_live.py::test_one[x]",
     "tests/browser/test_every_figure.py::test_one[guides/zero-1/]",
     "tests/browser/test_every_figure.py::test_one[tools/job-time/]",
+    "tests/browser/test_every_page.py::test_one[guides/zero-1/]",
+    "tests/browser/test_parity.py::test_one[b]",
+    "tests/browser/test_keys.py::test_one",
 ]
 
 
@@ -22,13 +25,16 @@ def test_a_unit_is_a_file_a_calculator_or_a_page():
         "calculator a",
         "calculator a",
         "tests/browser/test_live.py",
-        "tests/browser/test_every_figure.py guides/zero-1/",
-        "tests/browser/test_every_figure.py tools/job-time/",
+        "page guides/zero-1/",
+        "page tools/job-time/",
+        "page guides/zero-1/",
+        "calculator b",
+        "tests/browser/test_keys.py",
     ]
 
 
-def test_calculators_are_computed_while_the_first_in_a_browser_build_the_site():
-    assert ordered(NODES) == [5, 1, 3, 4, 2, 6, 7, 0]
+def test_while_the_first_in_a_browser_build_the_site_comes_what_needs_none_and_pages_come_last():
+    assert ordered(NODES) == [5, 0, 1, 3, 4, 2, 9, 10, 8, 6, 7]
 
 
 def test_the_order_of_what_is_no_browsers_stays():

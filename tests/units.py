@@ -1,19 +1,20 @@
 """How the tests are dealt to the workers of pytest-xdist, and in which order.
 
 What shares something costly stays on one worker: the tests of a file, of a calculator (whose
-replies are computed once), of a page in the browser (which is opened once). The browser's come
-first, since they take longest; while one worker builds the site, the others compute calculators.
+replies are computed once, in a browser as well), of a page in the browser (which is opened once).
+One in a browser comes first; while its worker builds the site, the others take what needs none. The
+pages come last: each is short, so that all workers end together.
 """
 
 import re
 
 from xdist.scheduler import LoadScopeScheduling
 
-CALCULATORS = "tests/engine/calculators/test_"
+CALCULATORS = ("tests/engine/calculators/test_", "tests/browser/test_parity.py")
 BROWSER = "tests/browser/"
-# Files of which every parameter can be tried by itself.
+# What is tried on every page, in this order: first as it arrives, then what a reader changes.
 APART = tuple(
-    f"tests/browser/test_{name}.py" for name in ("every_figure", "every_page", "features", "parity")
+    f"tests/browser/test_{name}.py" for name in ("every_page", "features", "every_figure")
 )
 _PARAMETER = re.compile(r"\[([^\]]*)\]$")
 
@@ -25,7 +26,7 @@ def unit(nodeid: str) -> str:
     if parameter and path.startswith(CALCULATORS):
         return f"calculator {parameter[1]}"
     if parameter and path in APART:
-        return f"{path} {parameter[1]}"
+        return f"page {parameter[1]}"
     return path
 
 
@@ -35,10 +36,12 @@ def ordered(nodeids: list[str]) -> list[int]:
     first = next((one for one in units if one.startswith(BROWSER)), "")
     found = {one: place for place, one in reversed(list(enumerate(units)))}
 
-    def rank(place: int) -> tuple[int, int]:
-        name = units[place]
-        kinds = (name == first, name.startswith("calculator "), name.startswith(BROWSER), True)
-        return kinds.index(True), found[name]
+    def rank(place: int) -> tuple[int, int, int]:
+        name, path = units[place], nodeids[place].partition("::")[0]
+        starts = (first, "tests/", "calculator ", BROWSER, "page ")
+        kind = max(at for at, start in enumerate(starts) if name.startswith(start))
+        within = APART.index(path) if path in APART else 0
+        return (0 if name == first else kind), found[name], within
 
     return sorted(range(len(nodeids)), key=rank)
 

@@ -3,9 +3,11 @@
 All tests of a calculator look at the same results, so that none is computed twice.
 """
 
+import json
 import random
 import time
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, lru_cache
 from unittest.mock import patch
@@ -57,15 +59,15 @@ def combinations(name, count=200):
     return tuple(values for index, values in enumerate(found) if values not in found[:index])
 
 
-def for_a_while(work: Iterable, seconds, least):
+def for_a_while(work: Iterable, seconds, least, clock=time.process_time):
     """The first results of `work`: all, but of slow work after `least` no more than time allows.
 
     A calculator that answers in a few milliseconds is tried with everything there is.
     """
-    found, end = [], time.process_time() + seconds
+    found, end = [], clock() + seconds
     for one in work:
         found.append(one)
-        if len(found) >= least and time.process_time() > end:
+        if len(found) >= least and clock() > end:
             break
     return tuple(found)
 
@@ -83,10 +85,20 @@ def remembering(name):
     )
 
 
+def from_memory() -> AbstractContextManager:
+    """Within it, the engine answers from remembered views."""
+    return patch.object(engine.answer, "load", remembering)
+
+
 def reply(request):
     """The reply to a request, from remembered views."""
-    with patch.object(engine.answer, "load", remembering):
+    with from_memory():
         return engine.answer.reply(request)
+
+
+def answer(request):
+    """The same, both as texts."""
+    return engine.answer.dump(reply(json.loads(request)))
 
 
 def views_at(name, values):
