@@ -22,7 +22,7 @@ from playwright.sync_api import (
 
 from builder import commands
 from tests.browser.hosting import hosting
-from tests.browser.reading import arrive, live
+from tests.browser.reading import ASKING, arrive, live
 from tests.once import once
 
 SUB_PATH = "/wallclock/"
@@ -146,6 +146,45 @@ def reader(browser: Browser, base: str) -> Iterator[BrowserContext]:
     context.close()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A page that several tests look at, and what went wrong on it so far."""
+
+    page: Page
+    errors: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def opened(reader: BrowserContext, base: str) -> Iterator[Callable[[str], Opened]]:
+    """Open a page of the site: once for all tests of it that come one after the other."""
+    kept: dict[str, Opened] = {}
+
+    def close() -> None:
+        while kept:
+            page = kept.popitem()[1].page
+            page.evaluate("() => localStorage.clear()")
+            page.close()
+
+    def open_page(path: str) -> Opened:
+        if path not in kept:
+            close()
+            found = kept[path] = Opened(page=reader.new_page())
+            listen(found.page, found.errors)
+            found.page.add_init_script(f"({ASKING})()")
+            found.page.goto(base + path)
+        return kept[path]
+
+    yield open_page
+    close()
+
+
+def listen(page: Page, errors: list[str]) -> None:
+    """Give a page time, and note its errors."""
+    page.set_default_timeout(60_000)
+    page.on("console", lambda m: m.type == "error" and errors.append(m.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+
 @pytest.fixture
 def visit(
     browser: Browser, reader: BrowserContext, base: str, watch: Watch
@@ -167,9 +206,7 @@ def visit(
             )
         page = (contexts[-1] if options else reader).new_page()
         pages.append(page)
-        page.set_default_timeout(60_000)
-        page.on("console", lambda m: m.type == "error" and watch.errors.append(m.text))
-        page.on("pageerror", lambda error: watch.errors.append(str(error)))
+        listen(page, watch.errors)
         page.on("request", lambda request: watch.requests.append(request.url))
         if prepare:
             prepare(page)

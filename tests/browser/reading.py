@@ -8,6 +8,36 @@ from playwright.sync_api import Page
 from engine.answer import reply
 
 CALCULATOR = "gradient_sync"
+# What the page has asked its engine, and when it was last answered.
+ASKING = """() => {
+  const Plain = window.Worker;
+  window.asking = { open: 0, last: 0 };
+  window.Worker = class extends Plain {
+    constructor(...given) {
+      super(...given);
+      this.owes = 0;
+      this.addEventListener("message", ({ data }) => "id" in data && this.note(-1));
+    }
+    note(more) {
+      this.owes += more;
+      asking.open += more;
+      asking.last = performance.now();
+    }
+    postMessage(data, ...more) {
+      if ("id" in data) this.note(1);
+      super.postMessage(data, ...more);
+    }
+    terminate() {
+      this.note(-this.owes);
+      super.terminate();
+    }
+  };
+}"""
+# Nothing is on its way, figures far from the window have caught up, and no engine that took too
+# long is being started again: no more will come.
+AT_REST = """() => asking.open < 1 && performance.now() - asking.last > 1000
+  && !document.querySelector("[data-calculator]:not([data-state=live])")"""
+PATIENCE = 120_000  # milliseconds, until a machine is called broken
 
 
 def arrive(page: Page) -> None:
@@ -26,6 +56,20 @@ def live(page: Page, name: str = CALCULATOR) -> None:
     place.evaluate("one => one.scrollIntoView()")
     page.wait_for_selector(f'[data-calculator="{name}"][data-state="live"]', state="attached")
     page.wait_for_selector(f'[data-reset][data-of="{name}"][aria-disabled]', state="attached")
+
+
+def all_live(page: Page) -> None:
+    """Read as far as it takes for the page's calculators to be there, and the first to answer."""
+    arrive(page)
+    if page.locator("[data-calculator]").count():
+        page.wait_for_selector("[data-calculator][data-state=live]", state="attached")
+        page.wait_for_selector("[data-reset][aria-disabled]", state="attached")
+
+
+def at_rest(page: Page) -> None:
+    """Wait until all calculators of a page that notes its `ASKING` have answered and caught up."""
+    page.wait_for_selector("[data-reset]:not([aria-disabled])", state="detached")
+    page.wait_for_function(AT_REST, timeout=PATIENCE)
 
 
 def drag_number(page: Page, name: str = "world_size") -> Any:

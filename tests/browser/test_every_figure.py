@@ -1,12 +1,16 @@
 """Every figure of every page can be used by keyboard alone."""
 
-from collections.abc import Iterator
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page
+from playwright.sync_api import Locator, Page
 
+from tests.browser.conftest import Opened
 from tests.browser.pages import WITH_FIGURES
-from tests.browser.reading import arrive
+from tests.browser.reading import AT_REST, PATIENCE, all_live, at_rest
+from tests.browser.test_saving import SVG, saved
 
 pytestmark = pytest.mark.browser
 # All that a calculator shows, in words; a chart's still picture, which gives way, is none of it.
@@ -34,53 +38,22 @@ LIT = """row => {
   return [...document.querySelectorAll("[data-linked], .layer .linked[d*=M]")]
     .filter((one) => !table.contains(one)).length;
 }"""
+SHOWN_SUMMARIES = """() => [...document.querySelectorAll("main summary")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }))"""
+IS_OPEN = "(all, at) => all[at].parentElement.open"
 REACHABLE = "one => one.tabIndex >= 0 && !one.disabled && one.checkVisibility()"
-
-# What the page has asked its engine, and when it was last answered.
-ASKING = """() => {
-  const Plain = window.Worker;
-  window.asking = { open: 0, last: 0 };
-  window.Worker = class extends Plain {
-    constructor(...given) {
-      super(...given);
-      this.owes = 0;
-      this.addEventListener("message", ({ data }) => "id" in data && this.note(-1));
-    }
-    note(more) {
-      this.owes += more;
-      asking.open += more;
-      asking.last = performance.now();
-    }
-    postMessage(data, ...more) {
-      if ("id" in data) this.note(1);
-      super.postMessage(data, ...more);
-    }
-    terminate() {
-      this.note(-this.owes);
-      super.terminate();
-    }
-  };
-}"""
-# Nothing is on its way, figures far from the window have caught up, and no engine that took too
-# long is being started again: no more will come.
-AT_REST = """() => asking.open < 1 && performance.now() - asking.last > 1000
-  && !document.querySelector("[data-calculator]:not([data-state=live])")"""
-PATIENCE = 120_000  # milliseconds, until a machine is called broken
+FOCUS = f"""(all, at) => {{
+  all[at].focus();
+  return [({REACHABLE})(all[at]), all[at].parentElement.open];
+}}"""
 
 
 @pytest.fixture(scope="module", params=WITH_FIGURES)
-def page(reader: BrowserContext, base: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """Every page with figures, opened once for all tests of it, with its engine running."""
-    page = reader.new_page()
-    page.set_default_timeout(60_000)
-    page.add_init_script(f"({ASKING})()")
-    page.goto(base + request.param)
-    arrive(page)
-    if page.locator("[data-calculator]").count():
-        page.wait_for_selector("[data-calculator][data-state=live]", state="attached")
-        page.wait_for_selector("[data-reset][aria-disabled]", state="attached")
-    yield page
-    page.close()
+def page(opened: Callable[[str], Opened], request: pytest.FixtureRequest) -> Page:
+    """Every page with figures, with its engine running."""
+    page = opened(request.param).page
+    all_live(page)
+    return page
 
 
 def name_of(part: Locator) -> str:
@@ -125,7 +98,7 @@ def presses(page: Page, part: Locator, *keys: str) -> bool:
 
 def numbers_at_rest(page: Page, name: str) -> str:
     """Return the numbers of a calculator when no answer changes them any more."""
-    page.wait_for_function(AT_REST, timeout=PATIENCE)
+    at_rest(page)
     return str(page.evaluate(NUMBERS, name))
 
 
@@ -229,18 +202,30 @@ def test_every_row_that_shows_an_object_lights_it_elsewhere(page):
 
 def test_every_disclosure_opens_and_closes_by_key(page):
     stuck = []
-    for summary in page.locator("main summary").all():
-        if not summary.is_visible():
-            continue
-        reachable, was = summary.evaluate(
-            f"one => {{ one.focus(); return [({REACHABLE})(one), one.parentElement.open]; }}"
-        )
+    shown = page.evaluate_handle(SHOWN_SUMMARIES)
+    for index in range(shown.evaluate("all => all.length")):
+        reachable, was = shown.evaluate(FOCUS, index)
         page.keyboard.press("Enter")
-        opened = summary.evaluate("one => one.parentElement.open")
+        opened = shown.evaluate(IS_OPEN, index)
         page.keyboard.press("Enter")
-        if opened == was or not reachable:
-            stuck.append(name_of(summary))
+        closed = shown.evaluate(IS_OPEN, index)
+        if not reachable or opened == was or closed != was:
+            stuck.append(shown.evaluate("(all, at) => all[at].outerHTML.slice(0, 90)", index))
     assert stuck == []
+
+
+def test_every_scene_is_saved_as_valid_svg_that_needs_nothing_of_the_page(page):
+    wrong = []
+    for figure in page.locator("figure[data-kind=scene]").all():
+        if not figure.locator("[data-download=svg]").first.is_visible():
+            continue
+        text = saved(page, figure, "svg").decode()
+        drawing = ElementTree.fromstring(text).find(f"{SVG}svg")
+        count = figure.locator("[data-stage] > svg > *").count()
+        needs = "var(--" in re.sub(r"var\(--step[^)]*\)", "", text)
+        if drawing is None or len(drawing) != count or needs:
+            wrong.append(name_of(figure))
+    assert wrong == []
 
 
 def test_every_prediction_is_made_by_key(page):
@@ -255,3 +240,9 @@ def test_every_prediction_is_made_by_key(page):
         if not (moved and said and slider.evaluate(REACHABLE)):
             stuck.append(name_of(slider))
     assert stuck == []
+
+
+def test_there_are_scenes_to_save(site):
+    offered = re.compile(r"<figure[^>]*data-kind=\"?scene.*?data-download=\"?svg", re.DOTALL)
+    texts = [(site / path / "index.html").read_text("utf-8") for path in WITH_FIGURES]
+    assert len([text for text in texts if offered.search(text)]) >= 8

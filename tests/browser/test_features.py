@@ -4,12 +4,13 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, TimeoutError
 
-from tests.browser.reading import arrive
+from engine.basis.text import plain
+from engine.calculator import load
+from tests.browser.reading import all_live, at_rest
 
 pytestmark = pytest.mark.browser
 Row = dict[str, Any]
@@ -17,8 +18,31 @@ ROWS: list[Row] = tomllib.loads(
     (Path(__file__).resolve().parents[1] / "features.toml").read_text("utf-8")
 )["row"]
 PAGES = sorted({row["page"] for row in ROWS})
-SEEN = "selector => document.querySelector(selector)?.outerHTML"
-DIFFERS = "([selector, before]) => document.querySelector(selector)?.outerHTML !== before"
+# What is there, without the marks that it waits for an answer.
+SEEN = """selector => {
+  const found = document.querySelector(selector)?.cloneNode(true);
+  for (const one of found ? [found, ...found.querySelectorAll(".stale, [data-behind]")] : []) {
+    one.classList.remove("stale");
+    one.removeAttribute("data-behind");
+  }
+  return found?.outerHTML;
+}"""
+DIFFERS = f"([selector, before]) => ({SEEN})(selector) !== before"
+# Set as a link of the page does (`data-set`), calculator by calculator.
+SET = """inputs => {
+  const queries = {};
+  for (const [key, value] of Object.entries(inputs)) {
+    (queries[key.split(".")[0]] ??= new URLSearchParams()).set(key, value);
+  }
+  for (const [name, query] of Object.entries(queries)) {
+    const link = document.createElement("a");
+    link.href = `#${name}`;
+    link.dataset.set = query.toString();
+    document.querySelector("main").append(link);
+    link.click();
+    link.remove();
+  }
+}"""
 
 
 def of_page(page: str) -> list[Row]:
@@ -40,21 +64,34 @@ def states(rows: list[Row]) -> Iterator[tuple[dict[str, str], list[Row]]]:
         waiting = later
 
 
+def default(key: str) -> str:
+    """Return what "calculator.input" is set to where nobody has changed it."""
+    calculator, _, name = key.partition(".")
+    return plain(load(calculator).defaults[name])
+
+
 @pytest.mark.parametrize("path", PAGES)
-def test_every_feature_is_on_its_page_and_reacts_to_its_inputs(visit, base, path):
-    page: Page = visit(path)
-    rows = of_page(path)
-    missing = [row["id"] for row in rows if not page.locator(row["selector"]).count()]
+def test_every_feature_is_on_its_page(opened, path):
+    page: Page = opened(path).page
+    missing = [row["id"] for row in of_page(path) if not page.locator(row["selector"]).count()]
     assert missing == []
-    before = {r["changes"]: page.evaluate(SEEN, r["changes"]) for r in rows if "changes" in r}
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_feature_reacts_to_its_inputs(opened, path):
+    page: Page = opened(path).page
     still: list[str] = []
-    for inputs, together in states(rows):
-        page.goto(f"{base}{path}?{urlencode(inputs)}")
-        arrive(page)
+    for inputs, together in states(of_page(path)):
+        all_live(page)
+        at_rest(page)
+        before = {row["changes"]: page.evaluate(SEEN, row["changes"]) for row in together}
+        page.evaluate(SET, inputs)
         for row in together:
             try:
                 arg = [row["changes"], before[row["changes"]]]
                 page.wait_for_function(DIFFERS, arg=arg, timeout=15_000)
             except TimeoutError:
                 still.append(row["id"])
+        page.evaluate(SET, {key: default(key) for key in inputs})
+        at_rest(page)
     assert still == []

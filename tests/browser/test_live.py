@@ -5,7 +5,10 @@ import pytest
 
 from tests.browser.conftest import LAB
 from tests.browser.reading import (
+    ASKING,
+    AT_REST,
     CALCULATOR,
+    PATIENCE,
     arrive,
     box,
     drag_number,
@@ -16,7 +19,6 @@ from tests.browser.reading import (
     units,
     wait_for,
 )
-from tests.browser.test_every_figure import ASKING, AT_REST, PATIENCE
 
 pytestmark = pytest.mark.browser
 # What happens first: the number, the curve marked as late, or the curve itself.

@@ -1,7 +1,6 @@
 """Figures leave the page as files that other programs can read."""
 
 import io
-import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -21,33 +20,6 @@ def saved(page: Page, figure, kind: str) -> bytes:
     with page.expect_download() as waiting:
         figure.locator(f'[data-download="{kind}"]').first.click()
     return Path(waiting.value.path()).read_bytes()
-
-
-def scenes(site: Path) -> list[str]:
-    """Return the pages with a drawing."""
-    pages = sorted(site.rglob("index.html"))
-    return [
-        page.parent.relative_to(site).as_posix() + "/"
-        for page in pages
-        if 'data-kind="scene"' in page.read_text("utf-8") and "embed" not in page.parts
-    ]
-
-
-def test_every_scene_is_saved_as_valid_svg_that_needs_nothing_of_the_page(visit, site):
-    count = 0
-    for path in scenes(site):
-        page = visit(path)
-        for figure in page.locator("figure[data-kind=scene]").all():
-            if not figure.locator("[data-download=svg]").first.is_visible():
-                continue
-            text = saved(page, figure, "svg").decode()
-            root = ElementTree.fromstring(text)
-            drawing = root.find(f"{SVG}svg")
-            assert drawing is not None
-            assert len(drawing) == figure.locator("[data-stage] > svg > *").count()
-            assert "var(--" not in re.sub(r"var\(--step[^)]*\)", "", text)
-            count += 1
-    assert count >= 8
 
 
 def test_a_scene_is_saved_as_a_picture_in_the_light_colors(visit):
