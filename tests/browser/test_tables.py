@@ -1,4 +1,4 @@
-"""The data under a chart is that of the chart: opened late, open, and on paper."""
+"""The data under a chart is that of the chart: opened late, open, and on paper; tables fit."""
 
 import pytest
 
@@ -77,3 +77,11 @@ def test_a_live_chart_is_as_wide_as_the_paper(visit):
     assert still.evaluate("one => getComputedStyle(one).opacity") == "1"
     area = still.bounding_box()
     assert area["x"] + area["width"] <= 640
+
+
+@pytest.mark.parametrize("address", ["reference/claims/", "guides/optimization-frontier/"])
+def test_a_table_of_sentences_is_seen_whole_on_a_desktop(visit, address):
+    page = visit(address)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    cut = "every => every.filter(one => one.scrollWidth > one.clientWidth + 1).length"
+    assert page.locator(".scroll:has(table)").evaluate_all(cut) == 0
