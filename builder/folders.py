@@ -101,13 +101,14 @@ def of(project: Project, root: Path, cache: Path | None = None) -> Folders:
 
 def files(folder: Path, pattern: str = "*") -> list[Path]:
     """Return the files under `folder`, sorted; hidden ones and byte code are left out."""
-    return sorted(_inside(folder, pattern)) if folder.is_dir() else []
+    return list(_inside(folder, pattern)) if folder.is_dir() else []
 
 
 def _inside(folder: Path, pattern: str) -> Iterator[Path]:
     with os.scandir(folder) as entries:  # it knows what is a file, without asking for each
         shown = [one for one in entries if not one.name.startswith((".", "__pycache__"))]
-    for one in shown:
+    # Folder by folder, which is the order of their paths, and asks no path for its parts.
+    for one in sorted(shown, key=lambda entry: entry.name):
         if one.is_dir(follow_symlinks=False):
             yield from _inside(folder / one.name, pattern)
         elif fnmatch.fnmatchcase(one.name, pattern) and one.is_file():
