@@ -16,6 +16,7 @@ _MANY = 5  # columns, those of sentences counted twice, fit a narrow page
 # As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
 _STACKED = '<table class="stack" role="table">'
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table
+_TAG = re.compile(r"<[^>]*>")
 _SETTING = re.compile(r"\w{15,}")  # a name that may break behind its underscores
 
 
@@ -104,11 +105,13 @@ def _width(head: str) -> str:
 
 
 def _data_cell(cell: str) -> str:
-    # Numbers stay on one line; words, and what is as long as a sentence, may break.
-    if cell.startswith("<") or len(cell) <= _WORDS:
-        return f"<td>{cell}</td>"
-    if len(cell) > _LINE:
+    # Numbers stay on one line; words, and what is as long as a sentence, may break. The page puts
+    # shorter names in place of a citation's keys.
+    shown = 0 if "data-cite" in cell else len(_TAG.sub("", cell))
+    if shown > _LINE:
         return f'<td class="long">{_breaking(cell)}</td>'
+    if cell.startswith("<") or shown <= _WORDS:
+        return f"<td>{cell}</td>"
     kind = "" if any(map(str.isdigit, cell)) else ' class="words"'
     return f"<td{kind}>{_breaking(cell)}</td>"
 

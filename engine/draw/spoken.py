@@ -32,7 +32,7 @@ def _lines(view: Lines, display: Display) -> str:
 
     return (
         f"{view.title}. Across: {extent(view.x)}; up: {extent(view.y)}. "
-        f"Curves: {', '.join(s.label for s in view.series)}."
+        f"Curves: {', '.join(s.label or axis_name(view.y) for s in view.series)}."
         + _marked([*view.points, *view.rules], display)
     )
 

@@ -57,7 +57,7 @@ def _lines(view: Lines, display: Display) -> tuple[tuple[str, ...], Rows]:
         )
         for i in sample(len(columns[0].x) if columns else 0)
     ]
-    return (view.x.label, *(s.label for s in columns)), rows
+    return (view.x.label, *(s.label or view.y.label for s in columns)), rows
 
 
 def _bars(view: Bars, display: Display) -> tuple[tuple[str, ...], Rows]:

@@ -126,6 +126,12 @@ def test_words_in_a_cell_may_break():
     assert '<td class="words">' in fragment
 
 
+def test_a_long_link_in_a_cell_may_break():
+    cell = Open("Llama 3 8B, 256 H100, half the network, 32,768 tokens", "planner", "planner.a=b")
+    table = table_fragment(Table(title="", columns=("", "Job"), rows=(("1", cell),)), PLAIN)
+    assert '<td class="long"><a ' in table
+
+
 def test_a_number_with_its_unit_stays_on_one_line():
     fragment = table_fragment(
         Table(title="", columns=("a", "b"), rows=(("x", "1,024 tokens a GPU"),)), PLAIN

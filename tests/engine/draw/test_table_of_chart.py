@@ -4,7 +4,8 @@ import math
 
 from engine.basis.text import DEFAULT
 from engine.basis.units import SECONDS
-from engine.basis.views import Heatmap
+from engine.basis.views import Axis, Heatmap, Lines, Series
+from engine.draw.spoken import spoken
 from engine.draw.table_of_chart import sample, table_text
 
 
@@ -24,3 +25,15 @@ def test_a_cell_that_a_heatmap_leaves_out_is_a_dash():
     )
     table = table_text(view, DEFAULT)
     assert (table.count(">-<"), "finite" in table) == (2, False)
+
+
+def test_a_curve_without_a_label_is_named_by_its_axis():
+    axis = {"quantity": SECONDS, "low": 0.0, "high": 1.0}
+    view = Lines(
+        title="Step",
+        x=Axis(label="cost", **axis),
+        y=Axis(label="one step", **axis),
+        series=(Series(key="front", label="", x=(0.0,), y=(1.0,), color="compute"),),
+    )
+    told = (table_text(view, DEFAULT), spoken(view, DEFAULT))
+    assert (">one step<" in told[0], "Curves: one step." in told[1]) == (True, True)

@@ -164,7 +164,7 @@ def frontier(inputs: Inputs, result: Result) -> Lines:
             high=1.15 * max(across) or 1.0,
         ),
         y=Axis(label="one step", quantity=SECONDS, low=0.0, high=1.15 * max(up) or 1.0),
-        series=(Series(key="front", label="best", x=tuple(x), y=tuple(y), color="compute"),),
+        series=(Series(key="front", label="", x=tuple(x), y=tuple(y), color="compute"),),
         points=tuple(
             _point(job, at, one, len(alike)) for job, at in zip(numbered, points, strict=True)
         ),
