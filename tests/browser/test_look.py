@@ -7,6 +7,8 @@ PAPER = "() => getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(253, 252, 249)", "rgb(21, 23, 28)"
 LINE = """() => getComputedStyle(document.querySelector('.chart-svg [class*=c-]')).color"""
 
+BAR = "() => getComputedStyle(document.querySelector('main pre')).scrollbarColor"
+
 
 def choose(page, name: str, value: str) -> None:
     page.locator("[data-settings]").click()
@@ -44,6 +46,13 @@ def test_the_choice_reaches_other_tabs(visit):
     other.goto(one.url)
     choose(one, "scheme", "dark")
     other.wait_for_function(f"() => ({PAPER})() === '{DARK}'")
+
+
+def test_bars_that_scroll_wear_the_pages_ink(visit):
+    page = visit(color_scheme="light")
+    assert page.evaluate(BAR) == "rgb(93, 96, 104) rgba(0, 0, 0, 0)"
+    choose(page, "scheme", "dark")
+    assert page.evaluate(BAR) == "rgb(163, 164, 159) rgba(0, 0, 0, 0)"
 
 
 def test_a_dark_page_is_printed_on_white(visit):
