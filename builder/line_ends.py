@@ -1,11 +1,11 @@
-"""Where a line may end: not before a sign after what is live, and not inside a word of code."""
+"""Where a line may end: not between what is live and its signs, and not inside a word of code."""
 
 import re
 
 _LONG = 24  # letters of code that fit on one line of a phone with words beside them
 _LIVE = re.compile(
-    r'(<button (?:type="button" )?class="(?:number|term)\b[^>]*>[^<]*</button>'
-    r'|<span class="inline-field"(?:(?!class="inline-field").)*?</span></span>)([.,;:!?)]+)',
+    r'(\(?)(<button (?:type="button" )?class="(?:number|term)\b[^>]*>[^<]*</button>'
+    r'|<span class="inline-field"(?:(?!class="inline-field").)*?</span></span>)([.,;:!?)]*)',
     re.DOTALL,
 )
 # Not a listing, whose lines end where its author ended them.
@@ -14,13 +14,17 @@ _FLAG = re.compile(r"(?<![\w-])--[\w]+")
 
 
 def bound(html: str) -> str:
-    """Return the prose with what is live bound to the signs after it, and its code cut well.
+    """Return the prose with what is live bound to the signs beside it, and its code cut well.
 
     A live number or a term is a button, and an input is a field, before and after which a browser
     would break a line. Code in a sentence may break after a dot, an underscore or a hyphen, but
     not after the hyphens that begin a flag.
     """
-    return _CODE.sub(_code, _LIVE.sub(r'<span class="kept">\1\2</span>', html))
+    return _CODE.sub(_code, _LIVE.sub(_live, html))
+
+
+def _live(found: re.Match[str]) -> str:
+    return f'<span class="kept">{found[0]}</span>' if found[1] or found[3] else found[0]
 
 
 def _code(found: re.Match[str]) -> str:

@@ -15,7 +15,13 @@ def test_a_sign_stays_with_its_input_and_its_term() -> None:
     field = '<span class="inline-field"><input value="3"><span class="error" hidden></span></span>'
     term = '<button class="term" popovertarget="term-flop" type="button">FLOP</button>'
     assert bound(f"<p>{field} of {field}, ({term}).</p>") == (
-        f'<p>{field} of <span class="kept">{field},</span> (<span class="kept">{term}).</span></p>'
+        f'<p>{field} of <span class="kept">{field},</span> <span class="kept">({term}).</span></p>'
+    )
+
+
+def test_a_parenthesis_stays_with_what_it_opens() -> None:
+    assert bound(f"<p>So ({NUMBER} of it)</p>") == (
+        f'<p>So <span class="kept">({NUMBER}</span> of it)</p>'
     )
 
 
