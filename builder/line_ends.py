@@ -10,6 +10,10 @@ _LIVE = re.compile(
 )
 # Not a listing, whose lines end where its author ended them.
 _CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]+)</code>")
+# Text outside of tags, and of what is live or has lines of its own.
+_TEXT = re.compile(r"(<(pre|code|math|button|select)\b.*?</\2>|<[^>]*>)|([^<]+)", re.DOTALL)
+_UNITS = r"%|[µm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[kM]?W"
+_UNIT = re.compile(rf"(?<=\d) (?=(?:{_UNITS})(?![\w/]))")
 _FLAG = re.compile(r"(?<![\w-])--[\w]+")
 
 
@@ -18,8 +22,9 @@ def bound(html: str) -> str:
 
     A live number or a term is a button, and an input is a field, before and after which a browser
     would break a line. Code in a sentence may break after a dot, an underscore or a hyphen, but
-    not after the hyphens that begin a flag.
+    not after the hyphens that begin a flag. A number and its unit stay on one line.
     """
+    html = _TEXT.sub(lambda found: found[1] or _UNIT.sub("\u00a0", found[3]), html)
     return _CODE.sub(_code, _LIVE.sub(_live, html))
 
 
@@ -30,7 +35,7 @@ def _live(found: re.Match[str]) -> str:
 def _code(found: re.Match[str]) -> str:
     text = found[1]
     if len(text) > _LONG:
-        text = re.sub(r"(?<=\w)([._(])(?=\w)", r"\1<wbr>", text)
+        text = re.sub(r"(?<=\w)([._(/])(?=\w)", r"\1<wbr>", text)
     return f"<code>{_FLAG.sub(_flag, text)}</code>"
 
 

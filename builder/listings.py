@@ -3,7 +3,7 @@
 import re
 from html import unescape
 
-ROOM = 84  # characters of a listing's font in the column of the text (theme/styles/00-base.css)
+ROOM = 82  # characters of a listing's font in the column of the text (theme/styles/00-base.css)
 _LISTING = re.compile(r'(<div class="language-[\w-]+ highlight)("><pre>.*?</pre>)', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 

@@ -35,7 +35,7 @@ BLOCKING_STEP = Equation(
 
 
 def blocking_step(compute: Seconds, communication: Seconds) -> Seconds:
-    """Return the step if the all-reduce waits for the computation: T = T_comp + T_comm."""
+    """Return the step if the all-reduce waits for the computation: one after the other."""
     return compute + communication
 
 

@@ -21,6 +21,7 @@ from engine.run.parallelism import (
     first_piece,
     last_piece,
     layers_of_stage,
+    quantizes,
     shards_all,
 )
 
@@ -126,11 +127,6 @@ def _with_adam(training: Training) -> StateBytes:
     half = training.gradient_precision or ("fp16" if training.precision == "fp16" else "fp32")
     types = MIXED_PRECISION if half != "fp32" else _SINGLE_PRECISION_GRADIENTS
     return replace(types, parameter=_weight(training)) if quantizes(training) else types
-
-
-def quantizes(training: Training) -> bool:
-    """Return whether weights of linear layers are kept in the bits of their products."""
-    return training.precision in _COPIES and training.framework == "megatron"
 
 
 def _weight(training: Training) -> Bytes:

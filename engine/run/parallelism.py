@@ -162,6 +162,11 @@ def halves_gradients(training: Training) -> bool:
     return training.gradient_precision in ("bf16", "fp16")
 
 
+def quantizes(training: Training) -> bool:
+    """Return whether weights of linear layers are kept in the bits of their products."""
+    return training.precision in ("fp8", "fp4") and training.framework == "megatron"
+
+
 def shards_all(training: Training) -> bool:
     """Return whether the software keeps single-precision parameters, sharded: FSDP, and XLA."""
     return training.framework in ("fsdp", "xla")

@@ -15,7 +15,6 @@ from engine.formulas.states import (
     States,
     adapter_parameters,
     frozen_bytes,
-    quantizes,
     rank_parameters,
     sharded_states,
     state_bytes,
@@ -26,6 +25,7 @@ from engine.run.parallelism import (
     Training,
     expert_sharding_ranks,
     layers_of_stage,
+    quantizes,
     sharding_ranks,
     shards_all,
 )

@@ -39,6 +39,16 @@ def test_long_code_may_break_after_dots_and_underscores() -> None:
     assert bound("<code>torch.distributed.all_gather</code>") == (
         "<code>torch.<wbr>distributed.<wbr>all_<wbr>gather</code>"
     )
+    assert bound("<code>docs/user-guide/overlap.md</code>") == (
+        "<code>docs/<wbr>user-guide/<wbr>overlap.<wbr>md</code>"
+    )
+
+
+def test_a_unit_stays_with_its_number() -> None:
+    assert bound("<p>8 % of 400 Gb/s in 3 steps</p><code>8 %</code>") == (
+        "<p>8\u00a0% of 400\u00a0Gb/s in 3 steps</p><code>8 %</code>"
+    )
+    assert bound('<a title="8 %">from 3 s</a>') == '<a title="8 %">from 3\u00a0s</a>'
 
 
 def test_short_code_has_no_places_to_break() -> None:

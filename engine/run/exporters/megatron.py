@@ -7,9 +7,8 @@ behind its padding, kernels) is left to its defaults.
 from collections.abc import Iterator
 
 from engine.catalog.models import Model, head_size
-from engine.formulas.states import quantizes
 from engine.run.exporters.stage_layout import layout_of
-from engine.run.parallelism import Plan, Training
+from engine.run.parallelism import Plan, Training, quantizes
 from engine.run.run import Run
 
 Argument = tuple[str, object]

@@ -146,7 +146,7 @@ def bound(found: Placement) -> Badge:
         words = f"{{l}} for {longest}, which nothing hides, beside {{c}} of computation. More "
         words += "tokens per step spread it over more work."
     return Badge(
-        text=f"longest: {longest}",
+        text=f"Longest: {longest}",
         sentence=say(words, l=(parts[longest], SECONDS), c=(found.compute, SECONDS)),
         color="compute" if longest == "computation" else "memory",
     )

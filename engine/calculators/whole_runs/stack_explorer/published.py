@@ -17,7 +17,7 @@ def beside(mfu: Value, result: Result) -> Value:
         return mfu
     published = Published(
         text=say("the Llama 3 paper gives {m} for this job", m=(known.mfu, SHARE)),
-        reason="The model counts steps alone, and its error is the one stated above.",
+        reason="The model counts steps alone, and its range holds for four runs in five.",
         source=known.sources[0],
     )
     return replace(
