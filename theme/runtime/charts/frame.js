@@ -13,6 +13,8 @@
 
 /** Mean width of a character at 13 and 12 pixels, for what is decided without a page. */
 export const CHAR = 7.2;
+/** The same of bold letters. */
+export const BOLD_CHAR = 8.4;
 /** A frame's width on a phone: what fits there fits everywhere. */
 export const TYPICAL = 256;
 /** A chart's width from which on there is room for more texts. */

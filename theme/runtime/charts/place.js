@@ -1,13 +1,13 @@
 // Where the texts inside a chart go: beside what they name, off the curves and off one another.
 
-import { BEFORE, CHAR, DESKTOP, PHONE, TABLET, words } from "./frame.js";
+import { BEFORE, BOLD_CHAR, CHAR, DESKTOP, PHONE, TABLET, words } from "./frame.js";
 
 // So that the last bits of a number decide nothing where a text ends at a curve's end.
 const EDGE = 0.01;
 // Shares of a curve before its end.
 const BACK = [0, 0.12, 0.25, 0.4, 0.55, 0.7, 0.85, 0.06, 0.18, 0.32, 0.47, 0.62, 0.77, 0.92];
 const LINE = 16; // pixels
-const BOLD = new Set(["strong"]), BOLD_CHAR = 8.4; // as CHAR, of bold letters
+const BOLD = new Set(["strong"]); // looks of bold letters
 const APART = 4; // pixels between two texts, one beside the other
 const NEAR = 14; // pixels between two texts, one over the other, that do not seem to belong together
 const STEP = 6; // pixels between the dots of a curve at most

@@ -1,7 +1,7 @@
 // Bars and heatmaps as marks.
 
 import {
-  PHONE, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, words, xAxis, xGrid,
+  BOLD_CHAR, CHAR, PHONE, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, words, xAxis, xGrid,
 } from "./frame.js";
 import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
 
@@ -38,10 +38,21 @@ export function bars(view) {
     back: xGrid(view.axis, frame),
     boxes,
     curves: [],
-    front: [...marks, ...swatches, ...ranges, ...lines],
+    front: [...marks, ...swatches, ...ranges, ...lines.flatMap((rule) => aroundTexts(rule, view.bars, frame))],
     rings: [],
     words: [...texts, ...names, ...labels],
   };
+}
+
+/** A rule without the parts that would strike the texts of rows on a phone. */
+function aroundTexts({ points: [[x, above], [, below]], color, look }, rows, frame) {
+  const room = PHONE - frame.left - frame.right;
+  const struck = rows.flatMap(({ label, text }, row) => {
+    const left = CHAR * label.length + 2, right = room - BOLD_CHAR * text.length - 2;
+    return (label && x * room < left) || (text && x * room > right) ? [row * BAR_ROW] : [];
+  });
+  const ends = [above, ...struck.flatMap((y) => [y + 2, y + 20]), below];
+  return ends.flatMap((end, i) => (i % 2 ? [line([[x, ends[i - 1]], [x, end]], color, look)] : []));
 }
 
 /** A thin line with two ends: the range that a bar's total may have. */
