@@ -171,6 +171,7 @@ OTHERS = {
     "between cells": heatmap(Point(key="own", label="you", x=0.5, y=1.0, color="ink")),
     "off the map": heatmap(Point(key="own", label="you", x=1.2, y=0.0, color="ink")),
     **{name: default_views("context_lab")[name] for name in ("ratio_curve", "regime_map")},
+    "struck": replace(bars(), rules=(Rule(key="card", label="one card", axis="x", at=9.4),)),
     "corner": one_curve((0.0, 0.0), (5.0, 5.0), (10.0, 0.0)),
 }
 BINARY = Display(binary=True)
@@ -299,7 +300,7 @@ def crossed(marks, width):
 
 
 @pytest.mark.parametrize("width", [243, 673, 978])
-@pytest.mark.parametrize("name", ["lines", "ratio_curve", "regime_map"])
+@pytest.mark.parametrize("name", ["lines", "ratio_curve", "regime_map", "struck"])
 def test_no_text_lies_on_a_line_on_a_phone_a_tablet_or_a_desktop(name, width, drawn):
     assert list(crossed(drawn[name]["marks"], width)) == []
 
