@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import TypeVar
@@ -35,18 +35,27 @@ class Hands:
         size = -(-len(things) // (_SHARES * (others + 1)))
         parts = [things[at : at + size] for at in range(0, len(things), size)]
         try:
-            asked = [self._begun(others).submit(_all, make, part) for part in parts]
-            # From the end: what no other process has begun is made here.
-            here = {
-                at: _all(make, parts[at])
-                for at in reversed(range(len(parts)))
-                if asked[at].cancel()
-            }
-            found = (here[at] if at in here else asked[at].result() for at in range(len(parts)))
-            return [one for some in found for one in some]
+            return self._shared(make, parts, others)
         except BrokenExecutor:  # one was killed, or the machine has no memory for it
             self.close()
             return _all(make, things)
+
+    def _shared(
+        self, make: Callable[[Thing], Made], parts: Sequence[Sequence[Thing]], others: int
+    ) -> list[Made]:
+        """Return what is made of the parts: those in front by others, those at the end here.
+
+        Nothing that was asked for is taken back: Python's pool stumbles over that where it breaks.
+        """
+        asked: list[Future[list[Made]]] = []
+        here: list[list[Made]] = []
+        while (left := len(parts) - len(asked) - len(here)) > 0:
+            if sum(not one.done() for one in asked) < 2 * others:
+                asked.append(self._begun(others).submit(_all, make, parts[len(asked)]))
+            else:
+                here.append(_all(make, parts[len(asked) + left - 1]))
+        found = [one.result() for one in asked] + here[::-1]
+        return [one for some in found for one in some]
 
     def close(self) -> None:
         """End the processes."""

@@ -83,6 +83,7 @@ def test_a_word_in_an_article_makes_only_its_page_again(live):
     live.append("content/guides/second.md", "More words.")
     live.build()
     assert live.memo.made == [
+        "article content/guides/second.md",
         "asked content/guides/second.md",
         "prose content/guides/second.md",
         "page content/guides/second.md",

@@ -100,7 +100,7 @@ def pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             Point(key="yours", label=tell.say("yours: {kept}"), x=result.extra, y=result.kept),
         ),
         caption=tell.say(
-            "None of the {num_sets} sets beats those on the stair. A ring above the stair "
+            "No other of the {num_sets} sets beats those on the stair. A ring above the stair "
             "keeps more than it must for its price."
         ),
     )
