@@ -11,7 +11,11 @@ _LIVE = re.compile(
 # Not a listing, whose lines end where its author ended them.
 _CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]+)</code>")
 # Text outside of tags, and of what is live or has lines of its own.
-_TEXT = re.compile(r"(<(pre|code|math|button|select)\b.*?</\2>|<[^>]*>)|([^<]+)", re.DOTALL)
+_TEXT = re.compile(
+    r"(<(pre|code|math|button|select|script|template|svg)\b.*?</\2>"
+    r'|<span class="(?:also|note)\b.*?</span>|<[^>]*>)|([^<]+)',
+    re.DOTALL,
+)
 _UNITS = r"%|[µm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[kM]?W"
 _UNIT = re.compile(rf"(?<=\d) (?=(?:{_UNITS})(?![\w/]))")
 _FLAG = re.compile(r"(?<![\w-])--[\w]+")

@@ -48,6 +48,8 @@ def test_a_unit_stays_with_its_number() -> None:
     assert bound("<p>8 % of 400 Gb/s in 3 steps</p><code>8 %</code>") == (
         "<p>8\u00a0% of 400\u00a0Gb/s in 3 steps</p><code>8 %</code>"
     )
+    script = '<script type="application/json">["3 s"]</script>'
+    assert bound(script) == script
     assert bound('<a title="8 %">from 3 s</a>') == '<a title="8 %">from 3\u00a0s</a>'
 
 
