@@ -12,8 +12,9 @@ _LIVE = re.compile(
 _CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]+)</code>")
 # Text outside of tags, and of what is live or has lines of its own.
 _TEXT = re.compile(
-    r"(<(pre|code|math|button|select|script|template|svg)\b.*?</\2>"
-    r'|<span class="(?:also|note)\b.*?</span>|<[^>]*>)|([^<]+)',
+    r"<(?P<apart>pre|code|math|button|select|script|template|svg)\b.*?</(?P=apart)>"
+    r'|<span class="(?:also|note)\b.*?</span>'
+    r"|<(?P<end>/?)(?P<name>\w+)(?P<live> data-fragment(?=>))?[^>]*>|<[^>]*>|(?P<text>[^<]+)",
     re.DOTALL,
 )
 _UNITS = r"%|[µm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[kM]?W"
@@ -28,8 +29,24 @@ def bound(html: str) -> str:
     would break a line. Code in a sentence may break after a dot, an underscore or a hyphen, but
     not after the hyphens that begin a flag. A number and its unit stay on one line.
     """
-    html = _TEXT.sub(lambda found: found[1] or _UNIT.sub("\u00a0", found[3]), html)
-    return _CODE.sub(_code, _LIVE.sub(_live, html))
+    return _CODE.sub(_code, _LIVE.sub(_live, _TEXT.sub(_Units(), html)))
+
+
+class _Units:
+    """Binds numbers to their units in the texts it meets, but for those that an answer replaces."""
+
+    def __init__(self) -> None:
+        self._inside, self._depth = "", 0
+
+    def __call__(self, found: re.Match[str]) -> str:
+        if found["live"] and not self._depth:
+            self._inside = found["name"]
+        if found["name"] and found["name"] == self._inside:
+            self._depth += -1 if found["end"] else 1
+            self._inside = self._inside if self._depth else ""
+        if found["text"] and not self._depth:
+            return _UNIT.sub("\u00a0", found["text"])
+        return found[0]
 
 
 def _live(found: re.Match[str]) -> str:

@@ -225,12 +225,13 @@ def test_a_schedule_with_a_number_of_chunks_it_does_not_allow_is_refused():
 def test_a_schedule_that_is_dropped_into_the_folder_is_found(monkeypatch, tmp_path):
     text = (ROOT / "engine" / "schedules" / "gpipe.py").read_text(encoding="utf-8")
     (tmp_path / "dropped.py").write_text(text.replace("GPipe", "Dropped"), encoding="utf-8")
-    monkeypatch.setattr(engine.schedules, "__path__", [*engine.schedules.__path__, str(tmp_path)])
-    discover.names.cache_clear()
-    try:
-        dropped = simulate("dropped", 4, 8, 1, uneven(4))
-    finally:
+    with monkeypatch.context() as patched:
+        there = [*engine.schedules.__path__, str(tmp_path)]
+        patched.setattr(engine.schedules, "__path__", there)
         discover.names.cache_clear()
+        dropped = simulate("dropped", 4, 8, 1, uneven(4))
+    # Only now, or the names with this one in them would be kept for every test that follows.
+    discover.names.cache_clear()
     assert dropped.length == simulate("gpipe", 4, 8, 1, uneven(4)).length
 
 
