@@ -25,7 +25,8 @@ import { notice } from "./page/status.js";
 import { listenToTabs } from "./page/tabs.js";
 import { prepareScene } from "./player/scene.js";
 
-document.querySelector("[data-asleep]")?.remove();
+const asleep = /** @type {HTMLElement | null} */ (document.querySelector("[data-asleep]"));
+if (asleep) asleep.hidden = true; // not removed: that would make the browser style the whole page again
 // A receipt alone is that of a finished number, for other inputs than the reader's.
 const live = all("[data-of]:not([data-receipt-for])");
 const names = [...new Set(live.map((element) => element.dataset.of ?? ""))];
