@@ -15,8 +15,9 @@ from engine.simulate.calibration import Calibration
 from engine.simulate.explained import explained, pull
 from engine.simulate.levers import step_of
 from engine.simulate.log_check import check_log
-from engine.simulate.nccl_check import Given, check_nccl, machine_of
+from engine.simulate.nccl_check import check_nccl
 from engine.simulate.nccl_choice import HALVES
+from engine.simulate.nccl_setting import Given, machine_of
 from engine.simulate.step_range import classes_of
 
 

@@ -55,9 +55,7 @@ def test_a_unit_stays_with_its_number() -> None:
 
 def test_what_an_answer_replaces_is_left_as_the_engine_made_it() -> None:
     told = "<div data-fragment><div>8 %</div><p>3 s</p></div>"
-    assert bound(f"<p>9 %</p>{told}<div>4 s</div>") == (
-        f"<p>9\u00a0%</p>{told}<div>4\u00a0s</div>"
-    )
+    assert bound(f"<p>9 %</p>{told}<div>4 s</div>") == (f"<p>9\u00a0%</p>{told}<div>4\u00a0s</div>")
 
 
 def test_short_code_has_no_places_to_break() -> None:

@@ -5,7 +5,8 @@ import pytest
 from engine.basis.units import GB
 from engine.form.nccl_samples import SAMPLES
 from engine.run.logs.nccl import read_nccl
-from engine.simulate.nccl_check import Given, check_nccl, machine_of
+from engine.simulate.nccl_check import check_nccl
+from engine.simulate.nccl_setting import Given, machine_of
 from tests.each import each
 from tests.engine.run.logs import nccl_texts as texts
 

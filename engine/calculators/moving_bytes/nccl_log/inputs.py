@@ -17,7 +17,8 @@ from engine.form.collective_names import TESTED
 from engine.form.nccl_samples import SAMPLES
 from engine.form.pasted import checked_by
 from engine.run.logs.nccl import LONGEST_NCCL, NcclText, read_nccl
-from engine.simulate.nccl_check import Check, Given, check_nccl
+from engine.simulate.nccl_check import Check, check_nccl
+from engine.simulate.nccl_setting import Given
 
 _INFINITE = float("inf")
 _TEXT = {"text": "as the text says"}
