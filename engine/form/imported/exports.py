@@ -11,7 +11,7 @@ from engine.form.run.result import Estimate
 from engine.run.exporters import fully_sharded
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
 from engine.run.importers.assemble import Imported
-from engine.run.importers.torchtitan import FLAVORS
+from engine.run.importers.torchtitan_derived import FLAVORS
 from engine.run.run import Run
 
 NOTHING = "No job could be put together from the text, so there is nothing to export.\n"

@@ -18,7 +18,7 @@ from engine.run.importers.megatron_derived import finish_megatron
 from engine.run.importers.read_piece import read_piece
 from engine.run.importers.recognize import pieces
 from engine.run.importers.told import LONGEST_TEXT, Draft, Entry, TextError
-from engine.run.importers.torchtitan import finish_torchtitan
+from engine.run.importers.torchtitan_derived import finish_torchtitan
 from engine.run.run import Run
 
 

@@ -7,9 +7,7 @@ fields have other names (`num_tokens_per_microbatch_per_dp_rank` and so on).
 from collections.abc import Mapping
 
 from engine.run.importers.told import OFFLOADED, Draft, Given, flag, positive, shorten, whole
-from engine.run.importers.torchtitan_checks import check_batch, check_stages
 
-VERSION = "torchtitan 0.3.0"
 COUNTS: Mapping[str, str] = {
     "parallelism.tensor_parallel_degree": "parallelism.tensor_parallel",
     "parallelism.pipeline_parallel_degree": "parallelism.pipeline_parallel",
@@ -34,36 +32,6 @@ NOTED = (
     "model.name",
     "model.flavor",
 )
-_SCHEDULES = {
-    "gpipe": "gpipe",
-    "1f1b": "1f1b",
-    "interleaved1f1b": "interleaved",
-    "interleavedzerobubble": "zb-1p",
-    "zbvzerobubble": "zbv",
-    "dualpipev": "dualpipe",
-}
-_SINGLE = ("gpipe", "1f1b")
-# (family, flavor) -> row of the catalog.
-FLAVORS: Mapping[tuple[str, str], str] = {
-    ("llama3", "8b"): "llama-3-8b",
-    ("llama3", "70b"): "llama-3-70b",
-    ("llama3", "405b"): "llama-3-405b",
-    ("llama3", "1b"): "llama-3.2-1b",
-    ("llama3", "3b"): "llama-3.2-3b",
-    ("llama4", "17bx16e"): "llama-4-scout",
-    ("llama4", "17bx128e"): "llama-4-maverick",
-    ("deepseek_v3", "671b"): "deepseek-v3",
-    ("deepseek_v3", "16b"): "moonlight-16b",
-    ("moonlight", "16b"): "moonlight-16b",
-    ("qwen3", "4b"): "qwen3-4b",
-    ("qwen3", "8b"): "qwen3-8b",
-    ("qwen3", "14b"): "qwen3-14b",
-    ("qwen3", "32b"): "qwen3-32b",
-    ("qwen3", "30b-a3b"): "qwen3-30b-a3b",
-    ("qwen3", "235b-a22b"): "qwen3-235b-a22b",
-    ("gpt_oss", "20b"): "gpt-oss-20b",
-    ("gpt_oss", "120b"): "gpt-oss-120b",
-}
 WITHOUT_EFFECT = (
     "job.", "profiling.", "profiler.", "metrics.", "checkpoint.", "lr_scheduler.", "comm.",
     "fault_",
@@ -207,124 +175,3 @@ _HANDLERS = {
     "NGPU": _processes,
     "NNODES": _processes,
 }
-
-
-def finish_torchtitan(draft: Draft) -> None:
-    """Derive what follows from several settings, and assume what none says."""
-    notes, get = draft.notes, draft.get
-    tensor, pipeline = get("parallelism.tensor_parallel"), get("parallelism.pipeline_parallel")
-    context = get("parallelism.context_parallel")
-    copies = positive(notes.get("parallelism.data_parallel_replicate_degree")) or 1
-    shard = whole(notes.get("parallelism.data_parallel_shard_degree")) or -1
-    others = copies * tensor * pipeline * context
-    world = _world(draft, shard, others)
-    if shard < 0:
-        shard = max(1, world // others)
-    if others * shard != world:
-        draft.contradictions.append(
-            f"Invalid parallel dims: dp_replicate({copies}) * dp_shard({shard}) * cp({context}) * "
-            f"tp({tensor}) * pp({pipeline}) != WORLD_SIZE({world})"
-        )
-        return
-    sharded = shard * context
-    draft.derive(
-        "parallelism.zero_stage",
-        (
-            3
-            if flag(notes.get("parallelism.fsdp_reshard_after_forward", "default") != "never")
-            else 2
-        )
-        if sharded > 1
-        else 0,
-        "FSDP2: parameters, gradients and optimizer states are sharded",
-    )
-    if copies > 1:
-        draft.derive("parallelism.shard_group", sharded, "HSDP: dp_shard x cp")
-    _experts(draft, shard * context * tensor)
-    _schedule(draft, pipeline)
-    _batch(draft, shard * copies, pipeline)
-    draft.assume("training.recompute", "selective", f"activation_checkpoint.mode ({VERSION})")
-    draft.assume("training.precision", "bf16", f"training.mixed_precision_param ({VERSION})")
-    if "model" not in notes.get("compiled parts", ["model"]):
-        draft.derive("training.compiled", False, "compile.components has no model")
-    draft.assume("training.compiled", False, f"compile.enable ({VERSION})")
-    draft.assume(
-        "parallelism.sequence_parallel", tensor > 1, f"enable_sequence_parallel ({VERSION})"
-    )
-    _named(draft)
-    fault = check_stages(draft, pipeline)
-    if fault:
-        draft.contradictions.append(fault)
-
-
-def _world(draft: Draft, shard: int, others: int) -> int:
-    notes = draft.notes
-    if "per_node" in notes:
-        world = int(notes["per_node"] * notes.get("nodes", 1))
-        draft.derive("parallelism.world_size", world, "nodes x processes per node")
-    elif shard > 0:
-        world = others * shard
-        draft.derive("parallelism.world_size", world, "the product of all degrees")
-    else:
-        world = -(-8 // others) * others
-        draft.assume("parallelism.world_size", world, "no launcher says how many GPUs; one node")
-    return int(draft.values["parallelism.world_size"])
-
-
-def _experts(draft: Draft, ranks: int) -> None:
-    experts = draft.get("parallelism.expert_parallel")
-    if ranks % experts:
-        draft.contradictions.append(
-            f"expert_parallel_degree ({experts}) must divide dp_shard * cp * tp ({ranks})"
-        )
-
-
-def _schedule(draft: Draft, pipeline: int) -> None:
-    name = str(draft.notes.get("parallelism.pipeline_parallel_schedule", "1F1B")).lower()
-    if pipeline == 1:
-        return
-    known = _SCHEDULES.get(name.replace("_", ""))
-    if known is None:
-        draft.contradictions.append(f"pipeline_parallel_schedule {shorten(name)} is not known here")
-        return
-    draft.derive("training.schedule", known, "pipeline_parallel_schedule")
-    if known not in _SINGLE and known != "dualpipe" and known != "zbv":
-        draft.assume("parallelism.virtual_pipeline", 2, "two stages per rank, the least it takes")
-
-
-def _batch(draft: Draft, ranks: int, pipeline: int) -> None:
-    """Derive the micro-batch: a pipeline cuts the local batch, accumulation repeats it."""
-    notes, length = draft.notes, draft.get("sequence_length", 0)
-    tokens = positive(notes.get("training.num_tokens_per_microbatch_per_dp_rank"))
-    if tokens:
-        local = max(1, tokens // length) if length else 1
-        micro = local
-        total = positive(notes.get("training.num_tokens_per_train_step"))
-        batch = max(1, total // length) if total and total > 0 and length else local * ranks
-    else:
-        said = notes.get("training.local_batch_size", notes.get("training.batch_size"))
-        local = positive(said) or 1
-        if said is None:
-            draft.assume("local_batch_size", 8, f"training.local_batch_size ({VERSION})")
-            local = int(draft.values.pop("local_batch_size"))
-        size = positive(notes.get("parallelism.pipeline_parallel_microbatch_size")) or 1
-        micro = min(local, max(1, size)) if pipeline > 1 else local
-        batch = whole(notes.get("training.global_batch_size")) or -1
-        batch = batch if batch > 0 else local * ranks
-    draft.derive("training.micro_batch_size", micro, "what one forward pass of a rank takes")
-    draft.derive("training.global_batch_size", batch, "local batch x data-parallel ranks")
-    fault = check_batch(batch, local, ranks, length if tokens else 0)
-    if fault:
-        draft.contradictions.append(fault)
-
-
-def _named(draft: Draft) -> None:
-    """Derive the model from its name and flavor, or from a recipe's name."""
-    name = str(draft.notes.get("model.name", "")).lower()
-    flavor = str(draft.notes.get("model.flavor", "")).lower()
-    recipe = str(draft.notes.get("recipe", "")).lower()
-    for (family, size), key in FLAVORS.items():
-        named = name == family or (not name and recipe.startswith(family))
-        if (named and flavor == size) or recipe.startswith(f"{family}_{size}"):
-            draft.derive("model", key, f"{family} {size}")
-            return
