@@ -1,11 +1,15 @@
 """Gradients that travel compressed, and parameters that meet rarely: how many bytes are left."""
 
+from math import floor
+
 from engine.basis.equation import Equation
 from engine.basis.units import Bytes, Count, Parameters, Ratio, Share, Tokens
 from engine.catalog.models import Model, head_size
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.parameters import total_parameters
 
+# A break-even that is a whole number is not to be missed by the last bit of a float.
+_ROUNDING: Ratio = 1e-12
 # A place in a vector of up to 2^32 numbers.
 PLACE: Bytes = 4.0
 
@@ -37,9 +41,9 @@ def top_k_bytes_sent(kept: Share, parameters: Parameters, value: Bytes, ranks: C
 
 TOP_K_BREAK_EVEN = Equation(
     name="top_k_break_even",
-    tex=r"\v{x} = \frac{2\,\v{d}}{\v{k}\,(\v{e} + \v{i})}",
+    tex=r"\v{x} = \left\lfloor \frac{2\,\v{d}}{\v{k}\,(\v{e} + \v{i})} \right\rfloor + 1",
     symbols={
-        "x": ("n", "GPUs from which top-k sends more than an all-reduce"),
+        "x": ("n", "GPUs from which on top-k sends more than an all-reduce"),
         "d": ("d", "bytes of a gradient in the all-reduce"),
     }
     | {key: TOP_K_BYTES.symbols[key] for key in ("k", "e", "i")},
@@ -52,9 +56,17 @@ def top_k_break_even(kept: Share, dense: Bytes, value: Bytes) -> Ratio:
     """Return the ranks at which a gathered share weighs as much as a ring all-reduce of all.
 
     (n - 1) k (e + i) = 2 (n - 1)/n d: a hundredth of bf16 values against a bf16 all-reduce breaks
-    even at 67 ranks. Derived from Renggli et al. 2019 and Patarasuk and Yuan 2009.
+    even at 66.7 ranks. Derived from Renggli et al. 2019 and Patarasuk and Yuan 2009.
     """
     return 2 * dense / (kept * (value + PLACE))
+
+
+def top_k_sends_more_from(kept: Share, dense: Bytes, value: Bytes) -> Count:
+    """Return the fewest ranks on which a gathered share weighs more than the all-reduce of all.
+
+    The first whole number above the break-even; at a break-even that is whole, both send alike.
+    """
+    return floor(top_k_break_even(kept, dense, value) * (1 + _ROUNDING)) + 1
 
 
 def matrix_shapes(model: Model) -> tuple[tuple[Count, Count, Count], ...]:

@@ -12,7 +12,7 @@ FRAMEWORKS = {
     "FSDP2": r"\b2\.13\b",
     "DeepSpeed": r"\b0\.19\b",
     "Megatron": r"\bCore 0\.20\b",
-    "torchtitan": r"\b0\.(?:2\.2|3\.0)\b|main branch",
+    "torchtitan": r"\b0\.3\.0\b",
 }
 # Guides whose list does not name all of them yet. Take out what is mended; put nothing in.
 NOT_YET = {

@@ -7,7 +7,10 @@ STEP = Equation(
     tex=r"\v{T} = \v{C} + \v{X} + \v{D} + \v{W} + \v{O} + \v{R}",
     symbols={
         "T": (r"T_{\mathrm{step}}", "step"),
-        "C": (r"T_{\mathrm{comp}}", "computation of the slowest stage"),
+        "C": (
+            r"T_{\mathrm{comp}}",
+            "computation of the slowest stage, with the collectives of its vocabulary",
+        ),
         "X": (r"T_{\mathrm{model}}", "exposed exchange of the ranks that share a model"),
         "D": (r"T_{\mathrm{data}}", "exposed gathers and reductions of data-parallel ranks"),
         "W": (r"T_{\mathrm{bubble}}", "wait for the first and last micro-batch"),

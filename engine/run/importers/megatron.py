@@ -1,6 +1,6 @@
 """Arguments of Megatron-LM, and of Megatron-Bridge, whose names are the same under `model.`.
 
-Names and defaults are those of megatron-core 0.19.2 (`megatron/training/arguments.py`).
+Names and defaults are those of megatron-core 0.20.0 (`megatron/training/arguments.py`).
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 from engine.run.importers.layouts import pieces_of
 from engine.run.importers.told import OFFLOADED, Draft, Given, positive, shorten, whole
 
-VERSION = "megatron-core 0.19.2"
+VERSION = "Megatron Core 0.20"
 
 # Whole numbers that are the same in a run file.
 COUNTS: Mapping[str, str] = {

@@ -11,6 +11,7 @@ from engine.formulas.compression import (
     matrix_shapes,
     top_k_break_even,
     top_k_bytes_sent,
+    top_k_sends_more_from,
 )
 from engine.formulas.parameters import total_parameters
 from tests.each import each
@@ -18,6 +19,17 @@ from tests.each import each
 
 def test_a_hundredth_in_bf16_breaks_even_at_67_ranks():
     assert top_k_break_even(0.01, 2.0, 2.0) == pytest.approx(66.67, abs=0.01)
+
+
+@each("kept, value, first", [(0.01, 2.0, 67), (0.001, 2.0, 667), (0.001, 4.0, 1001)])
+def test_the_first_whole_number_of_ranks_above_it_sends_more(kept, value, first):
+    """4/6 and 4/0.006 by hand; 8/0.008 is 1,000, where both send alike."""
+    assert top_k_sends_more_from(kept, value, value) == first
+    more, less = (
+        top_k_bytes_sent(kept, 1e9, value, ranks) - ring_bytes_sent(1e9 * value, ranks)
+        for ranks in (first, first - 2)
+    )
+    assert less < 0 < more
 
 
 def test_at_the_break_even_both_send_alike():

@@ -30,7 +30,8 @@ def orders(inputs: Inputs, found: Result) -> Bars:
             Bar(key=key, label=label, segments=_segments(found, step)) for key, label, step in rows
         ),
         caption="The first bar is the order as set. Same GPUs, same groups, same bytes: only the "
-        "wires differ.",
+        "wires differ. Computation includes the collectives of the output layer, so it is longer "
+        "where tensor parallelism leaves the node.",
     )
 
 

@@ -17,7 +17,7 @@ from engine.formulas.compression import (
     TOP_K_BREAK_EVEN,
     TOP_K_BYTES,
     low_rank_numbers,
-    top_k_break_even,
+    top_k_sends_more_from,
 )
 from engine.formulas.parameters import total_parameters
 from engine.simulate.compressed_sync import Ways, owed_bytes, spare, ways
@@ -43,7 +43,7 @@ def solve(inputs: Inputs) -> Result:
         dense_sent=now.dense.sent,
         top_k_sent=now.top_k.sent,
         low_rank_sent=now.low_rank.sent,
-        break_even=top_k_break_even(inputs.keep, value, value),
+        break_even=top_k_sends_more_from(inputs.keep, value, value),
         smaller=size / low_rank_numbers(run.model, inputs.rank),
         dense_time=now.dense.total,
         top_k_time=now.top_k.total,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Scalar
 from engine.basis.told import Symbol, Told
-from engine.basis.units import COUNT, Bytes, Gbit, Parameters, Ratio, Seconds
+from engine.basis.units import Bytes, Count, Gbit, Parameters, Ratio, Seconds
 from engine.catalog.models import MODELS
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as Form
@@ -91,8 +91,7 @@ class Result:
         Bytes, Told("Factors send", note="each GPU in a step", color="parameters", **_MODELLED)
     ]
     break_even: Annotated[
-        float,
-        COUNT,
+        Count,
         Told("Top-k sends more from", "x", "GPUs on, whatever the wire", "communication"),
     ]
     smaller: Annotated[

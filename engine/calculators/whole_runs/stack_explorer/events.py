@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.basis.text import Text, say
-from engine.basis.units import SECONDS, Seconds
+from engine.basis.units import SECONDS, Quantity, Seconds, as_given
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES
 from engine.calculators.whole_runs.stack_explorer.result import Result
 
@@ -227,4 +227,9 @@ def _event(key: str, result: Result) -> Event:
 
 def in_words(event: Event) -> Text:
     """Return the time of an event, in words where the job has none."""
-    return say("{t}", t=(event.time, SECONDS)) if event.time > 0 else "not in this job"
+    return say("{t}", t=written(event)) if event.time > 0 else "not in this job"
+
+
+def written(event: Event) -> tuple[Seconds, Quantity]:
+    """Return the time of an event; what is an input has no more digits than were given."""
+    return event.time, as_given(SECONDS) if event.key == "checkpoint" else SECONDS
