@@ -39,7 +39,7 @@ class Inputs:
             low=1e-4,
             high=0.02,
             scale="log",
-            help="What really happened; the measurements follow from it.",
+            help="What happened; the measurements follow from it.",
         ),
     ] = 5e-3
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["understood", "derived", "assumed", "ignored"]
-OFFLOADED = "offloading is not predicted: a GPU really holds less, and the step takes longer"
+OFFLOADED = "offloading is not predicted: the GPU holds less than shown, and the step takes longer"
 LONGEST_TEXT = 1_000_000
 _LONGEST_SHOWN = 80
 # What must be one or more; a switch is no number below one.

@@ -70,7 +70,7 @@ class Result:
             "of fourteen that are compared",
             "parameters",
             assumes=(
-                "Both runs in double precision, which has not quite sixteen digits. Sums over the "
+                "Both runs in double precision, which has about sixteen digits. Sums over the "
                 "GPUs are formed in the order of the ring, so that the last digits may differ.",
                 "On a real GPU, in bf16, the order of the sums changes more digits; the method is "
                 "as exact.",

@@ -214,8 +214,8 @@ def measured() -> Table:
         rows=tuple(_measurement(row) for row in MEASURED.values()),
         caption=(
             "Bus bandwidth is the buffer over the time, times 2(n − 1)/n, so that it compares with "
-            "the line rate: that of a GPU's NVLinks together, and between nodes of all ports of a "
-            "node. Where a switch adds, fewer bytes cross the wire, and it may exceed the line "
+            "the line rate. That is the rate of a GPU's NVLinks together, and between nodes of all "
+            "ports of a node. Where a switch adds, fewer bytes cross the wire, and it may exceed the line "
             "rate."
         ),
     )

@@ -111,9 +111,9 @@ class Result:
             "M",
             note="{moving_ratio} of the computation",
             assumes=(
-                "Parameters are read three times per micro-batch and written once per step; a "
-                "gradient goes out once per micro-batch; checkpoints and logits go out and come "
-                "back; the update reads gradients, reads and writes master weights and moments.",
+                "Parameters are read three times per micro-batch and written once per step. A "
+                "gradient goes out once per micro-batch. Checkpoints and logits go out and come "
+                "back. The update reads gradients, reads and writes master weights and moments.",
                 "Gathering and reducing shards over the links is left out: it is the same for all "
                 "placements.",
                 _LINE_RATES,

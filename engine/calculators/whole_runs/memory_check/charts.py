@@ -41,7 +41,7 @@ def verdict(result: Result) -> Badge:
         "tensors": (
             "Other tensors",
             "What is allocated is more than nine in ten published peaks differ from the model. "
-            "Compare batch, length, recomputation and sharding with what really runs.",
+            "Compare batch, length, recomputation and sharding with the job that ran.",
         ),
         "pieces": (
             "Blocks in pieces",

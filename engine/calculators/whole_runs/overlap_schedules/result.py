@@ -114,8 +114,8 @@ class Result:
         Seconds,
         _told(
             "Exposed in the step",
-            "The time in which a collective of data parallelism runs, nothing is computed, and "
-            "tensor parallelism, which would be to blame otherwise, is silent.",
+            "The time in which a collective of data parallelism runs and nothing else does: "
+            "no computation, and no collective of tensor parallelism.",
             "what the step pays",
             "communication",
         ),

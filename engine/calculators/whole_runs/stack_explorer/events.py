@@ -227,9 +227,9 @@ def _event(key: str, result: Result) -> Event:
 
 def in_words(event: Event) -> Text:
     """Return the time of an event, in words where the job has none."""
-    return say("{t}", t=written(event)) if event.time > 0 else "not in this job"
+    return say("{t}", t=time_of(event)) if event.time > 0 else "not in this job"
 
 
-def written(event: Event) -> tuple[Seconds, Quantity]:
+def time_of(event: Event) -> tuple[Seconds, Quantity]:
     """Return the time of an event; what is an input has no more digits than were given."""
     return event.time, as_given(SECONDS) if event.key == "checkpoint" else SECONDS

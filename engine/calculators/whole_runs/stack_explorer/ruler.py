@@ -6,7 +6,7 @@ from engine.basis.text import say, words
 from engine.basis.told import Teller
 from engine.basis.units import COUNT, DAY, HOUR, SECONDS, SHARE, Seconds
 from engine.basis.views import Cell, Cite, Frame, Open, Receipt, Scene, Shape, Table, Value
-from engine.calculators.whole_runs.stack_explorer.events import Event, in_words, written
+from engine.calculators.whole_runs.stack_explorer.events import Event, in_words, time_of
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
 from engine.simulate.job_events import decades
@@ -220,7 +220,7 @@ def panel(inputs: Inputs, found: tuple[Event, ...], step: Seconds) -> Table:
         ("Takes", in_words(event)),
         ("What sets it", event.sets),
         ("Against a step", _against(event, step)),
-        ("Next on the ruler", say(f"{after.name}, {{t}}", t=written(after))),
+        ("Next on the ruler", say(f"{after.name}, {{t}}", t=time_of(after))),
         ("The number", event.basis),
         ("Sources", Cite(event.sources) if event.sources else "none: assumed or computed"),
         ("Tab", event.tab),
