@@ -215,8 +215,8 @@ def measured() -> Table:
         caption=(
             "Bus bandwidth is the buffer over the time, times 2(n − 1)/n, so that it compares with "
             "the line rate. That is the rate of a GPU's NVLinks together, and between nodes of all "
-            "ports of a node. Where a switch adds, fewer bytes cross the wire, and it may exceed the line "
-            "rate."
+            "ports of a node. Where a switch adds, fewer bytes cross the wire, and it may exceed "
+            "the line rate."
         ),
     )
 
