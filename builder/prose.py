@@ -208,12 +208,17 @@ def _wrong_headings(article: Article) -> list[Problem]:
     return found
 
 
+def _stands(number: str, text: str) -> bool:
+    """Return whether a number stands in a text, and not only as a part of a longer one."""
+    return re.search(rf"(?<![\d.,]){re.escape(number)}(?![.,]?\d)", text) is not None
+
+
 def _given_away(article: Article, html: str, answers: list[tuple[str, str]]) -> list[Problem]:
     found = []
     for marker, truth in answers:
         before = _text(" ".join((article.title, article.question, article.summary)))
         before += _text(html[: html.find(marker)])
-        if truth in before:
+        if _stands(truth, before):
             message = f"the answer '{truth}' stands before the question that asks for it"
             found += located(article.source, article.body, "/// predict", message)
     return found

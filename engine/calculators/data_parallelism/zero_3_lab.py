@@ -8,7 +8,7 @@ from typing import Annotated
 from engine.basis.inputs import Number, Scalar, Switch
 from engine.basis.text import say, words
 from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, SECONDS, Bytes, Gbit, Seconds, Share
+from engine.basis.units import BYTES, SECONDS, Bytes, Gbit, Seconds, Share, as_given
 from engine.basis.views import Axis, Badge, Bar, Bars, Challenge, Condition, Segment
 from engine.draw.layer_carousel import carousel
 from engine.form.fields import LabGpu, OwnConstants
@@ -210,7 +210,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         goal=say(
             "Train Llama 3 70B with at most {m} of states and buffers, and wait for less than a "
             "tenth of the step.",
-            m=(_MOST, BYTES),
+            m=(_MOST, as_given(BYTES)),
         ),
         conditions=(
             Condition(
@@ -224,7 +224,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=inputs.tokens <= 4096 and inputs.micro_batches == 1,
             ),
             Condition(
-                text=say("at most {m} for states and buffers", m=(_MOST, BYTES)),
+                text=say("at most {m} for states and buffers", m=(_MOST, as_given(BYTES))),
                 met=result.peak <= _MOST,
             ),
             Condition(text="less than 10 % of the step exposed", met=share < 0.1),

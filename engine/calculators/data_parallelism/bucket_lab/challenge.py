@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
-from engine.basis.units import MILLI, SECONDS, Gbit, MiB
+from engine.basis.units import MILLI, SECONDS, Gbit, MiB, as_given
 from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
 from engine.calculators.data_parallelism.bucket_lab.result import Result
@@ -28,14 +28,15 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             met=links == (400 * Gbit, 8, 0.5, 0.19),
         ),
         Condition(
-            text=say("a step of at most {t}", t=(_TARGET, SECONDS)),
+            text=say("a step of at most {t}", t=(_TARGET, as_given(SECONDS))),
             met=result.step_time <= _TARGET,
         ),
     )
     return Challenge(
         title="Challenge: the right size",
         goal=say(
-            "Few tokens on many GPUs, with contention. Bring the step to {t}.", t=(_TARGET, SECONDS)
+            "Few tokens on many GPUs, with contention. Bring the step to {t}.",
+            t=(_TARGET, as_given(SECONDS)),
         ),
         conditions=conditions,
         hints=(

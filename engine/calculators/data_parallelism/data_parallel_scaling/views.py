@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import COUNT, LINK_SPEED, SHARE, TOKENS, Gbit
+from engine.basis.units import COUNT, LINK_SPEED, SHARE, TOKENS, Gbit, as_given
 from engine.basis.views import Badge, Challenge, Condition, Lines, Point, Rule, Series
 from engine.calculators.data_parallelism.data_parallel_scaling.inputs import LARGEST, Inputs
 from engine.calculators.data_parallelism.data_parallel_scaling.result import SIZES, Result
@@ -104,7 +104,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             met=inputs.deviation >= 0.01,
         ),
         Condition(
-            text=say("an efficiency of {e} or more", e=(_TARGET, SHARE)),
+            text=say("an efficiency of {e} or more", e=(_TARGET, as_given(SHARE))),
             met=result.efficiency >= _TARGET,
         ),
     )

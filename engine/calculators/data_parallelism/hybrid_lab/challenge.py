@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.basis.text import say
-from engine.basis.units import BYTES, SECONDS, SHARE, Bytes, Gbit, Share
+from engine.basis.units import BYTES, SECONDS, SHARE, Bytes, Gbit, Share, as_given
 from engine.basis.views import Challenge, Condition, Scalar
 from engine.calculators.data_parallelism.hybrid_lab.inputs import Inputs, Result
 
@@ -29,8 +29,8 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         goal=say(
             "Train Llama 3 70B on 128 H100 with ports of 50 Gb/s, at most 8,192 tokens in a "
             "micro-batch and {m} of states and buffers, and expose less than {s} of the step.",
-            s=(_MOST, SHARE),
-            m=(_ROOM, BYTES),
+            s=(_MOST, as_given(SHARE)),
+            m=(_ROOM, as_given(BYTES)),
         ),
         conditions=(
             Condition(
@@ -45,11 +45,11 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=inputs.tokens <= 8192 and inputs.micro_batches == 1,
             ),
             Condition(
-                text=say("at most {m} for states and buffers", m=(_ROOM, BYTES)),
+                text=say("at most {m} for states and buffers", m=(_ROOM, as_given(BYTES))),
                 met=result.peak <= _ROOM,
             ),
             Condition(
-                text=say("less than {s} of {t} exposed", s=(_MOST, SHARE),
+                text=say("less than {s} of {t} exposed", s=(_MOST, as_given(SHARE)),
                          t=(result.step_time, SECONDS)),
                 met=share < _MOST,
             ),

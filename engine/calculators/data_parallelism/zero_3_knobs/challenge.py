@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
-from engine.basis.units import BYTES, GB, SECONDS, Bytes, Seconds
+from engine.basis.units import BYTES, GB, SECONDS, Bytes, Seconds, as_given
 from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import Inputs
 from engine.calculators.data_parallelism.zero_3_knobs.result import Result
@@ -21,8 +21,8 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         title="Challenge: give the memory back",
         goal=say(
             "Llama 3 8B on 64 H100: bring the buffers below {m}, and expose less than {t}.",
-            m=(_MOST, BYTES),
-            t=(_WAIT, SECONDS),
+            m=(_MOST, as_given(BYTES)),
+            t=(_WAIT, as_given(SECONDS)),
         ),
         conditions=(
             Condition(
@@ -33,10 +33,12 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 and inputs.port <= 50e9,
             ),
             Condition(
-                text=say("buffers of at most {m}", m=(_MOST, BYTES)), met=result.buffers <= _MOST
+                text=say("buffers of at most {m}", m=(_MOST, as_given(BYTES))),
+                met=result.buffers <= _MOST,
             ),
             Condition(
-                text=say("less than {t} exposed", t=(_WAIT, SECONDS)), met=result.exposed < _WAIT
+                text=say("less than {t} exposed", t=(_WAIT, as_given(SECONDS))),
+                met=result.exposed < _WAIT,
             ),
         ),
         hints=(

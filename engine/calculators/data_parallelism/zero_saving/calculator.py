@@ -5,7 +5,7 @@ from functools import partial
 
 from engine.basis.text import say
 from engine.basis.told import Teller, Views
-from engine.basis.units import BYTES, COUNT, GB
+from engine.basis.units import BYTES, COUNT, GB, as_given
 from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.zero_saving.charts import bars, curve, volume
 from engine.calculators.data_parallelism.zero_saving.inputs import Inputs as Inputs
@@ -61,7 +61,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
         goal=say(
             "Bring the states of Llama 2 13B to {m} or less on each GPU, with {g} micro-batches "
             "per step, and send no more than plain data parallelism does.",
-            m=(MOST, BYTES),
+            m=(MOST, as_given(BYTES)),
             g=(micro, COUNT),
         ),
         conditions=(
@@ -74,7 +74,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=types == (2.0, 2.0, 12.0),
             ),
             Condition(
-                text=say("at most {m} of states on each GPU", m=(MOST, BYTES)),
+                text=say("at most {m} of states on each GPU", m=(MOST, as_given(BYTES))),
                 met=result.held <= MOST,
             ),
             Condition(

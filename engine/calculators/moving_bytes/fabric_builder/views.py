@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from engine.basis.inputs import Scalar
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
-from engine.basis.units import COUNT, RATIO, SECONDS, SHARE
+from engine.basis.units import COUNT, RATIO, SECONDS, SHARE, as_given
 from engine.basis.views import Badge, Challenge, Cite, Condition, Heatmap, Scene, Table
 from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs
 from engine.calculators.moving_bytes.fabric_builder.values import Result, pair_of
@@ -197,7 +197,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 text=say("a cost index of {c} or less", c=(_COST, RATIO)), met=result.cost <= _COST
             ),
             Condition(
-                text=say("the job keeps {k} of its speed", k=(_KEPT, SHARE)),
+                text=say("the job keeps {k} of its speed", k=(_KEPT, as_given(SHARE))),
                 met=result.kept >= _KEPT,
             ),
         ),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit
+from engine.basis.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, as_given
 from engine.basis.views import Badge, Challenge, Condition, Table
 from engine.calculators.moving_bytes.message_waterfall.result import Result
 from engine.form.message.inputs import LARGE, PROTOCOLS, PUBLISHED, Inputs, at
@@ -84,13 +84,17 @@ def challenge(tell: Teller, inputs: Inputs, result: Result) -> Challenge:
             met=inputs.link == 400 * Gbit,
         ),
         Condition(
-            text=say("a message of {m}, under {t}", m=(8 * KB, BYTES), t=(_LIMIT, SECONDS)),
+            text=say(
+                "a message of {m}, under {t}",
+                m=(8 * KB, as_given(BYTES)),
+                t=(_LIMIT, as_given(SECONDS)),
+            ),
             met=inputs.message == 8 * KB and result.one_way < _LIMIT,
         ),
         Condition(
             text=tell.say(
                 "64 MiB with the same settings at {s} of the line rate (now {large_share})",
-                s=(_LEAST, SHARE),
+                s=(_LEAST, as_given(SHARE)),
             ),
             met=result.large_rate >= _LEAST * inputs.link,
         ),

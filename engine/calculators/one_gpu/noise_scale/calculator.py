@@ -18,7 +18,7 @@ from engine.formulas.batch_noise import (
 )
 
 TITLE = "How large should the batch be?"
-QUESTION = "When do larger batches stop paying?"
+QUESTION = "When do larger batches stop helping?"
 EQUATIONS = (PROGRESS, BATCH_STEPS, BATCH_TOKENS)
 PRESETS = {
     "A quarter of the noise scale": {"batch": 500_000.0},
@@ -118,7 +118,7 @@ def _cluster(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(Point(key="now", label=tell.say("{time}"), x=inputs.batch, y=result.time),),
         handle="batch",
         caption="Left of the noise scale, twice the batch means twice the GPUs and nearly half "
-        "the time. Right of it, more GPUs buy less and less.",
+        "the time. Right of it, more GPUs gain less and less.",
     )
 
 

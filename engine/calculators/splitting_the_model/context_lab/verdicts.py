@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SHARE, TOKENS
+from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, as_given
 from engine.basis.views import Badge, Cell, Challenge, Cite, Condition, Published, Table
 from engine.calculators.splitting_the_model.context_lab.inputs import LLAMA, Inputs
 from engine.calculators.splitting_the_model.context_lab.result import Result
@@ -202,7 +202,9 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=result.job.plan.context_parallel <= 32,
             ),
             Condition(
-                text=say("waiting and merging take {p} of a layer or less", p=(_MOST, SHARE)),
+                text=say(
+                    "waiting and merging take {p} of a layer or less", p=(_MOST, as_given(SHARE))
+                ),
                 met=result.layer_share <= _MOST,
             ),
         ),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
-from engine.basis.units import COUNT, SHARE
+from engine.basis.units import COUNT, SHARE, as_given
 from engine.basis.views import Challenge, Condition
 from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs
 from engine.calculators.splitting_the_model.parallel_map.result import Result
@@ -56,7 +56,9 @@ def challenge(inputs: Inputs, found: Result) -> Challenge:
         Condition(text="no tensor-parallel byte leaves a node", met=across.get("tensor", 0.0) == 0),
         Condition(text="no gradient leaves a node", met=across.get("data", 0.0) == 0),
         Condition(
-            text=say("less than {s} of the step waits for communication", s=(_WAITS, SHARE)),
+            text=say(
+                "less than {s} of the step waits for communication", s=(_WAITS, as_given(SHARE))
+            ),
             met=waits < _WAITS * step.total,
         ),
     )

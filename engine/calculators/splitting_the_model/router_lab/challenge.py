@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
-from engine.basis.units import RATIO, SHARE
+from engine.basis.units import RATIO, SHARE, as_given
 from engine.basis.views import Challenge, Condition
 from engine.calculators.splitting_the_model.router_lab.inputs import Inputs, Result
 
@@ -30,11 +30,11 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
                 met=result.imbalance <= _EVEN,
             ),
             Condition(
-                text=say("less than {d} of the choices dropped", d=(_DROPPED, SHARE)),
+                text=say("less than {d} of the choices dropped", d=(_DROPPED, as_given(SHARE))),
                 met=result.dropped < _DROPPED,
             ),
             Condition(
-                text=say("less than {k} of the preferences given up", k=(_KEPT, SHARE)),
+                text=say("less than {k} of the preferences given up", k=(_KEPT, as_given(SHARE))),
                 met=result.given_up < _KEPT,
             ),
         ),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import SHARE, Share
+from engine.basis.units import SHARE, Share, as_given
 from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.splitting_the_model.tensor_lab.inputs import Inputs
 from engine.calculators.splitting_the_model.tensor_lab.result import Result
@@ -68,7 +68,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         title="Challenge: 70B without waiting",
         goal=say(
             "Train Llama 3 70B so that less than {s} of the step waits for tensor parallelism.",
-            s=(_MOST, SHARE),
+            s=(_MOST, as_given(SHARE)),
         ),
         conditions=(
             Condition(text="Llama 3 70B on nodes of 8 H100 with 8 ports of 400 Gb/s", met=same),
@@ -76,7 +76,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(text="at most 4 stages", met=inputs.pipeline_parallel <= 4),
             Condition(text="the plan fits", met=result.plan.fits and not result.changes),
             Condition(
-                text=say("less than {s} of the step exposed", s=(_MOST, SHARE)),
+                text=say("less than {s} of the step exposed", s=(_MOST, as_given(SHARE))),
                 met=result.exposed_share < _MOST,
             ),
         ),

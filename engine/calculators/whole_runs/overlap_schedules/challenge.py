@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.basis.text import say
-from engine.basis.units import LINK_SPEED, SHARE, Gbit
+from engine.basis.units import LINK_SPEED, SHARE, Gbit, as_given
 from engine.basis.views import Challenge, Condition
 from engine.form.overlap.inputs import Inputs
 from engine.simulate.overlap_step import Outcome
@@ -51,7 +51,7 @@ def challenge(inputs: Inputs, one: Outcome) -> Challenge:
             met=inputs.schedule in ("sharded", "async", "paired"),
         ),
         Condition(
-            text=say("a residue below {r} of the step", r=(_TARGET, SHARE)),
+            text=say("a residue below {r} of the step", r=(_TARGET, as_given(SHARE))),
             met=one.residue < _TARGET * one.step,
         ),
     )

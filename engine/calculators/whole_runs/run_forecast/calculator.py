@@ -7,7 +7,7 @@ from functools import partial
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
 from engine.basis.told import Teller, Views
-from engine.basis.units import DAY, SECONDS
+from engine.basis.units import DAY, SECONDS, as_given
 from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.run_forecast import charts
 from engine.calculators.whole_runs.run_forecast.inputs import PRESETS as PRESETS
@@ -112,7 +112,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
                 text="a checkpoint of 30 s or more, a restart of 5 min or more", met=possible
             ),
             Condition(
-                text=say("done within {d}, at the late end too", d=(_DEADLINE, SECONDS)),
+                text=say("done within {d}, at the late end too", d=(_DEADLINE, as_given(SECONDS))),
                 met=same and result.late <= _DEADLINE,
             ),
         ),

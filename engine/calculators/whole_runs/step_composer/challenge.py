@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from engine.basis.inputs import Scalar
 from engine.basis.text import say
-from engine.basis.units import COUNT, MILLI, SECONDS
+from engine.basis.units import COUNT, MILLI, SECONDS, as_given
 from engine.basis.views import Challenge, Condition
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
 from engine.calculators.whole_runs.step_composer.result import Result
@@ -33,7 +33,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             met=result.peak <= _ROOM,
         ),
         Condition(
-            text=say("a step of at most {t}", t=(_TARGET, SECONDS)),
+            text=say("a step of at most {t}", t=(_TARGET, as_given(SECONDS))),
             met=result.step_time <= _TARGET * (1 + 1e-9),
         ),
     )
@@ -42,7 +42,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         goal=say(
             "With room for two layers, 148 orders of the communication stream can run. One of "
             "them takes {t}. Find it.",
-            t=(_TARGET, SECONDS),
+            t=(_TARGET, as_given(SECONDS)),
         ),
         conditions=conditions,
         hints=(

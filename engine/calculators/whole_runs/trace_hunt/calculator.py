@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Switch
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import SHARE, Seconds, Share
+from engine.basis.units import SHARE, Seconds, Share, as_given
 from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.trace_hunt.signs import SIGNS, signs
 from engine.calculators.whole_runs.trace_hunt.timeline import ranks, timeline
@@ -161,7 +161,9 @@ def _challenge(inputs: Inputs, seen: Played) -> Challenge:
         conditions=(
             Condition(text="trace 8", met=inputs.case == "8"),
             Condition(text="two faults named, and repaired", met=_both(inputs)),
-            Condition(text=say("MFU above {q}", q=(_TARGET, SHARE)), met=seen.mfu > _TARGET),
+            Condition(
+                text=say("MFU above {q}", q=(_TARGET, as_given(SHARE))), met=seen.mfu > _TARGET
+            ),
         ),
         hints=(
             "Is there a time at which no rank has anything to do?",
