@@ -213,6 +213,11 @@ def test_a_prediction_whose_answer_was_given_away(live):
     assert live.problems() == [f"content/guides/first.md:15: {message}"]
 
 
+def test_a_longer_number_does_not_give_away_the_one_inside_it(live):
+    live.edit("content/guides/first.md", "is slow", "takes 12.00 ms")
+    assert live.problems() == []
+
+
 def test_a_prediction_whose_range_lacks_the_truth(live):
     live.edit("content/guides/first.md", "low: 0.0001", "low: 0.1")
     message = "the true value 0.002 is outside the range 0.1 to 1"
