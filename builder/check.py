@@ -4,17 +4,23 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 from builder.markup.links import is_internal
 from builder.raw_html import ends_early
 
-_BY_ID = ("for", "aria-describedby", "aria-labelledby", "aria-controls", "popovertarget")
+_BY_ID = (
+    "for",
+    "aria-describedby",
+    "aria-labelledby",
+    "aria-controls",
+    "popovertarget",
+)
 
 _NEVER = ("iframe", "frame", "frameset", "object", "embed", "applet", "style", "base")
 _IN_HEAD = ("meta", "link")
+_OUTER = ("https://", "data:", "blob:", "mailto:", "?", "/_")
 _TELLS = ("ping", "srcdoc", "formaction", "background")
 
 
@@ -48,7 +54,17 @@ _KNOWN: dict[str, _Tag] = {}  # the text of a tag -> what it says
 _MOST = 1 << 16
 # After these, a parser reads on in another way.
 _VERBATIM = frozenset(
-    ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript")
+    (
+        "script",
+        "style",
+        "textarea",
+        "title",
+        "xmp",
+        "iframe",
+        "noembed",
+        "noframes",
+        "noscript",
+    )
 )
 
 
@@ -101,7 +117,14 @@ class _Reader(HTMLParser):
 
 
 def _tag(name: str, given: Mapping[str, str]) -> _Tag:
-    linked = ("href", "src", "data-figures", "data-bokeh", "data-worker", "data-runtime")
+    linked = (
+        "href",
+        "src",
+        "data-figures",
+        "data-bokeh",
+        "data-worker",
+        "data-runtime",
+    )
     canonical = name == "link" and given.get("rel") == "canonical"
     silent = name == "img" and not given.get("alt", "").strip()
     return _Tag(
@@ -120,11 +143,17 @@ def _forbidden(tag: str, given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield f"<{tag}", f"the page has a <{tag}> of its own"
     for name, value in given.items():
         if name.startswith("on"):
-            yield name, f"the attribute '{name}' is a script, which the page's policy refuses"
+            yield (
+                name,
+                f"the attribute '{name}' is a script, which the page's policy refuses",
+            )
         if name in _TELLS:
             yield name, f"the attribute '{name}' is not allowed on a page"
         if name in ("src", "srcset") and not is_internal(value):
-            yield value, f"'{value}' is not a file of the site; a page loads nothing else"
+            yield (
+                value,
+                f"'{value}' is not a file of the site; a page loads nothing else",
+            )
         if name == "href" and tag == "a" and value.startswith(("data:", "blob:")):
             yield value, f"external link '{value}' has to begin with https://"
 
@@ -143,19 +172,67 @@ def facts(html: str) -> Facts:
     )
 
 
-def wrong(pages: Mapping[str, Facts], others: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Where a page leads.
+
+    Attributes:
+        sound: nothing is wrong with it as far as itself tells.
+        files: that its links name.
+        anchors: (file, anchor) on other pages.
+        ids: its own.
+    """
+
+    sound: bool
+    files: frozenset[str]
+    anchors: tuple[tuple[str, str], ...]
+    ids: frozenset[str]
+
+
+def wrong(
+    pages: Mapping[str, Facts], others: frozenset[str], known: Mapping[str, Reach] | None = None
+) -> Iterator[tuple[str, str, str]]:
     """Yield (page, text it is about, message) for all that is wrong.
 
     Args:
         pages: path in the output -> what the page has.
         others: paths of the output's other files.
+        known: path in the output -> where the page leads, found out here where not given.
     """
+    there, reaches = others.union(pages), known or {p: reach(p, one) for p, one in pages.items()}
     for path, page in pages.items():
+        if _is_sound(reaches[path], reaches, there):
+            continue
         yield from ((path, about, message) for about, message in _wrong_here(page))
         for url in page.urls:
             message = _wrong_url(url, path, pages, others)
             if message:
                 yield path, url, message
+
+
+def _is_sound(one: Reach, reaches: Mapping[str, Reach], there: frozenset[str]) -> bool:
+    return (
+        one.sound
+        and one.files <= there
+        and all(
+            anchor in reaches[target].ids for target, anchor in one.anchors if target in reaches
+        )
+    )
+
+
+def reach(path: str, page: Facts) -> Reach:
+    """Return where a page leads."""
+    inner = [url for url in page.urls if not url.startswith(_OUTER)]
+    ids = frozenset(page.ids)
+    found = [_target(url, path) for url in inner]
+    own = all(anchor in ids for target, anchor in found if anchor and target == path)
+    outer = any(":" in url.partition("#")[0].partition("?")[0] for url in inner)
+    return Reach(
+        sound=own and not outer and not any(_wrong_here(page)),
+        files=frozenset(target for target, _ in found),
+        anchors=tuple((target, anchor) for target, anchor in found if anchor and target != path),
+        ids=ids,
+    )
 
 
 def _wrong_here(page: Facts) -> Iterator[tuple[str, str]]:
@@ -171,7 +248,7 @@ def _wrong_here(page: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _wrong_url(url: str, path: str, pages: Mapping[str, Facts], others: frozenset[str]) -> str:
-    if url.startswith(("https://", "data:", "blob:", "mailto:", "?", "/_")):
+    if url.startswith(_OUTER):
         return ""
     if ":" in url.partition("#")[0].partition("?")[0]:
         return f"external link '{url}' has to begin with https://"
@@ -186,17 +263,24 @@ def _wrong_url(url: str, path: str, pages: Mapping[str, Facts], others: frozense
     return ""
 
 
-@lru_cache(maxsize=1 << 18)
 def _target(url: str, path: str) -> tuple[str, str]:
-    """Return the file and the anchor that a URL on the page at a path leads to.
-
-    Remembered: of all links, an edit changes only those of its page.
-    """
+    """Return the file and the anchor that a URL on the page at a path leads to."""
     address, _, anchor = url.partition("#")
     address = unquote(address.partition("?")[0])
     if not address:
         return path, unquote(anchor)
+    home = "../" * path.count("/")
+    # Most links lead by the home page, and need no more than that to be cut off.
+    rest = address.removeprefix(home) if address.startswith(home) else "/"
+    crooked = rest[:1] == "/" or rest[-1:] == "." or "./" in rest or "//" in rest
+    if crooked:
+        return _joined(address, path), unquote(anchor)
+    inner = "" if rest[-1:] not in ("", "/") else "index.html"
+    return rest + inner, unquote(anchor)
+
+
+def _joined(address: str, path: str) -> str:
     target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address))
     if address.endswith("/") or target == ".":
         target = posixpath.normpath(posixpath.join(target, "index.html"))
-    return target, unquote(anchor)
+    return target

@@ -1,6 +1,6 @@
 """Read the content folder: the only place where articles come from."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,12 @@ from builder.memo import Memo
 from builder.problem import Problem
 from builder.project import Project
 
-_PARSER = Path(__file__).with_name("article.py").read_bytes()
+_PARSER = digest((Path(__file__).with_name("article.py").read_bytes(),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
-    """All articles, the library, and the digest of what the library's files hold.
+    """All articles and pictures, the library, and the digest of what the library's files hold.
 
     With `problems` it is not whole: a file could not be read, and what links to it is not judged.
     """
@@ -26,6 +26,7 @@ class Texts:
     articles: tuple[Article, ...]
     library: Library
     library_digest: str
+    images: Mapping[str, bytes]
     problems: tuple[Problem, ...]
 
 
@@ -35,9 +36,12 @@ def read(folders: Folders, *, drafts: bool, memo: Memo | None = None) -> Texts:
     With a memory, an article that did not change is not parsed again.
     """
     known = memo or Memo()
-    problems = [*reading.wrong_names(folders), *svg_check.problems(folders)]
+    there = files(folders.content)
+    problems = [*reading.wrong_names(folders, there), *svg_check.problems(folders, there)]
     articles: list[Article] = []
-    for path in files(folders.content, "*.md"):
+    for path in there:
+        if not path.name.endswith(".md"):
+            continue
         source = path.relative_to(folders.root).as_posix()
         text, wrong = reading.text_of(path, source)
         found, more = (None, wrong) if wrong else _parsed(source, text, known)
@@ -54,6 +58,7 @@ def read(folders: Folders, *, drafts: bool, memo: Memo | None = None) -> Texts:
         articles=tuple(_with_home(articles, folders.project)),
         library=books,
         library_digest=digest(shelf),
+        images=_images(folders, there),
         problems=(*problems, *wrong),
     )
 
@@ -80,11 +85,11 @@ def _with_home(articles: list[Article], project: Project) -> list[Article]:
     return [home, *articles]
 
 
-def images(folders: Folders) -> Mapping[str, bytes]:
+def _images(folders: Folders, found: Iterable[Path]) -> Mapping[str, bytes]:
     """Return path from the project's folder -> content of every picture in the content folder."""
     suffixes = (".svg", ".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif")
     return {
         path.relative_to(folders.root).as_posix(): path.read_bytes()
-        for path in files(folders.content)
+        for path in found
         if path.suffix.lower() in suffixes
     }

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from builder import assets, openings, panels, slim
 from builder.assets import FOLDER, Shell
@@ -35,13 +36,49 @@ class Dress:
     calculators: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wardrobe:
+    """What the theme has for all pages, as it is written.
+
+    Attributes:
+        fonts: name -> (where it lies, content).
+        beside: name -> script that lies beside the home page.
+        texts: name -> styles and scripts that no module imports.
+        key: digest of these and of the modules.
+    """
+
+    fonts: Mapping[str, tuple[str, bytes]]
+    beside: Mapping[str, str]
+    texts: Mapping[str, str]
+    key: str
+
+
+def _wardrobe(folders: Folders, boxes: Mapping[str, str]) -> _Wardrobe:
+    theme, beside = folders.theme, folders.scripts()
+    fonts = assets.fonts(theme)
+    texts = {
+        assets.SHEET: assets.sheet(theme, fonts),
+        DRAWN: openings.rules(theme / "styles"),
+        **beside,
+        **panels.styles(boxes),
+    }
+    key = digest((digest_of_files(theme / "runtime"), repr(texts)))
+    return _Wardrobe(fonts=fonts, beside=beside, texts=texts, key=key)
+
+
+def _code(folders: Folders) -> str:
+    """Return the digest of all that travels to the reader's browser."""
+    held = (part for files in folders.groups.values() for one in files.items() for part in one)
+    return digest((*map(digest_of_files, folders.engines), *held))
+
+
 class Ahead:
     """The live runtime, made by Node while Python goes on with the articles."""
 
     def __init__(self, folders: Folders, services: Services, memo: Memo) -> None:
-        held = (part for files in folders.groups.values() for one in files.items() for part in one)
-        code = map(digest_of_files, folders.engines)
-        self.key = digest((*code, services.typeset_version, *held))
+        self.key = digest(
+            (folders.once("engines", partial(_code, folders)), services.typeset_version)
+        )
         self._memo, self._make = memo, services.runtime
         self._begun: Future[Runtime] | None = None
         if not memo.has("runtime", self.key):
@@ -74,17 +111,12 @@ def dress(
         boxes: path beside the scripts -> HTML of what scripts fetch when it is opened.
         readable: leave scripts and styles as they are written.
     """
-    theme, beside = folders.theme, folders.scripts()
-    fonts = assets.fonts(theme)
-    texts = {
-        assets.SHEET: assets.sheet(theme, fonts),
-        DRAWN: openings.rules(theme / "styles"),
-        **beside,
-        **panels.styles(boxes),
-    }
+    rooms = folders.theme / "runtime"
+    wardrobe = folders.once("wardrobe", partial(_wardrobe, folders, boxes))
+    fonts, beside, texts = wardrobe.fonts, wardrobe.beside, wardrobe.texts
     make = slim.as_written if readable else services.slim
-    key = digest((str(readable), digest_of_files(theme / "runtime"), repr(texts)))
-    made = memo.get("scripts and styles", key, lambda: make(theme / "runtime", texts))
+    key = digest((str(readable), wardrobe.key))
+    made = memo.get("scripts and styles", key, lambda: make(rooms, texts))
     code, entry, worker = assets.scripts({**made.modules, **panels.dressed(boxes, made.texts)})
     style, early = made.texts[assets.SHEET], made.texts.get(assets.EARLY, "")
     sheet = assets.hashed(assets.SHEET, style.encode())

@@ -2,9 +2,10 @@
 
 import ast
 import sys
+from collections.abc import Iterator
 from functools import lru_cache, partial
 
-from builder.folders import Folders, Stamp, digest, files, stamp
+from builder.folders import Folders, Stamp, digest, digest_of_files, files, stamp
 from builder.memo import Memo
 from builder.problem import Problem
 from builder.reading import text_of
@@ -14,15 +15,27 @@ _OURS = ("__future__", *sys.stdlib_module_names)
 
 def problems(folders: Folders, memo: Memo) -> list[Problem]:
     """Return the files of the engine that cannot be read, or not in a reader's browser."""
-    found: list[Problem] = []
+    key = folders.once("engine's files", lambda: digest_of_files(folders.engine, "*.py"))
+    key = digest((key, *folders.groups))
+    found: list[Problem] | None = memo.standing("engine's files", key)
+    if found is None:
+        names: list[str] = []
+        found = list(_problems(folders, memo, names))
+        memo.leave("engine's files", key, found, names)
+    return found
+
+
+def _problems(folders: Folders, memo: Memo, names: list[str]) -> Iterator[Problem]:
+    """Yield the same; `names` gets those under which the memory holds the faults of each file."""
     for path in files(folders.engine, "*.py"):
         source = path.relative_to(folders.root).as_posix()
         text, unread = _read(source, stamp([path]))
-        reader = partial(_faults, text, (folders.engine.name, *folders.groups))
-        key = digest((text, *folders.groups))
-        faults = [] if unread else memo.get(f"source {source}", key, reader)
-        found += unread + [Problem(source, *fault) for fault in faults]
-    return found
+        yield from unread
+        if not unread:
+            names.append(f"source {source}")
+            reader = partial(_faults, text, (folders.engine.name, *folders.groups))
+            faults = memo.get(names[-1], digest((text, *folders.groups)), reader)
+            yield from (Problem(source, *fault) for fault in faults)
 
 
 @lru_cache(maxsize=4096)

@@ -3,10 +3,11 @@
 import fnmatch
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 from builder.project import Project
 
@@ -19,6 +20,7 @@ KEEPER = "offline.js"
 SCRIPTS = ("early.js", "embed.js", "moved.js", KEEPER)
 _SEAL = hashlib.sha256().digest_size
 Stamp = tuple[tuple[Path, int, int], ...]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,7 @@ class Folders:
     `groups` holds, by the name that is imported, the files of packages for the browser
     (`builder.packages`); `framework` is the engine that comes with the generator, None where the
     project's is whole; `given` the theme that comes with it, where `theme` is the project's laid
-    over that.
+    over that. `still` holds what `once` has made.
     """
 
     project: Project
@@ -41,6 +43,18 @@ class Folders:
     framework: Path | None = None
     groups: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
     given: Path | None = None
+    still: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what is made of the theme and the code, which stay as they are.
+
+        A project is entered again for the next build, unless who watches it knows that nothing but
+        its content has changed.
+        """
+        if name not in self.still:
+            self.still[name] = make()
+        made: Made = self.still[name]
+        return made
 
     @property
     def engines(self) -> tuple[Path, ...]:

@@ -1,7 +1,7 @@
 """A memory of what was made, so that a build makes again only what changed."""
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +32,9 @@ class Memo:
         self._kept = dict(kept or {})
         self._values: dict[str, Any] = {}
         self._used: set[str] = set()
+        self._standing: dict[str, tuple[str, Any, frozenset[str]]] = {}
+        self._stood: set[str] = set()
+        self._below: set[str] = set()  # what that is made of
         self.made: list[str] = []
 
     def get(self, name: str, key: str, make: Callable[[], Made]) -> Made:
@@ -68,10 +71,39 @@ class Memo:
 
         return {name: self.get(name, key, partial(one, name)) for name, key in keys.items()}
 
+    def key(self, name: str) -> str:
+        """Return the key of a value that this build has asked for."""
+        return self._kept[name][0]
+
+    def standing(self, name: str, key: str) -> Any:  # noqa: ANN401 (whatever was left)
+        """Return what an earlier build of this process left under this key, None if nothing.
+
+        What it was made of is kept with it.
+        """
+        known = self._standing.get(name)
+        if known is None or known[0] != key:
+            return None
+        self._stood.add(name)
+        self._below |= known[2]
+        return known[1]
+
+    def leave(self, name: str, key: str, value: object, made_of: Iterable[str]) -> None:
+        """Leave a value for the next build of this process, as it is.
+
+        Args:
+            name: of the value.
+            key: digest of all that it depends on.
+            value: what is left.
+            made_of: names of values of this memory.
+        """
+        self._standing[name] = (key, value, frozenset(made_of))
+        self._stood.add(name)
+
     def next(self) -> "Memo":
         """Return the memory for the next build: what this one used."""
         after = Memo(self.kept())
         after._values = {name: self._values[name] for name in self._used & set(self._values)}
+        after._standing = {name: self._standing[name] for name in self._stood}
         return after
 
     def kept(self) -> dict[str, tuple[str, bytes]]:
@@ -79,7 +111,7 @@ class Memo:
 
         What was asked for and could not be made is not there.
         """
-        return {name: self._kept[name] for name in self._used if name in self._kept}
+        return {n: self._kept[n] for n in self._used | self._below if n in self._kept}
 
     def save(self, path: Path) -> None:
         """Keep what this build used."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from builder.article import Article
 from builder.library import READERS, Reader
@@ -59,6 +60,7 @@ class Place:
     near: tuple[Entry, ...] = ()
 
 
+@lru_cache(maxsize=1 << 14)
 def entry(article: Article) -> Entry:
     """Return the article as others show it."""
     return Entry(

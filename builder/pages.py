@@ -1,19 +1,18 @@
 """All pages of a build, and the check of all of them together."""
 
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from builder import (
     addresses,
     check,
     embeds,
     import_map,
+    leaves,
     lists,
     maths,
     navigation,
@@ -24,12 +23,10 @@ from builder import (
 )
 from builder.article import Article
 from builder.assets import hashed
-from builder.cards import Card
-from builder.content import Texts
 from builder.folders import digest
 from builder.hands import Hands
 from builder.index import Index, Target
-from builder.keys import Keys
+from builder.leaves import Draft, Ground, Leaf, Made, Parts
 from builder.memo import Memo
 from builder.navigation import Entry, Place
 from builder.page import Content, Surface
@@ -37,118 +34,107 @@ from builder.pictures import with_sizes
 from builder.problem import Problem, located
 from builder.project import Way
 from builder.project_file import FILE
-from builder.prose import Prose
 from builder.templates import templates_of
-from builder.toolbox import Toolbox
-from builder.typesetting import Typeset
 
 FEW = 48  # pages that are rendered before another process has begun
 Page = tuple[str, check.Facts]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What the pages are made of.
-
-    Attributes:
-        rendered: source of an article -> its prose.
-        keys: digests of our code.
-        look: digest of the templates.
-        images: path from the project's folder -> content.
-        figure: (name, view JSON) -> Bokeh document.
-        archives: calculator -> the file of the runtime with all that it needs.
-        runtime: path of such a file -> content.
-        drawn: the theme's rules of drawings, for pictures that stand alone.
-        moving: slug of a guide -> its opening figure in motion.
-        cards: source of an article -> its social card, none where the address is not known.
-        shared: digest of the surface.
-        urls: slug -> address of every article.
-        rooms: the folders of the theme and of the cache.
-    """
-
-    texts: Texts
-    tools: Toolbox
-    rendered: Mapping[str, Prose]
-    typeset: Typeset
-    surface: Surface
-    templates: jinja2.Environment
-    keys: Keys
-    look: str
-    images: Mapping[str, bytes]
-    figure: Callable[[str, dict[str, Any]], dict[str, Any]]
-    archives: Mapping[str, str]
-    runtime: Mapping[str, bytes]
-    drawn: str
-    rooms: tuple[Path, Path]
-    moving: Mapping[str, bytes] = field(default_factory=dict)
-    cards: Mapping[str, Card] = field(default_factory=dict)
-    shared: str = ""
-    urls: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """Pages, figures and images by their path in the output.
-
-    `written` gives, for the source of an article, each URL of its links as the author wrote it;
-    `facts`, for the path of a page, what it has.
-    """
-
-    output: Mapping[str, bytes]
-    problems: tuple[Problem, ...]
-    written: Mapping[str, Mapping[str, str]]
-    facts: Mapping[str, check.Facts]
-
-
 def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
     """Return all pages."""
-    index, places = _index(parts), navigation.places(parts.texts.articles)
     pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
-    output, lists = _listed(parts)
-    problems: list[Problem] = []
-    written: dict[str, Mapping[str, str]] = {}
-    facts: dict[str, check.Facts] = {}
-    drafts: list[tuple[Article, Content, dict[str, bytes]]] = []
-    shell = parts.surface.shell
-    marked = replace(parts.surface, shell=addresses.stand_in(shell))
+    listed, lists = _listed(parts)
+    marked = replace(parts.surface, shell=addresses.stand_in(parts.surface.shell))
     urls = {article.slug: article.url for article in parts.texts.articles}
     parts = replace(parts, shared=digest((repr(marked),)), urls=urls)
-    for article in parts.texts.articles:
-        prose = parts.rendered[article.source]
-        figures = _figures(article, parts, memo)
-        resolved = page.resolve(article, prose, index, pictures, parts.typeset.math)
-        problems += [*prose.problems, *resolved.problems]
-        written[article.source] = resolved.written
-        html = _with_lists(_sized(resolved.html, article, pictures, parts), article, parts, memo)
-        place, drawn = places[article.source], next(iter(figures), "")
-        content = _content(article, html, parts, place, marked, charts=bool(drawn))
-        drafts.append((article, _with_guides(content, parts, *lists), figures))
-    rendered = _rendered([content for _, content, _ in drafts], parts, memo, hands)
-    for article, _, figures in drafts:
-        drawn = next(iter(figures), "")
-        archives, shared = _archives(article, parts, memo)
-        where = addresses.of_page(shell, drawn, archives)
-        path = f"{article.url}index.html"
-        text, facts[path] = _addressed(rendered[article.source], where)
-        output |= {path: text, **figures, **shared}
-    output |= _shown(pictures, parts, output)
+    ground = Ground(
+        index=_index(parts),
+        places=navigation.places(parts.texts.articles),
+        pictures=pictures,
+        surface=marked,
+        lists=lists,
+    )
+    found = _leaves(parts, ground, memo, hands)
+    pages = {f"{article.url}index.html": found[article.source] for article in parts.texts.articles}
+    output = {**listed, **{path: leaf.html for path, leaf in pages.items()}}
+    output |= {path: data for leaf in found.values() for path, data in leaf.files.items()}
+    reach = {path: leaf.reach for path, leaf in pages.items()}
+    output |= _shown(pictures, parts, reach)
     output |= {card.path: card.png for card in parts.cards.values()}
-    return Made(output=output, problems=tuple(problems), written=written, facts=facts)
+    return Made(
+        output=output,
+        problems=tuple(problem for leaf in found.values() for problem in leaf.problems),
+        written={source: leaf.written for source, leaf in found.items()},
+        facts={path: leaf.facts for path, leaf in pages.items()},
+        reach=reach,
+    )
 
 
-def _addressed(made: Page, where: Mapping[str, str]) -> tuple[bytes, check.Facts]:
-    """Return a page and what it has with addresses in place of their marks."""
+def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str, Leaf]:
+    """Return source -> page; those that stand as an earlier build left them are not made again."""
+    keys = leaves.keys(parts, ground, memo)
+    left = {source: memo.standing(f"leaf {source}", key) for source, key in keys.items()}
+    drafts = [
+        _draft(article, parts, ground, memo)
+        for article in parts.texts.articles
+        if left.get(article.source) is None
+    ]
+    rendered = _rendered([one.content for one in drafts], parts, memo, hands)
+    made: dict[str, Leaf] = {}
+    for draft in drafts:
+        source = draft.content.article.source
+        made[source] = _leaf(draft, rendered[source], parts, memo)
+        if source in keys:
+            memo.leave(f"leaf {source}", keys[source], made[source], _below(source, parts))
+    every = (article.source for article in parts.texts.articles)
+    return {source: left.get(source) or made[source] for source in every}
+
+
+def _below(source: str, parts: Parts) -> Iterator[str]:
+    """Yield the names under which the memory holds what a page is made of."""
+    yield from (f"page {source}", f"runtime {source}")
+    yield from (f"figure {name}.{output}" for name, output in parts.rendered[source].figures)
+
+
+def _draft(article: Article, parts: Parts, ground: Ground, memo: Memo) -> Draft:
+    prose, pictures = parts.rendered[article.source], ground.pictures
+    figures = _figures(article, parts, memo)
+    resolved = page.resolve(article, prose, ground.index, pictures, parts.typeset.math)
+    html = _with_lists(_sized(resolved.html, article, pictures, parts), article, parts, memo)
+    place = ground.places[article.source]
+    content = _content(article, html, parts, place, ground.surface, charts=bool(figures))
+    return Draft(
+        content=_with_guides(content, parts, *ground.lists),
+        figures=figures,
+        problems=(*prose.problems, *resolved.problems),
+        written=resolved.written,
+    )
+
+
+def _leaf(draft: Draft, made: Page, parts: Parts, memo: Memo) -> Leaf:
+    """Return a page with addresses in place of their marks."""
+    archives, shared = _archives(draft.content.article, parts, memo)
+    drawn = next(iter(draft.figures), "")
+    where = addresses.of_page(parts.surface.shell, drawn, archives)
     html, found = made
     urls = tuple(addresses.filled(url, where) for url in found.urls)
-    return addresses.filled(html, where).encode(), replace(found, urls=urls)
+    facts = replace(found, urls=urls)
+    return Leaf(
+        html=addresses.filled(html, where).encode(),
+        facts=facts,
+        reach=check.reach(f"{draft.content.article.url}index.html", facts),
+        files={**draft.figures, **shared},
+        problems=draft.problems,
+        written=draft.written,
+    )
 
 
 def _shown(
-    pictures: Mapping[str, str], parts: Parts, output: Mapping[str, bytes]
+    pictures: Mapping[str, str], parts: Parts, reach: Mapping[str, check.Reach]
 ) -> dict[str, bytes]:
     """Return the pictures that a page shows."""
-    used = {path for path in pictures if _is_used(pictures[path], output)}
-    return {pictures[path]: parts.images[path] for path in sorted(used)}
+    used = frozenset[str]().union(*(one.files for one in reach.values())) if pictures else ()
+    return {name: parts.images[path] for path, name in sorted(pictures.items()) if name in used}
 
 
 def _sized(html: str, article: Article, pictures: Mapping[str, str], parts: Parts) -> str:
@@ -160,7 +146,9 @@ def _sized(html: str, article: Article, pictures: Mapping[str, str], parts: Part
     return with_sizes(html, shown)
 
 
-def _listed(parts: Parts) -> tuple[dict[str, bytes], tuple[Mapping[str, str], Mapping[str, str]]]:
+def _listed(
+    parts: Parts,
+) -> tuple[dict[str, bytes], tuple[Mapping[str, str], Mapping[str, str]]]:
     """Return the guides' opening figures by path, and slug -> path of the still and the moving."""
     output: dict[str, bytes] = {}
     names: list[dict[str, str]] = []
@@ -186,7 +174,10 @@ def _openings(parts: Parts) -> dict[str, bytes]:
 
 
 def _with_guides(
-    content: Content, parts: Parts, pictures: Mapping[str, str], moving: Mapping[str, str]
+    content: Content,
+    parts: Parts,
+    pictures: Mapping[str, str],
+    moving: Mapping[str, str],
 ) -> Content:
     """Return the content with its card, and if it lists guides, with their pictures."""
     article = content.article
@@ -214,11 +205,6 @@ def _index(parts: Parts) -> Index:
     }
 
 
-def _is_used(address: str, output: Mapping[str, bytes]) -> bool:
-    name = address.encode()
-    return any(name in html for path, html in output.items() if path.endswith(".html"))
-
-
 def _archives(
     article: Article, parts: Parts, memo: Memo
 ) -> tuple[dict[str, list[str]], Mapping[str, bytes]]:
@@ -240,7 +226,13 @@ def _archives(
 
 
 def _content(
-    article: Article, html: str, parts: Parts, place: Place, surface: Surface, *, charts: bool
+    article: Article,
+    html: str,
+    parts: Parts,
+    place: Place,
+    surface: Surface,
+    *,
+    charts: bool,
 ) -> Content:
     prose, library = parts.rendered[article.source], parts.texts.library
     templates = parts.typeset.templates
@@ -369,7 +361,7 @@ def check_all(
     by_path = {f"{article.url}index.html": article for article in parts.texts.articles}
     others = frozenset(path for path in output if path not in by_path)
     found: list[Problem] = []
-    for path, about, message in check.wrong(made.facts, others):
+    for path, about, message in check.wrong(made.facts, others, made.reach):
         article = by_path[path]
         way = _way(about, article, parts)
         if way:  # said once, not on every page

@@ -34,10 +34,10 @@ from builder.dress import Ahead, dress
 from builder.folders import KEEPER, Folders, digest, digest_of_files
 from builder.hands import Hands
 from builder.keys import Keys
+from builder.leaves import Made, Parts
 from builder.memo import Memo
 from builder.options import Options
 from builder.page import Surface
-from builder.pages import Made, Parts
 from builder.problem import Problem
 from builder.progress import Report
 from builder.prose import Prose
@@ -85,16 +85,18 @@ def _refused(problems: Iterable[Problem]) -> Built:
 
 def _unread(folders: Folders, services: Services, memo: Memo) -> list[Problem]:
     """Return what no browser could read of the theme and the engine."""
-    theme = folders.theme
-    looks = digest(digest_of_files(theme / name) for name in ("styles", "fonts", "runtime"))
     return [
         *engine_check.problems(folders, memo),
         *memo.get(
             "theme problems",
-            looks,
+            folders.once("looks", partial(_looks, folders)),
             lambda: theme_check.problems(folders, services.check_modules),
         ),
     ]
+
+
+def _looks(folders: Folders) -> str:
+    return digest(digest_of_files(folders.theme / one) for one in ("styles", "fonts", "runtime"))
 
 
 def _built(
@@ -106,9 +108,9 @@ def _built(
     report: Report,
     hands: Hands,
 ) -> Built:
-    keys = Keys(folders)
+    keys = folders.once("keys", partial(Keys, folders))
     ahead = Ahead(folders, services, memo)
-    layout = drawing.layout(folders.theme)
+    layout = folders.once("layout", partial(drawing.layout, folders.theme))
     # While an author writes, an edit that names no other text is taken to name no other source.
     sources = keys.words if options.reload else keys.calculator
     marks = toolbox.Marks(keys.calculator, sources, layout, folders.project.takes)
@@ -127,7 +129,7 @@ def _built(
     articles = [(article, rendered[article.source]) for article in texts.articles]
     calculators = [tools.calculators[name] for name in placed]
     done = typeset(articles, calculators, services, folders.cache, report)
-    boxes = panels.rendered(folders.theme, templates)
+    boxes = folders.once("boxes", partial(panels.rendered, folders.theme, templates))
     dressed = dress(
         folders,
         services,
@@ -159,8 +161,8 @@ def _built(
         surface=surface,
         templates=templates,
         keys=keys,
-        look=digest_of_files(folders.theme / "templates"),
-        images=content.images(folders),
+        look=folders.once("look", partial(digest_of_files, folders.theme / "templates")),
+        images=texts.images,
         figure=services.figure,
         archives=dressed.calculators,
         runtime=dressed.files,

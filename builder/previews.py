@@ -74,7 +74,8 @@ def _opening(guides: Iterable[tuple[Article, Prose]]) -> dict[str, tuple[str, st
     """Return slug -> (calculator, output) of the figure that each guide opens with."""
     found: dict[str, tuple[str, str]] = {}
     for article, prose in guides:
-        named = [(match[1], match[2]) for match in _FIGURE.finditer(prose.html)]
+        html = prose.html if prose.figures else ""
+        named = [(match[1], match[2]) for match in _FIGURE.finditer(html)]
         own = next((one for one in named if one not in found.values()), None)
         if article.kind == "guide" and own:
             found[article.slug] = own

@@ -2,10 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from builder.folders import Folders, files
+from builder.folders import Folders
 from builder.problem import Problem
 
 LARGEST = 2_000_000  # bytes of an article; the longest guide here has a fortieth of that
@@ -34,14 +34,13 @@ def text_of(path: Path, source: str) -> tuple[str, list[Problem]]:
     return text.replace("\r\n", "\n").replace("\r", "\n"), []
 
 
-def wrong_names(folders: Folders) -> list[Problem]:
+def wrong_names(folders: Folders, there: Iterable[Path]) -> list[Problem]:
     """Return the files of the content folder whose names cannot be addresses or are not read."""
     found: list[Problem] = []
     seen: dict[str, str] = {}
-    for path in files(folders.content):
+    for path in there:
         source = path.relative_to(folders.root).as_posix()
-        inner = PurePosixPath(path.relative_to(folders.content).as_posix())
-        odd = [part for part in inner.parts if not _NAME.fullmatch(part)]
+        odd = [part for part in source.split("/")[1:] if not _NAME.fullmatch(part)]
         if odd:
             message = f"'{odd[0]}' is no address; use letters, digits, '-', '_' and '.'"
             found.append(Problem(source, 1, message))
@@ -59,12 +58,21 @@ def wrong_names(folders: Folders) -> list[Problem]:
 def _links(folders: Folders) -> Iterator[Problem]:
     """Yield the links that lead out of the project, or to a folder, which is not followed."""
     root = folders.root.resolve()
-    for folder, inner, here in os.walk(folders.content):
-        named = (os.path.join(folder, name) for name in sorted((*inner, *here)))  # noqa: PTH118
-        for path in (Path(one) for one in named if os.path.islink(one)):  # noqa: PTH114
-            source = path.relative_to(folders.root).as_posix()
-            if not path.resolve().is_relative_to(root):
-                message = "is a link that leads out of the project; put the file itself here"
-                yield Problem(source, 1, message)
-            elif path.is_dir():
-                yield Problem(source, 1, "is a link to a folder, which is not followed")
+    for path in _linked(folders.content) if folders.content.is_dir() else ():
+        source = path.relative_to(folders.root).as_posix()
+        if not path.resolve().is_relative_to(root):
+            message = "is a link that leads out of the project; put the file itself here"
+            yield Problem(source, 1, message)
+        elif path.is_dir():
+            yield Problem(source, 1, "is a link to a folder, which is not followed")
+
+
+def _linked(folder: Path) -> Iterator[Path]:
+    """Yield all links, those in folders with a dot in front of their names, too."""
+    with os.scandir(folder) as entries:  # it knows what is a link, without asking for each
+        found = [one for one in entries if one.is_symlink() or one.is_dir()]
+    for one in sorted(found, key=lambda entry: entry.name):
+        if one.is_symlink():
+            yield folder / one.name
+        else:
+            yield from _linked(folder / one.name)

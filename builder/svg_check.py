@@ -6,9 +6,10 @@ is a document of the site.
 
 import re
 import xml.etree.ElementTree as etree
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from builder.folders import Folders, files
+from builder.folders import Folders
 from builder.problem import Problem
 
 _TAGS = (
@@ -22,10 +23,10 @@ _LOADS = re.compile(r"@import|url\(\s*[\"']?(?!#)", re.IGNORECASE)
 _DECLARED = re.compile(r"<!(DOCTYPE|ENTITY)|<\?(?!xml\s)", re.IGNORECASE)
 
 
-def problems(folders: Folders) -> list[Problem]:
-    """Return what the drawings of the content folder hold that is no drawing."""
+def problems(folders: Folders, there: Iterable[Path]) -> list[Problem]:
+    """Return what the drawings among the files of the content folder hold that is no drawing."""
     found = []
-    for path in files(folders.content):
+    for path in there:
         if path.suffix.lower() == ".svg":
             text = path.read_bytes().decode(errors="replace")
             source = path.relative_to(folders.root).as_posix()

@@ -16,11 +16,15 @@ from builder.services import Services
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typeset:
-    """MathML by the name of the formula; templates by the name of the equation; what failed."""
+    """MathML by the name of the formula; templates by the name of the equation; what failed.
+
+    `version` is that of the typesetter.
+    """
 
     math: Mapping[str, str]
     templates: Mapping[str, Template]
     problems: tuple[Problem, ...]
+    version: str
 
 
 def typeset(
@@ -58,4 +62,5 @@ def typeset(
             if not any(formula in wrong for formula in parts[name].values())
         },
         problems=tuple(problems),
+        version=services.typeset_version,
     )

@@ -74,9 +74,9 @@ def test_a_fault_is_on_its_line(tmp_path):
 def test_names_that_are_no_address(tmp_path):
     sound = ("a.md", "b/c-d_e.1.svg", "b/F.csv")
     put(tmp_path / "content", *sound, "b/g h.md", "i.Markdown", "j.MD", "-k.md")
-    found = [
-        str(one).partition(": ")[::2] for one in reading.wrong_names(folders.of(PROJECT, tmp_path))
-    ]
+    there = folders.files(tmp_path / "content")
+    wrong = reading.wrong_names(folders.of(PROJECT, tmp_path), there)
+    found = [str(one).partition(": ")[::2] for one in wrong]
     assert found == [
         ("content/-k.md:1", "'-k.md' is no address; use letters, digits, '-', '_' and '.'"),
         ("content/b/g h.md:1", "'g h.md' is no address; use letters, digits, '-', '_' and '.'"),
