@@ -28,7 +28,8 @@
   /** @param {Record<string, string>} look */
   function wear({ scheme, size }) {
     const root = document.documentElement, chosen = scheme === "light" || scheme === "dark";
-    if (!rules.length) {
+    // Nothing is looked for until somebody chooses: reading all rules takes as long as a small page.
+    if (!rules.length && chosen) {
       const all = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
       rules = all.filter((rule) => rule instanceof CSSMediaRule && rule.media.mediaText === dark);
     }
