@@ -14,7 +14,7 @@ from engine.form.fields import LabGpu
 from engine.formulas.critical_tokens import CRITICAL_TOKENS, critical_tokens
 
 TITLE = "Critical tokens"
-QUESTION = "From how many tokens per GPU on does ZeRO-3 hide its communication?"
+QUESTION = "How many tokens per GPU does ZeRO-3 need to hide its communication?"
 EQUATIONS = (CRITICAL_TOKENS,)
 PRESETS = {
     "One port of 100 Gb/s per node": {"port": 100 * Gbit, "ports": "1"},
