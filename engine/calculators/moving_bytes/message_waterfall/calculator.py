@@ -26,7 +26,7 @@ from engine.formulas.message import (
 from engine.formulas.overlap import EXPOSED_TIME
 
 TITLE = "One message"
-QUESTION = "Where do the microseconds of one message go, and above which size do they no longer matter?"
+QUESTION = "Where do the microseconds of one message go, and when do they no longer matter?"
 EQUATIONS = (
     MESSAGE_TIME,
     LATENCY_SHARE,
