@@ -231,5 +231,6 @@ def in_words(event: Event) -> Text:
 
 
 def time_of(event: Event) -> tuple[Seconds, Quantity]:
-    """Return the time of an event; what is an input has no more digits than were given."""
-    return event.time, as_given(SECONDS) if event.key == "checkpoint" else SECONDS
+    """Return the time of an event; one that is given or assumed has no more digits than that."""
+    given = event.key in ("checkpoint", "restart")
+    return event.time, as_given(SECONDS) if given else SECONDS
