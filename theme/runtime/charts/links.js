@@ -12,9 +12,10 @@ const charts = new Set();
 /** @type {string[]} */
 let pointed = [];
 
-/** Calls `show` with the names of what is pointed at, none of them at the end. */
+/** Calls `show` with the names of what is pointed at, now too; none of them at the end. */
 export function follow(show) {
   charts.add(show);
+  if (pointed.length) show(pointed);
 }
 
 /** @param {string[]} names of the objects to mark, and no others */
