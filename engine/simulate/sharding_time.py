@@ -86,8 +86,8 @@ def data_parallel_time(
     """Return the exposed communication of data parallelism of one step.
 
     `sent` are the parameters of a rank and their exchange. `forward` and `backward` are what it may
-    hide behind in one micro-batch: the computation, with what is repeated, and the layers' own
-    exposed collectives, which use other links, backward.
+    hide behind in one micro-batch: the computation, with what is repeated, and, backward, the
+    layers' own exposed collectives on other links.
     """
     if data_parallel(plan) * plan.context_parallel == 1:
         return 0.0

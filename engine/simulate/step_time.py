@@ -196,12 +196,25 @@ def step_of_flow(
             rank,
             (flow.weights, shared.exchange),
             slowest.forward,
-            slowest.total - slowest.forward,
+            _backward_cover(plan, rank, slowest),
         ),
         bubble=flow.bubble,
         optimizer=shared.optimizer,
         other=rank.common.host + compute * shared.behind,
     )
+
+
+def _backward_cover(plan: Plan, rank: Rank, slowest: LayerTime) -> Seconds:
+    """Return what gathers and reductions of data parallelism may hide behind, backward.
+
+    That is all but an exchange of tokens between nodes: it needs the same ports, so that neither
+    can hide the other.
+    """
+    cover = slowest.total - slowest.forward
+    if not slowest.expert_parallel:
+        return cover
+    exchange = group_of(rank, plan.expert_parallel, plan.expert_tensor_parallel, "expert")
+    return cover if exchange.nodes == 1 else cover - slowest.expert_parallel
 
 
 def _behind(plan: Plan, common: Common) -> Share:

@@ -6,10 +6,16 @@ from dataclasses import fields, replace
 
 import pytest
 
+from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.models import MODELS
 from engine.estimate import estimate
 from engine.run.file import read
+from engine.run.parallelism import Cluster, Plan, Training
+from engine.simulate.layer_time import LayerTime
 from engine.simulate.pipeline import Times, simulate
-from engine.simulate.step_time import StepTime, step_time
+from engine.simulate.rank import rank_of
+from engine.simulate.sharding_time import Exchange, Weights
+from engine.simulate.step_time import Flow, Shared, StepTime, step_of_flow, step_time
 from tests.each import each
 from tests.validation.any_run import any_document, changed
 
@@ -242,6 +248,43 @@ def test_elsewhere_it_waits_less_and_the_closed_form_is_nearer_than_stages_alike
     played, closed = played_and_closed(pieces)
     alike = 3 * max(pieces) * (4 + 7)
     assert played <= closed < alike
+
+
+def waits_for_gathers(expert_parallel):
+    """Seconds of data parallelism: 1 forward, 2 backward, 2 of exchange; 3 of gathers, 1.5 back."""
+    model = MODELS["qwen3-30b-a3b"]
+    cluster = Cluster(
+        gpu=ACCELERATORS["H100-SXM"], gpus_per_node=8, nics_per_node=8, nic_bandwidth=50e9
+    )
+    plan = Plan(world_size=64, expert_parallel=expert_parallel, zero_stage=3)
+    training = Training(
+        micro_batch_size=1, global_batch_size=64, sequence_length=4096, framework="fsdp"
+    )
+    one = LayerTime(
+        forward=1.0,
+        backward=2.0,
+        weight_gradient=1.0,
+        repeated=0.0,
+        tensor_parallel=0.0,
+        context_parallel=0.0,
+        expert_parallel=2.0,
+    )
+    weights = Weights(common=0.0, experts=0.0)
+    flow = Flow(slowest=one, microbatches=1, messages=0.0, bubble=0.0, weights=weights)
+    exchange = Exchange(gather=1.5, reduce=1.5, gradient=4.0)
+    shared = Shared(exchange=exchange, optimizer=0.0, behind=0.0)
+    rank = rank_of(cluster, training)
+    return step_of_flow(model, plan, training, rank, flow, shared).data_parallel
+
+
+def test_gathers_hide_behind_an_exchange_inside_the_node():
+    # 4.5 s beside 5 s: what is left is the part of one of 48 layers.
+    assert waits_for_gathers(expert_parallel=8) == pytest.approx(4.5 / 48)
+
+
+def test_gathers_do_not_hide_behind_an_exchange_between_nodes():
+    # 4.5 s beside the 3 s of computation, then the exchange on the same ports.
+    assert waits_for_gathers(expert_parallel=16) == pytest.approx(4.5 - 3)
 
 
 def test_zero_bubble_waits_less():
