@@ -14,6 +14,7 @@ BASES = {
     "modelled": "Modeled: computed by the formula, not measured.",
     "simulated": "Simulated: the outcome of an event simulation, not measured.",
     "measured": "Measured by the source.",
+    "compared": "The model's own error: its predictions against what the sources measured.",
     "datasheet": "From the vendor's datasheet.",
     "definition": "True by definition of the units.",
 }

@@ -7,8 +7,8 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number, Switch
 from engine.basis.told import Teller, Views
 from engine.basis.views import Value
+from engine.calculators.whole_runs.published_runs import outside, planned, tables
 from engine.calculators.whole_runs.published_runs import picked as pick
-from engine.calculators.whole_runs.published_runs import planned, tables
 from engine.calculators.whole_runs.published_runs import views as pictures
 from engine.calculators.whole_runs.published_runs.constants import constants
 from engine.calculators.whole_runs.published_runs.picked import Picked, picked
@@ -28,6 +28,10 @@ PRESETS = {
 ALL = "all"
 _ERRORS = ("rows", "mean", "median", "p90", "bias", "within")
 _PEAKS = ("memory_rows", "memory_mean", "memory_p90")
+_OUTSIDE = (
+    *("held_out_curves", "held_out_error", "unseen_curves", "unseen_within", "unseen_error"),
+    *("sharded_bias", "other_plans", "other_plans_error"),
+)
 _PAGES = -(-len(published()) // tables.PER_PAGE)
 
 
@@ -143,6 +147,9 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("constants"),
         "constants_table": constants,
         "reports": reports,
+        **Teller(result.outside).values(*_OUTSIDE),
+        "curves": outside.curves,
+        "article_plans": outside.plans,
         **_picked(result.picked),
     }
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from engine.basis.equation import Equation
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.calculators.whole_runs.published_runs.outside import Outside, outside
 from engine.calculators.whole_runs.published_runs.picked import Picked
 from engine.calculators.whole_runs.published_runs.planned import median_ratio, standing
 from engine.calculators.whole_runs.published_runs.read import Published
@@ -67,11 +68,11 @@ class Result:
             basis="measured",
         ),
     ]
-    mean: Annotated[Share, Told("Mean error", assumes=_TOGETHER)]
-    median: Annotated[Share, Told("Median error", assumes=_TOGETHER)]
-    p90: Annotated[Share, Told("Nine in ten are within", assumes=_TOGETHER)]
-    bias: Annotated[Share, Told("Bias", assumes=_TOGETHER)]
-    within: Annotated[Share, Told("Within 10 %", assumes=_TOGETHER)]
+    mean: Annotated[Share, Told("Mean error", assumes=_TOGETHER, basis="compared")]
+    median: Annotated[Share, Told("Median error", assumes=_TOGETHER, basis="compared")]
+    p90: Annotated[Share, Told("Nine in ten are within", assumes=_TOGETHER, basis="compared")]
+    bias: Annotated[Share, Told("Bias", assumes=_TOGETHER, basis="compared")]
+    within: Annotated[Share, Told("Within 10 %", assumes=_TOGETHER, basis="compared")]
     worst: Annotated[
         Share,
         Told(
@@ -85,11 +86,13 @@ class Result:
     noise: Annotated[Share, Told("Mean distance of twins", assumes=_TWINS, basis="measured")]
     memory_runs: tuple[Published, ...]
     memory_rows: Annotated[Count, Told("Runs with a memory", assumes=_PEAKS)]
-    memory_mean: Annotated[Share, Told("Mean error of the peak", assumes=_PEAKS)]
-    memory_p90: Annotated[Share, Told("Peaks: nine in ten are within", assumes=_PEAKS)]
-    left_out_dense: Annotated[Share, Told("Left out, dense", assumes=_LEFT_OUT, basis="measured")]
+    memory_mean: Annotated[Share, Told("Mean error of the peak", assumes=_PEAKS, basis="compared")]
+    memory_p90: Annotated[
+        Share, Told("Peaks: nine in ten are within", assumes=_PEAKS, basis="compared")
+    ]
+    left_out_dense: Annotated[Share, Told("Left out, dense", assumes=_LEFT_OUT, basis="compared")]
     left_out_mixture: Annotated[
-        Share, Told("Left out, mixtures", assumes=_LEFT_OUT, basis="measured")
+        Share, Told("Left out, mixtures", assumes=_LEFT_OUT, basis="compared")
     ]
     first_plans: Annotated[
         Count, Told("Plans that no other beats", note="of {rows} published", assumes=_PLANS)
@@ -102,6 +105,7 @@ class Result:
         Told("Plans that do not fit by the model", note="of {rows} that ran", assumes=_BEYOND),
     ]
     picked: Picked
+    outside: Outside
     constants: Annotated[
         Count,
         Told(
@@ -153,6 +157,7 @@ def result_of(runs: Sequence[Published], picked: Picked) -> Result:
         plan_ratio=median_ratio(runs),
         beyond_rows=sum(row.key in beyond() for row in runs),
         picked=picked,
+        outside=outside(),
         constants=len(CONSTANTS),
         free=(len(CONSTANTS) - shared) // len(types),
         every=len(fields(Achieved)),

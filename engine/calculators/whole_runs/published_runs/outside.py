@@ -1,0 +1,93 @@
+"""What stands in no table of runs, and nothing was fitted to: collectives, and one article."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from engine.basis.text import say
+from engine.basis.told import Told
+from engine.basis.units import COUNT, SHARE, Count, Ratio, Share
+from engine.basis.views import Cell, Table
+from engine.calculators.whole_runs.published_runs.outside_rows import HELD_OUT, PLANS, UNSEEN
+
+# What a curve may be off in the mean before its reason has to stand beside it; a test holds it.
+BAR: Share = 0.15
+_CURVES = (
+    "Error of the bus bandwidth, for messages from 1 MiB on.",
+    "Rows of outside_rows.py; a test compares them with the model.",
+)
+_PLANS = (
+    "Predicted step over the measured one, minus one, from shares of the peak.",
+    "Micro-batch, recomputation and pieces per stage are assumed; the article names none.",
+)
+_Curve = tuple[str, str, int, int, float, float, str]
+
+
+def _told(label: str, assumes: tuple[str, ...], note: str = "") -> Told:
+    return Told(label, note=note, assumes=assumes, basis="compared")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """How far off the model is there."""
+
+    held_out_curves: Annotated[Count, _told("Curves, each left out once", _CURVES)]
+    held_out_error: Annotated[Share, _told("Mean error, curve left out", _CURVES)]
+    unseen_curves: Annotated[Count, _told("Curves that no fit saw", _CURVES)]
+    unseen_within: Annotated[Count, _told("Unseen curves within 15 %", _CURVES)]
+    unseen_error: Annotated[Share, _told("Mean error of these", _CURVES)]
+    sharded_bias: Annotated[Share, _told("Error, FSDP + EP", _PLANS, "in the mean, with its sign")]
+    other_plans: Annotated[Count, _told("Plans without full sharding", _PLANS)]
+    other_plans_error: Annotated[Share, _told("Their mean error", _PLANS)]
+
+
+def outside() -> Outside:
+    """Return how far off the model is there."""
+    within = [mean for *_, mean, _, _ in UNSEEN if mean <= BAR]
+    others = [_error(*row[3:]) for row in PLANS if not row[2]]
+    return Outside(
+        held_out_curves=len(HELD_OUT),
+        held_out_error=statistics.fmean(mean for *_, mean, _, _ in HELD_OUT),
+        unseen_curves=len(UNSEEN),
+        unseen_within=len(within),
+        unseen_error=statistics.fmean(within),
+        sharded_bias=statistics.fmean(_error(*row[3:]) for row in PLANS if row[1] == "FSDP + EP"),
+        other_plans=len(others),
+        other_plans_error=statistics.fmean(map(abs, others)),
+    )
+
+
+def _error(measured: Share, predicted: Share) -> Ratio:
+    """Return the error of the step that shares of the peak stand for."""
+    return measured / predicted - 1
+
+
+def curves() -> Table:
+    """Return every curve with its errors."""
+    return Table(
+        title="Collectives that nothing was fitted to",
+        columns=("curve", "operation", "GPUs", "nodes", "mean", "worst", "why"),
+        rows=(*_curves(HELD_OUT, "constants fitted to the other curves"), *_curves(UNSEEN, "")),
+        caption="Error of the bus bandwidth, for messages from 1 MiB on. Of a curve without a "
+        "remark no constant saw a point but the largest message, which gives its bandwidth.",
+    )
+
+
+def _curves(found: Sequence[_Curve], remark: str) -> Iterable[tuple[Cell, ...]]:
+    for name, operation, ranks, nodes, mean, worst, fault in found:
+        counts = (say("{n}", n=(float(count), COUNT)) for count in (ranks, nodes))
+        errors = (say("{x}", x=(error, SHARE)) for error in (mean, worst))
+        yield (name, operation, *counts, *errors, fault or remark)
+
+
+def plans() -> Table:
+    """Return the plans of the article, measured and predicted."""
+    return Table(
+        title="Full sharding and other plans of one job",
+        columns=("job", "plan", "measured MFU", "predicted MFU"),
+        rows=tuple(
+            (job, way, *(say("{x}", x=(mfu, SHARE)) for mfu in (measured, predicted)))
+            for job, way, _, measured, predicted in PLANS
+        ),
+    )
