@@ -33,8 +33,11 @@ def _brackets(body: str) -> Iterator[tuple[int, str]]:
 
 def _indented(body: str) -> Iterator[tuple[int, str]]:
     for number, line, fence in fenced(body):
-        columns = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
-        if line.strip() and not fence and columns > WIDEST:
+        if fence or not line[:1].isspace():
+            continue
+        wide = line.expandtabs(4)
+        columns = len(wide) - len(wide.lstrip())
+        if line.strip() and columns > WIDEST:
             yield number, f"begins after {columns} columns; at most {WIDEST}"
             return
 

@@ -69,10 +69,10 @@ def _worded(name: str, source: Path, target: Path, said: Mapping[str, str]) -> s
     if unread:  # said when the theme is checked
         _copied(source, target)
         return set()
-    laid = words.replaced(name, text, said).encode()
-    if not target.is_file() or target.read_bytes() != laid:
-        write_whole(target, laid)
-    return set(words.texts(name, text))
+    laid, there = words.replaced(name, text, said)
+    if not target.is_file() or target.read_bytes() != laid.encode():
+        write_whole(target, laid.encode())
+    return there
 
 
 def _copied(source: Path, target: Path) -> None:

@@ -4,8 +4,10 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _FENCE = re.compile(r"^\s*(```+|~~~+)")
+_SPAN = re.compile(r"(`+).+?\1")
 # As pymdownx.arithmatex reads them: `$$` on lines of its own, `$` within a paragraph.
 _MATH = re.compile(
     r"^[ \t]*\$\$(?:\\.|[^\\])+?\$\$[ \t]*$"
@@ -53,15 +55,18 @@ def fenced(text: str) -> Iterator[tuple[int, str, str]]:
         yield number, line, fence
 
 
-def prose_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line) of the lines outside fenced code; code spans are blanked."""
-    before = ""
+@lru_cache(maxsize=2)  # several look at one article, one after the other
+def prose_lines(text: str) -> tuple[tuple[int, str], ...]:
+    """Return (line number from 1, line) of the lines outside fenced code, code spans blanked."""
+    before, found = "", []
     for number, line, fence in fenced(text):
         if not fence and not before:
-            yield number, re.sub(r"(`+).+?\1", lambda span: " " * len(span[0]), line)
+            found.append((number, _SPAN.sub(lambda span: " " * len(span[0]), line)))
         before = fence
+    return tuple(found)
 
 
+@lru_cache(maxsize=2)
 def prose_only(text: str) -> str:
     """Return the text with code and formulas blanked; lines stay where they are."""
     found = dict(prose_lines(text))

@@ -107,7 +107,7 @@ def real(
 
         if view["kind"] == "scene":
             return {"frames": view["frames"]}
-        return figures.json_item(name, view)
+        return figures.json_item(name, view, (shelf or cache) / "charts")
 
     def bokeh() -> bytes:
         from builder import figures

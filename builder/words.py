@@ -83,14 +83,15 @@ def of_theme(theme: Path) -> list[str]:
     return list(dict.fromkeys(text for some in found for text in some))
 
 
-def replaced(name: str, text: str, words: Mapping[str, str]) -> str:
-    """Return a file of a theme with other words."""
-    for piece in reversed(_pieces(name, text)):
+def replaced(name: str, text: str, words: Mapping[str, str]) -> tuple[str, set[str]]:
+    """Return a file of a theme with other words, and the texts of the interface that it had."""
+    pieces = _pieces(name, text)
+    for piece in reversed(pieces):
         if piece.text in words:
             said = words[piece.text]
             said = re.sub(r'(["\\])', r"\\\1", said) if piece.quoted else escape(said)
             text = text[: piece.start] + said + text[piece.end :]
-    return text
+    return text, {piece.text for piece in pieces}
 
 
 def _pieces(name: str, text: str) -> list[_Piece]:
