@@ -80,6 +80,11 @@ class Folders:
             return None
         return GENERATOR / ".cache" if os.access(GENERATOR, os.W_OK) else None
 
+    @property
+    def common(self) -> Path:
+        """The shelf, or the project's own cache where there is none."""
+        return self.shelf or self.cache
+
     def scripts(self) -> dict[str, str]:
         """Return the theme's scripts that are no modules: name -> text, of those that it has.
 

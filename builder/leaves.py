@@ -45,7 +45,7 @@ class Parts:
         cards: source of an article -> its social card, none where the address is not known.
         shared: digest of the surface.
         urls: slug -> address of every article.
-        rooms: the folders of the theme and of the cache.
+        rooms: the folders of the theme and of the cache that projects share.
     """
 
     texts: Texts

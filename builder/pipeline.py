@@ -117,7 +117,7 @@ def _built(
     tools = toolbox.read(memo, marks, services.draw, hands)
     if tools.broken:
         return _refused(tools.problems)
-    templates = templates_of(folders.theme / "templates", folders.cache)
+    templates = templates_of(folders.theme / "templates", folders.common)
     written = texts.articles
     texts = replace(texts, articles=(*written, *embeds.articles(folders.theme, tools.calculators)))
     shelf = (texts.library, texts.library_digest)
@@ -167,7 +167,7 @@ def _built(
         archives=dressed.calculators,
         runtime=dressed.files,
         drawn=dressed.drawn,
-        rooms=(folders.theme, folders.cache),
+        rooms=(folders.theme, folders.common),
         moving=_moving(articles, tools, services, memo, keys, layout, dressed.drawn),
         cards=_cards(articles, options, services, memo, keys, folders, dressed.drawn),
     )

@@ -192,13 +192,13 @@ def renderer(
 
     texts = [(folders.theme / "templates" / name).read_bytes() for name in MACROS]
     code = keys.of("builder/prose.py", "builder/marks.py")
-    templates = templates_of(folders.theme / "templates", folders.cache)
+    templates = templates_of(folders.theme / "templates", folders.common)
     return Renderer(
         tools=tools,
         memo=memo,
         keys=keys,
         shared=digest((code, layout, library[1], *texts)),
         desk=Desk(library[0], tools, templates, at),
-        kept=(library[0], tools, folders.theme, folders.cache),
+        kept=(library[0], tools, folders.theme, folders.common),
         hands=hands,
     )

@@ -2,8 +2,10 @@
 
 from functools import cache
 from pathlib import Path
+from types import CodeType
 
 import jinja2
+from jinja2.bccache import Bucket
 
 
 class _Absent(jinja2.StrictUndefined):
@@ -13,15 +15,37 @@ class _Absent(jinja2.StrictUndefined):
         return False
 
 
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Compiled templates by what they say: the themes of several projects have most in common."""
+
+    def get_bucket(
+        self, environment: jinja2.Environment, name: str, filename: str | None, source: str
+    ) -> Bucket:
+        """Return what is known of a template, as if it had been compiled where it lies."""
+        checksum = self.get_source_checksum(source)
+        key = self.get_cache_key(f"{name} {checksum} {jinja2.__version__}")
+        bucket = Bucket(environment, key, checksum)
+        self.load_bytecode(bucket)
+        if bucket.code and filename:
+            bucket.code = _placed(bucket.code, filename)
+        return bucket
+
+
+def _placed(code: CodeType, filename: str) -> CodeType:
+    """Return compiled code that names this file where it fails."""
+    inner = (_placed(one, filename) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename=filename, co_consts=tuple(inner))
+
+
 @cache
-def templates_of(folder: Path, cache: Path) -> jinja2.Environment:
-    """Return the templates of a folder; compiled ones are kept in the cache."""
+def templates_of(folder: Path, kept: Path) -> jinja2.Environment:
+    """Return the templates of a folder; compiled ones are kept in a folder of the cache."""
     # Kept, since compiling templates is most of a small rebuild; changed files are read again.
-    compiled = cache / "templates"
+    compiled = kept / "templates"
     compiled.mkdir(parents=True, exist_ok=True)
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         undefined=_Absent,
-        bytecode_cache=jinja2.FileSystemBytecodeCache(str(compiled)),
+        bytecode_cache=_Compiled(str(compiled)),
     )
