@@ -7,6 +7,8 @@ from types import CodeType
 import jinja2
 from jinja2.bccache import Bucket
 
+from builder.folders import seal, sealed
+
 
 class _Absent(jinja2.StrictUndefined):
     """What a template may ask for (`if view.handle`) but never print."""
@@ -15,8 +17,20 @@ class _Absent(jinja2.StrictUndefined):
         return False
 
 
-class _Compiled(jinja2.FileSystemBytecodeCache):
+class _Compiled(jinja2.BytecodeCache):
     """Compiled templates by what they say: the themes of several projects have most in common."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take what is kept; what is damaged is compiled again."""
+        if data := sealed(self.folder / bucket.key):
+            bucket.bytecode_from_string(data)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        seal(self.folder / bucket.key, bucket.bytecode_to_string())
 
     def get_bucket(
         self, environment: jinja2.Environment, name: str, filename: str | None, source: str
@@ -41,11 +55,9 @@ def _placed(code: CodeType, filename: str) -> CodeType:
 def templates_of(folder: Path, kept: Path) -> jinja2.Environment:
     """Return the templates of a folder; compiled ones are kept in a folder of the cache."""
     # Kept, since compiling templates is most of a small rebuild; changed files are read again.
-    compiled = kept / "templates"
-    compiled.mkdir(parents=True, exist_ok=True)
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         undefined=_Absent,
-        bytecode_cache=_Compiled(str(compiled)),
+        bytecode_cache=_Compiled(kept / "templates"),
     )

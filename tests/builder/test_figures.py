@@ -10,7 +10,7 @@ from pathlib import Path
 import bokeh
 import pytest
 
-from builder import drawing, figures
+from builder import drawing, figures, plot
 from engine.answer import read_inputs
 from engine.basis.text import DEFAULT
 from engine.basis.units import BYTES, SECONDS, SHARE
@@ -101,6 +101,20 @@ every_chart = each("name", charts)
 def test_two_builds_give_the_same_document(name):
     first, second = (json.dumps(figures.json_item(name, views()[name])) for _ in range(2))
     assert first == second
+
+
+def test_a_kept_document_is_the_one_that_bokeh_makes(tmp_path, monkeypatch):
+    name, view = next(iter(views().items()))
+    made = figures.json_item(name, view)
+    for damage in ("", "half"):
+        assert figures.json_item(name, view, tmp_path) == made
+        figures._document.cache_clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(plot, "document", lambda kind: pytest.fail("was made again"))
+            assert figures.json_item(name, view, tmp_path) == made
+        figures._document.cache_clear()
+        (kept,) = tmp_path.iterdir()
+        kept.write_bytes(kept.read_bytes()[: len(damage) * 20])
 
 
 def test_no_two_figures_of_a_page_share_a_model_s_id():
