@@ -41,6 +41,7 @@ NO_PART = {
     ("schedule_lab", "bubble_over_ideal"),
     ("parallelism_modeler", "ratio"),
     ("published_runs", "bias"),
+    ("published_runs", "sharded_bias"),
     ("published_runs", "worst"),
     ("bus_bandwidth", "share"),
     ("log_check", "drift"),
