@@ -153,6 +153,20 @@ def one_curve(*points, **change):
     return replace(curves(series=(one,), rules=(), points=()), x=axis(), **change)
 
 
+# Charts whose texts once lay on lines on a phone.
+CROWDED = (
+    ("context_lab", "ratio_curve"),
+    ("context_lab", "regime_map"),
+    ("three_meters", "timeline"),
+    ("zero_saving", "curve"),
+    ("gradient_sync", "efficiency_curve"),
+    ("algorithm_race", "race"),
+    ("loss_goodput", "curve"),
+    ("failure_lives", "ends"),
+    ("data_parallel_scaling", "curve"),
+    ("layer_roofline", "roofline"),
+    ("rollout_lab", "split"),
+)
 OTHERS = {
     "point outside": curves(points=(Point(key="now", label="here", x=2.0, y=11.0),)),
     "two alike": flat_curves(2),
@@ -170,7 +184,20 @@ OTHERS = {
     ),
     "between cells": heatmap(Point(key="own", label="you", x=0.5, y=1.0, color="ink")),
     "off the map": heatmap(Point(key="own", label="you", x=1.2, y=0.0, color="ink")),
-    **{name: default_views("context_lab")[name] for name in ("ratio_curve", "regime_map")},
+    **{f"{name}.{view}": default_views(name)[view] for name, view in CROWDED},
+    "two points": curves(
+        series=(),
+        rules=(),
+        points=tuple(
+            Point(key=name, label=f"the {name} of two", x=x, y=5.0)
+            for name, x in (("first", 2.4), ("second", 2.6))
+        ),
+    ),
+    "no room beside": replace(
+        one_curve((1.5, 0.0), (2.0, 10.0), (9.5, 10.0), (9.6, 0.0)),
+        rules=(Rule(key="limit", label="a label of many letters", axis="x", at=6.0),),
+        points=(Point(key="now", label="another of many", x=6.2, y=5.0),),
+    ),
     "struck": replace(bars(), rules=(Rule(key="card", label="one card", axis="x", at=9.4),)),
     "corner": one_curve((0.0, 0.0), (5.0, 5.0), (10.0, 0.0)),
 }
@@ -300,9 +327,35 @@ def crossed(marks, width):
 
 
 @pytest.mark.parametrize("width", [243, 673, 978])
-@pytest.mark.parametrize("name", ["lines", "ratio_curve", "regime_map", "struck"])
+@pytest.mark.parametrize(
+    "name", ["lines", "struck", "no room beside", *(".".join(one) for one in CROWDED)]
+)
 def test_no_text_lies_on_a_line_on_a_phone_a_tablet_or_a_desktop(name, width, drawn):
     assert list(crossed(drawn[name]["marks"], width)) == []
+
+
+@pytest.mark.parametrize("width", [243, 673, 978])
+def test_a_label_is_nearest_to_its_own_point(width, drawn):
+    marks = drawn["two points"]["marks"]
+    rings = [(ring["x"] * width, ring["y"]) for ring in marks["rings"]]
+    for own, words in enumerate(w for w in marks["words"] if w["look"] == "strong"):
+        left, top, right, bottom = box_of(words, width)
+        away = [
+            math.hypot(max(left - x, 0, x - right), max(top - y, 0, y - bottom)) for x, y in rings
+        ]
+        assert away[own] == min(away)
+
+
+def test_a_rule_reaches_up_to_its_label_and_is_cut_where_a_text_lies(drawn):
+    marks = drawn["no room beside"]["marks"]
+    (label,) = [w for w in marks["words"] if w["text"].startswith("a label")]
+    (other,) = [w for w in marks["words"] if w["text"].startswith("another")]
+    rule = [one["points"] for one in marks["front"] if one["look"] == "rule"]
+    ends = [y for points in rule for _, y in points]
+    assert max(ends) == HEIGHT
+    assert label["y"] < 0
+    assert label["y"] - 11 <= min(ends) <= label["y"] + 4
+    assert all(not top < other["y"] - 4 < bottom for (_, top), (_, bottom) in rule)
 
 
 def test_a_log_axis_says_so(drawn):

@@ -13,15 +13,13 @@
 
 /** Mean width of a character at 13 and 12 pixels, for what is decided without a page. */
 export const CHAR = 7.2;
-/** The same of bold letters. */
-export const BOLD_CHAR = 8.4;
 /** A frame's width on a phone: what fits there fits everywhere. */
 export const TYPICAL = 256;
 /** A chart's width from which on there is room for more texts. */
 export const WIDE = 690;
 export const TICK_CHAR = 6.3;
 export const PHONE = 345; // a chart's width on a phone: texts that do not meet there meet nowhere
-export const TABLET = 775, DESKTOP = 1080;
+export const SMALL = 315, TABLET = 775, DESKTOP = 1080;
 const APART = 11; // pixels between the texts of two ticks
 /** The share of a text left of its x. */
 export const BEFORE = { start: 0, middle: 0.5, end: 1 };
@@ -140,4 +138,14 @@ export function othersOf(pieces, i) {
 
 export function longest(pieces) {
   return pieces.reduce((best, piece) => (piece.length > best.length ? piece : best));
+}
+
+// Kinds of letters and their widths in ems, in the widest of the fonts that readers have.
+const LETTERS = [[/[iljI.,:;'|! ]/, 0.32], [/[ftr()[\]/-]/, 0.42], [/[mwMW%@]/, 0.95], [/[A-Z]/, 0.7]];
+const LETTER = 0.64, BOLDER = 1.1;
+
+/** Pixels that a text of 13 pixels is wide at most. @param {string} text @param {boolean} bold */
+export function widthOf(text, bold) {
+  const ems = [...text].reduce((all, one) => all + (LETTERS.find(([kind]) => kind.test(one))?.[1] ?? LETTER), 0);
+  return 13 * ems * (bold ? BOLDER : 1);
 }

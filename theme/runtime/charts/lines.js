@@ -4,7 +4,8 @@ import {
   axisName, baseLine, inside, line, longest, othersOf, share, TICK_CHAR, TYPICAL, words, xAxis,
 } from "./frame.js";
 import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
-import { besideCurve, besidePoint, besideRule, place } from "./place.js";
+import { besideCurve, besidePoint, besideRule } from "./beside.js";
+import { cut as cutAround, place } from "./place.js";
 
 const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
@@ -27,24 +28,33 @@ export function lines(view) {
   const spots = view.points
     .map((point) => [point, ...spot(point.x, point.y)])
     .filter(([, x, y]) => x >= 0 && x <= 1 && y >= 0 && y <= H);
+  const named = pieces.map((all, i) => [view.series[i], all, othersOf(pieces, i)])
+    .filter(([s, all]) => all.length && !keyed.length && s.label);
+  const ruled = rules.filter(([rule]) => rule.label), marked = spots.filter(([point]) => point.label);
   const wishes = [
-    ...rules.map(([r, at]) => besideRule(r.axis, at, H, r.label, r.color)),
-    ...spots.map(([p, x, y]) => besidePoint(x, y, p.label, p.color)),
+    ...ruled.map(([r, at]) => besideRule(r.axis, at, H, r.label, r.color)),
+    ...marked.map(([p, x, y]) => besidePoint(x, y, p.label, p.color)),
+    ...named.map(([s, all, others]) => besideCurve(longest(all), others, s.label, s.color)),
   ];
-  view.series.forEach((s, i) => {
-    if (pieces[i].length && !keyed.length) wishes.push(besideCurve(longest(pieces[i]), othersOf(pieces, i), s.label, s.color));
-  });
   const frame = { ...LINES, left: marginOf(view.y), top };
   const yAxis = yAxisOf(view.y, frame.left), { marks, texts } = xAxis(view.x, frame);
-  const straight = rules.map(([r, at]) => line(ruleEnds(r, at), r.color, "rule"));
   const drops = view.handle ? spots.slice(0, 1) : [];
   const dropped = drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop"));
-  const knobs = [
-    ...spots.map(([, x, y]) => ({ x, y, wide: 4, high: 4 })),
-    // The handle at a drop's foot: no text may hide behind it or touch it.
-    ...drops.map(([, x]) => ({ x, y: H - 7, wide: 12, high: 3 })),
-  ];
-  const obstacles = [...pieces.flat(), ...[...straight, ...dropped].map((one) => one.points)];
+  const flat = rules.filter(([r]) => r.axis === "y").map(([r, at]) => line([[0, at], [1, at]], r.color, "rule"));
+  const upright = rules.filter(([r]) => r.axis === "x");
+  const placed = place(wishes, {
+    curves: [...pieces.flat(), ...flat.map((one) => one.points)],
+    uprights: [...upright.map(([, x]) => [[x, 0], [x, H]]), ...dropped.map((one) => one.points)],
+    knobs: [
+      ...spots.map(([p, x, y]) => ({ x, y, wide: 5, high: 5, named: Boolean(p.label) })),
+      // The handle at a drop's foot: no text may hide behind it or touch it.
+      ...drops.map(([, x]) => ({ x, y: H - 7, wide: 12, high: 3, named: false })),
+    ],
+    texts: [yAxis.texts[0], ...names],
+  }, frame);
+  // A rule reaches up to its label where that is above the frame.
+  const tops = new Map(ruled.map(([rule], i) => [rule, Math.min(0, placed[i].y - 11)]));
+  const standing = upright.map(([r, x]) => line([[x, tops.get(r) ?? 0], [x, H]], r.color, "rule"));
   return {
     frame,
     back: [...yAxis.grid, baseLine(LINES)],
@@ -54,11 +64,11 @@ export function lines(view) {
     front: [
       ...marks,
       ...swatches,
-      ...straight,
-      ...dropped,
+      ...flat,
+      ...[...standing, ...dropped].flatMap((one) => cutAround(one, placed, frame)),
     ],
     rings: spots.map(([p, x, y]) => ({ x, y, color: p.color })),
-    words: [...yAxis.texts, ...texts, ...names, ...place(wishes, obstacles, knobs, frame)],
+    words: [...yAxis.texts, ...texts, ...names, ...placed],
   };
 }
 
@@ -68,10 +78,6 @@ function lookOf({ dashed }) {
 
 function ruleAt(view, rule) {
   return rule.axis === "x" ? share(view.x, rule.at) : H * (1 - share(view.y, rule.at));
-}
-
-function ruleEnds(rule, at) {
-  return rule.axis === "x" ? [[at, 0], [at, H]] : [[0, at], [1, at]];
 }
 
 /** Pixels left of the frame: all curves of a page begin at the same place, but no text is cut. */

@@ -1,9 +1,10 @@
 // Bars and heatmaps as marks.
 
 import {
-  BOLD_CHAR, CHAR, PHONE, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, words, xAxis, xGrid,
+  PHONE, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, words, xAxis, xGrid,
 } from "./frame.js";
 import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
+import { cut } from "./place.js";
 
 /** @typedef {import("./frame.js").Picture} Picture */
 
@@ -38,21 +39,10 @@ export function bars(view) {
     back: xGrid(view.axis, frame),
     boxes,
     curves: [],
-    front: [...marks, ...swatches, ...ranges, ...lines.flatMap((rule) => aroundTexts(rule, view.bars, frame))],
+    front: [...marks, ...swatches, ...ranges, ...lines.flatMap((rule) => cut(rule, texts, frame))],
     rings: [],
     words: [...texts, ...names, ...labels],
   };
-}
-
-/** A rule without the parts that would strike the texts of rows on a phone. */
-function aroundTexts({ points: [[x, above], [, below]], color, look }, rows, frame) {
-  const room = PHONE - frame.left - frame.right;
-  const struck = rows.flatMap(({ label, text }, row) => {
-    const left = CHAR * label.length + 2, right = room - BOLD_CHAR * text.length - 2;
-    return (label && x * room < left) || (text && x * room > right) ? [row * BAR_ROW] : [];
-  });
-  const ends = [above, ...struck.flatMap((y) => [y + 2, y + 20]), below];
-  return ends.flatMap((end, i) => (i % 2 ? [line([[x, ends[i - 1]], [x, end]], color, look)] : []));
 }
 
 /** A thin line with two ends: the range that a bar's total may have. */

@@ -4,7 +4,8 @@ import {
   CHAR, TICK_CHAR, WIDE, axisName, baseLine, clamp, inside, line, longest, othersOf, rowsFrame,
   rulesAbove, share, words, xAxis, xGrid,
 } from "./frame.js";
-import { besideCurve, place } from "./place.js";
+import { besideCurve } from "./beside.js";
+import { cut, place } from "./place.js";
 import { box } from "./rows.js";
 
 /** Pixels that the curves under the lanes are high. */
@@ -52,19 +53,18 @@ export function timeline(view) {
   const seams = boxes
     .filter((b) => b.x1 - b.x0 > 0.008 && b.x0 > 0 && !b.hatched)
     .map((b) => line([[b.x0, b.y0], [b.x0, b.y1]], "paper", "seam"));
-  const { lines, labels } = rulesAbove(rules, view.axis, frame), under = curves(view, frame);
+  const { lines, labels } = rulesAbove(rules, view.axis, frame), under = curves(view, frame, lines);
   const beds = [...tops.values()].map((y) => y + rows.top + rows.bar / 2)
     .map((y) => line([[0, y], [1, y]], "idle", "idle", rows.bar));
+  const names = [...laneNames(view.lanes, rows), ...spanNames(boxes, rows)];
   return {
     frame,
     back: [...xGrid(view.axis, frame), ...beds, ...under.grid],
     boxes,
     curves: under.curves,
-    front: [...marks, ...seams, ...lines],
+    front: [...marks, ...seams, ...lines.flatMap((one) => cut(one, [...names, ...under.texts], frame))],
     rings: [],
-    words: [
-      ...texts, ...laneNames(view.lanes, rows), ...spanNames(boxes, rows), ...under.texts, ...labels,
-    ],
+    words: [...texts, ...names, ...under.texts, ...labels],
   };
 }
 
@@ -92,14 +92,16 @@ function spanNames(boxes, { bar, left, beside }) {
 }
 
 /** Curves under the lanes: a value holds until the next one. */
-function curves(view, frame) {
+function curves(view, frame, rules) {
   const axis = view.curve_axis;
   if (!axis) return { grid: [], curves: [], texts: [] };
   const top = frame.height - CURVE, { grid, texts } = yAxis(axis, frame);
   const pieces = view.curves.map((series) => steps(view, series, axis));
   const wishes = view.curves.flatMap((s, i) => (pieces[i].length
     ? [besideCurve(longest(pieces[i]), othersOf(pieces, i), s.label, s.color)] : []));
-  const named = place(wishes, pieces.flat(), [], { ...frame, height: CURVE }).map((one) => ({ ...one, y: one.y + top }));
+  const uprights = rules.map(({ points: [[x]] }) => [[x, 0], [x, CURVE]]);
+  const obstacles = { curves: pieces.flat(), uprights, knobs: [], texts: [] };
+  const named = place(wishes, obstacles, { ...frame, height: CURVE }).map((one) => ({ ...one, y: one.y + top }));
   return {
     grid: [...grid, baseLine(frame)],
     curves: view.curves.flatMap((s, i) => pieces[i].map((piece) =>

@@ -68,7 +68,7 @@ def over_ranks(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     looks = {
         "links": ("links in the node", "expert"),
         "network": ("network", "communication"),
-        "products": ("products of the experts", "compute"),
+        "products": ("expert products", "compute"),
     }
     return Lines(
         title="Out and back, over the ranks that share the experts",

@@ -48,7 +48,7 @@ def ratio_curve(inputs: Inputs, result: Result) -> Lines:
         )
         if result.num_gpus > 1
         else (),
-        rules=(Rule(key="one", label="as long as computing", axis="y", at=1.0),),
+        rules=(Rule(key="one", label="equally long", axis="y", at=1.0),),
         handle="tensor_parallel",
         caption=say(
             "Nodes of {n} GPUs. Above the line, the links are busy for longer than the GPUs.",

@@ -1,6 +1,6 @@
 """The verdict on a calibration, constants beside the catalog's, the fit, and where to take it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from engine.basis.text import Text, say
@@ -210,16 +210,23 @@ def points(result: Result) -> Lines:
             high=max(times) * 1.1,
             scale="log",
         ),
-        y=Axis(
-            label="formula over measured",
-            quantity=RATIO,
-            low=0.0,
-            high=min(3.0, max(1.5, 1.05 * max(ratios))),
-        ),
+        y=_around_one(ratios),
         series=series,
-        rules=(Rule(key="alike", label="as measured", axis="y", at=1.0),),
+        rules=(Rule(key="alike", label="", axis="y", at=1.0),),  # the axis names it
         caption="Small messages and small products show latency, which is not fitted here: the "
         "catalog's stays.",
+    )
+
+
+def _around_one(ratios: Sequence[float]) -> Axis:
+    """Return the axis of the ratios: as high as they reach to either side of one, up to 3."""
+    low, high = min(1.0, *ratios), max(1.0, *ratios)
+    edge = max(0.005, 0.15 * (high - low))
+    return Axis(
+        label="formula over measured",
+        quantity=RATIO,
+        low=max(0.0, low - edge),
+        high=min(3.0, high + edge),
     )
 
 

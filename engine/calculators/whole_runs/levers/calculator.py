@@ -82,9 +82,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         x=tell.axis("exposed_share", "share that gets faster", low=0.0, high=0.9),
         y=tell.axis("here", "speed of the step", low=1.0, high=4.0),
         series=tuple(
-            Series(
-                key=f"k{factor:g}", label=f"{factor:g} times as fast", x=_SHARES, y=y, color=color
-            )
+            Series(key=f"k{factor:g}", label=f"{factor:g}× as fast", x=_SHARES, y=y, color=color)
             for factor, y, color in curves
         ),
         points=(Point(key="you", label="your job", x=here, y=min(4.0, result.here)),),

@@ -25,10 +25,10 @@ SCHEME_NAMES: dict[Scheme, str] = {
     "repeat": "states and work on every GPU",
 }
 MODE_NAMES: dict[TensorMode, str] = {
-    "duplicated": "duplicated: every GPU of the group the whole matrix",
+    "duplicated": "duplicated: the whole matrix on every GPU",
     "blockwise": "blockwise: each slice by itself",
     "distributed": "distributed: slices, Gram matrices summed",
-    "layer_sharded": "layer-sharded: each matrix on one GPU of the group",
+    "layer_sharded": "layer-sharded: each matrix on one GPU",
 }
 
 

@@ -266,3 +266,11 @@ def test_the_script_on_the_page_prints_what_is_read_here(tmp_path):
     for name in ("products", "attention", "copies", "collectives"):
         assert len(getattr(found, name)) == len(getattr(kept, name)), name
     assert json.loads(done.stdout)["backend"] == "gloo"
+
+
+def test_the_axis_of_the_fit_has_the_range_of_its_points():
+    _, views = solved()
+    chart = views["points"]
+    found = [y for series in chart.series for y in series.y]
+    assert chart.y.low < min(found) < 1 < max(found) < chart.y.high
+    assert max(found) - min(found) > 0.7 * (chart.y.high - chart.y.low)
