@@ -2,6 +2,8 @@
 
 import re
 
+from engine.draw import line_ends
+
 _LONG = 24  # letters of code that fit on one line of a phone with words beside them
 _LIVE = re.compile(
     r'(\(?)(<button (?:type="button" )?class="(?:number|term)\b[^>]*>[^<]*</button>'
@@ -12,13 +14,11 @@ _LIVE = re.compile(
 _CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]+)</code>")
 # Text outside of tags, and of what is live or has lines of its own.
 _TEXT = re.compile(
-    r"<(?P<apart>pre|code|math|button|select|script|template|svg)\b.*?</(?P=apart)>"
+    r"<(?P<apart>pre|code|math|button|select|textarea|script|template)\b.*?</(?P=apart)>"
     r'|<span class="(?:also|note)\b.*?</span>'
     r"|<(?P<end>/?)(?P<name>\w+)(?P<live> data-fragment(?=>))?[^>]*>|<[^>]*>|(?P<text>[^<]+)",
     re.DOTALL,
 )
-_UNITS = r"%|[µm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[kM]?W"
-_UNIT = re.compile(rf"(?<=\d) (?=(?:{_UNITS})(?![\w/]))")
 _FLAG = re.compile(r"(?<![\w-])--[\w]+")
 
 
@@ -27,25 +27,27 @@ def bound(html: str) -> str:
 
     A live number or a term is a button, and an input is a field, before and after which a browser
     would break a line. Code in a sentence may break after a dot, an underscore or a hyphen, but
-    not after the hyphens that begin a flag. A number and its unit stay on one line.
+    not after the hyphens that begin a flag. A number and its unit stay on one line, and so do the
+    signs of a name such as ZeRO++.
     """
-    return _CODE.sub(_code, _LIVE.sub(_live, _TEXT.sub(_Units(), html)))
+    return _CODE.sub(_code, _LIVE.sub(_live, _TEXT.sub(_Texts(), html)))
 
 
-class _Units:
-    """Binds numbers to their units in the texts it meets, but for those that an answer replaces."""
+class _Texts:
+    """Binds what the texts it meets hold together, but for those that an answer replaces."""
 
     def __init__(self) -> None:
         self._inside, self._depth = "", 0
 
     def __call__(self, found: re.Match[str]) -> str:
-        if found["live"] and not self._depth:
+        # A drawing may hold others.
+        if (found["live"] or found["name"] == "svg") and not self._depth:
             self._inside = found["name"]
         if found["name"] and found["name"] == self._inside:
             self._depth += -1 if found["end"] else 1
             self._inside = self._inside if self._depth else ""
         if found["text"] and not self._depth:
-            return _UNIT.sub("\u00a0", found["text"])
+            return line_ends.whole(line_ends.bound(found["text"]))
         return found[0]
 
 

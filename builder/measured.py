@@ -5,35 +5,30 @@ side -> {"first", "again"}: the numbers of a first visit and of one after it, ea
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from engine.basis.text import DEFAULT
+from engine.basis.views import Table
+from engine.draw.fragments import table_fragment
 
 _BYTES = "bytes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """The visits of one kind at one place; the first cell of a row names the side."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def tables(measured: Mapping[str, Any]) -> Iterator[Table]:
-    """Yield a table of every place, of its first visits and of those after them."""
+def tables(measured: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of every place, of its first visits and of those after them, as HTML."""
     for place, sides in measured.get("places", {}).items():
         for visit, said in (("first", "first visit"), ("again", "repeated visit")):
             rows = {side: numbers[visit] for side, numbers in sides.items()}
             names = list(dict.fromkeys(name for row in rows.values() for name in row))
-            yield Table(
+            table = Table(
                 title=f"{place[:1].upper()}{place[1:]}, {said}",
-                head=("made with", *(_head(name) for name in names)),
+                columns=("made with", *(_head(name) for name in names)),
                 rows=tuple(
                     (side, *(_text(name, row.get(name)) for name in names))
                     for side, row in rows.items()
                 ),
             )
+            yield table_fragment(table, DEFAULT)
 
 
 def _head(name: str) -> str:

@@ -6,8 +6,10 @@ from types import CodeType
 
 import jinja2
 from jinja2.bccache import Bucket
+from markupsafe import Markup, escape
 
 from builder.folders import seal, sealed
+from engine.draw import line_ends
 
 
 class _Absent(jinja2.StrictUndefined):
@@ -55,9 +57,13 @@ def _placed(code: CodeType, filename: str) -> CodeType:
 def templates_of(folder: Path, kept: Path) -> jinja2.Environment:
     """Return the templates of a folder; compiled ones are kept in a folder of the cache."""
     # Kept, since compiling templates is most of a small rebuild; changed files are read again.
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         undefined=_Absent,
         bytecode_cache=_Compiled(kept / "templates"),
     )
+    # A text of which names stay whole, and one whose paths may go on in the next line.
+    made.filters["whole"] = lambda text: Markup(line_ends.whole(str(escape(text))))
+    made.filters["breaking"] = lambda text: Markup(line_ends.breaking(str(escape(text))))
+    return made

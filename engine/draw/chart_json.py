@@ -6,6 +6,7 @@ from typing import Any
 from engine.basis.text import Display, show, words
 from engine.basis.ticks import ticks
 from engine.basis.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
+from engine.draw.line_ends import told
 
 
 def tidy(value: float) -> float | None:
@@ -75,7 +76,7 @@ def lines_json(view: Lines, display: Display) -> dict[str, Any]:
         }
     return {
         "title": view.title,
-        "caption": words(view.caption, display),
+        "caption": told(view.caption, display),
         "handle": view.handle,
         "x": axis_json(view.x, display),
         "y": axis_json(view.y, display),
@@ -120,7 +121,7 @@ def bars_json(view: Bars, display: Display) -> dict[str, Any]:
     """Return bars, their parts end to end."""
     return {
         "title": view.title,
-        "caption": words(view.caption, display),
+        "caption": told(view.caption, display),
         "axis": axis_json(view.axis, display),
         "bars": [_bar(bar, view, display) for bar in view.bars],
         "keys": list(_keys_of(view).items()),
@@ -142,7 +143,7 @@ def heatmap_json(view: Heatmap, display: Display) -> dict[str, Any]:
     """Return a grid with a text for every value."""
     return {
         "title": view.title,
-        "caption": words(view.caption, display),
+        "caption": told(view.caption, display),
         "x_label": view.x_label,
         "y_label": view.y_label,
         "x": list(view.x),

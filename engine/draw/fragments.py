@@ -1,31 +1,27 @@
 """HTML fragments of the views that are words: drawn the same at build time and in the Worker."""
 
-import re
 from collections.abc import Iterable, Sequence
 
-from engine.basis.text import Display, show, words
+from engine.basis.text import Display, Text, show, words
 from engine.basis.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Table
 from engine.draw.escape import escape
+from engine.draw.line_ends import bound, breaking, told, whole
+from engine.draw.stacked import LINE, WORDS, shown_of, stacked, stays
 
-# In running text a number and its unit stay on one line.
-UNBROKEN = "\N{NO-BREAK SPACE}"
-_LINE = 32  # letters of a cell that need not break
-_SENTENCES = 90  # letters from which a column counts three times
-_WORDS = 14  # letters of words in a cell that need not break
-_MANY = 5  # columns, those of sentences counted twice, fit a narrow page
-# As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
-_STACKED = '<table class="stack" role="table">'
+_TELLING = 150  # letters of a cell that gets twice the room of a sentence
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table
-_TAG = re.compile(r"<[^>]*>")
-_SETTING = re.compile(r"\w{15,}")  # a name that may break behind its underscores
 
 
 def badge_fragment(view: Badge, display: Display) -> str:
     """Return the regime's name and what it means."""
     return (
         f'<strong class="badge c-{view.color}">{escape(view.text)}</strong> '
-        f"{escape(words(view.sentence, display, space=UNBROKEN))}"
+        f"{_told(view.sentence, display)}"
     )
+
+
+def _told(text: Text, display: Display) -> str:
+    return whole(escape(told(text, display)))
 
 
 def table_fragment(view: Table, display: Display) -> str:
@@ -38,23 +34,25 @@ def table_fragment(view: Table, display: Display) -> str:
         for column in view.columns
     )
     rows = [[_cell(cell, display) for cell in row] for row in view.rows]
-    names = view.columns if _wordy(rows) else ()
+    kind = stacked(view.columns, rows)
+    names = view.columns if kind else ()
     body = "".join(_row(row, _linked(view, i), names) for i, row in enumerate(rows))
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
-    note = f'<p class="caption">{escape(words(view.caption, display))}</p>' if view.caption else ""
+    note = f'<p class="caption">{_told(view.caption, display)}</p>' if view.caption else ""
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(view.title)}">'
-        f"{_STACKED if names else '<table>'}{caption}<thead><tr>{head}</tr></thead>"
+        f"{_opened(kind, names)}{caption}<thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>{note}"
     )
 
 
-def _wordy(rows: list[list[str]]) -> bool:
-    """Return whether a narrow page shows the rows as blocks: columns and sentences are many."""
-    columns = list(zip(*rows, strict=True))
-    longest = [max(len(cell) for cell in (*column, "") if cell[:1] != "<") for column in columns]
-    long = sum((most > _LINE) + (most > _SENTENCES) for most in longest)
-    return any(most > _LINE for most in longest[1:]) and len(columns) + long > _MANY
+def _opened(kind: str, names: Sequence[str]) -> str:
+    """Return the tag of a table; the longest name says how much room the names of cells get."""
+    if not kind:
+        return "<table>"
+    # As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
+    longest = max(map(len, names[1:]), default=0)
+    return f'<table class="{kind}" role="table" style="--name:{longest}">'
 
 
 def cite_links(keys: Iterable[str]) -> str:
@@ -89,7 +87,11 @@ def _row(cells: list[str], attributes: str, names: Sequence[str]) -> str:
     data = list(map(_data_cell, rest))
     if not names:
         return f"<tr{attributes}>{head}{''.join(data)}</tr>"
-    head = head.replace("<th", '<th role="rowheader"', 1).replace("<td", '<td role="cell"', 1)
+    # A number as the name of a row says nothing without that of its column.
+    label = f' data-label="{escape(names[0])}"' if first[:1].isdigit() else ""
+    head = head.replace("<th", f'<th role="rowheader"{label}', 1).replace(
+        "<td", '<td role="cell"', 1
+    )
     labeled = "".join(
         cell.replace("<td", f'<td role="cell" data-label="{escape(name)}"', 1)
         for cell, name in zip(data, names[1:], strict=True)
@@ -105,39 +107,34 @@ def _width(head: str) -> str:
 
 
 def _data_cell(cell: str) -> str:
-    # Numbers stay on one line; words, and what is as long as a sentence, may break. The page puts
-    # shorter names in place of a citation's keys.
-    shown = 0 if "data-cite" in cell else len(_TAG.sub("", cell))
-    if shown > _LINE:
-        return f'<td class="long">{_breaking(cell)}</td>'
-    if cell.startswith("<") or shown <= _WORDS:
-        return f"<td>{cell}</td>"
-    kind = "" if any(map(str.isdigit, cell)) else ' class="words"'
-    return f"<td{kind}>{_breaking(cell)}</td>"
+    # Numbers stay on one line; words, and what is as long as a sentence, may break.
+    shown = shown_of(cell)
+    if shown > LINE:
+        more = " longer" if shown > _TELLING else ""
+        return f'<td class="long{more}">{_breaking(cell)}</td>'
+    kind = "" if stays(cell, shown) else ' class="words"'
+    return f"<td{kind}>{cell if shown <= WORDS else _breaking(cell)}</td>"
 
 
 def _breaking(cell: str) -> str:
-    """Return a cell whose long names of settings may go on in the next line; a link stays."""
-    if cell.startswith("<"):
-        return cell
-    return _SETTING.sub(lambda name: name[0].replace("_", "_<wbr>"), cell)
+    """Return a cell whose lines end between words or inside of long names; a link stays."""
+    return cell if cell.startswith("<") else whole(breaking(bound(cell)))
 
 
 def advice_fragment(view: Advice, display: Display) -> str:
     """Return the verdict and the remedies, the most effective first."""
     ordered = sorted(view.remedies, key=lambda remedy: remedy.after)
     items = "".join(_remedy(remedy, view, display) for remedy in ordered)
-    verdict = escape(words(view.verdict, display, space=UNBROKEN))
-    return f'<p class="verdict">{verdict}</p><ul>{items}</ul>'
+    return f'<p class="verdict">{_told(view.verdict, display)}</p><ul>{items}</ul>'
 
 
 def _remedy(remedy: Remedy, view: Advice, display: Display) -> str:
     after = show(remedy.after, view.quantity, display)
     change = remedy.after / view.now - 1 if view.now else 0.0
     sign = "±" if abs(change) < 5e-4 else ("+" if change > 0 else "\N{MINUS SIGN}")
-    side = escape(words(remedy.side_effect, display))
+    side = _told(remedy.side_effect, display)
     return (
-        f'<li data-key="{remedy.key}"><span class="remedy">{escape(words(remedy.label, display))}'
+        f'<li data-key="{remedy.key}"><span class="remedy">{_told(remedy.label, display)}'
         f'</span> <span class="effect">{after}</span> '
         f'<span class="change">{sign}{abs(change) * 100:.1f} %</span> '
         f'<button type="button" data-apply="{remedy.key}">Apply</button>'
@@ -151,17 +148,17 @@ def challenge_fragment(view: Challenge, display: Display) -> str:
     conditions = "".join(
         f'<li data-met="{"yes" if c.met else "no"}">'
         f'<span class="mark" aria-hidden="true">{"✓" if c.met else "○"}</span> '
-        f'{escape(words(c.text, display))} <span class="quiet">'
+        f'{_told(c.text, display)} <span class="quiet">'
         f"({'met' if c.met else 'not yet'})</span></li>"
         for c in view.conditions
     )
     hints = "".join(
-        f"<details><summary>Hint {i}</summary><p>{escape(hint)}</p></details>"
+        f"<details><summary>Hint {i}</summary><p>{_told(hint, display)}</p></details>"
         for i, hint in enumerate(view.hints, 1)
     )
     done = all(condition.met for condition in view.conditions)
     return (
-        f"<p>{escape(words(view.goal, display))}</p><ul>{conditions}</ul>"
+        f"<p>{_told(view.goal, display)}</p><ul>{conditions}</ul>"
         + ('<p class="won">Solved.</p>' if done else "")
         + hints
     )

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from engine.basis.text import Display, words
+from engine.basis.text import Display
 from engine.basis.views import Scene, Shape
 from engine.draw.escape import escape
+from engine.draw.line_ends import told
 
 # Drawn larger than this its letters would be larger than those of the text.
 _LARGEST = 1.15
@@ -68,7 +69,7 @@ def scene_changes(scene: Scene, display: Display) -> dict[str, Any]:
             text = None if old.text == new.text else new.text
             if attributes or text is not None:
                 changes.append([index, attributes, text])
-        frames.append({"caption": words(frame.caption, display), "changes": changes})
+        frames.append({"caption": told(frame.caption, display), "changes": changes})
         before = frame.shapes
     return {"svg": scene_svg(scene), "opening": scene.opening, "frames": frames}
 

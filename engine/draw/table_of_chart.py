@@ -7,6 +7,7 @@ from engine.basis.text import Display, show
 from engine.basis.units import Quantity
 from engine.basis.views import Bars, Heatmap, Lines, Timeline, View
 from engine.draw.escape import escape
+from engine.draw.stacked import stays
 
 _MOST = 12
 
@@ -86,11 +87,16 @@ def _timeline(view: Timeline, display: Display) -> tuple[tuple[str, ...], Rows]:
     return ("span", "lane", "start", "end", ""), rows
 
 
+def _data_cell(text: str) -> str:
+    kind = "" if stays(text, len(text)) else ' class="words"'
+    return f"<td{kind}>{escape(text)}</td>"
+
+
 def _html(title: str, head: Sequence[str], rows: Rows) -> str:
     top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+        + "".join(map(_data_cell, rest))
         + "</tr>"
         for first, *rest in rows
     )

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from engine.basis.text import Display, show, words
+from engine.basis.text import Display, show
 from engine.basis.units import Quantity
 from engine.basis.views import Series, Span, Timeline
 from engine.draw.chart_json import axis_json, links_json, rules_json, tidy
+from engine.draw.line_ends import told
 
 _CURVE_TICKS = 4  # of the axis of the curves under the lanes, which is low
 _FINE_TICKS = 48  # for a part of the axis, drawn large
@@ -21,7 +22,7 @@ def timeline_json(view: Timeline, display: Display) -> dict[str, Any]:
     has_curves = view.curve_axis is not None and bool(view.curves)
     return {
         "title": view.title,
-        "caption": words(view.caption, display),
+        "caption": told(view.caption, display),
         "axis": axis_json(view.axis, display),
         "lanes": [
             {"key": lane.key, "label": lane.label, **links_json(lane.links)} for lane in view.lanes

@@ -22,6 +22,7 @@ from engine.draw.fragments import (
     challenge_fragment,
     table_fragment,
 )
+from engine.draw.line_ends import told
 from engine.draw.scene import scene_json
 from engine.draw.timeline_json import timeline_json
 
@@ -38,7 +39,7 @@ def _value(view: Value, display: Display) -> dict[str, Any]:
         "value": tidy(view.value),
         "text": show(view.value, view.quantity, display),
         "also": other_system(view.value, view.quantity, display),
-        "note": words(view.note, display),
+        "note": told(view.note, display),
         "basis": view.receipt.basis,
         "color": view.color,
     }
@@ -53,7 +54,7 @@ def _badge(view: Badge, display: Display) -> dict[str, Any]:
 def _scene(view: Scene, display: Display) -> dict[str, Any]:
     return {
         "title": view.title,
-        "caption": words(view.caption, display),
+        "caption": told(view.caption, display),
         **scene_json(view, display),
     }
 

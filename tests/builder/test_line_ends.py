@@ -53,9 +53,31 @@ def test_a_unit_stays_with_its_number() -> None:
     assert bound('<a title="8 %">from 3 s</a>') == '<a title="8 %">from 3\u00a0s</a>'
 
 
+def test_a_sign_stays_with_what_follows() -> None:
+    assert bound("<p>so x = 8 × 2 → 16</p>") == "<p>so x =\u00a08 ×\u00a02 →\u00a016</p>"
+    assert bound(f"<p>a ≈ {NUMBER}</p>") == f"<p>a ≈\u00a0{NUMBER}</p>"
+
+
+def test_a_name_with_a_sign_and_a_date_stay_whole() -> None:
+    assert bound("<p>ZeRO++, ZeRO-2 of 2026-11-21, but all-to-all</p>") == (
+        '<p><span class="kept">ZeRO++</span>, <span class="kept">ZeRO-2</span> of '
+        '<span class="kept">2026-11-21</span>, but all-to-all</p>'
+    )
+    field = '<textarea rows="2">ZeRO++ takes 8 %</textarea>'
+    assert bound(field) == field
+
+
 def test_what_an_answer_replaces_is_left_as_the_engine_made_it() -> None:
     told = "<div data-fragment><div>8 %</div><p>3 s</p></div>"
     assert bound(f"<p>9 %</p>{told}<div>4 s</div>") == (f"<p>9\u00a0%</p>{told}<div>4\u00a0s</div>")
+<<<<<<< HEAD
+=======
+
+
+def test_the_words_of_a_drawing_are_left_alone() -> None:
+    drawing = "<svg><svg><text>8 %</text></svg><text>ZeRO-2 in 3 s</text></svg>"
+    assert bound(f"{drawing}<p>9 %</p>") == f"{drawing}<p>9\u00a0%</p>"
+>>>>>>> ffa250d (Tables wider than a phone stack by the letters of their columns; numbers, signs, names and paths break in their places; listings, labels and folded details look alike)
 
 
 def test_short_code_has_no_places_to_break() -> None:

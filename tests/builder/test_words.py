@@ -65,7 +65,7 @@ def test_every_text_of_the_theme_can_be_given_other_words():
 def test_a_site_speaks_its_own_words(german):
     places = enter(german)
     page = (places.theme / "templates" / "guide.html").read_text("utf-8")
-    assert "Weiter: {{ place.following.title }}" in page
+    assert "Weiter: {{ place.following.title|whole }}" in page
     assert "{{ article.minutes }} Minuten{% endif %}" in page
     calculator = (places.theme / "templates" / "calculator.html").read_text("utf-8")
     assert r'("terminal", "Befehl \"im\" Terminal")' in calculator

@@ -121,6 +121,14 @@ def test_a_long_name_of_a_setting_may_break_behind_its_underscores():
     assert ">sub_group</td>" in text
 
 
+def test_a_path_may_break_behind_its_signs_and_nowhere_inside_of_a_word():
+    cell = "NVIDIA/Megatron-LM, megatron/core/README.md at 0.12345678901234567"
+    table = Table(title="", columns=("a", "b"), rows=(("x", cell),))
+    assert "megatron/<wbr>core/<wbr>README.<wbr>md at 0.12345678901234567" in table_fragment(
+        table, PLAIN
+    )
+
+
 def test_words_in_a_cell_may_break():
     fragment = table_fragment(Table(title="", columns=("a", "b"), rows=(("x", "y " * 8),)), PLAIN)
     assert '<td class="words">' in fragment
@@ -147,7 +155,7 @@ def test_a_link_that_keeps_the_readers_inputs_names_what_it_sets():
 
 def test_a_table_is_written_in_the_readers_units():
     table = Table(title="", columns=("a",), rows=((say("{s}", s=(14e9, BYTES)),),))
-    assert "13.0 GiB" in table_fragment(table, BINARY)
+    assert "13.0\u00a0GiB" in table_fragment(table, BINARY)
 
 
 def test_a_cell_that_cites_links_to_the_reference_list():
@@ -168,8 +176,54 @@ def test_a_wide_table_of_sentences_names_the_column_in_every_cell():
     fragment = rows_of("a", "1 GB", sentence, sentence)
     assert '<td role="cell" data-label="printed">1 GB</td>' in fragment
     assert f'<td role="cell" data-label="why" class="long">{sentence}</td>' in fragment
-    assert "data-label" not in rows_of("a", sentence, sentence)
+    assert 'class="stack"' not in rows_of("a", sentence, sentence)
     assert "data-label" not in rows_of("a", "1 GB", "2 GB", sentence)
+
+
+def stacked(*cells, columns=None):
+    names = columns or tuple(f"n{i}" for i in range(len(cells)))
+    found = table_fragment(Table(title="", columns=names, rows=(cells,)), PLAIN)
+    return re.findall(r'<table class="([\w ]+)"', found)
+
+
+def test_up_to_four_short_columns_of_numbers_stay_a_table_on_a_phone():
+    assert stacked("7B", "14.0 GB", "490 ms", "12.5 %") == []
+    assert stacked("7B", *("14.0 GB",) * 5) == ["stack few"]
+    assert stacked("a setting", "1e9", "a sentence of more than one line on a phone") == []
+    assert stacked("a setting", "1,000,000,000", "a sentence " * 4, "3 s") == ["stack few"]
+    assert stacked("7B", "8", columns=("model", "internationalization " * 2)) == []
+
+
+def test_a_row_that_a_number_names_says_of_what():
+    row = ("2", *("14.0 GB",) * 6)
+    columns = ("Line", *"abcdef")
+    found = table_fragment(Table(title="", columns=columns, rows=(row,)), PLAIN)
+    assert '<th role="rowheader" data-label="Line" scope="row" class="short">2</th>' in found
+
+
+def test_the_names_of_stacked_cells_get_the_room_of_the_longest():
+    columns = ("", "what it means here", *"abcdef")
+    found = table_fragment(Table(title="", columns=columns, rows=(("14.0 GB",) * 8,)), PLAIN)
+    assert f'style="--name:{len("what it means here")}"' in found
+
+
+def test_a_cell_that_tells_much_gets_more_room():
+    assert '<td class="long longer">' in rows_of("a", "b " * 80)
+    assert '<td class="long">' in rows_of("a", "b " * 40)
+
+
+def test_numbers_of_sentences_stay_with_their_units():
+    goal = say("Below 40 % and {s}, ZeRO-2 or not.", s=(14e9, BYTES))
+    fragment = challenge_fragment(
+        Challenge(title="", goal=goal, conditions=(), hints=("at 8 %",), start={}, solution={}),
+        PLAIN,
+    )
+    assert "Below 40\u00a0% and 14.0\u00a0GB" in fragment
+    assert '<span class="kept">ZeRO-2</span>' in fragment
+    assert "at 8\u00a0%" in fragment
+    assert "over 8\u00a0% of the time" in rows_of(
+        "a", "a sentence that is longer: over 8 % of the time"
+    )
 
 
 def test_a_table_without_rows_is_nothing():

@@ -1,0 +1,41 @@
+"""Where a line of what is told may end: not before a unit, and inside of long names alone."""
+
+import re
+
+from engine.basis.text import Display, Text, words
+
+# In running text a number and its unit stay on one line.
+UNBROKEN = "\N{NO-BREAK SPACE}"
+_UNITS = r"%|[nµm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[kM]?W"
+# The space before a unit, and the one behind a sign, which would else end a line or be one.
+_BOUND = re.compile(rf" (?:(?<=\d )(?=(?:{_UNITS})(?![\w/]))|(?<=\s[=≈≤≥×→+−] ))")
+# A name that a browser would cut at its sign, ZeRO++ or ZeRO-2, or a date; and what shows soon
+# that there may be one.
+_NAME = re.compile(r"[A-Z]\w*(?:\+\+|-\d\b)|\b\d{4}-\d\d-\d\d\b")
+_SIGN = re.compile(r"[+-][+\d]")
+_KEPT = r'<span class="kept">\g<0></span>'
+_LONG = re.compile(r"(?<![\w./-])[\w./-]{15,}")
+_INSIDE = re.compile(r"(?<=\w)[._/](?=[A-Za-z])")
+
+
+def told(text: Text, display: Display) -> str:
+    """Return a sentence in the reader's units as it stands on a page."""
+    return bound(words(text, display, space=UNBROKEN))
+
+
+def bound(text: str) -> str:
+    """Return text whose numbers stay with their units, and whose signs with what follows."""
+    return _BOUND.sub(UNBROKEN, text)
+
+
+def whole(html: str) -> str:
+    """Return text of HTML, without tags, whose names that hold a sign stay whole."""
+    return _NAME.sub(_KEPT, html) if _SIGN.search(html) else html
+
+
+def breaking(html: str) -> str:
+    """Return text of HTML, without tags, whose long names and paths may go on in the next line.
+
+    They break behind a dot, an underscore or a slash, and nowhere else inside.
+    """
+    return _LONG.sub(lambda name: _INSIDE.sub(r"\g<0><wbr>", name[0]), html)

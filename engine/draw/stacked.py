@@ -1,0 +1,55 @@
+"""Which tables stand as blocks on a narrow page: by the letters of their cells, which are HTML."""
+
+import re
+from collections.abc import Sequence
+
+LINE = 32  # letters of a cell that need not break
+WORDS = 14  # letters of words in a cell that need not break
+_SENTENCES = 90  # letters from which a column counts three times
+_MANY = 5  # columns, those of sentences counted twice, fit a narrow page
+_PHONE = 38  # letters, with one between two columns, that a table has on a phone
+_SENTENCE = 17  # letters of a line of a sentence on a phone, as 57-stack.css has it
+_NAME = 12  # letters of a line of a name that may break
+_TAG = re.compile(r"<[^>]*>")
+
+
+def stacked(names: Sequence[str], rows: list[list[str]]) -> str:
+    """Return how rows stand as blocks: "stack" on narrow pages, "stack few" on phones, "" never.
+
+    Those of many columns and sentences do on every narrow page. What else is wider than a phone,
+    most often numbers in more than four columns, does there.
+    """
+    columns = list(zip(*rows, strict=True))
+    longest = [max(len(cell) for cell in (*column, "") if cell[:1] != "<") for column in columns]
+    long = sum((most > LINE) + (most > _SENTENCES) for most in longest)
+    if any(most > LINE for most in longest[1:]) and len(columns) + long > _MANY:
+        return "stack"
+    # The names of rows may break, and so may what stands last.
+    inner = [False, *[True] * (len(columns) - 2), False]
+    least = sum(map(_least, names, columns, inner)) + len(columns) - 1
+    return "stack few" if least > _PHONE and len(columns) > 2 else ""
+
+
+def _least(name: str, column: Sequence[str], inner: bool) -> int:
+    """Return the letters of a column as narrow as it can be read."""
+    words = max(map(len, name.split()), default=0)
+    return max(words, *(_least_of(cell, shown_of(cell), inner) for cell in column))
+
+
+def _least_of(cell: str, shown: int, inner: bool) -> int:
+    if "data-cite" in cell:
+        return _NAME
+    if shown > LINE:
+        return _SENTENCE
+    return shown if inner and stays(cell, shown) else min(shown, _NAME)
+
+
+def stays(cell: str, shown: int) -> bool:
+    """Return whether a cell stays on one line: a number, a link, a word or two."""
+    return shown <= WORDS or cell.startswith("<") or any(map(str.isdigit, cell))
+
+
+def shown_of(cell: str) -> int:
+    """Return the letters of a cell."""
+    # The page puts shorter names in place of a citation's keys.
+    return 0 if "data-cite" in cell else len(_TAG.sub("", cell))
