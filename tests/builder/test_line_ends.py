@@ -70,14 +70,11 @@ def test_a_name_with_a_sign_and_a_date_stay_whole() -> None:
 def test_what_an_answer_replaces_is_left_as_the_engine_made_it() -> None:
     told = "<div data-fragment><div>8 %</div><p>3 s</p></div>"
     assert bound(f"<p>9 %</p>{told}<div>4 s</div>") == (f"<p>9\u00a0%</p>{told}<div>4\u00a0s</div>")
-<<<<<<< HEAD
-=======
 
 
 def test_the_words_of_a_drawing_are_left_alone() -> None:
     drawing = "<svg><svg><text>8 %</text></svg><text>ZeRO-2 in 3 s</text></svg>"
     assert bound(f"{drawing}<p>9 %</p>") == f"{drawing}<p>9\u00a0%</p>"
->>>>>>> ffa250d (Tables wider than a phone stack by the letters of their columns; numbers, signs, names and paths break in their places; listings, labels and folded details look alike)
 
 
 def test_short_code_has_no_places_to_break() -> None:
