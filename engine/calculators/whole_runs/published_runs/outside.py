@@ -1,6 +1,5 @@
 """What stands in no table of runs, and nothing was fitted to: collectives, and one article."""
 
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -48,14 +47,18 @@ def outside() -> Outside:
     others = [_error(*row[3:]) for row in PLANS if not row[2]]
     return Outside(
         held_out_curves=len(HELD_OUT),
-        held_out_error=statistics.fmean(mean for *_, mean, _, _ in HELD_OUT),
+        held_out_error=_mean([mean for *_, mean, _, _ in HELD_OUT]),
         unseen_curves=len(UNSEEN),
         unseen_within=len(within),
-        unseen_error=statistics.fmean(within),
-        sharded_bias=statistics.fmean(_error(*row[3:]) for row in PLANS if row[1] == "FSDP + EP"),
+        unseen_error=_mean(within),
+        sharded_bias=_mean([_error(*row[3:]) for row in PLANS if row[1] == "FSDP + EP"]),
         other_plans=len(others),
-        other_plans_error=statistics.fmean(map(abs, others)),
+        other_plans_error=_mean([abs(error) for error in others]),
     )
+
+
+def _mean(values: Sequence[Ratio]) -> Ratio:
+    return sum(values) / len(values)
 
 
 def _error(measured: Share, predicted: Share) -> Ratio:
