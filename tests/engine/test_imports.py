@@ -110,6 +110,12 @@ def test_the_engine_reads_no_clock_no_chance_no_environment_and_no_disk(path):
     assert not effects & {name.split(".")[0] for name in imports(path)}
 
 
+@each("path", ENGINE, ids=identify)
+def test_the_engine_brings_no_large_module_to_a_reader(path):
+    large = {"statistics", "fractions", "decimal", "csv", "inspect", "typing_extensions"}
+    assert not large & {name.split(".")[0] for name in imports(path)}
+
+
 @each("path", sources("builder"), ids=identify)
 def test_the_builder_does_not_import_the_command_that_runs_it(path):
     assert "build" not in {name.split(".")[0] for name in imports(path)}
