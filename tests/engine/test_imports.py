@@ -112,7 +112,7 @@ def test_the_engine_reads_no_clock_no_chance_no_environment_and_no_disk(path):
 
 @each("path", ENGINE, ids=identify)
 def test_the_engine_brings_no_large_module_to_a_reader(path):
-    large = {"statistics", "fractions", "decimal", "csv", "inspect", "typing_extensions"}
+    large = {"statistics", "fractions", "decimal", "inspect", "typing_extensions"}
     assert not large & {name.split(".")[0] for name in imports(path)}
 
 
