@@ -62,7 +62,7 @@ def moved_layers(
 def shifted_cut(num_layers: Count, stages: Count, shifts: Sequence[int]) -> tuple[Count, ...]:
     """Return the layers of each stage after every boundary was shifted by so many layers.
 
-    Boundary i stands behind stage i; a positive number moves it toward the end of the model. A
+    Boundary i stands after stage i; a positive number moves it toward the end of the model. A
     boundary goes no further than its neighbors, the earlier ones first. Unmoved, the layers are
     spread as `chunk_sizes` does.
     """

@@ -51,12 +51,12 @@ _BALANCED: Ratio = 1.05
 
 def _shift(boundary: int) -> Number:
     return Number(
-        label=f"Boundary behind stage {boundary - 1}",
+        label=f"Boundary after stage {boundary - 1}",
         low=-20,
         high=20,
         whole=True,
         advanced=True,
-        help="Layers that it moves toward the end of the model.",
+        help="By how many layers it moves toward the end of the model.",
     )
 
 
@@ -265,7 +265,7 @@ def _strip(inputs: Inputs, result: Result) -> Scene:
             name=f"shift_{boundary}",
             key=f"boundary{boundary}",
             notch=notch,
-            label=f"Boundary behind stage {boundary - 1}",
+            label=f"Boundary after stage {boundary - 1}",
             now=getattr(inputs, f"shift_{boundary}"),
             low=-20,
             high=20,
