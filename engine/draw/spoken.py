@@ -59,6 +59,8 @@ def _timeline(view: Timeline, display: Display) -> str:
     busy = dict.fromkeys((lane.key for lane in view.lanes), 0.0)
     exposed = dict(busy)
     for span in view.spans:
+        if span.color == "idle":
+            continue  # drawn waiting is no work
         busy[span.lane] += span.end - span.start
         exposed[span.lane] += (span.end - span.start) * span.exposed
     if len(view.lanes) > _LANES:

@@ -16,7 +16,7 @@ AMDAHL = Equation(
 
 
 def amdahl(share: Share, factor: Ratio) -> Ratio:
-    """Return the speed-up of a step of which `share` gets `factor` times as fast.
+    """Return the speed-up of a step if one share of it gets faster by a factor.
 
     Source: Amdahl 1967.
     """

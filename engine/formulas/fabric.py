@@ -62,7 +62,7 @@ EXPOSED_FOR = Equation(
 
 
 def exposed_for(kept: Share, oversubscription: Ratio) -> Share:
-    """Return the exposed share at which just that much speed is kept: `kept_speed` solved for f.
+    """Return the exposed share at which just that much speed is kept: the kept speed, solved for f.
 
     Raises:
         ValueError: the fabric is not oversubscribed, so that all speed is kept at any share.
@@ -85,7 +85,7 @@ WAITING_STEP = Equation(
 
 
 def waiting_step(step: Seconds, exposed: Seconds, wait: Ratio) -> Seconds:
-    """Return a step whose exposed communication takes `wait` times as long.
+    """Return a step whose exposed communication takes w times as long.
 
     Derived. Limit: what is hidden stays hidden although late messages take longer too.
     """

@@ -108,7 +108,7 @@ HALF_GOODPUT_LOSS = Equation(
 
 
 def half_goodput_loss(window: Ratio) -> Share:
-    """Return the loss at which going back delivers half: `go_back_n_goodput` solved for it."""
+    """Return the loss at which going back delivers half: its goodput, solved for the loss."""
     return 1 / (1 + window)
 
 

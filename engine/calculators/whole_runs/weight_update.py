@@ -104,7 +104,7 @@ class Result:
         Seconds, Told("Through shared storage", "", "read by every engine", "memory", _ASSUMES)
     ]
     faster: Annotated[
-        Ratio, Told("All instead of one", "", "so many times as fast", "communication", _ASSUMES)
+        Ratio, Told("All instead of one", "", "as fast as the broadcast", "communication", _ASSUMES)
     ]
 
 

@@ -215,7 +215,7 @@ LEVERS = (
         family="waiting",
         removed=lambda inputs, run, step: faster_kernels(run, step, inputs.kernel_gain),
         side="Only waits inside a node get shorter; between nodes the wire sets the pace.",
-        evidence="Kernels up to 2.6 times as fast as NCCL's; a number of kernels, not of steps.",
+        evidence="Kernels up to 2.6 times as fast as NCCL's; a figure for kernels, not for steps.",
     ),
     Lever(
         key="contention",

@@ -2,10 +2,11 @@
 
 import pytest
 
-from engine.basis.text import words
+from engine.basis.text import DEFAULT, words
 from engine.calculators.whole_runs import reshard_pieces
 from engine.calculators.whole_runs.checkpoint_lab import calculator as lab
 from engine.calculators.whole_runs.loader_queue import calculator as queue
+from engine.draw.spoken import spoken
 from engine.run.problems import problems
 from engine.simulate.saved_run import Storage
 
@@ -31,6 +32,10 @@ def verdict(module, **given):
 )
 def test_the_queue_says_what_keeps_the_gpu_waiting(given, text):
     assert verdict(queue, **given) == text
+
+
+def test_a_gpu_that_waits_is_not_said_to_be_busy():
+    assert "GPU busy for 1.60 s;" in spoken(told(queue)["timeline"](), DEFAULT)  # 16 of 100 ms
 
 
 def test_the_queue_draws_every_wait_and_at_most_six_workers():
