@@ -41,7 +41,7 @@ class Inputs:
     second: Annotated[
         int,
         Number(
-            label="A second one on node", low=-1, high=15, whole=True, help="-1: there is none."
+            label="A second one on node", low=-1, high=15, whole=True, help="−1: there is none."
         ),
     ] = -1
     cluster: Annotated[

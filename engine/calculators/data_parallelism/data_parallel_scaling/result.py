@@ -108,7 +108,7 @@ class Result:
         Told(
             "No GPU has its slowest percent",
             "A",
-            "of one GPU's own times, in a step",
+            "share of the steps; a percent of each GPU's own times",
             assumes=("GPUs are independent; holds for every distribution.",),
         ),
     ]
