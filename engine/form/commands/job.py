@@ -42,7 +42,7 @@ with profile(
             ),
         ),
         healthy="Kernels without gaps, collectives beside them, the CPU far ahead of the GPU.",
-        relation="Splits the step into computing, exposed communication and standing still.",
+        relation="Splits the step into computing, exposed communication and idle time.",
         sources=("pytorch_profiler",),
     ),
     "hta": Command(

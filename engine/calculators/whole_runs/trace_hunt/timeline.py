@@ -77,6 +77,6 @@ def ranks(played: Played, *, everyone: bool) -> Table:
         columns=("Rank", "Computing", "Collectives", "Spinning", "Exposed", "Any kernel"),
         rows=tuple(rows),
         caption="Spinning: inside a collective, until the last rank has come. No profiler shows it "
-        "apart; the ranks have to be compared.",
+        "separately; the ranks have to be compared.",
         links=tuple((f"rank:{rank}",) for rank in range(len(shown))),
     )
