@@ -58,7 +58,7 @@ def _live(found: re.Match[str]) -> str:
 def _code(found: re.Match[str]) -> str:
     text = found[1]
     if len(text) > _LONG:
-        text = re.sub(r"(?<=\w)([._(/])(?=\w)", r"\1<wbr>", text)
+        text = re.sub(r"(?<=\w)([._(/])(?=\w)(?<!\d\.(?=\d))", r"\1<wbr>", text)
     return f"<code>{_FLAG.sub(_flag, text)}</code>"
 
 

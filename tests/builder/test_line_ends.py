@@ -42,6 +42,7 @@ def test_long_code_may_break_after_dots_and_underscores() -> None:
     assert bound("<code>docs/user-guide/overlap.md</code>") == (
         "<code>docs/<wbr>user-guide/<wbr>overlap.<wbr>md</code>"
     )
+    assert "momentum=0.95" in bound("<code>torch.optim.Muon(momentum=0.95)</code>")
 
 
 def test_a_unit_stays_with_its_number() -> None:
