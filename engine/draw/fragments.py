@@ -1,5 +1,6 @@
 """HTML fragments of the views that are words: drawn the same at build time and in the Worker."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from engine.basis.text import Display, Text, show, words
@@ -10,6 +11,7 @@ from engine.draw.stacked import LINE, WORDS, shown_of, stacked, stays
 
 _TELLING = 150  # letters of a cell that gets twice the room of a sentence
 _SHORT = 10  # letters of a row's name that fit on one line of a narrow table
+_NUMBER = re.compile(r"\d[\d.,:/]*(?:\s?[^\s\d]{1,5})?")  # with its unit
 
 
 def badge_fragment(view: Badge, display: Display) -> str:
@@ -36,7 +38,8 @@ def table_fragment(view: Table, display: Display) -> str:
     rows = [[_cell(cell, display) for cell in row] for row in view.rows]
     kind = stacked(view.columns, rows)
     names = view.columns if kind else ()
-    body = "".join(_row(row, _linked(view, i), names) for i, row in enumerate(rows))
+    numbered = all(row[0][:1].isdigit() for row in rows)
+    body = "".join(_row(row, _linked(view, i), names, numbered) for i, row in enumerate(rows))
     caption = f"<caption>{escape(view.title)}</caption>" if view.title else ""
     note = f'<p class="caption">{_told(view.caption, display)}</p>' if view.caption else ""
     return (
@@ -79,7 +82,7 @@ def _linked(view: Table, index: int) -> str:
     return f' data-links="{escape(" ".join(links))}" tabindex="{0 if first else -1}"'
 
 
-def _row(cells: list[str], attributes: str, names: Sequence[str]) -> str:
+def _row(cells: list[str], attributes: str, names: Sequence[str], numbered: bool) -> str:
     """Return a row; with the columns' `names` its cells can stand below one another."""
     first, *rest = cells
     # A header without a word is none to a screen reader.
@@ -87,8 +90,9 @@ def _row(cells: list[str], attributes: str, names: Sequence[str]) -> str:
     data = list(map(_data_cell, rest))
     if not names:
         return f"<tr{attributes}>{head}{''.join(data)}</tr>"
-    # A number as the name of a row says nothing without that of its column.
-    label = f' data-label="{escape(names[0])}"' if first[:1].isdigit() else ""
+    # A number as the name of a row says nothing without that of its column; a sentence does.
+    bare = numbered or _NUMBER.fullmatch(first)
+    label = f' data-label="{escape(names[0])}"' if bare else ""
     head = head.replace("<th", f'<th role="rowheader"{label}', 1).replace(
         "<td", '<td role="cell"', 1
     )

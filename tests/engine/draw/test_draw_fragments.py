@@ -199,6 +199,9 @@ def test_a_row_that_a_number_names_says_of_what():
     columns = ("Line", *"abcdef")
     found = table_fragment(Table(title="", columns=columns, rows=(row,)), PLAIN)
     assert '<th role="rowheader" data-label="Line" scope="row" class="short">2</th>' in found
+    rows = (("GPipe", *row[1:]), ("1F1B (shown)", *row[1:]))
+    found = table_fragment(Table(title="", columns=columns, rows=rows), PLAIN)
+    assert 'data-label="Line"' not in found
 
 
 def test_the_names_of_stacked_cells_get_the_room_of_the_longest():
