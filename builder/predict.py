@@ -61,23 +61,40 @@ def prediction(view: Value, low: float, high: float, scale: str = "log") -> Pred
 
 
 def _marks(places: list[tuple[float, str]]) -> tuple[dict[str, Any], ...]:
-    """Return the labels that do not meet: on a phone every other one, or fewer."""
-    found = []
-    free = {_PHONE: -math.inf, _WIDE: -math.inf}
+    """Return the labels that do not meet: on a phone every other one, or every third, and so on."""
+    wide = _step(places, _WIDE, 1)
+    phone = _step(places, _PHONE, wide)
+    return tuple(
+        {"at": at, "text": text, "back": round(_back(at, text), 1), "wide": index % phone != 0}
+        for index, (at, text) in enumerate(places)
+        if index % wide == 0
+    )
+
+
+def _step(places: list[tuple[float, str]], room: float, least: int) -> int:
+    """Return every how many labels one has to stand so that none meet, a multiple of `least`."""
+    step = least
+    while not _apart(places[::step], room):
+        step += least
+    return step
+
+
+def _apart(places: list[tuple[float, str]], room: float) -> bool:
+    free = -math.inf
     for at, text in places:
         width = _CHARACTER * len(text)
-        # A label at an end begins or ends there, so that it does not stick out.
-        back = min(50.0, max(at / 100 * _PHONE / width * 100, 0.0))
-        back = max(back, 100 - (100 - at) / 100 * _PHONE / width * 100)
-        left = {room: at / 100 * room - back / 100 * width for room in free}
-        fits = {room: left[room] >= free[room] for room in free}
-        if not fits[_WIDE]:
-            continue
-        for room in free:
-            if fits[room]:
-                free[room] = left[room] + width + _GAP
-        found.append({"at": at, "text": text, "back": round(back, 1), "wide": not fits[_PHONE]})
-    return tuple(found)
+        left = at / 100 * room - _back(at, text) / 100 * width
+        if left < free:
+            return False
+        free = left + width + _GAP
+    return True
+
+
+def _back(at: float, text: str) -> float:
+    """Return what share of a label is left of its place; at an end it begins or ends there."""
+    width = _CHARACTER * len(text)
+    back = min(50.0, max(at / 100 * _PHONE / width * 100, 0.0))
+    return max(back, 100 - (100 - at) / 100 * _PHONE / width * 100)
 
 
 def _stop(index: int, axis: Axis, view: Value) -> tuple[str, str]:

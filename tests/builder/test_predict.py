@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from builder.predict import STOPS, prediction, verdict
-from engine.basis.units import BYTES, SECONDS, TOKEN_RATE
+from engine.basis.units import BYTES, RATIO, SECONDS, TOKEN_RATE
 from engine.basis.views import Receipt, Value
 
 TIME = Value(label="Time", value=0.49, quantity=SECONDS, receipt=Receipt())
@@ -63,6 +63,12 @@ def test_the_labels_of_a_scale_do_not_meet_on_a_phone():
     ends = [(_left(mark), _left(mark) + 7.5 * len(mark["text"])) for mark in shown]
     assert all(end < begin for (_, end), (begin, _) in pairwise(ends))
     assert len(shown) < len(marks)
+
+
+def test_the_labels_of_a_scale_on_a_phone_stand_in_even_steps():
+    times = Value(label="Factor", value=37, quantity=RATIO, receipt=Receipt())
+    marks = prediction(times, 1, 100_000).marks
+    assert [mark["text"] for mark in marks if not mark["wide"]] == ["1×", "100×", "10,000×"]
 
 
 def test_a_label_at_the_end_of_a_scale_does_not_stick_out():
