@@ -7,9 +7,10 @@ LINE = 32  # letters of a cell that need not break
 WORDS = 14  # letters of words in a cell that need not break
 _SENTENCES = 90  # letters from which a column counts three times
 _MANY = 5  # columns, those of sentences counted twice, fit a narrow page
-_PHONE = 38  # letters, with one between two columns, that a table has on a phone
+_PHONE = 40  # letters, with one between two columns, that a table has on a phone
 _SENTENCE = 17  # letters of a line of a sentence on a phone, as 57-stack.css has it
 _NAME = 12  # letters of a line of a name that may break
+_NAMES = 48  # letters up to which what names a row is a name, and no sentence
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -26,20 +27,21 @@ def stacked(names: Sequence[str], rows: list[list[str]]) -> str:
         return "stack"
     # The names of rows may break, and so may what stands last.
     inner = [False, *[True] * (len(columns) - 2), False]
-    least = sum(map(_least, names, columns, inner)) + len(columns) - 1
+    limits = [_NAMES, *[LINE] * (len(columns) - 1)]
+    least = sum(map(_least, names, columns, inner, limits)) + len(columns) - 1
     return "stack few" if least > _PHONE and len(columns) > 2 else ""
 
 
-def _least(name: str, column: Sequence[str], inner: bool) -> int:
-    """Return the letters of a column as narrow as it can be read."""
+def _least(name: str, column: Sequence[str], inner: bool, limit: int) -> int:
+    """Return the letters of a column as narrow as it can be read; past `limit` are sentences."""
     words = max(map(len, name.split()), default=0)
-    return max(words, *(_least_of(cell, shown_of(cell), inner) for cell in column))
+    return max(words, *(_least_of(cell, shown_of(cell), inner, limit) for cell in column))
 
 
-def _least_of(cell: str, shown: int, inner: bool) -> int:
+def _least_of(cell: str, shown: int, inner: bool, limit: int) -> int:
     if "data-cite" in cell:
         return _NAME
-    if shown > LINE:
+    if shown > limit:
         return _SENTENCE
     return shown if inner and stays(cell, shown) else min(shown, _NAME)
 
