@@ -62,6 +62,8 @@ export function heatmap(view) {
   const finite = view.values.flat().filter((value) => value !== null);
   const low = finite.length ? Math.min(...finite) : 0, high = finite.length ? Math.max(...finite) : 0;
   const boxes = [], texts = [];
+  const longest = Math.max(...view.values.flatMap((values, row) =>
+    values.map((value, column) => value === null ? 0 : view.texts[row][column].length)), 0);
   view.y.forEach((name, row) =>
     texts.push(words(0, row * CELL_ROW + 21, name, "end", -8, "muted", "tick")));
   texts.push(...thinned(view.x.map((name, i) => [(i + 0.5) / count, name]), frame, 18, () => "middle"));
@@ -74,8 +76,9 @@ export function heatmap(view) {
     const x0 = column / count, x1 = (column + 1) / count - 0.003;
     boxes.push(box(x0, x1, y, y + CELL_ROW - 2, "accent", strength, false,
       `${view.y[row]}, ${view.x[column]}`, text));
-    const [phone, wide] = [PHONE, WIDE].map((chart) =>
-      (x1 - x0) * (chart - frame.left) > CELL_CHAR * text.length + 2);
+    // On a phone all values or none: those left out would be the largest, whose texts are longest.
+    const [phone, wide] = [[PHONE, longest], [WIDE, text.length]].map(([chart, letters]) =>
+      (x1 - x0) * (chart - frame.left) > CELL_CHAR * letters + 2);
     if (wide) {
       const color = strength > 0.55 ? "paper" : "ink";
       texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, color, "cell", !phone));
