@@ -8,11 +8,11 @@ from engine.basis.text import Display, Text, words
 UNBROKEN = "\N{NO-BREAK SPACE}"
 _UNITS = r"%|[nµm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[kM]?W"
 # The space before a unit, and the one behind a sign, which would else end a line or be one.
-_BOUND = re.compile(rf" (?:(?<=\d )(?=(?:{_UNITS})(?![\w/]))|(?<=\s[=≈≤≥×→+−] ))")
-# A name that a browser would cut at its sign, ZeRO++ or ZeRO-2, or a date; and what shows soon
-# that there may be one.
-_NAME = re.compile(r"[A-Z]\w*(?:\+\+|-\d\b)|\b\d{4}-\d\d-\d\d\b")
-_SIGN = re.compile(r"[+-][+\d]")
+_BOUND = re.compile(rf" (?:(?<=\d )(?=(?:{_UNITS})(?![\w/]))|(?=− \d\))|(?<=\s[=≈≤≥×→+−] ))")
+# A name that a browser would cut at its sign, ZeRO++ or ZeRO-2, a date, a short option, or a rate,
+# which Firefox cuts at its slash; and what shows soon that there may be one.
+_NAME = re.compile(r"[A-Z]\w*(?:\+\+|-\d\b)|\b\d{4}-\d\d-\d\d\b|\b[\d.,]+\xa0[A-Za-z]+/s\b")
+_SIGN = re.compile(r"[+-][+\d]|/s\b|--\w")
 _KEPT = r'<span class="kept">\g<0></span>'
 _LONG = re.compile(r"(?<![\w./-])[\w./-]{15,}")
 _INSIDE = re.compile(r"(?<=\w)[._/](?=[A-Za-z])")

@@ -8,6 +8,7 @@ WORDS = 14  # letters of words in a cell that need not break
 _SENTENCES = 90  # letters from which a column counts three times
 _MANY = 5  # columns, those of sentences counted twice, fit a narrow page
 _PHONE = 40  # letters, with one between two columns, that a table has on a phone
+_TABLET = 105  # likewise on a tablet
 _SENTENCE = 17  # letters of a line of a sentence on a phone, as 57-stack.css has it
 _NAME = 12  # letters of a line of a name that may break
 _NAMES = 48  # letters up to which what names a row is a name, and no sentence
@@ -29,6 +30,8 @@ def stacked(names: Sequence[str], rows: list[list[str]]) -> str:
     inner = [False, *[True] * (len(columns) - 2), False]
     limits = [_NAMES, *[LINE] * (len(columns) - 1)]
     least = sum(map(_least, names, columns, inner, limits)) + len(columns) - 1
+    if least > _TABLET:
+        return "stack"
     return "stack few" if least > _PHONE and len(columns) > 2 else ""
 
 

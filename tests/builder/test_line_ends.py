@@ -47,7 +47,7 @@ def test_long_code_may_break_after_dots_and_underscores() -> None:
 
 def test_a_unit_stays_with_its_number() -> None:
     assert bound("<p>8 % of 400 Gb/s in 3 steps</p><code>8 %</code>") == (
-        "<p>8\u00a0% of 400\u00a0Gb/s in 3 steps</p><code>8 %</code>"
+        '<p>8\u00a0% of <span class="kept">400\u00a0Gb/s</span> in 3 steps</p><code>8 %</code>'
     )
     script = '<script type="application/json">["3 s"]</script>'
     assert bound(script) == script
@@ -66,6 +66,10 @@ def test_a_name_with_a_sign_and_a_date_stay_whole() -> None:
     )
     field = '<textarea rows="2">ZeRO++ takes 8 %</textarea>'
     assert bound(field) == field
+
+
+def test_a_difference_stays_on_one_line() -> None:
+    assert bound("<p>2(<em>n</em> − 1) steps</p>") == "<p>2(<em>n</em>\u00a0−\u00a01) steps</p>"
 
 
 def test_what_an_answer_replaces_is_left_as_the_engine_made_it() -> None:

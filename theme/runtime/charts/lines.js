@@ -9,6 +9,7 @@ import { cut as cutAround, place } from "./place.js";
 
 const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
+const HANDLE = 8; // dots of a curve that a text would rather cover than one of the handle
 const MANY = 4; // curves; the names of more would run into one another
 
 /** @returns {import("./frame.js").Picture} */
@@ -48,7 +49,7 @@ export function lines(view) {
     knobs: [
       ...spots.map(([p, x, y]) => ({ x, y, wide: 5, high: 5, named: Boolean(p.label) })),
       // The handle at a drop's foot: no text may hide behind it or touch it.
-      ...drops.map(([, x]) => ({ x, y: H - 7, wide: 12, high: 3, named: false })),
+      ...drops.map(([, x]) => ({ x, y: H - 7, wide: 12, high: 3, named: false, weight: HANDLE })),
     ],
     texts: [yAxis.texts[0], ...names],
   }, frame);

@@ -19,8 +19,8 @@ const ROUNDS = 3; // of looking again, since a text that came later may be in th
 /** @typedef {import("./frame.js").Words} Words */
 /** @typedef {{one: Words, cost: number, of?: number[]}} Wish a place, what speaks against it, and the
  *   point that it is a place of */
-/** @typedef {{x: number, y: number, wide: number, high: number, named: boolean}} Knob a mark around a
- *   point, in pixels, and whether the point has a label of its own */
+/** @typedef {{x: number, y: number, wide: number, high: number, named: boolean, weight?: number}} Knob a
+ *   mark around a point, in pixels, whether the point has a label of its own, and what its dots weigh */
 /** @typedef {{curves: number[][][], uprights: number[][][], knobs: Knob[], texts: Words[]}} Drawn what
  *   the texts should be clear of */
 /** @typedef {{width: number, height: number, knobs: Knob[], columns: number[][][]}} Room a frame as wide
@@ -122,7 +122,7 @@ function costOf([left, top, right, bottom], { width, height, columns }) {
     for (const [x, y, weight = 1] of columns[k] ?? []) {
       if (!(left + EDGE < x && x < right - EDGE && top < y && y < bottom)) continue;
       cost += weight;
-      if (weight === 1) struck = STRUCK;
+      if (weight >= 1) struck = STRUCK;
     }
   }
   return cost + struck;
@@ -163,8 +163,8 @@ function dotsOf(curve, width) {
 }
 
 /** A knob weighs as much as curves that run across it. */
-function aroundOf({ x, y, wide, high }, width) {
+function aroundOf({ x, y, wide, high, weight = 1 }, width) {
   const count = Math.ceil(wide / STEP);
   return Array.from({ length: 2 * count + 1 }, (_, i) => x * width + ((i - count) * wide) / count)
-    .flatMap((at) => [[at, y - high], [at, y + high]]);
+    .flatMap((at) => [[at, y - high, weight], [at, y + high, weight]]);
 }
