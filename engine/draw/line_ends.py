@@ -11,7 +11,10 @@ _UNITS = r"%|[nµm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[k
 _BOUND = re.compile(rf" (?:(?<=\d )(?=(?:{_UNITS})(?![\w/]))|(?=− \d\))|(?<=\s[=≈≤≥×→+−] ))")
 # A name that a browser would cut at its sign, ZeRO++ or ZeRO-2, a date, a short option, or a rate,
 # which Firefox cuts at its slash; and what shows soon that there may be one.
-_NAME = re.compile(r"[A-Z]\w*(?:\+\+|-\d\b)|\b\d{4}-\d\d-\d\d\b|\b[\d.,]+\xa0[A-Za-z]+/s\b")
+_NAME = re.compile(
+    r"[A-Z]\w*(?:\+\+|-\d\b)|\b\d{4}-\d\d-\d\d\b|\b[\d.,]+\xa0[A-Za-z]+/s\b"
+    r"|(?<![\w-])--\w{1,12}(?![\w-])"
+)
 _SIGN = re.compile(r"[+-][+\d]|/s\b|--\w")
 _KEPT = r'<span class="kept">\g<0></span>'
 _LONG = re.compile(r"(?<![\w./-])[\w./-]{15,}")
