@@ -12,6 +12,7 @@ _TABLET = 105  # likewise on a tablet
 _SENTENCE = 17  # letters of a line of a sentence on a phone, as 57-stack.css has it
 _NAME = 12  # letters of a line of a name that may break
 _NAMES = 48  # letters up to which what names a row is a name, and no sentence
+_FIGURES = re.compile(r"[\d,.]{13,}")  # which do not break
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -46,7 +47,9 @@ def _least_of(cell: str, shown: int, inner: bool, limit: int) -> int:
         return _NAME
     if shown > limit:
         return _SENTENCE
-    return shown if inner and stays(cell, shown) else min(shown, _NAME)
+    if inner and stays(cell, shown):
+        return shown
+    return max(min(shown, _NAME), *map(len, _FIGURES.findall(cell)), 0)
 
 
 def stays(cell: str, shown: int) -> bool:
