@@ -19,8 +19,8 @@ _TAG = re.compile(r"<[^>]*>")
 def stacked(names: Sequence[str], rows: list[list[str]]) -> str:
     """Return how rows stand as blocks: "stack" on narrow pages, "stack few" on phones, "" never.
 
-    Those of many columns and sentences do on every narrow page. What else is wider than a phone,
-    most often numbers in more than four columns, does there.
+    Those of many columns and sentences do on every narrow page, and so does what is wider than a
+    tablet. What is wider than a phone, most often numbers in more than four columns, does there.
     """
     columns = list(zip(*rows, strict=True))
     longest = [max(len(cell) for cell in (*column, "") if cell[:1] != "<") for column in columns]
