@@ -3,6 +3,7 @@
 import gzip
 
 import pytest
+from playwright.sync_api import expect
 
 from engine.simulate.traced.sample import sample_files
 from tests.engine.run.traces.files import event, kineto, step
@@ -47,6 +48,7 @@ def answered(page, words, output="reading"):
 def message(page):
     error = page.locator('[data-error="trace"]')
     error.wait_for(state="visible")
+    expect(error).not_to_be_empty()
     return error.text_content()
 
 

@@ -10,6 +10,7 @@ const LOOKS = {
 };
 const ANCHOR = { start: "bottom_left", middle: "bottom_center", end: "bottom_right" };
 const SIZES = { tick: 12, cell: 11 };
+const NONE = "gray"; // what no style names
 const NOTHING = "\u2013"; // where a curve has no point
 const BOLD = new Set(["strong", "inside"]), HALO = new Set(["strong", "label"]);
 
@@ -20,9 +21,15 @@ const found = new Map();
 export function color(name) {
   if (!found.has(name)) {
     const style = getComputedStyle(document.documentElement);
-    found.set(name, style.getPropertyValue(`--${name}`).trim() || "gray");
+    found.set(name, style.getPropertyValue(`--${name}`).trim() || NONE);
   }
   return /** @type {string} */ (found.get(name));
+}
+
+/** The color of letters, which have to stand out more than surfaces. @param {string} name */
+function inkOf(name) {
+  const own = color(`${name}-text`);
+  return own === NONE ? color(name) : own;
 }
 
 /** After this the colors are read anew. */
@@ -62,7 +69,7 @@ export function columns(drawn, view, family, width) {
       color: rings.map((r) => color(r.color)), fill: rings.map(() => paper),
     },
     halo: { ...wordColumns(haloed, family), color: haloed.map(() => paper) },
-    words: { ...wordColumns(words, family), color: words.map((w) => color(w.color)) },
+    words: { ...wordColumns(words, family), color: words.map((w) => inkOf(w.color)) },
     probe: probe(view, drawn),
   };
 }
