@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FileChooser, Page, expect
 
 from tests.browser.pages import PAGES
 from tests.browser.test_trace import ENDLESS, small
@@ -68,6 +68,15 @@ def reach(page: Page, selector: str) -> None:
     raise AssertionError(f"{selector} is not reached")
 
 
+def chosen(page: Page, key: str) -> FileChooser:
+    """Press the key that opens the file dialog, and return the dialog."""
+    with page.expect_file_chooser() as chooser:
+        # Keys overtake the order to intercept the dialog while the page is busy; this does not.
+        page.evaluate("0")
+        page.keyboard.press(key)
+    return chooser.value
+
+
 def answered(page: Page) -> None:
     """Wait until no calculator computes, and see that the focus is still there."""
     page.wait_for_function(
@@ -94,9 +103,7 @@ def test_a_tool_from_sample_to_export_by_keys(visit):
     page.keyboard.type("nothing of a table")
     expect(page.locator("[data-error=log]")).to_be_visible(timeout=60_000)
     reach(page, "[data-file=log]")
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
-    assert chooser.value.is_multiple()
+    assert chosen(page, "Enter").is_multiple()
     reach(page, "[data-preset]")
     page.keyboard.press("Enter")
     expect(page.locator("[data-error=log]")).to_be_hidden()
@@ -124,10 +131,9 @@ def test_reading_a_trace_is_canceled_by_keys(visit):
     page.wait_for_selector('[data-calculator="trace_check"][data-state="live"]', state="attached")
     page.evaluate(ENDLESS)
     reach(page, "[data-file=trace]")
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Space")
+    chooser = chosen(page, "Space")
     files = {"name": "big.json", "mimeType": "application/json", "buffer": small()}
-    chooser.value.set_files([files])
+    chooser.set_files([files])
     page.locator("[data-reading]").wait_for(state="visible")
     reach(page, "[data-reading] button")
     page.keyboard.press("Enter")
