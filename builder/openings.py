@@ -18,7 +18,7 @@ def rules(styles: Path) -> str:
     paths = (styles / name for name in _SHEETS)
     text = "".join(path.read_text("utf-8") for path in paths if path.is_file())
     # The theme asks the page how wide a chart is; these are narrow.
-    narrow = ".chart-svg .wide{display:none}"
+    narrow = ".chart-svg .wide{display:none}.chart-svg .narrow{display:inline}"
     return f":root{{--sans:{_SANS};font-family:{_SANS}}}{text}{narrow}"
 
 

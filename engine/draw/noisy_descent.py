@@ -35,7 +35,7 @@ def _frame(mine: Descent, quiet: Descent, at: int) -> Frame:
     shapes.append(
         Shape(key="bottom", tag="path", attributes={**cross, "stroke-width": "2", "class": "c-ink"})
     )
-    said = typeset(significant(mine.losses[at], 3))
+    said = typeset(significant(mine.losses[at], 4))
     shapes.append(text("step", 2, 24, 19, f"step {at}", "start"))
     shapes.append(text("loss", 2, 48, 19, f"loss {said}", "start"))
     taken = f"{at} step" if at == 1 else f"{at} steps"

@@ -4,12 +4,13 @@ import math
 from collections.abc import Sequence
 
 from engine.basis.text import Display, show
-from engine.basis.units import Quantity
+from engine.basis.units import Quantity, as_given
 from engine.basis.views import Bars, Heatmap, Lines, Timeline, View
 from engine.draw.escape import escape
 from engine.draw.stacked import stays
 
 _MOST = 12
+_FEW = (3, 4)  # digits of a place along an axis
 
 Rows = list[tuple[str, ...]]
 
@@ -42,6 +43,13 @@ def _cell(value: float, quantity: Quantity, display: Display) -> str:
     return show(value, quantity, display) if math.isfinite(value) else "-"
 
 
+def _numbers(values: Sequence[float], quantity: Quantity, display: Display) -> list[str]:
+    """Return the places along an axis with the three digits of a prediction, or four to differ."""
+    few = [as_given(quantity, digits) if quantity.given > digits else quantity for digits in _FEW]
+    written = [[show(value, one, display) for value in values] for one in few]
+    return written[0] if len(set(written[0])) == len(set(values)) else written[-1]
+
+
 def sample(count: int, most: int = _MOST) -> list[int]:
     """Return at most `most` indices spread evenly over `count`, both ends among them."""
     if count <= most:
@@ -51,12 +59,11 @@ def sample(count: int, most: int = _MOST) -> list[int]:
 
 def _lines(view: Lines, display: Display) -> tuple[tuple[str, ...], Rows]:
     columns = [s for s in view.series if s.x == view.series[0].x]
+    shown = sample(len(columns[0].x) if columns else 0)
+    places = _numbers([columns[0].x[i] for i in shown], view.x.quantity, display)
     rows = [
-        (
-            show(columns[0].x[i], view.x.quantity, display),
-            *(show(s.y[i], view.y.quantity, display) for s in columns),
-        )
-        for i in sample(len(columns[0].x) if columns else 0)
+        (place, *(show(s.y[i], view.y.quantity, display) for s in columns))
+        for i, place in zip(shown, places, strict=True)
     ]
     return (view.x.label, *(s.label or view.y.label for s in columns)), rows
 

@@ -121,7 +121,8 @@ def words(page, name):
             .find((one) => figure.contains(one.el));
           const source = view.model.renderers.map((one) => one.data_source)
             .find((one) => one.name === "words");
-          const still = [...figure.querySelectorAll(".chart-svg text")];
+          const still = [...figure.querySelectorAll(".chart-svg text")]
+            .filter((one) => getComputedStyle(one.parentElement).display !== "none");
           return [still.map((one) => one.textContent).sort(), [...source.data.text].sort()];
         }""",
         name,

@@ -36,6 +36,7 @@ THEME = Path(__file__).parents[2] / "theme"
 STYLES = THEME / "styles"
 CHARTS_ROOM = THEME / "runtime" / "charts"
 HEIGHT = 250  # of the frame of curves, pixels
+NARROW = 588  # of a frame in a chart that is not wide, at most
 
 # What the modules make of a view: marks and the page's SVG.
 SCRIPT = """
@@ -166,6 +167,11 @@ CROWDED = (
     ("data_parallel_scaling", "curve"),
     ("layer_roofline", "roofline"),
     ("rollout_lab", "split"),
+    ("critical_tokens", "curve"),
+    ("recompute_board", "lengths"),
+    ("run_cost", "curve"),
+    ("zero_saving", "volume"),
+    ("wave_quantization", "curve"),
 )
 OTHERS = {
     "point outside": curves(points=(Point(key="now", label="here", x=2.0, y=11.0),)),
@@ -311,16 +317,23 @@ def box_of(words, width):
     return left, words["y"] - 9, left + wide, words["y"] + 2
 
 
+def shown(marks, width):
+    """Words and lines in a frame of that width: some are for narrow or for wide charts only."""
+    hidden = "wide" if width < NARROW else "narrow"
+    return ([one for one in marks[group] if not one.get(hidden)] for group in ("words", "front"))
+
+
 def crossed(marks, width):
     """Texts with a line that runs through them."""
-    lines = [*marks["curves"], *(one for one in marks["front"] if one["look"] in ("rule", "drop"))]
+    found, front = shown(marks, width)
+    lines = [*marks["curves"], *(one for one in front if one["look"] in ("rule", "drop"))]
     dots = [
         ((x0 + (x1 - x0) * i / 500) * width, y0 + (y1 - y0) * i / 500)
         for one in lines
         for (x0, y0), (x1, y1) in pairwise(one["points"])
         for i in range(501)
     ]
-    for words in marks["words"]:
+    for words in found:
         left, top, right, bottom = box_of(words, width)
         if words["look"] != "tick" and any(left < x < right and top < y < bottom for x, y in dots):
             yield words["text"]
@@ -338,7 +351,8 @@ def test_no_text_lies_on_a_line_on_a_phone_a_tablet_or_a_desktop(name, width, dr
 def test_a_label_is_nearest_to_its_own_point(width, drawn):
     marks = drawn["two points"]["marks"]
     rings = [(ring["x"] * width, ring["y"]) for ring in marks["rings"]]
-    for own, words in enumerate(w for w in marks["words"] if w["look"] == "strong"):
+    found, _ = shown(marks, width)
+    for own, words in enumerate(w for w in found if w["look"] == "strong"):
         left, top, right, bottom = box_of(words, width)
         away = [
             math.hypot(max(left - x, 0, x - right), max(top - y, 0, y - bottom)) for x, y in rings
@@ -346,10 +360,38 @@ def test_a_label_is_nearest_to_its_own_point(width, drawn):
         assert away[own] == min(away)
 
 
+@pytest.mark.parametrize("width", [243, 673, 978])
+@pytest.mark.parametrize(
+    "name", ["wave_quantization.curve", "run_cost.curve", "zero_saving.volume"]
+)
+def test_a_label_is_near_its_point_or_tied_to_it_by_dots(name, width, drawn):
+    marks = drawn[name]["marks"]
+    found, front = shown(marks, width)
+    (ring,) = marks["rings"]
+    (label,) = [words for words in found if words["color"] == ring["color"]]
+    ties = [
+        one["points"] for one in front if one["look"] == "drop" and one["points"][0][1] < ring["y"]
+    ]
+    left, top, right, bottom = box_of(label, width)
+    x, y = ring["x"] * width, ring["y"]
+    away = math.hypot(max(left - x, 0, x - right), max(top - y, 0, y - bottom))
+    # Nearer than the gap that asks for dots, and a little to its side.
+    assert away < 22 or any(top < end < bottom + 4 for (_, end), _ in ties)
+
+
+def test_no_label_lies_on_the_line_at_the_foot(drawn):
+    for name in (".".join(one) for one in CROWDED):
+        marks = drawn[name]["marks"]
+        inside = [w for w in marks["words"] if w["look"] in ("strong", "label")]
+        height = marks["frame"]["height"]
+        assert all(w["y"] <= height - 4 for w in inside if w["y"] < height + 12), name
+
+
 def test_a_rule_reaches_up_to_its_label_and_is_cut_where_a_text_lies(drawn):
     marks = drawn["no room beside"]["marks"]
-    (label,) = [w for w in marks["words"] if w["text"].startswith("a label")]
-    (other,) = [w for w in marks["words"] if w["text"].startswith("another")]
+    found, _ = map(list, shown(marks, 243))
+    (label,) = [w for w in found if w["text"].startswith("a label")]
+    (other,) = [w for w in found if w["text"].startswith("another")]
     rule = [one["points"] for one in marks["front"] if one["look"] == "rule"]
     ends = [y for points in rule for _, y in points]
     assert max(ends) == HEIGHT

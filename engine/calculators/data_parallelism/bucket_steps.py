@@ -20,7 +20,7 @@ PRESETS = {
     "Packed in the order of the model": {"order": "registered"},
 }
 ORDERS = {
-    "ready": "as the backward pass completes them",
+    "ready": "as they become ready",
     "registered": "as the model lists them",
 }
 _TURNS = (

@@ -173,7 +173,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     high, low = result.lines[0][0], result.lines[-1][-1]
     yours = Rule(
         key="yours",
-        label=tell.say("yours: {tokens}"),
+        label="yours",
         axis="y",
         at=float(inputs.tokens),
         color="compute" if result.ratio >= 1 else "communication",

@@ -1,9 +1,12 @@
 """A chart's data as a table for reading."""
 
 import math
+import re
+
+import pytest
 
 from engine.basis.text import DEFAULT
-from engine.basis.units import SECONDS
+from engine.basis.units import BYTES, SECONDS, as_given
 from engine.basis.views import Axis, Heatmap, Lines, Series
 from engine.draw.spoken import spoken
 from engine.draw.table_of_chart import sample, table_text
@@ -25,6 +28,23 @@ def test_a_cell_that_a_heatmap_leaves_out_is_a_dash():
     )
     table = table_text(view, DEFAULT)
     assert (table.count(">-<"), "finite" in table) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("places", "cells"),
+    [
+        ((16_384.0, 2_097_152.0), ["16.4 kB", "2.1 MB"]),
+        ((1_001_000.0, 1_002_000.0), ["1.001 MB", "1.002 MB"]),
+    ],
+)
+def test_a_place_along_an_axis_has_three_digits_or_four_to_tell_rows_apart(places, cells):
+    view = Lines(
+        title="Speed",
+        x=Axis(label="size", quantity=as_given(BYTES), low=1.0, high=1e9),
+        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.0),
+        series=(Series(key="one", label="one", x=places, y=(1.0, 2.0), color="compute"),),
+    )
+    assert re.findall('<th scope="row">([^<]*)<', table_text(view, DEFAULT)) == cells
 
 
 def test_a_curve_without_a_label_is_named_by_its_axis():

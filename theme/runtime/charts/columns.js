@@ -46,7 +46,8 @@ export function forgetColors() {
  */
 export function columns(drawn, view, family, width) {
   const paper = color("paper"), { boxes, rings } = drawn;
-  const words = drawn.words.filter((one) => !one.wide || width >= WIDE);
+  const shown = (one) => !(width < WIDE ? one.wide : one.narrow);
+  const words = drawn.words.filter(shown);
   const haloed = words.filter((one) => HALO.has(one.look));
   const striped = boxes.filter((box) => box.hatched);
   return {
@@ -63,7 +64,7 @@ export function columns(drawn, view, family, width) {
       color: striped.map(() => paper),
     },
     curves: lineColumns(drawn.curves),
-    front: lineColumns(drawn.front),
+    front: lineColumns(drawn.front.filter(shown)),
     rings: {
       x: rings.map((r) => r.x), y: rings.map((r) => r.y),
       color: rings.map((r) => color(r.color)), fill: rings.map(() => paper),

@@ -3,11 +3,12 @@
 // the page, the height is fixed. Static picture, live figure and file draw these same marks.
 
 /** @typedef {{left: number, right: number, top: number, bottom: number, height: number}} Frame */
-/** @typedef {{points: number[][], color: string, look: string, width: number}} Line */
+/** @typedef {{points: number[][], color: string, look: string, width: number, wide?: boolean,
+ *   narrow?: boolean}} Line */
 /** @typedef {{x0: number, x1: number, y0: number, y1: number, color: string, strength: number,
  *   hatched: boolean, label: string, text: string}} Box */
 /** @typedef {{x: number, y: number, text: string, align: string, dx: number, color: string,
- *   look: string, wide: boolean}} Words */
+ *   look: string, wide: boolean, narrow?: boolean}} Words wide or narrow: where the chart is that only */
 /** @typedef {{frame: Frame, back: Line[], boxes: Box[], curves: Line[], front: Line[],
  *   rings: {x: number, y: number, color: string}[], words: Words[]}} Picture */
 

@@ -10,6 +10,8 @@ import { cut as cutAround, place } from "./place.js";
 const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
 const HANDLE = 8; // dots of a curve that a text would rather cover than one of the handle
+const FAR = 16, BESIDE = 9; // pixels from a point to a label that is tied to it, and to its side at most
+const RING = 7; // pixels of a point's ring
 const MANY = 4; // curves; the names of more would run into one another
 
 /** @returns {import("./frame.js").Picture} */
@@ -43,7 +45,7 @@ export function lines(view) {
   const dropped = drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop"));
   const flat = rules.filter(([r]) => r.axis === "y").map(([r, at]) => line([[0, at], [1, at]], r.color, "rule"));
   const upright = rules.filter(([r]) => r.axis === "x");
-  const placed = place(wishes, {
+  const places = place(wishes, {
     curves: [...pieces.flat(), ...flat.map((one) => one.points)],
     uprights: [...upright.map(([, x]) => [[x, 0], [x, H]]), ...dropped.map((one) => one.points)],
     knobs: [
@@ -53,8 +55,11 @@ export function lines(view) {
     ],
     texts: [yAxis.texts[0], ...names],
   }, frame);
+  const placed = places.flat();
+  const tied = marked.flatMap(([p, x, y], i) => places[ruled.length + i].flatMap((one) => (
+    tie(one, x, y, p.color, drops.some(([dropped]) => dropped === p)))));
   // A rule reaches up to its label where that is above the frame.
-  const tops = new Map(ruled.map(([rule], i) => [rule, Math.min(0, placed[i].y - 11)]));
+  const tops = new Map(ruled.map(([rule], i) => [rule, Math.min(0, ...places[i].map(({ y }) => y - 11))]));
   const standing = upright.map(([r, x]) => line([[x, tops.get(r) ?? 0], [x, H]], r.color, "rule"));
   return {
     frame,
@@ -66,11 +71,27 @@ export function lines(view) {
       ...marks,
       ...swatches,
       ...flat,
-      ...[...standing, ...dropped].flatMap((one) => cutAround(one, placed, frame)),
+      ...[...standing, ...dropped, ...tied].flatMap((one) => cutAround(one, placed, frame)),
     ],
     rings: spots.map(([p, x, y]) => ({ x, y, color: p.color })),
     words: [...yAxis.texts, ...texts, ...names, ...placed],
   };
+}
+
+/** The dots between a point and its label, where that is far above or below it. */
+function tie(one, x, y, color, dropped) {
+  const { y: foot, dx, align, wide, narrow } = one, above = foot < y;
+  const gap = above ? y - foot - 4 : foot - 12 - y;
+  if (gap < FAR || Math.abs(dx) > BESIDE && !covers(one) || (dropped && !above)) return [];
+  const beside = align !== "middle" && !covers(one);
+  const end = beside ? foot - 4 : above ? foot + 5 : foot - 12;
+  const points = above ? [[x, end], [x, y - RING]] : [[x, y + RING], [x, end]];
+  return [{ ...line(points, color, "drop"), wide, narrow }];
+}
+
+/** Whether a label stands right over or under its point. */
+function covers({ align, dx }) {
+  return align === "start" ? dx < 0 : align === "end" ? dx > 0 : true;
 }
 
 function lookOf({ dashed }) {

@@ -1,6 +1,6 @@
 // Where the texts inside a chart go: off the curves and off one another, on a phone and on a wide page.
 
-import { BEFORE, DESKTOP, PHONE, SMALL, TABLET, widthOf } from "./frame.js";
+import { BEFORE, DESKTOP, PHONE, SMALL, TABLET, WIDE, widthOf } from "./frame.js";
 
 const EDGE = 0.01; // of a pixel, which decides nothing
 const BOLD = new Set(["strong", "inside"]); // looks of bold letters
@@ -15,6 +15,7 @@ const OUTSIDE = 100, MEET = 50, STRUCK = 4, DOUBT = 3, TOUCH = 0.5, UPRIGHT = 0.
 // A curve is steep on a phone and flat on a wide page: a text has to be clear of it on all.
 const CHARTS = [SMALL, PHONE, TABLET, DESKTOP];
 const ROUNDS = 3; // of looking again, since a text that came later may be in the way
+const BETTER = 0.4; // that narrow and wide charts have to gain, for a text to have a place in each
 
 /** @typedef {import("./frame.js").Words} Words */
 /** @typedef {{one: Words, cost: number, of?: number[]}} Wish a place, what speaks against it, and the
@@ -27,26 +28,49 @@ const ROUNDS = 3; // of looking again, since a text that came later may be in th
  *   as on one page, and the dots that a text may cover there, by their columns */
 
 /**
- * Each text at the place that crosses the fewest curves and other texts, whatever the page's width.
+ * Each text at the place that crosses the fewest curves and other texts, whatever the page's width. Where
+ * no such places are as good as places for narrow charts and for wide ones, a text has one for each.
  * @param {Wish[][]} wishes the places each text may take, the best first
  * @param {Drawn} drawn
  * @param {{left: number, right: number, height: number}} frame
- * @returns {Words[]}
+ * @returns {Words[][]}
  */
-export function place(wishes, drawn, { left, right, height }) {
-  const rooms = CHARTS.map((chart) => roomOf(chart - left - right, height, drawn));
+export function place(wishes, drawn, frame) {
+  const [all, narrow, wide] = [CHARTS, CHARTS.filter(isNarrow), CHARTS.filter((chart) => !isNarrow(chart))]
+    .map((charts) => chosen(wishes, drawn, frame, charts));
+  if (all.cost <= narrow.cost + wide.cost + BETTER) return all.texts.map((one) => [one]);
+  return narrow.texts.map((one, i) => {
+    const other = wide.texts[i], same = one.x === other.x && one.y === other.y && one.dx === other.dx
+      && one.align === other.align;
+    return same ? [one] : [{ ...one, narrow: true }, { ...other, wide: true }];
+  });
+}
+
+function isNarrow(chart) {
+  return chart < WIDE;
+}
+
+/** The widths at which a text is shown. @param {Words} one */
+function chartsOf(one) {
+  return CHARTS.filter((chart) => !(isNarrow(chart) ? one.wide : one.narrow));
+}
+
+/** The places on charts of some widths, and what speaks against them. */
+function chosen(wishes, drawn, { left, right, height }, charts) {
+  const rooms = charts.map((chart) => roomOf(chart - left - right, height, drawn));
+  const part = charts.length / CHARTS.length;
   const spots = wishes.map((places) => {
     const wide = wideOf(places[0].one);
-    return places.map(({ one, cost, of }, i) => ({ one, of, wide, least: cost + i / 300 }));
+    return places.map(({ one, cost, of }, i) => ({ one, of, wide, least: part * (cost + i / 300) }));
   });
   const standing = drawn.texts.map((one) => ({ boxes: rooms.map(({ width }) => boxOf(one, wideOf(one), width)) }));
-  const chosen = [];
+  const found = [];
   for (let round = 0; round < ROUNDS; round++) {
     spots.forEach((all, i) => {
-      chosen[i] = best(all, [...standing, ...chosen.filter((_, k) => k !== i)], rooms);
+      found[i] = best(all, [...standing, ...found.map(({ spot }) => spot).filter((_, k) => k !== i)], rooms);
     });
   }
-  return chosen.map(({ one }) => one);
+  return { texts: found.map(({ spot }) => spot.one), cost: sum(found.map(({ lowest }) => lowest)) };
 }
 
 /**
@@ -56,9 +80,9 @@ export function place(wishes, drawn, { left, right, height }) {
  * @returns {T[]}
  */
 export function cut(line, texts, { left, right }) {
-  const [[x, top], [, bottom]] = line.points, rooms = CHARTS.map((chart) => chart - left - right);
-  const gaps = texts.filter(({ y }) => y < bottom).flatMap((one) => {
-    const wide = wideOf(one), boxes = rooms.map((room) => [x * room, ...boxOf(one, wide, room)]);
+  const [[x, top], [, bottom]] = line.points, gaps = texts.filter(({ y }) => y < bottom).flatMap((one) => {
+    const wide = wideOf(one), rooms = chartsOf(one).map((chart) => chart - left - right);
+    const boxes = rooms.map((room) => [x * room, ...boxOf(one, wide, room)]);
     const struck = boxes.find(([at, start, , end]) => start - BESIDE < at && at < end + BESIDE);
     return struck ? [[struck[2], struck[4]]] : [];
   }).sort(([a], [b]) => a - b);
@@ -84,7 +108,7 @@ function best(spots, others, rooms) {
     const cost = spot.cost + sum(others.map((other) => crowding(spot.boxes, other.boxes)));
     if (cost < lowest) [found, lowest] = [spot, cost];
   }
-  return found;
+  return { spot: found, lowest };
 }
 
 function sum(numbers) {
@@ -116,7 +140,7 @@ function boxOf({ x, y, dx, align }, wide, room) {
 }
 
 function costOf([left, top, right, bottom], { width, height, columns }) {
-  let cost = left < -2 || right > width + MARGIN || top < -ABOVE || bottom > height + 2 ? OUTSIDE : 0;
+  let cost = left < -2 || right > width + MARGIN || top < -ABOVE || bottom > height ? OUTSIDE : 0;
   let struck = 0;
   for (let k = columnOf(left); k <= columnOf(right); k++) {
     for (const [x, y, weight = 1] of columns[k] ?? []) {

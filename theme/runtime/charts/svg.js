@@ -60,8 +60,8 @@ function paths(all, look, path) {
 
 /** @param {Line[]} lines */
 function straight(lines) {
-  const look = ({ look: name, color, width }) =>
-    `class="line ${name} c-${color}"${width ? ` style="stroke-width:${number(width)}px"` : ""}`;
+  const look = ({ look: name, color, width, ...on }) =>
+    `class="line ${name}${pagesOf(on)} c-${color}"${width ? ` style="stroke-width:${number(width)}px"` : ""}`;
   return paths(lines, look, ({ points: [[x1, y1], [x2, y2]] }) => {
     const start = `M${across(x1)} ${number(y1)}`;
     if (x1 === x2) return `${start}V${number(y2)}`;
@@ -75,6 +75,11 @@ function curve({ points, look, color }) {
   // A tenth is a tenth of a pixel up, and about that across.
   const path = kept.map(([x, y]) => `${number(x, 1)} ${number(y, 1)}`).join("L");
   return `<path class="line ${look} c-${color}" d="M${path}"/>`;
+}
+
+/** The class of what is shown on wide charts only, or on narrow ones. */
+function pagesOf({ wide, narrow }) {
+  return wide ? " wide" : narrow ? " narrow" : "";
 }
 
 /** Filled boxes, and stripes of paper over the hatched ones. @param {Box[]} boxes */
@@ -100,8 +105,8 @@ function percent(share) {
 /** Neighbors that look the same share a group. @param {Words[]} words */
 function texts(words) {
   let before = "", found = "";
-  for (const { x, y, text, align, dx, color, look, wide } of words) {
-    const classes = `${look}${look === "label" || look === "strong" ? " halo" : ""}${wide ? " wide" : ""}`;
+  for (const { x, y, text, align, dx, color, look, wide, narrow } of words) {
+    const classes = `${look}${look === "label" || look === "strong" ? " halo" : ""}${pagesOf({ wide, narrow })}`;
     const attributes = `class="${classes} c-${color}"${align === "start" ? "" : ` text-anchor="${align}"`}`;
     if (attributes !== before) found += `${before && "</g>"}<g ${attributes}>`;
     before = attributes;

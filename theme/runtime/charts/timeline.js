@@ -101,7 +101,7 @@ function curves(view, frame, rules) {
     ? [besideCurve(longest(pieces[i]), othersOf(pieces, i), s.label, s.color)] : []));
   const uprights = rules.map(({ points: [[x]] }) => [[x, 0], [x, CURVE]]);
   const obstacles = { curves: pieces.flat(), uprights, knobs: [], texts: [] };
-  const named = place(wishes, obstacles, { ...frame, height: CURVE }).map((one) => ({ ...one, y: one.y + top }));
+  const named = place(wishes, obstacles, { ...frame, height: CURVE }).flat().map((one) => ({ ...one, y: one.y + top }));
   return {
     grid: [...grid, baseLine(frame)],
     curves: view.curves.flatMap((s, i) => pieces[i].map((piece) =>

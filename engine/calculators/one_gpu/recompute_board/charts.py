@@ -177,7 +177,7 @@ def lengths(inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=say("yours: {m}", m=(result.kept, BYTES)),
+                label=say("{m}", m=(result.kept, BYTES)),
                 x=inputs.sequence_length,
                 y=result.kept,
             ),
@@ -185,7 +185,7 @@ def lengths(inputs: Inputs, result: Result) -> Lines:
         rules=(
             Rule(
                 key="usable",
-                label=say("one GPU: {m}", m=(result.usable, BYTES)),
+                label="one GPU",
                 axis="y",
                 at=result.usable,
             ),

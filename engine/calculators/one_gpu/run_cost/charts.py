@@ -29,7 +29,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(
                 key="now",
-                label=tell.say("{cost}, {days}"),
+                label=tell.say("{cost}"),
                 x=inputs.utilization,
                 y=min(result.cost, result.cost_column[4]),
             ),
