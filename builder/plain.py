@@ -36,7 +36,15 @@ class _Reader(HTMLParser):
             self._out += 1
             return
         self._verbatim |= tag == "pre"
+        if tag == "p" and self._begins_an_item():
+            return
         self.found.append(_BEFORE.get(tag, ""))
+
+    def _begins_an_item(self) -> bool:
+        """Return whether nothing stands behind the dash of a list yet, and take blanks away."""
+        while self.found and not self.found[-1].strip():
+            self.found.pop()
+        return self.found[-1:] == [_BEFORE["li"]]
 
     def handle_endtag(self, tag: str) -> None:
         """Write what stands behind an element."""

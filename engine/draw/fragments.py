@@ -92,12 +92,12 @@ def _row(cells: list[str], attributes: str, names: Sequence[str], numbered: bool
         return f"<tr{attributes}>{head}{''.join(data)}</tr>"
     # A number as the name of a row says nothing without that of its column; a sentence does.
     bare = numbered or _NUMBER.fullmatch(first)
-    label = f' data-label="{escape(names[0])}"' if bare else ""
+    label = f' data-label="{escape(bound(names[0]))}"' if bare else ""
     head = head.replace("<th", f'<th role="rowheader"{label}', 1).replace(
         "<td", '<td role="cell"', 1
     )
     labeled = "".join(
-        cell.replace("<td", f'<td role="cell" data-label="{escape(name)}"', 1)
+        cell.replace("<td", f'<td role="cell" data-label="{escape(bound(name))}"', 1)
         for cell, name in zip(data, names[1:], strict=True)
     )
     return f'<tr role="row"{attributes}>{head}{labeled}</tr>'
@@ -117,7 +117,12 @@ def _data_cell(cell: str) -> str:
         more = " longer" if shown > _TELLING else ""
         return f'<td class="long{more}">{_breaking(cell)}</td>'
     kind = "" if stays(cell, shown) else ' class="words"'
-    return f"<td{kind}>{cell if shown <= WORDS else _breaking(cell)}</td>"
+    return f"<td{kind}>{_bound(cell) if shown <= WORDS else _breaking(cell)}</td>"
+
+
+def _bound(cell: str) -> str:
+    """Return a short cell whose number keeps its unit wherever it stands; a link stays."""
+    return cell if cell.startswith("<") else bound(cell)
 
 
 def _breaking(cell: str) -> str:

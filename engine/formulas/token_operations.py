@@ -129,5 +129,5 @@ IMPLIED_PEAK = Equation(
 
 
 def implied_peak(operations: Operations, rate: TokenRate, printed: Share) -> FlopRate:
-    """Return the peak that a printed MFU was divided by: `utilization`, solved for the peak."""
+    """Return the peak that a printed MFU assumes: the operations done per second, over the MFU."""
     return operations * rate / printed

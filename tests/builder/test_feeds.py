@@ -49,6 +49,16 @@ def test_a_page_as_markdown_keeps_sentences_numbers_and_code():
     assert "tree" not in text
 
 
+def test_an_item_of_a_list_that_holds_paragraphs_is_no_empty_bullet():
+    html = """<body><article><ul><li>
+      <p><b>One</b>, then code:</p><pre>a</pre><p>behind it</p></li>
+      <li>two</li></ul></article></body>"""
+    lines = markdown(html, BASE).splitlines()
+    assert lines[0] == "- One, then code:"
+    assert [line for line in lines if line.startswith("-")] == [lines[0], "- two"]
+    assert "behind it" in lines
+
+
 def test_what_is_no_page_has_no_markdown():
     assert markdown("<p>x</p>", BASE) == ""
     assert feeds.plain_pages([], {}, BASE) == {}

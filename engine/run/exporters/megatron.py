@@ -1,17 +1,29 @@
 """A run as arguments of Megatron-LM, and as overrides of a Megatron-Bridge recipe.
 
 Names are those of megatron-core 0.20.0, and were the same in 0.19.2. What Megatron has no argument
-for (the exact vocabulary behind its padding, kernels) is left to its defaults.
+for (the exact vocabulary behind its padding, kernels) is left to its defaults, and so are the data
+and the tokenizer.
 """
 
 from collections.abc import Iterator
 
+from engine.basis.units import Count
 from engine.catalog.models import Model, head_size
 from engine.run.exporters.stage_layout import layout_of
 from engine.run.parallelism import Plan, Training, quantizes
 from engine.run.run import Run
 
 Argument = tuple[str, object]
+# Of families whose base is not Megatron's 10,000. Sources: dubey2024 (section 3.2), yang2024 and
+# yang2025 (sections on the architecture); the files config.json of Llama 4, Mixtral, Qwen3-Next.
+_ROTARY_BASES = {
+    "Llama 3": 500_000,
+    "Llama 4": 500_000,
+    "Mixtral": 1_000_000,
+    "Qwen2": 1_000_000,
+    "Qwen3": 1_000_000,
+    "Qwen3-Next": 10_000_000,
+}
 
 
 def megatron_arguments(run: Run) -> str:
@@ -19,7 +31,7 @@ def megatron_arguments(run: Run) -> str:
     per_node = min(run.cluster.gpus_per_node, run.plan.world_size)
     nodes = max(1, run.plan.world_size // per_node)
     lines = [f"torchrun --nproc_per_node {per_node} --nnodes {nodes} pretrain_gpt.py"]
-    for name, value in (*_model(run.model), *_plan(run), *_training(run.training, run.plan)):
+    for name, value in _arguments(run):
         lines.append(f"    --{name}" if value is True else f"    --{name} {value}")
     return " \\\n".join(lines) + "\n"
 
@@ -48,22 +60,28 @@ def bridge_overrides(run: Run, recipe: str = "") -> str:
     return " \\\n".join(lines) + "\n"
 
 
-def _model(model: Model) -> Iterator[Argument]:
+def _arguments(run: Run) -> Iterator[Argument]:
+    yield from _model(run.model, run.training.sequence_length)
+    yield from _plan(run)
+    yield from _training(run.training, run.plan)
+
+
+def _model(model: Model, sequence_length: Count) -> Iterator[Argument]:
     yield "num-layers", model.num_layers
     yield "hidden-size", model.hidden_size
     yield "ffn-hidden-size", model.ffn_hidden_size
     yield "num-attention-heads", model.num_attention_heads
     yield "vocab-size", model.vocab_size
-    if model.mlp == "swiglu":
+    if model.mlp == "swiglu":  # and what came with it in Llama: Megatron's defaults are GPT's
         yield "swiglu", True
+        yield "normalization", "RMSNorm"
+        yield "attention-dropout", 0.0
+        yield "hidden-dropout", 0.0
     if not model.biases:
         yield "disable-bias-linear", True
     if not model.tied_embeddings:
         yield "untie-embeddings-and-output-weights", True
-    if model.learned_positions:
-        yield "max-position-embeddings", model.learned_positions
-    else:
-        yield "position-embedding-type", "rope"
+    yield from _positions(model, sequence_length)
     yield from _attention(model)
     if model.num_experts:
         yield from _experts(model)
@@ -71,9 +89,21 @@ def _model(model: Model) -> Iterator[Argument]:
         yield "mtp-num-layers", model.num_prediction_layers
 
 
+def _positions(model: Model, sequence_length: Count) -> Iterator[Argument]:
+    # Megatron does not start without it, rotary embeddings or not, nor with less than a sequence.
+    yield "max-position-embeddings", model.learned_positions or sequence_length
+    if model.learned_positions:
+        return
+    yield "position-embedding-type", "rope"
+    families = [family for family in _ROTARY_BASES if model.name.startswith(family)]
+    if families:
+        yield "rotary-base", _ROTARY_BASES[max(families, key=len)]
+
+
 def _attention(model: Model) -> Iterator[Argument]:
     if model.attention == "mla":
         yield "multi-latent-attention", True
+        yield "qk-layernorm", True
         if model.query_latent_size:
             yield "q-lora-rank", model.query_latent_size
         yield "kv-lora-rank", model.key_value_latent_size
@@ -86,6 +116,10 @@ def _attention(model: Model) -> Iterator[Argument]:
     if model.num_key_value_heads != model.num_attention_heads:
         yield "group-query-attention", True
         yield "num-query-groups", model.num_key_value_heads
+    if model.name.startswith("Qwen3"):
+        yield "qk-layernorm", True
+    elif model.name.startswith("Qwen"):
+        yield "add-qkv-bias", True
 
 
 def _experts(model: Model) -> Iterator[Argument]:

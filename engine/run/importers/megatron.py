@@ -103,6 +103,7 @@ WITHOUT_EFFECT = (
     "lr-", "moe-aux-loss", "moe-router-load", "moe-z-loss", "moe-router-dtype", "moe-router-enable",
     "transformer-impl", "eod-", "manual-gc", "job-name", "output", "error", "time", "partition",
     "exclusive", "account", "mem", "container", "mpi", "apply-layernorm-1p", "squared-relu",
+    "qk-layernorm", "add-qkv-bias",
 )  # fmt: skip
 
 

@@ -174,7 +174,7 @@ def rows_of(*cells):
 def test_a_wide_table_of_sentences_names_the_column_in_every_cell():
     sentence = "longer than what fits on one line of a narrow column"
     fragment = rows_of("a", "1 GB", sentence, sentence)
-    assert '<td role="cell" data-label="printed">1 GB</td>' in fragment
+    assert '<td role="cell" data-label="printed">1\N{NO-BREAK SPACE}GB</td>' in fragment
     assert f'<td role="cell" data-label="why" class="long">{sentence}</td>' in fragment
     assert 'class="stack"' not in rows_of("a", sentence, sentence)
     assert "data-label" not in rows_of("a", "1 GB", "2 GB", sentence)

@@ -8,6 +8,7 @@ from engine.basis.told import Teller, Views
 from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.rollout_lab import charts
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs as Inputs
+from engine.calculators.whole_runs.rollout_lab.measured import JOB, measured
 from engine.calculators.whole_runs.rollout_lab.result import Result as Result
 from engine.calculators.whole_runs.rollout_lab.result import solve as solve
 from engine.calculators.whole_runs.rollout_lab.timeline import timeline
@@ -18,16 +19,7 @@ EQUATIONS = ()
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "All equally long": {"spread": 0.0},
     "Apart, one step off": {"mode": "one_step_off"},
-    "verl's 7B on 64 H20": {
-        "gpu": "H20",
-        "world_size": 64,
-        "prompts": 512,
-        "per_prompt": 16,
-        "median": 600,
-        "spread": 1.2,
-        "longest": 28_672,
-        "forwards": "1",
-    },
+    "verl's 7B on 64 H20": {"world_size": 64, **JOB},
     "32B on 64 H100": {"model": "qwen2.5-32b", "world_size": 64, "engine": "4"},
 }
 START: Mapping[str, Scalar] = {"mode": "separate", "share": 0.5, "spread": 1.0, "world_size": 32}
@@ -45,6 +37,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("mean", "over_mean"),
         "tail_curve": partial(charts.tail, inputs, result),
         "survivors": partial(charts.survivors, inputs, result),
+        "measured": measured,
         "placements": partial(charts.placements, result),
         "split": partial(charts.split, inputs, result),
         "challenge": partial(_challenge, inputs, result),

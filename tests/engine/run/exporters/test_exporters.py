@@ -92,6 +92,63 @@ def test_arguments_of_megatron_are_read_back(name):
     assert (found.run.plan, found.run.training) == (run.plan, run.training)
 
 
+def arguments_of(model):
+    run = run_of(model, {"world_size": 8}, global_batch_size=64)
+    lines = megatron_arguments(run).replace("\\\n", "").split(" --")[3:]
+    return dict([*line.split(), ""][:2] for line in lines)
+
+
+def test_a_llama_is_told_whole():
+    """What Megatron needs to build it; its defaults are LayerNorm, dropout, learned positions.
+
+    Source: Dubey et al. 2024, section 3.2 and table 3; megatron/training/arguments.py, whose
+    validation demands --max-position-embeddings of every model.
+    """
+    told = arguments_of("llama-3-8b")
+    shape = {
+        "num-layers": "32",
+        "hidden-size": "4096",
+        "ffn-hidden-size": "14336",
+        "num-attention-heads": "32",
+        "num-query-groups": "8",
+        "vocab-size": "128256",
+        "max-position-embeddings": "8192",
+    }
+    kind = {
+        "normalization": "RMSNorm",
+        "position-embedding-type": "rope",
+        "rotary-base": "500000",
+        "attention-dropout": "0.0",
+        "hidden-dropout": "0.0",
+    }
+    switches = dict.fromkeys(
+        (
+            "swiglu",
+            "group-query-attention",
+            "disable-bias-linear",
+            "untie-embeddings-and-output-weights",
+        ),
+        "",
+    )
+    assert told | shape | kind | switches == told
+
+
+def test_what_a_family_adds_to_a_llama_is_told():
+    assert "normalization" not in arguments_of("gpt-3-175b")
+    assert "qk-layernorm" in arguments_of("qwen3-8b")
+    assert "add-qkv-bias" in arguments_of("qwen2.5-7b")
+    assert "rotary-base" not in arguments_of("llama-2-7b")
+    assert arguments_of("mixtral-8x7b")["rotary-base"] == "1000000"
+
+
+@pytest.mark.parametrize("key", ["llama-3-8b", "qwen3-8b", "qwen2.5-7b", "deepseek-v3", "gpt-2"])
+def test_no_exported_argument_is_unknown_to_the_importer(key):
+    run = run_of(key, {"world_size": 8}, global_batch_size=64)
+    found = imported(megatron_arguments(run))
+    assert found.entries
+    assert not [one for one in found.entries if "not known" in one.meaning]
+
+
 @pytest.mark.parametrize("name", ["70B, interleaved", "DeepSeek-V3", "DeepSeek-V3, weights in fp8"])
 def test_overrides_of_megatron_bridge_are_read_back(name):
     run = MEGATRON[name]
