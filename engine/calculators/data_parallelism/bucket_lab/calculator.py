@@ -17,7 +17,7 @@ PRESETS = {
     "Contention as measured": {"slow_down": 0.19},
     "One machine, 8 GPUs": {"world_size": 8},
     "One port of 100 Gb/s per node": {"port": 100 * Gbit, "ports": 1},
-    "8B: fits on a B200 only": {"model": "llama-3-8b", "gpu": "b200"},
+    "8B on B200: too large for 80 GB": {"model": "llama-3-8b", "gpu": "b200"},
     "Buckets of 250 MiB": {"bucket": 250 * MiB, "slow_down": 0.19},
 }
 
