@@ -17,7 +17,7 @@ _SYMBOLS = {
     "m": ("m", "slowest of n over the mean"),
     "g": (r"\eta", "share of the time that is work which lasts"),
     "F": ("F", "operations per second that a GPU reaches"),
-    "W": ("W", "bandwidth of the all-reduce per GPU, one way"),
+    "W": ("W", "bus bandwidth of the all-reduce"),
     "t": ("t", "tokens per GPU and step"),
     "q": ("q", "efficiency"),
 }
