@@ -12,7 +12,7 @@ MEANING: Mapping[str, tuple[str, str]] = {
     "Tk": (r"T_{\mathrm{work}}", "time of the steps alone"),
     "Tr": (r"T_{\mathrm{run}}", "wall-clock time of the run"),
     "G": ("G", "GPU hours"),
-    "p": ("p", "price of a GPU hour"),
+    "p": ("p", "price of a GPU"),
     "K": ("K", "cost"),
     "W": ("W", "power of one GPU, at the plug of its server"),
     "x": (r"\mathrm{PUE}", "power of the building over that of its servers"),

@@ -27,7 +27,7 @@ COST = Equation(
         "K": ("K", "cost"),
         "D": ("D", "tokens"),
         "n": ("n", "GPUs"),
-        "p": ("p", "price of a GPU and second"),
+        "p": ("p", "price of a GPU"),
         "R": ("R", "tokens per second of all GPUs"),
     },
 )
