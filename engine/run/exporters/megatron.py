@@ -14,16 +14,24 @@ from engine.run.parallelism import Plan, Training, quantizes
 from engine.run.run import Run
 
 Argument = tuple[str, object]
-# Of families whose base is not Megatron's 10,000. Sources: dubey2024 (section 3.2), yang2024 and
-# yang2025 (sections on the architecture); the files config.json of Llama 4, Mixtral, Qwen3-Next.
+# Bases of the rotary embeddings of the families whose block is what is written here. Sources:
+# touvron2023, dubey2024 (section 3.2), yang2024 and yang2025 (sections on the architecture),
+# deepseek2024 and the files config.json of Code Llama, Llama 4 and Mixtral.
 _ROTARY_BASES = {
+    "Llama ": 10_000,
     "Llama 3": 500_000,
     "Llama 4": 500_000,
+    "Code Llama": 1_000_000,
     "Mixtral": 1_000_000,
     "Qwen2": 1_000_000,
-    "Qwen3": 1_000_000,
-    "Qwen3-Next": 10_000_000,
+    "Qwen3 ": 1_000_000,
+    "DeepSeek": 10_000,
 }
+_LAYER_NORM = ("Command R", "DBRX", "OLMo 1B", "OLMo 7B", "PaLM", "Phi-3.5 MoE")
+_CHECK = (
+    "# Not all of this model is known here: compare activation, normalization and positions\n"
+    "# (--rotary-base) with its own configuration.\n"
+)
 
 
 def megatron_arguments(run: Run) -> str:
@@ -33,7 +41,8 @@ def megatron_arguments(run: Run) -> str:
     lines = [f"torchrun --nproc_per_node {per_node} --nnodes {nodes} pretrain_gpt.py"]
     for name, value in _arguments(run):
         lines.append(f"    --{name}" if value is True else f"    --{name} {value}")
-    return " \\\n".join(lines) + "\n"
+    known = run.model.learned_positions or _rotary_base(run.model)
+    return ("" if known else _CHECK) + " \\\n".join(lines) + "\n"
 
 
 def bridge_overrides(run: Run, recipe: str = "") -> str:
@@ -74,7 +83,8 @@ def _model(model: Model, sequence_length: Count) -> Iterator[Argument]:
     yield "vocab-size", model.vocab_size
     if model.mlp == "swiglu":  # and what came with it in Llama: Megatron's defaults are GPT's
         yield "swiglu", True
-        yield "normalization", "RMSNorm"
+        if not model.name.startswith(_LAYER_NORM):
+            yield "normalization", "RMSNorm"
         yield "attention-dropout", 0.0
         yield "hidden-dropout", 0.0
     if not model.biases:
@@ -95,9 +105,14 @@ def _positions(model: Model, sequence_length: Count) -> Iterator[Argument]:
     if model.learned_positions:
         return
     yield "position-embedding-type", "rope"
+    if base := _rotary_base(model):
+        yield "rotary-base", base
+
+
+def _rotary_base(model: Model) -> Count:
+    """Return the base of a model's rotary embeddings, of the longest name that fits; 0: unknown."""
     families = [family for family in _ROTARY_BASES if model.name.startswith(family)]
-    if families:
-        yield "rotary-base", _ROTARY_BASES[max(families, key=len)]
+    return _ROTARY_BASES[max(families, key=len)] if families else 0
 
 
 def _attention(model: Model) -> Iterator[Argument]:

@@ -137,7 +137,8 @@ def test_what_a_family_adds_to_a_llama_is_told():
     assert "normalization" not in arguments_of("gpt-3-175b")
     assert "qk-layernorm" in arguments_of("qwen3-8b")
     assert "add-qkv-bias" in arguments_of("qwen2.5-7b")
-    assert "rotary-base" not in arguments_of("llama-2-7b")
+    assert arguments_of("llama-2-7b")["rotary-base"] == "10000"
+    assert "normalization" not in arguments_of("palm-540b")
     assert arguments_of("mixtral-8x7b")["rotary-base"] == "1000000"
 
 
