@@ -122,7 +122,8 @@ def _shares() -> tuple[Claim, ...]:
             printed=_PRINTED["upgrade"],
             right="no such link exists",
             verdict="wrong",
-            why="The source rounds the bandwidth up to hundreds and then multiplies it by 400.",
+            why="The source counts the bandwidth in units of 100 Gb/s, rounded up, and then "
+            "multiplies this count by 400.",
             sources=(SOURCE,),
         ),
         Claim(
