@@ -122,14 +122,14 @@ def _measured(
 _GiB8 = 8 * 2.0**30
 
 MEASURED: Mapping[str, Measurement] = {
-    "a100": _measured("8 x A100", "nvlink3", "default", _GiB8, 234.6 * GB),
-    "h200_ring": _measured("8 x H200", "nvlink4", "ring", _GiB8, 365.6 * GB),
-    "h200_nvls": _measured("8 x H200", "nvlink4", "nvls", _GiB8, 473.1 * GB),
-    "b200_ring": _measured("8 x B200", "nvlink5", "ring", _GiB8, 682.2 * GB),
-    "b200_nvls": _measured("8 x B200", "nvlink5", "nvls", _GiB8, 838.0 * GB),
+    "a100": _measured("8 × A100", "nvlink3", "default", _GiB8, 234.6 * GB),
+    "h200_ring": _measured("8 × H200", "nvlink4", "ring", _GiB8, 365.6 * GB),
+    "h200_nvls": _measured("8 × H200", "nvlink4", "nvls", _GiB8, 473.1 * GB),
+    "b200_ring": _measured("8 × B200", "nvlink5", "ring", _GiB8, 682.2 * GB),
+    "b200_nvls": _measured("8 × B200", "nvlink5", "nvls", _GiB8, 838.0 * GB),
     # Of 72 ranks, as its two columns of bandwidth show: 834.57/423.16 = 2 x 71/72.
     "gb200_nvl72": Measurement(
-        name="72 x GB200, one NVL72",
+        name="72 × GB200, one NVL72",
         link="nvlink5",
         algorithm="default",
         world_size=72,
@@ -140,7 +140,7 @@ MEASURED: Mapping[str, Measurement] = {
     ),
     # Of 96 ranks, by the same ratio: 386.56/195.31 = 2 x 95/96.
     "h100_nodes": Measurement(
-        name="96 x H100, 12 nodes",
+        name="96 × H100, 12 nodes",
         link="infiniband_ndr",
         algorithm="sharp",
         world_size=96,

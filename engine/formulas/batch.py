@@ -48,7 +48,7 @@ USABLE_MEMORY = Equation(
 
 
 def usable_memory(capacity: Bytes, margin: Share, context: Bytes) -> Bytes:
-    """Return the memory that tensors may fill: without a share left free, and the context."""
+    """Return the memory that tensors may fill: the GPU's, less a free share and the context."""
     return (1 - margin) * capacity - context
 
 

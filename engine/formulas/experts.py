@@ -109,7 +109,7 @@ EXCHANGE_BYTES = Equation(
 
 
 def exchange_bytes(tokens: Count, copies: Count, size: Bytes, ranks: Count) -> Bytes:
-    """Return what a rank sends one way: each copy of a token whose expert is on another rank.
+    """Return the bytes of all copies of a rank's tokens whose experts are on other ranks.
 
     `size` is that of one token. Source: the all-to-alls of Lepikhin et al. 2021, experts evenly
     used; copies for experts of the same rank are counted each.

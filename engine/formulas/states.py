@@ -193,7 +193,7 @@ ZERO_SAVING = Equation(
 
 
 def zero_saving(types: StateBytes, zero_stage: Count, ranks: Count) -> Share:
-    """Return the share of the states that sharding takes off a rank: 37.5 % of two at stage 1.
+    """Return the share of the states that sharding takes off a rank: 37.5 % on two ranks, stage 1.
 
     Nothing kept is nothing saved.
     """

@@ -127,7 +127,7 @@ def _ranks(draft: Draft) -> None:
     parts *= get("parallelism.context_parallel")
     if "per_node" in notes and "parallelism.world_size" not in draft.values:
         world = notes["per_node"] * notes.get("nodes", 1)
-        draft.derive("parallelism.world_size", world, "nodes x processes per node")
+        draft.derive("parallelism.world_size", world, "nodes × processes per node")
     if notes.get("recipe_gpus") and "parallelism.world_size" not in draft.values:
         draft.derive("parallelism.world_size", notes["recipe_gpus"], "the recipe's name")
     experts = get("parallelism.expert_parallel") * get("parallelism.expert_tensor_parallel")

@@ -90,7 +90,7 @@ def _world(draft: Draft, shard: int, others: int) -> int:
     notes = draft.notes
     if "per_node" in notes:
         world = int(notes["per_node"] * notes.get("nodes", 1))
-        draft.derive("parallelism.world_size", world, "nodes x processes per node")
+        draft.derive("parallelism.world_size", world, "nodes × processes per node")
     elif shard > 0:
         world = others * shard
         draft.derive("parallelism.world_size", world, "the product of all degrees")

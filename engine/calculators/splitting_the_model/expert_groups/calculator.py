@@ -66,7 +66,7 @@ def _answer(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         return Badge(
             text="The sizes do not multiply to your GPUs",
             sentence=tell.say(
-                "TP x CP x PP does not divide {world_size} GPUs. Below: the plan on {world}."
+                "TP × CP × PP does not divide {world_size} GPUs. Below: the plan on {world}."
             ),
             color="communication",
         )

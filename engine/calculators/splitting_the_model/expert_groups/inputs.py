@@ -61,7 +61,7 @@ class Result:
         Told(
             "GPUs in all",
             "N",
-            note="TP x CP x DP x PP; experts do not occur in it",
+            note="TP × CP × DP × PP; experts do not occur in it",
             color="ink",
             assumes=("Data parallelism takes what the other axes leave.",),
             sources=("megatron_moe", "torchtitan_dims"),

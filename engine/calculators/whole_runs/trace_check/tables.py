@@ -149,7 +149,8 @@ def collectives(result: Result) -> Table:
     found = result.shown.kinds
     caption = "Bus bandwidth by the convention of nccl-tests. "
     caption += (
-        "Where several files hold a collective, its time counts from the last rank's arrival on."
+        "Time in all includes waiting for the last rank. Each, the median, and the bandwidth count "
+        "from the last rank's arrival on where several files hold the collective."
         if result.checked.matched
         else "With one file, the time includes waiting for the rank that comes last, so the true "
         "bandwidth is at least this."
