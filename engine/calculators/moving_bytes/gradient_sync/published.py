@@ -83,6 +83,6 @@ def _rows(tell: Teller, result: Result) -> tuple[tuple[str, str, Text, Text], ..
             "upgrade",
             "Suggested upgrade",
             "none",
-            "rounded up to hundreds, then multiplied by 400: a slip",
+            "counted in hundreds, rounded up, then multiplied by 400: a slip",
         ),
     )
