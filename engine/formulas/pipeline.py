@@ -6,9 +6,10 @@ and the gradient of the weights are times of one rank, with all its layers, on o
 """
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from engine.basis.equation import Equation
-from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
+from engine.basis.units import COUNT, Bytes, Count, Ratio, Seconds, Share
 from engine.formulas.pipeline_idle import MEANING, waited_chunks
 
 _MEANING: Mapping[str, tuple[str, str]] = {
@@ -135,7 +136,9 @@ INTERLEAVED_PEAK = Equation(
 )
 
 
-def interleaved_peak(rank: Count, pipeline_parallel: Count, num_chunks: Count) -> Ratio:
+def interleaved_peak(
+    rank: Count, pipeline_parallel: Count, num_chunks: Count
+) -> Annotated[float, COUNT]:
     """Return the same with interleaved 1F1B; on rank 0 it is 1 + (p - 1)/(p v) times 1F1B's.
 
     Source: Korthikanti et al. 2022, section 4.2.3, for rank 0; the order of Narayanan et al. 2021

@@ -7,12 +7,15 @@ from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, Choice, Number
 from engine.basis.told import Figure, Teller, Told, Views
-from engine.basis.units import BYTES, COUNT, GB, Bytes, Count, GiB
+from engine.basis.units import BYTES, COUNT, Bytes, Count
 from engine.basis.views import Bar, Bars, Rule, Segment, Value
 from engine.catalog.accelerators import ACCELERATORS
 from engine.formulas.states import MIXED_PRECISION, ZERO_MEMORY, States, sharded_states
+from engine.run.parallelism import Training
+from engine.simulate.capacity import usable
 
 TITLE = "States on the ladder of ZeRO"
+_ANY = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
 QUESTION = "What does a GPU hold before the first token arrives?"
 EQUATIONS = (ZERO_MEMORY,)
 _WORDS = (
@@ -64,8 +67,8 @@ class Result:
         Told(
             "GPUs that the states alone would fill",
             assumes=(
-                "Replicated states over the memory on the GPU's label, in powers of ten, rounded "
-                "up.",
+                "Replicated states over the memory that a program can fill, rounded up: what is "
+                "sold, less what CUDA and NCCL take.",
             ),
         ),
     ]
@@ -86,7 +89,7 @@ def solve(inputs: Inputs) -> Result:
         sharded=rungs[3].total,
         replicated=rungs[0].total,
         zero1=rungs[1].total,
-        gpus=ceil(rungs[0].total / (round(ACCELERATORS[inputs.gpu].memory / GiB) * GB)),
+        gpus=ceil(rungs[0].total / usable(ACCELERATORS[inputs.gpu].memory, _ANY)),
         weights=rungs[0].parameters,
         capacity=ACCELERATORS[inputs.gpu].memory,
     )

@@ -95,7 +95,7 @@ class Result:
         Told(
             "By the formula",
             "V",
-            "padding left out",
+            "padding left out, the output part gathered once",
             "communication",
             assumes=(
                 "Two bytes a number.",

@@ -85,7 +85,10 @@ _TIMES = (
     "On the wire: bytes over line rate. Alone: at the bandwidth that collectives reach. Step "
     "waits: what no computation hides."
 )
-_UNEVEN = " Bytes are those of a mean stage; the step waits for the stage with the most layers."
+_UNEVEN = (
+    " Bytes are those of a stage with the mean number of layers, of the data axis with the "
+    "embedding; the step waits for the stage with the most layers."
+)
 _NONE: tuple[tuple[Cell, ...], ...] = (("none", "-", "-", "-", "-"),)
 
 
