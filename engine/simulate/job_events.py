@@ -85,7 +85,7 @@ def event_counts(run: Run) -> dict[str, Ratio]:
         "gemm": rounds * layers,
         "bucket": layers,
         "microbatch": rounds,
-        "send": 2 * rounds,
+        "send": 2 * rounds * run.plan.virtual_pipeline,
     }
 
 

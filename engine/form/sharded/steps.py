@@ -95,7 +95,7 @@ class Result:
         Told(
             "By the formula",
             "V",
-            "padding left out, the output part gathered once",
+            "padding left out; stage 3 gathers the output part once",
             "communication",
             assumes=(
                 "Two bytes a number.",

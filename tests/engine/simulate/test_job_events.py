@@ -1,5 +1,7 @@
 """The times of a job against published and hand-worked ones."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.basis.units import HOUR
@@ -28,3 +30,11 @@ def test_the_gradients_of_all_layers_are_all_gradients():
 
 def test_from_a_millisecond_to_a_second_are_three_decades():
     assert decades(1e-3, 1.0) == pytest.approx(3)
+
+
+def test_a_stage_sends_ahead_and_back_for_every_micro_batch_and_piece():
+    plan = replace(RUN.plan, virtual_pipeline=2)
+    rounds = event_counts(RUN)["microbatch"]
+    assert RUN.plan.virtual_pipeline == 1
+    assert event_counts(RUN)["send"] == 2 * rounds
+    assert event_counts(replace(RUN, plan=plan))["send"] == 4 * rounds

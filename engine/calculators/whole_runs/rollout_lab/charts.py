@@ -88,8 +88,8 @@ def split(inputs: Inputs, result: Result) -> Lines:
         rules=(Rule(key="same", label="same GPUs in turn", axis="y", at=colocated),),
         handle="share",
         caption=say(
-            f"{MODE_NAMES[mode]}: with {{share}} of them generating, a step takes {{t}}. Further "
-            "left generation takes longer than training; further right training does.",
+            f"{MODE_NAMES[mode]}: with {{share}} of them generating, a step takes {{t}}. Toward "
+            "the left end too few GPUs generate; toward the right end too few train.",
             share=(inputs.share, SHARE),
             t=(now, SECONDS),
         ),
