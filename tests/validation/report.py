@@ -139,6 +139,8 @@ def main() -> None:
     if options.random:
         check_random(options.random)
         return
+    if not options.table.is_file():
+        parser.error(f"table: there is no file {options.table}")
     found, skipped = cases(options.table)
     if options.rows:
         details(case for case in found if case.row["row_id"].startswith(options.rows))
