@@ -173,6 +173,13 @@ CROWDED = (
     ("zero_saving", "volume"),
     ("wave_quantization", "curve"),
 )
+# Charts of bars with a rule where the bars' values would stand.
+STRUCK = (
+    ("memory_check", "lines"),
+    ("largest_batch", "memory_bars"),
+    ("calibrate", "shares"),
+    ("planner", "filled"),
+)
 OTHERS = {
     "point outside": curves(points=(Point(key="now", label="here", x=2.0, y=11.0),)),
     "two alike": flat_curves(2),
@@ -190,7 +197,7 @@ OTHERS = {
     ),
     "between cells": heatmap(Point(key="own", label="you", x=0.5, y=1.0, color="ink")),
     "off the map": heatmap(Point(key="own", label="you", x=1.2, y=0.0, color="ink")),
-    **{f"{name}.{view}": default_views(name)[view] for name, view in CROWDED},
+    **{f"{name}.{view}": default_views(name)[view] for name, view in CROWDED + STRUCK},
     "two points": curves(
         series=(),
         rules=(),
@@ -398,6 +405,18 @@ def test_a_rule_reaches_up_to_its_label_and_is_cut_where_a_text_lies(drawn):
     assert label["y"] < 0
     assert label["y"] - 11 <= min(ends) <= label["y"] + 4
     assert all(not top < other["y"] - 4 < bottom for (_, top), (_, bottom) in rule)
+
+
+@pytest.mark.parametrize("width", [311, 341, 771, 1076])
+@pytest.mark.parametrize("name", ["struck", *(".".join(one) for one in STRUCK)])
+def test_the_values_of_bars_step_aside_from_a_rule(name, width, drawn):
+    marks = drawn[name]["marks"]
+    found, front = shown(marks, width)
+    values = [box_of(one, width) for one in found if one["look"] == "strong"]
+    rules = {one["points"][0][0] * width for one in front if one["look"] == "rule"}
+    assert values
+    assert len({one["align"] for one in found if one["look"] == "strong"}) == 1
+    assert all(x < left - 2 or right + 2 <= x for x in rules for left, _, right, _ in values)
 
 
 def test_a_log_axis_says_so(drawn):

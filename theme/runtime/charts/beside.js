@@ -1,6 +1,6 @@
 // The places that a text inside a chart may take beside what it names, the best first.
 
-import { words } from "./frame.js";
+import { widthOf, words } from "./frame.js";
 
 // So that the last bits of a number decide nothing where a text ends at a curve's end.
 const EDGE = 0.01;
@@ -19,6 +19,7 @@ const AROUND = [
   [-62, 9, 1], [68, 9, 1], [-62, -20, 1.1], [-78, 9, 1.3], [84, 9, 1.3], [-78, -20, 1.4],
   [-94, 9, 1.5], [100, 9, 1.5], [-110, 9, 1.7], [116, 9, 1.7], [-24, 44, 2], [34, 44, 2], [4.5, 46, 2],
 ];
+const ASIDE = 6, CLEAR = 4; // pixels from a rule to a value that made way for it; that no value may come nearer
 const MIDDLE = 4, NEAR = 4; // pixels from a text's foot to its middle; two distances that look alike
 const DOUBT = 3; // that another curve is meant
 
@@ -80,4 +81,23 @@ export function besideRule(axis, where, height, text, color) {
     sides.map(([align, dx]) => made(where, y, align, dx)));
   const above = sides.map(([align, dx]) => made(where, -7, align, dx, 1));
   return [...within, ...above, made(where, -7, "middle", 0, 1.2)];
+}
+
+/**
+ * Where all values of bars stand: at the right end, or beside a rule that would run through one of them,
+ * as a share of the width, an alignment and pixels aside. Where no place is clear, the rule is cut.
+ * @param {number[]} uprights shares of the width @param {{label: string, text: string}[]} bars
+ * @param {number} room pixels of the narrowest frame: what is clear there is clear on wider ones
+ * @returns {[number, string, number]}
+ */
+export function besideRules(uprights, bars, room) {
+  /** @type {[number, string, number][]} */
+  const all = [[1, "end", 0], ...[...uprights].sort((a, b) => b - a).flatMap((at) => (
+    /** @type {[number, string, number][]} */ ([[at, "end", -ASIDE], [at, "start", ASIDE]])))];
+  const sizes = bars.map(({ label, text }) => [widthOf(label, false), widthOf(text, true)]);
+  return all.find(([x, align, dx]) => sizes.every(([before, wide]) => {
+    const left = x * room + dx - (align === "end" ? wide : 0), right = left + wide;
+    return left > before + ASIDE && right < room + CLEAR
+      && uprights.every((at) => at * room < left - CLEAR || at * room > right + CLEAR);
+  })) ?? all[0];
 }

@@ -1,8 +1,9 @@
 // Bars and heatmaps as marks.
 
 import {
-  PHONE, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, words, xAxis, xGrid,
+  PHONE, SMALL, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, words, xAxis, xGrid,
 } from "./frame.js";
+import { besideRules } from "./beside.js";
 import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
 import { cut } from "./place.js";
 
@@ -21,7 +22,9 @@ export function bars(view) {
   const top = 6 + KEY_ROW * keyed + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
   const { marks, texts } = xAxis(view.axis, frame);
-  const boxes = [], ranges = [];
+  const boxes = [], ranges = [], uprights = rules.map((rule) => share(view.axis, rule.at));
+  const [narrow, wide] = [SMALL, WIDE].map((chart) => besideRules(uprights, view.bars, chart - frame.left - frame.right));
+  const value = ([x, align, dx], row, text) => words(x, row * BAR_ROW + 15, text, align, dx, "ink", "strong");
   view.bars.forEach((bar, row) => {
     const y = row * BAR_ROW;
     if (bar.range) ranges.push(...rangeOf(bar.range.map((at) => clamp(share(view.axis, at))), y + 31));
@@ -30,7 +33,9 @@ export function bars(view) {
       boxes.push(box(x0, x1, y + 22, y + 40, s.color, 1, false, s.label, s.text));
     }
     texts.push(words(0, y + 15, bar.label));
-    texts.push(words(1, y + 15, bar.text, "end", 0, "ink", "strong"));
+    const values = [narrow, wide].map((spot) => value(spot, row, bar.text));
+    texts.push(...(narrow.join() === wide.join() ? [values[0]]
+      : [{ ...values[0], narrow: true }, { ...values[1], wide: true }]));
   });
   const { swatches, names } = keyMarks(view.keys.map((key) => [...key, "swatch"]), top, KEYS);
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
