@@ -130,13 +130,16 @@ def bars_json(view: Bars, display: Display) -> dict[str, Any]:
 
 
 def _keys_of(view: Bars) -> dict[str, str]:
-    """Return the color of every part's name, if colors say what the bars' own names do not."""
+    """Return the color of every part's name, if colors say what the bars' own names do not.
+
+    One name alone says no more than the axis, and bars of other colors would seem to be left out.
+    """
     parts = [(bar, part) for bar in view.bars for part in bar.segments]
     parted = any(len(bar.segments) > 1 for bar in view.bars)
     grouped = any(part.label != bar.label for bar, part in parts)
-    if parted or (grouped and len({part.color for _, part in parts}) > 1):
-        return {part.label: part.color for _, part in parts}
-    return {}
+    keys = {part.label: part.color for _, part in parts}
+    colors = {part.color for _, part in parts}
+    return keys if len(keys) > 1 and (parted or (grouped and len(colors) > 1)) else {}
 
 
 def heatmap_json(view: Heatmap, display: Display) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def _sent(result: Result) -> Bars:
     return Bars(
         title="Numbers that each GPU sends",
         axis=Axis(
-            label="numbers, both layers",
+            label="numbers sent, both layers",
             quantity=COUNT,
             low=0.0,
             high=1.1 * max(result.weights, result.activations),

@@ -86,7 +86,10 @@ def _bars(result: Result) -> Bars:
     return Bars(
         title="What the fullest GPU keeps",
         axis=Axis(
-            label="kept from step to step", quantity=BYTES, low=0.0, high=1.1 * result.most_held
+            label="states kept from step to step",
+            quantity=BYTES,
+            low=0.0,
+            high=1.1 * result.most_held,
         ),
         bars=tuple(
             Bar(

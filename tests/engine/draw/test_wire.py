@@ -123,6 +123,22 @@ def test_a_bar_says_its_total():
     assert wire(Bars(title="", axis=TIME, bars=(bar,)))["bars"][0]["text"] == "750 ms"
 
 
+def colored(*names):
+    """Bars of one part each, every one in a color of its own."""
+    colors = ("compute", "memory")
+    parts = [replace(part(name, 1.0), color=c) for name, c in zip(names, colors, strict=True)]
+    bars = tuple(Bar(key=c, label=c, segments=(p,)) for c, p in zip(colors, parts, strict=True))
+    return Bars(title="", axis=TIME, bars=bars)
+
+
+def test_the_parts_of_bars_have_a_legend():
+    assert wire(colored("busy", "idle"))["keys"] == [("busy", "compute"), ("idle", "memory")]
+
+
+def test_one_name_alone_is_no_legend():
+    assert wire(colored("sent", "sent"))["keys"] == []
+
+
 def test_a_span_says_how_long_it_is():
     span = Span(key="s", lane="a", start=0.1, end=0.3, label="s", color="compute", exposed=True)
     view = Timeline(title="", axis=TIME, lanes=(Lane(key="a", label="a"),), spans=(span,))

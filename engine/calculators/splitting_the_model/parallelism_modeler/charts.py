@@ -34,7 +34,9 @@ def bandwidths(found: Modeled) -> Bars:
     most = max(part.value for bar in bars for part in bar.segments) or 1.0
     return Bars(
         title="Bandwidth of a GPU, needed and available",
-        axis=Axis(label="per GPU, one way", quantity=LINK_SPEED, low=0.0, high=1.02 * most),
+        axis=Axis(
+            label="bandwidth per GPU, one way", quantity=LINK_SPEED, low=0.0, high=1.02 * most
+        ),
         bars=tuple(bars),
         caption="Needed: what lets sending take no longer than computing. Available: what large "
         "messages were measured to reach on that link, less than its datasheet says.",
