@@ -172,6 +172,7 @@ CROWDED = (
     ("run_cost", "curve"),
     ("zero_saving", "volume"),
     ("wave_quantization", "curve"),
+    ("product_roofline", "curve"),
 )
 # Charts of bars with a rule where the bars' values would stand.
 STRUCK = (
@@ -368,6 +369,19 @@ def test_a_label_is_nearest_to_its_own_point(width, drawn):
 
 
 @pytest.mark.parametrize("width", [243, 673, 978])
+def test_no_rule_parts_a_label_from_its_point(width, drawn):
+    found, front = shown(drawn["product_roofline.curve"]["marks"], width)
+    (ring,) = drawn["product_roofline.curve"]["marks"]["rings"]
+    (label,) = [words for words in found if words["color"] == ring["color"]]
+    left, _, right, _ = box_of(label, width)
+    rules = [one["points"] for one in front if one["look"] == "rule"]
+    ats = {start[0] for start, end in rules if start[0] == end[0]}
+    assert ats
+    assert not any(ring["x"] < at and at * width < left for at in ats)
+    assert not any(ring["x"] > at and at * width > right for at in ats)
+
+
+@pytest.mark.parametrize("width", [243, 673, 978])
 @pytest.mark.parametrize(
     "name", ["wave_quantization.curve", "run_cost.curve", "zero_saving.volume"]
 )
@@ -515,3 +529,10 @@ def test_many_curves_are_named_in_keys_above_the_frame(drawn):
     assert len(named) == 5
     assert all(-many["frame"]["top"] <= y < -few["frame"]["top"] for y in named.values())
     assert few["frame"]["height"] == many["frame"]["height"] == HEIGHT
+
+
+def test_a_key_of_a_dashed_curve_shows_two_dashes(drawn):
+    marks = drawn["five"]["marks"]
+    swatches = [one["points"] for one in marks["front"] if one["look"] == "curve"]
+    assert len(swatches) == 5
+    assert all((x1 - x0) * 243 >= 6 + 4 + 6 for (x0, _), (x1, _) in swatches)

@@ -12,13 +12,15 @@ const H = LINES.height;
 const HANDLE = 8; // dots of a curve that a text would rather cover than one of the handle
 const FAR = 16, BESIDE = 9; // pixels from a point to a label that is tied to it, and to its side at most
 const RING = 7; // pixels of a point's ring
-const MANY = 4; // curves; the names of more would run into one another
+// Curves, and letters of their names: the names of more, or of as many long ones, would run into one another.
+const MANY = 4, LETTERS = 50;
 
 /** @returns {import("./frame.js").Picture} */
 export function lines(view) {
-  const keyed = view.series.length > MANY ? view.series : [];
+  const letters = view.series.map((s) => s.label).join("").length;
+  const keyed = view.series.length > MANY || (view.series.length === MANY && letters > LETTERS) ? view.series : [];
   const keys = keyed.map((s) => [s.label, s.color, lookOf(s)]);
-  const top = LINES.top + KEY_ROW * keyRowCount(keys.map(([label]) => label), TYPICAL);
+  const top = LINES.top + KEY_ROW * keyRowCount(keys, TYPICAL);
   const { swatches, names } = keyMarks(keys, top, TYPICAL);
   const spot = (x, y) => [share(view.x, x), H * (1 - share(view.y, y))];
   const pieces = view.series.map(({ key }) => {

@@ -10,6 +10,7 @@ const MARGIN = 12, ABOVE = 19; // pixels that a text may reach out of the frame,
 const BESIDE = 4; // pixels between a text and an upright line that is not cut
 const STEP = 4; // pixels between the dots of a curve at most
 const COLUMN = 24; // pixels
+const ALIKE = 3; // pixels between two points that look like one
 // Dots that a text would rather cover. An upright line is cut around a text, so its dots weigh little.
 const OUTSIDE = 100, MEET = 50, STRUCK = 4, DOUBT = 3, TOUCH = 0.5, UPRIGHT = 0.3;
 // A curve is steep on a phone and flat on a wide page: a text has to be clear of it on all.
@@ -24,8 +25,9 @@ const BETTER = 0.4; // that narrow and wide charts have to gain, for a text to h
  *   mark around a point, in pixels, whether the point has a label of its own, and what its dots weigh */
 /** @typedef {{curves: number[][][], uprights: number[][][], knobs: Knob[], texts: Words[]}} Drawn what
  *   the texts should be clear of */
-/** @typedef {{width: number, height: number, knobs: Knob[], columns: number[][][]}} Room a frame as wide
- *   as on one page, and the dots that a text may cover there, by their columns */
+/** @typedef {{width: number, height: number, knobs: Knob[], uprights: number[][][],
+ *   columns: number[][][]}} Room a frame as wide as on one page, and the dots that a text may cover there,
+ *   by their columns */
 
 /**
  * Each text at the place that crosses the fewest curves and other texts, whatever the page's width. Where
@@ -123,7 +125,7 @@ function roomOf(width, height, { curves, uprights, knobs }) {
   for (const dot of [...curves.flatMap((curve) => dotsOf(curve, width)), ...light, ...around]) {
     (columns[columnOf(dot[0])] ??= []).push(dot);
   }
-  return { width, height, knobs, columns };
+  return { width, height, knobs, uprights, columns };
 }
 
 function columnOf(x) {
@@ -152,12 +154,15 @@ function costOf([left, top, right, bottom], { width, height, columns }) {
   return cost + struck;
 }
 
-/** What it costs that a point's label is nearer to other points, which it seems to be of. */
-function doubt(box, of, { width, knobs }) {
+/** What it costs that a point's label is nearer to other points, or to a line that parts them. */
+function doubt(box, of, { width, knobs, uprights }) {
   if (!of) return 0;
-  const [x, y] = of, own = distance(box, x * width, y);
-  return DOUBT * knobs.filter((one) => (
-    one.named && (one.x !== x || one.y !== y) && distance(box, one.x * width, one.y) < own)).length;
+  const [x, y] = of, own = distance(box, x * width, y), [left, , right] = box;
+  const nearer = knobs.filter((one) => (
+    one.named && Math.hypot((one.x - x) * width, one.y - y) > ALIKE && distance(box, one.x * width, one.y) < own));
+  const parting = uprights.filter(([[at]]) => (
+    at > x && at * width <= left + EDGE || at < x && at * width >= right - EDGE));
+  return DOUBT * (nearer.length + parting.length);
 }
 
 function distance([left, top, right, bottom], x, y) {

@@ -18,12 +18,13 @@ export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label 
 /** @returns {Picture} */
 export function bars(view) {
   const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
-  const keyed = keyRowCount(view.keys.map(([label]) => label), KEYS);
-  const top = 6 + KEY_ROW * keyed + 17 * rules.length;
+  const keys = view.keys.map((key) => [...key, "swatch"]);
+  const top = 6 + KEY_ROW * keyRowCount(keys, KEYS) + 17 * rules.length;
   const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
   const { marks, texts } = xAxis(view.axis, frame);
   const boxes = [], ranges = [], uprights = rules.map((rule) => share(view.axis, rule.at));
-  const [narrow, wide] = [SMALL, WIDE].map((chart) => besideRules(uprights, view.bars, chart - frame.left - frame.right));
+  const [narrow, wide] = [SMALL, WIDE].map((chart) =>
+    besideRules(uprights, view.bars, chart - frame.left - frame.right));
   const value = ([x, align, dx], row, text) => words(x, row * BAR_ROW + 15, text, align, dx, "ink", "strong");
   view.bars.forEach((bar, row) => {
     const y = row * BAR_ROW;
@@ -37,7 +38,7 @@ export function bars(view) {
     texts.push(...(narrow.join() === wide.join() ? [values[0]]
       : [{ ...values[0], narrow: true }, { ...values[1], wide: true }]));
   });
-  const { swatches, names } = keyMarks(view.keys.map((key) => [...key, "swatch"]), top, KEYS);
+  const { swatches, names } = keyMarks(keys, top, KEYS);
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {
     frame,
