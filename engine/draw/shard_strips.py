@@ -134,7 +134,7 @@ def _heads(step: Step) -> list[Shape]:
         shapes.append(text(f"part {part}", _x((places.start + places.stop) / 2), 18, 14, name))
     mark = (_x(step.place + 0.5) - 1, 26.0)
     shapes.append(rect("mark", mark, (2.5, 14), "cell done c-ink", (("fill-opacity", "0.8"),)))
-    shapes.append(text("marked", _WIDTH - _RIGHT + 8, 18, 14, f"no. {step.place + 1}", "start"))
+    shapes.append(text("marked", _WIDTH - 4, 18, 14, f"no. {step.place + 1}", "end"))
     return shapes
 
 
