@@ -209,7 +209,7 @@ def _memory(inputs: Inputs, result: Result) -> Lines:
             Series(key="wide", label="no stages", x=xs, y=wide, color="tensor"),
             Series(
                 key="deep",
-                label="stages of one node",
+                label="staged",
                 x=xs,
                 y=deep,
                 color="pipeline",
@@ -234,6 +234,7 @@ def _memory(inputs: Inputs, result: Result) -> Lines:
             Rule(key="node", label="one node", axis="x", at=float(NODE), color="muted"),
         ),
         handle="num_gpus",
+        caption="Staged: every node is one stage.",
     )
 
 

@@ -85,7 +85,7 @@ def split(inputs: Inputs, result: Result) -> Lines:
             for mode, name, color in modes
         ),
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.share, y=now),),
-        rules=(Rule(key="same", label="same GPUs in turn", axis="y", at=colocated),),
+        rules=(Rule(key="same", label="same GPUs", axis="y", at=colocated),),
         handle="share",
         caption=say(
             f"{MODE_NAMES[mode]}: with {{share}} of them generating, a step takes {{t}}. Toward "
