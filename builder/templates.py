@@ -64,6 +64,7 @@ def templates_of(folder: Path, kept: Path) -> jinja2.Environment:
         bytecode_cache=_Compiled(kept / "templates"),
     )
     # A text of which names stay whole, and one whose paths may go on in the next line.
+    made.filters["bound"] = line_ends.bound
     made.filters["whole"] = lambda text: Markup(line_ends.whole(str(escape(text))))
     made.filters["breaking"] = lambda text: Markup(
         line_ends.whole(line_ends.breaking(str(escape(text))))

@@ -6,9 +6,15 @@ from engine.basis.text import Display, Text, words
 
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"
-_UNITS = r"%|[nµm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[kM]?W"
-# The space before a unit, and the one behind a sign, which would else end a line or be one.
-_BOUND = re.compile(rf" (?:(?<=\d )(?=(?:{_UNITS})(?![\w/]))|(?=− \d\))|(?<=\s[=≈≤≥×→+−] ))")
+_UNITS = (
+    r"%|[nµm]?s|min|h|[kKMGTPE]?i?B(?:/s)?|[MGT]b/s|[GTPEZ]?FLOP(?:/s)?|[kM]?W"
+    r"|tokens/s(?:/GPU)?|GPU h"
+)
+# The space before a unit or in one, and the one behind a sign, which would else end a line or be
+# one.
+_BOUND = re.compile(
+    rf" (?:(?<=\d )(?=(?:{_UNITS})(?![\w/]))|(?<=GPU )(?=h(?![\w/]))|(?=− \d\))|(?<=\s[=≈≤≥×→+−] ))"
+)
 # A name that a browser would cut at its sign, ZeRO++ or ZeRO-2, a date, a short option, or a rate,
 # which Firefox cuts at its slash; and what shows soon that there may be one.
 _NAME = re.compile(

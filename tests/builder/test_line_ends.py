@@ -54,6 +54,11 @@ def test_a_unit_stays_with_its_number() -> None:
     assert bound('<a title="8 %">from 3 s</a>') == '<a title="8 %">from 3\u00a0s</a>'
 
 
+def test_units_of_several_words_stay_with_their_number() -> None:
+    assert bound("<p>12 GPU h</p>") == "<p>12\N{NO-BREAK SPACE}GPU\N{NO-BREAK SPACE}h</p>"
+    assert "300\N{NO-BREAK SPACE}tokens/s/GPU" in bound("<p>300 tokens/s/GPU</p>")
+
+
 def test_a_sign_stays_with_what_follows() -> None:
     assert bound("<p>so x = 8 × 2 → 16</p>") == "<p>so x =\u00a08 ×\u00a02 →\u00a016</p>"
     assert bound(f"<p>a ≈ {NUMBER}</p>") == f"<p>a ≈\u00a0{NUMBER}</p>"
