@@ -18,7 +18,7 @@ _BOUND = re.compile(
 # A name that a browser would cut at its sign, ZeRO++ or ZeRO-2, a date, a short option, or a rate,
 # which Firefox cuts at its slash; and what shows soon that there may be one.
 _NAME = re.compile(
-    r"[A-Z]\w*(?:\+\+|-\d\b)|\b\d{4}-\d\d-\d\d\b|\b[\d.,]+\xa0[A-Za-z]+/s\b"
+    r"[A-Z]\w*(?:\+\+|-\d\b)|\b\d{4}-\d\d-\d\d\b|\b[\d.,]+\xa0[A-Za-z]+/s(?:/GPU)?\b"
     r"|(?<![\w-])--\w{1,12}(?![\w-])"
 )
 _SIGN = re.compile(r"[+-][+\d]|/s\b|--\w")
