@@ -63,7 +63,8 @@ def templates_of(folder: Path, kept: Path) -> jinja2.Environment:
         undefined=_Absent,
         bytecode_cache=_Compiled(kept / "templates"),
     )
-    # A text of which names stay whole, and one whose paths may go on in the next line.
+    # A text whose numbers keep their units, one whose names stay whole, and one whose paths may go
+    # on in the next line.
     made.filters["bound"] = line_ends.bound
     made.filters["whole"] = lambda text: Markup(line_ends.whole(str(escape(text))))
     made.filters["breaking"] = lambda text: Markup(
