@@ -63,11 +63,11 @@ def templates_of(folder: Path, kept: Path) -> jinja2.Environment:
         undefined=_Absent,
         bytecode_cache=_Compiled(kept / "templates"),
     )
-    # A text whose numbers keep their units, one whose names stay whole, and one whose paths may go
-    # on in the next line.
-    made.filters["bound"] = line_ends.bound
-    made.filters["whole"] = lambda text: Markup(line_ends.whole(str(escape(text))))
-    made.filters["breaking"] = lambda text: Markup(
-        line_ends.whole(line_ends.breaking(str(escape(text))))
-    )
+    # A text whose names and quantities stay whole, and one whose paths may go on in a new line.
+    made.filters["whole"] = lambda text: Markup(_whole(str(escape(text))))
+    made.filters["breaking"] = lambda text: Markup(_whole(line_ends.breaking(str(escape(text)))))
     return made
+
+
+def _whole(html: str) -> str:
+    return line_ends.whole(line_ends.bound(html))

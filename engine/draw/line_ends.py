@@ -11,9 +11,11 @@ _UNITS = (
     r"|tokens/s(?:/GPU)?|GPU h"
 )
 # The space before a unit or in one, and the one behind a sign, which would else end a line or be
-# one.
+# one. The one before a sign only behind a single letter or digit that begins, so that long formulas
+# can wrap.
 _BOUND = re.compile(
-    rf" (?:(?<=\d )(?=(?:{_UNITS})(?![\w/]))|(?<=GPU )(?=h(?![\w/]))|(?=− \d\))|(?<=\s[=≈≤≥×→+−] ))"
+    rf" (?:(?<=\d )(?=(?:{_UNITS})(?![\w/]))|(?<=GPU )(?=h(?![\w/]))|(?=− \d\))|(?<=\s[=≈≤≥×→+−] )"
+    r"|(?<=\b\w )(?<![=≈≤≥×→+−]\s\w )(?=[=≈≤≥→] ))"
 )
 # A name that a browser would cut at its sign, ZeRO++ or ZeRO-2, a date, a short option, or a rate,
 # which Firefox cuts at its slash; and what shows soon that there may be one.

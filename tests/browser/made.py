@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-import jinja2
-
 from builder import drawing, figures
+from builder.templates import templates_of
 from engine.basis.text import DEFAULT
 from engine.basis.units import BYTES, COUNT, SECONDS
 from engine.basis.views import (
@@ -163,8 +162,7 @@ def write_page(folder: Path, made, other=None) -> None:
     tables = {n: table_text(v, DEFAULT) for n, v in charts.items()}
     extra = SimpleNamespace(svg=drawn, table=tables)
     ctx = SimpleNamespace(name="made", outputs=sent, fields=(), reply=SimpleNamespace(extra=extra))
-    loader = jinja2.FileSystemLoader(THEME / "templates")
-    macros = jinja2.Environment(loader=loader, autoescape=True).get_template("calculator.html")
+    macros = templates_of(THEME / "templates", folder / "kept").get_template("calculator.html")
     blocks = "".join(str(macros.module.output_block(ctx, name)) for name in made)
     items = {
         f"made.{name}": figures.json_item(f"made.{name}", view)

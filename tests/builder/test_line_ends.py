@@ -61,8 +61,14 @@ def test_units_of_several_words_stay_with_their_number() -> None:
 
 
 def test_a_sign_stays_with_what_follows() -> None:
-    assert bound("<p>so x = 8 × 2 → 16</p>") == "<p>so x =\u00a08 ×\u00a02 →\u00a016</p>"
-    assert bound(f"<p>a ≈ {NUMBER}</p>") == f"<p>a ≈\u00a0{NUMBER}</p>"
+    assert bound("<p>so x = 8 × 2 → 16</p>") == "<p>so x\u00a0=\u00a08 ×\u00a02 →\u00a016</p>"
+    assert bound(f"<p>a ≈ {NUMBER}</p>") == f"<p>a\u00a0≈\u00a0{NUMBER}</p>"
+
+
+def test_a_short_equation_stays_whole() -> None:
+    assert bound("<p>with e = 2 or T = e = 8, long = 3</p>") == (
+        "<p>with e\u00a0=\u00a02 or T\u00a0=\u00a0e =\u00a08, long =\u00a03</p>"
+    )
 
 
 def test_a_name_with_a_sign_and_a_date_stay_whole() -> None:
