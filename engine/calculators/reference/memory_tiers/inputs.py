@@ -88,7 +88,9 @@ class Inputs:
     checkpoints_in: Annotated[
         str, _tier("Checkpoints live in", "The input of every layer, for the backward pass.")
     ] = "hbm"
-    logits_in: Annotated[str, _tier("Logits live in", "In fp32, for the loss.")] = "hbm"
+    logits_in: Annotated[
+        str, _tier("Logits live in", "In fp32, for the loss, with what the final norm keeps.")
+    ] = "hbm"
     own_constants: OwnConstants = ""
 
 
