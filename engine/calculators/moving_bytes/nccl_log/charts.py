@@ -11,6 +11,7 @@ from engine.calculators.moving_bytes.nccl_log.inputs import Result
 from engine.catalog.nodes import NODES
 from engine.form.nccl_fields import off_words, size_words
 from engine.formulas.bandwidth import Operation, algorithm_bandwidth
+from engine.run.logs.nccl_tests import Row
 from engine.simulate.nccl_check import ALIKE, Judged, has_factor
 from engine.simulate.nccl_choice import fastest
 from engine.simulate.nccl_effect import NAMES, bandwidth_of
@@ -148,8 +149,9 @@ def curve(result: Result) -> Lines:
     """Return bus bandwidth against the size of the message, measured and expected."""
     judged = [one for one in result.found.rows if one.row.size > 0]
     sizes = tuple(one.row.size for one in judged) or _SIZES
-    measured = tuple(_bus(one) for one in judged)
-    expected = tuple(max(_model(result, size), _LEAST) for size in sizes)
+    measured = tuple(_bus(result, one.row) for one in judged)
+    expected = tuple(_model(result, size) or _LEAST for size in sizes)
+    least = min(_LEAST, *measured, *expected)
     last = Point(key="largest", label="", x=sizes[-1], y=_LEAST)
     if judged:
         label = say("{b}", b=(judged[-1].row.bus_bandwidth, BANDWIDTH))
@@ -172,7 +174,7 @@ def curve(result: Result) -> Lines:
         y=Axis(
             label="bus bandwidth",
             quantity=BANDWIDTH,
-            low=_LEAST,
+            low=least,
             high=1.6 * max(*measured, *expected, result.line),
             scale="log",
         ),
@@ -201,11 +203,13 @@ def _model(result: Result, size: float) -> float:
     return bandwidth_of(operation, size, time, result.ranks)
 
 
-def _bus(one: Judged) -> float:
+def _bus(result: Result, row: Row) -> float:
     """Return the bus bandwidth from size and time: printed ones of small messages are 0.00."""
-    row = one.row
+    operation = result.found.setting.operation
+    if has_factor(operation) and result.ranks > 1:
+        return bandwidth_of(cast(Operation, operation), row.size, row.time, result.ranks) or _LEAST
     factor = row.bus_bandwidth / row.algorithm_bandwidth if row.algorithm_bandwidth else 1.0
-    return max(factor * algorithm_bandwidth(row.size, row.time), _LEAST)
+    return factor * algorithm_bandwidth(row.size, row.time) or _LEAST
 
 
 def alike(result: Result) -> Table:

@@ -7,6 +7,7 @@ import pytest
 from engine.basis.text import show, words
 from engine.basis.units import GB, KB, MB, MICRO
 from engine.calculator import load, make
+from engine.calculators.moving_bytes.nccl_log import charts, inputs
 from engine.formulas.communication import point_to_point_time
 
 ALPHA, WIRE = 7 * MICRO, 46 * GB
@@ -192,3 +193,11 @@ def test_what_no_link_can_do_is_said_in_the_readers_units(points, said):
     sentence = words(fit(*points)["verdict"].sentence)
     assert said in sentence
     assert "e+" not in sentence
+
+
+def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
+    result = inputs.solve(inputs.Inputs())
+    factor = 2 * (result.ranks - 1) / result.ranks  # of an all-reduce
+    measured = next(one for one in charts.curve(result).series if one.key == "measured")
+    rows = [one.row for one in result.found.rows]
+    assert list(measured.y) == pytest.approx([factor * row.size / row.time for row in rows])
