@@ -185,7 +185,7 @@ LEVERS = (
         label="Half as many stages",
         family="plan",
         change=_less_pipeline,
-        side="Twice the layers on a GPU.",
+        side="Twice the layers on a GPU, in one piece per stage.",
     ),
     Lever(
         key="zero_one",
@@ -216,6 +216,7 @@ LEVERS = (
         removed=lambda inputs, run, step: faster_kernels(run, step, inputs.kernel_gain),
         side="Only waits inside a node get shorter; between nodes the wire sets the pace.",
         evidence="Kernels up to 2.6 times as fast as NCCL's; a figure for kernels, not for steps.",
+        sources=("day1inference", "sul2025"),
     ),
     Lever(
         key="contention",

@@ -82,7 +82,10 @@ _SENTENCES = {
         "Leaf to spine",
         "The links from the leaf switches up to the spines are full; ports wait.",
     ),
-    "port": ("Network ports", "Every port is full; only more or faster ports would help."),
+    "port": (
+        "Network ports",
+        "The longest phase waits for the ports; only more or faster ports would help.",
+    ),
     "pcie": ("PCIe", "The path from the GPU to its port is full."),
     "nvlink": ("NVLink", "The longest phase stays inside the nodes, at the speed of NVLink."),
 }

@@ -117,7 +117,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
             ),
         ),
         hints=(
-            "Which of the last three bars of the waterfall is the longest?",
+            "Which of the three bars before the last one of the waterfall is the longest?",
             "Set checkpoint and restart as short as the conditions allow; then the best interval "
             "is shorter, too.",
             "Young's interval is the root of twice the checkpoint times the time between failures.",
