@@ -2,6 +2,9 @@
 
 import re
 from html.parser import HTMLParser
+from urllib.parse import urljoin
+
+from builder.linear import Linear
 
 _SKIPPED = {"svg", "script", "style", "template", "nav", "form", "label", "dialog"}
 _EMPTY = {"input", "br", "img", "meta", "link", "hr", "source", "wbr"}
@@ -9,21 +12,28 @@ _LEFT_OUT = re.compile(
     r"\b(calculator|fields|controls|actions|figure-actions|headerlink|error|hint|also|data|share"
     r"|guess|contents|plot|breadcrumb)\b"
 )
+_EMPTY_LINK = re.compile(r"\[\s*\]\([^)\s]*\)")
 _BEFORE = {"h1": "\n\n# ", "h2": "\n\n## ", "h3": "\n\n### ", "p": "\n\n", "ul": "\n", "ol": "\n"}
 _BEFORE |= {"li": "\n- ", "tr": "\n|", "dt": "\n\n**", "dd": "\n", "blockquote": "\n\n> "}
 _BEFORE |= {"strong": "**", "em": "*", "td": " ", "th": " ", "figure": "\n\n", "pre": "\n\n```\n"}
+_BEFORE |= {"table": "\n\n", "caption": "\n\n**", "summary": "\n\n**", "div": "\n\n"}
 _AFTER = {"strong": "**", "em": "*", "td": " |", "th": " |", "dt": "**", "pre": "\n```\n"}
+_AFTER |= {"caption": "**\n", "summary": "**\n\n", "div": "\n\n"}
 
 
 class _Reader(HTMLParser):
     """Collects the words of an article; what is left out is left out with all it holds."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
         super().__init__(convert_charrefs=True)
         self.found: list[str] = []
+        self._address = address
         self._out = 0  # how many open elements are within something that is left out
         self._verbatim = False
-        self._options: list[bool] = []
+        self._formula: Linear | None = None
+        self._display = False
+        self._links: list[str] = []  # what closes each open link
+        self._heads = 0  # cells of the present row of heads
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Write what stands before an element, or begin to leave out."""
@@ -35,10 +45,29 @@ class _Reader(HTMLParser):
         if self._out or self._is_left_out(tag, given):
             self._out += 1
             return
+        if tag == "math":
+            self._formula, self._display = Linear(), given.get("display") == "block"
+        if self._formula:
+            self._formula.start(tag)
+            return
+        self._begin(tag, given)
+
+    def _begin(self, tag: str, given: dict[str, str]) -> None:
         self._verbatim |= tag == "pre"
+        self._heads = 0 if tag == "tr" else self._heads + (tag == "th")
+        if tag == "a":
+            self._begin_a_link(given.get("href", ""))
+        if tag == "code" and not self._verbatim:
+            self.found.append("`")
         if tag == "p" and self._begins_an_item():
             return
         self.found.append(_BEFORE.get(tag, ""))
+
+    def _begin_a_link(self, to: str) -> None:
+        """Write what stands before a link; one into the same page is words only."""
+        inside = not to or to.startswith("#")
+        self._links.append("" if inside else f"]({urljoin(self._address, to)})")
+        self.found.append("" if inside else "[")
 
     def _begins_an_item(self) -> bool:
         """Return whether nothing stands behind the dash of a list yet, and take blanks away."""
@@ -53,12 +82,27 @@ class _Reader(HTMLParser):
         if self._out:
             self._out -= 1
             return
+        if self._formula:
+            self._end_of_formula()
+            return
+        if tag == "code" and not self._verbatim:
+            self.found.append("`")
         self._verbatim &= tag != "pre"
-        self.found.append(_AFTER.get(tag, ""))
+        self.found.append(self._links.pop() if tag == "a" else _AFTER.get(tag, ""))
+        if tag == "thead":
+            self.found.append("\n|" + " --- |" * self._heads)
+
+    def _end_of_formula(self) -> None:
+        line = self._formula.end() if self._formula else None
+        if line is not None:
+            self._formula = None
+            self.found.append(f"\n\n{line}\n\n" if self._display else line)
 
     def handle_data(self, data: str) -> None:
         """Write words."""
-        if not self._out:
+        if self._formula:
+            self._formula.data(data)
+        elif not self._out:
             self.found.append(data if self._verbatim else re.sub(r"\s+", " ", data))
 
     def _is_left_out(self, tag: str, given: dict[str, str]) -> bool:
@@ -81,10 +125,10 @@ def markdown(html: str, address: str) -> str:
     article = next((one for one in found if one), None)
     if article is None:
         return ""
-    reader = _Reader()
+    reader = _Reader(address)
     reader.feed(article[1])
     reader.close()
-    text = "".join(reader.found)
+    text = _EMPTY_LINK.sub("", "".join(reader.found))
     lines = [line.rstrip() for line in re.sub(r"[ \t]+\n", "\n", text).splitlines()]
-    body = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    body = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).replace("\n **", "\n**").strip()
     return f"{body}\n\nInteractive figures: {address}\n"

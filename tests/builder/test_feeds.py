@@ -59,6 +59,20 @@ def test_an_item_of_a_list_that_holds_paragraphs_is_no_empty_bullet():
     assert "behind it" in lines
 
 
+def test_tables_links_code_and_formulas_are_markdown():
+    html = """<body><article><p>See <a href="../tree/#why">trees</a>
+      (<a href="#ref-a">A 2020</a>), <code>NCCL_ALGO</code>.</p>
+      <table><caption>Rates</caption><thead><tr><th>n</th><th>GB/s</th></tr></thead>
+      <tbody><tr><th>8</th><td>40</td></tr></tbody></table>
+      <p>With <math><msup><mi>x</mi><mn>2</mn></msup></math>:</p><math display="block"><mrow>
+      <mi>K</mi><mo>=</mo><mfrac><mn>1</mn><mrow><mn>1</mn><mo>+</mo><mi>f</mi></mrow></mfrac></mrow>
+      </math></article></body>"""
+    text = markdown(html, "https://example.org/w/ring/")
+    assert "[trees](https://example.org/w/tree/#why) (A 2020), `NCCL_ALGO`." in text
+    assert "**Rates**\n\n| n | GB/s |\n| --- | --- |\n| 8 | 40 |" in text
+    assert "With x^2:\n\nK = 1/(1 + f)\n" in text
+
+
 def test_what_is_no_page_has_no_markdown():
     assert markdown("<p>x</p>", BASE) == ""
     assert feeds.plain_pages([], {}, BASE) == {}
