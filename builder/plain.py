@@ -64,9 +64,13 @@ class _Reader(HTMLParser):
         self.found.append(_BEFORE.get(tag, ""))
 
     def _begin_a_link(self, to: str) -> None:
-        """Write what stands before a link; one into the same page is words only."""
+        """Write what stands before a link; one into the same page is words only.
+
+        Without an address of the site, links stay as they are: the text lies beside its page.
+        """
         inside = not to or to.startswith("#")
-        self._links.append("" if inside else f"]({urljoin(self._address, to)})")
+        whole = urljoin(self._address, to) if "://" in self._address else to
+        self._links.append("" if inside else f"]({whole})")
         self.found.append("" if inside else "[")
 
     def _begins_an_item(self) -> bool:

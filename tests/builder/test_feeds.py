@@ -69,6 +69,7 @@ def test_tables_links_code_and_formulas_are_markdown():
       </math></article></body>"""
     text = markdown(html, "https://example.org/w/ring/")
     assert "[trees](https://example.org/w/tree/#why) (A 2020), `NCCL_ALGO`." in text
+    assert "[trees](../tree/#why)" in markdown(html, "guides/ring/")
     assert "**Rates**\n\n| n | GB/s |\n| --- | --- |\n| 8 | 40 |" in text
     assert "With x^2:\n\nK = 1/(1 + f)\n" in text
 
