@@ -139,7 +139,7 @@ INTERLEAVED_PEAK = Equation(
 def interleaved_peak(
     rank: Count, pipeline_parallel: Count, num_chunks: Count
 ) -> Annotated[float, COUNT]:
-    """Return the same with interleaved 1F1B; on rank 0 it is 1 + (p - 1)/(p v) times 1F1B's.
+    """Return the same with interleaved 1F1B; on rank 0 a share of (p − 1)/(p v) more than 1F1B's.
 
     Source: Korthikanti et al. 2022, section 4.2.3, for rank 0; the order of Narayanan et al. 2021
     for the others. Limit: two micro-batches per stage or more.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, SHARE, Bytes, Seconds
+from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Bytes, Seconds
 from engine.calculators.reference.formula_sheet.example import Example, Shown, tokens
 from engine.calculators.reference.formula_sheet.inputs import Inputs
 from engine.formulas import pipeline, pipeline_idle
@@ -100,7 +100,7 @@ def _held(x: Inputs) -> Shown:
 
 def _interleaved_held(x: Inputs) -> Shown:
     peak = pipeline.interleaved_peak(_RANK, x.pipeline_parallel, x.num_chunks)
-    return {**_held(x), "A": (peak, RATIO)}
+    return {**_held(x), "A": (peak, COUNT)}
 
 
 def _bytes(x: Inputs) -> Shown:
