@@ -4,10 +4,38 @@ import { createRequire } from "node:module";
 
 const temml = createRequire(process.cwd() + "/")("temml");
 
+const SIGN = /^[=≈≤≥+−]$/;
+
+/**
+ * The row of a displayed formula as several rows, each but the first beginning with a sign, so that
+ * a narrow page can put them on lines of their own. A sign behind another one belongs to a number.
+ */
+function rows(math) {
+  const [holder] = math.children; // a fragment, which is written as its children
+  const row = holder.children?.[0];
+  if (holder.children?.length !== 1 || row.type !== "mrow") return;
+  const found = [];
+  let before = null;
+  for (const node of row.children) {
+    const splits = node.type === "mo" && SIGN.test(node.toText()) && before?.type !== "mo";
+    if (splits && before) node.setAttribute("form", "infix"); // as the first of a row it is a prefix
+    if (!before || splits) found.push([]);
+    found.at(-1).push(node);
+    before = node;
+  }
+  if (found.length < 2) return;
+  holder.children = found.map((children) =>
+    Object.assign(Object.create(Object.getPrototypeOf(row)), row, { children }),
+  );
+}
+
 /** @param {{tex: string, display: boolean}} formula */
 function typeset({ tex, display }) {
   try {
-    return { html: temml.renderToString(tex, { displayMode: display, throwOnError: true }) };
+    const options = { displayMode: display, throwOnError: true };
+    const math = temml.__renderToMathMLTree(tex, options);
+    if (display) rows(math);
+    return { html: math.toMarkup() };
   } catch (error) {
     return { error: String(error.message) };
   }

@@ -26,7 +26,8 @@ _NAME = re.compile(
 _SIGN = re.compile(r"[+-][+\d]|/s\b|--\w")
 _KEPT = r'<span class="kept">\g<0></span>'
 _LONG = re.compile(r"(?<![\w./-])[\w./-]{15,}")
-_INSIDE = re.compile(r"(?<=\w)[._/](?=[A-Za-z])")
+# A counter such as LinkErrorRecoveryCounter has no sign to break behind.
+_INSIDE = re.compile(r"(?<=\w)[._/](?=[A-Za-z])|(?<=[A-Za-z][a-z]{2})(?=[A-Z][a-z]{2})")
 
 
 def told(text: Text, display: Display) -> str:
@@ -47,6 +48,7 @@ def whole(html: str) -> str:
 def breaking(html: str) -> str:
     """Return text of HTML, without tags, whose long names and paths may go on in the next line.
 
-    They break behind a dot, an underscore or a slash, and nowhere else inside.
+    They break behind a dot, an underscore or a slash, before an inner capital, and nowhere else
+    inside.
     """
     return _LONG.sub(lambda name: _INSIDE.sub(r"\g<0><wbr>", name[0]), html)

@@ -38,6 +38,17 @@ def test_a_formula_is_mathml(real, tmp_path):
     assert "<mi>a</mi><mo>+</mo><mi>b</mi>" in done["a+b", False]
 
 
+def test_a_displayed_formula_has_a_row_for_each_sign_it_may_break_at(real, tmp_path):
+    done, _ = maths.typeset([("T=a+b=-c", True)], tmp_path, "1", real.typeset)
+    rows = done["T=a+b=-c", True].split("<mrow>")[1:]
+    assert [row.split("</mrow>")[0] for row in rows] == [
+        "<mi>T</mi>",
+        '<mo form="infix">=</mo><mi>a</mi>',
+        '<mo form="infix">+</mo><mi>b</mi>',
+        '<mo form="infix">=</mo><mo form="prefix" stretchy="false">−</mo><mi>c</mi>',
+    ]
+
+
 def test_what_was_typeset_once_is_remembered(real, tmp_path):
     maths.typeset([("a+b", False)], tmp_path, "1", real.typeset)
     done, _ = maths.typeset([("a+b", False)], tmp_path, "1", lambda formulas: [])

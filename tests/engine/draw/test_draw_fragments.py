@@ -121,6 +121,13 @@ def test_a_long_name_of_a_setting_may_break_behind_its_underscores():
     assert ">sub_group</td>" in text
 
 
+def test_a_long_name_without_signs_may_break_before_its_capitals():
+    names = ("PortRcvRemotePhysicalErrors", "PyTorch")
+    text = table_fragment(Table(title="", columns=("a", "b"), rows=(names,)), PLAIN)
+    assert ">Port<wbr>Rcv<wbr>Remote<wbr>Physical<wbr>Errors</th>" in text
+    assert ">PyTorch</td>" in text
+
+
 def test_a_path_may_break_behind_its_signs_and_nowhere_inside_of_a_word():
     cell = "NVIDIA/Megatron-LM, megatron/core/README.md at 0.12345678901234567"
     table = Table(title="", columns=("a", "b"), rows=(("x", cell),))
