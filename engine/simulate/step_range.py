@@ -55,6 +55,20 @@ def classes_of(run: Run) -> tuple[str, ...]:
     )
 
 
+_SOFTWARE = {"deepspeed": "DeepSpeed", "fsdp": "FSDP", "megatron": "Megatron"}
+
+
+def _in_words(name: str) -> str:
+    """Return the name of a class, which lists kind, software and GPU, as part of a sentence."""
+    kind, *rest = name.split(", ")
+    words = [kind]
+    for one in rest:
+        software, _, eager = one.partition(" ")
+        known = _SOFTWARE.get(software)
+        words.append(f"with {f'{eager[1:-1]} ' if eager else ''}{known}" if known else f"on {one}")
+    return " ".join(words)
+
+
 def spread(run: Run) -> Spread:
     """Return how far off the predicted step of a run is likely to be."""
     name = next(name for name in classes_of(run) if name in CLASSES)
@@ -64,7 +78,7 @@ def spread(run: Run) -> Spread:
     known = explained(run, name)
     wider = WIDER ** len(beyond) * (1 - known) ** 0.5
     return Spread(
-        name=name,
+        name=_in_words(name),
         runs=runs,
         low=math.exp(-high * wider),
         high=math.exp(-low * wider),

@@ -172,7 +172,7 @@ def _claims() -> Table:
             Cite(("day1inference",)),
         ),
         (
-            "InfiniBand or EFA matters less for that reason",
+            "InfiniBand or EFA matters less, because PCIe decides",
             say("the same {s}", s=(small.bare_pcie_share, SHARE)),
             say(
                 "64 MiB: {a} or {b}; 1 kB: {c} or {d}",
@@ -206,6 +206,6 @@ def _claims() -> Table:
     )
     return Table(
         title="Four published statements",
-        columns=("Statement", "It prints", "Right", "Why", "From"),
+        columns=("Statement", "Published", "Right", "Why", "From"),
         rows=rows,
     )

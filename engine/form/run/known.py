@@ -54,11 +54,11 @@ def memory_error() -> Sentence:
 def near(run: Run) -> Sentence:
     """Return in what range four in five such steps lie, on what it rests, and what lies beyond."""
     found = spread(run)
-    words = "Four in five unseen runs of this kind ({runs} {name}) took between {less} less and "
+    words = "Four in five unseen runs of this kind ({runs} of {name}) took between {less} less and "
     words += "{more} more than predicted."
     if found.beyond:
         words = f"The range is widened, from {found.low:.2f} to {found.high:.2f} times this step. "
-        words += " ".join(found.beyond) + " The {runs} runs nearest in kind are {name}."
+        words += " ".join(found.beyond) + " The {runs} runs nearest in kind are of {name}."
         return say(words.replace("{name}", found.name), runs=(found.runs, COUNT))
     return say(
         words.replace("{name}", found.name),

@@ -117,7 +117,7 @@ def _cluster(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         series=(Series(key="time", label="time", x=_COLUMN, y=times, color="data"),),
         points=(Point(key="now", label=tell.say("{time}"), x=inputs.batch, y=result.time),),
         handle="batch",
-        caption="Left of the noise scale, twice the batch means twice the GPUs and nearly half "
+        caption="Far left of the noise scale, twice the batch means twice the GPUs and nearly half "
         "the time. Right of it, more GPUs gain less and less.",
     )
 

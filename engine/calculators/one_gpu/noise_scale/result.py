@@ -90,8 +90,8 @@ class Result:
             "Critical batch by Kaplan 2020",
             note="tokens, at a loss of {language_loss} nats",
             assumes=(
-                "2 × 10⁸ tokens over the loss to the power of 1/0.21; fitted to models of up to "
-                "about a billion parameters.",
+                "2 × 10⁸ tokens over the loss to the power of 1/0.21; fitted to small models "
+                "of 2020.",
             ),
             sources=("kaplan2020",),
         ),

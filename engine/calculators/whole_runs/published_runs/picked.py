@@ -78,7 +78,7 @@ def verdict(tell: Teller, one: Picked) -> Badge:
         return Badge(text="No run", sentence="No run is left to pick.", color="muted")
     words = f"{run.name} on {{gpus}} {run.family} in {run.given.precision}: measured "
     words += "{picked_measured}, predicted {picked_step}, with a range from {low} to {high}. The "
-    words += f"range is that of {{runs}} {spread.name}."
+    words += f"range is that of {{runs}} runs of {spread.name}."
     return Badge(
         text="Inside the range" if one.inside else "Outside the range",
         sentence=tell.say(

@@ -45,7 +45,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             ),
         ),
         hints=(
-            "On the tab for topology, see what crosses the network, and how often in a step.",
+            "On the Topology tab, see what crosses the network, and how often in a step.",
             "Which axis sends least, so that it may cross the slow port?",
             "With room in memory, what need not be computed twice?",
         ),

@@ -68,8 +68,8 @@ def layers(tell: Teller, found: Job) -> tuple[Layer, ...]:
             key="step",
             what="Kernels and collectives of one step on their streams.",
             tool="torch.profiler, nsys",
-            metric="share of the step in which nothing is computed",
-            healthy=tell.say("computing during {computing} of it, as the model says"),
+            metric="share of the step in which something is computed",
+            healthy=tell.say("about {computing}, as the model says"),
             relation="It is the step. What a trace shows as a gap is a wait for a layer below.",
         ),
         Layer(

@@ -65,7 +65,8 @@ def scene(inputs: Inputs, found: tuple[Event, ...]) -> Scene:
         height=_TOP + _LENGTH + _BOTTOM,
         frames=(Frame(caption=caption, shapes=tuple(shapes)),),
         caption="Time runs downward, a tick about ten times the one above. Click an event: "
-        "its name turns bold, and the table below explains it. The bar on the axis is the layer.",
+        "its name turns bold, and the table below explains it. The bar on the axis is the chosen "
+        "layer of the stack.",
     )
 
 

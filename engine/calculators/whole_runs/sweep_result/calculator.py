@@ -11,7 +11,7 @@ from engine.calculators.whole_runs.sweep_result.inputs import read
 from engine.run.sweep_table import in_order, matching
 
 TITLE = "Read my sweep"
-QUESTION = "Which of many jobs is fast or cheap enough, and what changes from one to the other?"
+QUESTION = "Which of many jobs is fast or cheap enough, and what changes from one to another?"
 EQUATIONS = ()
 
 
