@@ -211,8 +211,8 @@ def _whole(value: float) -> str:
 
 def _fixed(value: float, digits: int, unit: str) -> str:
     if 0 < abs(value) < 10**-digits / 2:
-        least = f"{10**-digits:.{digits}f}{unit}"
-        return f"< {least}" if value > 0 else f"> -{least}"
+        # "> -0.1 %" would read as a bound that can be far above zero.
+        return f"< {10**-digits:.{digits}f}{unit}" if value > 0 else f"{0:.{digits}f}{unit}"
     return f"{value:.{digits}f}{unit}"
 
 

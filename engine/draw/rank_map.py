@@ -144,7 +144,7 @@ def map_scene(
                 made[key] = cell(rank, seats[rank], tint, rank == chosen, links)
             cells.append(made[key])
         lines = [curve(slot, chains, seats) for slot in range(slots)]
-        keys = legend(colors, look.axis, WIDTH, grid.height)
+        keys = legend(colors, look.axis, WIDTH, (grid.corner(0)[0], grid.height))
         shapes: tuple[Shape, ...] = (*boxes, *cells, *lines, *numbers, *keys)
         frames.append(Frame(caption=look.caption, shapes=shapes))
     return Scene(

@@ -108,12 +108,25 @@ def curve(
     )
 
 
-def legend(names: Mapping[Axis, str], shown: Axis | None, width: float, top: float) -> list[Shape]:
-    """Return a square and a name for every axis of the map; of one frame only its own is strong."""
-    room = width / max(len(names), 1)
+# Widths of a square with its gaps, and of a letter of the legend.
+_SQUARE, _LETTER = 32.0, 10.5
+
+
+def legend(
+    names: Mapping[Axis, str], shown: Axis | None, width: float, at: tuple[float, float]
+) -> list[Shape]:
+    """Return a square and a name for every axis of the map; of one frame only its own is strong.
+
+    They begin at the left edge `at` of the nodes, unless the names need more room than is there.
+    """
+    left, top = at
+    need = max((_SQUARE + _LETTER * len(name) for name in names.values()), default=0.0)
+    left = max(0.0, min(left, width - need * len(names)))
+    room = (width - 2 * left) / max(len(names), 1)
+    room = min(max(room, need), (width - left) / max(len(names), 1))
     shapes = []
     for index, (axis, name) in enumerate(names.items()):
-        x, weak = index * room + 4, shown not in (None, axis)
+        x, weak = left + index * room + 4, shown not in (None, axis)
         shapes.append(
             Shape(
                 key=f"k{index}",

@@ -58,14 +58,40 @@ def sample(count: int, most: int = _MOST) -> list[int]:
 
 
 def _lines(view: Lines, display: Display) -> tuple[tuple[str, ...], Rows]:
-    columns = [s for s in view.series if s.x == view.series[0].x]
-    shown = sample(len(columns[0].x) if columns else 0)
-    places = _numbers([columns[0].x[i] for i in shown], view.x.quantity, display)
+    head = (view.x.label, *(s.label or view.y.label for s in view.series))
+    if len({s.x for s in view.series}) < 2:
+        return head, _same_places(view, display)
+    shown = _places(view)
+    written = _numbers(shown, view.x.quantity, display)
+    found = [dict(zip(reversed(s.x), reversed(s.y), strict=True)) for s in view.series]
     rows = [
-        (place, *(show(s.y[i], view.y.quantity, display) for s in columns))
+        (place, *(_cell(own.get(x, math.nan), view.y.quantity, display) for own in found))
+        for x, place in zip(shown, written, strict=True)
+    ]
+    return head, rows
+
+
+def _same_places(view: Lines, display: Display) -> Rows:
+    """Return rows in the order of the points, which may be at one place more than once."""
+    xs = view.series[0].x if view.series else ()
+    shown = sample(len(xs))
+    places = _numbers([xs[i] for i in shown], view.x.quantity, display)
+    return [
+        (place, *(show(s.y[i], view.y.quantity, display) for s in view.series))
         for i, place in zip(shown, places, strict=True)
     ]
-    return (view.x.label, *(s.label or view.y.label for s in columns)), rows
+
+
+def _places(view: Lines) -> list[float]:
+    """Return the places with a row: those of the first curve, and of curves with points elsewhere.
+
+    Between its points a curve is not read off, so that a row can lack a curve.
+    """
+    places: dict[float, None] = {}
+    first, *others = dict.fromkeys(s.x for s in view.series)
+    for x, most in ((first, _MOST), *((x, max(3, _MOST // len(others))) for x in others)):
+        places |= dict.fromkeys(x[i] for i in sample(len(x), most))
+    return sorted(places)
 
 
 def _bars(view: Bars, display: Display) -> tuple[tuple[str, ...], Rows]:

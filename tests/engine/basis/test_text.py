@@ -149,8 +149,8 @@ def test_a_share_too_small_to_print_is_not_called_zero():
     assert show(0.0004, SHARE) == "< 0.1 %"
 
 
-def test_a_small_negative_share_is_not_called_positive():
-    assert show(-0.0004, SHARE) == "> −0.1 %"
+def test_a_small_negative_share_reads_as_none():
+    assert show(-0.0004, SHARE) == "0.0 %"
 
 
 @each("value", [math.inf, -math.inf, math.nan])

@@ -57,3 +57,23 @@ def test_a_curve_without_a_label_is_named_by_its_axis():
     )
     told = (table_text(view, DEFAULT), spoken(view, DEFAULT))
     assert (">one step<" in told[0], "Curves: one step." in told[1]) == (True, True)
+
+
+def test_a_curve_with_points_of_its_own_has_a_column_and_rows():
+    axis = Axis(label="n", quantity=SECONDS, low=0.0, high=4.0)
+    view = Lines(
+        title="Model and measured",
+        x=axis,
+        y=axis,
+        series=(
+            Series(key="model", label="model", x=(1.0, 3.0), y=(1.0, 3.0), color="compute"),
+            Series(key="run", label="measured", x=(2.0, 3.0), y=(2.0, 4.0), color="data"),
+        ),
+    )
+    cells = re.findall("<t[hd][^>]*>([^<]+)<", table_text(view, DEFAULT))
+    assert cells[:3] == ["n", "model", "measured"]
+    assert cells[3:] == [
+        *("1.00 s", "1.00 s", "-"),
+        *("2.00 s", "-", "2.00 s"),
+        *("3.00 s", "3.00 s", "4.00 s"),
+    ]
