@@ -5,10 +5,11 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tests.validation.device import tables
+from tests.validation.device import adapter_tables, tables
 
 PARTS = (
-    tables.products, tables.grouped, tables.attention, tables.layers, tables.steps
+    tables.products, tables.grouped, tables.attention, tables.layers, tables.steps,
+    adapter_tables.adapters,
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ class Size:
     groups: int
     layers: int = 1
     vocab: int = 128_256
+    tied: bool = True  # the output layer reuses the embedding
 
     @property
     def head(self) -> int:
@@ -34,7 +35,7 @@ SIZES = {
     "llama-3.2-1b": Size(2048, 8192, 32, 8, 16),
     "llama-3.2-3b": Size(3072, 8192, 24, 8, 28),
     "llama-2-7b": Size(4096, 11_008, 32, 32, 32, 32_000),
-    "llama-3-8b": Size(4096, 14_336, 32, 8, 32),
+    "llama-3-8b": Size(4096, 14_336, 32, 8, 32, tied=False),
     "llama-3-70b": Size(8192, 28_672, 64, 8, 80),
     "gpt-3-5b": Size(4096, 16_384, 32, 32, 24, 51_200),
 }
@@ -149,7 +150,7 @@ class Recomputed(nn.Module):
 
 
 class Llama(nn.Module):
-    """A whole model with tied embeddings."""
+    """A whole model."""
 
     def __init__(self, size: Size, length: int, mode: str, device: str) -> None:
         super().__init__()
@@ -157,7 +158,8 @@ class Llama(nn.Module):
         self.layers = nn.ModuleList([Recomputed(Layer(size), mode) for _ in range(size.layers)])
         self.norm = nn.Parameter(torch.ones(size.hidden))
         self.output = nn.Linear(size.hidden, size.vocab, bias=False)
-        self.output.weight = self.embedding.weight
+        if size.tied:
+            self.output.weight = self.embedding.weight
         self.turn = angles(size, length, device)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:

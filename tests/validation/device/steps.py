@@ -3,6 +3,7 @@
 python -m tests.validation.device.steps FOLDER
 """
 
+import gc
 import os
 import statistics
 import time
@@ -11,6 +12,7 @@ from functools import partial
 
 import torch
 import torch.distributed as dist
+from torch import nn
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -54,9 +56,8 @@ def loss_of(logits: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     return functional.cross_entropy(logits.flatten(0, 1).float(), wanted.flatten())
 
 
-def step_of(case: _Case, model: Llama) -> Callable[[], None]:
+def step_of(batch: int, length: int, compiled: bool, model: nn.Module) -> Callable[[], None]:
     """Return one step: forward, backward, clipping, AdamW, all gradients freed."""
-    _, batch, length, compiled, _ = case
     adam = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
     loss = torch.compile(loss_of) if compiled and CUDA else loss_of
     vocab = model.embedding.num_embeddings
@@ -71,9 +72,8 @@ def step_of(case: _Case, model: Llama) -> Callable[[], None]:
     return step
 
 
-def measured(case: _Case) -> dict[str, object]:
+def measured(step: Callable[[], None]) -> dict[str, object]:
     """Return median and spread of the steps, and the three numbers of memory, once it is warm."""
-    step = step_of(case, built(case))
     for _ in range(WARM):
         step()
     if CUDA:
@@ -104,10 +104,12 @@ def rows() -> Iterator[dict[str, object]]:
         facts = dict(zip(names, case, strict=True)) | {"compiled": int(case[3])}
         try:
             with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-                yield facts | measured(case if CUDA else (*case[:2], 64, *case[3:]))
+                tried = case if CUDA else (*case[:2], 64, *case[3:])
+                yield facts | measured(step_of(*tried[1:4], built(tried)))
         except RuntimeError as error:
             print(f"{facts}: {str(error)[:300]}", flush=True)
         torch.compiler.reset()
+        gc.collect()  # the moments of Adam would stay for the next case
         if CUDA:
             torch.cuda.empty_cache()
 

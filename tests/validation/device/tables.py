@@ -59,18 +59,18 @@ def numbers(row: Row, *names: str) -> tuple[int, ...]:
     return tuple(int(row[name]) for name in names)
 
 
-def _cluster(gpu: str) -> Cluster:
+def cluster_of(gpu: str) -> Cluster:
     return Cluster(gpu=ACCELERATORS[gpu], gpus_per_node=8, nics_per_node=8, nic_bandwidth=5e10)
 
 
-def _training(row: Row, **more: Any) -> Training:
+def training_of(row: Row, **more: Any) -> Training:
     batch, length = numbers(row, "batch", "length")
     return Training(micro_batch_size=batch, global_batch_size=batch, sequence_length=length, **more)
 
 
 def _rank(gpu: str) -> Rank:
     one = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
-    return rank_of(_cluster(gpu), one)
+    return rank_of(cluster_of(gpu), one)
 
 
 def _rate(gpu: Gpu, precision: str) -> float:
@@ -156,7 +156,7 @@ def attention() -> Iterator[Pair]:
 def _layer(row: Row) -> tuple[float, float]:
     """Return the engine's time of both passes of a layer, and what it keeps."""
     unfused = row["kernel"] == "unfused"
-    training = _training(
+    training = training_of(
         row,
         framework="megatron" if unfused else "fsdp",
         compiled=row["style"] == "compiled",
@@ -164,7 +164,7 @@ def _layer(row: Row) -> tuple[float, float]:
         recompute=row["recompute"],
     )
     model, plan = MODELS[row["model"]], Plan(world_size=1)
-    rank = rank_of(_cluster(row["device"]), training)
+    rank = rank_of(cluster_of(row["device"]), training)
     if row["kernel"] == "cudnn":
         newest = {
             name: getattr(rank, name) / OLD_INSTRUCTIONS
@@ -198,9 +198,9 @@ def steps() -> Iterator[Pair]:
     """Whole steps under FSDP2 on one GPU: time, and the memory allocated at the peak."""
     for row in table("steps"):
         compiled = row["compiled"] == "1"
-        training = _training(row, framework="fsdp", compiled=compiled, recompute=row["recompute"])
+        training = training_of(row, framework="fsdp", compiled=compiled, recompute=row["recompute"])
         model, plan = MODELS[row["model"]], Plan(world_size=1, zero_stage=3)
-        time = step_time(model, _cluster(row["device"]), plan, training).total
+        time = step_time(model, cluster_of(row["device"]), plan, training).total
         held = memory(model, plan, training)
         names = ("model", "batch", "length", "recompute")
         facts = {"gpu": row["device"], "name": ", ".join(row[key] for key in names)}

@@ -1,0 +1,46 @@
+"""What was measured of steps that train adapters, and what the engine says of the same."""
+
+from collections.abc import Iterator
+
+from engine.catalog.models import MODELS
+from engine.run.parallelism import Plan
+from engine.simulate.adapters import held_with
+from engine.simulate.step_time import step_time
+from tests.validation.device.tables import Pair, cluster_of, table, training_of
+
+RANK = 16  # as in lora.py, which needs PyTorch
+
+
+def adapters() -> Iterator[Pair]:
+    """Steps with adapters and, beside them, all parameters: time, and memory allocated at the peak.
+
+    FSDP1 with base and adapters in one unit is compared in memory alone. The engine takes its
+    gradients in fp32 and all there at the fullest moment; measured, they had 2 bytes, as all
+    tensors of such a unit, and the logits were gone before most of them came.
+    """
+    for row in table("lora"):
+        compiled, trained = row["compiled"] == "1", row["trained"]
+        rank = 0 if trained == "full" else RANK
+        training = training_of(
+            row, framework="fsdp", compiled=compiled, recompute=row["recompute"], lora_rank=rank
+        )
+        model, plan = MODELS[row["model"]], Plan(world_size=1, zero_stage=3)
+        trapped = trained == "together"
+        kind = "lora" if rank else "full"
+        held = held_with(model, plan, training, kind, trapped=trapped)
+        names = ("model", "batch", "length", "recompute")
+        facts = {"gpu": row["device"], "name": ", ".join(row[key] for key in names)}
+        style = {"full": "all trained", "together": "one unit"}.get(
+            trained, "compiled" if compiled else "eager"
+        )
+        yield Pair(
+            kind=f"LoRA memory, {style}",
+            measured=float(row["allocated"]),
+            predicted=held.total - held.reserve,
+            **facts,
+        )
+        if not trapped:
+            time = step_time(model, cluster_of(row["device"]), plan, training).total
+            yield Pair(
+                kind=f"LoRA time, {style}", measured=float(row["time"]), predicted=time, **facts
+            )
