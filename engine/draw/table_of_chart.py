@@ -83,15 +83,10 @@ def _same_places(view: Lines, display: Display) -> Rows:
 
 
 def _places(view: Lines) -> list[float]:
-    """Return the places with a row: those of the first curve, and of curves with points elsewhere.
-
-    Between its points a curve is not read off, so that a row can lack a curve.
-    """
-    places: dict[float, None] = {}
-    first, *others = dict.fromkeys(s.x for s in view.series)
-    for x, most in ((first, _MOST), *((x, max(3, _MOST // len(others))) for x in others)):
-        places |= dict.fromkeys(x[i] for i in sample(len(x), most))
-    return sorted(places)
+    """Return the places with a row; between its points a curve is not read off."""
+    each = dict.fromkeys(s.x for s in view.series)
+    most = max(3, _MOST // len(each))
+    return sorted({x[i] for x in each for i in sample(len(x), most)})
 
 
 def _bars(view: Bars, display: Display) -> tuple[tuple[str, ...], Rows]:

@@ -151,7 +151,7 @@ def _kept(
 
 
 def balance_loss(routing: Routing) -> Ratio:
-    """Return E times the sum of f_i P_i: 1 where all experts are asked alike.
+    """Return E times the sum of f_i P_i: 1 where all experts are chosen equally often.
 
     f_i is the share of the choices that fall on expert i, P_i the mean of its share of the scores.
     Source: Fedus et al. 2022, equations 4 to 6, where the product with a weight is the loss; for

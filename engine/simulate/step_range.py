@@ -40,33 +40,23 @@ class Spread:
     explained: Share = 0.0
 
 
+_SOFTWARE = {"deepspeed": "DeepSpeed", "fsdp": "FSDP", "megatron": "Megatron"}
+
+
 def classes_of(run: Run) -> tuple[str, ...]:
     """Return the classes of a run, the narrowest first."""
     training = run.training
     kind = "mixtures of experts" if run.model.num_experts else "dense models"
-    software = training.framework + ("" if training.compiled else " (eager)")
+    software = _SOFTWARE.get(training.framework, training.framework)
+    software = f"{'' if training.compiled else 'eager '}{software}"
     bits = {"fp8": "fp8", "fp4": "fp4"}.get(training.precision, "16 bits")
     gpu = run.cluster.gpu.name.split()[0]
     return (
-        f"{kind} in {bits}, {software}, {gpu}",
-        f"{kind} in {bits}, {software}",
+        f"{kind} in {bits} with {software} on {gpu}",
+        f"{kind} in {bits} with {software}",
         f"{kind} in {bits}",
         kind,
     )
-
-
-_SOFTWARE = {"deepspeed": "DeepSpeed", "fsdp": "FSDP", "megatron": "Megatron"}
-
-
-def _in_words(name: str) -> str:
-    """Return the name of a class, which lists kind, software and GPU, as part of a sentence."""
-    kind, *rest = name.split(", ")
-    words = [kind]
-    for one in rest:
-        software, _, eager = one.partition(" ")
-        known = _SOFTWARE.get(software)
-        words.append(f"with {f'{eager[1:-1]} ' if eager else ''}{known}" if known else f"on {one}")
-    return " ".join(words)
 
 
 def spread(run: Run) -> Spread:
@@ -78,7 +68,7 @@ def spread(run: Run) -> Spread:
     known = explained(run, name)
     wider = WIDER ** len(beyond) * (1 - known) ** 0.5
     return Spread(
-        name=_in_words(name),
+        name=name,
         runs=runs,
         low=math.exp(-high * wider),
         high=math.exp(-low * wider),

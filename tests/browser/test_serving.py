@@ -42,6 +42,8 @@ def page(served, browser: Browser):
     page = browser.new_context(viewport=WINDOW).new_page()
     page.set_default_timeout(60_000)
     page.goto(f"{served[1]}guides/one-counter/")
+    # A watch that has just begun may still report the copy itself; the page is then loaded again.
+    page.wait_for_timeout(1500)
     arrive(page)
     yield page
     page.context.close()

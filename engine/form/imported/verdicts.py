@@ -68,7 +68,8 @@ def binds(found: Estimate | None) -> Badge:
     return Badge(
         text=f"{text} binds" if longest == "compute" else text,
         sentence=say(
-            f"Computation is {{c}} of the step. {_PARTS[waiting][0]}: {{s}}, the most of the rest.",
+            f"Computation is {{c}} of the step. {_PARTS[waiting][0]}: {{s}}, the largest part "
+            "of the rest.",
             c=(parts["compute"] / step, SHARE),
             s=(parts[waiting] / step, SHARE),
         ),

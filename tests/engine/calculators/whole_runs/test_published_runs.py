@@ -253,7 +253,7 @@ def test_the_range_that_is_told_is_that_of_the_class():
     found = spread(run_of(RUN)[0])
     numbers = shown()["step_time"].note.numbers
     assert found.name == "dense models in 16 bits with Megatron on H100"
-    assert numbers["runs"][0] == found.runs == CLASSES["dense models in 16 bits, megatron, H100"][0]
+    assert numbers["runs"][0] == found.runs == CLASSES[found.name][0]
     assert (1 - numbers["less"][0], 1 + numbers["more"][0]) == (found.low, found.high)
 
 
