@@ -109,7 +109,7 @@ def rows() -> Iterator[dict[str, object]]:
         except RuntimeError as error:
             print(f"{facts}: {str(error)[:300]}", flush=True)
         torch.compiler.reset()
-        gc.collect()  # the moments of Adam would stay for the next case
+        gc.collect()  # else tensors of this case can stay for the next
         if CUDA:
             torch.cuda.empty_cache()
 
