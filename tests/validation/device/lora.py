@@ -4,20 +4,16 @@ Weights in bf16, adapters of every linear layer of the blocks and their Adam in 
 "together": FSDP1, base and adapters in one unit, whose tensors need one type: all in bf16.
 """
 
-import gc
-import os
 from collections.abc import Iterator
 from functools import partial
 
 import torch
-import torch.distributed as dist
 from torch import nn
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tests.validation.device.llama import SIZES, Llama, Size
-from tests.validation.device.steps import measured, step_of
-from tests.validation.device.timing import CUDA, DEVICE, write
+from tests.validation.device.steps import alone, step_of, tried
+from tests.validation.device.timing import CUDA, DEVICE
 
 RANK, SCALE, LENGTH = 16, 2.0, 4096 if CUDA else 64
 LINEAR = ("q", "k", "v", "out", "gate", "up", "down")
@@ -93,22 +89,8 @@ def rows() -> Iterator[dict[str, object]]:
     names = ("model", "batch", "compiled", "recompute", "trained")
     for case in cases():
         facts = dict(zip(names, case, strict=True)) | {"compiled": int(case[2]), "length": LENGTH}
-        held = torch.cuda.memory_allocated() if CUDA else 0
-        try:
-            with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-                found = measured(step_of(case[1], LENGTH, case[2], built(case)))
-            yield facts | found
-            print(f"{facts}: {found}, before {held}", flush=True)
-        except (RuntimeError, ValueError, AssertionError) as error:
-            print(f"{facts}: {str(error)[:300]}", flush=True)
-        torch.compiler.reset()
-        gc.collect()
-        if CUDA:
-            torch.cuda.empty_cache()
+        yield from tried(facts, lambda one=case: step_of(one[1], LENGTH, one[2], built(one)))
 
 
 if __name__ == "__main__":
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29501"}
-    dist.init_process_group("nccl" if CUDA else "gloo", rank=0, world_size=1)
-    write("lora", rows())
-    dist.destroy_process_group()
+    alone("lora", rows())

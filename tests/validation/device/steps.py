@@ -98,24 +98,36 @@ def measured(step: Callable[[], None]) -> dict[str, object]:
     return {"time": statistics.median(times)} | spread | found
 
 
+def tried(
+    facts: dict[str, object], made: Callable[[], Callable[[], None]]
+) -> Iterator[dict[str, object]]:
+    """Yield the row of one case, if it can be run, and leave nothing of it on the GPU."""
+    try:
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            yield facts | measured(made())
+    except (RuntimeError, ValueError, AssertionError) as error:
+        print(f"{facts}: {str(error)[:300]}", flush=True)
+    torch.compiler.reset()
+    gc.collect()  # else tensors of this case can stay for the next
+    if CUDA:
+        torch.cuda.empty_cache()
+
+
+def alone(name: str, rows: Iterator[dict[str, object]]) -> None:
+    """Write a table of rows that are measured in a group of one process."""
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29501"}
+    dist.init_process_group("nccl" if CUDA else "gloo", rank=0, world_size=1)
+    write(name, rows)
+    dist.destroy_process_group()
+
+
 def rows() -> Iterator[dict[str, object]]:
     names = ("model", "batch", "length", "compiled", "recompute")
     for case in cases():
         facts = dict(zip(names, case, strict=True)) | {"compiled": int(case[3])}
-        try:
-            with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-                tried = case if CUDA else (*case[:2], 64, *case[3:])
-                yield facts | measured(step_of(*tried[1:4], built(tried)))
-        except RuntimeError as error:
-            print(f"{facts}: {str(error)[:300]}", flush=True)
-        torch.compiler.reset()
-        gc.collect()  # else tensors of this case can stay for the next
-        if CUDA:
-            torch.cuda.empty_cache()
+        small = case if CUDA else (*case[:2], 64, *case[3:])
+        yield from tried(facts, lambda one=small: step_of(*one[1:4], built(one)))
 
 
 if __name__ == "__main__":
-    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29501"}
-    dist.init_process_group("nccl" if CUDA else "gloo", rank=0, world_size=1)
-    write("steps", rows())
-    dist.destroy_process_group()
+    alone("steps", rows())
