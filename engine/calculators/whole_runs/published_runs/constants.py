@@ -42,7 +42,8 @@ def constants() -> Table:
         columns=("of", "constant", "assumed before", "fitted", "without any one source"),
         rows=tuple(_row(*one) for one in CONSTANTS),
         caption="The last column tells between which values a constant lies when one source after "
-        "another is left out of the fit.",
+        "another is left out of the fit. The fit to all sources need not lie between them. An A100 "
+        "has no FP8, so that constant stays as it was assumed.",
     )
 
 

@@ -72,8 +72,8 @@ def curves() -> Table:
         title="Collectives that nothing was fitted to",
         columns=("curve", "operation", "GPUs", "nodes", "mean", "worst", "why"),
         rows=(*_curves(HELD_OUT, "constants fitted to the other curves"), *_curves(UNSEEN, "")),
-        caption="Error of the bus bandwidth, for messages from 1 MiB on. Of a curve without a "
-        "remark no constant saw a point but the largest message, which gives its bandwidth.",
+        caption="Error of the bus bandwidth, for messages from 1 MiB on. From the seventh curve "
+        "on, the model is given one point, the largest message, which sets the bandwidth.",
     )
 
 

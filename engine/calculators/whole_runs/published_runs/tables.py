@@ -135,5 +135,6 @@ def left_out() -> Table:
             )
             for name, kind, count, mean, tail, bias in accuracy.LEFT_OUT
         ),
-        caption="The filters do not apply.",
+        caption="Mean and 90 % (nine in ten runs are within it) are of absolute errors; the bias "
+        "keeps the sign. The filters of the table further down do not apply.",
     )
