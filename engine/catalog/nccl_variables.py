@@ -141,7 +141,7 @@ _ROWS = (
         default="2: the same card where that is not slower",
         effect="Whether a ring may leave a node by another card than it came in by.",
         use="0 on a rail network whose spine is narrow, 1 where all cards meet in one switch.",
-        never="1 on rails: every message then climbs to the spine.",
+        never="1 on rails: messages may then change rails, over the spine.",
     ),
     NcclVariable(
         name="NCCL_PXN_DISABLE",

@@ -132,9 +132,10 @@ def _summary(found: Result, rows: str) -> Text:
     total = sum(one.sent for one in found.plan.traffic.values())
     if not total:
         return "Nobody sends anything."
+    where = " (one between two others in its pipeline)" if "pipeline" in found.plan.traffic else ""
     return say(
-        f"Rows and columns are {rows}. An average GPU sends {{all}} per step; {{out}} of it, "
-        "{share}, leaves its node.",
+        f"Rows and columns are {rows}. On average, a GPU{where} sends {{all}} per step; {{out}} of "
+        "it, {share}, leaves its node.",
         all=(total, BYTES),
         out=(found.leaves, BYTES),
         share=(found.leaves / total, SHARE),
