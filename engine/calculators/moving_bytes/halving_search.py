@@ -36,7 +36,7 @@ class Inputs:
 
     node: Annotated[int, Number(label="The slow port is on node", low=0, high=15, whole=True)] = 11
     left: Annotated[
-        float, Number(label="Speed left of it", unit=PERCENT, low=0.05, high=1.0, step=0.01)
+        float, Number(label="Its remaining speed", unit=PERCENT, low=0.05, high=1.0, step=0.01)
     ] = 0.25
     second: Annotated[
         int,

@@ -64,8 +64,8 @@ def tornado(found: Job) -> Bars:
             high=max(0.1, 1.05 * max((gain.high - 1 for gain in shown), default=0.0)),
         ),
         bars=tuple(_bar(gain) for gain in shown) or (_no_bar(nothing),),
-        caption="One lever at a time. A color says what changes; waiting alone is a bound. The "
-        "thin line spans the error of such predictions.",
+        caption="One lever at a time. The color says what changes; where it is only waiting, the "
+        "gain is a bound. The thin line spans the error of such predictions.",
     )
 
 

@@ -33,7 +33,9 @@ def following(tell: Teller, first: str, *, clash: bool) -> Badge:
     rule = RULES[first]
     return Badge(
         text=LAYERS[rule.layer],
-        sentence=tell.say(f"{{loss}}: {rule.cause} Next: {COMMANDS[rule.tool].name}."),
+        sentence=tell.say(
+            f"It takes {{loss}} of the step. {rule.cause} Next: {COMMANDS[rule.tool].name}."
+        ),
         color="communication" if top(first) == "exposed" else "ink",
     )
 
