@@ -185,8 +185,8 @@ def _published(tell: Teller) -> Table:
                 "Bubble",
                 tell.say("{published_bubble}"),
                 tell.say("{share} of the step, {over_ideal} over the ideal"),
-                "stages are missing from it; right only by chance, where there are as many as "
-                "micro-batches, and then over the ideal",
+                "it leaves out the stages; over the ideal it is right by chance, if there are as "
+                "many stages as micro-batches",
             ),
             (
                 "Step, in passes of one stage",

@@ -169,7 +169,7 @@ def facts() -> Table:
                 _rate(one),
                 say("{t}", t=(TRANSPORTS[one.transport].step, SECONDS)),
                 say("{t}", t=(_small(one), SECONDS)),
-                f"{one.order}; {one.paths}",
+                f"{one.order}; paths: {one.paths}",
                 one.full,
                 Cite((one.node.source, *one.sources)),
             )

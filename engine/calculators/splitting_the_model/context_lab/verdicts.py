@@ -169,14 +169,14 @@ def measured() -> Table:
         cells: list[Cell] = []
         for layout in columns:
             found, modelled = getattr(row, layout) / row.even, modelled_rate(row, layout) / row.even
-            cells.append(say("{m}, modeled {p}", m=(found, SHARE), p=(modelled, SHARE)))
+            cells.append(say("{m}, model {p}", m=(found, SHARE), p=(modelled, SHARE)))
         rows.append((f"{ACCELERATORS[row.gpu].name}, {what}", *cells, Cite((SOURCE,))))
     return Table(
         title="Of an even share of the attention on one GPU, a ring of 8 reaches",
         columns=("8 GPUs", "Contiguous", "Striped", "Zig-zag", "Source"),
         rows=tuple(rows),
-        caption="Llama 3.1 8B's attention, 8,192 tokens on each GPU, NVLink. Modeled is only what "
-        "the ring adds.",
+        caption="Llama 3.1 8B's attention, 8,192 tokens on each GPU, NVLink. The model contains "
+        "only what the ring adds.",
     )
 
 

@@ -125,7 +125,7 @@ def measured(inputs: Inputs) -> Table:
         rows.append(
             (
                 say("{n} GPUs", n=(one.ranks, COUNT)),
-                say(f"{{b}} on the {one.link}", b=(one.dispatch, BANDWIDTH)),
+                say(f"{{b}}, {one.link}", b=(one.dispatch, BANDWIDTH)),
                 say("{b}", b=(network, BANDWIDTH)) if network else "-",
                 say("{b}", b=(job.rank.port, BANDWIDTH)) if network else "-",
                 say("{b}", b=(links, BANDWIDTH)),
