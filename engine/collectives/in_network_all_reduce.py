@@ -7,7 +7,7 @@ back for all; the parts of one buffer follow one another, so the four rounds ove
 from engine.basis.transfer import Transfer
 from engine.basis.units import Bytes, Count
 
-TITLE = "In the switch"
+TITLE = "In-switch"
 OPERATION = "all_reduce"
 # Nodes beside the ranks: they start with nothing and are owed nothing.
 SWITCHES = 1

@@ -199,7 +199,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         )
     if result.above > 0:
         return Badge(
-            text="Above the link, and right",
+            text="Above the link, and correct",
             sentence=tell.say(
                 "busbw is {above} above the line rate, because the factor counts bytes that the "
                 "switch saves. The wire carries {wire}, {share} of it."

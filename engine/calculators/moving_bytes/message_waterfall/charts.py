@@ -103,7 +103,7 @@ def shares(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(Point(key="now", label=tell.say("{pcie_share}"), x=inputs.message, y=now),),
         rules=(rule,) if LOW <= even <= HIGH else (),
         handle="message",
-        caption="At the dashed upright line latencies and bytes take equally long.",
+        caption="At the dashed vertical line, latencies and bytes take equally long.",
     )
 
 
