@@ -86,7 +86,7 @@ def pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     for key in ("every_second", "full"):
         gone = drops_of(layer, key)
         point = share(layer.again(gone)), kept_by_layers(layers, layer.kept(gone))
-        label = "every 2nd product" if key == "every_second" else "everything"
+        label = "every 2nd product" if key == "every_second" else "inputs only"
         named.append(Point(key=key, label=label, x=point[0], y=point[1], color="muted"))
     return Lines(
         title="Memory against work, over all sets",
