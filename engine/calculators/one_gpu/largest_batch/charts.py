@@ -103,6 +103,8 @@ def memory_bars(inputs: Inputs, found: Fit) -> Bars:
                 at=found.usable,
             ),
         ),
+        caption="Every sequence adds activations, and a little reserve; the rest stays. Beyond the "
+        "line, the GPU is out of memory.",
     )
 
 
