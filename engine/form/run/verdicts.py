@@ -56,13 +56,17 @@ def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:
 def fit(run: Run, found: Estimate) -> Badge:
     """Return whether the fullest GPU holds it."""
     capacity = run.cluster.gpu.memory
+    room = usable(capacity, run.training)
+    words = "The fullest GPU needs {need}. Of its {have} as sold, tensors may fill {room}."
+    if room == capacity:
+        words = "The fullest GPU needs {need}, the CUDA context included. It has {have} as sold."
     return Badge(
         text="Fits" if found["fits"] else "Does not fit",
         sentence=say(
-            "The fullest GPU needs {need}. Of its {have} as sold, tensors may fill {room}.",
+            words,
             need=(found["peak_memory"], BYTES),
             have=(capacity, BYTES),
-            room=(usable(capacity, run.training), BYTES),
+            room=(room, BYTES),
         ),
         color="compute" if found["fits"] else "communication",
     )

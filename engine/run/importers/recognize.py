@@ -93,7 +93,8 @@ def _objects(chunk: str, line: int, found: list[Piece]) -> str:
         except json.JSONDecodeError as error:
             if match.start() == 0 or not chunk[: match.start()].strip():
                 raise TextError(
-                    f"line {first + error.lineno - 1}, column {error.colno}: {error.msg}"
+                    f"line {first + error.lineno - 1}, column {error.colno}: the JSON is damaged "
+                    f"or cut off ({error.msg})"
                 ) from None
             continue
         except (ValueError, RecursionError):

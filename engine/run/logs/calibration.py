@@ -111,7 +111,10 @@ def _object(text: str) -> tuple[int, Mapping[str, Any]]:
     try:
         found, _ = json.JSONDecoder().raw_decode(text, start)
     except json.JSONDecodeError as error:
-        raise TextError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+        raise TextError(
+            f"line {error.lineno}, column {error.colno}: the JSON of the script is damaged or cut "
+            f"off ({error.msg}); allowed: the one line that it prints, whole"
+        ) from None
     except RecursionError:
         raise TextError(f"line {line}: nested too deeply") from None
     except ValueError:

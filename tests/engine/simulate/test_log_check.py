@@ -87,3 +87,9 @@ def test_a_log_without_a_whole_step_answers_in_words():
     found = reply({"calculator": "log_check", "typed": {"log": text}})["outputs"]
     assert "No whole step" in found["verdict"]["html"]
     assert found["step_time"]["value"] is None
+
+
+def test_a_log_with_another_batch_is_not_held_against_the_prediction():
+    told = shown(log="sample:megatron")["verdict"]["html"]
+    assert "Another job" in told
+    assert "Another job" not in shown()["verdict"]["html"]

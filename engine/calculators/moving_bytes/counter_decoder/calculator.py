@@ -89,7 +89,7 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _counts(port: Port, says: str) -> bool:
-    """Return whether the tool counts such a thing at all."""
+    """Return whether the text has a counter of such a thing at all."""
     return any(one.counter and one.counter.says == says for one in port.growth)
 
 
@@ -108,10 +108,10 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _known(tell: Teller, result: Result, name: str) -> Value:
-    """Return a number, or that the tool does not count it."""
+    """Return a number, or that the text has no counter of it."""
     if math.isfinite(getattr(result, name)):
         return tell.value(name)
-    return tell.value(name, note="this tool does not count it")
+    return tell.value(name, note="this text has no counter of it")
 
 
 def _verdict(tell: Teller, result: Result) -> Badge:

@@ -28,6 +28,12 @@ def verdict(result: Result) -> Badge:
     if abs(found.steady.drift) > _DRIFTS:
         way = "slower" if found.steady.drift > 0 else "faster"
         drift = f" It becomes {way}: {{drift}} from the first quarter of the log to the last."
+    batch = result.run.training.global_batch_size
+    if found.batch != batch:
+        numbers |= {"logged": (found.batch, COUNT), "batch": (batch, COUNT)}
+        words = "A step of this log takes {logged} sequences, a step of the job below takes "
+        words += "{batch}. Describe your run below to compare the two."
+        return Badge(text="Another job", sentence=say(words + drift, **numbers), color="muted")
     if found.steady.median > found.most:
         words = "{off} above the prediction, whose range is {low} to {high}: look at the spread, "
         words += "then at what waits."
