@@ -227,7 +227,7 @@ def _memory(inputs: Inputs, result: Result) -> Lines:
         rules=(
             Rule(
                 key="room",
-                label=say("{m} can be used", m=(result.usable, BYTES)),
+                label=say("{m} usable", m=(result.usable, BYTES)),
                 axis="y",
                 at=result.usable,
             ),

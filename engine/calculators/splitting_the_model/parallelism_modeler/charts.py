@@ -239,6 +239,6 @@ def same_batch(inputs: Inputs, result: Result) -> Table:
         title="The same batch in more micro-batches",
         columns=("Micro-batches", "Bytes", "Messages", "Latencies, of all", "Bubble"),
         rows=tuple(rows),
-        caption="2 of 4: two micro-batches of four sequences each. One step, one boundary, both ways; "
-        "the bubble is a share of the step.",
+        caption="The first column: micro-batches of a replica, and the sequences of each. One "
+        "step, one boundary, both ways; the bubble is a share of the step.",
     )

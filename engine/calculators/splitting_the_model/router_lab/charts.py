@@ -60,8 +60,8 @@ def ways(tell: Teller, inputs: Inputs) -> Lines:
             ),
         ),
         caption=say(
-            "Over the ten steps before. At the end the loss has taken away {l} of the spread of "
-            "the preferences, the biases {b}.",
+            "A mean over the ten steps before. At the end the loss has taken away {l} of the "
+            "spread of the preferences, the biases {b}.",
             l=(lives["loss"].given_up, SHARE),
             b=(lives["bias"].given_up, SHARE),
         ),
@@ -72,8 +72,7 @@ def published(tell: Teller, result: Result) -> Table:
     """Return published imbalances and perplexities, and this toy's imbalance."""
     rows = tuple(
         (
-            one.model,
-            _WAYS[one.how][0],
+            f"{one.model}, {_WAYS[one.how][0]}",
             say("{v}", v=(1 + one.violation, RATIO)),
             f"{one.perplexity:.2f}",
             Cite((SOURCE,)),
@@ -82,8 +81,8 @@ def published(tell: Teller, result: Result) -> Table:
     )
     return Table(
         title="Measured: two models, each balanced both ways",
-        columns=("Parameters", "Balanced by", "Busiest over mean", "Perplexity", "Source"),
-        rows=(*rows, ("this toy", "as set", tell.say("{imbalance}"), "-", "-")),
-        caption="Real models of 64 experts, 6 per token. Published is MaxVio, which is 1 less. The "
-        "toy has no text, so it has no perplexity.",
+        columns=("Parameters, balanced by", "Busiest over mean", "Perplexity", "Source"),
+        rows=(*rows, ("this toy, as set", tell.say("{imbalance}"), "-", "-")),
+        caption="Real models of 64 experts, 6 per token. The paper prints MaxVio, the busiest over "
+        "the mean less 1. The toy has no text, so it has no perplexity.",
     )

@@ -40,7 +40,11 @@ def parts(result: Result) -> Bars:
     for one in reversed(SCHEMES):
         name = _SHORT[one] + ("" if result.fitting[one] else ": does not fit")
         bars.append(_bar(one, name, result.steps[one]))
-    return _bars("The optimizer step, five ways", bars, "Of the busiest GPU, one after another.")
+    caption = (
+        "Of the busiest GPU, one thing after another. Orthogonalizing only the rows that a GPU has "
+        "is left out, because it is another update."
+    )
+    return _bars("The optimizer step, way by way", bars, caption)
 
 
 def modes(result: Result) -> Bars:
