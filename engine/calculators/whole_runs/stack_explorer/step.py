@@ -67,8 +67,8 @@ def overlaps(found: Job) -> Bars:
             high=1.05 * max(step.total for _, _, step in steps),
         ),
         bars=tuple(_bar(key, label, step) for key, label, step in steps),
-        caption="From the cost model. Exposed communication that is left in the last bar is waited "
-        "for whatever the settings.",
+        caption="From the cost model. What is still exposed in the last bar stays exposed, with "
+        "everything overlapped that the settings can overlap.",
     )
 
 
