@@ -105,9 +105,9 @@ def changes(
         columns=("Setting", "Now", "Change to", "Step then", "Speed", "Price"),
         rows=tuple(rows),
         caption=say(
-            "Each row is the cost model run again with that one change, and each fits. Gains of "
-            "published pairs of runs were predicted within {e} in eight of ten: what is closer is "
-            "a tie.",
+            "Each row is the cost model run again with that one change, and each fits. In eight of "
+            "ten published pairs of runs, the predicted gain was within {e} of the measured one, "
+            "so changes whose speeds differ by less are a tie.",
             e=(GAIN_ERROR, SHARE),
         ),
     )

@@ -55,7 +55,7 @@ class Inputs:
             high=3.0,
             step=0.001,
             symbol="u",
-            help="0 if it prints none. More than 100 % is possible, and always wrong.",
+            help="0 if it prints none. Some logs print more than 100 %, which is always wrong.",
         ),
     ] = 0.243
     precision: Annotated[

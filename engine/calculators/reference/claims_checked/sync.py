@@ -99,7 +99,7 @@ def _shares() -> tuple[Claim, ...]:
             said="Share of the step spent on communication, and the efficiency that is left",
             printed=f"{_PRINTED['overhead']} and {_PRINTED['efficiency']}",
             right=say(
-                "from {n} tokens per GPU on, no communication is exposed", n=(hidden, TOKENS)
+                "from {n} tokens per GPU on, only the last bucket is exposed", n=(hidden, TOKENS)
             ),
             verdict="misleading",
             why="The shares follow from the printed computing time, which names no number of "
