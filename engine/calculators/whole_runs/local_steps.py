@@ -215,6 +215,7 @@ def _losses(inputs: Inputs, result: Result) -> Lines:
     steps = tuple(float(SEEN * i) for i in range(STEPS // SEEN + 1))
     mine = "a meeting every step" if inputs.inner_steps == 1 else "with your meetings"
     most = max(*result.tiny.losses, *result.tiny_every.losses)
+    drawn = len(result.tiny.meetings) <= STEPS // 4
     return Lines(
         title="The tiny training, by its steps",
         x=Axis(label="step", quantity=COUNT, low=0.0, high=float(STEPS)),
@@ -233,9 +234,10 @@ def _losses(inputs: Inputs, result: Result) -> Lines:
         rules=tuple(
             Rule(key=f"meeting{at}", label="", axis="x", at=float(at), color="data")
             for at in result.tiny.meetings
-            if len(result.tiny.meetings) <= STEPS // 4
+            if drawn
         ),
-        caption="The loss of all four sequences, for the mean of the four GPUs' parameters.",
+        caption="The loss of all four sequences, for the mean of the four GPUs' parameters."
+        + (" Dotted: a meeting." if drawn else ""),
     )
 
 
