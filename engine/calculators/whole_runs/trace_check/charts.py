@@ -57,10 +57,11 @@ def _late(result: Result) -> _Late:
     steps = max(1, len(checked.uses[straggler]))
     others = len(checked.ranks) - 1
     name = checked.ranks[straggler].trace.called
-    words = (
-        f" The others wait the longest for {name}: {{late}} of a step each, in collectives that "
-    )
-    words += "may run behind computation."
+    words = f" The others wait the longest for {name}: {{late}} of a step each"
+    if others == 1:
+        other = checked.ranks[1 - straggler].trace.called
+        words = f" {other[:1].upper()}{other[1:]} waits for {name}: {{late}} of a step"
+    words += ", in collectives that may run behind computation."
     return _Late(words=words, numbers={"late": checked.caused(straggler) / steps / others})
 
 

@@ -53,7 +53,7 @@ def _beside(
     if not predicted:
         return ()
     model = predicted[at][2]
-    ratio: Text = say("{r}", r=(time / model, RATIO)) if model > 0 else "-"
+    ratio: Text = say("{r}", r=(time / model, RATIO)) if model > 0 else "–"
     return _time(model), ratio
 
 
@@ -169,11 +169,11 @@ def _collective(kind: Kind) -> tuple[Cell, ...]:
     return (
         short_kernel(kind.name),
         say("{b}", b=(kind.size, BYTES)) if kind.size else "not recorded",
-        say("{n}", n=(kind.ranks, COUNT)) if kind.ranks else "-",
+        say("{n}", n=(kind.ranks, COUNT)) if kind.ranks else "–",
         say("{n}", n=(kind.count, COUNT)),
         _time(kind.total),
         _time(kind.median),
-        say("{b}", b=(kind.bus, BANDWIDTH)) if kind.bus else "-",
+        say("{b}", b=(kind.bus, BANDWIDTH)) if kind.bus else "–",
     )
 
 
@@ -184,7 +184,7 @@ def ranks(result: Result) -> Table:
     for place, one in enumerate(checked.ranks):
         use, steps = mean_use(checked.uses[place]), len(checked.uses[place])
         ahead = clock_offset(checked.ranks, checked.matched, place)
-        waited: tuple[Cell, ...] = ("-", "-")
+        waited: tuple[Cell, ...] = ("–", "–")
         if checked.matched:
             waited = _time(checked.waited(place) / steps), _time(checked.caused(place) / steps)
         rows.append(
@@ -195,7 +195,7 @@ def ranks(result: Result) -> Table:
                 _share(use.exposed, use.length),
                 _share(use.idle, use.length),
                 *waited,
-                _time(ahead) if ahead is not None and place else "-",
+                _time(ahead) if ahead is not None and place else "–",
             )
         )
     return Table(
@@ -218,7 +218,7 @@ def reading(result: Result) -> Table:
             (
                 shorten(trace.file or "the trace"),
                 trace.called if trace.rank >= 0 else "no rank recorded",
-                say("{n}", n=(trace.world_size, COUNT)) if trace.world_size else "-",
+                say("{n}", n=(trace.world_size, COUNT)) if trace.world_size else "–",
                 say("{n}", n=(trace.events, COUNT)),
                 say("{n}", n=(len(trace.start), COUNT)),
                 say("{n}", n=(trace.skipped, COUNT)),
