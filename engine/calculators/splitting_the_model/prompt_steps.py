@@ -126,7 +126,7 @@ def _equal(off: float) -> Badge:
 def _rows(found: TwoWays) -> Table:
     return Table(
         title="What the layers make of the last token",
-        columns=("Entry", "Weights gathered", "Activations added"),
+        columns=("Entry", "ZeRO-3", "TP"),
         rows=tuple(
             (f"{index}", typeset(f"{here:.12f}"), typeset(f"{there:.12f}"))
             for index, (here, there) in enumerate(zip(found.gathered, found.added, strict=True))
