@@ -40,7 +40,17 @@ def runs(rows: Sequence[Published], order: str, page: int) -> Table:
     shown = ordered[(page - 1) * PER_PAGE : page * PER_PAGE]
     return Table(
         title="Predicted and measured, run by run",
-        columns=("run", "error", "", "measured", "predicted", "GPUs", "plan", "rank", "source"),
+        columns=(
+            "run",
+            "error",
+            "estimate",
+            "measured",
+            "predicted",
+            "GPUs",
+            "plan",
+            "rank",
+            "source",
+        ),
         rows=tuple(_run(row) for row in shown),
         caption=say(
             "Page {page} of {pages}. A row with (?) was not fitted: its source doubts it, or its "
