@@ -70,7 +70,7 @@ ethtool -S <interface> | grep -E 'prio3_pause|discards|link_down_events_phy|symb
             ("rp_cnp_handled 91004", "This sender was told to slow down, and did."),
         ),
         healthy="No timeouts. Congestion notifications are normal; compare ports.",
-        relation="A lost packet at the end of a message costs a timeout, more than most collectives.",
+        relation="A packet lost at the end of a message costs a timeout: more than a collective.",
         sources=("rdma_statistic",),
     ),
     "fi_info": Command(
