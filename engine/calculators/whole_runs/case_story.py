@@ -178,7 +178,7 @@ def _times(story: Story) -> Bars:
             for key, (label, time, color) in rows.items()
         ),
         rules=(Rule(key="idle", label="1.8 s", axis="x", at=IDLE),),
-        caption="Hatched bars are what the story says; the others are what the bytes of its own "
+        caption="Gray bars are what the story says; the others are what the bytes of its own "
         "model take.",
     )
 

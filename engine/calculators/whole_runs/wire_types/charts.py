@@ -67,7 +67,7 @@ def bars(classes: tuple[WireClass, ...]) -> Bars:
         title="What a GPU sends in a step",
         axis=Axis(label="bytes sent", quantity=BYTES, low=0.0, high=1.05 * most),
         bars=tuple(map(bar, used)),
-        caption="Hatched: saved by a tick. A class that your job does not send has no bar.",
+        caption="Gray: saved by a tick. A class that your job does not send has no bar.",
     )
 
 
