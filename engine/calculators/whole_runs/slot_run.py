@@ -97,7 +97,7 @@ class Result:
         Told(
             "Young's interval",
             "",
-            "the root of two times a checkpoint times the slots between failures",
+            "the square root of two times a checkpoint times the slots between failures",
             assumes=("First order: a checkpoint much shorter than the time between failures.",),
             sources=("young1974",),
         ),

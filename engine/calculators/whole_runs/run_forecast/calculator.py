@@ -120,7 +120,8 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
             "Which of the three bars before the last one of the waterfall is the longest?",
             "Set checkpoint and restart as short as the conditions allow; then the best interval "
             "is shorter, too.",
-            "Young's interval is the root of twice the checkpoint times the time between failures.",
+            "Young's interval is the square root of twice the checkpoint times the time between "
+            "failures.",
         ),
         start=_START,
         solution=_SOLUTION,
