@@ -56,7 +56,7 @@ class Inputs:
             parse=_parse,
             what="rounds of groups, or nothing",
             example="0-15; 0-7 8-15; 0+1 2+3 4+5 6+7",
-            help="Semicolons part rounds, spaces part groups: 0-7 8-15; 3+0 2+1.",
+            help="Rounds are separated by semicolons, groups by spaces: 0-7 8-15; 3+0 2+1.",
         ),
     ] = "0-15"
     accused: Annotated[
