@@ -15,7 +15,10 @@ TITLE = "HSDP and full sharding, measured"
 QUESTION = "How long does a published step take with a copy in each node, and with one copy?"
 PRESETS = {"One copy over all": {"shown": "full"}, "All": {"shown": "all"}}
 _FILE = "fms_fsdp_llama.csv"
-_ASSUMES = ("The model's step time of the published configuration, nothing fitted to this page.",)
+_ASSUMES = (
+    "The model's step time of the published configuration; the run is among those that its "
+    "constants were fitted to.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
