@@ -50,7 +50,7 @@ def _efa(name: str, node: str, transport: Transport) -> Network:
         name=name,
         node=NODES[node],
         transport=transport,
-        order="any; the card or the library sorts them",
+        order="in any order; the card or the library sorts them",
         paths="many, packet by packet (SRD)",
         full="the sender slows down; lost packets are sent again on another path",
         sums="no",
