@@ -28,8 +28,8 @@ def incast_scene(scene: Incast, played: Played) -> Scene:
         height=_HEIGHT,
         frames=frames,
         opening=len(frames) // 2,
-        caption="The thicker a line, the more crosses it. Bars are queues. A dark link "
-        "is paused for a part of the time.",
+        caption="The thicker a line, the more crosses it. Bars are queues. A link in the color of "
+        "the text is paused for a part of the time.",
     )
 
 

@@ -85,7 +85,7 @@ class Result:
         Share,
         Told(
             "Half of the speed is lost",
-            note="if so much of the step waits; 100 % is all of it",
+            note="if this share of the step waits; at most 100 %",
             assumes=("The formula solved for the exposed share, with half of the speed kept.",),
         ),
     ]
