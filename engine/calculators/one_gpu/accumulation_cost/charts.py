@@ -89,7 +89,8 @@ def volume(inputs: Inputs, result: Result) -> Lines:
         ),
         handle="num_microbatches",
         caption="Falling lines reduce once per step. Lines that stay level communicate with every "
-        "micro-batch, so that accumulation saves them nothing.",
+        "micro-batch, so that accumulation saves them nothing. Two pairs of lines are one: DDP, "
+        "reduced every time, and FSDP, as it comes; ZeRO-1 and FSDP, also gathered once.",
     )
 
 
