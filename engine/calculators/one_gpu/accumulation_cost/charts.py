@@ -89,8 +89,9 @@ def volume(inputs: Inputs, result: Result) -> Lines:
         ),
         handle="num_microbatches",
         caption="Falling lines reduce once per step. Lines that stay level communicate with every "
-        "micro-batch, so that accumulation saves them nothing. Two pairs of lines are one: DDP, "
-        "reduced every time, and FSDP, as it comes; ZeRO-1 and FSDP, also gathered once.",
+        "micro-batch, so that accumulation saves them nothing. Two lines lie on others: "
+        "DDP that is reduced every time on FSDP as it comes, and ZeRO-1 on FSDP that also gathers "
+        "once.",
     )
 
 
