@@ -29,7 +29,13 @@ def comparison(size: Bytes, world_size: Count) -> Table:
     )
     return Table(
         title="Whose port carries what",
-        columns=("Algorithm", "Busiest port: out", "in", "All ports together", "Grows with"),
+        columns=(
+            "Algorithm",
+            "Busiest port: out",
+            "Busiest port: in",
+            "All ports together",
+            "Grows with",
+        ),
         rows=rows,
         caption=say(
             "{n} GPUs, a buffer of {s} each. In a star, out can start only when all is in; in the "

@@ -19,16 +19,16 @@ _MODELS = ("llama-3-8b", "llama-3-70b", "llama-3-405b", "qwen3-30b-a3b", "qwen3-
 _GPU_TYPES = {"A100-SXM-80GB": "A100 80 GB", "H100-SXM": "H100", "H200-SXM": "H200", "B200": "B200"}
 SCHEME_NAMES: dict[Scheme, str] = {
     "owner": "each matrix whole on one GPU",
-    "exchange": "sharded, gathered on one GPU and sent back",
+    "exchange": "sharded, gathered on one GPU",
     "gather": "sharded, gathered on every GPU",
-    "deal": "states on every GPU, matrices dealt out",
+    "deal": "states on all, work dealt out",
     "repeat": "states and work on every GPU",
 }
 MODE_NAMES: dict[TensorMode, str] = {
-    "duplicated": "duplicated: the whole matrix on every GPU",
+    "duplicated": "duplicated: whole on every GPU",
     "blockwise": "blockwise: each slice by itself",
-    "distributed": "distributed: slices, Gram matrices summed",
-    "layer_sharded": "layer-sharded: each matrix on one GPU",
+    "distributed": "distributed: Gram matrix summed",
+    "layer_sharded": "layer-sharded: whole on one GPU",
 }
 
 
