@@ -167,7 +167,7 @@ class Result:
     all_below: Annotated[
         Share,
         Told(
-            "Steps in which no GPU has its slowest percent",
+            "Steps in which no GPU is in its slowest 1 %",
             "A",
             "one step in {one_in}",
             assumes=("Any distribution of times.",),
