@@ -55,6 +55,34 @@ def test_a_tensor_is_dragged_two_memories_down(shelves):
     wait_until_in(shelves, "host")
 
 
+def touch(page, x, y, down):
+    """Draw a finger from a point down the page, or up where `down` is negative."""
+    finger = page.context.new_cdp_session(page)
+    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    for kind, along in [("touchStart", 0), *(("touchMove", down * i / 12) for i in range(1, 13))]:
+        finger.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y + along}]}
+        )
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_finger_drags_a_tensor_and_the_page_stays(shelves):
+    place = shelves.locator(MOMENTS).first.bounding_box()
+    scale = shelves.locator(f"{SHELVES} svg").first.bounding_box()["width"] / 640
+    before = shelves.evaluate("scrollY")
+    middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    touch(shelves, *middle, 170 * scale)
+    wait_until_in(shelves, "host")
+    assert shelves.evaluate("scrollY") == before
+
+
+def test_a_finger_beside_the_tensors_scrolls_the_page(shelves):
+    place = shelves.locator(f"{SHELVES} svg").first.bounding_box()
+    before = shelves.evaluate("scrollY")
+    touch(shelves, place["x"] + place["width"] - 3, place["y"] + place["height"] / 2, -120)
+    shelves.wait_for_function("before => scrollY > before", arg=before)
+
+
 def test_moving_a_tensor_changes_the_step(shelves):
     before = step(shelves)
     drag(shelves, 170)

@@ -50,6 +50,11 @@ function watch(stage) {
     const same = focused && grips.find((grip) => grip.dataset.gripKey === focused);
     if (same && !stage.contains(document.activeElement)) same.focus();
   };
+  // Browsers heed the drawing's own rule for touch, not that of a shape in it: a finger on a shape
+  // that moves up and down would scroll the page. Beside such shapes it still does.
+  stage.addEventListener("touchstart", (event) => {
+    if (target(event, "[data-grip][data-up]")) event.preventDefault();
+  }, { passive: false });
   new MutationObserver(prepare).observe(stage, { childList: true });
   prepare();
 }
