@@ -34,7 +34,7 @@ def following(tell: Teller, first: str, *, clash: bool) -> Badge:
     return Badge(
         text=LAYERS[rule.layer],
         sentence=tell.say(
-            f"It takes {{loss}} of the step. {rule.cause} Next: {COMMANDS[rule.tool].name}."
+            f"It takes {{loss}} of the peak. {rule.cause} Next: {COMMANDS[rule.tool].name}."
         ),
         color="communication" if top(first) == "exposed" else "ink",
     )
