@@ -25,6 +25,7 @@ EQUATIONS = (LARGEST_BATCH, PEAK, MEMORY_LINE, USABLE_MEMORY)
 PRESETS = {
     "Llama 3 8B, 8,192 tokens, 8 H100": {"model": "llama-3-8b", "sequence_length": 8192},
     "The same 7B model, states replicated": {"zero_stage": "0"},
+    "The same, adapters only (LoRA)": {"zero_stage": "0", "trained": "lora"},
     "Llama 3 70B on 64 H100": {
         "model": "llama-3-70b",
         "sequence_length": 8192,

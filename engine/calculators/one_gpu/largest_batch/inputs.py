@@ -1,7 +1,7 @@
 """The inputs of the largest batch, and the run that they describe."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from engine.form.run.repair import run_of
 from engine.simulate.largest_batch import Fit, fit_of
 
 HIGHEST = 64
+LORA_RANK = 16
 RECOMPUTE: Mapping[str, str] = {
     "none": "nothing",
     "selective": "selective",
@@ -67,6 +68,13 @@ class Inputs:
     context_parallel: Annotated[
         int, Number(label="Context parallel", low=1, high=64, scale="log2", whole=True)
     ] = 1
+    trained: Annotated[
+        str,
+        Choice(
+            label="Trained",
+            options={"full": "all parameters", "lora": f"adapters (LoRA) of rank {LORA_RANK}"},
+        ),
+    ] = "full"
     margin: Annotated[
         float,
         Number(
@@ -143,6 +151,8 @@ def fitted(inputs: Inputs) -> tuple[Fit, tuple[Text, ...]]:
     Every figure of the page asks for it.
     """
     run, changes = run_of(run_inputs(inputs, inputs.micro_batch_size))
+    if inputs.trained == "lora":
+        run = replace(run, training=replace(run.training, lora_rank=LORA_RANK))
     return fit_of(run, inputs.margin), changes
 
 
