@@ -17,7 +17,7 @@ from engine.simulate.topology import PCIE, Topology
 PATTERNS: Mapping[str, str] = {
     "all_reduce": "hierarchical all-reduce",
     "all_to_all": "direct all-to-all",
-    "halves": "message from every GPU to the other half",
+    "halves": "message to the other half",
     "pair": "single message",
 }
 

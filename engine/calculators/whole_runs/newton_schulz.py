@@ -48,7 +48,7 @@ class Inputs:
             label="Polynomial",
             options={
                 "muon": "Muon's, of fifth degree",
-                "cubic": "the cubic that converges, 1.5x − 0.5x³",
+                "cubic": "an exact cubic, 1.5x − 0.5x³",
             },
         ),
     ] = "muon"
