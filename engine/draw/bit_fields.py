@@ -9,7 +9,9 @@ from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip
 from engine.draw.shapes import rect, text
 
-_WIDTH, _CELL, _ROW = 640.0, 20.0, 66.0
+# Cells that a finger hits on a phone, where the drawing is about half as wide.
+_WIDTH, _CELL, _TALL = 640.0, 39.0, 38.0
+_PER_ROW, _NAME, _BETWEEN = 16, 28.0, 12.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +54,17 @@ _COLORS = {"sign": "buffers", "exponent": "optimizer", "mantissa": "activations"
 def bit_fields(lines: Sequence[Line], caption: Text) -> Scene:
     """Return all formats, one below the other."""
     shapes: list[Shape] = []
-    for at, line in enumerate(lines):
-        y = at * _ROW
+    y = 0.0
+    for line in lines:
         shapes.append(text(f"name-{line.key}", 0, y + 20, 19, line.name, "start"))
         shapes.append(text(f"says-{line.key}", _WIDTH - 1, y + 20, 19, line.says, "end"))
         for place, bit in enumerate(line.bits):
-            shapes += _bit(line, place, bit, y + 28)
+            shapes += _bit(line, place, bit, y + _NAME)
+        y += _NAME + _TALL * -(-len(line.bits) // _PER_ROW) + _BETWEEN
     return Scene(
         title="One number in six formats",
         width=_WIDTH,
-        height=len(lines) * _ROW,
+        height=y - _BETWEEN + 1,
         frames=(Frame(caption=caption, shapes=tuple(shapes)),),
         caption="Press a bit to flip it: the number changes in all formats. From the left: sign, "
         "exponent, mantissa bits, in three colors.",
@@ -71,9 +74,9 @@ def bit_fields(lines: Sequence[Line], caption: Text) -> Scene:
 def _bit(line: Line, place: int, bit: Bit, y: float) -> list[Shape]:
     key = f"{line.key}.{place}"
     # The fields stand a little apart.
-    gap = {"sign": 0.0, "exponent": 3.0, "mantissa": 6.0}[bit.field]
-    width = min(_CELL, (_WIDTH - 8) / len(line.bits))
-    left = place * width + gap * min(1.0, width / _CELL)
+    gap = {"sign": 0.0, "exponent": 4.0, "mantissa": 8.0}[bit.field]
+    left = place % _PER_ROW * _CELL + gap
+    y += place // _PER_ROW * _TALL
     attributes = [("fill-opacity", "0.5" if bit.on else "0.06")]
     if bit.input:
         grip = Grip(
@@ -89,8 +92,8 @@ def _bit(line: Line, place: int, bit: Bit, y: float) -> list[Shape]:
         attributes += list(grip.attributes().items())
     kind = f"cell c-{_COLORS[bit.field]}"
     return [
-        rect(f"bit-{key}", (left + 0.5, y), (width - 1, 28), kind, tuple(attributes)),
-        text(f"digit-{key}", left + width / 2, y + 20, 18.8, "1" if bit.on else "0"),
+        rect(f"bit-{key}", (left + 0.5, y), (_CELL - 1, _TALL - 2), kind, tuple(attributes)),
+        text(f"digit-{key}", left + _CELL / 2, y + 25, 18.8, "1" if bit.on else "0"),
     ]
 
 

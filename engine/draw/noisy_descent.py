@@ -26,7 +26,7 @@ def descent_scene(mine: Descent, quiet: Descent) -> Scene:
 
 
 def _frame(mine: Descent, quiet: Descent, at: int) -> Frame:
-    shapes = [_contour(level) for level in (0.05, 0.25, 0.7, 1.5, 2.6, 4.2)]
+    shapes = [_contour(level) for level in (0.05, 0.25, 0.7, 1.5, 2.6)]
     shapes.append(_path("quiet", quiet, at, "c-ink", 1.5, "5 5"))
     shapes.append(_path("mine", mine, at, "c-compute", 3.0, ""))
     shapes.append(_dot(mine, at))

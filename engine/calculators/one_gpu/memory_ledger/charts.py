@@ -117,8 +117,8 @@ def step(tell: Teller, result: Result) -> Timeline:
 def three(tell: Teller, result: Result) -> Bars:
     """Return the same job as three tools show it."""
     rows = (
-        ("allocated", "torch.cuda.max_memory_allocated()", result.total, "activations"),
-        ("reserved", "torch.cuda.max_memory_reserved()", result.reserved, "buffers"),
+        ("allocated", "torch.cuda.max_memory_allocated()", result.total, "ink"),
+        ("reserved", "torch.cuda.max_memory_reserved()", result.reserved, "muted"),
         ("process", "nvidia-smi", result.process, "muted"),
     )
     most = 1.04 * max(result.capacity, result.process)
