@@ -89,8 +89,8 @@ def reason(found: Reason) -> Text:
     parts, numbers = differing(found.parts or {}, found.plan.step if found.plan else 0.0)
     if found.verdict == "tied":
         return say(
-            "Little speaks against it: its step is {share} longer than the best one's, and the "
-            f"ranges of both overlap. {parts}",
+            "Its step is predicted {share} longer than the best one's, but the ranges of both "
+            f"overlap, so either may be faster. {parts}",
             share=share,
             **numbers,
         )

@@ -204,3 +204,15 @@ def test_text_can_be_read_on_the_paper(scheme, name):
 @pytest.mark.parametrize("name", TEXT)
 def test_text_can_be_read_on_a_raised_ground(scheme, name):
     assert contrast(PALETTES[scheme][name], PALETTES[scheme]["raised"]) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", PALETTES)
+def test_numbers_are_read_on_the_deepest_cell_of_a_heat_map(scheme):
+    rows = (STYLES.parents[1] / "runtime" / "charts" / "rows.js").read_text("utf-8")
+    deepest = float(re.search(r"DEEPEST = ([\d.]+);", rows)[1])
+    accent, paper = (
+        [int(PALETTES[scheme][name][i : i + 2], 16) for i in (1, 3, 5)]
+        for name in ("accent", "paper")
+    )
+    mixed = [round(deepest * a + (1 - deepest) * b) for a, b in zip(accent, paper, strict=True)]
+    assert contrast("#" + bytes(mixed).hex(), PALETTES[scheme]["ink"]) >= 4.5

@@ -10,6 +10,8 @@ import { cut } from "./place.js";
 /** @typedef {import("./frame.js").Picture} Picture */
 
 const BAR_ROW = 46, CELL_ROW = 34, KEYS = 320, CELL_CHAR = 6;
+// Shares of the accent in a cell: ink is read on the deepest one in both schemes (test_colors.py).
+const PALEST = 0.05, DEEPEST = 0.48;
 
 export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label = "", text = "") {
   return { x0, x1, y0, y1, color, strength, hatched, label, text };
@@ -77,7 +79,7 @@ export function heatmap(view) {
   texts.push(words(1, frame.height + 38, view.x_label, "end", 0, "muted", "tick"));
   view.values.forEach((values, row) => values.forEach((value, column) => {
     if (value === null) return;
-    const strength = 0.06 + (0.9 - 0.06) * ((value - low) / (high - low || 1));
+    const strength = PALEST + (DEEPEST - PALEST) * ((value - low) / (high - low || 1));
     const y = row * CELL_ROW, text = view.texts[row][column];
     const x0 = column / count, x1 = (column + 1) / count - 0.003;
     boxes.push(box(x0, x1, y, y + CELL_ROW - 2, "accent", strength, false,
@@ -85,10 +87,7 @@ export function heatmap(view) {
     // On a phone all values or none: those left out would be the largest, whose texts are longest.
     const [phone, wide] = [[PHONE, longest], [WIDE, text.length]].map(([chart, letters]) =>
       (x1 - x0) * (chart - frame.left) > CELL_CHAR * letters + 2);
-    if (wide) {
-      const color = strength > 0.55 ? "paper" : "ink";
-      texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, color, "cell", !phone));
-    }
+    if (wide) texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, "ink", "cell", !phone));
   }));
   const spots = view.points.filter(({ x, y }) =>
     x >= 0 && x <= count - 1 && y >= 0 && y <= view.y.length - 1);
