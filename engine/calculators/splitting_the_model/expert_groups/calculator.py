@@ -66,7 +66,12 @@ def _answer(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         return Badge(
             text="The sizes do not multiply to your GPUs",
             sentence=tell.say(
-                "TP × CP × PP does not divide {world_size} GPUs. Below: the plan on {world}."
+                "TP × CP × PP is {asked}, which does not divide {world_size} GPUs. Below: the "
+                "plan on {world}.",
+                asked=(
+                    inputs.tensor_parallel * inputs.context_parallel * inputs.pipeline_parallel,
+                    COUNT,
+                ),
             ),
             color="communication",
         )

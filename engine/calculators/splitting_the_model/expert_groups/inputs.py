@@ -44,7 +44,14 @@ class Inputs:
         ),
     ] = 1
     rank: Annotated[
-        int, Number(label="GPU shown", low=0, high=1023, whole=True, help="Counted from 0.")
+        int,
+        Number(
+            label="GPU shown",
+            low=0,
+            high=1023,
+            whole=True,
+            help="Counted from 0. If the plan has fewer GPUs, its last one is shown.",
+        ),
     ] = 0
     gpus_per_node: Annotated[
         int, Number(label="GPUs per node", low=1, high=72, whole=True, advanced=True)
