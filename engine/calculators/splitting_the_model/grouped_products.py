@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SHARE, Count, Seconds, Share
 from engine.basis.views import Axis, Cite, Lines, Point, Series, Table
@@ -161,6 +162,11 @@ def _modelled() -> tuple[Share, ...]:
     )
 
 
+def _off(share: Share) -> Text:
+    sign = "+" if share >= 0 else "−"
+    return say(f"{sign}{{d}}", d=(abs(share), SHARE))
+
+
 def _measured(tell: Teller) -> Table:
     rows = tuple(
         (
@@ -168,7 +174,7 @@ def _measured(tell: Teller) -> Table:
             tell.say("{e}", e=(one.experts, COUNT)),
             tell.say("{m}", m=(one.share, SHARE)),
             tell.say("{p}", p=(here, SHARE)),
-            tell.say("{d}", d=(here / one.share - 1, SHARE)),
+            _off(here / one.share - 1),
             Cite((SOURCE,)),
         )
         for one, here in zip(MEASURED_GROUPS, _modelled(), strict=True)
