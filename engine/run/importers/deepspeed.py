@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from engine.run.importers.told import OFFLOADED, Draft, Given, flag, positive, whole
+from engine.run.importers.told import OFFLOADED, Draft, Given, flag, positive, shorten, whole
 
 DEEPSPEED = "DeepSpeed 0.19.8"
 
@@ -55,8 +55,11 @@ def _take(one: Given, draft: Draft) -> None:
 def _stage(one: Given, draft: Draft) -> None:
     stage = whole(one.value)
     if stage is None or not 0 <= stage <= 3:
-        draft.tell(one, "ignored", "no stage")
-        draft.contradictions.append(f"line {one.line}: zero_optimization.stage is 0 to 3")
+        draft.tell(one, "ignored", "no stage of ZeRO; allowed is 0 to 3")
+        given = shorten(one.value)
+        draft.contradictions.append(
+            f"line {one.line}: zero_optimization.stage is {given}; allowed is 0 to 3"
+        )
     else:
         draft.take(one, "parallelism.zero_stage", stage)
 

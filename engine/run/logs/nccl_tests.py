@@ -137,10 +137,10 @@ def read_nccl_tests(text: str) -> Table:
         elif isinstance(found, Note) and len(notes) < _MOST_NOTES:
             notes.append(found)
     if not rows:
-        first = f"; line {notes[0].line}: {notes[0].reason}" if notes else ""
+        first = f"line {notes[0].line}: {notes[0].reason}; " if notes else "line 1: "
         raise TextError(
-            "line 1: no row of nccl-tests is recognized; allowed: its output with the columns "
-            f"size, count, type, redop, root, time, algbw, busbw{first}"
+            f"{first}no row of nccl-tests is recognized; allowed: its output with the columns "
+            "size, count, type, redop, root, time, algbw, busbw"
         )
     return Table(
         operation=head.first,

@@ -111,7 +111,8 @@ def _known(tell: Teller, result: Result, name: str) -> Value:
     """Return a number, or that the text has no counter of it."""
     if math.isfinite(getattr(result, name)):
         return tell.value(name)
-    return tell.value(name, note="this text has no counter of it")
+    once = result.worst is None
+    return tell.value(name, note="needs two readings" if once else "this text has no counter of it")
 
 
 def _verdict(tell: Teller, result: Result) -> Badge:
