@@ -140,7 +140,8 @@ export function createPage(names, address, settings) {
   function show(calculator, reply) {
     const { name } = calculator;
     for (const [input, found] of Object.entries(reply.inputs)) {
-      showField(name, input, found, calculator.state.bad[input], calculator.awaits(input));
+      const waits = { any: calculator.awaits(input), typed: calculator.awaitsTyped(input) };
+      showField(name, input, found, calculator.state.bad[input], waits);
     }
     showViews(name, reply, reply.query.length === 0 && !settings.anyOn);
     showReceipts(name, reply.extra.receipts ?? {});

@@ -133,9 +133,10 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     // What a reader of files handed over is long, and not sent back.
     const given = (key, { value }) => value ?? message.values[key];
     base = Object.fromEntries(inputs.filter(([, i]) => i.changed).map(([key, i]) => [key, given(key, i)]));
-    bad = fallback
-      ? {}
-      : Object.fromEntries(Object.entries(message.typed).filter(([key]) => found.inputs[key]?.error));
+    // What an address holds is not used where it is bad; what a reader typed meanwhile, or a file, stays.
+    const files = fallback ? Object.entries(message.values).filter(([key]) => isText(key)) : [];
+    const typed = [...files, ...Object.entries(message.typed)];
+    bad = Object.fromEntries(typed.filter(([key]) => found.inputs[key]?.error));
     if (before && !fallback && isOver(before)) {
       history.push(before, touched(change).join(" "), performance.now());
     }
@@ -231,6 +232,10 @@ export function createCalculator({ name, ask, display, wanted, only, isText, ...
     awaits(input) {
       const under = busy ? touched(running) : [];
       return [...under, ...touched(next ?? noChange())].includes(input);
+    },
+    /** @param {string} input @returns {boolean} whether a text that was typed for it is */
+    awaitsTyped(input) {
+      return (busy && input in running.typed) || input in (next?.typed ?? {});
     },
     get state() {
       return { base, bad, reply, busy, wrong, canUndo: !history.empty };

@@ -44,13 +44,13 @@ export function enable() {
  * @param {{value: string, text: string, position: number | null, changed: boolean,
  *   error: string | null}} input
  * @param {string | undefined} own what the reader gave, while it is wrong: it stays
- * @param {boolean} waits another change of it is still on its way
+ * @param {{any: boolean, typed: boolean}} waits another change of it is still on its way
  */
 export function showField(calculator, name, input, own, waits) {
   const isBad = own !== undefined;
   for (const control of partsOf(calculator, `[name="${name}"]`)) {
-    if (control instanceof HTMLTextAreaElement) showText(control, input, own, waits);
-    else showControl(/** @type {any} */ (control), input, isBad);
+    if (control instanceof HTMLTextAreaElement) showText(control, input, own, waits.any);
+    else showControl(/** @type {any} */ (control), input, isBad || waits.typed);
     attribute(control, "aria-invalid", String(isBad));
   }
   for (const slider of partsOf(calculator, `[data-slide="${name}"]`)) {
@@ -66,16 +66,16 @@ export function showField(calculator, name, input, own, waits) {
 /**
  * @param {HTMLInputElement & HTMLSelectElement} control
  * @param {{value: string, text: string}} input
- * @param {boolean} isBad
+ * @param {boolean} isTheirs what was typed is wrong, or has not been read yet
  */
-function showControl(control, input, isBad) {
+function showControl(control, input, isTheirs) {
   if (control.type === "checkbox") {
     write(control, "checked", input.value === "on");
   } else if (control.tagName === "SELECT") {
     write(control, "value", input.value);
   } else {
     const theirs = document.activeElement === control && !accepted.has(control);
-    if (theirs || (isBad && control === typedIn)) return;
+    if (theirs || (isTheirs && control === typedIn)) return;
     write(control, "value", input.text);
     fit(control);
   }
