@@ -1,7 +1,8 @@
 """The settings of ZeRO in DeepSpeed: default, which stages read them, and what they do.
 
-Source: DeepSpeed 0.19, deepspeed/runtime/zero/config.py and offload_config.py. The documentation
-prints 5e8 for the prefetch bucket; the code has 5e7.
+Source: DeepSpeed 0.19.8, deepspeed/runtime/zero/config.py, offload_config.py and
+deepspeed/runtime/config.py (what was removed). The documentation prints 5e8 for the prefetch
+bucket; the code has 5e7.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from typing import Literal
 
 from engine.basis.units import Count
 
-VERSION = "DeepSpeed 0.19"
+VERSION = "DeepSpeed 0.19.8"
 Kind = Literal["elements", "count", "switch", "text", "object"]
 
 
@@ -24,6 +25,7 @@ class Setting:
         stages: that read it.
         does: one sentence.
         old: deprecated; what replaces it.
+        gone: the version that removed it; DeepSpeed refuses to start with it.
     """
 
     kind: Kind
@@ -31,6 +33,7 @@ class Setting:
     stages: tuple[Count, ...]
     does: str
     old: str = ""
+    gone: str = ""
 
 
 _ALL, _LOW, _THREE = (1, 2, 3), (1, 2), (3,)
@@ -38,6 +41,10 @@ _ALL, _LOW, _THREE = (1, 2, 3), (1, 2), (3,)
 
 def _one(kind: Kind, default: str, stages: tuple[Count, ...], does: str, old: str = "") -> Setting:
     return Setting(kind=kind, default=default, stages=stages, does=does, old=old)
+
+
+def _gone(kind: Kind, default: str, version: str) -> Setting:
+    return Setting(kind=kind, default=default, stages=_THREE, does="", gone=version)
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -88,29 +95,30 @@ SETTINGS: Mapping[str, Setting] = {
     "stage3_allgather_sequential": _one(
         "switch", "false", _THREE, "Gather tensors one by one, without a buffer."
     ),
-    "stage3_partition_stream_chunk_size": _one(
-        "elements", "0", _THREE, "Divide very large tensors in pieces at the start."
-    ),
     "sub_group_size": _one(
         "elements", "1e9", _THREE, "Elements that the optimizer updates at a time."
     ),
     "zero_hpz_partition_size": _one(
         "count", "1", _THREE, "Ranks that share a second copy of the parameters (hpZ)."
     ),
-    "mics_shard_size": _one("count", "-1", _THREE, "Ranks that share the states (MiCS)."),
-    "mics_hierarchical_params_gather": _one(
-        "switch", "false", _THREE, "MiCS gathers between nodes first, then inside."
-    ),
+    "mics_shard_size": _gone("count", "-1", "0.19.7"),
+    "mics_hierarchical_params_gather": _gone("switch", "false", "0.19.7"),
     "zero_quantized_weights": _one("switch", "false", _THREE, "Gather in 8 bits (qwZ)."),
     "zero_quantized_nontrainable_weights": _one(
         "switch", "false", _THREE, "Keep frozen weights in 8 bits."
     ),
     "zero_quantized_gradients": _one("switch", "false", _THREE, "Reduce in 4 bits (qgZ)."),
-    "zeropp_loco_param": _one("object", "", _THREE, "Error feedback for quantized gradients."),
+    "zeropp_loco_param": _gone("object", "", "0.19.8"),
     "offload_optimizer": _one("object", "", _ALL, "The optimizer on the host or on NVMe."),
     "offload_param": _one("object", "", _THREE, "The parameters on the host or on NVMe."),
     "round_robin_gradients": _one(
         "switch", "false", _LOW, "Ranks copy gradients to the host in turn."
+    ),
+    "compute_grad_norm": _one(
+        "switch", "true", _LOW, "The norm of all gradients; off only without clipping."
+    ),
+    "parameter_alignment": _one(
+        "switch", "false", _LOW, "Every tensor starts at a multiple of 16 bytes in the buffers."
     ),
     "ignore_unused_parameters": _one(
         "switch", "true", _LOW, "Parameters without a gradient are no error."
@@ -145,18 +153,27 @@ ALIASES: Mapping[str, str] = {
 
 # The sections and keys of the outermost object that some part of DeepSpeed reads.
 TOP = frozenset((
-    "activation_checkpointing", "aio", "amp", "autotuning", "bf16", "bfloat16", "checkpoint",
-    "comet", "comms_logger", "communication_data_type", "compile", "compression_training",
-    "csv_monitor", "curriculum_learning", "data_efficiency", "data_types", "dataloader_drop_last",
-    "datastates", "disable_allgather", "dump_state", "eigenvalue", "elasticity",
+    "activation_checkpointing", "aio", "autotuning", "bf16", "bfloat16", "checkpoint", "comet",
+    "comms_logger", "communication_data_type", "compile", "csv_monitor", "data_efficiency",
+    "data_types", "dataloader_drop_last", "datastates", "disable_allgather", "dump_state",
     "expert_parallel", "flops_profiler", "fp16", "gradient_accumulation_steps",
-    "gradient_allreduce_op", "gradient_clipping", "gradient_predivide_factor", "graph_harvesting",
-    "hybrid_engine", "load_universal_checkpoint", "log_level", "managed_gradient_accumulation",
-    "memory_breakdown", "nebula", "optimizer", "pipeline", "prescale_gradients",
-    "progressive_layer_drop", "quantize_training", "scheduler",
-    "seq_parallel_communication_data_type", "sequence_parallel_size", "sparse_attention",
-    "sparse_gradients", "steps_per_print", "tensor_parallel", "tensorboard", "timers",
+    "gradient_allreduce_op", "gradient_clipping", "gradient_predivide_factor", "hybrid_engine",
+    "load_universal_checkpoint", "log_level", "managed_gradient_accumulation", "memory_breakdown",
+    "optimizer", "pipeline", "prescale_gradients", "scheduler",
+    "seq_parallel_communication_data_type", "sequence_parallel_size", "steps_per_print",
+    "tensor_parallel", "tensorboard", "timers",
     "torch_autocast", "train_batch_size", "train_micro_batch_size_per_gpu",
     "use_data_before_expert_parallelism", "wall_clock_breakdown", "wandb", "weight_quantization",
     "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "zero_optimization",
 ))  # fmt: skip
+
+# Sections and keys of the outermost object that were removed, by the version that refuses them.
+GONE: Mapping[str, str] = dict.fromkeys(
+    ("compression_training", "nebula", "quantize_training", "sparse_attention"), "0.19.7"
+) | dict.fromkeys(
+    (
+        "amp", "curriculum_learning", "eigenvalue", "elasticity", "graph_harvesting",
+        "progressive_layer_drop", "sparse_gradients",
+    ),
+    "0.19.8",
+)  # fmt: skip

@@ -1,7 +1,8 @@
 """What is wrong, risky or worth knowing in a DeepSpeed JSON, line by line.
 
-Every error is one that DeepSpeed 0.19 raises itself (pydantic's `extra="forbid"`, `ge=0`, the
-assertions of `DeepSpeedConfig`); warnings and notes are consequences of its rules.
+Every error is one that DeepSpeed 0.19.8 raises itself (pydantic's `extra="forbid"`, `ge=0`, the
+assertions of `DeepSpeedConfig`, the list of what was removed); warnings and notes are consequences
+of its rules.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.basis.nearest import nearest
 from engine.basis.units import Count
-from engine.catalog.deepspeed_settings import ALIASES, SETTINGS, TOP, Setting
+from engine.catalog.deepspeed_settings import ALIASES, GONE, SETTINGS, TOP, Setting
 from engine.run.deepspeed_rules import OTHERS, RULES, Verdict
 from engine.run.deepspeed_text import Line
 from engine.run.deepspeed_values import ZERO, Job, Values, is_number, values_of
@@ -42,6 +43,8 @@ def lint(lines: tuple[Line, ...], job: Job) -> tuple[Note, ...]:
 def _of_line(line: Line, values: Values) -> Iterator[Note]:
     if line.path.startswith(ZERO) and line.path.count(".") == 1:
         yield _zero(line, values)
+    elif line.path in GONE:
+        yield _removed(line, GONE[line.path])
     elif "." not in line.path and line.path not in TOP:
         close = nearest(line.path, TOP)
         yield _note(line, "warning", f"DeepSpeed does not read this{_meant(close)}.")
@@ -57,6 +60,8 @@ def _zero(line: Line, values: Values) -> Note:
     if setting is None:
         close = nearest(name, SETTINGS)
         return _note(line, "error", f"No such setting: DeepSpeed refuses to start{_meant(close)}.")
+    if setting.gone:
+        return _removed(line, setting.gone)
     if setting.old:
         return _note(line, "warning", f"Deprecated: use {setting.old}.")
     problem = _wrong(setting, line.value)
@@ -92,6 +97,10 @@ def _number(value: object) -> str:
     if is_number(value) and abs(value) >= 1e5 and float(f"{value:.3g}") == value:
         return f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
     return str(value)
+
+
+def _removed(line: Line, version: str) -> Note:
+    return _note(line, "error", f"Removed in DeepSpeed {version}, which refuses to start with it.")
 
 
 def _meant(close: str) -> str:

@@ -19,6 +19,8 @@ def _stage(value: Any, values: Values) -> Said:  # noqa: ANN401
 
 def _bucket(value: Any, values: Values) -> Said:  # noqa: ANN401
     size = values.elements("reduce_bucket_size")
+    if size == 0:
+        return "error", "It must be above 0; DeepSpeed refuses to start."
     if size >= values.job.parameters:
         return "warning", "Larger than the model: one bucket, so nothing overlaps."
     if size > 1e9:
@@ -66,12 +68,10 @@ def _persistent(value: Any, values: Values) -> Said:  # noqa: ANN401
 
 
 def _sharded_groups(value: Any, values: Values) -> Said:  # noqa: ANN401
-    if values.count("zero_hpz_partition_size") > 1 and values.count("mics_shard_size") > 0:
-        return "error", "hpZ and MiCS exclude each other."
-    group = max(values.count("zero_hpz_partition_size"), values.count("mics_shard_size"))
+    group = values.count("zero_hpz_partition_size")
     if group > 1 and values.job.ranks % group:
         return "error", f"{values.job.ranks} ranks are no multiple of it."
-    return "ok", "States or parameters are shared by smaller groups; memory grows."
+    return "ok", "Each such group keeps a copy of the parameters; memory grows."
 
 
 def _offload(value: Any, values: Values) -> Said:  # noqa: ANN401
@@ -90,7 +90,6 @@ RULES: Mapping[str, Callable[[Any, Values], Said]] = {
     "stage3_prefetch_bucket_size": _prefetch,
     "stage3_param_persistence_threshold": _persistent,
     "zero_hpz_partition_size": _sharded_groups,
-    "mics_shard_size": _sharded_groups,
     "offload_optimizer": _offload,
 }
 

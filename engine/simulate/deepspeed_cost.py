@@ -22,7 +22,7 @@ class Cost:
     """What one GPU holds beside activations, and what it waits for in a step.
 
     Attributes:
-        states: divided as the stage says, or among a smaller group (MiCS).
+        states: divided as the stage says.
         live: parameters that are gathered, at most; all of them below stage 3.
         bucket: of gradients.
         second: the second copy of the parameters (hpZ).
@@ -51,14 +51,12 @@ def smallest_matrix(model: str) -> Parameters:
 def cost(values: Values, setting: Setting) -> Cost:
     """Return what the settings cost for a job of one micro-batch; `setting` is the job.
 
-    Offload is not counted: the states are those of a GPU that keeps them. Bytes of MiCS and hpZ
-    are, their time is not.
+    Offload is not counted: the states are those of a GPU that keeps them. Bytes of hpZ are, its
+    time is not.
     """
     ranks, stage = setting.data_parallel, values.stage
-    group = values.count("mics_shard_size")
     total = sum(one.parameters for one in registered(MODELS[setting.model]))
-    divided = min(ranks, group) if stage == 3 and group > 0 else ranks
-    states = sharded_states(total, MIXED_PRECISION, stage, divided)
+    states = sharded_states(total, MIXED_PRECISION, stage, ranks)
     buckets = Buckets(
         size=values.elements("reduce_bucket_size"), overlap=values.switch("overlap_comm")
     )

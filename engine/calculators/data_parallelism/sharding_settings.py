@@ -49,7 +49,7 @@ class Result:
         Told(
             "Settings",
             note="that are read",
-            assumes=("Deprecated ones are left out.",),
+            assumes=("Deprecated and removed ones are left out.",),
             basis="definition",
             sources=("deepspeed_config", "pytorch_fsdp2"),
         ),
@@ -64,7 +64,7 @@ def solve(inputs: Inputs) -> Result:
         rows = tuple(
             (name, one.default or "none", one.does)
             for name, one in SETTINGS.items()
-            if int(inputs.stage) in one.stages and not one.old
+            if int(inputs.stage) in one.stages and not one.old and not one.gone
         )
     return Result(rows=rows, count=len(rows))
 

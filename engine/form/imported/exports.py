@@ -66,8 +66,11 @@ EXPORTS: Mapping[str, Export] = {
         language="python",
         write=lambda run: fully_sharded.torchtitan_python(run, *_flavor(run), tokens=True),
     ),
+    # MiCS, its way to shard within a group, was removed in 0.19.7.
     "deepspeed": Export(
-        title="DeepSpeed JSON", language="json", write=fully_sharded.deepspeed_json
+        title="DeepSpeed JSON (groups that shard: up to 0.19.6)",
+        language="json",
+        write=fully_sharded.deepspeed_json,
     ),
     "accelerate": Export(
         title="accelerate YAML", language="yaml", write=fully_sharded.accelerate_yaml

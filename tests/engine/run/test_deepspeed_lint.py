@@ -59,8 +59,11 @@ def test_keys_have_their_own_lines_and_paths():
         ('"stage": 2, "offload_optimizer": {"device": "cpu", "ratio": 0.5}',
          "offload_optimizer", "needs stage 3"),
         ('"stage": 3, "zero_hpz_partition_size": 7', "zero_hpz_partition_size", "no multiple"),
-        ('"stage": 3, "zero_hpz_partition_size": 8, "mics_shard_size": 8',
-         "mics_shard_size", "exclude"),
+        ('"stage": 3, "mics_shard_size": 8', "mics_shard_size", "Removed in DeepSpeed 0.19.7"),
+        ('"stage": 3, "zeropp_loco_param": {}', "zeropp_loco_param", "Removed"),
+        ('"stage": 3, "stage3_partition_stream_chunk_size": 1',
+         "stage3_partition_stream_chunk_size", "No such setting"),
+        ('"stage": 3, "reduce_bucket_size": 0', "reduce_bucket_size", "above 0"),
     ],
 )  # fmt: skip
 def test_what_deepspeed_refuses_is_an_error(zero, key, word):
@@ -103,6 +106,14 @@ def test_batches_must_agree_as_deepspeed_asserts():
     assert notes('"stage": 1', rest)["train_batch_size"].verdict == "error"
     assert notes('"stage": 1', rest.replace("64", "128"))["train_batch_size"].verdict == "ok"
     assert notes('"stage": 1', "")["(batch)"].verdict == "error"
+
+
+def test_sections_that_were_removed_are_refused():
+    rest = '"train_batch_size": 64, "elasticity": {"enabled": false}, "zero_force": 1,'
+    found = notes('"stage": 1', rest)
+    assert found["elasticity"].verdict == "error"
+    assert "Removed in DeepSpeed 0.19.8" in found["elasticity"].text
+    assert found["zero_force"].verdict == "warning"
 
 
 def test_both_halves_are_refused():
