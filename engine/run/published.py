@@ -109,6 +109,8 @@ def _as_recipe(row: Row, run: Run) -> Run:
         run = replace(run, training=replace(run.training, gradient_precision="bf16"))
     if "fp8 FSDP all-gather" in row["precision"]:  # torchtitan's benchmarks of December 2024
         run = replace(run, training=replace(run.training, keeps_quantized_products=True))
+    if row["source_file"] == "torchtitan.csv":  # of 2024, see `Training.eager_loss`
+        run = replace(run, training=replace(run.training, eager_loss=True))
     if captured(row):
         run = replace(run, training=replace(run.training, cuda_graphs=True, fused_experts=True))
     if row["model"].startswith("deepseekv2"):
