@@ -176,6 +176,14 @@ def shards_all(training: Training) -> bool:
     return training.framework in ("fsdp", "xla")
 
 
+def rotates_by_constants(training: Training) -> bool:
+    """Return whether the backward pass of the rotation reads cosines alone, no queries and keys.
+
+    So in PyTorch's autograd; other software is taken to keep them.
+    """
+    return training.framework == "fsdp"
+
+
 def adds_in_place(training: Training) -> bool:
     """Return whether products add to the gradients of weights, as Transformer Engine's do.
 
