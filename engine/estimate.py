@@ -12,8 +12,9 @@ from engine.run.file import InputError, read
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.run.values import loaded
-from engine.simulate.capacity import allocated, fits, process, reserved
+from engine.simulate.capacity import fits, process, reserved
 from engine.simulate.memory import memory
+from engine.simulate.memory_moments import at_once
 from engine.simulate.step_range import step_range
 from engine.simulate.step_time import step_time
 
@@ -76,7 +77,7 @@ def estimate(run: Run) -> dict[str, Any]:
         },
         "fits": fit,
         "problems": notes,
-        "memory_allocated": allocated(held),
+        "memory_allocated": at_once(run.model, run.plan, run.training, held),
         "memory_reserved": reserved(held),
         "memory_process": process(held),
         **_cost(run, total),

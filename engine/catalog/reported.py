@@ -69,6 +69,7 @@ REPORTED: Mapping[str, Reported] = {
             "recompute": "selective",
             "zero_stage": "3",
             "framework": "fsdp",
+            "eager_loss": True,
             "schedule": "1f1b",
             "sequence_parallel": False,
             "overlap_tensor_parallel": False,

@@ -11,7 +11,14 @@ from engine.basis.record import record
 from engine.basis.units import Bytes, Count, Ratio, Share, Tokens
 from engine.catalog.models import Model, head_size, value_head_size
 from engine.formulas.operations import local_tokens
-from engine.run.parallelism import CHEAP, Plan, Training, adds_in_place, shards_all
+from engine.run.parallelism import (
+    CHEAP,
+    Plan,
+    Training,
+    adds_in_place,
+    rotates_by_constants,
+    shards_all,
+)
 
 HALF: Bytes = 2.0
 SINGLE: Bytes = 4.0
@@ -92,8 +99,23 @@ def linear_input(training: Training) -> Bytes:
     return {"fp8": FP8, "fp4": FP4}.get(training.precision, HALF)
 
 
-def attention_inputs(model: Model, plan: Plan) -> Bytes:
-    """Return queries, keys and values per token, and their copies with positions worked in."""
+def norm_input(model: Model, training: Training) -> Bytes:
+    """Return the bytes per value that a norm keeps of what it gets.
+
+    Its input, in 16 bits. In elementary operators of PyTorch, as RMSNorm runs uncompiled in the
+    code of Llama: the input in single precision, and what is multiplied by the weight, in 16 bits,
+    unless the weight is frozen.
+    """
+    if training.framework != "fsdp" or training.compiled or model.mlp != "swiglu":
+        return HALF
+    return SINGLE + (0.0 if training.lora_rank else HALF)
+
+
+def attention_inputs(model: Model, plan: Plan, *, both: bool = True) -> Bytes:
+    """Return queries, keys and values per token, and their copies with positions worked in.
+
+    Without `both` only the copies of queries and keys are kept.
+    """
     heads, head, value = model.num_attention_heads, head_size(model), value_head_size(model)
     if model.attention == "mla":
         # The latents are replicated: as they come, and as their norms leave them. Keys are joined
@@ -104,7 +126,7 @@ def attention_inputs(model: Model, plan: Plan) -> Bytes:
         return HALF * (latent * replicated_share(plan) + split / plan.tensor_parallel)
     groups = max(model.num_key_value_heads, plan.tensor_parallel)
     # Values stay a view of the one product that made all three, so that its memory stays too.
-    rotated = heads * head + groups * head if _is_rotary(model) else 0
+    rotated = heads * head + groups * head if both and _is_rotary(model) else 0
     return HALF * (heads * head + groups * (head + value) + rotated) / plan.tensor_parallel
 
 
@@ -127,8 +149,9 @@ def attention_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     output = model.num_attention_heads * value_head_size(model) / plan.tensor_parallel
     # The kernel of the attention wants its own output back in half precision.
     produced = HALF if training.flash_attention else stored
-    normed = hidden * (HALF + stored + mask) * share
-    return normed + attention_inputs(model, plan) + produced * output
+    normed = hidden * (norm_input(model, training) + stored + mask) * share
+    inputs = attention_inputs(model, plan, both=not rotates_by_constants(training))
+    return normed + inputs + produced * output
 
 
 def mlp_kept(model: Model, plan: Plan, training: Training, width: Count) -> Bytes:
@@ -142,7 +165,7 @@ def mlp_kept(model: Model, plan: Plan, training: Training, width: Count) -> Byte
 def norm_kept(model: Model, plan: Plan, training: Training) -> Bytes:
     """Return what the norm before a feed-forward part keeps per token, with the dropout after."""
     mask = MASK if _has_dropout(model, training) else 0.0
-    inputs = HALF + linear_input(training) + mask
+    inputs = norm_input(model, training) + linear_input(training) + mask
     return model.hidden_size * inputs * replicated_share(plan)
 
 
@@ -286,6 +309,11 @@ def layer_memory(
     return LayerMemory(kept=tokens * kept, working=tokens * (max(0.0, again) + gradients))
 
 
+def _compiles_loss(plan: Plan, training: Training) -> bool:
+    fused = training.compiled and not training.eager_loss
+    return training.framework == "fsdp" and fused and plan.tensor_parallel == 1
+
+
 def logits_memory(model: Model, plan: Plan, training: Training) -> LayerMemory:
     """Return the final norm, the logits and their loss.
 
@@ -293,13 +321,15 @@ def logits_memory(model: Model, plan: Plan, training: Training) -> LayerMemory:
     the product behind it returns a placeholder of the output matrix's size. Megatron before:
     logits, a copy in single precision that becomes the softmax, and the gradient. FSDP
     keeps the log-softmax and, while it is differentiated, two more like it; split over ranks of
-    tensor parallelism no kernel is fused and two more are alive. The loss of the package of the
-    first FlashAttention keeps logits in 16 bits, and their gradient.
+    tensor parallelism no kernel is fused and two more are alive. A compiled loss casts in registers
+    (Inductor fuses the cast with both reductions): it keeps the logits in 16 bits and writes their
+    gradient, 4 bytes together; measured under FSDP2 without tensor parallelism. So does the loss of
+    the package of the first FlashAttention.
     """
     tokens = local_tokens(plan, training)
     columns = model.vocab_size / plan.tensor_parallel
-    norm = 2 * HALF * model.hidden_size * replicated_share(plan)
-    if training.first_flash_attention:
+    norm = (norm_input(model, training) + HALF) * model.hidden_size * replicated_share(plan)
+    if training.first_flash_attention or _compiles_loss(plan, training):
         return LayerMemory(kept=tokens * norm, working=tokens * columns * 2 * HALF)
     if shards_all(training):
         copies = 5 if plan.tensor_parallel > 1 else 3

@@ -111,6 +111,9 @@ class Training:
         recompute_modules: what "modules" repeats, by names of `MODULES`; empty: what is cheap.
         keeps_quantized_products: selective recomputation by operation keeps products in fp8 too, as
             torchtitan's did while torchao's tensors were a subclass (2024).
+        eager_loss: the loss of FSDP is not compiled with the model, so that logits are copied in
+            single precision, as by torchtitan from October 2024 ("compiling loss function causes
+            CUDA errors") to April 2025.
         flash_attention: the score matrix never reaches memory.
         schedule: order of the micro-batches in the pipeline.
         overlap_gradient_reduce: gradients are reduced while the backward pass runs.
@@ -152,6 +155,7 @@ class Training:
     gradient_precision: GradientPrecision = ""
     recompute_modules: tuple[str, ...] = ()
     keeps_quantized_products: bool = False
+    eager_loss: bool = False
     optimizer: Optimizer = "adam"
     lora_rank: Count = 0
     quantized_weights: bool = False
@@ -170,6 +174,14 @@ def quantizes(training: Training) -> bool:
 def shards_all(training: Training) -> bool:
     """Return whether the software keeps single-precision parameters, sharded: FSDP, and XLA."""
     return training.framework in ("fsdp", "xla")
+
+
+def rotates_by_constants(training: Training) -> bool:
+    """Return whether the backward pass of the rotation reads cosines alone, no queries and keys.
+
+    So in PyTorch's autograd; other software is taken to keep them.
+    """
+    return training.framework == "fsdp"
 
 
 def adds_in_place(training: Training) -> bool:

@@ -11,9 +11,10 @@ from engine.formulas.parameters import (
     sparse_layer_parameters,
     total_parameters,
 )
+from engine.formulas.states import adapter_parameters, rank_parameters, state_bytes
 from engine.run.parallelism import Plan, Training, sharding_ranks
 from engine.simulate.capacity import Memory, reserve
-from engine.simulate.memory import memory, stage_states
+from engine.simulate.memory import memory
 
 Trained = Literal["full", "lora", "qlora"]
 # NF4: four bits, and 0.127 bits for the scales of its blocks, which are quantized as well
@@ -26,8 +27,7 @@ def held_with(
 ) -> Memory:
     """Return the memory of a rank; `training.lora_rank` counts unless all is trained.
 
-    `trapped`: adapters share FSDP units with frozen weights, so that gradients are allocated as if
-    nothing were frozen (PyTorch's documentation of FSDP1 with use_orig_params).
+    `trapped`: adapters share FSDP1 units with the frozen weights of their layers, see `_trapped`.
     """
     if trained == "full":
         return memory(model, plan, replace(training, lora_rank=0))
@@ -36,10 +36,34 @@ def held_with(
         packed = (HALF - NF4) * total_parameters(model) / sharding_ranks(plan)
         found = replace(found, parameters=found.parameters - packed)
     if trapped:
-        whole = stage_states(model, plan, replace(training, lora_rank=0), 0).gradients
-        found = replace(found, gradients=whole)
+        found = _trapped(model, plan, training, found)
     used = found.total - found.reserve
     return replace(found, reserve=reserve(training, used))
+
+
+def _trapped(model: Model, plan: Plan, training: Training, held: Memory) -> Memory:
+    """Return the memory where the units of FSDP1 hold adapters and frozen weights.
+
+    A unit is one vector of one type with one gradient, which is allocated as if nothing were frozen
+    (PyTorch's documentation of FSDP1 with use_orig_params; "Must flatten tensors with uniform
+    dtype"). So the gradient of a layer has the bytes of the layer, and adapters, their gradients
+    and moments the type of the frozen weights: 16 bits. The outermost unit, with embedding and
+    output, holds no adapter and has no gradient. On one rank FSDP1 shards nothing (NO_SHARD), so
+    nothing is gathered.
+    """
+    ranks = sharding_ranks(plan)
+    whole = rank_parameters(model, plan, training)
+    adapters = adapter_parameters(model, plan, training.lora_rank, model.num_layers) / ranks
+    single = state_bytes(training).parameter * adapters
+    frozen = held.parameters - single
+    layers = 1 - whole.ends / (whole.dense + whole.experts)
+    return replace(
+        held,
+        parameters=frozen + HALF * adapters,
+        gradients=layers * frozen + HALF * adapters,
+        optimizer=held.optimizer / 2,
+        buffers=held.buffers if ranks > 1 else 0.0,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

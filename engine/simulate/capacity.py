@@ -52,7 +52,10 @@ def reserve(training: Training, used: Bytes) -> Bytes:
 
 
 def allocated(memory: Memory) -> Bytes:
-    """Return what tensors and workspaces fill at the peak: `torch.cuda.max_memory_allocated`."""
+    """Return what tensors and workspaces fill, if all parts are there at the peak.
+
+    Where they are not, `torch.cuda.max_memory_allocated` is `engine.simulate.memory_moments`.
+    """
     tensors = memory.total - memory.reserve
     return tensors + ALLOWANCES.workspace
 

@@ -48,6 +48,21 @@ def in_flight(
     return (min(microbatches, held.get(schedule, ranks - stage)),) * virtual
 
 
+@record
+class StageParts:
+    """The activations of a rank, by the moment that needs them.
+
+    Attributes:
+        kept: of all layers and micro-batches in flight.
+        working: of the layer whose backward pass runs.
+        logits: of the loss; 0 without an output layer.
+    """
+
+    kept: Bytes
+    working: Bytes
+    logits: Bytes
+
+
 def stage_activations(
     model: Model,
     plan: Plan,
@@ -60,6 +75,18 @@ def stage_activations(
     Either the loss has just been computed, with the logits beside all that is kept, or the
     backward pass of a layer runs.
     """
+    parts = stage_parts(model, plan, training, stage, layers)
+    return parts.kept + max(parts.working, parts.logits)
+
+
+def stage_parts(
+    model: Model,
+    plan: Plan,
+    training: Training,
+    stage: Count,
+    layers: tuple[LayerMemory, LayerMemory],
+) -> StageParts:
+    """Return what a rank keeps, and what it needs on top in a layer and in the loss."""
     dense, sparse = layers
     pipeline = (plan.pipeline_parallel, plan.virtual_pipeline, plan.stage_layers)
     held = _layers_held(model, pipeline, training.schedule, stage, num_microbatches(plan, training))
@@ -67,12 +94,13 @@ def stage_activations(
     if first_piece(plan, stage, training.schedule):
         kept += held.first * embedding_kept(model, plan, training)
     working = sparse.working if model.num_experts else dense.working
+    loss = 0.0
     if last_piece(plan, stage, training.schedule):
         logits = logits_memory(model, plan, training)
         # A prediction layer ends in logits of its own.
         kept += model.num_prediction_layers * (sparse.kept + logits.kept)
-        working = max(working, logits.kept + logits.working)
-    return kept + working
+        loss = logits.kept + logits.working
+    return StageParts(kept=kept, working=working, logits=loss)
 
 
 @record

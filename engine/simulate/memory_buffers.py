@@ -22,9 +22,11 @@ from engine.run.parallelism import (
     Plan,
     Training,
     adds_in_place,
+    expert_sharding_ranks,
     halves_gradients,
     layers_of_stage,
     num_microbatches,
+    sharding_ranks,
     shards_all,
 )
 
@@ -68,6 +70,10 @@ def _fsdp_buffers(
     if plan.zero_stage < 3:
         # All that was gathered stays until the update.
         return HALF * whole
+    if sharding_ranks(plan) == expert_sharding_ranks(plan) == 1:
+        # Nothing arrives: each parameter is cast into the tensor that its layer reads, and no next
+        # layer is fetched ahead (`FSDPParamGroup.unshard` and `wait_for_unshard`, world size 1).
+        return gathered_ends(model, plan) + gathered_layer(model, plan)
     # What is gathered is there twice: as it arrived and as the layers read it.
     return 2 * gathered(model, plan)
 
@@ -86,11 +92,20 @@ def placeholders(model: Model, plan: Plan) -> Bytes:
 
 def gathered(model: Model, plan: Plan) -> Bytes:
     """What full sharding has gathered at once: embedding and output, a layer, and the next one."""
+    return gathered_ends(model, plan) + 2 * gathered_layer(model, plan)
+
+
+def gathered_ends(model: Model, plan: Plan) -> Bytes:
+    """Return the gathered embedding and output, which the outermost unit of FSDP holds."""
     ends = embedding_parameters(model) + (0 if model.tied_embeddings else output_parameters(model))
+    return HALF * ends / plan.tensor_parallel
+
+
+def gathered_layer(model: Model, plan: Plan) -> Bytes:
+    """Return a gathered layer."""
     layer = sparse_layer_parameters(model) if model.num_experts else dense_layer_parameters(model)
     experts = layer.experts / plan.expert_parallel / plan.expert_tensor_parallel
-    split = (ends + 2 * (layer.total - layer.experts)) / plan.tensor_parallel
-    return HALF * (split + 2 * experts)
+    return HALF * ((layer.total - layer.experts) / plan.tensor_parallel + experts)
 
 
 def _deepspeed_buffers(

@@ -11,8 +11,9 @@ from typing import Literal
 from engine.basis.units import Bytes, Ratio, Share
 from engine.catalog.constants import ALLOWANCES
 from engine.run.run import Run
-from engine.simulate.capacity import allocated, process, reserved
+from engine.simulate.capacity import process, reserved
 from engine.simulate.memory import memory
+from engine.simulate.memory_moments import at_once
 
 Cause = Literal["none", "order", "tensors", "pieces", "outside", "alike"]
 # Nine in ten published peaks lie within this of the model.
@@ -39,7 +40,8 @@ class Lines:
 def modelled(run: Run) -> Lines:
     """Return what the three tools should show of the fullest GPU of a run."""
     held = memory(run.model, run.plan, run.training)
-    return Lines(allocated=allocated(held), reserved=reserved(held), process=process(held))
+    tensors = at_once(run.model, run.plan, run.training, held)
+    return Lines(allocated=tensors, reserved=reserved(held), process=process(held))
 
 
 def pieces(lines: Lines) -> Bytes:
@@ -68,7 +70,7 @@ def cause(ours: Lines, read: Lines) -> Cause:
         return "order"
     if read.allocated and abs(off(ours.allocated, read.allocated)) > NEAR:
         return "tensors"
-    if pieces(read) > _TWICE * ALLOWANCES.fragments * read.allocated:
+    if pieces(read) > _TWICE * pieces(ours):
         return "pieces"
     if outside(read) > _TWICE * (ALLOWANCES.context + ALLOWANCES.channels):
         return "outside"

@@ -10,13 +10,20 @@ from dataclasses import dataclass
 
 from engine.basis.units import Bytes, Count, Operations
 from engine.catalog.models import Model, head_size, value_head_size
-from engine.formulas.activations import HALF, MASK, SINGLE, linear_input, replicated_share
+from engine.formulas.activations import (
+    HALF,
+    MASK,
+    SINGLE,
+    linear_input,
+    norm_input,
+    replicated_share,
+)
 from engine.formulas.operations import (
     MULTIPLY_ADD,
     attention_scores,
     local_tokens,
 )
-from engine.run.parallelism import Plan, Training
+from engine.run.parallelism import Plan, Training, rotates_by_constants
 
 # The input of the layer: from here everything else is made again.
 ANCHOR = "input"
@@ -118,6 +125,8 @@ _MADE_BY = {
     "mlp_mask": "mlp_dropout",
     "middle": "output",
     "product": "multiply",
+    "norm_copies": "normed",
+    "norm_copies_2": "normed_2",
     "inner": "inner",
 }
 
@@ -130,14 +139,17 @@ def _attention(model: Model, training: Training, shape: _Layer) -> dict[str, Byt
     """Return bytes per token up to the sum after the attention."""
     hidden, head, value = model.hidden_size, head_size(model), value_head_size(model)
     stored = linear_input(training)
-    found = {
-        ANCHOR: HALF * hidden * shape.share,
+    found = {ANCHOR: HALF * hidden * shape.share}
+    if copies := norm_input(model, training) - HALF:
+        found["norm_copies"] = copies * hidden * shape.share
+    found |= {
         "normed": stored * hidden * shape.share,
         "query": HALF * shape.heads * head,
         "key": HALF * shape.groups * head,
         "value": HALF * shape.groups * value,
     }
-    if model.mlp == "swiglu":
+    # Where the rotation keeps nothing, queries and keys are those with their positions.
+    if model.mlp == "swiglu" and not rotates_by_constants(training):
         found["rotated"] = HALF * (shape.heads + shape.groups) * head
     if training.flash_attention:
         found["normalizer"] = SINGLE * shape.heads
@@ -158,7 +170,10 @@ def _attention(model: Model, training: Training, shape: _Layer) -> dict[str, Byt
 def _feed_forward(model: Model, training: Training, shape: _Layer) -> dict[str, Bytes]:
     """Return bytes per token of the second half of the layer."""
     hidden, stored = model.hidden_size, linear_input(training)
-    found = {"normed_2": stored * hidden * shape.share}
+    found: dict[str, Bytes] = {}
+    if copies := norm_input(model, training) - HALF:
+        found["norm_copies_2"] = copies * hidden * shape.share
+    found["normed_2"] = stored * hidden * shape.share
     if model.mlp == "swiglu":
         found |= {"gate": HALF * shape.columns, "up": HALF * shape.columns}
         if not training.compiled:

@@ -62,7 +62,18 @@ def run_of(row) -> Run:
         model = replace(
             model, num_prediction_layers=0, num_dense_layers=min(1, model.num_dense_layers)
         )
-    return replace(run, model=model)
+    return replace(run, model=model, training=replace(run.training, **_software(row)))
+
+
+def _software(row) -> dict[str, bool]:
+    """Return what the source's versions do and a run file has no key for.
+
+    torchtitan of December 2024 did not compile its loss; that of June 2025 (e7c0cae) did, with
+    products in fp8 as aten.mm of torchao's tensors (0afa4c1), which selective recomputation keeps.
+    """
+    early = row["source"].startswith("torchtitan 2024")
+    kept = row["source"].startswith("torchtitan 2025")
+    return {"eager_loss": early, "keeps_quantized_products": kept}
 
 
 def error(row) -> float:

@@ -180,6 +180,14 @@ class Inputs:
             help="By selective recomputation in FSDP, as torchtitan did until 2024.",
         ),
     ] = False
+    eager_loss: Annotated[
+        bool,
+        Switch(
+            label="Loss is not compiled",
+            advanced=True,
+            help="In FSDP with a compiled model, as in torchtitan until April 2025.",
+        ),
+    ] = False
     expert_tensor_parallel: Annotated[
         int,
         Number(

@@ -59,7 +59,7 @@ _TRAINING = (
     "quantized_weights",
 )
 # Switches that a run file cannot express.
-_BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products")
+_BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products", "eager_loss")
 _WORDS = {
     "num_key_value_heads": "key-value heads",
     "tensor_parallel": "tensor parallel",

@@ -33,9 +33,17 @@ def test_a_frozen_weight_in_four_bits_takes_a_quarter_and_its_scales():
     assert pytest.approx(4.127 / 8) == NF4
 
 
-def test_the_trap_brings_the_gradients_of_full_training_back():
-    assert held("lora", trapped=True).gradients == held("full").gradients
+def test_the_trap_brings_a_gradient_of_two_bytes_for_every_layer():
+    # 32 layers of 218,112,000 and adapters of 41,943,040 parameters; none for both ends.
+    whole = 2 * (32 * 218_112_000 + 41_943_040)
+    assert held("lora", trapped=True).gradients == pytest.approx(whole / 8)
+    assert held("lora", trapped=True, ranks=1).gradients == pytest.approx(whole)
     assert held("lora").gradients < held("full").gradients / 100
+
+
+def test_nothing_is_gathered_for_the_trap_on_one_rank():
+    assert held("lora", trapped=True, ranks=1).buffers == 0
+    assert held("lora", trapped=True).buffers == held("lora").buffers
 
 
 def test_the_trap_costs_nothing_where_all_is_trained():

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan
 from engine.simulate.adapters import held_with
+from engine.simulate.capacity import reserved
+from engine.simulate.memory_moments import at_once
 from engine.simulate.step_time import step_time
 from tests.validation.device.tables import Pair, cluster_of, table, training_of
 
@@ -12,11 +14,9 @@ RANK = 16  # as in lora.py, which needs PyTorch
 
 
 def adapters() -> Iterator[Pair]:
-    """Steps with adapters and, beside them, all parameters: time, and memory allocated at the peak.
+    """Steps with adapters and, beside them, all parameters: time, memory allocated and reserved.
 
-    FSDP1 with base and adapters in one unit is compared in memory alone. The engine takes its
-    gradients in fp32 and all there at the fullest moment; measured, they had 2 bytes, as all
-    tensors of such a unit, and the logits were gone before most of them came.
+    FSDP1 with base and adapters in one unit is compared in memory alone.
     """
     for row in table("lora"):
         compiled, trained = row["compiled"] == "1", row["trained"]
@@ -36,7 +36,13 @@ def adapters() -> Iterator[Pair]:
         yield Pair(
             kind=f"LoRA memory, {style}",
             measured=float(row["allocated"]),
-            predicted=held.total - held.reserve,
+            predicted=at_once(model, plan, training, held),
+            **facts,
+        )
+        yield Pair(
+            kind=f"LoRA memory reserved, {style}",
+            measured=float(row["reserved"]),
+            predicted=reserved(held),
             **facts,
         )
         if not trapped:

@@ -15,8 +15,10 @@ from engine.formulas.activations import layer_memory
 from engine.formulas.compute import BLOCK, flash_attention_time, matmul_time
 from engine.formulas.operations import Gemm
 from engine.run.parallelism import Cluster, Plan, Training
+from engine.simulate.capacity import reserved
 from engine.simulate.layer_time import ATTENTION_BACKWARD, layer_time
 from engine.simulate.memory import memory
+from engine.simulate.memory_moments import at_once
 from engine.simulate.product_time import grouped_times, product_times
 from engine.simulate.rank import OLD_INSTRUCTIONS, Rank, rank_of
 from engine.simulate.step_time import step_time
@@ -176,7 +178,11 @@ def _layer(row: Row) -> tuple[float, float]:
 
 
 def layers() -> Iterator[Pair]:
-    """Layers: the time of both passes, and the bytes that one keeps between them."""
+    """Layers: the time of both passes, and the bytes that one keeps between them.
+
+    "One norm", eager but for a norm of one kernel, lies between what a run file can say: of it
+    only the time is compared.
+    """
     for row in table("layers"):
         if row["pass"] != "both":
             continue
@@ -185,17 +191,17 @@ def layers() -> Iterator[Pair]:
         name = ", ".join(row[key] for key in names)
         which = "GPT" if row["kernel"] == "unfused" else row["style"]
         facts = {"gpu": row["device"], "name": name}
-        for kind, measured, predicted in (
-            ("time", float(row["time"]), time),
-            ("kept", float(row["kept"]), kept),
-        ):
+        found = [("time", float(row["time"]), time)]
+        if which != "one norm":
+            found.append(("kept", float(row["kept"]), kept))
+        for kind, measured, predicted in found:
             yield Pair(
                 kind=f"layer {kind}, {which}", measured=measured, predicted=predicted, **facts
             )
 
 
 def steps() -> Iterator[Pair]:
-    """Whole steps under FSDP2 on one GPU: time, and the memory allocated at the peak."""
+    """Whole steps under FSDP2 on one GPU: time, memory allocated at the peak, and reserved."""
     for row in table("steps"):
         compiled = row["compiled"] == "1"
         training = training_of(row, framework="fsdp", compiled=compiled, recompute=row["recompute"])
@@ -209,6 +215,12 @@ def steps() -> Iterator[Pair]:
         yield Pair(
             kind=f"step memory, {style}",
             measured=float(row["allocated"]),
-            predicted=held.total - held.reserve,
+            predicted=at_once(model, plan, training, held),
+            **facts,
+        )
+        yield Pair(
+            kind=f"step memory reserved, {style}",
+            measured=float(row["reserved"]),
+            predicted=reserved(held),
             **facts,
         )

@@ -62,6 +62,13 @@ class Inputs:
             help="One FSDP1 unit holds both; counts only where adapters are trained.",
         ),
     ] = False
+    compiled_loss: Annotated[
+        bool,
+        Switch(
+            label="Compiled loss",
+            help="torch.compile keeps the logits and their gradient in 16 bits.",
+        ),
+    ] = False
     own_constants: OwnConstants = ""
 
 
@@ -75,6 +82,7 @@ def job(inputs: Inputs) -> tuple[Plan, Training]:
         sequence_length=inputs.sequence_length,
         recompute=recompute,
         framework="fsdp",
+        eager_loss=not inputs.compiled_loss,
         lora_rank=0 if inputs.trained == "full" else inputs.lora_rank,
     )
     return plan, training

@@ -36,7 +36,13 @@ def test_full_recomputation_took_39_percent_longer():
 
 def test_every_switch_has_a_tile_in_some_layer():
     layers = [
-        board.solve(one).job.layer for one in (START, GPT, replace(GPT, flash_attention=True))
+        board.solve(one).job.layer
+        for one in (
+            START,
+            replace(START, framework="megatron"),
+            GPT,
+            replace(GPT, flash_attention=True),
+        )
     ]
     keys = {one.key for layer in layers for one in layer.tensors}
     assert keys == set(NAMES)
