@@ -220,8 +220,15 @@ def _moving(
     style: str,
 ) -> Mapping[str, bytes]:
     """Return slug -> the opening figure of a guide in motion."""
+    own = keys.of("builder/previews.py")
     return previews.made(
-        articles, tools.calculators, style, services.draw, memo, keys.calculator, layout
+        articles,
+        tools.calculators,
+        style,
+        services.draw,
+        memo,
+        lambda name: digest((own, keys.calculator(name))),
+        layout,
     )
 
 
