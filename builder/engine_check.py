@@ -2,40 +2,50 @@
 
 import ast
 import sys
-from collections.abc import Iterator
 from functools import lru_cache, partial
 
 from builder.folders import Folders, Stamp, digest, digest_of_files, files, stamp
+from builder.hands import Hands
 from builder.memo import Memo
 from builder.problem import Problem
 from builder.reading import text_of
 
 _OURS = ("__future__", *sys.stdlib_module_names)
+FEW = 64  # files that are read before another process has begun
+Fault = tuple[int, str]  # line, message
 
 
-def problems(folders: Folders, memo: Memo) -> list[Problem]:
+def problems(folders: Folders, memo: Memo, hands: Hands) -> list[Problem]:
     """Return the files of the engine that cannot be read, or not in a reader's browser."""
     key = folders.once("engine's files", lambda: digest_of_files(folders.engine, "*.py"))
     key = digest((key, *folders.groups))
     found: list[Problem] | None = memo.standing("engine's files", key)
     if found is None:
-        names: list[str] = []
-        found = list(_problems(folders, memo, names))
-        memo.leave("engine's files", key, found, names)
+        texts: dict[str, str] = {}
+        found = _unread(folders, texts)
+        names = {f"source {source}": source for source in texts}
+        keys = {name: digest((texts[one], *folders.groups)) for name, one in names.items()}
+        reader = partial(_faults, (folders.engine.name, *folders.groups))
+
+        def faults(wanted: list[str]) -> list[list[Fault]]:
+            return hands.each(reader, [texts[names[name]] for name in wanted], few=FEW)
+
+        for name, wrong in memo.many(keys, faults).items():
+            found += [Problem(names[name], *fault) for fault in wrong]
+        memo.leave("engine's files", key, found, keys)
     return found
 
 
-def _problems(folders: Folders, memo: Memo, names: list[str]) -> Iterator[Problem]:
-    """Yield the same; `names` gets those under which the memory holds the faults of each file."""
+def _unread(folders: Folders, texts: dict[str, str]) -> list[Problem]:
+    """Return what keeps files from being read; `texts` gets those that can be, by their source."""
+    wrong: list[Problem] = []
     for path in files(folders.engine, "*.py"):
         source = path.relative_to(folders.root).as_posix()
         text, unread = _read(source, stamp([path]))
-        yield from unread
+        wrong += unread
         if not unread:
-            names.append(f"source {source}")
-            reader = partial(_faults, text, (folders.engine.name, *folders.groups))
-            faults = memo.get(names[-1], digest((text, *folders.groups)), reader)
-            yield from (Problem(source, *fault) for fault in faults)
+            texts[source] = text
+    return wrong
 
 
 @lru_cache(maxsize=4096)
@@ -43,8 +53,8 @@ def _read(source: str, stamped: Stamp) -> tuple[str, list[Problem]]:
     return text_of(stamped[0][0], source)
 
 
-def _faults(text: str, known: tuple[str, ...]) -> list[tuple[int, str]]:
-    """Return (line, message) of what is wrong; `known` are packages that travel."""
+def _faults(known: tuple[str, ...], text: str) -> list[Fault]:
+    """Return what is wrong in a file; `known` are packages that travel."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:

@@ -3,15 +3,17 @@
 import os
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import TypeVar
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
-_SHARES = 8  # parts of the work for each process, so that none waits long for another
+_SHARES = 24  # parts of the work for each process, so that none waits long for another
+_AHEAD = 2  # parts that another process has: the one that it makes, and the next
 
 
 class Hands:
@@ -45,17 +47,29 @@ class Hands:
     ) -> list[Made]:
         """Return what is made of the parts: those in front by others, those at the end here.
 
-        Nothing that was asked for is taken back: Python's pool stumbles over that where it breaks.
+        However long a part takes here, the others are given the next. Nothing that was asked for is
+        taken back: Python's pool stumbles over that where it breaks.
         """
-        asked: list[Future[list[Made]]] = []
-        here: list[list[Made]] = []
-        while (left := len(parts) - len(asked) - len(here)) > 0:
-            if sum(not one.done() for one in asked) < 2 * others:
-                asked.append(self._begun(others).submit(_all, make, parts[len(asked)]))
-            else:
-                here.append(_all(make, parts[len(asked) + left - 1]))
-        found = [one.result() for one in asked] + here[::-1]
-        return [one for some in found for one in some]
+        waiting, made = deque(range(len(parts))), list[list[Made]]([[]] * len(parts))
+        pool = self._begun(others)
+
+        def give() -> None:
+            try:
+                while (at := _taken(waiting.popleft)) is not None:
+                    made[at] = pool.submit(_all, make, parts[at]).result()
+            finally:
+                waiting.clear()  # where one part fails, no other is begun
+
+        with ThreadPoolExecutor(_AHEAD * others) as givers:
+            given = [givers.submit(give) for _ in range(_AHEAD * others)]
+            try:
+                while (at := _taken(waiting.pop)) is not None:
+                    made[at] = _all(make, parts[at])
+            finally:
+                waiting.clear()
+        for one in given:
+            one.result()
+        return [one for some in made for one in some]
 
     def close(self) -> None:
         """End the processes."""
@@ -92,6 +106,14 @@ def _end_with_build() -> None:
     if build:
         build.join()
         os._exit(1)
+
+
+def _taken(take: Callable[[], int]) -> int | None:
+    """Return what is taken, None where nothing is left."""
+    try:
+        return take()
+    except IndexError:
+        return None
 
 
 def _all(make: Callable[[Thing], Made], things: Sequence[Thing]) -> list[Made]:

@@ -7,7 +7,7 @@ calculators, which nobody but the page names, are not followed so.
 
 import ast
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from builder.folders import digest, write_whole
@@ -18,6 +18,8 @@ Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
 # Digest of a text -> [names that it imports, its texts that could name a package, digest of what it
 # does, and of its texts]. Reading five hundred files takes seconds, so it is kept between builds.
 Facts = dict[str, list[list[str] | str]]
+_READ: Facts = {}  # by this process, for whichever project
+FEW = 64  # modules that are read before another process has begun
 
 
 class Imports:
@@ -58,12 +60,20 @@ class Imports:
             write_whole(self._kept, json.dumps(still).encode())
             self._read = False
 
+    def read(self, each: Callable[..., list[list[list[str] | str]]]) -> None:
+        """Read all modules where none is known: `each` makes something of many (`Hands.each`)."""
+        if not self._known:
+            texts = {digest((text,)): text for text in self.sources.values()}
+            _READ.update(zip(texts, each(_facts, [*texts.values()], few=FEW), strict=True))
+
     def _of(self, path: str) -> list[list[str] | str]:
         """Return the facts of a module, read when they are asked for."""
         if path not in self._facts:
             mark = digest((self.sources[path],))
             if mark not in self._known:
-                self._known[mark], self._read = _facts(self.sources[path]), True
+                if mark not in _READ:
+                    _READ[mark] = _facts(self.sources[path])
+                self._known[mark], self._read = _READ[mark], True
             self._facts[path] = self._known[mark]
         return self._facts[path]
 

@@ -14,6 +14,7 @@ import jinja2
 from builder import check, lists
 from builder.cards import Card
 from builder.content import Texts
+from builder.facts import Facts
 from builder.folders import digest
 from builder.index import Index
 from builder.keys import Keys
@@ -102,7 +103,7 @@ class Leaf:
     """A finished page with its own files; `written` as in `Made`."""
 
     html: bytes
-    facts: check.Facts
+    facts: Facts
     reach: check.Reach
     files: Mapping[str, bytes]
     problems: tuple[Problem, ...]
@@ -120,7 +121,7 @@ class Made:
     output: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     written: Mapping[str, Mapping[str, str]]
-    facts: Mapping[str, check.Facts]
+    facts: Mapping[str, Facts]
     reach: Mapping[str, check.Reach]
 
 

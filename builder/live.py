@@ -211,8 +211,10 @@ def sources_of(live: Live) -> dict[str, tuple[str, ...]]:
     calculator, views = calculators.load(live.name), live.views
     silent = {name for name, view in views.items() if _is_silent(view)}
     found: dict[str, dict[str, None]] = {}
-    for values in ({}, *_choices(calculator), *calculator.presets.values()):
-        lazy = solved(calculator.name, make(calculator, values))
+    tried = ({}, *_choices(calculator), *calculator.presets.values())
+    # What is chosen anyway is among the options of every choice.
+    for inputs in dict.fromkeys(make(calculator, values) for values in tried):
+        lazy = solved(calculator.name, inputs)
         for name, view in lazy.made(set(lazy.names) - silent).items():
             found.setdefault(name, {}).update(dict.fromkeys(_named(view)))
     return {name: tuple(found.get(name, ())) for name in dict.fromkeys((*views, *found))}

@@ -122,12 +122,14 @@ def tools(
     """
     whole = (page for page in pages if page[0].kind != "tab")  # tabs stand behind their guide
     ordered = sorted(whole, key=lambda page: (page[0].kind != "tool", page[0].path, page[0].order))
+    first: dict[str, Article] = {}
+    for article, html in ordered:
+        for part in html.split('data-calculator="')[1:]:
+            first.setdefault(part[: part.find('"')], article)
     found = []
     for name, title, question in calculators:
-        mark = f'data-calculator="{name}"'
-        article = next((article for article, html in ordered if mark in html), None)
-        if article is not None:
-            here = entry(article)
+        if placed := first.get(name):
+            here = entry(placed)
             url = here.url if here.kind == "tool" else f"{here.url}#{name}"
             found.append(replace(here, url=url, kind="tool", title=title, question=question))
     return tuple(found)

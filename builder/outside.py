@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from builder import check
+from builder.facts import facts
 from builder.folders import Folders, files, write_whole
 from builder.problem import Problem
 
@@ -32,7 +32,7 @@ def addresses(output: Mapping[str, bytes], own: Iterable[str]) -> list[str]:
         output: of the build.
         own: beginnings of addresses of this project: of its site, of its repository.
     """
-    pages = (check.facts(data.decode()) for path, data in output.items() if path.endswith(".html"))
+    pages = (facts(data.decode()) for path, data in output.items() if path.endswith(".html"))
     mine = tuple(one for one in own if one)
     found = {url.partition("#")[0] for page in pages for url in page.urls}
     return sorted(url for url in found if url.startswith("https://") and not url.startswith(mine))

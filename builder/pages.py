@@ -23,6 +23,7 @@ from builder import (
 )
 from builder.article import Article
 from builder.assets import hashed
+from builder.facts import Facts, facts
 from builder.folders import digest
 from builder.hands import Hands
 from builder.index import Index, Target
@@ -37,7 +38,7 @@ from builder.project_file import FILE
 from builder.templates import templates_of
 
 FEW = 48  # pages that are rendered before another process has begun
-Page = tuple[str, check.Facts]
+Page = tuple[str, Facts]
 
 
 def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
@@ -118,11 +119,11 @@ def _leaf(draft: Draft, made: Page, parts: Parts, memo: Memo) -> Leaf:
     where = addresses.of_page(parts.surface.shell, drawn, archives)
     html, found = made
     urls = tuple(addresses.filled(url, where) for url in found.urls)
-    facts = replace(found, urls=urls)
+    told = replace(found, urls=urls)
     return Leaf(
         html=addresses.filled(html, where).encode(),
-        facts=facts,
-        reach=check.reach(f"{draft.content.article.url}index.html", facts),
+        facts=told,
+        reach=check.reach(f"{draft.content.article.url}index.html", told),
         files={**draft.figures, **shared},
         problems=draft.problems,
         written=draft.written,
@@ -302,7 +303,7 @@ def _rendered(
 
 def _key(content: Content, parts: Parts) -> str:
     # Equal contents give equal pages: what the template gets is all that a page depends on.
-    code = parts.keys.of("builder/page.py", "builder/check.py")
+    code = parts.keys.of("builder/page.py", "builder/facts.py")
     # The surface is long and the same for all: its digest stands for it. The guides around one are
     # those around the next, too.
     place = replace(content.place, near=())
@@ -313,7 +314,7 @@ def _key(content: Content, parts: Parts) -> str:
 def _page(theme: Path, cache: Path, content: Content) -> Page:
     templates = templates_of(theme / "templates", cache)
     html = page.render(content, templates, templates.get_template("blocks.html").module)
-    return html, check.facts(html)
+    return html, facts(html)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -63,12 +63,12 @@ def build(
 ) -> Built:
     """Return the whole output and all problems of the content."""
     texts = content.read(folders, drafts=options.drafts, memo=memo)
-    # What cannot be read at all is told alone: all else would follow from it.
-    unread = [*texts.problems, *_unread(folders, services, memo)]
-    if unread:
-        return _refused(unread)
     hands = Hands(folders.root, folders.cache)
     try:
+        # What cannot be read at all is told alone: all else would follow from it.
+        unread = [*texts.problems, *_unread(folders, services, memo, hands)]
+        if unread:
+            return _refused(unread)
         return _built(texts, folders, options, services, memo, report, hands)
     except Exception as error:
         wrong = faults.in_template(folders, error)
@@ -83,10 +83,10 @@ def _refused(problems: Iterable[Problem]) -> Built:
     return Built(output={}, problems=tuple(sorted(set(problems))))
 
 
-def _unread(folders: Folders, services: Services, memo: Memo) -> list[Problem]:
+def _unread(folders: Folders, services: Services, memo: Memo, hands: Hands) -> list[Problem]:
     """Return what no browser could read of the theme and the engine."""
     return [
-        *engine_check.problems(folders, memo),
+        *engine_check.problems(folders, memo, hands),
         *memo.get(
             "theme problems",
             folders.once("looks", partial(_looks, folders)),
@@ -99,6 +99,12 @@ def _looks(folders: Folders) -> str:
     return digest(digest_of_files(folders.theme / one) for one in ("styles", "fonts", "runtime"))
 
 
+def _keys(folders: Folders, hands: Hands) -> Keys:
+    keys = Keys(folders)
+    keys.imports.read(hands.each)
+    return keys
+
+
 def _built(
     texts: Texts,
     folders: Folders,
@@ -108,7 +114,7 @@ def _built(
     report: Report,
     hands: Hands,
 ) -> Built:
-    keys = folders.once("keys", partial(Keys, folders))
+    keys = folders.once("keys", partial(_keys, folders, hands))
     ahead = Ahead(folders, services, memo)
     layout = folders.once("layout", partial(drawing.layout, folders.theme))
     # While an author writes, an edit that names no other text is taken to name no other source.
@@ -214,8 +220,15 @@ def _moving(
     style: str,
 ) -> Mapping[str, bytes]:
     """Return slug -> the opening figure of a guide in motion."""
+    own = keys.of("builder/previews.py")
     return previews.made(
-        articles, tools.calculators, style, services.draw, memo, keys.calculator, layout
+        articles,
+        tools.calculators,
+        style,
+        services.draw,
+        memo,
+        lambda name: digest((own, keys.calculator(name))),
+        layout,
     )
 
 

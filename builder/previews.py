@@ -48,7 +48,7 @@ def made(
         style: of drawings (`openings.rules`).
         draw: charts -> SVG, many in one call.
         memo: what earlier builds made.
-        key: calculator -> digest of what its results depend on.
+        key: calculator -> digest of what its results and this module depend on.
         layout: digest of what draws.
     """
     opening = _opening(guides)
@@ -64,7 +64,9 @@ def made(
     for slug, (name, output) in opening.items():
         view = tools[name].views[output]
         states = [drawn[state] for state in asked.get((name, output), ())]
-        frames = list(dict.fromkeys(frames_of(view) if isinstance(view, Scene) else states))
+        if isinstance(view, Scene):
+            states = memo.get(f"frames {name}.{output}", key(name), partial(frames_of, view))
+        frames = list(dict.fromkeys(states))
         if picture := openings.moving(frames, style):
             found[slug] = picture.encode()
     return found

@@ -17,6 +17,7 @@ from builder.markup.cite import CiteExtension
 from builder.markup.glossary import GlossaryExtension
 from builder.markup.links import LinkExtension
 from builder.markup.live import LiveExtension
+from builder.markup.rare import RareExtension
 from builder.markup.raw import RawExtension
 from builder.problem import Problem, located, prose_lines
 
@@ -121,6 +122,7 @@ def _ready(around: Surroundings, findings: Findings) -> Markdown:
             OwnBlocksExtension(around, findings),
             AttributesExtension(findings),
             RawExtension(findings),
+            RareExtension(),
         ],
         extension_configs=_CONFIGS,
     )

@@ -102,8 +102,8 @@ class Renderer:
         made = dict(zip((one.source for one in new), self._made(new), strict=True))
         return {one.source: self._prose(one, texts[one.source], made) for one in articles}
 
-    def _named(self, article: Article) -> list[str]:
-        return [name for name in self.tools.calculators if name in article.text]
+    def _named(self, article: Article) -> tuple[str, ...]:
+        return _inside(article.text, tuple(self.tools.calculators))
 
     def _text(self, article: Article) -> str:
         """Return the digest of what an article says, whatever its numbers are."""
@@ -147,6 +147,11 @@ class Renderer:
 
     def _at(self, asked: Asked, make: Callable[[], Answer]) -> Answer:
         return _remembered(self.memo, self.keys, asked, make)
+
+
+@lru_cache(maxsize=1 << 12)
+def _inside(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in text)
 
 
 def _remembered(memo: Memo, keys: Keys, asked: Asked, make: Callable[[], Answer]) -> Answer:

@@ -1,6 +1,7 @@
 import pytest
 
-from builder.check import facts, wrong
+from builder.check import wrong
+from builder.facts import facts
 
 
 def messages(html, others=frozenset(), path="a/index.html"):
@@ -88,3 +89,20 @@ def test_other_schemes_are_refused():
     assert messages('<a href="ftp://e.org/">x</a>') == [
         "external link 'ftp://e.org/' has to begin with https://"
     ]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<p id="a">1 < 2</p><a href="#a">a</a>',
+        "<script>if (a<b) { '<i id=\"x\">' }</script><p id=y>",
+        '<title><b id="x"></title><P ID="z" onClick="x()">',
+        "<script src='a.js'></script><style></style><img src=\"b.png\"><meta name='c'>",
+        '<body><link href="d" rel="canonical"><meta><textarea><a href="e"></textarea>',
+        '<svg viewBox="0 0 1 1"><text aria-labelledby="f g">f</text></svg><br/>',
+        '<a href="g"title="h"><a href=\'i"j\' ping="k" data-l="m>n"><p ID=o onclick>',
+    ],
+)
+def test_tags_read_one_by_one_say_what_a_parser_hears(html):
+    # A page with a comment is read by the parser as a whole.
+    assert facts(html) == facts(f"{html}<!-- a -->") == facts(f"<!-- a -->{html}")
