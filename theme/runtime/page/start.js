@@ -3,7 +3,7 @@
 import { target } from "./dom.js";
 
 /** Reading a receipt is no touch: it needs no engine. */
-const CONTROLS = "input[data-of], select[data-of], textarea[data-of], [data-file]";
+export const CONTROLS = "input[data-of], select[data-of], textarea[data-of], [data-file]";
 
 /**
  * @param {Element[]} places where the calculators are
