@@ -9,6 +9,8 @@ export async function furnish(address) {
   document.body.append(...found.querySelectorAll("template"));
   for (const field of all("[data-field]")) giveMessage(field);
   for (const note of all("[data-note]")) giveOther(note);
+  const retry = document.querySelector("[data-notice] [data-retry]");
+  for (const line of retry ? all("[data-status]") : []) line.append(" ", /** @type {Element} */ (retry).cloneNode(true));
   const copies = /** @type {HTMLTemplateElement | null} */ (document.querySelector("[data-copies]"));
   for (const menu of all(".copy-as")) {
     const made = /** @type {DocumentFragment} */ (copies?.content.cloneNode(true) ?? new DocumentFragment());
