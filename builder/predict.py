@@ -41,7 +41,7 @@ class Prediction:
 
     @property
     def told(self) -> dict[str, Any]:
-        """Return `said` and `stops` as a page holds them: words around a number stand there once."""
+        """Return `said` and `stops` as a page holds them: words around a number stand once."""
         forms: dict[tuple[str, str], int] = {}
         stops: list[tuple[Any, ...]] = []
         for text, compared in self.stops:
