@@ -12,7 +12,8 @@ _VARIABLE = re.compile(r"var\((--[\w-]+)(?:,([^()]*))?\)")
 _LIST = re.compile(r":is\(([^()]*)\)")
 _SVG = re.compile(r"<svg\b([^>]*)>|</svg>")
 _PATH = re.compile(r'(<path\b[^>]*? d=")([^"]*)"')
-_STEP = re.compile(r"([MLHVZ])([-\d. ]*)")
+_STEP = re.compile(r"([MLlHVZ])([-\d. ]*)")
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 _MOVED = re.compile(r'style="transform:translate\(([-\d.]+)px,([-\d.]+)px\)[^"]*"')
 Frame = tuple[float, float, float, float]  # width, height, stretch across, stretch down
 _SHARE = re.compile(r' (x|y|x1|x2|y1|y2|cx|cy|width|height)="([-\d.]+)%"')
@@ -145,7 +146,7 @@ def _stretched(steps: str, across: float, down: float) -> str:
 
     def one(match: re.Match[str]) -> str:
         scales = {"H": (across,), "V": (down,)}.get(match[1], (across, down))
-        numbers = [float(number) for number in match[2].split()]
+        numbers = [float(number) for number in _NUMBER.findall(match[2])]
         moved = (value * scales[at % len(scales)] for at, value in enumerate(numbers))
         return match[1] + " ".join(f"{value:.2f}" for value in moved)
 

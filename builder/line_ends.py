@@ -7,7 +7,7 @@ from engine.draw import line_ends
 _LONG = 24  # letters of code that fit on one line of a phone with words beside them
 _LIVE = re.compile(
     r'(\(?)(<button (?:type="button" )?class="(?:number|term)\b[^>]*>[^<]*</button>'
-    r'|<span class="inline-field"(?:(?!class="inline-field").)*?</span></span>)([.,;:!?)]*)',
+    r'|<span class="inline-field"(?:(?!<span\b).)*?</span>)([.,;:!?)]*)',
     re.DOTALL,
 )
 # Not a listing, whose lines end where its author ended them.

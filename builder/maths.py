@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape, unescape
 from pathlib import Path
 
@@ -16,6 +16,7 @@ Typeset = Mapping[Formula, str]
 Typesetter = Callable[[list[dict[str, object]]], list[dict[str, str]]]
 
 _ARITHMATEX = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+_BLOCK = ' class="tml-display" style="display:block math;"'
 _SLOT = re.compile(r"<mtext[^>]*>slotz(\d+)z</mtext>")
 
 
@@ -71,7 +72,8 @@ def typeset(
             else:
                 known[name_of(formula)] = answer["html"]
         write_whole(path, json.dumps(known, ensure_ascii=False, indent=0).encode())
-    return {f: known[name_of(f)] for f in wanted if f not in wrong}, wrong
+    # A displayed formula is a block without being told: browsers know it by its `display`.
+    return {f: known[name_of(f)].replace(_BLOCK, "") for f in wanted if f not in wrong}, wrong
 
 
 def _kept(path: Path) -> dict[str, str]:
@@ -142,7 +144,9 @@ def fill_static(html: str, templates: Mapping[str, Template]) -> str:
             lambda slot: slot[1] + escape(symbols.get(slot[2], "")),
             found.numeric,
         )
-        return f"{match[1]}{found.symbolic}{numeric}</div>"
+        # What is filled needs its texts no more: they stand in the slots.
+        opening = match[1].replace(f" {given[0]}", "") if given else match[1]
+        return f"{opening}{found.symbolic}{numeric}</div>"
 
     def symbol(match: re.Match[str]) -> str:
         name, _, key = match[2].rpartition(".")
@@ -152,3 +156,17 @@ def fill_static(html: str, templates: Mapping[str, Template]) -> str:
 
     html = re.sub(r'(<div data-equation="([\w.]+)"[^>]*>)</div>', equation, html)
     return re.sub(r'(<span data-tex="([\w.]+)"[^>]*>)</span>', symbol, html)
+
+
+def missing(template: Template, html: str) -> Template | None:
+    """Return what of an equation this HTML of a page does not show, so that it has to be added."""
+    shown = f'<div data-equation="{template.name}"' in html
+    symbols = {
+        key: math
+        for key, math in template.symbols.items()
+        if f'data-tex="{template.name}.{key}"' not in html
+    }
+    if shown and not symbols:
+        return None
+    bare = {"symbolic": "", "numeric": ""} if shown else {}
+    return replace(template, symbols=symbols, **bare)

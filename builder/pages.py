@@ -243,15 +243,19 @@ def _content(
         for equation in parts.tools.calculators[name].equations
         if equation.name in templates
     ]
+    finished = _finished(html, parts)
+    popovers = tuple(_finished(popover, parts) for popover in prose.popovers)
+    all_of_it = "".join((finished, *popovers))
+    hidden = (maths.missing(templates[name], all_of_it) for name in dict.fromkeys(shown))
     return Content(
         article=article,
         place=place,
-        html=_finished(html, parts),
+        html=finished,
         headings=prose.headings,
-        popovers=tuple(_finished(popover, parts) for popover in prose.popovers),
+        popovers=popovers,
         cited=page.cited(prose.cites, library),
         terms=page.terms(prose.terms, library, parts.urls, article.url),
-        equations=tuple(templates[name] for name in dict.fromkeys(shown)),
+        equations=tuple(one for one in hidden if one is not None),
         figures=addresses.FIGURES if charts else "",
         live=bool(prose.calculators),
         archives=addresses.ARCHIVES,

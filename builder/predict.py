@@ -1,6 +1,7 @@
 """A prediction: the stops of its slider, each with its text and verdict, made at build time."""
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from engine.basis.views import Axis, Value
 
 STOPS = 61
 _LONG = "seconds"
+_NUMBER = re.compile(r"[\d.,]*\d(?= times)")
 # A slider's length on a phone and on a wide window, and its labels, in pixels.
 _PHONE, _WIDE, _CHARACTER, _GAP = 240.0, 520.0, 8.0, 10.0
 
@@ -36,6 +38,20 @@ class Prediction:
     marks: tuple[dict[str, Any], ...]
     stops: tuple[tuple[str, str], ...]
     said: tuple[str, str]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Return `said` and `stops` as a page holds them: words around a number stand once."""
+        forms: dict[tuple[str, str], int] = {}
+        stops: list[tuple[Any, ...]] = []
+        for text, compared in self.stops:
+            found = _NUMBER.search(compared)
+            if found is None:
+                stops.append((text, compared))
+                continue
+            form = (compared[: found.start()], compared[found.end() :])
+            stops.append((text, forms.setdefault(form, len(forms)), found[0]))
+        return {"said": self.said, "forms": [*forms], "stops": stops}
 
 
 def prediction(view: Value, low: float, high: float, scale: str = "log") -> Prediction:

@@ -33,8 +33,10 @@ def visit(page: Page, url: str) -> None:
 
 
 def kind_of(path: str) -> str:
-    """Return what a file is for: reading, the live runtime or the live plots."""
+    """Return what a file is for: reading, what is live, its runtime or its plots."""
     name = path.rpartition("/")[2]
+    if name in ("live.js", "live.html") or "/calculator/" in path or name.startswith("chunk-"):
+        return "live"
     if "/runtime/" in path or "/engine/" in path:
         return "runtime"
     if name.startswith(("bokeh", "figures-")) or "/charts/" in path or "/timeline/" in path:
@@ -72,6 +74,7 @@ def measure(playwright: Playwright, folder: Path) -> dict[str, object]:
         browser.close()
     return {
         "bytes for reading": sizes["reading"],
+        "bytes of the live scripts": sizes["live"],
         "bytes of the live runtime": sizes["runtime"],
         "bytes of the live plots": sizes.get("plots", 0),
         "largest contentful paint, ms": round(seen["lcp"]),

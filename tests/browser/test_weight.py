@@ -12,6 +12,7 @@ from tests.each import each
 
 pytestmark = pytest.mark.browser
 MOST = 252_000  # bytes, compressed as a host sends them
+TO_READ = 95_000  # the same of a guide and all it needs before a figure is near
 
 
 @each("address", PAGES)
@@ -22,11 +23,27 @@ def test_no_page_sends_more_than_its_share(site, address):
     at_once = re.sub(r'<img\b[^>]*? src="[^"]*/moving-[^>]*>', "", html)
     own = [
         page,
-        *named(page, re.findall(r'data-figures="([^"]+)"|<img\b[^>]*? src="([^"]+)"', at_once)),
+        *_files(page, re.findall(r'data-figures="([^"]+)"|<img\b[^>]*? src="([^"]+)"', at_once)),
     ]
     archives = json.loads(_first(r"data-archives='([^']*)'", html) or "{}")
     own += [site / path.lstrip("./") for paths in archives.values() for path in paths]
     assert sum(sent(file) for file in set(own)) <= MOST
+
+
+@each("address", [address for address in PAGES if address.startswith("guides/")])
+def test_no_guide_sends_more_than_its_share_before_a_figure_is_near(site, address):
+    page = site / address / "index.html"
+    html = page.read_text("utf-8")
+    named = re.findall(r'<link rel="stylesheet" href="([^"]+)"|<script[^>]* src="([^"]+)"', html)
+    named += re.findall(r'(?:data-offline="([^"]+)"|<img\b[^>]*? src="([^"]+)")', html)
+    files = {page, site / "reference/kept/index.html", *_files(page, named)}
+    for sheet in [file for file in files if file.suffix == ".css"]:
+        fonts = re.findall(r"url\((?!data:)\"?([^)\"]+)", sheet.read_text("utf-8"))
+        files |= {sheet.parent / font for font in fonts}
+    for script in [file for file in files if file.name == "main.js"]:
+        imported = re.findall(r'\bfrom"(\./[^"]+)"', script.read_text("utf-8"))
+        files |= {script.parent / path for path in imported}
+    assert sum(sent(file) for file in files) <= TO_READ
 
 
 @each("address", PAGES)
@@ -40,7 +57,7 @@ def test_every_calculator_that_a_page_asks_has_all_that_it_needs(site, address):
     assert set(parts) - alone == set(archives)
 
 
-def named(page: Path, found: list[tuple[str, str]]) -> list[Path]:
+def _files(page: Path, found: list[tuple[str, str]]) -> list[Path]:
     """Return the files that a page's attributes name."""
     addresses = {address for pair in found for address in pair if address}
     return [(page.parent / one).resolve() for one in addresses if not one.startswith("data:")]

@@ -4,7 +4,7 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pytest
@@ -232,8 +232,17 @@ def drawn(tmp_path_factory):
 
 
 def numbers_of_paths(svg):
+    """Return the points of all curves, each written as a start and steps from point to point."""
     paths = re.findall(r'<path class="line (?:curve|dashed) [^>]*d="M([^"]*)"', svg)
-    return [tuple(map(float, pair.split())) for path in paths for pair in path.split("L")]
+    found = []
+    for path in paths:
+        start, _, steps = path.partition("l")
+        numbers = list(map(float, re.findall(r"-?(?:\d+\.?\d*|\.\d+)", f"{start} {steps}")))
+        moves = zip(numbers[::2], numbers[1::2], strict=True)
+        found += accumulate(
+            moves, lambda at, by: (round(at[0] + by[0], 1), round(at[1] + by[1], 1))
+        )
+    return found
 
 
 def pieces(drawing):

@@ -41,6 +41,11 @@ PICTURE = (
 )
 
 
+def test_steps_from_point_to_point_are_stretched_as_well():
+    drawn, _, _ = flat.drawing(PICTURE.replace("L1000 25", "l500-25.5 .5-.2"))
+    assert 'V100.00l100.00 -51.00 0.10 -0.40"' in drawn
+
+
 def test_stretched_paths_become_paths_in_pixels():
     drawn, width, height = flat.drawing(PICTURE)
     assert (width, height) == (224, 124)

@@ -12,7 +12,7 @@ def test_a_full_stop_stays_with_its_number() -> None:
 
 
 def test_a_sign_stays_with_its_input_and_its_term() -> None:
-    field = '<span class="inline-field"><input value="3"><span class="error" hidden></span></span>'
+    field = '<span class="inline-field"><input value="3"></span>'
     term = '<button class="term" popovertarget="term-flop" type="button">FLOP</button>'
     assert bound(f"<p>{field} of {field}, ({term}).</p>") == (
         f'<p>{field} of <span class="kept">{field},</span> <span class="kept">({term}).</span></p>'

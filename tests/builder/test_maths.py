@@ -92,6 +92,22 @@ def test_static_pages_get_their_numbers(template):
     assert '<mtext data-slot="n">8</mtext>' in maths.fill_static(html, {"time": template})
 
 
+def test_what_is_filled_does_not_say_its_numbers_twice(template):
+    html = '<div data-equation="time" data-symbols=\'{"n": "8"}\'></div>'
+    assert "data-symbols" not in maths.fill_static(html, {"time": template})
+
+
+def test_a_page_that_shows_an_equation_lacks_only_its_other_symbols(template):
+    shown = maths.fill_static(
+        '<div data-equation="time"></div><span data-tex="time.n"></span>', {"time": template}
+    )
+    lacking = maths.missing(template, shown)
+    assert lacking is not None
+    assert (lacking.symbolic, lacking.numeric) == ("", "")
+    assert lacking.symbols == {k: v for k, v in template.symbols.items() if k != "n"}
+    assert maths.missing(template, "") == template
+
+
 def test_a_symbol_alone_is_filled_in(template):
     html = maths.fill_static('<span data-tex="time.n"></span>', {"time": template})
     assert "<mi>n</mi>" in html

@@ -1,9 +1,13 @@
 /**
- * Equations typeset at build time. `[data-equation]` gets a copy of its template, `[data-tex]` the
- * symbol's; the empty slots of the numeric form take the texts in `data-symbols`.
+ * Equations typeset at build time. `[data-equation]` gets a copy of one that the page was built with,
+ * `[data-tex]` that of a symbol; what the page showed nowhere came in a template. The slots of the
+ * numeric form take the texts in `data-symbols`.
  */
 
 import { all, parsed, write } from "../page/dom.js";
+
+/** "equation NAME" or "tex NAME.SYMBOL" -> how it is set. @type {Map<string, DocumentFragment>} */
+const typeset = new Map();
 
 /** @param {ParentNode} root */
 export function fillEquations(root) {
@@ -13,11 +17,28 @@ export function fillEquations(root) {
   }
 }
 
-/** Mark what the builder has filled already. */
+/** Takes a copy of what the builder has filled, and marks it. */
 export function adoptEquations() {
   for (const place of all("[data-equation]")) {
-    if (place.firstElementChild) place.dataset.filled = place.dataset.equation;
+    if (!place.firstElementChild) continue;
+    place.dataset.filled = place.dataset.equation;
+    learn(`equation ${place.dataset.equation}`, place);
   }
+  for (const place of all("[data-tex]")) learn(`tex ${place.dataset.tex}`, place);
+  for (const kind of ["equation", "tex"]) {
+    for (const template of all(`template[data-${kind}-template]`)) {
+      const { content } = /** @type {any} */ (template);
+      learn(`${kind} ${template.getAttribute(`data-${kind}-template`)}`, content);
+    }
+  }
+}
+
+/** @param {string} name @param {ParentNode & Node} place */
+function learn(name, place) {
+  if (typeset.has(name) || !place.firstElementChild) return;
+  const copied = document.createDocumentFragment();
+  copied.append(...[...place.childNodes].map((node) => node.cloneNode(true)));
+  typeset.set(name, copied);
 }
 
 /** @param {HTMLElement} place */
@@ -35,8 +56,6 @@ export function fillEquation(place) {
 
 /** @param {Element} place @param {"equation" | "tex"} kind @param {string} name */
 function copy(place, kind, name) {
-  const template = document.querySelector(`template[data-${kind}-template="${name}"]`);
-  if (template instanceof HTMLTemplateElement) {
-    place.replaceChildren(template.content.cloneNode(true));
-  }
+  const found = typeset.get(`${kind} ${name}`);
+  if (found) place.replaceChildren(found.cloneNode(true));
 }

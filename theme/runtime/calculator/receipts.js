@@ -1,15 +1,15 @@
 /** Receipts: renewed by the engine when they are opened and as long as they stay open. */
 
 import { all, partsOf } from "../page/dom.js";
-import { listenToPopovers } from "../page/popovers.js";
+import { opened } from "../page/popovers.js";
 import { morph } from "./morph.js";
 
 /** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
 export function listenToReceipts(find) {
-  listenToPopovers((popover, open) => {
-    const calculator = find(popover.dataset.of);
-    if (open && popover.dataset.receiptFor && calculator?.state.reply) calculator.refresh();
-  });
+  document.addEventListener("toggle", (event) => {
+    const { of, receiptFor } = opened(event)?.dataset ?? {}, calculator = find(of);
+    if (receiptFor && calculator?.state.reply) calculator.refresh();
+  }, { capture: true });
 }
 
 /** @param {string} calculator @returns {string[]} the outputs whose receipts are open */

@@ -1,6 +1,7 @@
 /** The data under a chart: written when it lies open, known to be old otherwise. */
 
 import { attribute, partsOf, target } from "../page/dom.js";
+import { isOld } from "../page/print.js";
 import { morph } from "./morph.js";
 
 /** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */
@@ -11,11 +12,6 @@ export function listenForTables(find) {
     if (details?.open && figure && isOld(details)) find(figure.dataset.of)?.refresh();
   };
   document.addEventListener("toggle", renew, { capture: true });
-}
-
-/** Whether a table shows an older result. @param {Element} details */
-export function isOld(details) {
-  return details.querySelector("[data-table]")?.hasAttribute("data-old") ?? false;
 }
 
 /** The chart shows another view, so its table is old. @param {HTMLElement} figure */

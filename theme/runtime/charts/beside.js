@@ -27,19 +27,19 @@ const DOUBT = 3; // that another curve is meant
 
 /** The places of a curve's name: above or below it, near its end first. @returns {Wish[]} */
 export function besideCurve(curve, others, text, color) {
-  return ROWS.flatMap(([up, down, far]) => BACK.map((back) => at(curve, 1 - back)).flatMap(([x, y]) => {
-    const aligns = x > 0.35 ? ["end", "start"] : ["start", "end"];
-    return [up, down].flatMap((dy) => {
-      const cost = far + (others.some((other) => nearer(other, x, y, y + dy - MIDDLE)) ? DOUBT : 0);
-      return aligns.map((align) => ({ one: words(x, y + dy, text, align, 0, color, "strong"), cost }));
-    });
-  }));
+  const spots = BACK.map((back) => {
+    const [x, y] = at(curve, 1 - back), aligns = x > 0.35 ? ["end", "start"] : ["start", "end"];
+    return { x, y, aligns, heights: others.map((other) => heightAt(other, x)) };
+  });
+  return ROWS.flatMap(([up, down, far]) => spots.flatMap(({ x, y, aligns, heights }) => [up, down].flatMap((dy) => {
+    const cost = far + (heights.some((height) => nearer(height, y, y + dy - MIDDLE)) ? DOUBT : 0);
+    return aligns.map((align) => ({ one: words(x, y + dy, text, align, 0, color, "strong"), cost }));
+  })));
 }
 
-/** Whether a name whose middle is there is about as near to the curve as to its own, which is at y. */
-function nearer(curve, x, y, middle) {
-  const found = heightAt(curve, x);
-  return found !== undefined && Math.abs(found - middle) < Math.abs(y - middle) + NEAR;
+/** Whether a name whose middle is there is about as near to a curve as to its own, which is at y. */
+function nearer(height, y, middle) {
+  return height !== undefined && Math.abs(height - middle) < Math.abs(y - middle) + NEAR;
 }
 
 function heightAt(curve, x) {

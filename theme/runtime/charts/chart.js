@@ -10,7 +10,8 @@ import { svgText } from "./svg.js";
 
 /** @typedef {{item: any, view: any}} Item what builder/figures.py makes */
 /** @typedef {{view: any, plot: any, sources: Map<string, any>, family: string,
- *   texts: Map<any, string>, wide: boolean}} Live */
+ *   texts: Map<any, string>, width: number}} Live `width` is that of the chart: asking for it while a
+ *   reply is drawn would lay out the page once more */
 
 /** @type {WeakMap<HTMLElement, Live>} */
 const live = new WeakMap();
@@ -58,13 +59,15 @@ function adopt(figure, plot, view, target) {
     sources.set(data_source.name, data_source);
     if (glyph.text_font !== undefined) glyph.text_font = { value: family };
   }
-  const wide = widthOf(figure) >= WIDE;
-  live.set(figure, { view, plot, sources, family, texts: new Map(), wide });
+  live.set(figure, { view, plot, sources, family, texts: new Map(), width: widthOf(figure) });
   const center = () => {
     const shift = HALF / (plot.inner_width || 1);
     plot.x_range.setv({ start: shift, end: 1 + shift });
     const shown = live.get(figure);
-    if (shown && widthOf(figure) >= WIDE !== shown.wide) update(figure, shown.view);
+    if (!shown) return;
+    const before = shown.width;
+    shown.width = widthOf(figure);
+    if (shown.width >= WIDE !== before >= WIDE) update(figure, shown.view);
   };
   plot.properties.inner_width.change.connect(center);
   center();
@@ -112,9 +115,8 @@ export function update(figure, view, drawn = undefined) {
     return;
   }
   drawn ??= picture(view);
-  const width = widthOf(figure);
-  Object.assign(shown, { view, wide: width >= WIDE });
-  const data = columns(drawn, view, shown.family, width);
+  shown.view = view;
+  const data = columns(drawn, view, shown.family, shown.width);
   const release = held(shown.plot);
   fit(figure, shown.plot, drawn.frame);
   for (const [name, source] of shown.sources) fill(source, data[name], shown.texts);

@@ -26,8 +26,8 @@ const BETTER = 0.4; // that narrow and wide charts have to gain, for a text to h
 /** @typedef {{curves: number[][][], uprights: number[][][], knobs: Knob[], texts: Words[]}} Drawn what
  *   the texts should be clear of */
 /** @typedef {{width: number, height: number, knobs: Knob[], uprights: number[][][],
- *   columns: number[][][]}} Room a frame as wide as on one page, and the dots that a text may cover there,
- *   by their columns */
+ *   columns: number[][]}} Room a frame as wide as on one page, and the dots that a text may cover there, by
+ *   their columns: across, down, weight, one dot after the other */
 
 /**
  * Each text at the place that crosses the fewest curves and other texts, whatever the page's width. Where
@@ -37,9 +37,22 @@ const BETTER = 0.4; // that narrow and wide charts have to gain, for a text to h
  * @param {{left: number, right: number, height: number}} frame
  * @returns {Words[][]}
  */
-export function place(wishes, drawn, frame) {
-  const [all, narrow, wide] = [CHARTS, CHARTS.filter(isNarrow), CHARTS.filter((chart) => !isNarrow(chart))]
-    .map((charts) => chosen(wishes, drawn, frame, charts));
+export function place(wishes, drawn, { left, right, height }) {
+  const rooms = CHARTS.map((chart) => roomOf(chart - left - right, height, drawn));
+  const boxes = (one, wide) => rooms.map(({ width }) => boxOf(one, wide, width));
+  const standing = drawn.texts.map((one) => ({ boxes: boxes(one, wideOf(one)) }));
+  const spots = wishes.map((places) => {
+    const wide = wideOf(places[0].one);
+    // What a spot costs in a room is found out when somebody asks, and kept.
+    return places.map(({ one, cost, of }, i) => ({ one, of, least: cost + i / 300, boxes: boxes(one, wide), costs: [] }));
+  });
+  const at = (/** @type {(chart: number) => boolean} */ wanted) => {
+    const which = CHARTS.flatMap((chart, k) => (wanted(chart) ? [k] : []));
+    return chosen(spots, standing, rooms, which);
+  };
+  const all = at(() => true);
+  if (all.cost <= BETTER) return all.texts.map((one) => [one]); // no two places cost less than nothing
+  const narrow = at(isNarrow), wide = at((chart) => !isNarrow(chart));
   if (all.cost <= narrow.cost + wide.cost + BETTER) return all.texts.map((one) => [one]);
   return narrow.texts.map((one, i) => {
     const other = wide.texts[i], same = one.x === other.x && one.y === other.y && one.dx === other.dx
@@ -57,19 +70,16 @@ function chartsOf(one) {
   return CHARTS.filter((chart) => !(isNarrow(chart) ? one.wide : one.narrow));
 }
 
-/** The places on charts of some widths, and what speaks against them. */
-function chosen(wishes, drawn, { left, right, height }, charts) {
-  const rooms = charts.map((chart) => roomOf(chart - left - right, height, drawn));
-  const part = charts.length / CHARTS.length;
-  const spots = wishes.map((places) => {
-    const wide = wideOf(places[0].one);
-    return places.map(({ one, cost, of }, i) => ({ one, of, wide, least: part * (cost + i / 300) }));
-  });
-  const standing = drawn.texts.map((one) => ({ boxes: rooms.map(({ width }) => boxOf(one, wideOf(one), width)) }));
+/** The places on charts of some widths, and what speaks against them. @param {number[]} which */
+function chosen(spots, standing, rooms, which) {
   const found = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0, moved = true; moved && round < ROUNDS; round++) {
+    moved = false;
     spots.forEach((all, i) => {
-      found[i] = best(all, [...standing, ...found.map(({ spot }) => spot).filter((_, k) => k !== i)], rooms);
+      const others = [...standing, ...found.map(({ spot }) => spot).filter((_, k) => k !== i)];
+      const next = best(all, others, rooms, which);
+      moved ||= next.spot !== found[i]?.spot;
+      found[i] = next;
     });
   }
   return { texts: found.map(({ spot }) => spot.one), cost: sum(found.map(({ lowest }) => lowest)) };
@@ -98,19 +108,26 @@ export function cut(line, texts, { left, right }) {
 }
 
 /** The cheapest spot beside others; one that cannot be it is not looked at. */
-function best(spots, others, rooms) {
+function best(spots, others, rooms, which) {
+  const part = which.length / CHARTS.length;
   let found = spots[0], lowest = Infinity;
   for (const spot of spots) {
-    if (spot.least >= lowest) continue;
-    if (!spot.boxes) {
-      spot.boxes = rooms.map(({ width }) => boxOf(spot.one, spot.wide, width));
-      spot.cost = spot.least + sum(spot.boxes.map((box, k) => costOf(box, rooms[k]) + doubt(box, spot.of, rooms[k])));
-    }
-    if (spot.cost >= lowest) continue;
-    const cost = spot.cost + sum(others.map((other) => crowding(spot.boxes, other.boxes)));
+    const alone = costAlone(spot, part * spot.least, rooms, which, lowest);
+    if (alone >= lowest) continue;
+    const cost = alone + sum(others.map((other) => crowding(spot.boxes, other.boxes, which)));
     if (cost < lowest) [found, lowest] = [spot, cost];
   }
   return { spot: found, lowest };
+}
+
+/** What speaks against a spot in some rooms, or a part of it that is too much already. */
+function costAlone(spot, least, rooms, which, limit) {
+  let cost = 0;
+  for (const k of which) {
+    if (least + cost >= limit) break;
+    cost += spot.costs[k] ??= costOf(spot.boxes[k], rooms[k]) + doubt(spot.boxes[k], spot.of, rooms[k]);
+  }
+  return least + cost;
 }
 
 function sum(numbers) {
@@ -119,12 +136,12 @@ function sum(numbers) {
 
 /** @param {Drawn} drawn @returns {Room} */
 function roomOf(width, height, { curves, uprights, knobs }) {
+  /** @type {Room["columns"]} */
   const columns = [];
-  const light = uprights.flatMap((line) => dotsOf(line, width)).map(([x, y]) => [x, y, UPRIGHT]);
-  const around = knobs.flatMap((one) => aroundOf(one, width));
-  for (const dot of [...curves.flatMap((curve) => dotsOf(curve, width)), ...light, ...around]) {
-    (columns[columnOf(dot[0])] ??= []).push(dot);
-  }
+  const put = (x, y, weight) => (columns[columnOf(x)] ??= []).push(x, y, weight);
+  for (const curve of curves) dots(curve, width, 1, put);
+  for (const line of uprights) dots(line, width, UPRIGHT, put);
+  for (const one of knobs) dotsAround(one, width, put);
   return { width, height, knobs, uprights, columns };
 }
 
@@ -144,9 +161,12 @@ function boxOf({ x, y, dx, align }, wide, room) {
 function costOf([left, top, right, bottom], { width, height, columns }) {
   let cost = left < -2 || right > width + MARGIN || top < -ABOVE || bottom > height ? OUTSIDE : 0;
   let struck = 0;
-  for (let k = columnOf(left); k <= columnOf(right); k++) {
-    for (const [x, y, weight = 1] of columns[k] ?? []) {
-      if (!(left + EDGE < x && x < right - EDGE && top < y && y < bottom)) continue;
+  const from = left + EDGE, to = right - EDGE, last = columnOf(right);
+  for (let k = columnOf(left); k <= last; k++) {
+    const dots = columns[k] ?? [];
+    for (let i = 0; i < dots.length; i += 3) {
+      const x = dots[i], y = dots[i + 1], weight = dots[i + 2];
+      if (!(from < x && x < to && top < y && y < bottom)) continue;
       cost += weight;
       if (weight >= 1) struck = STRUCK;
     }
@@ -169,31 +189,34 @@ function distance([left, top, right, bottom], x, y) {
   return Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom));
 }
 
-/** What it costs that two texts are near each other, in all rooms. */
-function crowding(boxes, others) {
-  return sum(boxes.map(([left, top, right, bottom], k) => {
-    const [x, y, r, b] = others[k];
-    if (left < r + APART && right > x - APART && top < b && bottom > y) return MEET;
-    return left < r && right > x && top < b + NEAR && bottom > y - NEAR ? TOUCH : 0;
-  }));
+/** What it costs that two texts are near each other, in some rooms. */
+function crowding(boxes, others, which) {
+  let cost = 0;
+  for (const k of which) {
+    const [left, top, right, bottom] = boxes[k], [x, y, r, b] = others[k];
+    if (left < r + APART && right > x - APART && top < b && bottom > y) cost += MEET;
+    else if (left < r && right > x && top < b + NEAR && bottom > y - NEAR) cost += TOUCH;
+  }
+  return cost;
 }
 
-function dotsOf(curve, width) {
-  const dots = [];
+function dots(curve, width, weight, put) {
   for (let k = 1; k < curve.length; k++) {
     const [x0, y0] = curve[k - 1], [x1, y1] = curve[k];
     const span = Math.max(Math.abs(x1 - x0) * width, Math.abs(y1 - y0));
     const steps = Math.max(1, Math.ceil(span / STEP));
     for (let i = 0; i <= steps; i++) {
-      dots.push([(x0 + ((x1 - x0) * i) / steps) * width, y0 + ((y1 - y0) * i) / steps]);
+      put((x0 + ((x1 - x0) * i) / steps) * width, y0 + ((y1 - y0) * i) / steps, weight);
     }
   }
-  return dots;
 }
 
 /** A knob weighs as much as curves that run across it. */
-function aroundOf({ x, y, wide, high, weight = 1 }, width) {
+function dotsAround({ x, y, wide, high, weight = 1 }, width, put) {
   const count = Math.ceil(wide / STEP);
-  return Array.from({ length: 2 * count + 1 }, (_, i) => x * width + ((i - count) * wide) / count)
-    .flatMap((at) => [[at, y - high, weight], [at, y + high, weight]]);
+  for (let i = -count; i <= count; i++) {
+    const at = x * width + (i * wide) / count;
+    put(at, y - high, weight);
+    put(at, y + high, weight);
+  }
 }

@@ -40,7 +40,7 @@ export function safe(text) {
 }
 
 /** A coordinate with few decimals. @param {number} value @param {number} [decimals] */
-function number(value, decimals = 2) {
+function number(value, decimals = 1) {
   return String(Number(value.toFixed(decimals)) || 0);
 }
 
@@ -71,10 +71,22 @@ function straight(lines) {
 
 /** @param {Line} line */
 function curve({ points, look, color }) {
-  const kept = simplified(points.map(([x, y]) => [x * SCALE, y]));
   // A tenth is a tenth of a pixel up, and about that across.
-  const path = kept.map(([x, y]) => `${number(x, 1)} ${number(y, 1)}`).join("L");
-  return `<path class="line ${look} c-${color}" d="M${path}"/>`;
+  const kept = simplified(points.map(([x, y]) => [x * SCALE, y]));
+  const [start, ...rest] = kept.map((point) => point.map((value) => Math.round(value * 10)));
+  let at = start, steps = "";
+  for (const point of rest) {
+    steps += point.map((value, i) => step(value - at[i])).join("");
+    at = point;
+  }
+  const path = `M${start.map((value) => number(value / 10)).join(" ")}${steps && `l${steps.trimStart()}`}`;
+  return `<path class="line ${look} c-${color}" d="${path}"/>`;
+}
+
+/** A step in tenths: its sign or a space parts it from the one before. @param {number} tenths */
+function step(tenths) {
+  const text = number(tenths / 10).replace(/^(-?)0\./, "$1.");
+  return text.startsWith("-") ? text : ` ${text}`;
 }
 
 /** The class of what is shown on wide charts only, or on narrow ones. */
@@ -85,7 +97,7 @@ function pagesOf({ wide, narrow }) {
 /** Filled boxes, and stripes of paper over the hatched ones. @param {Box[]} boxes */
 function filled(boxes) {
   const fill = ({ color, strength }) =>
-    `class="c-${color}"${strength < 1 ? ` fill-opacity="${number(strength)}"` : ""}`;
+    `class="c-${color}"${strength < 1 ? ` fill-opacity="${number(strength, 2)}"` : ""}`;
   const outline = ({ x0, x1, y0, y1 }) =>
     `M${across(x0)} ${number(y0)}H${across(x1)}V${number(y1)}H${across(x0)}`;
   const height = ({ y0, y1 }) => `class="stripes" stroke-width="${number(y1 - y0)}"`;
@@ -99,7 +111,7 @@ function ring({ x, y, color }) {
 }
 
 function percent(share) {
-  return `${number(100 * share)}%`;
+  return `${number(100 * share, 2)}%`;
 }
 
 /** Neighbors that look the same share a group. @param {Words[]} words */

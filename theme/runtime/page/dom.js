@@ -48,13 +48,13 @@ export function attribute(element, name, value) {
 }
 
 /**
- * A sentence for the reader, written in the template `[data-words]`, with {names} filled in.
+ * A sentence for the reader, written in a template `[data-words]`, with {names} filled in.
  *
  * @param {string} key
  * @param {Record<string, string>} [parts]
  */
 export function words(key, parts = {}) {
-  return filled(document.querySelector("[data-words]")?.getAttribute(`data-${key}`) ?? "", parts);
+  return filled(document.querySelector(`[data-words][data-${key}]`)?.getAttribute(`data-${key}`) ?? "", parts);
 }
 
 /** A sentence with its {names} filled in. @param {string} text @param {Record<string, string>} parts */

@@ -1,6 +1,6 @@
 /** When a figure comes alive, and the data for it: fetched when it is near, not while reading. */
 
-import { whenIdle } from "./start.js";
+import { arrived, whenIdle } from "./start.js";
 
 /** @type {Promise<Record<string, any>> | undefined} */
 let items;
@@ -16,16 +16,6 @@ export async function dataOf(figure) {
 async function read(cache) {
   return (await fetch(document.body.dataset.figures ?? "", { cache })).json();
 }
-
-/**
- * The reader has moved, scrolled or pressed something. What draws live charts takes a slow phone
- * more than a second; whoever only reads the first screen never pays for it.
- */
-const arrived = new Promise((resolve) => {
-  for (const sign of ["pointermove", "pointerdown", "touchstart", "wheel", "scroll", "keydown"]) {
-    addEventListener(sign, resolve, { once: true, passive: true });
-  }
-});
 
 /**
  * Calls `start` once: when the figure is near, the reader has moved and the page is idle, or when

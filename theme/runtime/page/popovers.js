@@ -14,19 +14,22 @@ const COLUMN = ".calculator, figure, p, li, article";
 /** @type {HTMLElement | null} */
 let opener = null;
 
-/** @param {(popover: HTMLElement, open: boolean) => void} onToggle */
-export function listenToPopovers(onToggle) {
+export function listenToPopovers() {
   document.addEventListener("click", (event) => {
     opener = target(event, "[popovertarget]") ?? opener;
   }, { capture: true });
   // A toggle does not bubble, but it can be caught on its way down.
   document.addEventListener("toggle", (event) => {
-    const popover = /** @type {HTMLElement} */ (event.target);
-    if (!popover.matches("[popover]")) return;
-    const open = /** @type {ToggleEvent} */ (event).newState === "open";
-    if (open) place(popover);
-    onToggle(popover, open);
+    const popover = opened(event);
+    if (popover) place(popover);
   }, { capture: true });
+}
+
+/** The popover that an event tells of, if it has been opened. @param {Event} event */
+export function opened(event) {
+  const popover = /** @type {HTMLElement} */ (event.target);
+  const open = popover.matches("[popover]") && /** @type {ToggleEvent} */ (event).newState === "open";
+  return open ? popover : null;
 }
 
 /** @param {HTMLElement} popover */

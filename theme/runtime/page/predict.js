@@ -5,7 +5,12 @@
 
 import { all, attribute, parsed, write } from "./dom.js";
 
-/** @typedef {{said: [string, string], stops: [string, string][]}} Told what a verdict begins with */
+/**
+ * @typedef {[string, string] | [string, number, string]} Stop a guess and how the truth compares with it:
+ *   in words, or one of the forms and the number in it
+ * @typedef {{said: [string, string], forms: [string, string][], stops: Stop[]}} Told what a verdict begins
+ *   with, what stands around its number, every guess
+ */
 
 /** @param {string} id @param {string} [guess] */
 function remembered(id, guess) {
@@ -24,7 +29,7 @@ export function startPrediction(block) {
   const part = (/** @type {string} */ name) => /** @type {any} */ (block.querySelector(name));
   const slider = /** @type {HTMLInputElement} */ (part("[data-guess-slider]"));
   /** @type {Told} */
-  const { said, stops } = parsed(part("[data-stops]").textContent);
+  const { said, forms, stops } = parsed(part("[data-stops]").textContent);
   const answer = block.parentElement?.querySelector("details[data-answer]");
 
   function show() {
@@ -36,7 +41,8 @@ export function startPrediction(block) {
   /** @param {boolean} guessed */
   function reveal(guessed) {
     if (guessed) {
-      const [text, compared] = stops[slider.valueAsNumber];
+      const [text, how, number] = stops[slider.valueAsNumber];
+      const compared = typeof how === "number" ? forms[how].join(number) : how;
       part('[data-mark="guess"]').style.left = `${(100 * slider.valueAsNumber) / Number(slider.max)}%`;
       write(part("[data-verdict]"), "textContent", said[0] + text + said[1] + compared);
       write(part("[data-marks]"), "hidden", false);

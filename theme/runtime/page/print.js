@@ -1,6 +1,5 @@
 /** On paper everything is unfolded but hints, answers and tables of an older state. */
 
-import { isOld } from "../calculator/tables.js";
 import { all } from "./dom.js";
 
 const CLOSED = "[data-answer], [data-hint], .hint";
@@ -16,4 +15,9 @@ export function listenForPrint() {
   addEventListener("afterprint", () => {
     for (const one of opened) one.removeAttribute("open");
   });
+}
+
+/** Whether a table shows an older result. @param {Element} details */
+export function isOld(details) {
+  return details.querySelector("[data-table]")?.hasAttribute("data-old") ?? false;
 }

@@ -3,7 +3,7 @@
 import { target } from "./dom.js";
 
 /** Reading a receipt is no touch: it needs no engine. */
-const CONTROLS = "input[data-of], select[data-of], textarea[data-of], [data-file]";
+export const CONTROLS = "input[data-of], select[data-of], textarea[data-of], [data-file]";
 
 /**
  * @param {Element[]} places where the calculators are
@@ -59,3 +59,13 @@ export function whenNear(places, next, signal) {
   for (const place of places) observer.observe(place);
   signal?.addEventListener("abort", () => observer.disconnect());
 }
+
+/**
+ * The reader has moved, scrolled or pressed something. What draws live charts takes a slow phone
+ * more than a second; whoever only reads the first screen never pays for it.
+ */
+export const arrived = new Promise((resolve) => {
+  for (const sign of ["pointermove", "pointerdown", "touchstart", "wheel", "scroll", "keydown"]) {
+    addEventListener(sign, resolve, { once: true, passive: true });
+  }
+});

@@ -22,9 +22,9 @@ const STOPS = 10_000; // of the grip on the axis
  */
 export function createTimelinePlayer(figure, first, { draw }) {
   const part = (/** @type {string} */ name) => /** @type {any} */ (figure.querySelector(name));
-  const [caption, told, pinButton] = ["[data-frame-caption]", "[data-told]", "[data-pin]"].map(part);
+  const [caption, pinButton] = ["[data-frame-caption]", "[data-pin]"].map(part);
   const [hint, pinText] = [caption.textContent, pinButton.textContent];
-  const say = (key, parts = {}) => filled(told.getAttribute(`data-${key}`) ?? "", parts);
+  const say = (key, parts = {}) => filled(document.querySelector("[data-told]")?.getAttribute(`data-${key}`) ?? "", parts);
   const { happening, span, idle } = teller(say);
   let base = first, shown = first, drawn = picture(first), events = eventsOf(first);
   let pinned = /** @type {any} */ (null);
