@@ -11,7 +11,6 @@ from engine.basis.units import Quantity
 from engine.basis.views import Axis, Value
 
 STOPS = 61
-_LONG = "seconds"
 _NUMBER = re.compile(r"[\d.,]*\d(?= times)")
 # A slider's length on a phone and on a wide window, and its labels, in pixels.
 _PHONE, _WIDE, _CHARACTER, _GAP = 240.0, 520.0, 8.0, 10.0
@@ -145,12 +144,13 @@ def _compared(guess: float, truth: float, quantity: Quantity) -> str:
     if guess <= 0 or truth <= 0:
         return "."
     ratio = truth / guess
-    much = "as long" if quantity.name == _LONG else "as much"
+    # A count may number something, as a layer: there is no "as much" of it.
+    much = {"seconds": "times as long", "count": "times that"}.get(quantity.name, "times as much")
     if 0.95 <= ratio <= 1.05:
         return ", so you were right within 5 %."
     if ratio > 1:
-        return f", {_times(ratio)} times {much}."
-    return f": your guess was {_times(1 / ratio)} times {much}."
+        return f", {_times(ratio)} {much}."
+    return f": your guess was {_times(1 / ratio)} {much}."
 
 
 def _times(ratio: float) -> str:

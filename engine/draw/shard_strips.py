@@ -263,7 +263,7 @@ _SAID: Mapping[str, str] = {
     "backward": "Backward pass of the {part}: every GPU holds all {n} of its own gradients there.",
     "reduce_scatter": "Reduce-scatter: each sum of the {part} goes to its owner. What is left "
     "elsewhere is freed.",
-    "adam": "Adam runs once for every parameter, on the GPU that owns it.",
+    "adam": "Adam runs on the GPU that owns a parameter.",
     "all_gather": "All-gather: the owners pass the new parameters to all GPUs.",
 }
 

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from builder.predict import STOPS, prediction, verdict
-from engine.basis.units import BYTES, RATIO, SECONDS, TOKEN_RATE
+from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, TOKEN_RATE
 from engine.basis.views import Receipt, Value
 
 TIME = Value(label="Time", value=0.49, quantity=SECONDS, receipt=Receipt())
@@ -25,6 +25,10 @@ def test_a_close_guess_is_right():
 
 def test_a_size_is_not_long():
     assert verdict(1e9, 14e9, BYTES) == "You said 1 GB; it is 14.0 GB, 14 times as much."
+
+
+def test_a_count_that_may_number_something_is_not_much():
+    assert verdict(15, 28, COUNT) == "You said 15; it is 28, 1.9 times that."
 
 
 def test_the_slider_has_its_stops():

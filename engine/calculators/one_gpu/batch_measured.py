@@ -151,8 +151,8 @@ def _line(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             ),
         ),
         handle="sequences",
-        caption="The dark rings are measurements, with one, two and four sequences of 4,096 "
-        "tokens. Drag the handle to see what the line says of another size.",
+        caption="The rings without a label are measurements, with one, two and four sequences of "
+        "4,096 tokens. Drag the handle to see what the line says of another size.",
     )
 
 

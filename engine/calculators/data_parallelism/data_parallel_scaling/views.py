@@ -68,7 +68,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         rules=(rule,) if 1 <= result.limit <= LARGEST else (),
         handle="num_gpus",
         caption="Solid: the model at your inputs. Dashed: measured by the authors of InternEvo on "
-        "A100, against one node. Right of the upright line, strong scaling has fewer than F/W "
+        "A100, against one node. Right of the vertical line, strong scaling has fewer than F/W "
         "tokens per GPU.",
     )
 
