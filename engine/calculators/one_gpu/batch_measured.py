@@ -29,7 +29,7 @@ class Inputs:
 
     sequences: Annotated[
         int, Number(label="Sequences in a micro-batch", low=1, high=_MOST, whole=True)
-    ] = 4
+    ] = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ export const TYPICAL = 256;
 /** A chart's width from which on there is room for more texts. */
 export const WIDE = 690;
 export const TICK_CHAR = 6.3;
+const BROAD_CHAR = 7; // in a broad face: ticks stay apart in the letters of every reader
 export const PHONE = 345; // a chart's width on a phone: texts that do not meet there meet nowhere
 export const SMALL = 315, TABLET = 775, DESKTOP = 1080;
 const APART = 11; // pixels between the texts of two ticks
@@ -83,7 +84,7 @@ function alignOf(x) {
 
 /** Texts under the frame, every few of them on a phone, so that they stay apart. */
 export function thinned(spots, frame, below, alignOf) {
-  const [few, more] = [PHONE, WIDE].map((chart) =>
+  const [few, more] = [SMALL, WIDE].map((chart) =>
     stride(spots, chart - frame.left - frame.right, alignOf));
   return spots.flatMap(([x, text], i) => {
     if (i % few && i % more) return [];
@@ -94,7 +95,7 @@ export function thinned(spots, frame, below, alignOf) {
 /** Every how many ticks have a text, so that the texts stay apart on a frame of `room` pixels. */
 function stride(spots, room, alignOf) {
   const ends = spots.map(([x, text]) => {
-    const width = TICK_CHAR * text.length, left = x * room - BEFORE[alignOf(x)] * width;
+    const width = BROAD_CHAR * text.length, left = x * room - BEFORE[alignOf(x)] * width;
     return [left, left + width + APART];
   });
   const apart = (every) => {
