@@ -206,5 +206,6 @@ def _kept() -> Table:
         rows=tuple(rows),
         caption=f"Measured by us on one H100, {OWN_DATE}, PyTorch 2.11: bytes that the allocator "
         "holds between the forward and the backward pass of one sequence, of 8,192 tokens "
-        "(Llama) or 2,048 (GPT).",
+        "(Llama) or 2,048 (GPT). A run file cannot say that a norm is one operator; that row is "
+        "modeled as eager.",
     )
