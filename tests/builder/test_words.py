@@ -67,8 +67,8 @@ def test_a_site_speaks_its_own_words(german):
     page = (places.theme / "templates" / "guide.html").read_text("utf-8")
     assert "Weiter: {{ place.following.title|whole }}" in page
     assert "{{ article.minutes }} Minuten{% endif %}" in page
-    calculator = (places.theme / "templates" / "calculator.html").read_text("utf-8")
-    assert r'("terminal", "Befehl \"im\" Terminal")' in calculator
+    live = (places.theme / "templates" / "panels" / "live.html").read_text("utf-8")
+    assert r'("terminal", "Befehl \"im\" Terminal")' in live
     assert '"die Suche öffnen"' in (places.theme / "keys.toml").read_text("utf-8")
     assert "Zum Text</a>" in (places.theme / "templates" / "given" / "base.html").read_text("utf-8")
 
