@@ -110,6 +110,7 @@ def _reason(done: "subprocess.CompletedProcess[str | bytes]") -> str:
     """Return the one line of a failed process's stderr that says what went wrong."""
     text = done.stderr.decode(errors="replace") if isinstance(done.stderr, bytes) else done.stderr
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # npm names the trouble first, a traceback of Python last.
+    # npm names the trouble first, a traceback of Python last, esbuild between two others.
     named = [line.removeprefix("npm error ") for line in lines if line.startswith("npm error ")]
+    named = named or [line for line in lines if ": ERROR: " in line]
     return (named or lines[::-1] or [f"exit status {done.returncode}"])[0][:500]

@@ -55,31 +55,37 @@ def test_a_tensor_is_dragged_two_memories_down(shelves):
     wait_until_in(shelves, "host")
 
 
-def touch(page, x, y, down):
-    """Draw a finger from a point down the page, or up where `down` is negative."""
-    finger = page.context.new_cdp_session(page)
-    finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+@pytest.fixture
+def finger(shelves):
+    """A finger on the page; buttons are larger for one, so places are looked up afterwards."""
+    found = shelves.context.new_cdp_session(shelves)
+    found.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    shelves.locator(SHELVES).first.scroll_into_view_if_needed()
+    return found
+
+
+def draw(finger, x, y, down):
+    """Draw the finger from a point down the page, or up where `down` is negative."""
     for kind, along in [("touchStart", 0), *(("touchMove", down * i / 12) for i in range(1, 13))]:
-        finger.send(
-            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y + along}]}
-        )
+        points = [{"x": x, "y": y + along}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_a_finger_drags_a_tensor_and_the_page_stays(shelves):
+def test_a_finger_drags_a_tensor_and_the_page_stays(shelves, finger):
     place = shelves.locator(MOMENTS).first.bounding_box()
     scale = shelves.locator(f"{SHELVES} svg").first.bounding_box()["width"] / 640
     before = shelves.evaluate("scrollY")
     middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
-    touch(shelves, *middle, 170 * scale)
+    draw(finger, *middle, 170 * scale)
     wait_until_in(shelves, "host")
     assert shelves.evaluate("scrollY") == before
 
 
-def test_a_finger_beside_the_tensors_scrolls_the_page(shelves):
+def test_a_finger_beside_the_tensors_scrolls_the_page(shelves, finger):
     place = shelves.locator(f"{SHELVES} svg").first.bounding_box()
     before = shelves.evaluate("scrollY")
-    touch(shelves, place["x"] + place["width"] - 3, place["y"] + place["height"] / 2, -120)
+    draw(finger, place["x"] + place["width"] - 3, place["y"] + place["height"] / 2, -120)
     shelves.wait_for_function("before => scrollY > before", arg=before)
 
 

@@ -87,6 +87,8 @@ function listenToDrags(find) {
     const svg = /** @type {any} */ (grip)?.ownerSVGElement;
     if (!grip || "press" in grip.dataset || !figure || !svg || event.button !== 0) return;
     event.preventDefault();
+    // A finger's events go to the shape it began on, which the next drawing takes away.
+    /** @type {Element} */ (event.target).releasePointerCapture(event.pointerId);
     grip.focus({ preventScroll: true });
     const up = "up" in grip.dataset, scale = svg.clientWidth / svg.viewBox.baseVal.width;
     drag = {

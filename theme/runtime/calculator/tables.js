@@ -1,7 +1,6 @@
 /** The data under a chart: written when it lies open, known to be old otherwise. */
 
-import { attribute, partsOf, target } from "../page/dom.js";
-import { isOld } from "../page/print.js";
+import { attribute, isOld, partsOf, target } from "../page/dom.js";
 import { morph } from "./morph.js";
 
 /** @param {(name: string | undefined) => import("./controls.js").Calculator | undefined} find */

@@ -66,3 +66,8 @@ export function filled(text, parts) {
 export function parsed(text) {
   return text ? JSON.parse(text) : null;
 }
+
+/** Whether a table shows an older result. @param {Element} details */
+export function isOld(details) {
+  return details.querySelector("[data-table]")?.hasAttribute("data-old") ?? false;
+}

@@ -1,6 +1,6 @@
 /** On paper everything is unfolded but hints, answers and tables of an older state. */
 
-import { all } from "./dom.js";
+import { all, isOld } from "./dom.js";
 
 const CLOSED = "[data-answer], [data-hint], .hint";
 
@@ -15,9 +15,4 @@ export function listenForPrint() {
   addEventListener("afterprint", () => {
     for (const one of opened) one.removeAttribute("open");
   });
-}
-
-/** Whether a table shows an older result. @param {Element} details */
-export function isOld(details) {
-  return details.querySelector("[data-table]")?.hasAttribute("data-old") ?? false;
 }
