@@ -162,7 +162,9 @@ def write_page(folder: Path, made, other=None) -> None:
     tables = {n: table_text(v, DEFAULT) for n, v in charts.items()}
     extra = SimpleNamespace(svg=drawn, table=tables)
     ctx = SimpleNamespace(name="made", outputs=sent, fields=(), reply=SimpleNamespace(extra=extra))
-    macros = templates_of(THEME / "templates", folder / "kept").get_template("calculator.html")
+    templates = templates_of(THEME / "templates", folder / "kept")
+    macros = templates.get_template("calculator.html")
+    told = templates.get_template("panels/live.html").render()
     blocks = "".join(str(macros.module.output_block(ctx, name)) for name in made)
     items = {
         f"made.{name}": figures.json_item(f"made.{name}", view)
@@ -186,7 +188,7 @@ def write_page(folder: Path, made, other=None) -> None:
         '<link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">'
         '<body data-figures="figures.json" data-bokeh="bokeh.js">'
         f'<main id="main" class="sheet"><article><h1>Made</h1>{blocks}</article></main>'
-        f"{macros.module.live_region()}"
+        f"{macros.module.live_region()}{told}"
         '<script type="module" src="boot.js"></script>',
         encoding="utf-8",
     )
