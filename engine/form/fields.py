@@ -83,6 +83,14 @@ StepLatency = Annotated[
     Symbol("a"),
 ]
 FusedAttention = Annotated[bool, Switch(label="Fused attention", advanced=True)]
+EagerLoss = Annotated[
+    bool,
+    Switch(
+        label="Loss is not compiled",
+        advanced=True,
+        help="In FSDP with a compiled model, as in torchtitan until April 2025.",
+    ),
+]
 OwnConstants = Annotated[
     str,
     Compact(

@@ -8,7 +8,7 @@ from engine.basis.inputs import GBITS, Choice, Number, Switch
 from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.form.fields import FusedAttention, GpusPerNode, OwnConstants
+from engine.form.fields import EagerLoss, FusedAttention, GpusPerNode, OwnConstants
 
 CUSTOM = "custom"
 # The H100 of torchtitan's measurements: 96 GB of slower memory, 500 instead of 700 W.
@@ -180,14 +180,7 @@ class Inputs:
             help="By selective recomputation in FSDP, as torchtitan did until 2024.",
         ),
     ] = False
-    eager_loss: Annotated[
-        bool,
-        Switch(
-            label="Loss is not compiled",
-            advanced=True,
-            help="In FSDP with a compiled model, as in torchtitan until April 2025.",
-        ),
-    ] = False
+    eager_loss: EagerLoss = False
     expert_tensor_parallel: Annotated[
         int,
         Number(

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from engine.basis.inputs import GIGABYTES, Number, Scalar, Switch
+from engine.basis.inputs import GIGABYTES, Number, Scalar
 from engine.basis.told import Told
 from engine.basis.units import GB, Bytes, GiB
 from engine.form import short_job
+from engine.form.fields import EagerLoss
 from engine.run.run import Run
 from engine.simulate.memory_check import Lines, modelled, outside, pieces
 
@@ -65,14 +66,7 @@ class Inputs(short_job.Shape):
     precision: short_job.PrecisionName = "bf16"
     recompute: short_job.RecomputeName = "selective"
     framework: short_job.FrameworkName = "fsdp"
-    eager_loss: Annotated[
-        bool,
-        Switch(
-            label="Loss is not compiled",
-            advanced=True,
-            help="In FSDP with a compiled model, as in torchtitan until April 2025.",
-        ),
-    ] = False
+    eager_loss: EagerLoss = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
