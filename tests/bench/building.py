@@ -28,7 +28,10 @@ minutes = 5
 
 {words}
 """
-COPIED = ("build.py", "builder", "content", "engine", "requirements", "theme", "pyproject.toml")
+COPIED = (
+    *("build.py", "builder", "content", "engine", "requirements", "theme", "pyproject.toml"),
+    "site.toml",
+)
 
 
 def copy(folder: Path) -> None:
