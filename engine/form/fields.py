@@ -96,7 +96,7 @@ OwnConstants = Annotated[
     Compact(
         label="Constants of my cluster",
         parse=parse,
-        help="Written by “Calibrate to your cluster”. They count on the GPU that they were "
+        help='Written by "Calibrate to your cluster". They count on the GPU that they were '
         "measured on. Empty: those of the catalog.",
         advanced=True,
     ),

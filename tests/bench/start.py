@@ -68,11 +68,11 @@ class Condition:
 
 MOBILE = 10e6 / 8
 CONDITIONS = (
-    Condition(name="localhost, cold", goal=0.4),
-    Condition(name="localhost, warm", goal=0.25, warm=True),
-    Condition(name="10 Mbit/s + 40 ms, cold", goal=0.7, bandwidth=MOBILE),
+    Condition(name="localhost, cold", goal=0.35),
+    Condition(name="localhost, warm", goal=0.2, warm=True),
+    Condition(name="10 Mbit/s + 40 ms, cold", goal=0.6, bandwidth=MOBILE),
     Condition(
-        name="10 Mbit/s + 40 ms, 4x slower CPU, cold", goal=0.7, bandwidth=MOBILE, slowdown=4
+        name="10 Mbit/s + 40 ms, 4x slower CPU, cold", goal=0.6, bandwidth=MOBILE, slowdown=4
     ),
     Condition(
         name="10 Mbit/s + 40 ms, 4x slower CPU, warm",

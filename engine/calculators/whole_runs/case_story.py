@@ -185,9 +185,9 @@ def _times(story: Story) -> Bars:
 
 def _sentences(story: Story) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        ("“80 % communication”, 1.8 s of 2.2 s", say("{s}", s=(story.idle, SHARE)), "agrees"),
+        ('"80 % communication", 1.8 s of 2.2 s', say("{s}", s=(story.idle, SHARE)), "agrees"),
         (
-            "“12 %” afterward, and “5×” the throughput",
+            '"12 %" afterward, and "5×" the throughput',
             say(
                 "{g} with a step of {t}",
                 g=(story.gain, RATIO),
@@ -196,7 +196,7 @@ def _sentences(story: Story) -> Table:
             "agrees" if abs(story.gain / TOLD_GAIN - 1) < 0.05 else "differs",
         ),
         (
-            "“300 GB of gradients per second per node” over TCP",
+            '"300 GB of gradients per second per node" over TCP',
             say("{s} of eight ports' {l}", s=(story.told_share, SHARE), l=(LINE, BANDWIDTH)),
             "then TCP is not slow",
         ),

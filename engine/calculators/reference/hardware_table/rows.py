@@ -55,8 +55,8 @@ def accelerators(data_type: str) -> Table:
         caption=say(
             "Datasheets. Memory is as sold: 80 GB on the label of an A100 or H100 are 80 GiB. What "
             "the tensors of a job may fill is less: the CUDA context and NCCL take {c}. Peaks "
-            "without structured sparsity; memory bandwidth is reads and writes together; “per "
-            "byte” is the operations that the GPU can do while one byte comes from its memory. The "
+            'without structured sparsity; memory bandwidth is reads and writes together; "per '
+            'byte" is the operations that the GPU can do while one byte comes from its memory. The '
             "power is the limit of the whole board.",
             c=(ALLOWANCES.context + ALLOWANCES.channels, BYTES),
         ),

@@ -70,7 +70,7 @@ def jobs(result: Result) -> Table:
     prices = sorted({price for one in shown for price, _ in one.costs})[:_PRICES]
     rows = tuple(_row(number, one, prices) for number, one in enumerate(shown, start=1))
     rest = len(result.jobs) - len(shown)
-    told = "{rest} more: fewer are left with a word in “Only jobs with”. " if rest else ""
+    told = '{rest} more: fewer are left with a word in "Only jobs with". ' if rest else ""
     told += "The name of a job opens the planner with it. The planner's page has nodes of 8 GPUs "
     told += "with a port each; a job with others, or with a model of its own, does not open there."
     costs = (f"Cost at {price * HOUR:g} per GPU-hour" for price in prices)
