@@ -67,6 +67,13 @@ def test_the_words_of_the_address_are_searched_for(lost, address, title):
     expect(page.locator("h1")).to_have_text(title)
 
 
+def test_a_page_whose_address_has_the_words_comes_first(lost):
+    page = lost("guides/zero/")
+    page.locator(HITS).first.wait_for()
+    first = page.locator(f"{HITS} a").first.get_attribute("href")
+    assert first and "/guides/zero-" in first
+
+
 def test_other_words_can_be_asked(lost):
     page = lost("nothing/of/the/kind-wzrq")
     box = page.get_by_role("searchbox")

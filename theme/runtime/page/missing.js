@@ -33,8 +33,8 @@ function unescaped(text) {
  * @param {string} wanted @returns {Promise<any[]>}
  */
 async function best(wanted) {
-  const all = await find(wanted, MOST), single = wanted.split(/\s+/);
-  if (all.count || single.length < 2) return all.hits;
+  const all = await find(wanted, 2 * MOST), single = wanted.split(/\s+/);
+  if (all.count || single.length < 2) return nearest(all.hits, single);
   /** @type {Map<string, {hit: any, times: number}>} */
   const met = new Map();
   for (const word of single) {
@@ -42,7 +42,17 @@ async function best(wanted) {
       met.set(hit.url, { hit, times: (met.get(hit.url)?.times ?? 0) + 1 });
     }
   }
-  return [...met.values()].sort((a, b) => b.times - a.times).slice(0, MOST).map(({ hit }) => hit);
+  return nearest([...met.values()].sort((a, b) => b.times - a.times).map(({ hit }) => hit), single);
+}
+
+/**
+ * Pages whose own address has the words come before what only speaks of them.
+ * @param {any[]} hits @param {string[]} single words
+ */
+function nearest(hits, single) {
+  const alike = (/** @type {{meta: {place: string}}} */ { meta: { place } }) =>
+    place.includes("#") ? 0 : single.filter((word) => place.includes(word.toLowerCase())).length;
+  return [...hits].sort((a, b) => alike(b) - alike(a)).slice(0, MOST);
 }
 
 /** @param {string} [told] said instead of how many there are */
