@@ -12,6 +12,7 @@ AMDAHL = Equation(
         "k": ("k", "how many times as fast"),
     },
     sources=("amdahl1967",),
+    title="Amdahl's law",
 )
 
 

@@ -21,6 +21,7 @@ TENSOR_LAYER_BYTES = Equation(
         "e": ("e", "bytes of an element"),
     },
     sources=("narayanan2021", "korthikanti2022"),
+    title="Bytes of tensor parallelism in a layer",
 )
 
 
@@ -43,6 +44,7 @@ STAGE_MESSAGE = Equation(
         "e": TENSOR_LAYER_BYTES.symbols["e"],
     },
     sources=("narayanan2021",),
+    title="Message between two pipeline stages",
 )
 
 
@@ -62,6 +64,7 @@ LEAST_BANDWIDTH = Equation(
         "V": ("V", "sent by a GPU in a step, for this axis"),
         "Tc": (r"T_{\mathrm{comp}}", "computation of a GPU in a step"),
     },
+    title="Bandwidth that an axis needs",
 )
 
 
@@ -81,6 +84,7 @@ EXPOSED_RATIO = Equation(
         "Te": (r"T_{\mathrm{exposed}}", "communication that the step waits for"),
         "Tc": (r"T_{\mathrm{comp}}", "computation of the slowest stage"),
     },
+    title="Exposed communication over computation",
 )
 
 

@@ -23,6 +23,7 @@ LARGEST_BATCH = Equation(
         "M0": ("M_0", "what does not depend on the micro-batch"),
         "M1": ("M_1", "what each sequence adds"),
     },
+    title="Largest micro-batch that fits",
 )
 
 
@@ -44,6 +45,7 @@ USABLE_MEMORY = Equation(
     tex=r"\v{U} = (1 - \v{u})\,\v{C} - \v{X}",
     symbols={"U": ("U", "memory that tensors may fill")}
     | {key: LARGEST_BATCH.symbols[key] for key in ("u", "C", "X")},
+    title="Memory that tensors may fill",
 )
 
 
@@ -61,6 +63,7 @@ MEMORY_LINE = Equation(
         "M1": LARGEST_BATCH.symbols["M1"],
         "b": ("b", "sequences of a micro-batch"),
     },
+    title="Memory as a line in the micro-batch",
 )
 
 

@@ -22,6 +22,7 @@ PROGRESS = Equation(
     tex=r"\v{e} = \frac{1}{1 + \v{N}/\v{B}}",
     symbols=_some("eNB"),
     sources=("mccandlish2018",),
+    title="Progress of a step, by batch size",
 )
 
 
@@ -38,6 +39,7 @@ BATCH_STEPS = Equation(
     tex=r"\v{S} = \v{M} \left(1 + \frac{\v{N}}{\v{B}}\right)",
     symbols=_some("SMNB"),
     sources=("mccandlish2018",),
+    title="Steps to a given loss, by batch size",
 )
 
 
@@ -51,6 +53,7 @@ BATCH_TOKENS = Equation(
     tex=r"\v{E} = \v{M} \left(\v{N} + \v{B}\right)",
     symbols=_some("EMNB"),
     sources=("mccandlish2018",),
+    title="Tokens to a given loss, by batch size",
 )
 
 

@@ -18,6 +18,7 @@ EXPOSED_TAIL = Equation(
         "Tb": (r"T_{\mathrm{bwd}}", "backward pass"),
     },
     sources=("li2020",),
+    title="What the step waits for when the all-reduce is cut into pieces",
 )
 
 
@@ -41,6 +42,7 @@ MOST_PIECES = Equation(
         "a": (r"\alpha", "latency of one piece"),
     },
     sources=("li2020",),
+    title="Pieces from which latency outweighs overlap",
 )
 
 

@@ -13,6 +13,7 @@ CHECKPOINT_BYTES = Equation(
         "o": (r"\beta_{\mathrm{o}}", "bytes of the optimizer for each parameter"),
     },
     sources=("rajbhandari2020", "dubey2024"),
+    title="Size of a checkpoint",
 )
 
 
@@ -36,6 +37,7 @@ WRITE_TIME = Equation(
         "B": ("B", "bandwidth of a node to the storage"),
     },
     sources=("bytecheckpoint2024",),
+    title="Time to write a checkpoint",
 )
 
 
@@ -56,6 +58,7 @@ TOKEN_BYTES = Equation(
         "b": ("b", "bytes of a token"),
     },
     sources=("dubey2024",),
+    title="Rate at which training reads tokens",
 )
 
 

@@ -92,6 +92,7 @@ LOW_RANK_NUMBERS = Equation(
         "r": ("r", "rank"),
     },
     sources=("vogels2019",),
+    title="Numbers of low-rank factors",
 )
 
 
@@ -130,6 +131,7 @@ LOCAL_BYTES = Equation(
         "t": ("t", "tokens of a step at one site"),
     },
     sources=("douillard2023",),
+    title="Bytes per token with local steps",
 )
 
 

@@ -104,6 +104,7 @@ GROUPED = Equation(
         "a": (r"t_{\mathrm{each}}", "time that each product takes beside its work"),
     },
     sources=("simumax",),
+    title="Matrix products of many experts in one kernel",
 )
 
 

@@ -18,6 +18,7 @@ CONTENTION = Equation(
     tex=r"\v{c} = \frac{1 - \v{b}}{1 - \v{s}/\v{S}} + \frac{\v{b}}{1 - \v{h}} - 1",
     symbols={key: _SYMBOLS[key] for key in ("c", "b", "s", "S", "h")},
     sources=("lee2025", "deepseek2024"),
+    title="Slowdown of computation beside a collective",
 )
 
 
@@ -35,6 +36,7 @@ MOST_GAINED = Equation(
     name="most_gained_without_contention",
     tex=r"\v{g} = 1 + \v{d}\,\v{c}",
     symbols={key: _SYMBOLS[key] for key in ("g", "d", "c")},
+    title="Most that copying without multiprocessors gains",
 )
 
 

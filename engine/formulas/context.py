@@ -45,6 +45,7 @@ CONTIGUOUS_IMBALANCE = Equation(
     tex=r"\v{r} = \frac{2\,\v{N} - 1}{\v{N}}",
     symbols=_symbols("rN"),
     sources=("liu2023", "brandon2023"),
+    title="Imbalance of contiguous pieces under a causal mask",
 )
 
 
@@ -62,6 +63,7 @@ CONTIGUOUS_SHARE = Equation(
     tex=r"\v{q} = \frac{2\,\v{N} - 1}{\v{N}^2}",
     symbols=_symbols("qN"),
     sources=("brandon2023",),
+    title="Share of the work that the last rank has",
 )
 
 
@@ -75,6 +77,7 @@ RING_STEP_BYTES = Equation(
     tex=r"\v{V} = 2\,\v{c}\,\v{w}\,\v{e}",
     symbols=_symbols("Vcwe"),
     sources=("liu2023",),
+    title="Bytes of one step of ring attention",
 )
 
 
@@ -91,6 +94,7 @@ RING_STEP_TIME = Equation(
     tex=r"\v{T} = \frac{4\,\v{v}\,\v{c}^2\,\v{h}}{\v{F}}",
     symbols=_symbols("TvchF"),
     sources=("liu2023",),
+    title="Computation of one step of ring attention",
 )
 
 
@@ -107,6 +111,7 @@ OVERLAP_TOKENS = Equation(
     tex=r"\v{c} = \frac{\v{e}\,\v{F}}{2\,\v{v}\,\v{B}\,\v{g}}",
     symbols=_symbols("ceFvBg"),
     sources=("liu2023",),
+    title="Tokens per rank that hide a step of ring attention",
 )
 
 
@@ -131,6 +136,7 @@ RING_BUFFER = Equation(
     tex=r"\v{M} = 2\,\v{b}\,\v{c}\,\v{w}\,\v{e}",
     symbols=_symbols("Mbcwe"),
     sources=("liu2023",),
+    title="Buffers of ring attention",
 )
 
 

@@ -18,6 +18,7 @@ CRITICAL_TOKENS = Equation(
         "B": ("B", "bandwidth of a port, one way"),
     },
     sources=("scaling_book",),
+    title="Tokens per GPU at which the network keeps up",
 )
 
 

@@ -14,6 +14,7 @@ REACHED = Equation(
         "M": ("M", "most nodes that the router allows"),
     },
     sources=("deepseek2024",),
+    title="Nodes that a token's experts lie in",
 )
 
 

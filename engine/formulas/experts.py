@@ -23,6 +23,7 @@ EXPERT_CAPACITY = Equation(
     tex=r"\v{C} = \left\lceil \v{f}\,\frac{\v{T}\,\v{k}}{\v{E}} \right\rceil",
     symbols={key: _MEANING[key] for key in "CfTkE"},
     sources=("fedus2022",),
+    title="Capacity of an expert",
 )
 
 
@@ -46,6 +47,7 @@ DROPPED_SHARE = Equation(
     ),
     symbols={key: _MEANING[key] for key in "dTpC"},
     sources=("fedus2022",),
+    title="Share of the choices that is dropped",
 )
 
 
@@ -76,6 +78,7 @@ EMPTY_SHARE = Equation(
     tex=r"\v{e} = 1 - \frac{(1 - \v{d})\,\v{T}\,\v{k}}{\v{E}\,\v{C}}",
     symbols={key: _MEANING[key] for key in "edTkEC"},
     sources=("fedus2022",),
+    title="Share of the experts' places that stays empty",
 )
 
 
@@ -105,6 +108,7 @@ EXCHANGE_BYTES = Equation(
         "r": ("r", "ranks that share the experts"),
     },
     sources=("lepikhin2021",),
+    title="Bytes of the exchange around the experts",
 )
 
 
@@ -142,6 +146,7 @@ FOLDED_LEAST = Equation(
         "x": ("x", "tensor-parallel ranks of an expert"),
     },
     sources=("megatron_moe",),
+    title="Fewest GPUs, experts folded over the other axes",
 )
 
 
@@ -162,6 +167,7 @@ WITHIN_LEAST = Equation(
         **{key: FOLDED_LEAST.symbols[key] for key in "ptce"},
     },
     sources=("deepspeed_moe",),
+    title="Fewest GPUs, experts within data parallelism",
 )
 
 

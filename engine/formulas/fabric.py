@@ -23,6 +23,7 @@ BISECTION = Equation(
     tex=r"\v{W} = \frac{\v{N}\,\v{k}\,\v{b}}{2\,\v{o}}",
     symbols=_of("W N k b o"),
     sources=("leiserson1985",),
+    title="Bisection bandwidth",
 )
 
 
@@ -41,6 +42,7 @@ KEPT_SPEED = Equation(
     name="kept_speed",
     tex=r"\v{K} = \frac{1}{1 + \v{f}\,(\v{o} - 1)}",
     symbols=_of("K f o"),
+    title="Speed kept on an oversubscribed network",
 )
 
 
@@ -58,6 +60,7 @@ EXPOSED_FOR = Equation(
     name="exposed_for_kept_speed",
     tex=r"\v{f} = \frac{1/\v{K} - 1}{\v{o} - 1}",
     symbols=_of("f K o"),
+    title="Exposed share that an oversubscribed network allows",
 )
 
 
@@ -81,6 +84,7 @@ WAITING_STEP = Equation(
         "w": ("w", "wait for late messages, over what it would be without them"),
         "E": ("E", "communication that the step waits for"),
     },
+    title="Step when late messages wait longer",
 )
 
 
@@ -101,6 +105,7 @@ BREAK_EVEN_PRICE = Equation(
         "A": ("A", "step with the other network"),
         "T": ("T", "step"),
     },
+    title="Price at which two networks cost the same per token",
 )
 
 

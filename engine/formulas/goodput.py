@@ -97,6 +97,7 @@ GOODPUT = Equation(
     ),
     symbols=symbols("g t M R d"),
     sources=("daly2006",),
+    title="Goodput with failures and checkpoints",
 )
 
 

@@ -9,6 +9,7 @@ HALVING_ROUNDS = Equation(
     name="halving_rounds",
     tex=r"\v{r} = \lceil \log_2 \v{N} \rceil",
     symbols={"r": ("r", "rounds of tests"), "N": ("N", "nodes")},
+    title="Rounds of a search by halving",
 )
 
 
@@ -25,6 +26,7 @@ PAIR_TESTS = Equation(
     name="pair_tests",
     tex=r"\v{t} = \left\lfloor \frac{\v{N}}{2} \right\rfloor + 2",
     symbols={"t": ("t", "tests of pairs"), "N": ("N", "nodes")},
+    title="Tests of a search by pairs",
 )
 
 

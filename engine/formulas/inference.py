@@ -33,6 +33,7 @@ GATHERED_WEIGHTS = Equation(
     tex=r"\v{Z} = \frac{\v{n}-1}{\v{n}}\,\v{P}\,\v{e}",
     symbols=_symbols("ZnPe"),
     sources=("rajbhandari2020",),
+    title="Bytes of gathering a layer's weights",
 )
 
 
@@ -49,6 +50,7 @@ SUMMED_ACTIVATIONS = Equation(
     tex=r"\v{A} = \frac{4(\v{n}-1)}{\v{n}}\,\v{t}\,\v{h}\,\v{e}",
     symbols=_symbols("Anthe"),
     sources=("shoeybi2019", "pope2023"),
+    title="Bytes of adding up a layer's activations",
 )
 
 
@@ -64,6 +66,7 @@ WEIGHTS_OVER_ACTIVATIONS = Equation(
     name="weights_over_activations",
     tex=r"\v{r} = \frac{\v{P}}{4\,\v{t}\,\v{h}}",
     symbols=_symbols("rPth"),
+    title="Weights sent over activations sent",
 )
 
 
@@ -79,6 +82,7 @@ EVEN_TOKENS = Equation(
     name="even_tokens",
     tex=r"\v{T} = \frac{\v{P}}{4\,\v{h}}",
     symbols=_symbols("TPh"),
+    title="Tokens at which weights and activations send as much",
 )
 
 

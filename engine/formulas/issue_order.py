@@ -14,6 +14,7 @@ LEAST_STEP = Equation(
         "g": ("g", "first gather"),
         "c": ("c", "all computation"),
     },
+    title="Least step that the order allows",
 )
 
 

@@ -12,6 +12,7 @@ RATE = Equation(
         "s": ("s", "tokens in a sequence"),
         "T": (r"T_{\mathrm{step}}", "step"),
     },
+    title="Tokens per second of a job",
 )
 
 
@@ -30,6 +31,7 @@ COST = Equation(
         "p": ("p", "price of a GPU"),
         "R": ("R", "tokens per second of all GPUs"),
     },
+    title="Cost of a number of tokens",
 )
 
 

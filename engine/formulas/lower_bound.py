@@ -10,6 +10,7 @@ FACTOR = Equation(
     tex=r"\v{f} = \frac{2(\v{n}-1)}{\v{n}}",
     symbols=symbols("f n"),
     sources=("patarasuk2009", "nccl_tests"),
+    title="Bus bandwidth factor of an all-reduce",
 )
 
 
@@ -26,6 +27,7 @@ STAR_PORT = Equation(
     tex=r"\v{V} = 2(\v{n}-1)\,\v{S}",
     symbols=symbols("V n S"),
     sources=("patarasuk2009",),
+    title="Bytes of the busiest rank of a star",
 )
 
 
@@ -43,6 +45,7 @@ RING_LATENCY = Equation(
     tex=r"\v{T} = 2(\v{n}-1)\,\v{a}",
     symbols=symbols("T n a"),
     sources=("thakur2005",),
+    title="Latency of a ring all-reduce",
 )
 
 

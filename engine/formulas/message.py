@@ -33,6 +33,7 @@ MESSAGE_TIME = Equation(
     tex=r"\v{T} = \v{A} + \frac{\v{D}}{\v{N}} + \frac{\v{N} - 1}{\v{N}}\,\frac{\v{S}}{\v{B}}",
     symbols=_symbols("T A D N S B"),
     sources=("hockney1994",),
+    title="One message through all stages, in pieces",
 )
 
 
@@ -56,6 +57,7 @@ BREAK_EVEN_SIZE = Equation(
     tex=r"\v{M} = \v{e}\,\v{B}\,\v{A}",
     symbols=_symbols("M e B A"),
     sources=("hockney1994",),
+    title="Message whose latency equals its transfer",
 )
 
 
@@ -72,6 +74,7 @@ LATENCY_SHARE = Equation(
     name="message_latency_share",
     tex=r"\v{q} = \frac{\v{p}}{\v{T}}",
     symbols=_symbols("q p T"),
+    title="Share of PCIe in the time of a message",
 )
 
 
@@ -84,6 +87,7 @@ EFFECTIVE = Equation(
     name="message_bandwidth",
     tex=r"\v{B} = \frac{\v{M}}{\v{T}}",
     symbols={**_symbols("M T"), "B": (r"B_{\mathrm{eff}}", "data over one-way time")},
+    title="Bandwidth that one message reaches",
 )
 
 

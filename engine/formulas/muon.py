@@ -52,6 +52,7 @@ OVERHEAD = Equation(
     tex=r"\v{x} = \frac{\v{S}\,\v{m}}{\v{B}}",
     symbols=_symbols("xSmB"),
     sources=("jordan2024",),
+    title="Cost of Newton-Schulz in Muon, at most",
 )
 
 

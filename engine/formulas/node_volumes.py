@@ -21,6 +21,7 @@ NODE_BYTES = Equation(
         "G": ("G", "all gradients"),
     },
     sources=("zhang2022_mics", "wang2023_zeropp", "patarasuk2009"),
+    title="Bytes that a node sends under hybrid sharding",
 )
 
 

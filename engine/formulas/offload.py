@@ -39,6 +39,7 @@ RECOMPUTED_TIME = Equation(
         "F": ("F", "peak of the GPU"),
     },
     sources=("rajbhandari2021", "kaplan2020"),
+    title="Computation of a step with full recomputation",
 )
 
 
@@ -67,6 +68,7 @@ HOST_UPDATE = Equation(
         "a": ("A_0", "time of the measurement"),
     },
     sources=("ren2021",),
+    title="Optimizer update on the host",
 )
 
 
@@ -88,12 +90,14 @@ SERIAL_STEP = Equation(
     },
     sources=("rajbhandari2021",),
     says="The step if nothing overlaps: the computation, then all that moves and is updated.",
+    title="Step with offloading, nothing overlapped",
 )
 OFFLOAD_EFFICIENCY = Equation(
     name="offload_efficiency",
     tex=r"\v{e} = \frac{\v{C}}{\v{C} + \v{M}}",
     symbols={"e": ("e", "efficiency")} | {k: SERIAL_STEP.symbols[k] for k in ("C", "M")},
     sources=("rajbhandari2021",),
+    title="Efficiency of offloading",
 )
 
 
@@ -117,6 +121,7 @@ OVERLAPPED_STEP = Equation(
         "U": ("U", "busiest part of the update"),
     },
     sources=("rajbhandari2021",),
+    title="Step with offloading, all overlapped",
 )
 
 

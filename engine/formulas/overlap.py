@@ -154,6 +154,7 @@ EFFICIENCY = Equation(
     name="efficiency",
     tex=r"\v{q} = \frac{\v{Tc}}{\v{Tc} + \v{Te}}",
     symbols=symbols("q Tc Te"),
+    title="Efficiency of data parallelism",
 )
 
 

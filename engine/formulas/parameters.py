@@ -157,6 +157,7 @@ def total_parameters(model: Model) -> Parameters:
 
 ACTIVE_PARAMETERS = Equation(
     name="active_parameters",
+    title="Parameters at work on a token",
     tex=r"\v{a} = \v{P} - \v{l}\,(\v{E} - \v{k})\,\v{x}",
     symbols={
         "a": ("N_a", "parameters at work on a token"),

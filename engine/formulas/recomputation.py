@@ -16,6 +16,7 @@ REPEATED_SHARE = Equation(
         "o": ("o", "operations of the output layer's"),
     },
     sources=("chen2016", "korthikanti2022"),
+    title="Share of the step that is computed again",
 )
 
 
@@ -38,6 +39,7 @@ KEPT_BY_LAYERS = Equation(
         "k": ("k", "kept by one layer"),
     },
     sources=("korthikanti2022",),
+    title="Activations kept by all layers",
 )
 
 
@@ -55,6 +57,7 @@ CHECKPOINTS_HELD = Equation(
         "c": ("c", "layers from one checkpoint to the next"),
     },
     sources=("chen2016",),
+    title="Layer inputs held with evenly spaced checkpoints",
 )
 
 

@@ -32,6 +32,7 @@ ROUND_TRIP_PACKETS = Equation(
     tex=r"\v{w} = 1 + \frac{\v{B}\,\v{t}}{\v{z}}",
     symbols=_of("w B t z"),
     sources=("guo2016",),
+    title="Packets in a round trip",
 )
 
 
@@ -49,6 +50,7 @@ GO_BACK_N = Equation(
     tex=r"\v{g} = \frac{1 - \v{q}}{1 - \v{q} + \v{w}\,\v{q}}",
     symbols=_of("g q w"),
     sources=("leung1988",),
+    title="Goodput under loss, go-back-N",
 )
 
 
@@ -65,6 +67,7 @@ SELECTIVE_REPEAT = Equation(
     name="selective_repeat_goodput",
     tex=r"\v{g} = 1 - \v{q}",
     symbols=_of("g q"),
+    title="Goodput under loss, selective repeat",
 )
 
 
@@ -84,6 +87,7 @@ GO_BACK_0 = Equation(
         r"\left(\frac{1}{\v{q}} + \v{w} - 1\right)}"
     ),
     symbols=_of("g M q w"),
+    title="Goodput under loss, whole message sent again",
 )
 
 
@@ -104,6 +108,7 @@ HALF_GOODPUT_LOSS = Equation(
     name="half_goodput_loss",
     tex=r"\v{q} = \frac{1}{1 + \v{w}}",
     symbols=_of("q w"),
+    title="Loss that halves the goodput of go-back-N",
 )
 
 
@@ -117,6 +122,7 @@ ANSWER_TIMEOUT = Equation(
     tex=r"\v{T} = \v{c}\,2^{\v{k}}",
     symbols=_of("T c k"),
     sources=("nccl_env",),
+    title="Time until a port sends again",
 )
 
 

@@ -14,6 +14,7 @@ INTENSITY = Equation(
         "Q": ("Q", "bytes that go through memory"),
     },
     sources=("williams2009",),
+    title="Arithmetic intensity",
 )
 
 
@@ -31,6 +32,7 @@ RIDGE = Equation(
         "B": ("B", "memory bandwidth"),
     },
     sources=("williams2009",),
+    title="Ridge of the roofline",
 )
 
 
@@ -46,6 +48,7 @@ ATTAINABLE = Equation(
     | {key: RIDGE.symbols[key] for key in ("F", "B")}
     | {"I": INTENSITY.symbols["I"]},
     sources=("williams2009",),
+    title="Attainable rate (roofline)",
 )
 
 
@@ -69,6 +72,7 @@ PRODUCT_BYTES = Equation(
         "k": ("k", "length of the inner sum"),
     },
     sources=("nvidia_matmul",),
+    title="Bytes that a matrix product moves",
 )
 
 

@@ -31,6 +31,7 @@ BLOCKING_STEP = Equation(
     name="blocking_step",
     tex=r"\v{Ts} = \v{Tc} + \v{Tm}",
     symbols=_symbols("Ts Tc Tm"),
+    title="Step with an all-reduce that hides nothing",
 )
 
 
@@ -44,6 +45,7 @@ REAL_STEP = Equation(
     tex=r"\v{Tr} = \frac{\v{m}\,\v{Tc} + \v{Te}}{\v{g}}",
     symbols=_symbols("Tr m Tc Te g"),
     sources=("david2003", "daly2006"),
+    title="Step on the wall clock",
 )
 
 
@@ -57,6 +59,7 @@ HIDING_TOKENS = Equation(
     tex=r"\v{t} = \frac{\v{F}}{\v{W}}",
     symbols=_symbols("t F W"),
     sources=("scaling_book",),
+    title="Tokens that hide the all-reduce, from two rates",
 )
 
 

@@ -43,6 +43,7 @@ SLOWEST = Equation(
     ),
     symbols=symbols("m s n"),
     sources=("david2003",),
+    title="Slowest of n GPUs",
 )
 
 
@@ -102,6 +103,7 @@ SLOWEST_WITH_SLOW = Equation(
     ),
     symbols=symbols("m s n l"),
     sources=("david2003",),
+    title="Slowest of n GPUs, one of them slow",
 )
 
 
@@ -131,6 +133,7 @@ LARGEST_POSSIBLE = Equation(
     tex=r"\v{m} \le 1 + \v{s}\,\frac{\v{n} - 1}{\sqrt{2\,\v{n} - 1}}",
     symbols=symbols("m s n"),
     sources=("hartley1954",),
+    title="Bound of the slowest of n, for any distribution",
 )
 
 

@@ -37,6 +37,7 @@ TOKEN_OPERATIONS = Equation(
     tex=r"\v{C} = 6\,\v{N} + 6\,\v{W}\,\v{s}\,\v{v}",
     symbols=_SYMBOLS,
     sources=("kaplan2020", "chowdhery2022"),
+    title="Operations per token, with attention",
 )
 
 
@@ -74,6 +75,7 @@ BREAK_EVEN_LENGTH = Equation(
     symbols={"E": (r"s^{*}", "length at which attention costs as much as the matrices")}
     | {key: _SYMBOLS[key] for key in ("N", "W", "v")},
     sources=("chowdhery2022",),
+    title="Length at which attention costs as much as the matrices",
 )
 
 
@@ -125,6 +127,7 @@ IMPLIED_PEAK = Equation(
         "q": (r"u_{\mathrm{printed}}", "printed MFU"),
     }
     | {key: MFU.symbols[key] for key in ("C", "r")},
+    title="Peak that a printed MFU implies",
 )
 
 

@@ -26,6 +26,7 @@ ONE_SENDER = Equation(
     name="weight_update_one_sender",
     tex=r"\v{T} = \frac{\v{P}\,\v{e}}{\v{B}}",
     symbols=_symbols("TPeB"),
+    title="Sending new weights from one GPU",
 )
 
 
@@ -44,6 +45,7 @@ SHARED_SENDING = Equation(
         r" \max\left(1, \frac{\v{G}}{\v{N}}\right)"
     ),
     symbols=_symbols("TPetBGN"),
+    title="Sending new weights from all GPUs",
 )
 
 

@@ -33,6 +33,11 @@ def test_an_equation_has_one_heading(equation):
 
 
 @BY_EQUATION
+def test_a_heading_is_said_and_no_name_in_code(equation):
+    assert equation.title or formula_sheet.EXAMPLES[equation.name].title
+
+
+@BY_EQUATION
 def test_an_equation_is_placed_live_or_typeset(equation):
     filled = equation.name in formula_sheet.EXAMPLES
     assert (f"[[formula_sheet.{equation.name}]]" if filled else "$$") in entry(equation)
