@@ -44,6 +44,7 @@ export async function upgrade(figure, item) {
     const [view] = await bokeh.embed.embed_item(item.item, target);
     adopt(figure, view.model, item.view, target);
     view.canvas_view.events_el.tabIndex = -1; // the keys are for the page's own controls
+    for (const { ctx } of [view.canvas_view.primary, view.canvas_view.overlays]) clearWhole(ctx);
     await painted(view);
     figure.setAttribute("data-chart", "live");
   } catch (error) {
@@ -51,6 +52,16 @@ export async function upgrade(figure, item) {
     target.remove();
     throw error;
   }
+}
+
+/**
+ * Bokeh clears what it has moved by half a pixel, so the first column and row keep half of their ink:
+ * a stroke of a text that stood there before the chart got its width.
+ * @param {CanvasRenderingContext2D} pen
+ */
+function clearWhole(pen) {
+  const clear = pen.clearRect.bind(pen);
+  pen.clearRect = (x, y, width, height) => clear(x - 1, y - 1, width + 2, height + 2);
 }
 
 function adopt(figure, plot, view, target) {
