@@ -26,7 +26,7 @@ from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
 STRIPES = (2, 4)  # drawn and left out, in pixels along a hatched bar
-CURVE_WIDTH, HALO_WIDTH, RING_WIDTH, RING_SIZE = 2.25, 4.0, 2.5, 11
+HALO_WIDTH = 4.0
 
 Renderer: TypeAlias = "GlyphRenderer[Glyph]"
 
@@ -38,7 +38,7 @@ _COLUMNS = {
     "stripes": ("x0", "x1", "y", "width", "color"),
     "curves": _LINE_COLUMNS,
     "front": _LINE_COLUMNS,
-    "rings": ("x", "y", "color", "fill"),
+    "rings": ("x", "y", "color", "fill", "size", "width"),
     "halo": _WORD_COLUMNS,
     "words": _WORD_COLUMNS,
     "probe": ("x", "y"),
@@ -110,7 +110,7 @@ def _stripes() -> Glyph:
 
 def _rings() -> Glyph:
     return Scatter(
-        x="x", y="y", size=RING_SIZE, fill_color="fill", line_color="color", line_width=RING_WIDTH
+        x="x", y="y", size="size", fill_color="fill", line_color="color", line_width="width"
     )
 
 

@@ -3,22 +3,36 @@
 import math
 from collections.abc import Iterable
 
-from engine.basis.text import Display, show
+from engine.basis.text import Display, show, significant
 from engine.basis.units import Quantity
 from engine.basis.views import Axis
 
 # Decades of seconds read badly from a minute on: 100 s, 16.67 min, 2.778 h.
 _CLOCK = (1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 86_400.0, 864_000.0, 8_640_000.0)
+# Beside 10 min and 6 h, an axis says 1 h where a sentence counts 60 min.
+_ONE = {60.0: "1 min", 3_600.0: "1 h", 86_400.0: "1 day"}
+_MANY = {60.0: " min", 3_600.0: " h", 86_400.0: " days"}
 
 
 def ticks(axis: Axis, display: Display, most: int = 6) -> list[tuple[float, str]]:
     """Return (value, text) of about `most` marks, or fewer, between the axis' low and high."""
     values = _log(axis, display, most) if axis.scale == "log" else _linear(axis, display, most)
-    return [(value, short(value, axis.quantity, display)) for value in values]
+    return [(value, _mark(value, axis, display)) for value in values]
+
+
+def _mark(value: float, axis: Axis, display: Display) -> str:
+    """Return a mark's text: on a linear axis of minutes, hours or days all are of that unit."""
+    if axis.scale != "log" and axis.quantity.name == "seconds" and value:
+        unit = _unit(axis.quantity, max(abs(axis.low), abs(axis.high)), display)
+        if unit in _MANY and value != unit:
+            return significant(value / unit, 4, trim=True).replace("-", "−") + _MANY[unit]
+    return short(value, axis.quantity, display)
 
 
 def short(value: float, quantity: Quantity, display: Display) -> str:
     """Return the value as a mark on an axis: 500 ms, 1 GB, 50 %, without trailing zeros."""
+    if quantity.name == "seconds" and value in _ONE:
+        return _ONE[value]
     text = show(value, quantity, display)
     number = text
     while number and not (number[-1].isdigit()):

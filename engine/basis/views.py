@@ -89,7 +89,12 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line of a chart: equally long columns x and y in SI units."""
+    """A line of a chart: equally long columns x and y in SI units.
+
+    Attributes:
+        dots: its points are measurements with nothing between them, so that no line joins them;
+            dashed, they are hollow.
+    """
 
     key: str
     label: str
@@ -97,6 +102,7 @@ class Series:
     y: tuple[float, ...]
     color: str
     dashed: bool = False
+    dots: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

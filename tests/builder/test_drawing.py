@@ -418,11 +418,10 @@ def test_no_label_lies_on_the_line_at_the_foot(drawn):
 
 
 def test_a_rule_reaches_up_to_its_label_and_is_cut_where_a_text_lies(drawn):
-    marks = drawn["no room beside"]["marks"]
-    found, _ = map(list, shown(marks, 243))
+    found, front = map(list, shown(drawn["no room beside"]["marks"], 243))
     (label,) = [w for w in found if w["text"].startswith("a label")]
     (other,) = [w for w in found if w["text"].startswith("another")]
-    rule = [one["points"] for one in marks["front"] if one["look"] == "rule"]
+    rule = [one["points"] for one in front if one["look"] == "rule"]
     ends = [y for points in rule for _, y in points]
     assert max(ends) == HEIGHT
     assert label["y"] < 0
@@ -541,7 +540,8 @@ def test_many_curves_are_named_in_keys_above_the_frame(drawn):
 
 
 def test_a_key_of_a_dashed_curve_shows_two_dashes(drawn):
-    marks = drawn["five"]["marks"]
-    swatches = [one["points"] for one in marks["front"] if one["look"] == "curve"]
-    assert len(swatches) == 5
-    assert all((x1 - x0) * 243 >= 6 + 4 + 6 for (x0, _), (x1, _) in swatches)
+    for width in (243, 978):
+        _, front = shown(drawn["five"]["marks"], width)
+        swatches = [one["points"] for one in front if one["look"] == "curve"]
+        assert len(swatches) == 5
+        assert all((x1 - x0) * width >= 6 + 4 + 6 for (x0, _), (x1, _) in swatches)

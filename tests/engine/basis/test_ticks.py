@@ -48,6 +48,20 @@ def test_a_long_time_is_marked_in_whole_minutes():
     assert texts(SECONDS, 0, 650) == ["0 s", "2 min", "4 min", "6 min", "8 min", "10 min"]
 
 
+def test_a_linear_axis_of_time_has_one_unit():
+    minutes = ["0 s", "20 min", "40 min", "60 min", "80 min", "100 min"]
+    assert texts(SECONDS, 0, 110 * 60) == minutes
+    assert texts(SECONDS, 0, 170 * 60) == ["0 s", "50 min", "100 min", "150 min"]
+    hours = ["0 s", "0.5 h", "1 h", "1.5 h", "2 h", "2.5 h", "3 h"]
+    assert texts(SECONDS, 0, 3 * 3600) == hours
+    assert texts(SECONDS, 0, 4 * 86_400) == ["0 s", "1 day", "2 days", "3 days", "4 days"]
+
+
+def test_a_logarithmic_axis_of_time_is_marked_at_units_of_the_clock():
+    expected = ["1 min", "10 min", "1 h", "6 h", "1 day"]
+    assert texts(SECONDS, 50, 90_000, "log") == expected
+
+
 def test_gpu_time_is_marked_in_round_hours():
     hours = ["0 GPU h", "0.5 GPU h", "1 GPU h", "1.5 GPU h", "2 GPU h"]
     assert texts(GPU_TIME, 0, 2.4 * 3600) == hours

@@ -1,6 +1,6 @@
 // The places that a text inside a chart may take beside what it names, the best first.
 
-import { widthOf, words } from "./frame.js";
+import { TYPICAL, widthOf, words } from "./frame.js";
 
 // So that the last bits of a number decide nothing where a text ends at a curve's end.
 const EDGE = 0.01;
@@ -22,24 +22,35 @@ const AROUND = [
 const ASIDE = 6, CLEAR = 4; // pixels from a rule to a value that made way for it; that no value may come nearer
 const MIDDLE = 4, NEAR = 4; // pixels from a text's foot to its middle; two distances that look alike
 const DOUBT = 3; // that another curve is meant
+const ALONG = [0, 0.5, 1]; // of a name: where it is asked which curve it is nearest to
 
 /** @typedef {import("./place.js").Wish} Wish */
 
 /** The places of a curve's name: above or below it, near its end first. @returns {Wish[]} */
 export function besideCurve(curve, others, text, color) {
+  const span = widthOf(text, true) / TYPICAL;
   const spots = BACK.map((back) => {
     const [x, y] = at(curve, 1 - back), aligns = x > 0.35 ? ["end", "start"] : ["start", "end"];
-    return { x, y, aligns, heights: others.map((other) => heightAt(other, x)) };
+    return aligns.map((align) => {
+      const along = ALONG.map((part) => x + (align === "end" ? -1 : 1) * part * span);
+      return { x, y, align, own: heights([curve], along), others: heights(others, along) };
+    });
   });
-  return ROWS.flatMap(([up, down, far]) => spots.flatMap(({ x, y, aligns, heights }) => [up, down].flatMap((dy) => {
-    const cost = far + (heights.some((height) => nearer(height, y, y + dy - MIDDLE)) ? DOUBT : 0);
-    return aligns.map((align) => ({ one: words(x, y + dy, text, align, 0, color, "strong"), cost }));
-  })));
+  return ROWS.flatMap(([up, down, far]) => spots.flatMap((ways) => [up, down].flatMap((dy) => ways.map((spot) => {
+    const cost = far + (doubtful(spot, spot.y + dy - MIDDLE) ? DOUBT : 0);
+    return { one: words(spot.x, spot.y + dy, text, spot.align, 0, color, "strong"), cost };
+  }))));
 }
 
-/** Whether a name whose middle is there is about as near to a curve as to its own, which is at y. */
-function nearer(height, y, middle) {
-  return height !== undefined && Math.abs(height - middle) < Math.abs(y - middle) + NEAR;
+/** Where curves lie at some shares of the width, those aside that end before. */
+function heights(curves, along) {
+  return curves.flatMap((one) => along.map((x) => heightAt(one, x))).filter((height) => height !== undefined);
+}
+
+/** Whether a name whose middle is there is about as near to another curve as to its own. */
+function doubtful({ own, others }, middle) {
+  const nearest = (all) => Math.min(...all.map((height) => Math.abs(height - middle)));
+  return nearest(others) < nearest(own) + NEAR;
 }
 
 function heightAt(curve, x) {

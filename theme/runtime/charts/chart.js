@@ -4,7 +4,7 @@
  */
 
 import { columns, forgetColors, tooltip } from "./columns.js";
-import { WIDE } from "./frame.js";
+import { WIDE, topOf } from "./frame.js";
 import { picture } from "./picture.js";
 import { svgText } from "./svg.js";
 
@@ -39,7 +39,8 @@ export async function upgrade(figure, item) {
   const target = document.createElement("div");
   target.className = "live";
   holder.append(target);
-  Object.assign(item.item.doc.roots[0].attributes, sizes(picture(waiting.get(figure) ?? item.view).frame));
+  const { frame } = picture(waiting.get(figure) ?? item.view);
+  Object.assign(item.item.doc.roots[0].attributes, sizes(frame, widthOf(figure)));
   try {
     const [view] = await bokeh.embed.embed_item(item.item, target);
     adopt(figure, view.model, item.view, target);
@@ -129,7 +130,7 @@ export function update(figure, view, drawn = undefined) {
   shown.view = view;
   const data = columns(drawn, view, shown.family, shown.width);
   const release = held(shown.plot);
-  fit(figure, shown.plot, drawn.frame);
+  fit(figure, shown, drawn.frame);
   for (const [name, source] of shown.sources) fill(source, data[name], shown.texts);
   figure.querySelector(".chart-svg")?.setAttribute("aria-label", inWords(view));
   name(shown, view);
@@ -173,21 +174,24 @@ function held(plot) {
 }
 
 /** Gives the figure and the static picture under it the height that the rows need. */
-function fit(figure, plot, frame) {
-  const { left, right, top, height } = frame;
-  const moved = plot.y_range.start !== height + HALF || plot.min_border_top !== top;
+function fit(figure, { plot, width: chart }, frame) {
+  const { left, right, top, height, wideTop = top } = frame;
+  const moved = plot.y_range.start !== height + HALF || plot.min_border_top !== topOf(frame, chart);
   if (moved || plot.min_border_left !== left) {
-    plot.setv(sizes(frame));
+    plot.setv(sizes(frame, chart));
     plot.y_range.setv({ start: height + HALF, end: HALF });
   }
-  const still = figure.querySelector(".chart-svg");
-  const width = `calc(100% - ${left + right}px)`;
-  const margins = { marginTop: `${top}px`, marginLeft: `${left}px` };
-  if (still) Object.assign(still.style, { ...margins, width, height: `${height}px` });
+  const still = /** @type {SVGElement | null} */ (figure.querySelector(".chart-svg"));
+  if (!still) return;
+  const width = `calc(100% - ${left + right}px)`, margins = { marginTop: `${top}px`, marginLeft: `${left}px` };
+  Object.assign(still.style, { ...margins, width, height: `${height}px` });
+  if (wideTop === top) still.style.removeProperty("--wide-top");
+  else still.style.setProperty("--wide-top", `${wideTop}px`);
 }
 
-/** A frame as the plot's attributes. @param {import("./frame.js").Frame} frame */
-function sizes({ left, right, top, bottom, height }) {
+/** A frame as the plot's attributes. @param {import("./frame.js").Frame} frame @param {number} chart its width */
+function sizes(frame, chart) {
+  const { left, right, bottom, height } = frame, top = topOf(frame, chart);
   return {
     min_border_left: left, min_border_right: right, min_border_top: top,
     min_border_bottom: bottom, height: top + height + bottom,

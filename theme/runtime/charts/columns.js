@@ -1,6 +1,6 @@
 // A picture's marks as the columns of the Bokeh document's sources, in the page's colors.
 
-import { WIDE } from "./frame.js";
+import { WIDE, radiusOf } from "./frame.js";
 
 // Width and dash of a line by its look, as in styles/40-charts.css.
 const LOOKS = {
@@ -45,8 +45,8 @@ export function forgetColors() {
  * @param {number} width of the chart, pixels
  */
 export function columns(drawn, view, family, width) {
-  const paper = color("paper"), { boxes, rings } = drawn;
-  const shown = (one) => !(width < WIDE ? one.wide : one.narrow);
+  const paper = color("paper"), { boxes } = drawn;
+  const shown = (one) => !(width < WIDE ? one.wide : one.narrow), rings = drawn.rings.filter(shown);
   const words = drawn.words.filter(shown);
   const haloed = words.filter((one) => HALO.has(one.look));
   const striped = boxes.filter((box) => box.hatched);
@@ -67,7 +67,8 @@ export function columns(drawn, view, family, width) {
     front: lineColumns(drawn.front.filter(shown)),
     rings: {
       x: rings.map((r) => r.x), y: rings.map((r) => r.y),
-      color: rings.map((r) => color(r.color)), fill: rings.map(() => paper),
+      color: rings.map((r) => color(r.color)), fill: rings.map((r) => (r.filled ? color(r.color) : paper)),
+      size: rings.map((r) => 2 * radiusOf(r)), width: rings.map((r) => (r.small ? 1.5 : 2.5)),
     },
     halo: { ...wordColumns(haloed, family), color: haloed.map(() => paper) },
     words: { ...wordColumns(words, family), color: words.map((w) => inkOf(w.color)) },

@@ -7,6 +7,7 @@
  * @typedef {{title: string, source: string, link: string}} About
  */
 
+import { topOf } from "./frame.js";
 import { picture } from "./picture.js";
 import { marks, safe } from "./svg.js";
 
@@ -17,7 +18,7 @@ const DRAWN = /^\.(c-|chart-svg|scene\b)/; // the rules of drawings
 
 /** @param {any} view @param {string} label the picture in words @param {About} about */
 export function chartFile(view, label, about) {
-  const drawn = picture(view), { left, right, top, bottom, height } = drawn.frame;
+  const drawn = picture(view), { left, right, bottom, height } = drawn.frame, top = topOf(drawn.frame, WIDTH);
   const inner = `<g class="chart-svg"><svg x="${left}" y="${top + HEAD}" height="${height}" `
     + `width="${WIDTH - left - right}" overflow="visible">${marks(drawn)}</svg></g>`;
   return file(WIDTH, top + height + bottom, label, about, inner);

@@ -2,15 +2,18 @@
 // mark lies at x, a share of the frame's width, and y, pixels down from its top: the width follows
 // the page, the height is fixed. Static picture, live figure and file draw these same marks.
 
-/** @typedef {{left: number, right: number, top: number, bottom: number, height: number}} Frame */
+/** @typedef {{left: number, right: number, top: number, bottom: number, height: number,
+ *   wideTop?: number}} Frame wideTop: the upper margin on wide charts, where it is another there */
 /** @typedef {{points: number[][], color: string, look: string, width: number, wide?: boolean,
  *   narrow?: boolean}} Line */
 /** @typedef {{x0: number, x1: number, y0: number, y1: number, color: string, strength: number,
  *   hatched: boolean, label: string, text: string}} Box */
 /** @typedef {{x: number, y: number, text: string, align: string, dx: number, color: string,
  *   look: string, wide: boolean, narrow?: boolean}} Words wide or narrow: where the chart is that only */
+/** @typedef {{x: number, y: number, color: string, small?: boolean, filled?: boolean, wide?: boolean,
+ *   narrow?: boolean}} Ring around a point, or small for one of many measurements */
 /** @typedef {{frame: Frame, back: Line[], boxes: Box[], curves: Line[], front: Line[],
- *   rings: {x: number, y: number, color: string}[], words: Words[]}} Picture */
+ *   rings: Ring[], words: Words[]}} Picture */
 
 /** Mean width of a character at 13 and 12 pixels, for what is decided without a page. */
 export const CHAR = 7.2;
@@ -39,6 +42,16 @@ export function words(x, y, text, align = "start", dx = 0, color = "ink", look =
 /** @returns {Line} a curve or a straight line; a width of 0 is the look's own */
 export function line(points, color, look, width = 0) {
   return { points, color, look, width };
+}
+
+/** The frame's upper margin on a chart of so many pixels. @param {Frame} frame @param {number} width */
+export function topOf({ top, wideTop = top }, width) {
+  return width < WIDE ? top : wideTop;
+}
+
+/** Pixels. @param {Ring} ring */
+export function radiusOf({ small }) {
+  return small ? 3 : 5.5;
 }
 
 /** Where the value lies between the axis' ends, 0 to 1; NaN where it has no place. */

@@ -1,18 +1,42 @@
-// Keys above a chart: what its colors mean, in columns that fit a phone.
+// Keys above a chart: what its colors mean, in columns that fit a phone, and in as many as fit a wide page.
 
-import { CHAR, line, words } from "./frame.js";
+import { CHAR, WIDE, line, words } from "./frame.js";
 
-export const KEY_ROW = 22;
+const KEY_ROW = 22;
 const GAP = 20;
+/** Looks of points that no line joins, and whether they are filled. */
+export const DOTS = { dot: true, hollow: false };
 const SWATCH = 8, DASHES = 18; // pixels of a box on a phone; of a line: two dashes and more
 
-/** @param {[string, string, string][]} keys words, color and look of the swatch */
-export function keyRowCount(keys, room) {
-  return keys.length ? places(keys, room)[keys.length - 1][1] + 1 : 0;
+/** @typedef {[string, string, string]} Key words, color and look of the swatch */
+/** @typedef {{top: number, wideTop: number, swatches: import("./frame.js").Line[],
+ *   dots: import("./frame.js").Ring[], names: import("./frame.js").Words[]}} Keys the frame's upper margin, keys included, and their marks */
+
+/**
+ * @param {Key[]} keys
+ * @param {number} base pixels above the frame without them
+ * @param {number} room pixels of the frame on a phone
+ * @param {{left: number, right: number}} sides
+ * @returns {Keys}
+ */
+export function keysAbove(keys, base, room, { left, right }) {
+  const wideRoom = WIDE - left - right, [few, more] = [room, wideRoom].map((one) => places(keys, one));
+  const [top, wideTop] = [few, more].map((placed) => base + KEY_ROW * rowCount(placed));
+  const narrow = marks(keys, few, top, room, { narrow: true }), wide = marks(keys, more, wideTop, wideRoom, { wide: true });
+  return {
+    top, wideTop,
+    swatches: [...narrow.swatches, ...wide.swatches],
+    dots: [...narrow.dots, ...wide.dots],
+    names: [...narrow.names, ...wide.names],
+  };
+}
+
+function rowCount(placed) {
+  return placed.length ? placed[placed.length - 1][1] + 1 : 0;
 }
 
 function swatchOf(look) {
-  return look === "swatch" ? SWATCH : DASHES;
+  return look === "swatch" || look in DOTS ? SWATCH : DASHES;
 }
 
 /** Pixels from the left and row of every key. */
@@ -27,13 +51,14 @@ function places(keys, room) {
   return keys.map((_, i) => [sum(taken.slice(0, i % columns)), Math.floor(i / columns)]);
 }
 
-/** @param {[string, string, string][]} keys words, color and look of the swatch */
-export function keyMarks(keys, top, room) {
-  const placed = places(keys, room), swatches = [], names = [];
+/** @param {{wide?: boolean, narrow?: boolean}} on the charts that show these */
+function marks(keys, placed, top, room, on) {
+  const swatches = [], dots = [], names = [];
   keys.forEach(([label, color, look], i) => {
     const [left, row] = placed[i], x = left / room, end = (left + swatchOf(look)) / room, y = 6 - top + KEY_ROW * row;
-    swatches.push(line([[x, y + 6], [end, y + 6]], color, look));
-    names.push(words(end, y + 10.5, label, "start", 6));
+    if (look in DOTS) dots.push({ x: (x + end) / 2, y: y + 6, color, small: true, filled: DOTS[look], ...on });
+    else swatches.push({ ...line([[x, y + 6], [end, y + 6]], color, look), ...on });
+    names.push({ ...words(end, y + 10.5, label, "start", 6), ...on });
   });
-  return { swatches, names };
+  return { swatches, dots, names };
 }

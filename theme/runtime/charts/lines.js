@@ -3,9 +3,10 @@
 import {
   axisName, baseLine, inside, line, longest, othersOf, share, TICK_CHAR, TYPICAL, words, xAxis,
 } from "./frame.js";
-import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
+import { DOTS, keysAbove } from "./keys.js";
 import { besideCurve, besidePoint, besideRule } from "./beside.js";
-import { cut as cutAround, place } from "./place.js";
+import { cut as cutAround } from "./cut.js";
+import { place } from "./place.js";
 
 const LINES = { left: 88, right: 14, top: 30, bottom: 46, height: 250 };
 const H = LINES.height;
@@ -18,15 +19,17 @@ const MANY = 4, LETTERS = 50;
 /** @returns {import("./frame.js").Picture} */
 export function lines(view) {
   const letters = view.series.map((s) => s.label).join("").length;
-  const keyed = view.series.length > MANY || (view.series.length === MANY && letters > LETTERS) ? view.series : [];
+  const many = view.series.length > MANY || (view.series.length === MANY && letters > LETTERS);
+  const keyed = many || view.series.some((s) => s.dots) ? view.series : [];
   const keys = keyed.map((s) => [s.label, s.color, lookOf(s)]);
-  const top = LINES.top + KEY_ROW * keyRowCount(keys, TYPICAL);
-  const { swatches, names } = keyMarks(keys, top, TYPICAL);
+  const sides = { left: marginOf(view.y), right: LINES.right };
+  const { top, wideTop, swatches, dots, names } = keysAbove(keys, LINES.top, TYPICAL, sides);
   const spot = (x, y) => [share(view.x, x), H * (1 - share(view.y, y))];
-  const pieces = view.series.map(({ key }) => {
+  const pieces = view.series.map(({ key, dots }) => {
     const { x, y } = view.columns[key];
-    return clip(x.map((value, i) => spot(value, y[i])));
+    return dots ? [] : clip(x.map((value, i) => spot(value, y[i])));
   });
+  const scattered = view.series.filter((s) => s.dots).flatMap((s) => scatter(s, view.columns[s.key], spot));
   const rules = view.rules
     .map((rule) => [rule, ruleAt(view, rule)])
     .filter(([rule, at]) => at >= 0 && at <= (rule.axis === "x" ? 1 : H));
@@ -41,7 +44,7 @@ export function lines(view) {
     ...marked.map(([p, x, y]) => besidePoint(x, y, p.label, p.color)),
     ...named.map(([s, all, others]) => besideCurve(longest(all), others, s.label, s.color)),
   ];
-  const frame = { ...LINES, left: marginOf(view.y), top };
+  const frame = { ...LINES, ...sides, top, wideTop };
   const yAxis = yAxisOf(view.y, frame.left), { marks, texts } = xAxis(view.x, frame);
   const drops = view.handle ? spots.slice(0, 1) : [];
   const dropped = drops.map(([p, x, y]) => line([[x, y], [x, H]], p.color, "drop"));
@@ -51,6 +54,7 @@ export function lines(view) {
     curves: [...pieces.flat(), ...flat.map((one) => one.points)],
     uprights: [...upright.map(([, x]) => [[x, 0], [x, H]]), ...dropped.map((one) => one.points)],
     knobs: [
+      ...scattered.map(({ x, y }) => ({ x, y, wide: 3, high: 3, named: false })),
       ...spots.map(([p, x, y]) => ({ x, y, wide: 5, high: 5, named: Boolean(p.label) })),
       // The handle at a drop's foot: no text may hide behind it or touch it.
       ...drops.map(([, x]) => ({ x, y: H - 7, wide: 12, high: 3, named: false, weight: HANDLE })),
@@ -75,7 +79,7 @@ export function lines(view) {
       ...flat,
       ...[...standing, ...dropped, ...tied].flatMap((one) => cutAround(one, placed, frame)),
     ],
-    rings: spots.map(([p, x, y]) => ({ x, y, color: p.color })),
+    rings: [...dots, ...scattered, ...spots.map(([p, x, y]) => ({ x, y, color: p.color }))],
     words: [...yAxis.texts, ...texts, ...names, ...placed],
   };
 }
@@ -96,8 +100,15 @@ function covers({ align, dx }) {
   return align === "start" ? dx < 0 : align === "end" ? dx > 0 : true;
 }
 
-function lookOf({ dashed }) {
-  return dashed ? "dashed" : "curve";
+function lookOf({ dashed, dots }) {
+  return dots ? (dashed ? "hollow" : "dot") : dashed ? "dashed" : "curve";
+}
+
+/** Measurements as small marks, those inside of the frame. */
+function scatter({ color, ...series }, { x, y }, spot) {
+  return x.map((value, i) => spot(value, y[i]))
+    .filter(([x, y]) => inside(x) && inside(y / H))
+    .map(([x, y]) => ({ x, y, color, small: true, filled: DOTS[lookOf(series)] }));
 }
 
 function ruleAt(view, rule) {

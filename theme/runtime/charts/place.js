@@ -7,7 +7,6 @@ const BOLD = new Set(["strong", "inside"]); // looks of bold letters
 const APART = 4; // pixels between two texts, one beside the other
 const NEAR = 14; // pixels between two texts, one over the other, that do not seem to belong together
 const MARGIN = 12, ABOVE = 19; // pixels that a text may reach out of the frame, to the right and up
-const BESIDE = 4; // pixels between a text and an upright line that is not cut
 const STEP = 4; // pixels between the dots of a curve at most
 const COLUMN = 24; // pixels
 const ALIKE = 3; // pixels between two points that look like one
@@ -17,6 +16,8 @@ const OUTSIDE = 100, MEET = 50, STRUCK = 4, DOUBT = 3, TOUCH = 0.5, UPRIGHT = 0.
 const CHARTS = [SMALL, PHONE, TABLET, DESKTOP];
 const ROUNDS = 3; // of looking again, since a text that came later may be in the way
 const BETTER = 0.4; // that narrow and wide charts have to gain, for a text to have a place in each
+
+const NOWHERE = [0, -Infinity, 0, -Infinity]; // the box of a text that is not shown
 
 /** @typedef {import("./frame.js").Words} Words */
 /** @typedef {{one: Words, cost: number, of?: number[]}} Wish a place, what speaks against it, and the
@@ -40,7 +41,10 @@ const BETTER = 0.4; // that narrow and wide charts have to gain, for a text to h
 export function place(wishes, drawn, { left, right, height }) {
   const rooms = CHARTS.map((chart) => roomOf(chart - left - right, height, drawn));
   const boxes = (one, wide) => rooms.map(({ width }) => boxOf(one, wide, width));
-  const standing = drawn.texts.map((one) => ({ boxes: boxes(one, wideOf(one)) }));
+  const standing = drawn.texts.map((one) => {
+    const shown = chartsOf(one);
+    return { boxes: boxes(one, wideOf(one)).map((box, k) => (shown.includes(CHARTS[k]) ? box : NOWHERE)) };
+  });
   const spots = wishes.map((places) => {
     const wide = wideOf(places[0].one);
     // What a spot costs in a room is found out when somebody asks, and kept.
@@ -61,12 +65,12 @@ export function place(wishes, drawn, { left, right, height }) {
   });
 }
 
-function isNarrow(chart) {
+export function isNarrow(chart) {
   return chart < WIDE;
 }
 
-/** The widths at which a text is shown. @param {Words} one */
-function chartsOf(one) {
+/** The widths at which a text or a line is shown. @param {{wide?: boolean, narrow?: boolean}} one */
+export function chartsOf(one) {
   return CHARTS.filter((chart) => !(isNarrow(chart) ? one.wide : one.narrow));
 }
 
@@ -83,28 +87,6 @@ function chosen(spots, standing, rooms, which) {
     });
   }
   return { texts: found.map(({ spot }) => spot.one), cost: sum(found.map(({ lowest }) => lowest)) };
-}
-
-/**
- * The parts of an upright line that no text lies on, whatever the page's width.
- * @template {{points: number[][]}} T
- * @param {T} line @param {Words[]} texts @param {{left: number, right: number}} frame
- * @returns {T[]}
- */
-export function cut(line, texts, { left, right }) {
-  const [[x, top], [, bottom]] = line.points, gaps = texts.filter(({ y }) => y < bottom).flatMap((one) => {
-    const wide = wideOf(one), rooms = chartsOf(one).map((chart) => chart - left - right);
-    const boxes = rooms.map((room) => [x * room, ...boxOf(one, wide, room)]);
-    const struck = boxes.find(([at, start, , end]) => start - BESIDE < at && at < end + BESIDE);
-    return struck ? [[struck[2], struck[4]]] : [];
-  }).sort(([a], [b]) => a - b);
-  const parts = [];
-  let from = top;
-  for (const [start, end] of [...gaps, [bottom, bottom]]) {
-    if (start > from) parts.push({ ...line, points: [[x, from], [x, Math.min(start, bottom)]] });
-    from = Math.max(from, end);
-  }
-  return parts;
 }
 
 /** The cheapest spot beside others; one that cannot be it is not looked at. */
@@ -149,11 +131,11 @@ function columnOf(x) {
   return Math.max(0, Math.floor(x / COLUMN));
 }
 
-function wideOf({ text, look }) {
+export function wideOf({ text, look }) {
   return widthOf(text, BOLD.has(look));
 }
 
-function boxOf({ x, y, dx, align }, wide, room) {
+export function boxOf({ x, y, dx, align }, wide, room) {
   const left = x * room + dx - BEFORE[align] * wide;
   return [left, y - 12, left + wide, y + 4];
 }

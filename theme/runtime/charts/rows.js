@@ -1,15 +1,17 @@
 // Bars and heatmaps as marks.
 
 import {
-  PHONE, SMALL, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, words, xAxis, xGrid,
+  PHONE, SMALL, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, widthOf, words, xAxis,
+  xGrid,
 } from "./frame.js";
 import { besideRules } from "./beside.js";
-import { KEY_ROW, keyMarks, keyRowCount } from "./keys.js";
-import { cut } from "./place.js";
+import { keysAbove } from "./keys.js";
+import { cut } from "./cut.js";
 
 /** @typedef {import("./frame.js").Picture} Picture */
 
-const BAR_ROW = 46, CELL_ROW = 34, KEYS = 320, CELL_CHAR = 6;
+const BAR_ROW = 46, CELL_ROW = 34, KEYS = 320;
+const CELL_TEXT = 11 / 13, CELLS_APART = 6; // size of a cell's text over that of a label; pixels between two of them
 // Shares of the accent in a cell: ink is read on the deepest one in both schemes (test_colors.py).
 const PALEST = 0.05, DEEPEST = 0.48;
 
@@ -21,8 +23,8 @@ export function box(x0, x1, y0, y1, color, strength = 1, hatched = false, label 
 export function bars(view) {
   const rules = view.rules.filter((rule) => inside(share(view.axis, rule.at)));
   const keys = view.keys.map((key) => [...key, "swatch"]);
-  const top = 6 + KEY_ROW * keyRowCount(keys, KEYS) + 17 * rules.length;
-  const frame = rowsFrame(view.bars.length, BAR_ROW, 2, top);
+  const plain = rowsFrame(view.bars.length, BAR_ROW, 2, 6 + 17 * rules.length);
+  const { top, wideTop, swatches, names } = keysAbove(keys, plain.top, KEYS, plain), frame = { ...plain, top, wideTop };
   const { marks, texts } = xAxis(view.axis, frame);
   const boxes = [], ranges = [], uprights = rules.map((rule) => share(view.axis, rule.at));
   const [narrow, wide] = [SMALL, WIDE].map((chart) =>
@@ -40,7 +42,6 @@ export function bars(view) {
     texts.push(...(narrow.join() === wide.join() ? [values[0]]
       : [{ ...values[0], narrow: true }, { ...values[1], wide: true }]));
   });
-  const { swatches, names } = keyMarks(keys, top, KEYS);
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
   return {
     frame,
@@ -69,14 +70,16 @@ export function heatmap(view) {
   const count = view.x.length;
   const finite = view.values.flat().filter((value) => value !== null);
   const low = finite.length ? Math.min(...finite) : 0, high = finite.length ? Math.max(...finite) : 0;
-  const boxes = [], texts = [];
-  const longest = Math.max(...view.values.flatMap((values, row) =>
-    values.map((value, column) => value === null ? 0 : view.texts[row][column].length)), 0);
+  const boxes = [], texts = [], room = fitting(view, count, frame);
   view.y.forEach((name, row) =>
     texts.push(words(0, row * CELL_ROW + 21, name, "end", -8, "muted", "tick")));
   texts.push(...thinned(view.x.map((name, i) => [(i + 0.5) / count, name]), frame, 18, () => "middle"));
   texts.push(words(0, -12, view.y_label, "start", -frame.left, "muted", "tick"));
   texts.push(words(1, frame.height + 38, view.x_label, "end", 0, "muted", "tick"));
+  if (room.unit) {
+    const unit = words(0, frame.height + 38, `(${room.unit.trim()})`, "start", -frame.left, "muted", "tick");
+    texts.push({ ...unit, narrow: true });
+  }
   view.values.forEach((values, row) => values.forEach((value, column) => {
     if (value === null) return;
     const strength = PALEST + (DEEPEST - PALEST) * ((value - low) / (high - low || 1));
@@ -84,16 +87,45 @@ export function heatmap(view) {
     const x0 = column / count, x1 = (column + 1) / count - 0.003;
     boxes.push(box(x0, x1, y, y + CELL_ROW - 2, "accent", strength, false,
       `${view.y[row]}, ${view.x[column]}`, text));
-    // On a phone all values or none: those left out would be the largest, whose texts are longest.
-    const [phone, wide] = [[PHONE, longest], [WIDE, text.length]].map(([chart, letters]) =>
-      (x1 - x0) * (chart - frame.left) > CELL_CHAR * letters + 2);
-    if (wide) texts.push(words((x0 + x1) / 2, y + 21, text, "middle", 0, "ink", "cell", !phone));
+    const one = words((x0 + x1) / 2, y + 21, text, "middle", 0, "ink", "cell");
+    texts.push(...cellTexts(text, room).map(([text, on]) => ({ ...one, text, ...on })));
   }));
   const spots = view.points.filter(({ x, y }) =>
     x >= 0 && x <= count - 1 && y >= 0 && y <= view.y.length - 1);
   texts.push(...spots.map((spot) => words(1, -12, spot.label, "end", 0, spot.color, "strong")));
   const front = spots.flatMap((spot) => outline(spot, count));
   return { frame, back: [], boxes, curves: [], front, rings: [], words: texts };
+}
+
+/**
+ * What the cells of a map have room for. On a phone all values or none: those left out would be the
+ * largest, whose texts are longest. A unit that all share goes once under the map where only it is too much.
+ * @returns {{phone: boolean, unit: string, room: number}} room: pixels for a text on a wide chart
+ */
+function fitting(view, count, frame) {
+  const all = view.values.flatMap((values, row) => view.texts[row].filter((_, column) => values[column] !== null));
+  const roomOn = (chart) => (chart - frame.left - frame.right) * (1 / count - 0.003) - CELLS_APART;
+  const fits = (texts) => texts.every((text) => wideAs(text) <= roomOn(PHONE));
+  const units = new Set(all.map(unitOf)), [unit] = units, room = roomOn(WIDE);
+  const apart = units.size === 1 && unit && !fits(all) && fits(all.map((text) => text.slice(0, -unit.length)));
+  return { phone: fits(all) || Boolean(apart), unit: apart ? unit : "", room };
+}
+
+/** The texts of a cell, and on which charts each is shown. @returns {[string, object][]} */
+function cellTexts(text, { phone, unit, room }) {
+  const wide = wideAs(text) <= room;
+  if (phone && !unit) return [[text, {}]];
+  return [...(phone ? [[text.slice(0, -unit.length), { narrow: true }]] : []), ...(wide ? [[text, { wide }]] : [])];
+}
+
+/** Pixels that a cell's text is wide at most. */
+function wideAs(text) {
+  return CELL_TEXT * widthOf(text, false);
+}
+
+/** What follows a text's last digit: " %". */
+function unitOf(text) {
+  return /\D*$/.exec(text)?.[0] ?? "";
 }
 
 /** A frame as large as a cell around a marked place, which leaves the cell's number readable. */

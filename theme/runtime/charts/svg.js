@@ -5,6 +5,7 @@
  * texts and rings, which keep their shape, lie beside it.
  */
 
+import { radiusOf } from "./frame.js";
 import { picture } from "./picture.js";
 import { simplified } from "./simplify.js";
 
@@ -21,8 +22,9 @@ const SCALE = 1000; // units of the inner drawing across the frame
  * @param {import("./frame.js").Picture} [drawn] its marks
  */
 export function svgText(view, label, drawn = picture(view)) {
-  const { left, right, top, bottom, height } = drawn.frame;
-  const margins = `margin:${top}px ${right}px ${bottom}px ${left}px;width:calc(100% - ${left + right}px)`;
+  const { left, right, top, bottom, height, wideTop = top } = drawn.frame;
+  const margins = `margin:${top}px ${right}px ${bottom}px ${left}px;width:calc(100% - ${left + right}px)`
+    + (wideTop === top ? "" : `;--wide-top:${wideTop}px`);
   return `<svg xmlns="http://www.w3.org/2000/svg" class="chart-svg" role="img" `
     + `style="${margins};height:${height}px" aria-label="${safe(label)}">${marks(drawn)}</svg>`;
 }
@@ -106,8 +108,9 @@ function filled(boxes) {
   return paths(boxes, fill, outline) + paths(boxes.filter((one) => one.hatched), height, middle);
 }
 
-function ring({ x, y, color }) {
-  return `<circle class="ring c-${color}" cx="${percent(x)}" cy="${number(y)}" r="5.5"/>`;
+function ring({ x, y, color, small, filled, ...on }) {
+  const look = `ring${small ? " small" : ""}${filled ? " filled" : ""}${pagesOf(on)}`;
+  return `<circle class="${look} c-${color}" cx="${percent(x)}" cy="${number(y)}" r="${radiusOf({ small })}"/>`;
 }
 
 function percent(share) {

@@ -5,7 +5,8 @@ import {
   rulesAbove, share, words, xAxis, xGrid,
 } from "./frame.js";
 import { besideCurve } from "./beside.js";
-import { cut, place } from "./place.js";
+import { cut } from "./cut.js";
+import { place } from "./place.js";
 import { box } from "./rows.js";
 
 /** Pixels that the curves under the lanes are high. */
@@ -86,7 +87,7 @@ function spanNames(boxes, { bar, left, beside }) {
   const middle = bar / 2 + (beside ? 4 : 4.5);
   return boxes.flatMap((b) => {
     const width = b.x1 - b.x0, needed = char * b.label.length + edge, wide = width * PHONE <= needed;
-    if (b.hatched || (wide && (width * (WIDE - left) <= needed || !beside))) return [];
+    if (b.hatched || (wide && width * (WIDE - left) <= needed)) return [];
     return [words((b.x0 + b.x1) / 2, b.y0 + middle, b.label, "middle", 0, "paper", look, wide)];
   });
 }

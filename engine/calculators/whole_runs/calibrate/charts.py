@@ -55,7 +55,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "log_check": ("Read my log", "tools/log"),
     "trace_check": ("Read my trace", "tools/trace"),
 }
-# Of two kinds of one color, the one that is drawn dashed.
+# Of two kinds of one color, the one that is drawn hollow.
 _SECOND = ("products, 8 bits", "attention backward", "between nodes")
 # These have no field for the GPU of the measurement.
 _WITHOUT_GPU = ("import_job", "parallel_map")
@@ -196,6 +196,7 @@ def points(result: Result) -> Lines:
             y=tuple(one.fitted / one.measured for one in _of_kind(kind, result)),
             color=_color(kind),
             dashed=kind in _SECOND,
+            dots=True,
         )
         for kind in kinds
     )
