@@ -44,6 +44,14 @@ def keyed_bars():
     return Bars(title="", axis=axis(), bars=(Bar(key="a", label="a step", segments=parts),))
 
 
+def named_bars():
+    """Bars of which one has a name that leaves no room for its value on a phone."""
+    names = "8 GPUs", "three of four links to the spines are down"
+    parts = Segment(key="s", label="step", value=4.0, color="data")
+    bars = tuple(Bar(key=name, label=name, segments=(parts,)) for name in names)
+    return Bars(title="", axis=axis(), bars=bars)
+
+
 def lanes():
     span = Span(key="s", lane="compute", start=0.0, end=1.2, label="forward", color="compute")
     return Timeline(
@@ -89,6 +97,7 @@ def measured():
 
 VIEWS = {
     "keys": keyed_bars(),
+    "names": named_bars(),
     "lanes": lanes(),
     "few": grid(3),
     "seven": grid(7),
@@ -153,6 +162,14 @@ def test_keys_stand_in_as_few_rows_as_a_page_has_room_for(drawn):
     assert rows == [4, 1]
     assert marks["frame"]["top"] - marks["frame"]["wideTop"] == 3 * 22
     assert f"--wide-top:{marks['frame']['wideTop']}px" in drawn["keys"]["svg"]
+
+
+def test_a_value_without_room_beside_its_label_stands_behind_its_bar(drawn):
+    marks = drawn["names"]["marks"]
+    for chart, x in ((PHONE, 0.4), (DESKTOP, 1.0)):
+        words, _ = shown(marks, frame_of(marks, chart))
+        values = [one for one in words if one["look"] == "strong"]
+        assert [one["x"] for one in values] == [1.0, pytest.approx(x)]
 
 
 def test_a_span_too_short_for_its_name_on_a_phone_has_it_on_a_wide_page(drawn):

@@ -11,6 +11,7 @@ import { cut } from "./cut.js";
 /** @typedef {import("./frame.js").Picture} Picture */
 
 const BAR_ROW = 46, CELL_ROW = 34, KEYS = 320;
+const GAP = 6; // pixels between a bar or its label and a value beside it
 const CELL_TEXT = 11 / 13, CELLS_APART = 6; // size of a cell's text over that of a label; pixels between two of them
 // Shares of the accent in a cell: ink is read on the deepest one in both schemes (test_colors.py).
 const PALEST = 0.05, DEEPEST = 0.48;
@@ -29,17 +30,19 @@ export function bars(view) {
   const boxes = [], ranges = [], uprights = rules.map((rule) => share(view.axis, rule.at));
   const [narrow, wide] = [SMALL, WIDE].map((chart) =>
     besideRules(uprights, view.bars, chart - frame.left - frame.right));
-  const value = ([x, align, dx], row, text) => words(x, row * BAR_ROW + 15, text, align, dx, "ink", "strong");
   view.bars.forEach((bar, row) => {
-    const y = row * BAR_ROW;
+    const y = row * BAR_ROW, parts = [];
     if (bar.range) ranges.push(...rangeOf(bar.range.map((at) => clamp(share(view.axis, at))), y + 31));
     for (const s of bar.segments) {
       const [x0, x1] = [s.start, s.end].map((at) => clamp(share(view.axis, at)));
-      boxes.push(box(x0, x1, y + 22, y + 40, s.color, 1, false, s.label, s.text));
+      parts.push(box(x0, x1, y + 22, y + 40, s.color, 1, false, s.label, s.text));
     }
+    boxes.push(...parts);
     texts.push(words(0, y + 15, bar.label));
-    const values = [narrow, wide].map((spot) => value(spot, row, bar.text));
-    texts.push(...(narrow.join() === wide.join() ? [values[0]]
+    const value = ([x, align, dx, down]) => words(x, y + down, bar.text, align, dx, "ink", "strong");
+    const aside = behind(bar, Math.max(0, ...parts.map(({ x1 }) => x1)), SMALL - frame.left - frame.right);
+    const spots = [aside ?? [...narrow, 15], [...wide, 15]], values = spots.map(value);
+    texts.push(...(spots[0].join() === spots[1].join() ? [values[0]]
       : [{ ...values[0], narrow: true }, { ...values[1], wide: true }]));
   });
   const { lines, labels } = rulesAbove(rules, view.axis, frame);
@@ -52,6 +55,17 @@ export function bars(view) {
     rings: [],
     words: [...texts, ...names, ...labels],
   };
+}
+
+/**
+ * On a phone a value whose row has no room left by the label stands behind the bar, where that fits.
+ * @param {{label: string, text: string}} bar @param {number} end of the bar, a share of the width
+ * @param {number} room pixels of the frame
+ * @returns {[number, string, number, number] | null} a share of the width, an alignment, pixels aside and down
+ */
+function behind({ label, text }, end, room) {
+  const value = widthOf(text, true), full = widthOf(label, false) + GAP + value > room;
+  return full && end * room + GAP + value <= room ? [end, "start", GAP, 36] : null;
 }
 
 /** A thin line with two ends: the range that a bar's total may have. */
