@@ -89,12 +89,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line of a chart: equally long columns x and y in SI units.
-
-    Attributes:
-        dots: its points are measurements with nothing between them, so that no line joins them;
-            dashed, they are hollow.
-    """
+    """A line of a chart: equally long columns x and y in SI units."""
 
     key: str
     label: str
@@ -102,7 +97,6 @@ class Series:
     y: tuple[float, ...]
     color: str
     dashed: bool = False
-    dots: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +127,8 @@ class Lines:
 
     Attributes:
         handle: the input whose slider lies on the x axis (the axis spans that input's range).
+        dots: keys of series of measurements with nothing between them, so that no line joins their
+            points; of a dashed series they are hollow.
     """
 
     title: str
@@ -143,6 +139,7 @@ class Lines:
     rules: tuple[Rule, ...] = ()
     handle: str = ""
     caption: Text = ""
+    dots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

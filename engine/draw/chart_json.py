@@ -82,7 +82,7 @@ def lines_json(view: Lines, display: Display) -> dict[str, Any]:
         "y": axis_json(view.y, display),
         "series": [
             {"key": s.key, "label": s.label, "color": s.color, "dashed": s.dashed}
-            | ({"dots": True} if s.dots else {})
+            | ({"dots": True} if s.key in view.dots else {})
             for s in view.series
         ],
         "columns": columns,

@@ -88,11 +88,11 @@ def measured():
     series = tuple(
         Series(
             key=name, label=name, x=(1.0, 2.0, 9.0), y=(1.0, 9.0, 12.0), color="compute",
-            dots=True, dashed=name == "two",
+            dashed=name == "two",
         )
         for name in names
     )  # fmt: skip
-    return Lines(title="", x=axis(), y=axis(), series=series)
+    return Lines(title="", x=axis(), y=axis(), series=series, dots=names)
 
 
 VIEWS = {

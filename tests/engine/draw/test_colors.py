@@ -150,6 +150,14 @@ def test_a_scheme_has_all_colors(scheme):
     assert names <= set(PALETTES[scheme])
 
 
+def test_every_color_is_worn_by_marks_and_words():
+    charts = STYLES.with_name("40-charts.css").read_text(encoding="utf-8")
+    names = {name for family in FAMILIES.values() for name in family} | {"paper", "idle", *TEXT}
+    assert [
+        one for one in sorted(names) if f".c-{one} {{ color: var(--{one}); }}" not in charts
+    ] == []
+
+
 def views():
     """Every family as every sight sees it, in both schemes."""
     yield from product(PALETTES, SIGHT, FAMILIES)

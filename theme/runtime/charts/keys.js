@@ -6,11 +6,12 @@ const KEY_ROW = 22;
 const GAP = 20;
 /** Looks of points that no line joins, and whether they are filled. */
 export const DOTS = { dot: true, hollow: false };
+const EDGE = 2; // pixels of a hollow box
 const SWATCH = 8, DASHES = 18; // pixels of a box on a phone; of a line: two dashes and more
 
 /** @typedef {[string, string, string]} Key words, color and look of the swatch */
 /** @typedef {{top: number, wideTop: number, swatches: import("./frame.js").Line[],
- *   dots: import("./frame.js").Ring[], names: import("./frame.js").Words[]}} Keys the frame's upper margin, keys included, and their marks */
+ *   names: import("./frame.js").Words[]}} Keys the frame's upper margin, keys included, and their marks */
 
 /**
  * @param {Key[]} keys
@@ -26,7 +27,6 @@ export function keysAbove(keys, base, room, { left, right }) {
   return {
     top, wideTop,
     swatches: [...narrow.swatches, ...wide.swatches],
-    dots: [...narrow.dots, ...wide.dots],
     names: [...narrow.names, ...wide.names],
   };
 }
@@ -53,12 +53,14 @@ function places(keys, room) {
 
 /** @param {{wide?: boolean, narrow?: boolean}} on the charts that show these */
 function marks(keys, placed, top, room, on) {
-  const swatches = [], dots = [], names = [];
+  const swatches = [], names = [];
   keys.forEach(([label, color, look], i) => {
     const [left, row] = placed[i], x = left / room, end = (left + swatchOf(look)) / room, y = 6 - top + KEY_ROW * row;
-    if (look in DOTS) dots.push({ x: (x + end) / 2, y: y + 6, color, small: true, filled: DOTS[look], ...on });
-    else swatches.push({ ...line([[x, y + 6], [end, y + 6]], color, look), ...on });
+    // Boxes for points too: Bokeh draws no marks of points outside of the frame.
+    swatches.push({ ...line([[x, y + 6], [end, y + 6]], color, look in DOTS ? "swatch" : look), ...on });
+    const edge = EDGE / room;
+    if (look === "hollow") swatches.push({ ...line([[x + edge, y + 6], [end - edge, y + 6]], "paper", "swatch", 8), ...on });
     names.push({ ...words(end, y + 10.5, label, "start", 6), ...on });
   });
-  return { swatches, dots, names };
+  return { swatches, names };
 }

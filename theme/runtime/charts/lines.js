@@ -23,7 +23,7 @@ export function lines(view) {
   const keyed = many || view.series.some((s) => s.dots) ? view.series : [];
   const keys = keyed.map((s) => [s.label, s.color, lookOf(s)]);
   const sides = { left: marginOf(view.y), right: LINES.right };
-  const { top, wideTop, swatches, dots, names } = keysAbove(keys, LINES.top, TYPICAL, sides);
+  const { top, wideTop, swatches, names } = keysAbove(keys, LINES.top, TYPICAL, sides);
   const spot = (x, y) => [share(view.x, x), H * (1 - share(view.y, y))];
   const pieces = view.series.map(({ key, dots }) => {
     const { x, y } = view.columns[key];
@@ -79,7 +79,7 @@ export function lines(view) {
       ...flat,
       ...[...standing, ...dropped, ...tied].flatMap((one) => cutAround(one, placed, frame)),
     ],
-    rings: [...dots, ...scattered, ...spots.map(([p, x, y]) => ({ x, y, color: p.color }))],
+    rings: [...scattered, ...spots.map(([p, x, y]) => ({ x, y, color: p.color }))],
     words: [...yAxis.texts, ...texts, ...names, ...placed],
   };
 }

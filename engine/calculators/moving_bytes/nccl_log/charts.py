@@ -163,7 +163,7 @@ def curve(result: Result) -> Lines:
         one = Series(key="measured", label="measured", x=sizes, y=measured, color="communication")
         series.insert(0, one)
     return Lines(
-        title="Bus bandwidth by size of the message",
+        title="Your table: bus bandwidth by size of the message",
         x=Axis(
             label="message",
             quantity=BYTES,
@@ -235,11 +235,14 @@ def alike(result: Result) -> Table:
 
 
 def rows(result: Result) -> Table:
-    """Return every row of the table, judged."""
+    """Return every row of the table, judged; with NCCL's choices where the text has some."""
+    shown = result.found.rows[-60:]
+    columns = "Message", "Time", "Expected", "Off by", "Model's choice", "NCCL's choice"
+    last = len(columns) if any(one.chosen for one in shown) else -1
     return Table(
         title="Row by row",
-        columns=("Message", "Time", "Expected", "Off by", "Model's choice", "NCCL's choice"),
-        rows=tuple(_row(one) for one in result.found.rows[-60:]),
+        columns=columns[:last],
+        rows=tuple(_row(one)[:last] for one in shown),
         caption="Off by: bandwidth against the expected one. Small messages differ by more, since "
         "how the test starts its ranks counts there.",
     )

@@ -36,7 +36,7 @@ def verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             sentence=tell.say(
                 "{hfu} of the peak is impossible: check the speed, the model and the GPU."
             ),
-            color="buffers",
+            color="bad",
         )
     if not inputs.printed:
         return Badge(
@@ -59,7 +59,7 @@ def _explained(tell: Teller, result: Result, best: Explanation) -> Badge:
                 "No known peak and no usual count gives {printed}; the nearest gives {g}.",
                 **numbers,
             ),
-            color="buffers",
+            color="bad",
         )
     close = "gives {g}" if abs(best.off) <= ALIKE else "gives {g}, {o} off"
     counted = COUNTINGS[best.counting].partition(":")[0]
@@ -76,7 +76,7 @@ def _explained(tell: Teller, result: Result, best: Explanation) -> Badge:
             f"{_WHY[best.peak.key]} Of the dense peak it is {{mfu}}.",
             **numbers,
         ),
-        color="buffers",
+        color="bad",
     )
 
 
@@ -90,13 +90,13 @@ def peak_bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
             Bar(
                 key="achieved",
                 label="what this run achieves",
-                segments=(_segment("achieved", result.achieved, "memory"),),
+                segments=(_segment("achieved", result.achieved, "compute"),),
             ),
             *(
                 Bar(
                     key=f"{at}",
                     label=peak.name.partition(" (")[0] + (", right" if at == 0 else ""),
-                    segments=(_segment(peak.key, peak.rate, "muted" if at else "compute"),),
+                    segments=(_segment(peak.key, peak.rate, "muted" if at else "ink"),),
                 )
                 for at, peak in enumerate(result.candidates)
             ),

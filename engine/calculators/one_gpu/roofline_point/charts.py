@@ -72,7 +72,7 @@ def measured(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             label=_shape(one),
             x=per_byte(one),
             y=one.rate,
-            color="activations" if one.precision == "fp8" else "ink",
+            color="compute" if one.precision == "fp8" else "ink",
         )
         for at, one in enumerate(result.measured)
     )
@@ -92,7 +92,7 @@ def measured(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         y=tell.axis("rate", "rate", low=1e11, high=8 * rates["fp8"], scale="log"),
         series=tuple(roofs),
         points=points,
-        caption="Each ring is a kernel that somebody timed. The green ones are products in fp8; "
+        caption="Each ring is a kernel that somebody timed. The blue ones are products in fp8; "
         "the triad only streams memory. The table has the shapes."
         if points
         else "Nothing measured is in the tables for this GPU; try an H100, an H200 or an A100.",

@@ -196,7 +196,6 @@ def points(result: Result) -> Lines:
             y=tuple(one.fitted / one.measured for one in _of_kind(kind, result)),
             color=_color(kind),
             dashed=kind in _SECOND,
-            dots=True,
         )
         for kind in kinds
     )
@@ -213,6 +212,7 @@ def points(result: Result) -> Lines:
         ),
         y=_around_one(ratios),
         series=series,
+        dots=tuple(one.key for one in series),
         rules=(Rule(key="alike", label="", axis="y", at=1.0),),  # the axis names it
         caption="Small messages and small products show latency, which is not fitted here: the "
         "catalog's stays.",

@@ -1,8 +1,10 @@
 """The result of a sweep: the best plan of every job, their frontier, what differs."""
 
 from functools import partial
+from math import nan
 
 from engine.basis.told import Teller, Views
+from engine.basis.views import Value
 from engine.calculators.whole_runs.sweep_result import charts
 from engine.calculators.whole_runs.sweep_result.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.sweep_result.inputs import Inputs as Inputs
@@ -38,12 +40,22 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
+def _of_chosen(tell: Teller, result: Result) -> dict[str, Value]:
+    """Return the chosen job's numbers; of no job, or of one without a plan, why there are none."""
+    names = "step", "time", "cost", "rate", "held"
+    if result.chosen and result.chosen.plan:
+        return tell.values(*names)
+    why = "no plan fits" if result.chosen else "no job matches"
+    return {name: tell.value(name, value=nan, note=why) for name in names}
+
+
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs)
     return {
         "best": charts.best(result),
-        **tell.values("step", "time", "cost", "rate", "held", "num_jobs"),
+        **_of_chosen(tell, result),
+        **tell.values("num_jobs"),
         "jobs": partial(charts.jobs, result),
         "frontier": partial(charts.frontier, inputs, result),
         "changes": partial(charts.changes, result),

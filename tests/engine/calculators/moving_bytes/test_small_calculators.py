@@ -9,6 +9,7 @@ from engine.basis.units import GB, KB, MB, MICRO
 from engine.calculator import load, make
 from engine.calculators.moving_bytes.nccl_log import charts, inputs
 from engine.formulas.communication import point_to_point_time
+from tests.engine.run.logs.nccl_texts import NEW_CHOICE, VERSIONED
 
 ALPHA, WIRE = 7 * MICRO, 46 * GB
 
@@ -201,3 +202,12 @@ def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
     measured = next(one for one in charts.curve(result).series if one.key == "measured")
     rows = [one.row for one in result.found.rows]
     assert list(measured.y) == pytest.approx([factor * row.size / row.time for row in rows])
+
+
+def test_a_column_of_nccl_s_choices_is_there_where_the_text_has_one_of_a_row():
+    chosen = NEW_CHOICE.replace("33554432", "17179869184")
+    for log, more in ((VERSIONED, ()), (VERSIONED + chosen, ("NCCL's choice",))):
+        table = charts.rows(inputs.solve(inputs.Inputs(log=log)))
+        assert table.columns == ("Message", "Time", "Expected", "Off by", "Model's choice", *more)
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+    assert "RING" in table.rows[-1][-1].upper()

@@ -30,6 +30,14 @@ def test_a_number_beyond_the_list_is_the_last_job_and_no_word_none():
     assert "No job of the table" in outputs(only="gpt-9")["best"]["html"]
 
 
+def test_no_number_stands_where_no_job_matches():
+    found = outputs(only="gpt-9")
+    for told in ("step", "time", "cost", "rate", "held"):
+        assert (found[told]["value"], found[told]["note"]) == (None, "no job matches")
+        assert found[told]["text"] == "no finite value"
+    assert found["num_jobs"]["text"] == "0"
+
+
 def test_a_row_opens_the_planner_with_its_job_and_its_plan():
     job = next(one for one in solve(Inputs()).jobs if "5 pieces" in one.plan)
     values = {key.removeprefix("planner."): value for key, value in parse_qsl(query_of(job))}
