@@ -57,6 +57,22 @@ def test_a_number_in_a_sentence_is_stepped_by_arrow_keys(page, base):
     assert page.errors == []
 
 
+def test_a_number_and_a_list_in_a_sentence_are_as_wide_as_their_text(page, base):
+    page.go(base + LAB)
+    page.wait("""[...document.querySelectorAll('input.drag')].every((one) => {
+        const { width } = one.getBoundingClientRect(), letters = one.value.length;
+        return one.scrollWidth <= one.clientWidth && width < 16 * letters;
+    })""")
+    page.wait("""[...document.querySelectorAll('select.inline')].every((one) => {
+        const pen = document.createElement('canvas').getContext('2d');
+        pen.font = getComputedStyle(one).font;
+        const words = pen.measureText(one.selectedOptions[0].text).width;
+        const aside = one.getBoundingClientRect().width - words;
+        return aside > 16 && aside < 32;
+    })""")
+    assert page.errors == []
+
+
 def test_an_address_sets_the_inputs(page, base):
     page.go(f"{base}{LAB}?{CALCULATOR}.world_size=1024")
     page.wait(LIVE)

@@ -1,6 +1,7 @@
 /** The inputs follow the engine's reply: texts, sliders, switches, messages. */
 
 import { attribute, partsOf, write } from "../page/dom.js";
+import { narrow } from "../page/narrow.js";
 import { keepText } from "./texts.js";
 
 /** The box a reader typed in last; its text is theirs while it is wrong. @type {Element | null} */
@@ -61,6 +62,7 @@ function showControl(control, input, isTheirs) {
     write(control, "checked", input.value === "on");
   } else if (control.tagName === "SELECT") {
     write(control, "value", input.value);
+    narrow(control);
   } else {
     const theirs = document.activeElement === control && !accepted.has(control);
     if (theirs || (isTheirs && control === typedIn)) return;
@@ -78,7 +80,9 @@ function showText(control, input, own, waits) {
 
 /** An inline number is as wide as its text. @param {HTMLInputElement} control */
 export function fit(control) {
-  if (control.classList.contains("drag")) write(control, "size", Math.max(1, control.value.length));
+  if (!control.classList.contains("drag")) return;
+  write(control, "size", Math.max(1, control.value.length));
+  narrow(control);
 }
 
 /**
