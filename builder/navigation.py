@@ -35,6 +35,15 @@ class LearningPath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolGroup:
+    """The tools on the guides of a learning path, or on pages of none (`letter` and `name` "")."""
+
+    letter: str
+    name: str
+    tools: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderPath:
     """The guides for one kind of reader, in their order."""
 
@@ -133,6 +142,19 @@ def tools(
             url = here.url if here.kind == "tool" else f"{here.url}#{name}"
             found.append(replace(here, url=url, kind="tool", title=title, question=question))
     return tuple(found)
+
+
+def toolbox(found: Iterable[Entry], paths: Iterable[LearningPath]) -> tuple[ToolGroup, ...]:
+    """Return the tools by the path that they stand in, those outside of all paths first."""
+    rest = list(found)
+    groups = []
+    for path in paths:
+        guides = {guide.url for guide in path.guides}
+        inside = tuple(tool for tool in rest if tool.url.partition("#")[0] in guides)
+        groups.append(ToolGroup(letter=path.letter, name=path.name, tools=inside))
+        rest = [tool for tool in rest if tool not in inside]
+    groups.insert(0, ToolGroup(letter="", name="", tools=tuple(rest)))
+    return tuple(group for group in groups if group.tools)
 
 
 def places(articles: Iterable[Article]) -> dict[str, Place]:

@@ -16,7 +16,7 @@ from builder.index import Index
 from builder.library import Library, Reference, Term
 from builder.marks import fill
 from builder.markup.glossary import term_id
-from builder.navigation import Entry, LearningPath, Place, ReaderPath
+from builder.navigation import Entry, LearningPath, Place, ReaderPath, ToolGroup, toolbox
 from builder.paths import Way
 from builder.problem import ContentError, Problem, located
 from builder.project import Project
@@ -54,6 +54,11 @@ class Surface:
     base_url: str
     repository: str
     reload: str
+
+    @property
+    def toolbox(self) -> tuple[ToolGroup, ...]:
+        """Return the tools as the home page lists them."""
+        return toolbox(self.tools, self.paths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

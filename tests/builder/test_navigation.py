@@ -86,6 +86,18 @@ def test_a_calculator_is_found_on_its_own_page_else_on_the_first_guide():
     ]
 
 
+def test_the_toolbox_lists_tools_by_path_and_first_those_that_stand_in_none():
+    pages = [(ONE, 'data-calculator="a"'), (THREE, 'data-calculator="b"')]
+    pages.append((TOOL, 'data-calculator="c"'))
+    found = navigation.tools([(name, name.upper(), "Why?") for name in "abc"], pages)
+    groups = navigation.toolbox(found, navigation.learning_paths(ALL))
+    assert [(group.letter, [one.title for one in group.tools]) for group in groups] == [
+        ("", ["C"]),
+        ("A", ["A"]),
+        ("B", ["B"]),
+    ]
+
+
 def test_sound_articles_have_no_problem():
     assert navigation.problems(ALL) == []
     assert between.problems(ALL) == []
