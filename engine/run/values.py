@@ -1,20 +1,37 @@
 """Values of a document: what each key is, and one line for each that is something else."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 # A pair of numbers is a range of whole numbers, a float the bound that a number must exceed, a
 # tuple of words the choices, `bool` true or false.
 Kind = tuple[int, int] | float | tuple[str, ...] | type[bool]
-# key -> (what it is, default); `...` marks a key that must be there.
-Spec = Mapping[str, tuple[Kind, Any]]
-
 LARGEST = 10**9
 _LARGEST_RATE = 1e18
 _LONGEST = 80
 # No range reaches so far, and no message shows so much.
 _DIGITS = 100
+
+
+class Spec(dict[str, tuple[Kind, Any]]):
+    """The keys of a section: what each is, and its default; `...` marks one that must be there."""
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Return key -> default, in the order of the keys."""
+        return {key: default for key, (_, default) in self.items()}
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """Return the keys that must be there."""
+        return frozenset(key for key, (_, default) in self.items() if default is ...)
+
+    @cached_property
+    def tests(self) -> dict[str, Callable[[object], bool]]:
+        """Return key -> whether a value is of its kind."""
+        return {key: _test(kind) for key, (kind, _) in self.items()}
 
 
 def loaded(text: str) -> object:
@@ -34,14 +51,15 @@ def section(name: str, given: object, spec: Spec, found: list[str]) -> dict[str,
         missing = "missing" if given is ... else shown(given)
         found.append(f"{name}: {missing}; allowed: an object with {', '.join(spec)}")
         return {}
+    if _is_sound(given, spec):
+        return {**spec.defaults, **given}
     if not given.keys() <= spec.keys():
         unknown(f"{name}.", given, tuple(spec), found)
     values: dict[str, Any] = {}
     for key, (kind, default) in spec.items():
         if key in given:
             values[key] = one = given[key]
-            if not _fits(one, kind):
-                value(f"{name}.{key}", one, kind, found)
+            value(f"{name}.{key}", one, kind, found)
         elif default is ...:
             value(f"{name}.{key}", ..., kind, found)
         else:
@@ -68,19 +86,34 @@ def value(path: str, given: object, kind: Kind, found: list[str]) -> Any:  # noq
     return given
 
 
+def _is_sound(given: Mapping[Any, Any], spec: Spec) -> bool:
+    """Return whether a section has nothing wrong, as almost all do: a plan is read in no time."""
+    tests = spec.tests
+    for key, one in given.items():
+        test = tests.get(key)
+        if test is None or not test(one):
+            return False
+    return given.keys() >= spec.required
+
+
 def _fits(given: object, kind: Kind) -> bool:
-    """Return whether a value is of a kind; true and false are no numbers."""
+    """Return whether a value is of a kind."""
+    return _test(kind)(given)
+
+
+def _test(kind: Kind) -> Callable[[object], bool]:
+    """Return what says whether a value is of a kind; true and false are no numbers."""
     if kind is bool:
-        return given is True or given is False
-    if isinstance(kind, tuple):
-        if isinstance(given, str):
-            return given in kind
-        first, last = kind[0], kind[-1]
-        whole = type(given) is int and isinstance(first, int) and isinstance(last, int)
-        return whole and first <= given <= last  # type: ignore[operator]
-    if not isinstance(kind, float):
+        return lambda given: given is True or given is False
+    if isinstance(kind, float):
+        # bool is no exact int; what is no number is not compared.
+        return lambda given: type(given) in (int, float) and kind < given <= _LARGEST_RATE  # type: ignore[operator]
+    if not isinstance(kind, tuple):
         raise TypeError(kind)
-    return type(given) in (int, float) and kind < given <= _LARGEST_RATE  # type: ignore[operator]
+    first, last = kind[0], kind[-1]
+    if isinstance(first, int) and isinstance(last, int):
+        return lambda given: type(given) is int and first <= given <= last
+    return lambda given: isinstance(given, str) and given in kind
 
 
 def _allowed(kind: Kind) -> str:
