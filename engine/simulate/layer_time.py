@@ -15,6 +15,7 @@ from engine.formulas.traffic import (
     Passes,
 )
 from engine.run.parallelism import CHEAP, Plan, Training, halves_gradients
+from engine.simulate.adapter_time import adapter_times
 from engine.simulate.context_exchange import context_parallel_time
 from engine.simulate.layer_exchange import (
     HALF,
@@ -85,6 +86,9 @@ def layer_time(
         backward += FP8_CONVERSION * products.written / rank.memory
     forward += passes.kernels[0] * rank.common.kernel_gap
     backward += passes.kernels[1] * rank.common.kernel_gap
+    if training.lora_rank:
+        aside = adapter_times(model, plan, training, rank, sparse=sparse)
+        forward, backward = forward + aside[0], backward + aside[1]
     weight = products.weight_gradient + accumulate
     idle = (0.0, 0.0, 0.0)
     if sparse and not training.cuda_graphs:

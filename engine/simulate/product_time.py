@@ -83,7 +83,7 @@ def layer_products(
     # Megatron's products of weights' gradients add in place, others write what a kernel then adds.
     in_place = rank.software.adds_in_place
     gradient = HALF if not in_place else 4.0 if halves_gradients(training) else 8.0
-    for gemm in _as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
+    for gemm in as_launched(layer_gemms(model, plan, training, sparse=sparse), model, plan, rank):
         grouped = gemm.name in GROUPED
         if grouped and rank.busiest > 1:
             gemm = replace(gemm, m=gemm.m * rank.busiest)
@@ -116,7 +116,7 @@ def layer_products(
     )
 
 
-def _as_launched(gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: Rank) -> tuple[Gemm, ...]:
+def as_launched(gemms: tuple[Gemm, ...], model: Model, plan: Plan, rank: Rank) -> tuple[Gemm, ...]:
     """Split the joint projections where the software keeps them apart."""
     if rank.software.fused_projections or model.mlp != "swiglu":
         return gemms

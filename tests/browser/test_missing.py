@@ -71,7 +71,7 @@ def test_a_page_whose_address_has_the_words_comes_first(lost):
     page = lost("guides/zero/")
     page.locator(HITS).first.wait_for()
     first = page.locator(f"{HITS} a").first.get_attribute("href")
-    assert first and "/guides/zero-" in first
+    assert "/guides/zero-" in (first or "")
 
 
 def test_other_words_can_be_asked(lost):
