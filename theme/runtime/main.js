@@ -15,7 +15,6 @@ const asleep = /** @type {HTMLElement | null} */ (document.querySelector("[data-
 if (asleep) asleep.hidden = true; // not removed: that would make the browser style the whole page again
 
 enable();
-if (!CSS.supports("field-sizing", "content")) import("./page/narrow.js").then(({ narrowAll }) => narrowAll());
 const live = whenLive();
 for (const block of all("[data-predict]")) startPrediction(block);
 listenToPopovers();

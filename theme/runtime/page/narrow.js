@@ -24,8 +24,9 @@ export function narrow(control) {
   }
 }
 
-/** All of a page, once its letters are there. */
-export async function narrowAll() {
-  await document.fonts.ready;
-  for (const control of all("input.drag, select.inline")) narrow(/** @type {any} */ (control));
+// All of the page at once, when its letters are there; later changes come one by one.
+if (!knows) {
+  document.fonts.ready.then(() => {
+    for (const control of all("input.drag, select.inline")) narrow(/** @type {any} */ (control));
+  });
 }
