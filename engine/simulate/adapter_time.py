@@ -9,12 +9,13 @@ from engine.simulate.layer_exchange import HALF
 from engine.simulate.product_time import GROUPED, as_launched
 from engine.simulate.rank import Rank
 
-# Kernels forward: two products, the scale, the sum; compiled, scale and sum are one.
-FORWARD, FORWARD_COMPILED = 4, 3
-# Backward: the scale, four products, and the sum of both paths' gradients of the input.
-BACKWARD = 6
-# Passes of their operators over the result: scale (in, out) and sum (two in, one out).
-SWEPT, SWEPT_COMPILED = 5, 3
+# Kernels of an adapter: products forward and backward, and between them the scale, the sum with the
+# frozen result, the scale again, and the sum of both paths' gradients of the input.
+PRODUCTS = (2, 4)
+ASIDE = (2, 2)
+# How often these go over the result, forward and backward, and over the input, backward. Compiled,
+# each is part of the operator beside it, which reads or writes one tensor more.
+SWEPT, SWEPT_COMPILED = (5, 2, 3), (1, 1, 1)
 
 
 def adapter_times(
@@ -27,33 +28,34 @@ def adapter_times(
     What goes over the whole result, and the sum of two gradients of the input, are operators of
     their own.
 
-    Source: Hu et al. 2021 for what is computed, PyTorch's operators for how often it is read.
-    Limit: no dropout, and adapters that the software does not fuse with the frozen product.
+    Source: Hu et al. 2021 for what is computed; PyTorch's operators, and what its compiler fuses
+    with neighbors (torch/_inductor/fx_passes/post_grad.py: a sum of products whose users are
+    pointwise stays apart from them), for how often it is read. Limit: no dropout.
     """
     forward = backward = 0.0
-    adapter = training.lora_rank
+    adapter, compiled = training.lora_rank, training.compiled
+    there, back, summed = SWEPT_COMPILED if compiled else SWEPT
+    kernels = PRODUCTS if compiled else tuple(map(sum, zip(PRODUCTS, ASIDE, strict=True)))
+    gaps = tuple(count * rank.common.kernel_gap for count in kernels)
     gemms = layer_gemms(model, plan, training, sparse=sparse)
     for gemm in as_launched(gemms, model, plan, rank):
         if gemm.name in GROUPED or gemm.name == "router":
             continue
         rows, columns, inner = gemm.m, gemm.n, gemm.k
-        result, operand = (
-            HALF * rows * gemm.count * size / rank.memory for size in (columns, inner)
-        )
+        once = HALF * rows * gemm.count / rank.memory
         forward += (
             _thin(gemm, rank, (rows, adapter, inner))
             + _thin(gemm, rank, (rows, columns, adapter))
-            + (SWEPT_COMPILED if training.compiled else SWEPT) * result
-            + (FORWARD_COMPILED if training.compiled else FORWARD) * rank.common.kernel_gap
+            + there * columns * once
+            + gaps[0]
         )
         backward += (
             _thin(gemm, rank, (rows, adapter, columns))
             + _thin(gemm, rank, (columns, adapter, rows))
             + _thin(gemm, rank, (rows, inner, adapter))
             + _thin(gemm, rank, (adapter, inner, rows))
-            + 2 * result
-            + 3 * operand
-            + BACKWARD * rank.common.kernel_gap
+            + (back * columns + summed * inner) * once
+            + gaps[1]
         )
     return forward, backward
 

@@ -34,7 +34,7 @@ TOLERANCES = {
     "LoRA memory, eager": (0.01, 0.01),
     "LoRA memory, one unit": (0.02, 0.02),
     "LoRA time, all trained": (0.03, 0.03),
-    "LoRA time, compiled": (0.21, 0.35),
+    "LoRA time, compiled": (0.20, 0.38),
     "LoRA time, eager": (0.14, 0.40),
     "attention, few heads, backward": (0.32, 0.62),
     "attention, few heads, forward": (0.36, 0.63),
