@@ -1,5 +1,7 @@
 """How long the low-rank adapters of a layer take, beside the frozen products."""
 
+from functools import partial
+
 from engine.basis.units import Count, Ratio, Seconds
 from engine.catalog.models import Model
 from engine.formulas.compute import matmul_time
@@ -9,10 +11,9 @@ from engine.simulate.layer_exchange import HALF
 from engine.simulate.product_time import GROUPED, as_launched
 from engine.simulate.rank import Rank
 
-# Kernels of an adapter: products forward and backward, and between them the scale, the sum with the
-# frozen result, the scale again, and the sum of both paths' gradients of the input.
-PRODUCTS = (2, 4)
-ASIDE = (2, 2)
+# Kernels forward and backward. Two and four are products; eager, the scale and the sum with the
+# frozen result are kernels too, and backward the scale and the sum of both gradients of the input.
+KERNELS, KERNELS_COMPILED = (4, 6), (2, 4)
 # How often these go over the result, forward and backward, and over the input, backward. Compiled,
 # each is part of the operator beside it, which reads or writes one tensor more.
 SWEPT, SWEPT_COMPILED = (5, 2, 3), (1, 1, 1)
@@ -35,28 +36,21 @@ def adapter_times(
     forward = backward = 0.0
     adapter, compiled = training.lora_rank, training.compiled
     there, back, summed = SWEPT_COMPILED if compiled else SWEPT
-    kernels = PRODUCTS if compiled else tuple(map(sum, zip(PRODUCTS, ASIDE, strict=True)))
-    gaps = tuple(count * rank.common.kernel_gap for count in kernels)
+    kernels = KERNELS_COMPILED if compiled else KERNELS
     gemms = layer_gemms(model, plan, training, sparse=sparse)
     for gemm in as_launched(gemms, model, plan, rank):
         if gemm.name in GROUPED or gemm.name == "router":
             continue
         rows, columns, inner = gemm.m, gemm.n, gemm.k
-        once = HALF * rows * gemm.count / rank.memory
-        forward += (
-            _thin(gemm, rank, (rows, adapter, inner))
-            + _thin(gemm, rank, (rows, columns, adapter))
-            + there * columns * once
-            + gaps[0]
-        )
-        backward += (
-            _thin(gemm, rank, (rows, adapter, columns))
-            + _thin(gemm, rank, (columns, adapter, rows))
-            + _thin(gemm, rank, (rows, inner, adapter))
-            + _thin(gemm, rank, (adapter, inner, rows))
-            + (back * columns + summed * inner) * once
-            + gaps[1]
-        )
+        sweep = HALF * rows * gemm.count / rank.memory
+        one_way = (rows, adapter, inner), (rows, columns, adapter)
+        gradients = (rows, adapter, columns), (columns, adapter, rows)
+        inputs = (rows, inner, adapter), (adapter, inner, rows)
+        thin = partial(_thin, gemm, rank)
+        forward += sum(map(thin, one_way)) + there * columns * sweep
+        backward += sum(map(thin, gradients + inputs)) + (back * columns + summed * inner) * sweep
+        forward += kernels[0] * rank.common.kernel_gap
+        backward += kernels[1] * rank.common.kernel_gap
     return forward, backward
 
 
