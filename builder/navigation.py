@@ -144,7 +144,7 @@ def tools(
     return tuple(found)
 
 
-def toolbox(found: Iterable[Entry], paths: Iterable[LearningPath]) -> tuple[ToolGroup, ...]:
+def tools_by_path(found: Iterable[Entry], paths: Iterable[LearningPath]) -> tuple[ToolGroup, ...]:
     """Return the tools by the path that they stand in, those outside of all paths first."""
     rest = list(found)
     groups = []

@@ -16,7 +16,7 @@ from builder.index import Index
 from builder.library import Library, Reference, Term
 from builder.marks import fill
 from builder.markup.glossary import term_id
-from builder.navigation import Entry, LearningPath, Place, ReaderPath, ToolGroup, toolbox
+from builder.navigation import Entry, LearningPath, Place, ReaderPath, ToolGroup, tools_by_path
 from builder.paths import Way
 from builder.problem import ContentError, Problem, located
 from builder.project import Project
@@ -58,7 +58,7 @@ class Surface:
     @property
     def toolbox(self) -> tuple[ToolGroup, ...]:
         """Return the tools as the home page lists them."""
-        return toolbox(self.tools, self.paths)
+        return tools_by_path(self.tools, self.paths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,8 +58,7 @@ def section(name: str, given: object, spec: Spec, found: list[str]) -> dict[str,
     values: dict[str, Any] = {}
     for key, (kind, default) in spec.items():
         if key in given:
-            values[key] = one = given[key]
-            value(f"{name}.{key}", one, kind, found)
+            values[key] = value(f"{name}.{key}", given[key], kind, found)
         elif default is ...:
             value(f"{name}.{key}", ..., kind, found)
         else:
@@ -87,7 +86,7 @@ def value(path: str, given: object, kind: Kind, found: list[str]) -> Any:  # noq
 
 
 def _is_sound(given: Mapping[Any, Any], spec: Spec) -> bool:
-    """Return whether a section has nothing wrong, as almost all do: a plan is read in no time."""
+    """Return whether a section has nothing wrong; almost every one is sound, and read once."""
     tests = spec.tests
     for key, one in given.items():
         test = tests.get(key)

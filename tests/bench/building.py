@@ -29,8 +29,14 @@ minutes = 5
 {words}
 """
 COPIED = (
-    *("build.py", "builder", "content", "engine", "requirements", "theme", "pyproject.toml"),
+    "build.py",
+    "builder",
+    "content",
+    "engine",
+    "pyproject.toml",
+    "requirements",
     "site.toml",
+    "theme",
 )
 
 

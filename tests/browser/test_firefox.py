@@ -73,6 +73,18 @@ def test_a_number_and_a_list_in_a_sentence_are_as_wide_as_their_text(page, base)
     assert page.errors == []
 
 
+def test_a_number_in_what_unfolds_is_as_wide_as_its_text(page, base):
+    page.go(base + "guides/overlap-buckets/")
+    page.press("Home")  # what is live comes at the first sign of a reader
+    page.wait("!!document.querySelector('[data-calculator][data-state=live]')")
+    page.wait("""(({ one }) => {
+        one.closest('details').open = true;
+        const { width } = one.getBoundingClientRect(), letters = one.value.length;
+        return width > 5 * letters && width < 16 * letters && one.scrollWidth <= one.clientWidth;
+    })({ one: document.querySelector('details input.drag') })""")
+    assert page.errors == []
+
+
 def test_an_address_sets_the_inputs(page, base):
     page.go(f"{base}{LAB}?{CALCULATOR}.world_size=1024")
     page.wait(LIVE)

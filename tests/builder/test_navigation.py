@@ -90,7 +90,7 @@ def test_the_toolbox_lists_tools_by_path_and_first_those_that_stand_in_none():
     pages = [(ONE, 'data-calculator="a"'), (THREE, 'data-calculator="b"')]
     pages.append((TOOL, 'data-calculator="c"'))
     found = navigation.tools([(name, name.upper(), "Why?") for name in "abc"], pages)
-    groups = navigation.toolbox(found, navigation.learning_paths(ALL))
+    groups = navigation.tools_by_path(found, navigation.learning_paths(ALL))
     assert [(group.letter, [one.title for one in group.tools]) for group in groups] == [
         ("", ["C"]),
         ("A", ["A"]),

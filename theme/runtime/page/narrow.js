@@ -20,7 +20,8 @@ export function narrow(control) {
     control.style.width = `${Math.ceil(pen.measureText(words).width) + ARROW}px`;
   } else {
     control.style.width = "0"; // now its text is what scrolls in it
-    control.style.width = `${control.scrollWidth + 1}px`;
+    const { scrollWidth } = control;
+    control.style.width = scrollWidth ? `${scrollWidth + 1}px` : ""; // what is hidden cannot be measured
   }
 }
 
