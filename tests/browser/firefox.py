@@ -25,9 +25,14 @@ PATIENCE = 60.0  # seconds; a first start compiles ten megabytes of WebAssembly
 
 
 def firefox() -> str:
-    """Return the browser's path, "" if there is none."""
+    """Return the path of a browser that starts, "" if there is none."""
     given = os.environ.get("WALLCLOCK_FIREFOX", "")
-    return given or next(filter(None, map(shutil.which, NAMES)), "")
+    return given or next(filter(_starts, filter(None, map(shutil.which, NAMES))), "")
+
+
+def _starts(path: str) -> bool:
+    """Tell whether a program starts; Debian's `firefox` is a script for one that may be gone."""
+    return subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0
 
 
 @dataclass(slots=True)
