@@ -68,8 +68,8 @@ def _states() -> tuple[Claim, ...]:
             printed="about 700 GB",
             right=say("{size}", size=(175e9 * 2.0, BYTES)),
             verdict="wrong",
-            why="A gradient in fp16 has two bytes. Gradients in fp32 have 700 GB, and so do the "
-            "bytes that each GPU of a large ring sends for gradients in fp16.",
+            why="A gradient in fp16 has two bytes. Gradients in fp32 take 700 GB, and each "
+            "GPU of a large ring sends about as many bytes for gradients in fp16.",
             sources=("pingdo_job",),
         ),
         Claim(
