@@ -81,7 +81,7 @@ FIRST_ORDER_GOODPUT = Equation(
 def first_order_goodput(
     interval: Seconds, checkpoint: Seconds, restart: Seconds, mtbf: Seconds
 ) -> Share:
-    """Return the share of the time that is work which lasts, to first order.
+    """Return the share of the time spent on work that lasts, to first order.
 
     Beside each second of work stand a share of a checkpoint, half an interval per failure to be
     done again, and a restart per failure. Its best interval is Young's. Source: Young 1974.
@@ -102,7 +102,7 @@ GOODPUT = Equation(
 
 
 def goodput(interval: Seconds, checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Share:
-    """Return the share of the time that is work which lasts: checkpointed before a failure.
+    """Return the share of the time spent on work that lasts: checkpointed before a failure.
 
     Failures strike at random, at any time, checkpoints and restarts included. 0 where the work
     between two checkpoints is never finished in practice. Source: Daly 2006, complete model.

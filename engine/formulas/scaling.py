@@ -15,7 +15,7 @@ _SYMBOLS = {
     "Te": (r"T_{\mathrm{exposed}}", "communication that the step waits for"),
     "Tr": (r"T_{\mathrm{run}}", "time of a step on the wall"),
     "m": ("m", "slowest of n over the mean"),
-    "g": (r"\eta", "share of the time that is work which lasts"),
+    "g": (r"\eta", "share of the time spent on work that lasts"),
     "F": ("F", "operations per second that a GPU reaches"),
     "W": ("W", "bus bandwidth of the all-reduce"),
     "t": ("t", "tokens per GPU and step"),

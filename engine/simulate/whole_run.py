@@ -21,7 +21,7 @@ class WholeRun:
 
     Attributes:
         steps: time of its steps, waiting for the slowest included.
-        goodput: share of the time that is work which lasts.
+        goodput: share of the time spent on work that lasts.
         wall: the time of the run; infinite where it never ends.
         spread: its standard deviation by the luck of failures alone.
         checkpoints: time in which states are written.

@@ -74,7 +74,7 @@ class Inputs:
             low=0.1 * GB,
             high=1000 * GB,
             scale="log",
-            help="What all that read at the same time share.",
+            help="The bandwidth that all who read at the same time share.",
         ),
         Symbol("S"),
     ] = 20 * GB

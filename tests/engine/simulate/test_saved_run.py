@@ -96,7 +96,7 @@ def test_no_interval_is_better_than_the_best(background):
 
 
 def lived(interval, restart, mtbf, *, background):
-    """Play one long life, event by event: the share of the time that is work which lasts."""
+    """Play one long life, event by event: the share of the time spent on work that lasts."""
     dice = random.Random(7)
     stall, behind = (5.0, 95.0) if background else (100.0, 0.0)
     now, kept, end = 0.0, 0.0, 40_000 * mtbf

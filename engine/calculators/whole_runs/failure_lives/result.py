@@ -38,7 +38,7 @@ class Result:
         ),
     ]
     goodput: Annotated[
-        Share, Told("Goodput", "g", "share of the time that is work which lasts", "compute")
+        Share, Told("Goodput", "g", "share of the time spent on work that lasts", "compute")
     ]
     young: Annotated[Seconds, Told("Save every (Young)", "t", "first order", assumes=(_POISSON,))]
     daly: Annotated[Seconds, Told("Save every (Daly)", "t", "higher order", assumes=(_POISSON,))]
@@ -50,7 +50,7 @@ class Result:
         Seconds,
         Told(
             "Luck alone, one standard deviation",
-            assumes=(_POISSON, "The variance of every interval of the model of goodput, added."),
+            assumes=(_POISSON, "The variances of all intervals in the model of goodput, added up."),
         ),
     ]
     count: Count

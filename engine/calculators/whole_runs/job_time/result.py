@@ -114,7 +114,7 @@ class Result:
     ]
     goodput: Annotated[
         Share,
-        Told("Goodput", "g", "share of the time that is work which lasts", assumes=(_POISSON,)),
+        Told("Goodput", "g", "share of the time spent on work that lasts", assumes=(_POISSON,)),
     ]
     first_order: Annotated[
         Share,

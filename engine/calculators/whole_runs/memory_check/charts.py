@@ -46,7 +46,7 @@ def verdict(result: Result) -> Badge:
         "pieces": (
             "Blocks in pieces",
             "{p} are reserved and hold no tensor; {share} of what is allocated is usual. "
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lets blocks grow instead.",
+            "PYTORCH_ALLOC_CONF=expandable_segments:True lets blocks grow instead.",
         ),
         "outside": (
             "Outside PyTorch",

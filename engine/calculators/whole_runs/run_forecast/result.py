@@ -19,7 +19,7 @@ from engine.basis.units import (
 from engine.simulate.forecast import Forecast
 
 _POISSON = "Failures strike at random and independently, at a constant rate."
-_STEP = "The step of the site's cost model; its range is that in which four of five measured lie."
+_STEP = "The site's cost model gives the step; four of five measured steps lie in its range."
 _GPUS = "Idle GPUs count: nobody else has them."
 
 
@@ -103,7 +103,7 @@ class Result:
     ideal_share: Annotated[Share, Told("Ideal over real", assumes=(_STEP,))]
     goodput: Annotated[
         Share,
-        Told("Goodput", "g", "share of the time that is work which lasts", assumes=(_POISSON,)),
+        Told("Goodput", "g", "share of the time spent on work that lasts", assumes=(_POISSON,)),
     ]
     mtbf: Annotated[
         Seconds, Told("Something fails every", "M", "{failures} failures", assumes=(_POISSON,))
