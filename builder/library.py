@@ -210,6 +210,7 @@ def _short(authors: list[str]) -> str:
     # "Last, First" or "First Last"; a name that is neither has a `label` of its own in the file.
     last = [a.split(",")[0] if "," in a else a for a in authors]
     last = [a.split()[-1] if len(a.split()) in (2, 3) and a[-1].islower() else a for a in last]
-    if len(last) > 2:
+    # A list that ends with "and others" has more than two authors, however many it names.
+    if len(last) > 2 or authors[-1:] == ["and others"]:
         return f"{last[0]} et al."
     return " and ".join(last)

@@ -89,8 +89,8 @@ def shard_scene(step: Step) -> Scene:
         height=under + (EDGE_HEIGHT if step.per_node else 0),
         frames=tuple(frames),
         caption="Three strips per GPU: parameters, gradients, optimizer states, where it holds "
-        "them. At the right the number under the mark: parameter and gradient. Below, the memory "
-        "of GPU 0 so far.",
+        "them. At the right: parameter and gradient of the number under the mark. Below: the "
+        "memory of GPU 0 so far.",
         opening=last if step.per_node else _fullest(step.memory),
     )
 

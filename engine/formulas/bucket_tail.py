@@ -47,7 +47,7 @@ MOST_PIECES = Equation(
 
 
 def most_pieces(communication: Seconds, backward: Seconds, latency: Seconds) -> Ratio:
-    """Return the pieces whose latencies fill what the backward pass leaves; from there more cost.
+    """Return how many pieces fill what the backward pass leaves with latency; more cost time.
 
     Both cases of `exposed_tail` meet here. 1 if the all-reduce alone outlasts the backward pass.
     """

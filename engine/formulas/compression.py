@@ -30,7 +30,7 @@ TOP_K_BYTES = Equation(
 
 
 def top_k_bytes_sent(kept: Share, parameters: Parameters, value: Bytes, ranks: Count) -> Bytes:
-    """Return what a rank sends if every rank keeps other places of its gradient.
+    """Return what a rank sends if every rank keeps different places of its gradient.
 
     Sums cannot form on the way, so all parts are gathered, a place with each value: on a ring
     every rank passes on all parts but one. Source: Renggli et al. 2019 (sparse all-gather; the
@@ -49,6 +49,7 @@ TOP_K_BREAK_EVEN = Equation(
     | {key: TOP_K_BYTES.symbols[key] for key in ("k", "e", "i")},
     sources=("renggli2019",),
     title="Break-even of top-k",
+    says="The fewest ranks on which gathered shares weigh more than a ring all-reduce of all.",
 )
 
 

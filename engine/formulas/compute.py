@@ -111,7 +111,7 @@ GROUPED = Equation(
 def grouped_matmul_time(
     together: Seconds, size: Bytes, bandwidth: Bandwidth, products: Ratio, each: Seconds
 ) -> Seconds:
-    """Return the time of the products of several experts, one after another.
+    """Return the time of the products of several experts in one grouped kernel.
 
     `together` is what one kernel would take. Few rows per expert make operands and results (`size`)
     as slow as the arithmetic; both overlap as independent delays do. Each product starts and

@@ -71,7 +71,7 @@ WEIGHTS_OVER_ACTIVATIONS = Equation(
 
 
 def weights_over_activations(parameters: Parameters, tokens: Tokens, hidden_size: Count) -> Ratio:
-    """Return how many times as many bytes gathered weights are: the ranks cancel.
+    """Return the bytes of gathered weights over those of activations: the ranks cancel.
 
     For one token of Llama 2 7B about 12,352, of Llama 3 70B 26,112.
     """

@@ -15,7 +15,7 @@ FACTOR = Equation(
 
 
 def all_reduce_factor(world_size: Count) -> Ratio:
-    """Return the buffers that every port must send at least: 1 for two ranks, nearly 2 for many.
+    """Return how many buffers a port must send at least: 1 for two ranks, nearly 2 for many.
 
     Source: Patarasuk and Yuan 2009. Limit: ranks that add; a switch that adds needs about one.
     """
@@ -25,9 +25,9 @@ def all_reduce_factor(world_size: Count) -> Ratio:
 STAR_PORT = Equation(
     name="star_port_bytes",
     tex=r"\v{V} = 2(\v{n}-1)\,\v{S}",
-    symbols=symbols("V n S"),
+    symbols={**symbols("n S"), "V": ("V", "bytes through the port of the root, both ways")},
     sources=("patarasuk2009",),
-    title="Bytes of the busiest rank of a star",
+    title="Bytes through the port of a star's root",
 )
 
 

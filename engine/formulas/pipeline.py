@@ -48,7 +48,7 @@ FEW_OVER_IDEAL = Equation(
     tex=r"\v{o} = \frac{\v{v}(\v{p}-\v{m}) + \v{m} - 1}{\v{v}\,\v{m}}",
     symbols=_symbols("o p m v"),
     title="Pipeline bubble, over the ideal (m < p)",
-    says="That idle time over the time of a step without idling.",
+    says="The same idle time, with fewer micro-batches than stages, over a step without it.",
 )
 
 
@@ -73,7 +73,7 @@ BUBBLE_OVER_IDEAL = Equation(
 def bubble_over_ideal(
     pipeline_parallel: Count, num_microbatches: Count, num_chunks: Count = 1
 ) -> Ratio:
-    """Return the same idle time over the time of a step without idling.
+    """Return the idle time of a rank over the time of a step without idling.
 
     Source: Narayanan et al. 2021, section 2.2. Limits as `bubble_share`.
     """

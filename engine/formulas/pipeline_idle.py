@@ -115,7 +115,7 @@ DUALPIPE_IDLE = Equation(
 def dualpipe_idle(
     pipeline_parallel: Count, overlapped: Seconds, backward: Seconds, backward_weight: Seconds
 ) -> Seconds:
-    """Return the idle time of a rank with DualPipe; `backward` is the whole one, W included.
+    """Return the idle time of a rank with DualPipe; B is the whole backward pass, W included.
 
     Source: DeepSeek-AI 2024, table 2. Limits: stages alike, messages free, an even number of
     stages, two micro-batches per stage or more. Playing the published order gives the same only

@@ -94,6 +94,6 @@ def _nodes(run: Run, rank: Rank, key: str) -> Count:
         "context": (plan.context_parallel, plan.tensor_parallel),
         "expert": (plan.expert_parallel, plan.expert_tensor_parallel),
         "data": (stage // plan.tensor_parallel, plan.tensor_parallel),
-        "pipeline": (min(2, plan.pipeline_parallel), stage),
+        "pipeline": (plan.pipeline_parallel, stage),
     }
     return group_of(rank, *groups[key]).nodes

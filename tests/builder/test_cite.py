@@ -44,6 +44,12 @@ def test_a_file_of_bibtex_goes_into_the_bibliography(root):
     assert (problems, found.references["dao_2022"].label) == ([], "Dao et al. 2022")
 
 
+def test_one_name_and_others_are_cited_like_any_three_authors():
+    entry = '[k]\nauthors = ["A. Dubey", "and others"]\nyear = 2024\ntitle = "T"\nwhere = "W"\n'
+    found, _ = library.parse(entry + 'url = "https://example.org"\n', "")
+    assert found.references["k"].label == "Dubey et al. 2024"
+
+
 def test_a_doi_is_asked_for_its_bibtex(root):
     asked = []
     entry = "@article{X, title={T}, year={2021}, doi={10.1/x}, author={A B}}"

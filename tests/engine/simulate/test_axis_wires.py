@@ -41,6 +41,11 @@ def test_parameters_are_gathered_twice_and_gradients_scattered_in_every_micro_ba
     assert wires(run)["data"].sent == pytest.approx(8 * each * held * 7 / 8, rel=1e-3)
 
 
+def test_a_pipeline_spreads_over_a_node_for_every_stage_where_a_stage_fills_nodes():
+    found = wires(JOBS["405B parameters on 8,192 H100"])  # 16 stages of 512 GPUs
+    assert (found["pipeline"].ranks, found["pipeline"].nodes) == (16, 16)
+
+
 @pytest.mark.parametrize("name", JOBS)
 def test_wire_is_shorter_than_alone(name):
     assert all(one.wire < one.alone for one in wires(JOBS[name]).values())

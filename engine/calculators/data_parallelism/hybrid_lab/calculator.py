@@ -43,7 +43,7 @@ def views(inputs: Inputs, result: Result) -> Views:
             timeline,
             "A step on its streams",
             result.ran,
-            "Gathers and reductions inside of a node and the sums between nodes use different "
+            "Gathers and reductions inside a node and the sums between nodes use different "
             "wires. Hatched: communication that nothing hides.",
         ),
         "curve": partial(_curve, tell, inputs, result),
@@ -131,7 +131,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             ),
         ),
         handle="tokens",
-        caption="What is missing to 100 % is exposed communication.",
+        caption="The rest of the step is exposed communication.",
     )
 
 

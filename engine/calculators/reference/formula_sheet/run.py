@@ -175,13 +175,13 @@ EXAMPLES: Mapping[str, Example] = {
         inputs={"Mg": "gpu_mtbf"},
     ),
     "young_interval": Example(
-        title="Interval of checkpoints after Young",
+        title="Young's interval between checkpoints",
         function=goodput.young_interval,
         symbols=_complete,
         inputs=_FAILURES,
     ),
     "daly_interval": Example(
-        title="Interval of checkpoints after Daly",
+        title="Daly's interval between checkpoints",
         function=goodput.daly_interval,
         symbols=_daly,
         inputs=_FAILURES,

@@ -100,7 +100,7 @@ def views(inputs: Inputs, result: Result) -> Views:
             "Time to move the gradients of one GPU, one way",
             SECONDS,
             {rung.key: time for rung, time in zip(result.rungs, result.times, strict=True)},
-            f"{here} The same rungs upside down: what is short above is long here.",
+            f"{here} The same rungs as times: what is short above is long here.",
         ),
         "accelerators": partial(rows.accelerators, inputs.data_type),
         "wires": rows.wires,

@@ -145,7 +145,7 @@ def links() -> Table:
         caption=(
             "Line rates of the standards. A step of a ring is the latency of one large message, "
             "software included. It is fitted to measured all-reduces of 8 A100, 8 H100, 8 H200 and "
-            "of four nodes with InfiniBand, and every page takes it. No fit, no number."
+            "of four nodes with InfiniBand, and every page uses it. No fit, no number."
         ),
     )
 
@@ -215,8 +215,8 @@ def measured() -> Table:
         caption=(
             "Bus bandwidth is the buffer over the time, times 2(n − 1)/n, so that it compares with "
             "the line rate. That is the rate of a GPU's NVLinks together, and between nodes of all "
-            "ports of a node. Where a switch adds, fewer bytes cross the wire, and it may exceed "
-            "the line rate."
+            "ports of a node. Where a switch adds, fewer bytes cross the wire, and bus "
+            "bandwidth may exceed the line rate."
         ),
     )
 
