@@ -137,7 +137,7 @@ def left_out() -> Table:
         columns=("source", "runs", "mean", "90 %", "bias"),
         rows=tuple(
             (
-                f"{name} ({kind})" if name == "all" or kind == "mixture" else name,
+                name + (" (mixtures)" if kind == "mixture" else " (dense)" * (name == "all")),
                 say("{n}", n=(float(count), COUNT)),
                 say("{x}", x=(mean, SHARE)),
                 say("{x}", x=(tail, SHARE)),
