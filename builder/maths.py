@@ -120,7 +120,8 @@ def template(equation: Equation, done: Typeset) -> Template:
     keys = list(equation.symbols)
 
     def slot(match: re.Match[str]) -> str:
-        return f'<mtext data-slot="{escape(keys[int(match[1])])}"></mtext>'
+        # <mtext> is space-like: an operator beside it alone would lose its own space.
+        return f'<mn data-slot="{escape(keys[int(match[1])])}"></mn>'
 
     return Template(
         name=equation.name,
@@ -140,7 +141,7 @@ def fill_static(html: str, templates: Mapping[str, Template]) -> str:
         given = re.search(r"data-symbols=(['\"])(.*?)\1", match[1])
         symbols = json.loads(unescape(given[2])) if given else {}
         numeric = re.sub(
-            r'(<mtext data-slot="(\w+)">)(?=</mtext>)',
+            r'(<mn data-slot="(\w+)">)(?=</mn>)',
             lambda slot: slot[1] + escape(symbols.get(slot[2], "")),
             found.numeric,
         )

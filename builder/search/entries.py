@@ -11,7 +11,7 @@ from builder.library import Library
 _SECTION = re.compile(
     r'<h3 id="(?P<id>[\w-]+)">(?P<title>.*?)</h3>(?P<text>.*?)(?=<h[23]\b|</article>)', re.DOTALL
 )
-_VALUE = re.compile(r'<mtext data-slot="\w+">([^<]*)</mtext>')
+_VALUE = re.compile(r'<mn data-slot="\w+">([^<]*)</mn>')
 _ROW = re.compile(r'<tr role="row">(.*?)</tr>', re.DOTALL)
 _CELL = re.compile(
     r'<t[hd]\b[^>]*?(?:data-label="(?P<label>\w+)"[^>]*)?>(?P<text>.*?)</t[hd]>', re.DOTALL

@@ -76,7 +76,7 @@ REPORTED: Mapping[str, Reported] = {
         },
         figure="step_time",
         value=2.4575,
-        said="6,667 tokens per second and GPU, compiled",
+        said="6,667 tokens per second per GPU, compiled",
         source="torchtitan",
     ),
     # The page names neither GPUs nor batch: a step of four million tokens on 64 GPUs is taken.
@@ -100,7 +100,7 @@ REPORTED: Mapping[str, Reported] = {
         },
         figure="token_rate",
         value=10_000.0,
-        said="10,000 tokens per second and GPU in BF16, 4,096 tokens (version 1.5.0)",
+        said="10,000 tokens per second per GPU in BF16, 4,096 tokens (version 1.5.0)",
         source="olmo_core",
     ),
     "Llama 3 405B on 16,384 H100": Reported(

@@ -38,8 +38,8 @@ def histogram_scene(life: Life) -> Scene:
         height=_TOP + _HIGH + 30 + 2 * _LOW,
         frames=frames,
         opening=len(frames) // 4,
-        caption="A bar is what one expert is asked in a step; what lies above the solid line finds "
-        "no place. The dashed line is the mean. Below: the bias that is added to its score.",
+        caption="A bar is how often one expert is asked in a step; what lies above the solid line "
+        "finds no place. The dashed line is the mean. Below: the bias that is added to its score.",
     )
 
 

@@ -63,7 +63,7 @@ def test_another_typesetter_forgets(real, tmp_path):
 
 
 def test_every_use_of_a_symbol_becomes_a_slot(template):
-    assert template.numeric.count('<mtext data-slot="n"></mtext>') == 2
+    assert template.numeric.count('<mn data-slot="n"></mn>') == 2
 
 
 def test_numbers_side_by_side_are_multiplied_in_writing():
@@ -89,7 +89,7 @@ def test_the_symbolic_side_has_no_slots(template):
 
 def test_static_pages_get_their_numbers(template):
     html = '<div data-equation="time" data-symbols=\'{"n": "8"}\'></div>'
-    assert '<mtext data-slot="n">8</mtext>' in maths.fill_static(html, {"time": template})
+    assert '<mn data-slot="n">8</mn>' in maths.fill_static(html, {"time": template})
 
 
 def test_what_is_filled_does_not_say_its_numbers_twice(template):

@@ -50,7 +50,7 @@ def test_receipts_cite_by_author_and_year(finished):
 
 
 def test_the_equation_of_a_receipt_is_filled_with_its_numbers(finished):
-    assert '<mtext data-slot="S">100 MB</mtext>' in finished.page(FIRST)
+    assert '<mn data-slot="S">100 MB</mn>' in finished.page(FIRST)
 
 
 def test_an_equation_that_the_page_shows_has_no_template(finished):

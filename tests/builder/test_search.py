@@ -55,7 +55,7 @@ def test_words_of_authors_are_text_in_a_document(text):
 
 
 FORMULAS = """<article><h2 id="file-x">X</h2><h3 id="ring">Ring<a class="headerlink">#</a></h3>
-<div class="view"><div><mtext data-slot="T">490 ms</mtext></div></div><p><math>T</math> time ·</p>
+<div class="view"><div><mn data-slot="T">490 ms</mn></div></div><p><math>T</math> time ·</p>
 <p>All ranks send.</p><h3 id="tree">Tree</h3><p>By halves.</p></article>"""
 CLAIMS = """<tr role="row"><th scope="row">Size of <i>it</i></th><td data-label="Printed">13 GB</td>
 <td data-label="Right">14 GB</td><td data-label="Verdict">wrong</td><td data-label="Why">GiB.</td>

@@ -18,7 +18,7 @@ from engine.simulate.trace import Trace, port_bytes
 
 PACKAGE = "engine.collectives"
 TITLE = "Sums in the switch, by hand"
-QUESTION = "Which bytes does a switch save that adds?"
+QUESTION = "Which bytes does a switch that adds save?"
 _MOST = 8
 _NAMES = {"in_network_all_reduce": "through the switch", "ring_all_reduce": "around the ring"}
 _COUNTED = ("Counted in the runs; the tests hold them against the closed forms.",)

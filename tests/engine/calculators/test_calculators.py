@@ -10,7 +10,7 @@ import pytest
 import engine.answer
 from engine.basis.inputs import InputError, Number
 from engine.basis.text import plain, words
-from engine.basis.views import Advice, Challenge, Formula, Lines, Scene, Value
+from engine.basis.views import Advice, Challenge, Formula, Lines, Scene, Table, Value
 from engine.calculator import field_of, load, names
 from tests.engine.calculators.tried import (
     combinations,
@@ -312,3 +312,12 @@ def test_every_remedy_helps(name):
 def test_the_most_effective_remedy_comes_first(name):
     effects = [[remedy.after for remedy in view.remedies] for view in of_kind(name, Advice)]
     assert all(found == sorted(found) for found in effects)
+
+
+@ALL
+def test_headings_of_tables_begin_with_a_capital(name):
+    names_of_programs = ("busbw", "m × n")  # written small wherever they stand
+    for table in of_kind(name, Table):
+        for column in table.columns:
+            small = column[:1].islower() and not column.startswith(names_of_programs)
+            assert not small, f"{table.title}: {column}"

@@ -38,7 +38,7 @@ def sums(inputs: Inputs, hand: Hand) -> Table:
     else:
         rows = [_chunk(inputs, hand, chunk) for chunk in range(hand.trace.chunks)]
         links = tuple((f"chunk:{chunk}",) for chunk in range(hand.trace.chunks))
-        columns = ("Chunk", "At the end", "held by", "Computed directly")
+        columns = ("Chunk", "At the end", "Held by", "Computed directly")
     return Table(
         title=f"The {OPERATIONS[inputs.operation]}, checked",
         columns=columns,

@@ -115,7 +115,7 @@ def tiers(result: Result) -> Table:
     )
     return Table(
         title="Switches and cables",
-        columns=("Tier", "Switches", "Cables below it", "lead to"),
+        columns=("Tier", "Switches", "Cables below it", "Lead to"),
         rows=tuple(
             (name, say("{n}", n=(count, COUNT)), say("{n}", n=(cables, COUNT)), below)
             for name, count, below, cables in rows
@@ -138,7 +138,7 @@ def reach(result: Result) -> Table:
     total = result.gpus - 1
     return Table(
         title="From GPU 0 to the others",
-        columns=("Way", "Switches of the network", "GPUs", "of all others"),
+        columns=("Way", "Switches of the network", "GPUs", "Of all others"),
         rows=tuple(
             (
                 names[switches],

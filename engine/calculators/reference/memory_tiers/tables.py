@@ -30,7 +30,7 @@ def tensors(result: Result) -> Table:
         )
     return Table(
         title="What every tensor moves in a step",
-        columns=("tensor", "lives in", "size", "moved", "over", "time", "of the computation"),
+        columns=("Tensor", "Lives in", "Size", "Moved", "Over", "Time", "Of the computation"),
         rows=tuple(rows),
         caption="One GPU, one step, nothing hidden. What the update on the host reads and writes "
         "in the host's own memory is in the time of that update.",
@@ -123,7 +123,7 @@ def memories(result: Result) -> Table:
     ]
     return Table(
         title="The memories of one GPU of the job",
-        columns=("memory", "room", "read", "written", "holds", "sources"),
+        columns=("Memory", "Room", "Read", "Written", "Holds", "Sources"),
         rows=tuple(rows),
         caption="One way. What a node has once is divided by the GPUs of the job on it. Shared "
         "memory: 128 bytes per clock and SM, at the clock that the peak stands for; nobody states "

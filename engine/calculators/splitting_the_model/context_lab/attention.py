@@ -22,7 +22,7 @@ def timed() -> Table:
         )
     return Table(
         title="Causal attention on one H100, by the length of a sequence",
-        columns=("Kernel, tokens", "Forward", "modeled", "Backward", "modeled"),
+        columns=("Kernel, tokens", "Forward", "Modeled", "Backward", "Modeled"),
         rows=tuple(rows),
         caption=f"Measured by us, {OWN_DATE}, PyTorch 2.11 and cuDNN 9.19: 16,384 tokens in "
         "sequences of this length, 32 heads of 128, bf16. Counted are the pairs that the mask "

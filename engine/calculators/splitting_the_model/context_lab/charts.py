@@ -52,7 +52,7 @@ def by_way(result: Result) -> Bars:
         bars.append(Bar(key=key, label=name, segments=segments))
     most = max(sum(part.value for part in bar.segments) for bar in bars)
     return Bars(
-        title="The attention of one layer, by the way of keys and values",
+        title="The attention of one layer, by how keys and values travel",
         axis=Axis(label="forward and backward", quantity=SECONDS, low=0.0, high=1.05 * most),
         bars=tuple(bars),
         caption="Waited for: messages, or the rank that has more to compute. The cut and the "

@@ -132,7 +132,7 @@ class Result:
         Ratio,
         Told(
             "A step could be faster by",
-            note="if every GPU had the same pairs",
+            note="if every GPU had as many pairs",
             color="compute",
             basis="simulated",
             assumes=("All layers alike; what is outside the layers is left out.",),

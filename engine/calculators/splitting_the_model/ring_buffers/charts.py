@@ -108,7 +108,7 @@ def by_buffers(inputs: Inputs, result: Result) -> Bars:
             )
         )
     return Bars(
-        title="The attention of one layer, by the buffers of a GPU",
+        title="The attention of one layer, by the number of buffers",
         axis=Axis(
             label="time", quantity=SECONDS, low=0.0, high=1.05 * max(r.end for r in result.runs)
         ),

@@ -13,7 +13,7 @@ _COLUMNS = (
     "Schedule",
     "Step",
     "Bubble, of the step",
-    "over ideal",
+    "Over ideal",
     "Held at most",
     "Activations",
     "Weights",

@@ -39,7 +39,7 @@ def constants() -> Table:
     """Return the table."""
     return Table(
         title="Every fitted constant",
-        columns=("of", "constant", "assumed before", "fitted", "without any one source"),
+        columns=("Of", "Constant", "Assumed before", "Fitted", "Without any one source"),
         rows=tuple(_row(*one) for one in CONSTANTS),
         caption="The last column tells between which values a constant lies when one source after "
         "another is left out of the fit. The fit to all sources need not lie between them. An A100 "

@@ -70,7 +70,7 @@ def curves() -> Table:
     """Return every curve with its errors."""
     return Table(
         title="Collectives that nothing was fitted to",
-        columns=("curve", "operation", "GPUs", "nodes", "mean", "worst", "why"),
+        columns=("Curve", "Operation", "GPUs", "Nodes", "Mean", "Worst", "Why"),
         rows=(*_curves(HELD_OUT, "constants fitted to the other curves"), *_curves(UNSEEN, "")),
         caption="Error of the bus bandwidth, for messages from 1 MiB on. From the seventh curve "
         "on, the model is given one point, the largest message, which sets the bandwidth.",
@@ -88,7 +88,7 @@ def plans() -> Table:
     """Return the plans of the article, measured and predicted."""
     return Table(
         title="Full sharding and other plans of one job",
-        columns=("job", "plan", "measured MFU", "predicted MFU"),
+        columns=("Job", "Plan", "Measured MFU", "Predicted MFU"),
         rows=tuple(
             (job, way, *(say("{x}", x=(mfu, SHARE)) for mfu in (measured, predicted)))
             for job, way, _, measured, predicted in PLANS

@@ -107,7 +107,9 @@ def published() -> tuple[Published, ...]:
 
 
 def _name(case: Case) -> str:
-    """Return the model's name without remarks, one spelling for one model."""
+    """Return the model's name without remarks, spelled one way, and the layers of a cut one."""
+    if "layer-cut" in case.row["model"]:  # one name would stand for six sizes
+        return f"{case.row['model'].partition(' (')[0]}, {case.run.model.num_layers} layers"
     name = re.sub(r"\s*\(.*\)", "", case.row["model"]).replace("GPT/BLOOM", "BLOOM-like")
     name = re.sub(r"^(?:LLAMA|Llama-?|llama)\s?(\d)", r"Llama \1", name).replace("GPT3", "GPT-3")
     name = re.sub(r"^(Llama [\d.]+)-(\d+[Bb])", r"\1 \2", name).replace("70b", "70B")
@@ -118,6 +120,7 @@ def _name(case: Case) -> str:
         return name[:-1] + name[-1].upper()
     if name.startswith("Llama 3 70B "):
         return name.replace("70B ", "70B, ")
+    name = name.replace("deepseekv2 ", "DeepSeek-V2, ")
     return re.sub(r"^(GPT-3)-", r"\1 ", name)
 
 

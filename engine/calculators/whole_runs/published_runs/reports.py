@@ -20,7 +20,7 @@ def reports() -> Table:
     """Return each of them; a rate or an MFU goes with one over the step."""
     return Table(
         title="Predicted with its range, and published",
-        columns=("run", "figure", "predicted", "range", "published", "it lies", "source"),
+        columns=("Run", "Figure", "Predicted", "Range", "Published", "It lies", "Source"),
         rows=tuple(_row(name, one) for name, one in REPORTED.items()),
         caption="Published figures of whole runs hold restarts and slow phases, which a predicted "
         "step does not. Where a source gives no plan, we take the usual one of its software.",

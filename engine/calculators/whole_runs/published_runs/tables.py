@@ -41,15 +41,15 @@ def runs(rows: Sequence[Published], order: str, page: int) -> Table:
     return Table(
         title="Predicted and measured, run by run",
         columns=(
-            "run",
-            "error",
-            "estimate",
-            "measured",
-            "predicted",
+            "Run",
+            "Error",
+            "Estimate",
+            "Measured",
+            "Predicted",
             "GPUs",
-            "plan",
-            "rank",
-            "source",
+            "Plan",
+            "Rank",
+            "Source",
         ),
         rows=tuple(_run(row) for row in shown),
         caption=say(
@@ -108,7 +108,7 @@ def memory_groups(held: Sequence[Published]) -> Table:
         )
     return Table(
         title="Error of the peak of memory by source",
-        columns=("source", "runs", "median", "mean", "worst", "bias", "largest peak"),
+        columns=("Source", "Runs", "Median", "Mean", "Worst", "Bias", "Largest peak"),
         rows=tuple(body),
     )
 
@@ -125,7 +125,7 @@ def beyond_memory(rows: Sequence[Published]) -> Table:
             body.append((title, count, shares, why))
     return Table(
         title="Plans that ran, and do not fit by the model",
-        columns=("cause", "runs", "memory filled", "what the model does not know"),
+        columns=("Cause", "Runs", "Memory filled", "What the model does not know"),
         rows=tuple(body),
     )
 
@@ -134,10 +134,10 @@ def left_out() -> Table:
     """Return the errors on each source that the fit did not see."""
     return Table(
         title="Fitted without the source, tried on it",
-        columns=("source", "runs", "mean", "90 %", "bias"),
+        columns=("Source", "Runs", "Mean", "90 %", "Bias"),
         rows=tuple(
             (
-                f"{name} ({kind})" if name == "all" or kind == "mixture" else name,
+                name + (" (mixtures)" if kind == "mixture" else " (dense)" * (name == "all")),
                 say("{n}", n=(float(count), COUNT)),
                 say("{x}", x=(mean, SHARE)),
                 say("{x}", x=(tail, SHARE)),

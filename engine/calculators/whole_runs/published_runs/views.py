@@ -54,7 +54,7 @@ def groups(rows: Sequence[Published], by: str) -> Table:
     cite = ("cited",) if by == "source" else ()
     return Table(
         title=f"Error of the step time by {GROUPS[by]}",
-        columns=(head, "runs", "median", "mean", "90 %", "worst", "bias", *cite),
+        columns=(head, "Runs", "Median", "Mean", "90 %", "Worst", "Bias", *cite),
         rows=tuple(body),
         caption="Absolute errors; nine in ten runs are within 90 %. The bias keeps the sign: above "
         "zero, predictions are too slow.",

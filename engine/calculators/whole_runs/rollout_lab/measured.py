@@ -32,12 +32,12 @@ def measured() -> Table:
     return Table(
         title="Measured and simulated, in minutes",
         columns=(
-            "cluster",
-            "generation, measured",
-            "generation, simulated",
-            "training, measured",
-            "training, simulated",
-            "measured by",
+            "Cluster",
+            "Generation, measured",
+            "Generation, simulated",
+            "Training, measured",
+            "Training, simulated",
+            "Measured by",
         ),
         rows=tuple(rows),
         caption="Generation until the last response is done; training with the log-probabilities "
