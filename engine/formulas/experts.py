@@ -1,4 +1,4 @@
-"""Mixtures of experts: the room an expert has, and how much a router by chance overflows it."""
+"""Mixtures of experts: the room an expert has, and how much a random router overflows it."""
 
 import math
 

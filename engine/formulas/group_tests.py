@@ -1,4 +1,4 @@
-"""How many tests find one bad node among many, by the way the groups are chosen."""
+"""How many tests find one bad node among many, depending on how groups are chosen."""
 
 import math
 

@@ -20,7 +20,7 @@ _SYMBOLS = {
     "h": ("h", "hidden size"),
     "e": ("e", "bytes of an element"),
     "r": ("r", "weights over activations"),
-    "T": (r"t^{*}", "tokens at which both send as much"),
+    "T": (r"t^{*}", "tokens at which both send the same"),
 }
 
 
@@ -82,10 +82,10 @@ EVEN_TOKENS = Equation(
     name="even_tokens",
     tex=r"\v{T} = \frac{\v{P}}{4\,\v{h}}",
     symbols=_symbols("TPh"),
-    title="Tokens at which weights and activations send as much",
+    title="Tokens at which weights and activations send the same",
 )
 
 
 def even_tokens(parameters: Parameters, hidden_size: Count) -> Tokens:
-    """Return the tokens of a pass for which both send as much."""
+    """Return the tokens of a pass for which both send the same."""
     return parameters / (ROUNDS * hidden_size)

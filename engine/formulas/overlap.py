@@ -131,7 +131,7 @@ STEP_TIME = Equation(
 
 
 def step_time(compute: Seconds, exposed: Seconds) -> Seconds:
-    """Return the step without its optimizer: computation plus what it waits for communication."""
+    """Return the step without its optimizer: computation plus the wait for communication."""
     return compute + exposed
 
 

@@ -1,4 +1,4 @@
-"""What a transport delivers on a link that loses packets, by the way it sends them again."""
+"""What a transport delivers on a link that loses packets, depending on how it sends them again."""
 
 import math
 

@@ -13,7 +13,7 @@ _SYMBOLS = {
     "Tb": (r"T_{\mathrm{bwd}}", "backward pass"),
     "Tm": (r"T_{\mathrm{comm}}", "all-reduce, alone"),
     "Te": (r"T_{\mathrm{exposed}}", "communication that the step waits for"),
-    "Tr": (r"T_{\mathrm{run}}", "time of a step on the wall"),
+    "Tr": (r"T_{\mathrm{run}}", "time of a step on the wall clock"),
     "m": ("m", "slowest of n over the mean"),
     "g": (r"\eta", "share of the time spent on work that lasts"),
     "F": ("F", "operations per second that a GPU reaches"),
@@ -50,7 +50,7 @@ REAL_STEP = Equation(
 
 
 def real_step(compute: Seconds, exposed: Seconds, slowest: Ratio, goodput: Share) -> Seconds:
-    """Return the time of a step on the wall: all wait for the slowest, and some work is lost."""
+    """Return the wall-clock time of a step: all wait for the slowest, and some work is lost."""
     return (slowest * compute + exposed) / goodput
 
 

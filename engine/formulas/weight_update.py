@@ -1,4 +1,4 @@
-"""New weights from the GPUs that train to the GPUs that generate: bytes and time by the way.
+"""New weights from the GPUs that train to the GPUs that generate: bytes and time of each way.
 
 Letters: P parameters, e bytes of one, N training GPUs, G generating GPUs, t of them in an engine,
 B the bandwidth of a GPU's share of the ports.

@@ -65,7 +65,7 @@ class Result:
             "",
             "of the time, one micro-batch at a time",
             "compute",
-            assumes=("All stages take as long, messages no time: turns are counted.",),
+            assumes=("All stages take equally long, and messages no time: turns are counted.",),
             sources=("huang2019",),
             basis="simulated",
         ),

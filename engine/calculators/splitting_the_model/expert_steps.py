@@ -39,7 +39,7 @@ class Result:
         Count,
         Told(
             "Parameters on a GPU",
-            note="of {parameters}; all but the experts is on every GPU",
+            note="of {parameters}; everything but the experts is on every GPU",
             color="parameters",
             basis="simulated",
             assumes=_ASSUMES,

@@ -307,7 +307,7 @@ def _challenge(inputs: Inputs, result: Result) -> Challenge:
             ),
         ),
         hints=(
-            "The output layer multiplies with the whole vocabulary. See how many layers it counts.",
+            "The output layer multiplies by the whole vocabulary. See how many layers it is worth.",
             "What leaves the last stage has to be shared among the others: move all boundaries.",
         ),
         start=START,

@@ -40,7 +40,7 @@ class Inputs:
 
 
 _COUNTED = (
-    "Counted in the run. What every sharded optimizer does besides is left out: gradients arrive "
+    "Counted in the run. What every sharded optimizer also does is left out: gradients arrive "
     "by a reduce-scatter, and new parameters leave by an all-gather.",
 )
 

@@ -83,7 +83,7 @@ class Result:
         Bytes,
         Told(
             "Moved by element-wise operators",
-            assumes=("All that is no matrix product and no fused attention.",),
+            assumes=("Everything that is neither a matrix product nor fused attention.",),
         ),
     ]
     saved: Annotated[

@@ -159,5 +159,5 @@ def copies() -> Table:
         ),
         rows=tuple(rows),
         caption=f"Measured by us on one GPU each, {OWN_DATE}, PyTorch 2.11, one copy after the "
-        "other. Modeled is the line rate of PCIe, which this page takes for every size.",
+        "other. Modeled is the line rate of PCIe, which this page uses for every size.",
     )

@@ -87,8 +87,8 @@ def over_ranks(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         ),
         points=(Point(key="now", label=tell.say("{time}"), x=float(result.ranks), y=result.time),),
         handle="expert_parallel",
-        caption="One layer, forward. Links and network work at the same time: the higher of both "
-        "counts.",
+        caption="One layer, forward. Links and network work at the same time: the higher of the "
+        "two counts.",
     )
 
 

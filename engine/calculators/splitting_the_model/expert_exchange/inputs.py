@@ -79,7 +79,7 @@ class Inputs:
             low=1.0,
             high=16.0,
             step=0.5,
-            help="So many times as many tokens as the mean ask for it; 1: all alike.",
+            help="How many times the mean number of tokens choose it; 1: all alike.",
         ),
     ] = 1.0
     own_constants: OwnConstants = ""
@@ -112,7 +112,7 @@ class Result:
             "A token's copies, out",
             note="{token_back} back",
             color="communication",
-            assumes=("All copies, those for experts of the own rank included.",),
+            assumes=("All copies, including those for experts of its own rank.",),
             sources=("deepseek2024",),
         ),
     ]
@@ -160,7 +160,7 @@ class Result:
             "Load of the hottest rank",
             note="over the mean",
             color="expert",
-            assumes=("The other experts of that rank are asked as often as all others.",),
+            assumes=("The other experts of that rank are chosen as often as all others.",),
         ),
     ]
     products: Annotated[

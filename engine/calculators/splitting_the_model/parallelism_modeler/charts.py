@@ -66,8 +66,8 @@ def axes(found: Modeled) -> Table:
         title="What a GPU sends in a step",
         columns=("Axis", "Bytes", "Messages", "Exposed, of alone"),
         rows=tuple(rows),
-        caption="A GPU of a middle stage. SP is no axis of its own: it cuts the all-reduces of TP "
-        "in two halves.",
+        caption="A GPU of a middle stage. SP is not an axis of its own: it cuts the all-reduces "
+        "of TP into two halves.",
     )
 
 
@@ -132,7 +132,7 @@ def strip(inputs: Inputs, result: Result) -> Scene:
     boxes = []
     for i in _drawn(last + 1, _SHOWN):
         stage = found.stages[i]
-        ends = ["embedding"] * (i == 0) + ["head"] * (i == last)
+        ends = ["embedding"] * (i == 0) + ["output"] * (i == last)
         boxes.append(
             Box(
                 index=i,
@@ -141,7 +141,7 @@ def strip(inputs: Inputs, result: Result) -> Scene:
                 held=_in_flight(stage),
                 slowest=i == found.slowest,
                 fits=stage.memory.total <= found.usable,
-                caption=_stage_caption(found, i, " and ".join(ends)),
+                caption=_stage_caption(found, i, " and ".join(f"{end} layer" for end in ends)),
             )
         )
     arrow = show(result.boundary, BYTES)

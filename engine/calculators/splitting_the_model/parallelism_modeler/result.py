@@ -96,7 +96,7 @@ class Result:
     gpus: Count
     token_time: Annotated[
         GpuTime,
-        Told("GPU time for a million tokens", note="what plans of different size are compared by"),
+        Told("GPU time for a million tokens", note="compares plans of different sizes"),
     ]
     token_rate: Annotated[TokenRate, Told("Tokens per second and GPU")]
     mfu: Annotated[Share, Told("MFU", color="compute", sources=("chowdhery2022",))]

@@ -68,7 +68,7 @@ def bars(result: Result) -> Bars:
     shown = (("ours", "model", result.ours), ("read", "yours", result.read))
     most = max(result.ours.process, result.read.process, result.read.reserved, capacity)
     return Bars(
-        title="Three lines, one in the other",
+        title="Three lines, one inside the other",
         axis=Axis(label="memory", quantity=BYTES, low=0.0, high=1.05 * most),
         bars=tuple(
             Bar(

@@ -52,7 +52,7 @@ def modes(result: Result) -> Bars:
     bars = [_bar(one, name, result.modes[one]) for one, name in MODE_NAMES.items()]
     alone = result.run.plan.tensor_parallel == 1
     caption = (
-        "Without tensor parallelism there are no slices, and all four are one."
+        "Without tensor parallelism there are no slices, and all four do the same."
         if alone
         else "Blockwise changes the update; the other three orthogonalize the whole matrix."
     )

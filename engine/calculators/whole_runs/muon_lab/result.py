@@ -120,7 +120,7 @@ class Result:
             "Matrices",
             "",
             "of a pipeline stage, experts of one GPU among them",
-            assumes=("Weights of linear layers; query, key, value, gate and up count apart.",),
+            assumes=("Weights of linear layers; query, key, value, gate and up count separately.",),
         ),
     ]
     parameters: Annotated[
