@@ -15,7 +15,7 @@ class PrintedMfu:
         model: key of `MODELS`.
         sequence_length: tokens of a sequence.
         precision: of the matrix products.
-        rate: tokens per second and GPU, as printed.
+        rate: tokens per second per GPU, as printed.
         mfu: as printed.
         source: key of the bibliography.
     """

@@ -13,7 +13,7 @@ class TrainingReport:
     Attributes:
         name: of the run.
         mfu: share of the peak that the model used; 0 where it is not stated.
-        token_rate: tokens per second and GPU; likewise.
+        token_rate: tokens per second per GPU; likewise.
         where: the place of the figure in its source.
         source: key of the bibliography.
         date: year and month of the last check.

@@ -1,7 +1,7 @@
 """Logs to try with one click: lines as five frameworks print them, with steps that are made up.
 
 The lines have the form of the frameworks' own code. The steps of torchtitan's sample lie around
-the speed that it published for Llama 3.1 8B on 8 H100 (6,667 tokens per second and GPU).
+the speed that it published for Llama 3.1 8B on 8 H100 (6,667 tokens per second per GPU).
 """
 
 from collections.abc import Mapping

@@ -8,7 +8,7 @@ MEANING: Mapping[str, tuple[str, str]] = {
     "u": ("u", "share of the peak that is reached (MFU)"),
     "F": ("F", "peak of the GPU"),
     "n": ("n", "GPUs"),
-    "r": ("r", "tokens per second and GPU"),
+    "r": ("r", "tokens per second per GPU"),
     "Tk": (r"T_{\mathrm{work}}", "time of the steps alone"),
     "Tr": (r"T_{\mathrm{run}}", "wall-clock time of the run"),
     "G": ("G", "GPU hours"),

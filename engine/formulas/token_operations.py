@@ -93,7 +93,7 @@ MFU = Equation(
     symbols={
         "u": ("u", "MFU"),
         "C": _SYMBOLS["C"],
-        "r": ("r", "tokens per second and GPU"),
+        "r": ("r", "tokens per second per GPU"),
         "F": ("F", "peak"),
     },
     sources=("chowdhery2022",),

@@ -131,7 +131,7 @@ def run_of(step: Step) -> Run:
 
 
 def speed(step: Step) -> TokenRate:
-    """Return the tokens per second and GPU; gathers of FSDP as `step_time` counts them."""
+    """Return the tokens per second per GPU; gathers of FSDP as `step_time` counts them."""
     run = run_of(step)
     time = step_time(run.model, run.cluster, run.plan, run.training).total
     return step.batch * step.count * step.sequence_length / time

@@ -176,5 +176,5 @@ def held(job: ContextJob) -> tuple[Memory, Bytes]:
 
 
 def reached(job: ContextJob, step: StepTime, visible: Share = 1.0) -> FlopRate:
-    """Return the model's operations per second and GPU; published rates count all pairs."""
+    """Return the model's operations per second per GPU; published rates count all pairs."""
     return model_operations(job.model, job.training, visible) / step.total / job.plan.world_size

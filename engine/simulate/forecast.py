@@ -46,7 +46,7 @@ class Forecast:
         step: as predicted, without the slow GPU.
         spread: how far off such predictions are.
         slow_down: of a step, by the slow GPU.
-        rate: tokens per second and GPU while steps run, without the slow GPU.
+        rate: tokens per second per GPU while steps run, without the slow GPU.
         steps: how many.
         run: all of it.
         early, late: the run if the step is at the ends of its range.

@@ -111,7 +111,7 @@ def _stages(run: Run, batch: Count) -> list[Memory]:
 
 
 def speed(run: Run, batch: Count) -> TokenRate:
-    """Return the tokens per second and GPU with micro-batches of `batch` sequences.
+    """Return the tokens per second per GPU with micro-batches of `batch` sequences.
 
     The step is the same whatever the micro-batch: `SEQUENCES` sequences for each data-parallel
     rank, but for the last micro-batch, which is filled up.

@@ -119,7 +119,7 @@ class Modeled:
 
     @property
     def token_rate(self) -> TokenRate:
-        """Tokens per second and GPU."""
+        """Tokens per second per GPU."""
         return 1e6 / self.token_time
 
     @property

@@ -45,7 +45,7 @@ def modeled(
 
 
 def rates(transport: Transport, framework: Framework = "megatron") -> tuple[TokenRate, ...]:
-    """Return the modelled tokens per second and GPU of every published run."""
+    """Return the modelled tokens per second per GPU of every published run."""
     return tuple(modeled(one, transport, framework).token_rate for one in TENSOR_RUNS)
 
 

@@ -108,7 +108,7 @@ class Result:
     step: Annotated[Seconds, _told("Step", "{bubble} of it bubble", "ink")]
     bubble: Seconds
     token_rate: Annotated[
-        TokenRate, _told("Tokens per second and GPU", "on {gpus} GPUs", "compute")
+        TokenRate, _told("Tokens per second per GPU", "on {gpus} GPUs", "compute")
     ]
     gpus: Count
     output: Annotated[

@@ -131,9 +131,9 @@ def _curve(result: Result) -> Lines:
     xs = tuple(float(n) for n in result.ranks)
     high = 1.08 * max(*result.measured, *result.modelled)
     return Lines(
-        title="Tokens per second and GPU",
+        title="Tokens per second per GPU",
         x=Axis(label="tensor parallel ranks", quantity=COUNT, low=2, high=32, scale="log"),
-        y=Axis(label="tokens per second and GPU", quantity=TOKEN_RATE, low=0.0, high=high),
+        y=Axis(label="tokens per second per GPU", quantity=TOKEN_RATE, low=0.0, high=high),
         series=(
             Series(key="measured", label="measured", x=xs, y=result.measured, color="ink"),
             Series(

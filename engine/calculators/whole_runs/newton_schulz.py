@@ -210,4 +210,4 @@ def _matrix(result: Result) -> Table:
 
 
 def _name(place: Count) -> str:
-    return ("largest", "second", "third", "smallest")[place]
+    return ("Largest", "Second", "Third", "Smallest")[place]

@@ -22,7 +22,7 @@ TOKENS_PER_SECOND = Equation(
     name="tokens_per_second_per_gpu",
     tex=r"\v{r} = \frac{\v{B}\,\v{s}}{\v{n}\,\v{T}}",
     symbols={
-        "r": ("r", "tokens per second and GPU"),
+        "r": ("r", "tokens per second per GPU"),
         "B": ("B", "sequences in a step"),
         "s": ("s", "tokens in a sequence"),
         "n": ("n", "GPUs"),

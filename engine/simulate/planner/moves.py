@@ -49,7 +49,7 @@ class Move:
         key: names the change.
         best: plan of the changed job.
         gain: tokens per second, over those before.
-        per_gpu: tokens per second and GPU, likewise.
+        per_gpu: tokens per second per GPU, likewise.
     """
 
     key: str

@@ -53,7 +53,7 @@ def test_micro_batches_that_end_no_step_give_no_answer():
 
 
 def test_the_published_speed_of_torchtitan_is_as_predicted():
-    """6,667 tokens per second and GPU: Llama 3.1 8B on 8 H100, compiled (torchtitan)."""
+    """6,667 tokens per second per GPU: Llama 3.1 8B on 8 H100, compiled (torchtitan)."""
     found = check_log(log_of([16 * 8192 / 8 / 6667] * 30), RUN)
     assert found.least <= found.steady.median <= found.most
 

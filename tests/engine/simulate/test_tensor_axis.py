@@ -59,7 +59,7 @@ def test_without_fused_attention_tiles_are_those_of_korthikanti_2022():
 
 def test_the_published_model_has_the_size_and_the_operations_that_were_reported():
     assert total_parameters(MODEL_3B) == pytest.approx(3.57e9, rel=0.005)
-    # 363.66 TFLOP/s at 14,167.25 tokens per second and GPU.
+    # 363.66 TFLOP/s at 14,167.25 tokens per second per GPU.
     plan = Training(micro_batch_size=1, global_batch_size=1, sequence_length=SEQUENCE)
     reported = 363.66e12 / TENSOR_RUNS[0].rate
     counted = model_operations(MODEL_3B, plan) / SEQUENCE

@@ -96,7 +96,7 @@ def volume(inputs: Inputs, result: Result) -> Lines:
 
 
 def speeds(inputs: Inputs, result: Result) -> Lines:
-    """Return tokens per second and GPU over the micro-batches, for schemes that the model knows."""
+    """Return tokens per second per GPU over the micro-batches, for schemes that the model knows."""
     looks = {"ddp": "ink", "zero1": "data", "fsdp": "communication"}
     series = tuple(
         Series(
@@ -113,7 +113,7 @@ def speeds(inputs: Inputs, result: Result) -> Lines:
     return Lines(
         title="Speed over the micro-batches",
         x=Axis(label="micro-batches of a step", quantity=COUNT, low=1, high=MOST, scale="log"),
-        y=Axis(label="tokens per second and GPU", quantity=COUNT, low=0.0, high=1.15 * most),
+        y=Axis(label="tokens per second per GPU", quantity=COUNT, low=0.0, high=1.15 * most),
         series=series,
         points=(
             Point(

@@ -95,7 +95,7 @@ class Result:
     token_rate: Annotated[
         TokenRate,
         Told(
-            "Tokens per second and GPU",
+            "Tokens per second per GPU",
             color="compute",
             assumes=(MODELLED,),
             sources=("korthikanti2022",),

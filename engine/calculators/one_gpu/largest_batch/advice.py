@@ -152,7 +152,7 @@ def challenge(inputs: Inputs, found: Fit, pace: TokenRate) -> Challenge:
             and inputs.margin >= 0.05,
         ),
         Condition(text="nothing is recomputed", met=inputs.recompute == "none"),
-        Condition(text=f"at least {_PACE:.0f} tokens per second and GPU", met=pace >= _PACE),
+        Condition(text=f"at least {_PACE:.0f} tokens per second per GPU", met=pace >= _PACE),
     )
     return Challenge(
         title="Challenge: 70B without recomputation",

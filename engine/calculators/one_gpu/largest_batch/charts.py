@@ -133,7 +133,7 @@ def speed_bars(inputs: Inputs, found: Fit) -> Bars:
     most = max((value for _, _, value in bars), default=1.0)
     return Bars(
         title="Speed by what is recomputed, with one sequence and with the most that fit",
-        axis=Axis(label="tokens per second and GPU", quantity=TOKEN_RATE, low=0.0, high=most),
+        axis=Axis(label="tokens per second per GPU", quantity=TOKEN_RATE, low=0.0, high=most),
         bars=tuple(
             Bar(
                 key=key,

@@ -51,7 +51,7 @@ class Inputs:
     token_rate: Annotated[
         float,
         Number(
-            label="Tokens per second and GPU",
+            label="Tokens per second per GPU",
             low=10.0,
             high=1e6,
             scale="log",

@@ -98,7 +98,7 @@ class Result:
         GpuTime,
         Told("GPU time for a million tokens", note="compares plans of different sizes"),
     ]
-    token_rate: Annotated[TokenRate, Told("Tokens per second and GPU")]
+    token_rate: Annotated[TokenRate, Told("Tokens per second per GPU")]
     mfu: Annotated[Share, Told("MFU", color="compute", sources=("chowdhery2022",))]
     report: Reported | None
     computation: Annotated[

@@ -107,7 +107,7 @@ class Result:
     token_rate: Annotated[
         TokenRate,
         Told(
-            "Tokens per second and GPU",
+            "Tokens per second per GPU",
             "",
             "on {world_size} GPUs",
             "compute",

@@ -51,10 +51,19 @@ def groups(rows: Sequence[Published], by: str) -> Table:
         body.append((name, count, *sizes, signed(found.bias), *cited))
     more = by not in ("source", "gpu", "precision")
     head = f"{GROUPS[by]}, from" if more else GROUPS[by]
-    cite = ("cited",) if by == "source" else ()
+    cite = ("Cited",) if by == "source" else ()
     return Table(
         title=f"Error of the step time by {GROUPS[by]}",
-        columns=(head, "Runs", "Median", "Mean", "90 %", "Worst", "Bias", *cite),
+        columns=(
+            head[:1].upper() + head[1:],
+            "Runs",
+            "Median",
+            "Mean",
+            "90 %",
+            "Worst",
+            "Bias",
+            *cite,
+        ),
         rows=tuple(body),
         caption="Absolute errors; nine in ten runs are within 90 %. The bias keeps the sign: above "
         "zero, predictions are too slow.",

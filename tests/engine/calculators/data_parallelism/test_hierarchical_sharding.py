@@ -100,7 +100,7 @@ def test_the_challenge_is_not_won_without_the_second_copy(way):
     assert not all(condition.met for condition in now.conditions)
 
 
-# fms-fsdp, README of March 2024: 7B, HSDP, 128 A100, 3,760 tokens per second and GPU.
+# fms-fsdp, README of March 2024: 7B, HSDP, 128 A100, 3,760 tokens per second per GPU.
 def test_the_measured_step_is_the_published_one():
     found = solved("hybrid_measured")
     assert found.measured == pytest.approx(2 * 4096 / 3760, rel=1e-3)
