@@ -95,6 +95,7 @@ def measured():
     return Lines(title="", x=axis(), y=axis(), series=series, dots=names)
 
 
+KEPT = "oversubscription_map.map"  # of 13 columns, a few of whose texts are longer
 VIEWS = {
     "keys": keyed_bars(),
     "names": named_bars(),
@@ -102,6 +103,7 @@ VIEWS = {
     "few": grid(3),
     "seven": grid(7),
     "thirty": grid(30),
+    KEPT: default_views("oversubscription_map")["map"],
     "held": held(),
     "measured": measured(),
     **{".".join(one): default_views(one[0])[one[1]] for one in CUT},
@@ -199,6 +201,16 @@ def test_a_unit_that_has_no_room_in_the_cells_is_said_once_below_them(drawn):
         cells = [one["text"] for one in words if one["look"] == "cell"]
         said.append((cells[0], "(%)" in {one["text"] for one in words}))
     assert said == [("97.6 %", False), ("97.6", True)]
+
+
+@pytest.mark.parametrize("name", ["few", "seven", "thirty", KEPT])
+@pytest.mark.parametrize("chart", [PHONE, TABLET, DESKTOP])
+def test_all_cells_of_a_heatmap_have_a_number_or_none_has(name, chart, drawn):
+    marks = drawn[name]["marks"]
+    words, _ = map(list, shown(marks, frame_of(marks, chart)))
+    texts = [one["text"] for one in words if one["look"] == "cell"]
+    assert len(texts) in (0, len(marks["boxes"]))
+    assert ("(%)" in {one["text"] for one in words}) == ("%" not in "".join(texts) and bool(texts))
 
 
 def test_the_name_of_a_curve_is_nearer_to_it_than_to_another_one(drawn):

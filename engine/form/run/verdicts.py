@@ -35,9 +35,9 @@ def uneven(run: Run) -> str:
     sizes = uneven_pieces(run.model, run.plan, run.training.schedule)
     if not sizes:
         return ""
-    words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else "")
+    words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else ".")
     kind = "stages" if len(sizes) == run.plan.pipeline_parallel else "pieces"
-    return f"{layers} layers do not divide by {len(sizes)} {kind}; they hold {words}."
+    return f"{layers} layers do not divide by {len(sizes)} {kind}; they hold {words}"
 
 
 def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:

@@ -1,7 +1,7 @@
 // Bars and heatmaps as marks.
 
 import {
-  PHONE, SMALL, TICK_CHAR, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, widthOf, words, xAxis,
+  PHONE, SMALL, WIDE, clamp, inside, line, rowsFrame, rulesAbove, share, thinned, widthOf, words, xAxis,
   xGrid,
 } from "./frame.js";
 import { besideRules } from "./beside.js";
@@ -12,7 +12,8 @@ import { cut } from "./cut.js";
 
 const BAR_ROW = 46, CELL_ROW = 34, KEYS = 320;
 const GAP = 6; // pixels between a bar or its label and a value beside it
-const CELL_TEXT = 11 / 13, CELLS_APART = 6; // size of a cell's text over that of a label; pixels between two of them
+const CELL_TEXT = 11 / 13, TICK_TEXT = 12 / 13; // sizes over that of a label
+const CELLS_APART = 6; // pixels between the texts of two cells
 // Shares of the accent in a cell: ink is read on the deepest one in both schemes (test_colors.py).
 const PALEST = 0.05, DEEPEST = 0.48;
 
@@ -79,7 +80,7 @@ function rangeOf([low, high], y) {
 
 /** @returns {Picture} */
 export function heatmap(view) {
-  const name = Math.max(...view.y.map((text) => text.length), 0) * TICK_CHAR;
+  const name = TICK_TEXT * Math.max(...view.y.map((text) => widthOf(text, false)), 0);
   const frame = rowsFrame(view.y.length, CELL_ROW, Math.min(140, Math.max(40, name + 14)), 30);
   const count = view.x.length;
   const finite = view.values.flat().filter((value) => value !== null);
@@ -90,9 +91,10 @@ export function heatmap(view) {
   texts.push(...thinned(view.x.map((name, i) => [(i + 0.5) / count, name]), frame, 18, () => "middle"));
   texts.push(words(0, -12, view.y_label, "start", -frame.left, "muted", "tick"));
   texts.push(words(1, frame.height + 38, view.x_label, "end", 0, "muted", "tick"));
-  if (room.unit) {
+  const bare = { narrow: room.narrow === "bare", wide: room.wide === "bare" };
+  if (bare.narrow || bare.wide) {
     const unit = words(0, frame.height + 38, `(${room.unit.trim()})`, "start", -frame.left, "muted", "tick");
-    texts.push({ ...unit, narrow: true });
+    texts.push(bare.narrow && bare.wide ? unit : { ...unit, ...bare });
   }
   view.values.forEach((values, row) => values.forEach((value, column) => {
     if (value === null) return;
@@ -112,24 +114,33 @@ export function heatmap(view) {
 }
 
 /**
- * What the cells of a map have room for. On a phone all values or none: those left out would be the
- * largest, whose texts are longest. A unit that all share goes once under the map where only it is too much.
- * @returns {{phone: boolean, unit: string, room: number}} room: pixels for a text on a wide chart
+ * What the cells of a map have room for, on a phone and on a wide page: all whole texts, all numbers, or
+ * none, since those left out would be the largest, whose texts are longest. A unit that all share goes
+ * once under the map where only it is too much.
+ * @returns {{narrow: string, wide: string, unit: string}} "whole", "bare" or ""
  */
 function fitting(view, count, frame) {
   const all = view.values.flatMap((values, row) => view.texts[row].filter((_, column) => values[column] !== null));
-  const roomOn = (chart) => (chart - frame.left - frame.right) * (1 / count - 0.003) - CELLS_APART;
-  const fits = (texts) => texts.every((text) => wideAs(text) <= roomOn(PHONE));
-  const units = new Set(all.map(unitOf)), [unit] = units, room = roomOn(WIDE);
-  const apart = units.size === 1 && unit && !fits(all) && fits(all.map((text) => text.slice(0, -unit.length)));
-  return { phone: fits(all) || Boolean(apart), unit: apart ? unit : "", room };
+  const units = new Set(all.map(unitOf)), unit = units.size === 1 ? [...units][0] : "";
+  const bare = all.map((text) => bareOf(text, unit));
+  const on = (chart) => {
+    const room = (chart - frame.left - frame.right) * (1 / count - 0.003) - CELLS_APART;
+    const fits = (texts) => texts.every((text) => wideAs(text) <= room);
+    return fits(all) ? "whole" : unit && fits(bare) ? "bare" : "";
+  };
+  return { narrow: on(PHONE), wide: on(WIDE), unit };
 }
 
 /** The texts of a cell, and on which charts each is shown. @returns {[string, object][]} */
-function cellTexts(text, { phone, unit, room }) {
-  const wide = wideAs(text) <= room;
-  if (phone && !unit) return [[text, {}]];
-  return [...(phone ? [[text.slice(0, -unit.length), { narrow: true }]] : []), ...(wide ? [[text, { wide }]] : [])];
+function cellTexts(text, { narrow, wide, unit }) {
+  const said = (how) => (how === "bare" ? bareOf(text, unit) : text);
+  if (narrow === wide) return narrow ? [[said(narrow), {}]] : [];
+  return [...(narrow ? [[said(narrow), { narrow: true }]] : []), ...(wide ? [[said(wide), { wide: true }]] : [])];
+}
+
+/** A text without the unit at its end. */
+function bareOf(text, unit) {
+  return text.slice(0, text.length - unit.length);
 }
 
 /** Pixels that a cell's text is wide at most. */
