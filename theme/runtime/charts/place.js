@@ -5,6 +5,7 @@ import { BEFORE, DESKTOP, PHONE, SMALL, TABLET, WIDE, widthOf } from "./frame.js
 const EDGE = 0.01; // of a pixel, which decides nothing
 const BOLD = new Set(["strong", "inside"]); // looks of bold letters
 const APART = 4; // pixels between two texts, one beside the other
+const ASIDE = 12; // pixels between two texts in a line that do not read as one
 const NEAR = 14; // pixels between two texts, one over the other, that do not seem to belong together
 const MARGIN = 12, ABOVE = 19; // pixels that a text may reach out of the frame, to the right and up
 const STEP = 4; // pixels between the dots of a curve at most
@@ -178,6 +179,7 @@ function crowding(boxes, others, which) {
     const [left, top, right, bottom] = boxes[k], [x, y, r, b] = others[k];
     if (left < r + APART && right > x - APART && top < b && bottom > y) cost += MEET;
     else if (left < r && right > x && top < b + NEAR && bottom > y - NEAR) cost += TOUCH;
+    else if (left < r + ASIDE && right > x - ASIDE && top < b && bottom > y) cost += TOUCH;
   }
   return cost;
 }
