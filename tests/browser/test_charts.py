@@ -311,3 +311,24 @@ def test_a_change_of_the_color_scheme_recolors_the_figure(live):
     live.emulate_media(color_scheme="dark")
     wait(live, f"() => ({read})() !== '{before}'")
     assert live.evaluate(read) != before
+
+
+EDGES = """() => [...document.querySelectorAll("[data-chart=live]")].flatMap((figure) => {
+  const found = [];
+  const look = (root) => root.querySelectorAll("*").forEach((one) => {
+    if (one.shadowRoot) look(one.shadowRoot);
+    if (one.tagName === "CANVAS" && one.height) found.push(one);
+  });
+  look(figure);
+  return found.map((one) =>
+    [...one.getContext("2d").getImageData(0, 0, 1, one.height).data].join());
+})"""
+
+
+def test_a_chart_that_was_narrow_leaves_no_ink_at_its_edge(live):
+    before = live.evaluate(EDGES)
+    assert len(before) >= 3
+    for width in (390, 600, 820):
+        live.set_viewport_size({"width": width, "height": 1200})
+        live.wait_for_timeout(300)
+    assert live.evaluate(EDGES) == before
