@@ -22,7 +22,7 @@ def tables(measured: Mapping[str, Any]) -> Iterator[str]:
             names = list(dict.fromkeys(name for row in rows.values() for name in row))
             table = Table(
                 title=f"{place[:1].upper()}{place[1:]}, {said}",
-                columns=("made with", *(_head(name) for name in names)),
+                columns=("Made with", *(_head(name) for name in names)),
                 rows=tuple(
                     (side, *(_text(name, row.get(name)) for name in names))
                     for side, row in rows.items()
@@ -32,7 +32,8 @@ def tables(measured: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _head(name: str) -> str:
-    return "kB" if name == _BYTES else name
+    """Return a heading; the unit of bytes keeps its small letter."""
+    return "kB" if name == _BYTES else f"{name[:1].upper()}{name[1:]}"
 
 
 def _text(name: str, value: float | None) -> str:

@@ -45,7 +45,7 @@ def test_what_was_measured_is_shown_as_it_was_written(live):
     (live.root / "content" / "measured.json").write_text(written, "utf-8")
     page = with_page(live, "[[measured.*]]")
     cells = re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", page)
-    assert cells[:5] == ["made with", "kB", "requests", "layout shift", "live, ms"]
+    assert cells[:5] == ["Made with", "kB", "Requests", "Layout shift", "Live, ms"]
     assert cells[5:10] == ["this site", "96", "11", "0.013", "1,800"]
     assert cells[10:15] == ["b", "none", "none", "none", "none"]
 

@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +46,16 @@ def test_the_best_plans_are_told(monkeypatch, capsys):
         "Why not Megatron, TP 8 × PP 2 × DP 4, ZeRO-1, micro-batch 1, nothing recomputed, 1f1b?"
     )
     assert "tensor parallelism" in lines[-1]
+
+
+def test_the_guide_shows_what_is_printed(monkeypatch, capsys):
+    guides = Path(__file__).parents[2] / "content" / "guides"
+    guide = (guides / "choosing-a-configuration.md").read_text("utf-8")
+    shown = guide[guide.index("The planner runs in a terminal") :]
+    request, printed = re.findall(r"```(?:json|text)\n(.*?)```", shown, re.DOTALL)[:2]
+    assert run(request, monkeypatch) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in printed.splitlines() if line not in lines] == []
 
 
 def test_a_printed_plan_is_a_run_file_of_the_same_step(monkeypatch, capsys):

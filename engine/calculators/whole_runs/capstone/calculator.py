@@ -241,7 +241,7 @@ SOLUTION: Mapping[str, Any] = {
 def _challenge(inputs: Inputs, result: Result) -> Challenge:
     return Challenge(
         title="The last chapter",
-        goal="Half of the network is gone. Bring the 70B run home before its deadline, on the same "
+        goal="Half of the network is gone. Finish the 70B run before its deadline, on the same "
         "64 GPUs.",
         conditions=(
             Condition(text="70B, half the network", met=inputs.chapter == "network"),

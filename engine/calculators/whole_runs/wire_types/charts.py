@@ -126,5 +126,5 @@ def ports(tell: Teller, sent: Bytes, left: Bytes) -> Table:
         title="If one port carried all of it",
         columns=("Port", "Line rate", "One way", "Nothing ticked", "Your ticks", "Source"),
         rows=tuple(rows),
-        caption="A faster port halves all classes alike. No tick is needed for it.",
+        caption="A port that is twice as fast halves all times, whatever is ticked.",
     )
