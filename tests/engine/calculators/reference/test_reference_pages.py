@@ -129,7 +129,7 @@ def test_every_row_links_to_its_source(name):
 @BY_TABLE
 def test_every_row_says_when_it_was_checked(name):
     view = hardware()[name]
-    column = view.columns.index("checked")
+    column = view.columns.index("Checked")
     assert [row[column] for row in view.rows] == [row.date for row in TABLES[name].values()]
 
 
