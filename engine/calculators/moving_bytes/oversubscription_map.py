@@ -22,7 +22,7 @@ PRESETS = {
 }
 _MOST: Share = 0.6
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8)
-_COLUMNS = tuple(i / 20 for i in range(13))
+_COLUMNS = tuple(i / 10 for i in range(7))
 _ASSUMES = (
     "All ports send upward at once, so that those messages take {oversubscription} as long; what "
     "hides behind computation stays hidden.",
