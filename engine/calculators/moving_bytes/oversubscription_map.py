@@ -152,8 +152,8 @@ def _map(tell: Teller, inputs: Inputs) -> Heatmap:
                 color="ink",
             ),
         ),
-        caption="Llama 3's network had 7:1 between pods of 3,072 GPUs, and 1:1 inside them. The frame "
-        "lies between two cells where your share is that of no column.",
+        caption="Llama 3's network had 7:1 between pods of 3,072 GPUs, and 1:1 inside them. "
+        "The frame lies between two cells where your share is that of no column.",
     )
 
 
