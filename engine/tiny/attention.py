@@ -114,7 +114,7 @@ def attend(query: Matrix, block: Heads, seen: Seen, head: Count) -> tuple[Matrix
             scores = [dot(own, keys[j]) / root for j in seen[i]]
             top = max(scores, default=-math.inf)
             powers = [math.exp(score - top) for score in scores]
-            total = sum(powers)
+            total = math.fsum(powers)
             logs[i][number] = top + math.log(total) if seen[i] else -math.inf
             sums = [0.0] * head
             for power, j in zip(powers, seen[i], strict=True):

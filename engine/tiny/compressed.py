@@ -115,11 +115,11 @@ def _gradients(parameters: Vector) -> tuple[float, list[Vector]]:
     found = [
         gradient_of(TINY_260, parameters, share(JOB, rank, RANKS), count) for rank in range(RANKS)
     ]
-    return sum(loss for loss, _ in found), [gradient for _, gradient in found]
+    return math.fsum(loss for loss, _ in found), [gradient for _, gradient in found]
 
 
 def _off(total: Vector, gradients: Sequence[Vector]) -> Share:
-    right = [sum(numbers) for numbers in zip(*gradients, strict=True)]
+    right = [math.fsum(numbers) for numbers in zip(*gradients, strict=True)]
     apart = [one - two for one, two in zip(total, right, strict=True)]
     off = math.hypot(*apart) / math.hypot(*right)
     return off if off > _ROUNDING else 0.0

@@ -90,7 +90,7 @@ def signs(exchange: Exchange, vectors: Sequence[Vector]) -> Summed:
     parts = []
     for vector in vectors:
         scales = [
-            sum(map(abs, vector[one.start : one.start + one.size])) / one.size for one in each
+            math.fsum(map(abs, vector[one.start : one.start + one.size])) / one.size for one in each
         ]
         parts.append([*_packed(vector), *scales])
     gathered = exchange.all_gather(parts, KIND)[0]

@@ -53,7 +53,8 @@ def logits(rows: Matrix, vocabulary: Matrix) -> Matrix:
 def scores(found: Matrix, targets: Sequence[int], tops: list[float], first: int = 0) -> Scores:
     """Return sums and hits of logits whose largest, over the whole vocabulary, are `tops`."""
     sums = [
-        sum(math.exp(value - top) for value in row) for row, top in zip(found, tops, strict=True)
+        math.fsum(math.exp(value - top) for value in row)
+        for row, top in zip(found, tops, strict=True)
     ]
     hits = [
         row[target - first] if 0 <= target - first < len(row) else 0.0
@@ -68,7 +69,7 @@ def loss(whole: Scores, count: Count) -> float:
         top + math.log(total) - hit
         for top, total, hit in zip(whole.tops, whole.sums, whole.hits, strict=True)
     )
-    return sum(entropies) / count
+    return math.fsum(entropies) / count
 
 
 def logits_backward(

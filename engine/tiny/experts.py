@@ -31,7 +31,7 @@ def route(rows: Matrix, router: Matrix, chosen: Count) -> Routing:
     for logits in product(rows, router):
         best = sorted(range(len(logits)), key=lambda expert: -logits[expert])[:chosen]
         powers = {expert: math.exp(logits[expert] - logits[best[0]]) for expert in sorted(best)}
-        total = sum(powers.values())
+        total = math.fsum(powers.values())
         found.append({expert: power / total for expert, power in powers.items()})
     return Routing(weights=found)
 
@@ -42,7 +42,7 @@ def route_backward(
     """Return the gradients of the rows and of the router from those of the weights."""
     of_logits = zeros(len(rows), len(router[0]))
     for i, weights in enumerate(routing.weights):
-        mean = sum(weight * gradient[i][expert] for expert, weight in weights.items())
+        mean = math.fsum(weight * gradient[i][expert] for expert, weight in weights.items())
         for expert, weight in weights.items():
             of_logits[i][expert] = weight * (gradient[i][expert] - mean)
     return product_transposed(of_logits, router), transposed_product(rows, of_logits)

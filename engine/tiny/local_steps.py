@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum
 
 from engine.basis.units import Count
 from engine.catalog.models import TINY_260
@@ -60,7 +61,7 @@ def train(inner_steps: Count, outer: str) -> Local:
             adam.step(own, _gradient(rank, own.copy), INNER_RATE)
         copies = [own.copy for own in moments]
         apart.append(max(max(some) - min(some) for some in zip(*copies, strict=True)))
-        now = [sum(some) / RANKS for some in zip(*copies, strict=True)]
+        now = [fsum(some) / RANKS for some in zip(*copies, strict=True)]
         if step % inner_steps == 0 or step == STEPS:
             sums = exchange.all_reduce(copies, "parameters")[0]
             shared, momentum = _outer(shared, [some / RANKS for some in sums], momentum, outer)

@@ -1,6 +1,11 @@
-"""Lists of rows: the few operations that a transformer in plain floats needs."""
+"""Lists of rows: the few operations that a transformer in plain floats needs.
+
+Sums of products are rounded once, by `fsum`: Python 3.12 changed how `sum` rounds floats, and a
+training gives the same numbers on every Python, in the browser too.
+"""
 
 from collections.abc import Iterable, Sequence
+from math import fsum
 from operator import add as plus
 from operator import mul
 
@@ -11,18 +16,18 @@ Matrix = list[Vector]
 def product(left: Matrix, right: Matrix) -> Matrix:
     """Return left [n, k] times right [k, m]: [n, m]."""
     columns = list(zip(*right, strict=True))
-    return [[sum(map(mul, row, column)) for column in columns] for row in left]
+    return [[fsum(map(mul, row, column)) for column in columns] for row in left]
 
 
 def product_transposed(left: Matrix, right: Matrix) -> Matrix:
     """Return left [n, k] times the transpose of right [m, k]: [n, m]."""
-    return [[sum(map(mul, row, other)) for other in right] for row in left]
+    return [[fsum(map(mul, row, other)) for other in right] for row in left]
 
 
 def transposed_product(left: Matrix, right: Matrix) -> Matrix:
     """Return the transpose of left [n, k] times right [n, m]: [k, m]."""
     columns = list(zip(*right, strict=True))
-    return [[sum(map(mul, row, column)) for column in columns] for row in zip(*left, strict=True)]
+    return [[fsum(map(mul, row, column)) for column in columns] for row in zip(*left, strict=True)]
 
 
 def add(left: Matrix, right: Matrix) -> Matrix:
@@ -39,7 +44,7 @@ def add_vectors(left: Sequence[float], right: Sequence[float]) -> Vector:
 
 def dot(left: Sequence[float], right: Sequence[float]) -> float:
     """Return the inner product of two vectors."""
-    return float(sum(map(mul, left, right)))
+    return fsum(map(mul, left, right))
 
 
 def columns_of(matrix: Matrix, chosen: slice) -> Matrix:

@@ -1,7 +1,7 @@
 """Newton-Schulz: a matrix whose singular values become about one, in plain floats, step by step."""
 
 from collections.abc import Sequence
-from math import hypot, sqrt
+from math import fsum, hypot, sqrt
 
 from engine.basis.units import Count, Ratio
 from engine.tiny.matrix import Matrix, dot, product, product_transposed
@@ -37,7 +37,7 @@ def iterated(value: Ratio, steps: Count, coefficients: Coefficients = MUON) -> t
 
 def normalized(matrix: Matrix) -> Matrix:
     """Return the matrix over its Frobenius norm: no singular value is above one then."""
-    norm = sqrt(sum(dot(row, row) for row in matrix))
+    norm = sqrt(fsum(dot(row, row) for row in matrix))
     return [[number / norm for number in row] for row in matrix] if norm else matrix
 
 

@@ -1,5 +1,7 @@
 """Data parallelism: every rank holds everything; gradients are all-reduced (Li et al. 2020)."""
 
+from math import fsum
+
 from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, local_gradient, outcome
@@ -23,7 +25,7 @@ def train(job: Job, ranks: Count, record: Recorder = ignore) -> Run:
         found = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
         for own, (_, gradient) in zip(states, found, strict=True):
             own.gradients = gradient
-        losses.append(sum(loss for loss, _ in found))
+        losses.append(fsum(loss for loss, _ in found))
         record(snapshot(step, "backward", states, exchange, size))
         sums = exchange.all_reduce([own.gradients for own in states], "gradients")
         for own, total in zip(states, sums, strict=True):

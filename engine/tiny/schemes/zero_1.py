@@ -1,6 +1,7 @@
 """ZeRO stage 1: each rank keeps optimizer states for its share only (Rajbhandari et al. 2020)."""
 
 from collections.abc import Sequence
+from math import fsum
 
 from engine.basis.units import Count
 from engine.tiny import adam
@@ -26,7 +27,7 @@ def train(job: Job, ranks: Count, record: Recorder = ignore) -> Run:
         found = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
         for own, (_, gradient) in zip(states, found, strict=True):
             own.gradients = gradient
-        losses.append(sum(loss for loss, _ in found))
+        losses.append(fsum(loss for loss, _ in found))
         record(snapshot(step, "backward", states, exchange, size))
         sums = exchange.reduce_scatter([own.gradients for own in states], "gradients")
         # The sums overwrite the own places of the buffer; the rest of it is of no more use.
