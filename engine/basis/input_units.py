@@ -34,6 +34,13 @@ class Unit:
     shown: tuple[str, ...] = ()
     quantity: Quantity | None = None
 
+    @property
+    def measures(self) -> Quantity | None:
+        """Return what a number in it measures; a unit with a text of its own is one of its own."""
+        if self.quantity or not self.text.strip():
+            return self.quantity
+        return Quantity(self.text.strip(), sign=self.text, size=self.size)
+
     def of(self, value: float) -> tuple[str, float]:
         """Return text and size of the unit that suits a value: the largest not above it."""
         sizes = sorted((self.also[name], f" {name}") for name in self.shown)

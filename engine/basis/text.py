@@ -69,8 +69,6 @@ _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "ratio": ((1, "×"),),
     "share": ((0.01, " %"),),
 }
-# Of a quantity that a project has named itself.
-_BARE = ((1.0, ""),)
 # How many of a unit it takes before it is used: links are named in Gb/s, so 1600 Gb/s stays that
 # and does not become 1.6 Tb/s, and nobody counts one minute.
 _KEEP = {" Tb/s": 1e5, " Pb/s": 1e5, " days": 3.0, " h": 2.0, " min": 2.0}
@@ -181,7 +179,8 @@ def _written(value: float, quantity: Quantity, display: Display) -> str:
     if quantity.name == "link_speed":
         return _link_speed(value, display)
     binary = quantity.name == "bytes" and display.binary
-    scales = _SCALES.get("binary bytes" if binary else quantity.name, _BARE)
+    own = ((quantity.size, ""),)  # a unit that a project has named itself
+    scales = _SCALES.get("binary bytes" if binary else quantity.name, own)
     if quantity.given and not binary:
         return _scaled(value, scales, quantity.given, trim=True)
     if quantity.name == "parameters":

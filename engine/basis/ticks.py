@@ -89,4 +89,4 @@ def _unit(quantity: Quantity, high: float, display: Display) -> float:
         return 3_600.0
     if quantity.name == "seconds":
         return next((float(size) for size in (86_400, 3_600, 60) if high >= 3 * size), 1.0)
-    return 1.0
+    return quantity.size

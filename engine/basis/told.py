@@ -81,7 +81,7 @@ def _field(hint: Any) -> _Field | None:  # noqa: ANN401 (an annotation)
     told = next((mark for mark in marks if isinstance(mark, Told)), Told())
     quantity = next((mark for mark in marks if isinstance(mark, Quantity)), None)
     if number and quantity is None:
-        quantity = number.unit.quantity or (COUNT if number.whole else RATIO)
+        quantity = number.unit.measures or (COUNT if number.whole else RATIO)
     elif quantity is None and getattr(hint, "__origin__", hint) is int:
         quantity = COUNT
     if quantity is None:

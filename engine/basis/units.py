@@ -28,6 +28,7 @@ class Quantity:
         given: how many digits the number has at most because somebody gave it: a reader, a
             datasheet, a published text. 0: nobody did; it has the three digits of a prediction.
         sign: what stands behind the number of a quantity of one's own, such as " m/s".
+        size: of that unit, in SI.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Quantity:
     money: int = 0
     given: int = 0
     sign: str = ""
+    size: float = 1.0
 
 
 BYTES = Quantity("bytes", byte=1)

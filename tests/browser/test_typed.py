@@ -67,3 +67,25 @@ def test_the_message_of_a_number_in_a_sentence_stays_on_the_phone(visit, path, c
     under = number.bounding_box()
     assert 0 <= place["y"] - (under["y"] + under["height"]) < 24
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_a_bad_text_in_a_sentence_stays_with_its_message_when_another_input_is_typed(visit):
+    page = visit("guides/gradient-sync-lab/")
+    live(page, "gradient_sync")
+    first, other = (
+        page.locator(f"input.drag[name={name}][data-of=gradient_sync]").first
+        for name in ("world_size", "parameters")
+    )
+    first.fill("abc")
+    told(page, "world_size")
+    other.fill("13B")
+    other.press("Tab")
+    page.wait_for_function("location.search.includes('parameters')")
+    assert first.input_value() == "abc"
+    assert page.locator(".inline-field [data-error=world_size]:visible").count()
+    first.fill("64")
+    page.wait_for_function(
+        "() => !document.querySelector('[name=world_size][aria-invalid=true]')"
+        " && !document.querySelector('.stale')"
+    )
+    assert first.input_value() == "64"

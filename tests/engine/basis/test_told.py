@@ -6,7 +6,7 @@ from typing import Annotated
 import pytest
 
 from engine.basis.equation import Equation
-from engine.basis.inputs import GBITS, PERCENT, Choice, Number
+from engine.basis.inputs import GBITS, PERCENT, Choice, Number, Unit
 from engine.basis.text import Sentence, words
 from engine.basis.told import Symbol, Teller, Told
 from engine.basis.units import (
@@ -213,3 +213,19 @@ def test_a_symbol_that_no_field_has_is_named():
     unknown = Equation(name="odd", tex=r"\v{T} = \v{x}", symbols={"T": ("T", ""), "x": ("x", "")})
     with pytest.raises(LookupError, match="no field has the symbol 'x'; there are n, b, S, T"):
         teller(unknown).value("time")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kettle:
+    """Inputs whose units belong to no field of this project."""
+
+    water: Annotated[float, Number(label="Water", unit=Unit(" L", 1.0), low=0.1, high=2.0)] = 1.5
+    salt: Annotated[float, Number(label="Salt", unit=Unit(" mg", 1e-6), low=0.0, high=1e-3)] = 5e-4
+    cups: Annotated[
+        int, Number(label="Cups", unit=Unit(" cups", 1.0), low=1, high=9, whole=True)
+    ] = 4
+
+
+def test_an_input_is_told_in_the_unit_that_is_its_own():
+    said = Teller(Kettle()).say("{water}, {salt}, {cups}")
+    assert words(said).replace("\u00a0", " ") == "1.5 L, 500 mg, 4 cups"

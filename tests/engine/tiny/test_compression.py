@@ -81,6 +81,8 @@ def test_nothing_is_lost_with_feedback():
 
 def test_a_matrix_is_never_sent_thicker_than_it_is():
     assert low_rank_numbers(TINY_260, 100) == SIZE
+
+
 def test_a_training_gives_the_same_bits_on_every_python():
     # Python 3.12 rounds `sum` of floats otherwise than 3.11; 24 steps made seven digits of it.
     assert train("low_rank", 1.0).losses[-1].hex() == "0x1.1bef9c1f49f09p-2"

@@ -4,16 +4,16 @@ import { attribute, partsOf, write } from "../page/dom.js";
 import { narrow } from "../page/narrow.js";
 import { keepText } from "./texts.js";
 
-/** The box a reader typed in last; its text is theirs while it is wrong. @type {Element | null} */
-let typedIn = null;
+/** Input -> the box a reader typed it in last; its text is theirs while it is wrong. @type {Map<string, Element>} */
+const typedIn = new Map();
 /** Focused boxes whose text may be replaced all the same: after Enter, an arrow key, a drag. */
 const accepted = new WeakSet();
 /** The slider under the reader's hand. @type {Element | null} */
 let held = null;
 
-/** @param {Element} box */
+/** @param {HTMLInputElement} box */
 export function typing(box) {
-  typedIn = box;
+  typedIn.set(inputOf(box.dataset.of ?? "", box.name), box);
   accepted.delete(box);
 }
 
@@ -37,9 +37,10 @@ export function hold(slider) {
  */
 export function showField(calculator, name, input, own, waits) {
   const isBad = own !== undefined;
+  const box = typedIn.get(inputOf(calculator, name));
   for (const control of partsOf(calculator, `[name="${name}"]`)) {
     if (control instanceof HTMLTextAreaElement) showText(control, input, own, waits.any);
-    else showControl(/** @type {any} */ (control), input, isBad || waits.typed);
+    else showControl(/** @type {any} */ (control), input, control === box && (isBad || waits.typed));
     attribute(control, "aria-invalid", String(isBad));
   }
   for (const slider of partsOf(calculator, `[data-slide="${name}"]`)) {
@@ -48,8 +49,16 @@ export function showField(calculator, name, input, own, waits) {
   }
   const messages = partsOf(calculator, `[data-error="${name}"]`);
   // A bad value of the address has no box that it was typed in: the first number tells.
-  const teller = !typedIn && messages.every(inlineOf) ? messages[0] : null;
-  for (const message of messages) showMessage(message, input.error, message === teller);
+  const teller = !box && messages.every(inlineOf) ? messages[0] : null;
+  for (const message of messages) {
+    const inline = inlineOf(message);
+    showMessage(message, !inline || message === teller || inline.contains(box ?? null) ? input.error : null);
+  }
+}
+
+/** @param {string} calculator @param {string} name */
+function inputOf(calculator, name) {
+  return `${calculator} ${name}`;
 }
 
 /**
@@ -65,7 +74,7 @@ function showControl(control, input, isTheirs) {
     narrow(control);
   } else {
     const theirs = document.activeElement === control && !accepted.has(control);
-    if (theirs || (isTheirs && control === typedIn)) return;
+    if (theirs || isTheirs) return;
     write(control, "value", input.text);
     fit(control);
   }
@@ -99,10 +108,8 @@ function inlineOf(message) {
   return message.closest(".inline-field");
 }
 
-/** Inside a sentence only the number being edited carries its message. */
-function showMessage(message, error, tells) {
-  const inline = inlineOf(message);
-  const shown = error !== null && (!inline || tells || inline.contains(typedIn));
-  write(message, "hidden", !shown);
-  write(message, "textContent", shown ? error : "");
+/** Inside a sentence only the number that was typed there carries its message. */
+function showMessage(message, error) {
+  write(message, "hidden", error === null);
+  write(message, "textContent", error ?? "");
 }
