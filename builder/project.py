@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+UNITS = ("bytes", "links")  # GB or GiB; links one way or summed over both
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
@@ -37,6 +39,7 @@ class Project:
             inputs) which of them are filled by what a reader keeps as their own.
         packages: what its engine imports of other packages, such as "css-inline==1.0".
         wheels: a folder, from the project's, in which they are looked for first.
+        units: of `UNITS`, the switches that its pages offer for how numbers are written.
         navigation: the links of the header, in their order; none for those that a site usually has.
         placed: whether a calculator that stands on no page is a problem.
     """
@@ -54,6 +57,7 @@ class Project:
     takes: str = ""
     packages: tuple[str, ...] = ()
     wheels: str = ""
+    units: tuple[str, ...] = ()
     navigation: tuple[Way, ...] = ()
     placed: bool = True
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from builder.problem import Problem, line_of_toml
-from builder.project import Project, Way
+from builder.project import UNITS, Project, Way
 from builder.reading import text_of
 
 FILE, CHECKS, NAVIGATION = "site.toml", "checks", "navigation"
-PACKAGES = "packages"
+PACKAGES, SWITCHES = "packages", "units"
 NEEDED = ("name", "engine")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _ADDRESS = re.compile(r"https://\S+|([\w-]+/)*(#[\w-]+)?")
@@ -54,7 +54,7 @@ def read(root: Path) -> Project:
     values = {key: value for key, value in given.items() if key != CHECKS}
     if values.get("address"):
         values["address"] = values["address"].rstrip("/") + "/"
-    values[PACKAGES] = tuple(values.get(PACKAGES, ()))
+    values |= {key: tuple(values.get(key, ())) for key in (PACKAGES, SWITCHES)}
     if NAVIGATION in values:
         ways = values[NAVIGATION].items()
         values[NAVIGATION] = tuple(
@@ -73,6 +73,10 @@ def _wrong(given: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
     for one in named if isinstance(named, list) else ():
         if not isinstance(one, str) or not _PACKAGE.fullmatch(one):
             yield PACKAGES, f"{one!r} is no package; it has to be such as css-inline==1.0"
+    switches = given.get(SWITCHES, [])
+    for one in switches if isinstance(switches, list) else ():
+        if one not in UNITS:
+            yield SWITCHES, f"{one!r} is no switch for units; there are {', '.join(UNITS)}"
     ways = given.get(NAVIGATION, {})
     if isinstance(ways, dict):
         yield from (one for word, way in ways.items() for one in _of_way(word, way))
@@ -101,7 +105,7 @@ def _of_kind(
 ) -> Iterator[tuple[str, str]]:
     kinds = {
         **dict.fromkeys((CHECKS, NAVIGATION), (dict, "a table")),
-        PACKAGES: (list, "a list of texts"),
+        **dict.fromkeys((PACKAGES, SWITCHES), (list, "a list of texts")),
         **dict.fromkeys(_IN_CHECKS, (bool, "true or false")),
     }
     for key, value in given.items():

@@ -79,6 +79,11 @@ def test_names_follow_from_the_name_and_the_engine(write):
         ('"en-GB"', '"en', "site.toml:3: Illegal character"),
         (
             "[checks]",
+            'units = ["bits"]\n[checks]',
+            "site.toml:6: 'bits' is no switch for units; there are bytes, links",
+        ),
+        (
+            "[checks]",
             'takes = "lines.jobs.taken"\n[checks]',
             "site.toml:6: 'takes' is 'lines.jobs.taken'; there is no module lines/jobs.py",
         ),
