@@ -21,7 +21,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("step_time"),
         "verdict": charts.verdict(result),
-        **tell.values("least", "most", "width", "product", "copy", "collective"),
+        **tell.values("least", "most", "width"),
+        **{name: tell.value(name, note=charts.note(result, name)) for name in charts.FASTEST},
         "compared": charts.compared(result),
         "shares": partial(charts.shares, result),
         "takes": charts.takes(result),

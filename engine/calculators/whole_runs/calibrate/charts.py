@@ -1,6 +1,7 @@
 """The verdict on a calibration, constants beside the catalog's, the fit, and where to take it."""
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from urllib.parse import quote
 
 from engine.basis.text import Text, say
@@ -55,6 +56,12 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "log_check": ("Read my log", "tools/log"),
     "trace_check": ("Read my trace", "tools/trace"),
 }
+# What the fastest of each kind counts.
+FASTEST: Mapping[str, str] = {
+    "product": "",
+    "copy": "read and written together",
+    "collective": "on the bus",
+}
 # Of two kinds of one color, the one that is drawn hollow.
 _SECOND = ("products, 8 bits", "attention backward", "between nodes")
 # These have no field for the GPU of the measurement.
@@ -92,6 +99,11 @@ def verdict(result: Result) -> Badge:
         numbers["unread"] = (result.unread, COUNT)
         words += " Rows that are no measurement: {unread}."
     return Badge(text="Calibrated", sentence=say(words, **numbers), color="compute")
+
+
+def note(result: Result, name: str) -> str:
+    """Return what one of the fastest counts, or that nothing of its kind was measured."""
+    return FASTEST[name] if isfinite(getattr(result, name)) else "not measured"
 
 
 def compared(result: Result) -> Table:
