@@ -80,7 +80,9 @@ def zb_h1_idle(
     """Return the idle time of a rank with ZB-H1.
 
     ZB-1p, which a search finds within the same memory, idles as long where all passes take equally
-    long (the README of its code). Source: Qi et al. 2024, table 2. Limits: stages alike, messages free, W no longer than F, at
+    long (the README of its code).
+
+    Source: Qi et al. 2024, table 2. Limits: stages alike, messages free, W no longer than F, at
     least as many micro-batches as stages.
     """
     return (pipeline_parallel - 1) * (forward + backward_input - backward_weight)
