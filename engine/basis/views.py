@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.basis.equation import Equation
+from engine.basis.fields.scalar import Scalar
 from engine.basis.text import DEFAULT, Display, Text, words
 from engine.basis.units import Quantity
-
-Scalar = float | int | str | bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
