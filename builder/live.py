@@ -16,7 +16,7 @@ from engine.answer import reply, solved
 from engine.basis.equation import Equation
 from engine.basis.inputs import Choice, Number, Scalar, Switch, Text
 from engine.basis.inputs import Field as Declaration
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.basis.views import (
     Bars,
     Cite,

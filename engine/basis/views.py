@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from engine.basis.equation import Equation
 from engine.basis.fields.scalar import Scalar
-from engine.basis.text import DEFAULT, Display, Text, words
+from engine.basis.numbers import DEFAULT, Display
+from engine.basis.text import Text, words
 from engine.basis.units import Quantity
 
 

@@ -9,7 +9,7 @@ import pytest
 from builder import memo, new_project, pipeline, scaffold
 from builder.enter import enter
 from engine import calculator
-from engine.basis.text import Display
+from engine.basis.numbers import Display
 from engine.draw.taken import taken
 from tests.builder.conftest import SERVICES, silent
 

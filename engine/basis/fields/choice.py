@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from engine.basis.fields.scalar import Scalar
 from engine.basis.refusal import InputError, listed, quoted
-from engine.basis.text import plain
+from engine.basis.typed import plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

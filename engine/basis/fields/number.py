@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from engine.basis.fields.scalar import Scalar
 from engine.basis.fields.unit import PLAIN, Unit
+from engine.basis.numbers import significant, typeset
 from engine.basis.refusal import InputError, quoted
-from engine.basis.text import read, significant, typeset
+from engine.basis.typed import read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
