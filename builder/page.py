@@ -12,11 +12,12 @@ from builder import embeds, maths
 from builder import index as links
 from builder.article import Article
 from builder.assets import Shell
+from builder.entry import Entry, LearningPath, Place, ReaderPath, ToolGroup
 from builder.index import Index
 from builder.library import Library, Term
 from builder.marks import fill
 from builder.markup.glossary import term_id
-from builder.navigation import Entry, LearningPath, Place, ReaderPath, ToolGroup, tools_by_path
+from builder.navigation import tools_by_path
 from builder.paths import Way
 from builder.problem import ContentError, Problem, located
 from builder.project import Project
