@@ -119,14 +119,7 @@ class Inputs:
         ),
     ] = 400 * Gbit
     schedule: Annotated[
-        str,
-        Choice(
-            label="Pipeline schedule",
-            options=_SCHEDULES,
-            advanced=True,
-            help="Zero bubble: a search finds ZB-1p within the memory of 1F1B, ZB-2p within twice "
-            "that. ZB-V, V-Half and V-Min fold the stages into a V.",
-        ),
+        str, Choice(label="Pipeline schedule", options=_SCHEDULES, advanced=True)
     ] = "interleaved"
     sequence_parallel: Annotated[bool, Switch(label="Sequence parallel", advanced=True)] = True
     shard_group: Annotated[
