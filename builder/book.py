@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from builder.navigation import Entry, LearningPath
+from builder.entry import Entry, LearningPath
 from builder.problem import ServiceError
 from builder.project import Project
 

@@ -14,12 +14,12 @@ import jinja2
 from builder import check, lists
 from builder.cards import Card
 from builder.content import Texts
+from builder.entry import Place
 from builder.facts import Facts
 from builder.folders import digest
 from builder.index import Index
 from builder.keys import Keys
 from builder.memo import Memo
-from builder.navigation import Place
 from builder.page import Content, Surface
 from builder.problem import Problem
 from builder.prose import Prose

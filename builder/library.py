@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from builder.problem import Problem, line_of_toml
+from builder.references import Reference, references_of
 
 REFERENCES = "content/references.toml"
 GLOSSARY = "content/glossary.toml"
@@ -24,23 +25,6 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "year": (int, str),
     "checked": (bool,),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """A source: `label` is how the text cites it, e.g. "Thakur et al. 2005".
-
-    `used_for` says in a sentence what was taken from it.
-    """
-
-    key: str
-    label: str
-    authors: str
-    year: str
-    title: str
-    where: str
-    url: str
-    used_for: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +78,8 @@ def parse(
         for name, entry in entries.items()
         for alias in (name, *entry.get("also", ()))
     }
-    found = {key: _reference(key, entry) for key, entry in sources.items()}
     return Library(
-        references=found,
+        references=references_of(sources),
         terms=terms,
         readers=tuple(
             Reader(key=key, title=one["title"], text=one["text"]) for key, one in known.items()
@@ -188,29 +171,3 @@ def _wanted(name: str) -> str:
         "year": "a year or a text",
         "checked": "true or false",
     }.get(name, "a text")
-
-
-def _reference(key: str, entry: Mapping[str, Any]) -> Reference:
-    given = entry.get("authors", [])
-    authors = [str(a) for a in given] if isinstance(given, list) else [str(given)]
-    year = str(entry["year"])
-    return Reference(
-        key=key,
-        label=str(entry.get("label") or f"{_short(authors) or entry['title']} {year}"),
-        authors=", ".join(authors),
-        year=year,
-        title=str(entry["title"]),
-        where=str(entry.get("where", "")),
-        url=str(entry["url"]),
-        used_for=str(entry.get("used_for", "")),
-    )
-
-
-def _short(authors: list[str]) -> str:
-    # "Last, First" or "First Last"; a name that is neither has a `label` of its own in the file.
-    last = [a.split(",")[0] if "," in a else a for a in authors]
-    last = [a.split()[-1] if len(a.split()) in (2, 3) and a[-1].islower() else a for a in last]
-    # A list that ends with "and others" has more than two authors, however many it names.
-    if len(last) > 2 or authors[-1:] == ["and others"]:
-        return f"{last[0]} et al."
-    return " and ".join(last)

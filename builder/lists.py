@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from builder import measured
-from builder.library import Library, Reference, Term
+from builder.library import Library, Term
 from builder.markup.glossary import term_id
+from builder.references import Reference
 
 NAMES = ("glossary", "bibliography", "embedding", "kept", "imports", "measured")
 MARKS = {f"[[{name}.*]]": f"<div>⟦list:{name}⟧</div>" for name in NAMES}
@@ -77,5 +78,5 @@ def _terms(library: Library, pages: tuple[Page, ...]) -> list[tuple[Term, str, P
 
 def _sources(library: Library, pages: tuple[Page, ...]) -> list[tuple[Reference, tuple[Page, ...]]]:
     """Return (source, pages that cite it) by label."""
-    found = sorted(library.references.values(), key=lambda one: (one.label.lower(), one.key))
+    found = sorted(library.references.values(), key=lambda one: one.place)
     return [(one, tuple(page for page in pages if one.key in page.cites)) for one in found]

@@ -9,65 +9,30 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from builder import citations
+from builder.field import Field, field_of
 from builder.folders import digest
 from builder.problem import ContentError, Problem
 from engine import calculator as calculators
 from engine.answer import reply, solved
 from engine.basis.equation import Equation
-from engine.basis.inputs import Choice, Number, Scalar, Switch, Text
 from engine.basis.inputs import Field as Declaration
-from engine.basis.text import plain
+from engine.basis.inputs import Scalar, Text
+from engine.basis.typed import plain
 from engine.basis.views import (
     Bars,
-    Cite,
     Formula,
     Heatmap,
     Lines,
-    Receipt,
-    Table,
     Timeline,
     Value,
     View,
 )
-from engine.calculator import Calculator, make
+from engine.calculator import make
 
 # (calculator, its inputs) -> those that a job of the reader's own fills.
 Takes = Callable[[str, Collection[str]], tuple[str, ...]]
 CHARTS = ("lines", "bars", "timeline", "heatmap")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
-    """What the box of a text is like: `samples` maps their names to what the reader sees."""
-
-    samples: Mapping[str, str]
-    placeholder: str
-    rows: int
-    files: str
-    longest: int
-    reader: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """An input: `value` is its SI text, `position` 0 to 1 on a slider (numbers only).
-
-    `also`: option -> what other calculators call it.
-    """
-
-    name: str
-    kind: str
-    label: str
-    symbol: str
-    help: str
-    advanced: bool
-    text: str
-    value: str
-    position: float | None
-    options: Mapping[str, str]
-    also: Mapping[str, str]
-    range: str
-    box: Box | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +109,7 @@ def read_alone(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
         title=calculator.title,
         question=calculator.question,
         fields=tuple(
-            _field(key, declared, result["inputs"][key])
+            field_of(key, declared, result["inputs"][key])
             for key, declared in calculator.fields.items()
         ),
         outputs=result["outputs"],
@@ -203,80 +168,8 @@ def mark(live: Live) -> str:
 
 
 def sources_of(live: Live) -> dict[str, tuple[str, ...]]:
-    """Return the sources of every output over all options, one chosen at a time.
-
-    An output that by default is neither a number nor a table, or a table with rows and no source in
-    them, names none, whatever is chosen, and is not made: advice, for one, tries many other jobs.
-    """
-    calculator, views = calculators.load(live.name), live.views
-    silent = {name for name, view in views.items() if _is_silent(view)}
-    found: dict[str, dict[str, None]] = {}
-    tried = ({}, *_choices(calculator), *calculator.presets.values())
-    # What is chosen anyway is among the options of every choice.
-    for inputs in dict.fromkeys(make(calculator, values) for values in tried):
-        lazy = solved(calculator.name, inputs)
-        for name, view in lazy.made(set(lazy.names) - silent).items():
-            found.setdefault(name, {}).update(dict.fromkeys(_named(view)))
-    return {name: tuple(found.get(name, ())) for name in dict.fromkeys((*views, *found))}
-
-
-def _is_silent(view: View) -> bool:
-    if isinstance(view, Table):
-        return bool(view.rows) and not _named(view)
-    return not isinstance(view, Value)
-
-
-def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:
-    found: list[dict[str, Scalar]] = []
-    for name, field in calculator.fields.items():
-        if isinstance(field, Choice):
-            found += [{**calculator.small, name: option} for option in field.options]
-        elif isinstance(field, Switch):
-            found += [{**calculator.small, name: on} for on in (True, False)]
-    return found
-
-
-def _named(view: View) -> tuple[str, ...]:
-    if isinstance(view, Value):
-        return _in_receipt(view.receipt)
-    cells = (cell for row in view.rows for cell in row) if isinstance(view, Table) else ()
-    return tuple(key for cell in cells if isinstance(cell, Cite) for key in cell.keys)
-
-
-def _in_receipt(receipt: Receipt) -> tuple[str, ...]:
-    of_equation = receipt.equation.sources if receipt.equation else ()
-    published = (receipt.published.source,) if receipt.published else ()
-    return (*of_equation, *receipt.sources, *published)
-
-
-def _field(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:
-    choice = declared if isinstance(declared, Choice) else None
-    return Field(
-        name=name,
-        kind=type(declared).__name__.lower(),
-        label=declared.label,
-        symbol=declared.symbol if isinstance(declared, Number) else "",
-        help=declared.help,
-        advanced=declared.advanced,
-        text=entry["text"],
-        value=entry["value"],
-        position=entry["position"],
-        options=dict(choice.options) if choice else {},
-        also={option: name for name, option in choice.also.items()} if choice else {},
-        range=declared.range_words(),
-        box=_box(declared) if isinstance(declared, Text) else None,
-    )
-
-
-def _box(declared: Text) -> Box:
-    return Box(
-        samples={name: sample.title for name, sample in declared.samples.items()},
-        placeholder=declared.placeholder,
-        rows=declared.rows,
-        files=declared.files,
-        longest=declared.longest,
-        reader=declared.reader,
-    )
+    """Return the sources that every output can name, whatever is chosen."""
+    return citations.named_by(live.name, live.views)
 
 
 def _is_nan(part: object) -> bool:

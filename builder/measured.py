@@ -7,7 +7,7 @@ side -> {"first", "again"}: the numbers of a first visit and of one after it, ea
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.basis.text import DEFAULT
+from engine.basis.numbers import DEFAULT
 from engine.basis.views import Table
 from engine.draw.fragments import table_fragment
 

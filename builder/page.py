@@ -12,15 +12,17 @@ from builder import embeds, maths
 from builder import index as links
 from builder.article import Article
 from builder.assets import Shell
+from builder.entry import Entry, LearningPath, Place, ReaderPath, ToolGroup
 from builder.index import Index
-from builder.library import Library, Reference, Term
+from builder.library import Library, Term
 from builder.marks import fill
 from builder.markup.glossary import term_id
-from builder.navigation import Entry, LearningPath, Place, ReaderPath, ToolGroup, tools_by_path
+from builder.navigation import tools_by_path
 from builder.paths import Way
 from builder.problem import ContentError, Problem, located
 from builder.project import Project
 from builder.prose import Heading, Prose
+from builder.references import Reference
 
 POLICY = (
     # The search compiles its WebAssembly on the page where its Worker does not start in time.
@@ -201,7 +203,7 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
 def cited(keys: tuple[str, ...], library: Library) -> tuple[Reference, ...]:
     """Return the references a page cites, by label; unknown keys are left out."""
     found = [library.references[key] for key in keys if key in library.references]
-    return tuple(sorted(found, key=lambda entry: (entry.label.lower(), entry.key)))
+    return tuple(sorted(found, key=lambda entry: entry.place))
 
 
 def terms(names: tuple[str, ...], library: Library, urls: Mapping[str, str], here: str) -> Shown:

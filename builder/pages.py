@@ -23,13 +23,13 @@ from builder import (
 )
 from builder.article import Article
 from builder.assets import hashed
+from builder.entry import Entry, Place
 from builder.facts import Facts, facts
 from builder.folders import digest
 from builder.hands import Hands
 from builder.index import Index, Target
 from builder.leaves import Draft, Ground, Leaf, Made, Parts
 from builder.memo import Memo
-from builder.navigation import Entry, Place
 from builder.page import Content, Surface
 from builder.pictures import with_sizes
 from builder.problem import Problem, located

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from builder.navigation import Entry
+from builder.entry import Entry
 
 _ROW, _LANE, _GAP, _RADIUS = 34, 9, 14, 5
 _CHARACTER = 8.4  # mean width of a letter of the titles

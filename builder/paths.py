@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from builder import path_map
 from builder.article import Article
-from builder.navigation import Entry, entry
+from builder.entry import Entry, entry
 from builder.problem import Problem
 
 _ABLE = re.compile(r"<p>After this guide you can.*?</p>\s*<ul>(.*?)</ul>", re.DOTALL)

@@ -12,6 +12,8 @@ _LEFT_OUT = re.compile(
     r"\b(calculator|fields|controls|actions|figure-actions|headerlink|error|hint|also|data|share"
     r"|guess|contents|plot|breadcrumb)\b"
 )
+# A formula's title below a heading of the same words, which the page's styles hide.
+_SAID_TWICE = re.compile(r"^(#+ (.+))\n\n\2$", re.MULTILINE)
 _EMPTY_LINK = re.compile(r"\[\s*\]\([^)\s]*\)")
 _BEFORE = {"h1": "\n\n# ", "h2": "\n\n## ", "h3": "\n\n### ", "p": "\n\n", "ul": "\n", "ol": "\n"}
 _BEFORE |= {"li": "\n- ", "tr": "\n|", "dt": "\n\n**", "dd": "\n", "blockquote": "\n\n> "}
@@ -135,4 +137,5 @@ def markdown(html: str, address: str) -> str:
     text = _EMPTY_LINK.sub("", "".join(reader.found))
     lines = [line.rstrip() for line in re.sub(r"[ \t]+\n", "\n", text).splitlines()]
     body = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).replace("\n **", "\n**").strip()
+    body = _SAID_TWICE.sub(r"\1", body)
     return f"{body}\n\nInteractive figures: {address}\n"

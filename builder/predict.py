@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from engine.basis.text import DEFAULT, show
+from engine.basis.numbers import DEFAULT, show
 from engine.basis.ticks import short, ticks
 from engine.basis.units import Quantity
 from engine.basis.views import Axis, Value

@@ -21,7 +21,7 @@ from builder.toolbox import Draw
 from engine import calculator as calculators
 from engine.answer import dump, reply
 from engine.basis.inputs import Number
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.basis.views import Scene
 from engine.draw.scene import scene_svg
 

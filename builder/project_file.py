@@ -69,14 +69,7 @@ def _wrong(given: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
     checks = given.get(CHECKS, {})
     if isinstance(checks, dict):
         yield from _of_kind(checks, _IN_CHECKS, f" of [{CHECKS}]")
-    named = given.get(PACKAGES, [])
-    for one in named if isinstance(named, list) else ():
-        if not isinstance(one, str) or not _PACKAGE.fullmatch(one):
-            yield PACKAGES, f"{one!r} is no package; it has to be such as css-inline==1.0"
-    switches = given.get(SWITCHES, [])
-    for one in switches if isinstance(switches, list) else ():
-        if one not in UNITS:
-            yield SWITCHES, f"{one!r} is no switch for units; there are {', '.join(UNITS)}"
+    yield from _of_lists(given)
     ways = given.get(NAVIGATION, {})
     if isinstance(ways, dict):
         yield from (one for word, way in ways.items() for one in _of_way(word, way))
@@ -84,6 +77,19 @@ def _wrong(given: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
         if not given.get(key):
             yield key, f"'{key}' is missing"
     yield from (one for key, value in given.items() for one in _of_value(key, value, root))
+
+
+def _of_lists(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong in the keys whose values are lists."""
+    packages, switches = (
+        one if isinstance(one, list) else [] for one in (given.get(PACKAGES), given.get(SWITCHES))
+    )
+    for one in packages:
+        if not isinstance(one, str) or not _PACKAGE.fullmatch(one):
+            yield PACKAGES, f"{one!r} is no package; it has to be such as css-inline==1.0"
+    for one in switches:
+        if one not in UNITS:
+            yield SWITCHES, f"{one!r} is no switch for units; there are {', '.join(UNITS)}"
 
 
 def _of_value(key: str, value: object, root: Path) -> Iterator[tuple[str, str]]:

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import unescape
 from typing import Any
 
 from markdown import Markdown  # type: ignore[import-untyped]
 
-from builder import bounds, examples, line_ends, listings, lists, maths, raw_html, unclosed
+from builder import bounds, examples, line_ends, listings, lists, maths, prose_check
 from builder.article import Article
 from builder.findings import Findings, Surroundings
 from builder.markup.attributes import AttributesExtension
@@ -19,10 +18,9 @@ from builder.markup.links import LinkExtension
 from builder.markup.live import LiveExtension
 from builder.markup.rare import RareExtension
 from builder.markup.raw import RawExtension
-from builder.problem import Problem, located, prose_lines
+from builder.problem import Problem
+from builder.prose_check import words
 
-_LISTING = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
-_HEADING = re.compile(r"(#{1,6})\s+\S")
 _EQUATION = re.compile(r'data-equation="([\w.]+)"')
 
 
@@ -135,19 +133,10 @@ def _rendered(
     html, formulas = maths.extract(markdown.convert(body))
     html = listings.dressed(line_ends.bound(html))
     headings = _headings(markdown.toc_tokens)
-    problems = [
-        problem
-        for raw, message in findings.problems
-        for problem in located(article.source, article.body, raw, message)
-    ]
-    problems += _wrong_headings(article) + _given_away(article, html, findings.answers)
-    problems += _unread_blocks(article, html)
-    problems += raw_html.problems(article.source, article.body) or _hidden(article, findings)
-    problems += unclosed.problems(article.source, article.body)
     return Prose(
         html=html,
         headings=tuple(heading for heading in headings if heading.level in (2, 3)),
-        anchors={**{h.id: _text(h.html) for h in headings}, **findings.titles},
+        anchors={**{h.id: words(h.html) for h in headings}, **findings.titles},
         cites=tuple(findings.cites),
         terms=tuple(findings.terms),
         calculators=tuple(findings.calculators),
@@ -156,17 +145,8 @@ def _rendered(
         formulas=tuple(formulas),
         links=tuple(findings.links),
         images=tuple(findings.images),
-        problems=tuple(dict.fromkeys(problems)),
+        problems=prose_check.problems(article, html, findings),
     )
-
-
-def _hidden(article: Article, findings: Findings) -> list[Problem]:
-    """Return what Markdown took for HTML where a look at the source saw code."""
-    return [
-        problem
-        for raw, message in findings.raw
-        for problem in located(article.source, article.body, raw, message)
-    ]
 
 
 def _receipts(findings: Findings, around: Surroundings) -> list[str]:
@@ -187,52 +167,6 @@ def _headings(tokens: list[dict[str, Any]]) -> list[Heading]:
         found.append(Heading(level=token["level"], id=token["id"], html=token["name"]))
         found += _headings(token["children"])
     return found
-
-
-def _text(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
-
-
-def _wrong_headings(article: Article) -> list[Problem]:
-    found, before = [], 1
-    for line, text in prose_lines(article.body):
-        heading = _HEADING.match(text)
-        if not heading:
-            continue
-        level = len(heading[1])
-        if level == 1:
-            message = "the title is in the front matter; headings begin with ##"
-            found.append(Problem(article.source, line, message))
-        elif level > before + 1:
-            message = f"heading of level {level} after one of level {before}; skip none"
-            found.append(Problem(article.source, line, message))
-        before = level
-    return found
-
-
-def _stands(number: str, text: str) -> bool:
-    """Return whether a number stands in a text, and not only as a part of a longer one."""
-    return re.search(rf"(?<![\d.,]){re.escape(number)}(?![.,]?\d)", text) is not None
-
-
-def _given_away(article: Article, html: str, answers: list[tuple[str, str]]) -> list[Problem]:
-    found = []
-    for marker, truth in answers:
-        before = _text(" ".join((article.title, article.question, article.summary)))
-        before += _text(html[: html.find(marker)])
-        if _stands(truth, before):
-            message = f"the answer '{truth}' stands before the question that asks for it"
-            found += located(article.source, article.body, "/// predict", message)
-    return found
-
-
-def _unread_blocks(article: Article, html: str) -> list[Problem]:
-    message = "this block is unknown or its options are wrong"
-    return [
-        problem
-        for name in re.findall(r"(?:<p>|\n)///+ *([a-z-]+)", _LISTING.sub("", html))
-        for problem in located(article.source, article.body, f"/// {name}", message)
-    ]
 
 
 _EXTENSIONS = [

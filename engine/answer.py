@@ -28,8 +28,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 from engine.basis.inputs import Choice, Field, InputError, Number, Order, Scalar, Switch, Text
+from engine.basis.numbers import Display
 from engine.basis.slices import Progress, Running
-from engine.basis.text import Display, plain, words
+from engine.basis.text import words
+from engine.basis.typed import plain
 from engine.basis.views import View
 from engine.budget import SLICE, Budget, Clock, Told, told
 from engine.calculator import Calculator, Lazy, changed, field_of, load, make

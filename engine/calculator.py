@@ -19,8 +19,8 @@ from engine.basis import discover, home
 from engine.basis.equation import Equation
 from engine.basis.inputs import Field, InputError, Scalar, Text
 from engine.basis.slices import Running, Slices
-from engine.basis.text import plain
 from engine.basis.told import Views
+from engine.basis.typed import plain
 from engine.basis.views import Badge, Value, View
 
 LEAF = "calculator"

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from engine.basis.numbers import show
 from engine.basis.slices import whole
-from engine.basis.text import show, words
+from engine.basis.text import words
 from engine.basis.units import BYTES, DAY, MONEY, SECONDS
 from engine.form.planner.words import (
     MOVES,

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from engine.answer import dump, reply
 from engine.basis import home
 from engine.basis.inputs import Field, Number, Scalar, Text
-from engine.basis.text import Display, plain, show, words
+from engine.basis.numbers import Display, show
+from engine.basis.text import words
+from engine.basis.typed import plain
 from engine.basis.views import (
     Advice,
     Badge,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.answer import answer
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.calculator import load, names
 
 CHARTS = ("lines", "bars", "timeline", "heatmap")

@@ -12,10 +12,10 @@ from html import escape
 from typing import Any
 
 from builder.article import Article
+from builder.entry import Entry
 from builder.library import Library
 from builder.live import Live
 from builder.markup.glossary import term_id
-from builder.navigation import Entry
 from builder.search import entries
 
 KINDS = {

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from engine.basis.text import Display, show, significant
+from engine.basis.numbers import Display, show, significant
 from engine.basis.units import Quantity
 from engine.basis.views import Axis
 

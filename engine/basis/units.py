@@ -19,7 +19,7 @@ class Quantity:
     """What a number measures: its name, and its powers of the base units.
 
     Attributes:
-        name: what it is called; `engine.basis.text` decides by it how the number is written.
+        name: what it is called; `engine.basis.numbers` decides by it how the number is written.
         byte: power of the byte.
         second: power of the second.
         flop: power of the floating-point operation.

@@ -1,6 +1,7 @@
 """A step in micro-batches: some numbers of the gradient, micro-batch by micro-batch."""
 
-from engine.basis.text import Text, significant, typeset
+from engine.basis.numbers import significant, typeset
+from engine.basis.text import Text
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text
 from engine.tiny.accumulation import Accumulated

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from engine.basis.text import Text, say, significant, typeset
+from engine.basis.numbers import significant, typeset
+from engine.basis.text import Text, say
 from engine.basis.units import COUNT
 from engine.basis.views import Frame, Scene, Shape
 from engine.catalog.models import TINY_260

@@ -3,7 +3,8 @@
 import math
 from typing import Any
 
-from engine.basis.text import Display, show, words
+from engine.basis.numbers import Display, show
+from engine.basis.text import words
 from engine.basis.ticks import ticks
 from engine.basis.views import Axis, Bar, Bars, Heatmap, Lines, Point, Rule
 from engine.draw.line_ends import told

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.basis.inputs import InputError, Scalar, Text
-from engine.basis.text import Display, show, words
+from engine.basis.numbers import Display, show
+from engine.basis.text import words
 from engine.basis.views import Badge, Value, View
 from engine.calculator import Calculator, Lazy, make
 from engine.draw.escape import escape

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.basis.text import Text, say, typeset
+from engine.basis.numbers import typeset
+from engine.basis.text import Text, say
 from engine.basis.units import COUNT, Count
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text

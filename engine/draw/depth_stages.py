@@ -1,6 +1,7 @@
 """One micro-batch through the stages: whose turn it is, what is handed on, and who waits."""
 
-from engine.basis.text import Text, say, typeset
+from engine.basis.numbers import typeset
+from engine.basis.text import Text, say
 from engine.basis.units import COUNT
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.basis.inputs import Scalar
-from engine.basis.text import Display
+from engine.basis.numbers import Display
 from engine.basis.views import Chart, Timeline, Value, View
 from engine.calculator import Calculator
 from engine.draw.compare import compared

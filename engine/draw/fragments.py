@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from engine.basis.text import Display, Text, show, words
+from engine.basis.numbers import Display, show
+from engine.basis.text import Text, words
 from engine.basis.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Table
 from engine.draw.escape import escape
 from engine.draw.line_ends import bound, breaking, told, whole

@@ -2,7 +2,8 @@
 
 import re
 
-from engine.basis.text import Display, Text, words
+from engine.basis.numbers import Display
+from engine.basis.text import Text, words
 
 # In running text a number and its unit stay on one line.
 UNBROKEN = "\N{NO-BREAK SPACE}"

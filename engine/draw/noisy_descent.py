@@ -2,7 +2,7 @@
 
 import math
 
-from engine.basis.text import significant, typeset
+from engine.basis.numbers import significant, typeset
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.shapes import text
 from engine.simulate.noisy_descent import CURVES, STEPS, Descent

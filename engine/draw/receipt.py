@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 
 from engine.basis.inputs import Scalar
-from engine.basis.text import Display, as_printed, other_system, show, words
+from engine.basis.numbers import Display, other_system, show
+from engine.basis.text import as_printed, words
 from engine.basis.views import Published, Value
 from engine.calculator import Calculator, changed
 from engine.draw.escape import escape

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from engine.basis.text import Text, say, typeset
+from engine.basis.numbers import typeset
+from engine.basis.text import Text, say
 from engine.basis.units import COUNT, SECONDS, Count, Seconds
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.grip import Grip

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from engine.basis.text import Display
+from engine.basis.numbers import Display
 from engine.basis.views import Scene, Shape
 from engine.draw.escape import escape
 from engine.draw.line_ends import told

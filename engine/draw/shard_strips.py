@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.basis.text import Text, say, significant, typeset
+from engine.basis.numbers import significant, typeset
+from engine.basis.text import Text, say
 from engine.basis.text import words as written
 from engine.basis.units import BYTES, COUNT, Bytes, Count
 from engine.basis.views import Frame, Scene, Shape

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.basis.text import Display, show, words
+from engine.basis.numbers import Display, show
+from engine.basis.text import words
 from engine.basis.views import Axis, Bar, Bars, Chart, Heatmap, Lines, Point, Rule, Timeline
 
 _LANES = 8  # up to so many lanes are told one by one

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from engine.basis.text import Display, show
+from engine.basis.numbers import Display, show
 from engine.basis.units import Quantity, as_given
 from engine.basis.views import Bars, Heatmap, Lines, Timeline, View
 from engine.draw.escape import escape

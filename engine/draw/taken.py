@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from engine.basis import home
 from engine.basis.inputs import Field, Scalar, Text
-from engine.basis.text import Display, plain, show, words
+from engine.basis.numbers import Display, show
+from engine.basis.text import words
+from engine.basis.typed import plain
 from engine.basis.views import Badge, Value, View
 from engine.calculator import Calculator, changed
 from engine.draw.chart_json import tidy

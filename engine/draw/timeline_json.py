@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from engine.basis.text import Display, show
+from engine.basis.numbers import Display, show
 from engine.basis.units import Quantity
 from engine.basis.views import Series, Span, Timeline
 from engine.draw.chart_json import axis_json, links_json, rules_json, tidy

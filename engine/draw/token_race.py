@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from engine.basis.text import Text, say, show
+from engine.basis.numbers import show
+from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, SECONDS, Bytes, Count, Seconds
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.shapes import rect, text

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from engine.basis.text import Display, other_system, plain, show, words
+from engine.basis.numbers import Display, other_system, show
+from engine.basis.text import words
+from engine.basis.typed import plain
 from engine.basis.views import (
     Advice,
     Badge,

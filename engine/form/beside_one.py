@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.basis.text import significant, typeset
+from engine.basis.numbers import significant, typeset
 from engine.basis.views import Badge, Table
 
 _LEAST, _EQUAL = 1e-14, 1e-12

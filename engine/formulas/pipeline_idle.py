@@ -77,7 +77,10 @@ ZB_H1_IDLE = Equation(
 def zb_h1_idle(
     pipeline_parallel: Count, forward: Seconds, backward_input: Seconds, backward_weight: Seconds
 ) -> Seconds:
-    """Return the idle time of a rank with ZB-H1, also called ZB1P.
+    """Return the idle time of a rank with ZB-H1.
+
+    ZB-1p, which a search finds within the same memory, idles as long where all passes take equally
+    long (the README of its code).
 
     Source: Qi et al. 2024, table 2. Limits: stages alike, messages free, W no longer than F, at
     least as many micro-batches as stages.

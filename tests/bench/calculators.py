@@ -13,7 +13,7 @@ from builder.bundle import engine_sources
 from builder.bytecode import SCRIPT
 from engine import calculator as calculators
 from engine.basis.inputs import Choice, Field, Number, Switch
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from tests.bench.estimate import ROOT
 from tests.bench.inside import BEGIN
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from builder import drawing, figures
 from builder.templates import templates_of
-from engine.basis.text import DEFAULT
+from engine.basis.numbers import DEFAULT
 from engine.basis.units import BYTES, COUNT, SECONDS
 from engine.basis.views import (
     Axis,

@@ -30,9 +30,10 @@ FRONT = '+++\ntitle = "Sent"\nquestion = "What is it?"\nsummary = "Text."\n+++\n
 ALL_THE_SAME = """
 import sys
 from pathlib import Path
-from builder import commands, enter, memo, output, options
+from builder import enter, memo, output, options
+from builder.verbs import build
 places = enter.enter(Path(sys.argv[1]))
-built = commands.anew(places, options.Options(), memo.Memo())
+built = build.anew(places, options.Options(), memo.Memo())
 print(*sorted({one.path for one in built.problems}))
 output.swap_in(places.root / "site", built.output)
 """

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.calculator import load
 from tests.browser.reading import AT_REST, PATIENCE, all_live, at_rest
 

@@ -4,13 +4,14 @@ import re
 
 import pytest
 
-from builder import book, navigation
+from builder import book
+from builder.entry import Entry, LearningPath
 from builder.problem import ServiceError
 from builder.project import Project
 
 PROJECT = Project(name="A & B", engine="engine", language="fr")
 ENTRIES = {
-    slug: navigation.Entry(
+    slug: Entry(
         slug=slug,
         url=f"guides/{slug}/",
         kind="guide",
@@ -21,7 +22,7 @@ ENTRIES = {
     )
     for slug in ("ring", "tree")
 }
-PATH = navigation.LearningPath(letter="B", name="Moving <bytes>", guides=tuple(ENTRIES.values()))
+PATH = LearningPath(letter="B", name="Moving <bytes>", guides=tuple(ENTRIES.values()))
 PAGE = """<body><header>Menu</header><article><h1>{title}</h1><h2 id="why">Why</h2>
 <a href="#why">above</a> <a href="../tree/?x=1#why">there</a> <a href="../../tools/">elsewhere</a>
 <a href="../tree/">whole</a>

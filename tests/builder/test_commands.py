@@ -24,11 +24,11 @@ def build(monkeypatch, tmp_path):
     content = tmp_path / "project" / "content"
     content.mkdir(parents=True)
     begun(content.parent)
-    monkeypatch.setattr(commands, "ROOT", content.parent)
+    monkeypatch.setattr("builder.verbs.arguments.ROOT", content.parent)
 
     def run(built, *arguments):
         (content / "index.md").write_text(repr(built))
-        monkeypatch.setattr(commands, "once", lambda places, options: built)
+        monkeypatch.setattr("builder.verbs.build.once", lambda places, options: built)
         out = tmp_path / "site"
         return commands.main(["build", "--out", str(out), *arguments]), out
 
@@ -73,7 +73,7 @@ def test_a_maker_that_cannot_run_ends_in_one_sentence(monkeypatch, capsys, tmp_p
     def fail(places, options):
         raise ServiceError("npm could not install package-lock.json: no network")
 
-    monkeypatch.setattr(commands, "once", fail)
+    monkeypatch.setattr("builder.verbs.build.once", fail)
     status = commands.main(["build", "--out", str(tmp_path / "site")])
     assert (status, capsys.readouterr().out.count("\n")) == (1, 1)
 
@@ -93,7 +93,9 @@ def test_an_address_without_https_is_wrong_usage():
 def test_the_address_of_the_site_ends_in_a_slash(monkeypatch, tmp_path):
     seen = []
     built = Built(output={}, problems=())
-    monkeypatch.setattr(commands, "once", lambda places, options: seen.append(options) or built)
+    monkeypatch.setattr(
+        "builder.verbs.build.once", lambda places, options: seen.append(options) or built
+    )
     out = str(tmp_path / "site")
     commands.main(["build", "--out", out, "--base-url", "https://example.org/w"])
     assert seen[0].base_url == "https://example.org/w/"
@@ -169,7 +171,9 @@ def test_a_project_is_named_before_or_after_the_verb(monkeypatch, tmp_path, wher
     begun(tmp_path)
     seen = []
     built = Built(output={"index.html": b"x", ".nojekyll": b""}, problems=())
-    monkeypatch.setattr(commands, "once", lambda places, options: seen.append(places) or built)
+    monkeypatch.setattr(
+        "builder.verbs.build.once", lambda places, options: seen.append(places) or built
+    )
     named = ["--project", str(tmp_path)]
     assert commands.main([*named, "build"] if where == "before" else ["build", *named]) == 0
     assert (seen[0].root, (tmp_path / "site" / "index.html").is_file()) == (tmp_path, True)

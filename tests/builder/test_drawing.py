@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from builder import node
-from engine.basis.text import DEFAULT, Display, show
+from engine.basis.numbers import DEFAULT, Display, show
 from engine.basis.ticks import ticks
 from engine.basis.units import BYTES, SECONDS, SHARE, TOKEN_RATE, TOKENS
 from engine.basis.views import (

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from builder import node
-from engine.basis.text import DEFAULT
+from engine.basis.numbers import DEFAULT
 from engine.basis.units import SECONDS, SHARE, TOKENS
 from engine.basis.views import (
     Axis,

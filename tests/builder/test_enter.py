@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from builder import commands
 from builder.enter import enter
 from builder.project_file import ProjectError
+from builder.verbs import arguments
 from engine import calculator
 
 SPEED = '''"""A calculator."""'''
@@ -49,7 +49,7 @@ def test_two_projects_may_call_their_packages_the_same(begin):
 def test_afterwards_python_looks_where_it_did_before(begin):
     before = list(sys.path)
     enter(begin())
-    enter(commands.ROOT)
+    enter(arguments.ROOT)
     assert sys.path == before
     assert "gradient_sync" in calculator.names()
 
@@ -63,7 +63,7 @@ def test_the_name_of_another_package_is_refused(begin, package):
 
 def test_a_project_without_a_theme_has_the_generators(begin):
     places = enter(begin())
-    assert places.theme == commands.ROOT / "theme"
+    assert places.theme == arguments.ROOT / "theme"
 
 
 def test_single_files_of_a_theme_give_way_and_can_be_extended(begin):
@@ -71,10 +71,10 @@ def test_single_files_of_a_theme_give_way_and_can_be_extended(begin):
     places = enter(begin(theme=own))
     for path, text in own.items():
         assert (places.theme / path).read_text() == text
-    given = (commands.ROOT / "theme" / "templates" / "home.html").read_text()
+    given = (arguments.ROOT / "theme" / "templates" / "home.html").read_text()
     assert (places.theme / "templates" / "given" / "home.html").read_text() == given
     for path in ("templates/base.html", "runtime/main.js", "keys.toml", "package-lock.json"):
-        assert (places.theme / path).read_bytes() == (commands.ROOT / "theme" / path).read_bytes()
+        assert (places.theme / path).read_bytes() == (arguments.ROOT / "theme" / path).read_bytes()
 
 
 def test_what_is_taken_back_gives_way_no_longer(begin):
@@ -101,5 +101,5 @@ def test_a_problem_names_the_file_that_an_author_wrote(begin):
     places = enter(begin(theme={"templates/home.html": "mine"}))
     assert places.named(places.theme / "templates" / "home.html") == "theme/templates/home.html"
     others = places.named(places.theme / "templates" / "base.html")
-    assert others == (commands.ROOT / "theme" / "templates" / "base.html").as_posix()
+    assert others == (arguments.ROOT / "theme" / "templates" / "base.html").as_posix()
     assert places.named(places.content / "index.md") == "content/index.md"

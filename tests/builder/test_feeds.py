@@ -74,6 +74,14 @@ def test_tables_links_code_and_formulas_are_markdown():
     assert "With x^2:\n\nK = 1/(1 + f)\n" in text
 
 
+def test_a_formula_below_a_heading_of_its_title_has_that_title_once():
+    formula = '<div class="view formula"><p class="view-title">{}</p><p>{} = 1</p></div>'
+    html = "<article><h3>Ring</h3>" + formula.format("Ring", "T") + "<p>Ring</p>"
+    text = markdown(html + "<h3>Tree</h3>" + formula.format("A tree", "U") + "</article>", BASE)
+    assert "### Ring\n\nT = 1\n\nRing\n" in text
+    assert "### Tree\n\nA tree\n\nU = 1\n" in text
+
+
 def test_what_is_no_page_has_no_markdown():
     assert markdown("<p>x</p>", BASE) == ""
     assert feeds.plain_pages([], {}, BASE) == {}

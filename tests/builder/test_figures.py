@@ -12,7 +12,7 @@ import pytest
 
 from builder import drawing, figures, plot
 from engine.answer import read_inputs
-from engine.basis.text import DEFAULT
+from engine.basis.numbers import DEFAULT
 from engine.basis.units import BYTES, SECONDS, SHARE
 from engine.basis.views import Axis, Chart, Heatmap, Lane, Rule, Series, Span, Timeline
 from engine.calculator import load, make, names

@@ -8,6 +8,7 @@ import pytest
 
 from builder import commands, output
 from builder.project import Way
+from builder.verbs import arguments
 from tests.builder import conftest
 from tests.builder.conftest import SERVICES
 
@@ -231,7 +232,7 @@ def test_a_damaged_cache_of_formulas_heals(live):
 def test_a_module_that_no_browser_can_read(tmp_path):
     from builder import services
 
-    check = services.real(tmp_path, commands.ROOT / "theme", tmp_path).check_modules
+    check = services.real(tmp_path, arguments.ROOT / "theme", tmp_path).check_modules
     sound = 'import { a } from "./a.js";\nexport const b = a;\n'
     assert check({"good.js": sound}) == []
     assert check({"good.js": sound, "bad.js": "const a = 1;\nconst a = 2;\n"}) == [
@@ -266,7 +267,9 @@ def test_a_full_disk_is_a_sentence(monkeypatch, tmp_path, capsys):
     def full(*_):
         raise OSError(28, "No space left on device", "site/index.html")
 
-    monkeypatch.setattr(commands, "once", lambda *_: Built(output={"a": b""}, problems=()))
+    monkeypatch.setattr(
+        "builder.verbs.build.once", lambda *_: Built(output={"a": b""}, problems=())
+    )
     monkeypatch.setattr(output, "swap_in", full)
     assert commands.main(["build", "--out", str(tmp_path / "site")]) == 1
     told = capsys.readouterr().out

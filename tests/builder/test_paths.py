@@ -8,6 +8,7 @@ import pytest
 
 from builder import navigation, openings, path_map, paths, previews
 from builder.article import Article
+from builder.entry import entry
 from engine.basis.views import Frame, Scene, Shape
 
 SHEETS = {"10-colors.css": ":root { --ink: #222; }", "40-charts.css": ".c-ink { color: #222; }"}
@@ -71,7 +72,7 @@ def test_the_map_links_to_every_guide_and_to_what_it_builds_on():
 
 
 def test_arcs_that_lie_over_one_another_have_lanes_of_their_own():
-    entries = [navigation.entry(article(slug)) for slug in "abc"]
+    entries = [entry(article(slug)) for slug in "abc"]
     drawn = path_map.draw(entries, set(), {"b": ["a"], "c": ["a", "b"]}, "")
     sides = {part.split("V")[0].split()[-2] for part in drawn.split('class="arc"')[1:]}
     assert len(sides) == 2

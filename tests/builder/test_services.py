@@ -2,14 +2,15 @@
 
 import pytest
 
-from builder import commands, node, services
+from builder import node, services
+from builder.verbs import arguments
 from engine.answer import reply
 
 
 @pytest.fixture(scope="module")
 def makers(tmp_path_factory):
-    theme = commands.ROOT / "theme"
-    return services.real(commands.ROOT / "engine", theme, tmp_path_factory.mktemp("cache"))
+    theme = arguments.ROOT / "theme"
+    return services.real(arguments.ROOT / "engine", theme, tmp_path_factory.mktemp("cache"))
 
 
 def test_formulas_are_typeset_and_faults_are_told(makers):
@@ -56,5 +57,5 @@ def test_a_failing_node_is_one_sentence(makers, monkeypatch):
 
 def test_another_typesetter_is_another_version(makers, tmp_path):
     (tmp_path / "package-lock.json").write_text("{}")
-    other = services.real(commands.ROOT / "engine", tmp_path, tmp_path)
+    other = services.real(arguments.ROOT / "engine", tmp_path, tmp_path)
     assert other.typeset_version != makers.typeset_version

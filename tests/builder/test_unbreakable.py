@@ -106,8 +106,9 @@ def test_two_builds_at_once_leave_one_of_both_whole(tmp_path):
 def test_a_full_disk_leaves_the_old_site(tmp_path):
     output.swap_in(tmp_path / "site", OLD)
     code = (
-        "import sys\nfrom builder import commands, output\nfrom builder.pipeline import Built\n"
-        "commands.once = lambda *_: Built(output={'.nojekyll': b'', 'a': b'x' * 100_000},"
+        "import sys\nfrom builder import commands\nfrom builder.pipeline import Built\n"
+        "from builder.verbs import build\n"
+        "build.once = lambda *_: Built(output={'.nojekyll': b'', 'a': b'x' * 100_000},"
         " problems=())\n"
         "sys.exit(commands.main(['--project', sys.argv[1], 'build']))"
     )
@@ -137,7 +138,7 @@ def test_what_cannot_be_read_or_written_is_one_sentence(tmp_path, monkeypatch, c
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(commands, "once", fail)
+    monkeypatch.setattr("builder.verbs.build.once", fail)
     assert commands.main(["--project", str(tmp_path), "build"]) == 1
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(said)
@@ -148,7 +149,7 @@ def test_a_note_that_cannot_be_kept_costs_only_time(tmp_path, monkeypatch):
     begun(tmp_path)
     (tmp_path / ".cache").mkdir()
     (tmp_path / ".cache" / "built").write_text("a file, where a folder should be")
-    monkeypatch.setattr(commands, "once", lambda *_: Built(output=NEW, problems=()))
+    monkeypatch.setattr("builder.verbs.build.once", lambda *_: Built(output=NEW, problems=()))
     assert commands.main(["--project", str(tmp_path), "build"]) == 0
     assert held(tmp_path / "site") == NEW
 

@@ -10,7 +10,7 @@ import pytest
 from engine.__main__ import main
 from engine.answer import reply, solving
 from engine.basis.inputs import InputError, Sample, Text
-from engine.basis.text import DEFAULT
+from engine.basis.numbers import DEFAULT
 from engine.basis.units import COUNT
 from engine.basis.views import Receipt, Table, Value
 from engine.calculator import Calculator

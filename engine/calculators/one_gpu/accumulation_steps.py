@@ -5,7 +5,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice
-from engine.basis.text import say, significant, typeset
+from engine.basis.numbers import significant, typeset
+from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SHARE, Count, Ratio, Share, as_given
 from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table

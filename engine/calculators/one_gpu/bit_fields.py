@@ -6,8 +6,10 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Number, Switch
-from engine.basis.text import Text, plain, significant, typeset
+from engine.basis.numbers import significant, typeset
+from engine.basis.text import Text
 from engine.basis.told import Teller, Told, Views
+from engine.basis.typed import plain
 from engine.basis.units import COUNT, SHARE, Share, as_given
 from engine.basis.views import Scene, Table
 from engine.draw.bit_fields import Bit, Line, bit_fields, written

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
+from engine.basis.inputs import Choice, Number, Scalar
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SHARE, Share
@@ -16,7 +16,6 @@ from engine.basis.views import (
     Challenge,
     Condition,
     Lines,
-    Scalar,
     Segment,
     Series,
     Table,

@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice
-from engine.basis.text import significant, typeset
+from engine.basis.numbers import significant, typeset
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Count, Share
 from engine.basis.views import Badge, Table

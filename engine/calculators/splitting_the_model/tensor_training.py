@@ -5,7 +5,8 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.basis.inputs import Number, Switch
-from engine.basis.text import say, significant, typeset
+from engine.basis.numbers import significant, typeset
+from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Count
 from engine.basis.views import Badge, Table

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated, cast
 
 from engine.basis.inputs import Choice
-from engine.basis.text import typeset
+from engine.basis.numbers import typeset
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bytes, Count, Operations, Parameters
 from engine.basis.views import Badge, Table

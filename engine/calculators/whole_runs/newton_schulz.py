@@ -5,7 +5,8 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
-from engine.basis.text import say, typeset
+from engine.basis.numbers import typeset
+from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Count, Ratio
 from engine.basis.views import Axis, Badge, Lines, Point, Rule, Series, Table

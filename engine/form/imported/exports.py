@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.basis.text import DEFAULT, show
+from engine.basis.numbers import DEFAULT, show
 from engine.basis.units import BYTES, SECONDS, SHARE
 from engine.form.imported.given import known_model
 from engine.form.run.result import Estimate

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.basis.units import Count
 from engine.catalog.nodes import NODES
 from engine.form.run.given import expressible, inputs_of

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Number
-from engine.basis.text import significant, typeset
+from engine.basis.numbers import significant, typeset
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bytes, Count, Parameters, Ratio
 from engine.basis.views import Badge, Table

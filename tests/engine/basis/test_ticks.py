@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.text import Display
+from engine.basis.numbers import Display
 from engine.basis.ticks import short, ticks
 from engine.basis.units import (
     BYTES,

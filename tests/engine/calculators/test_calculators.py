@@ -9,7 +9,8 @@ import pytest
 
 import engine.answer
 from engine.basis.inputs import InputError, Number
-from engine.basis.text import plain, words
+from engine.basis.text import words
+from engine.basis.typed import plain
 from engine.basis.views import Advice, Challenge, Formula, Lines, Scene, Table, Value
 from engine.calculator import field_of, load, names
 from tests.engine.calculators.tried import (

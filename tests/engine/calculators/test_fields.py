@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from engine.basis.inputs import Compact, InputError, Number
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.calculator import load, names
 from engine.calculators.whole_runs.sweep_result.inputs import few_words
 from tests.each import each

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.basis.views import Value
 from engine.calculator import load, names
 from tests.engine.calculators.tried import answer, views_at

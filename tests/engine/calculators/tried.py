@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import engine.answer
 from engine.basis.inputs import Choice, Compact, Number, Order, Text
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.basis.views import Value
 from engine.calculator import load, make
 

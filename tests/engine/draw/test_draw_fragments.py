@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 
 from engine.basis.equation import Equation
-from engine.basis.text import Display, say
+from engine.basis.numbers import Display
+from engine.basis.text import say
 from engine.basis.units import BYTES, COUNT, SECONDS
 from engine.basis.views import (
     Advice,

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from engine.basis.text import DEFAULT
+from engine.basis.numbers import DEFAULT
 from engine.basis.units import BYTES, SECONDS, as_given
 from engine.basis.views import Axis, Heatmap, Lines, Series
 from engine.draw.spoken import spoken

@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 
 from engine.answer import reply
-from engine.basis.text import Display, say
+from engine.basis.numbers import Display
+from engine.basis.text import say
 from engine.basis.units import BYTES, LINK_SPEED, SECONDS, SHARE
 from engine.basis.views import (
     Advice,

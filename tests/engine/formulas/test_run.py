@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.basis.text import show
+from engine.basis.numbers import show
 from engine.basis.units import (
     DAY,
     ENERGY,

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.units import GB, MICRO, MILLI, KiB, MiB
 from engine.basis.views import cell_words
 from engine.calculator import load, make

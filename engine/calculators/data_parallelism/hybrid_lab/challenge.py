@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from engine.basis.inputs import Scalar
 from engine.basis.text import say
 from engine.basis.units import BYTES, SECONDS, SHARE, Bytes, Gbit, Share, as_given
-from engine.basis.views import Challenge, Condition, Scalar
+from engine.basis.views import Challenge, Condition
 from engine.calculators.data_parallelism.hybrid_lab.inputs import Inputs, Result
 
 _MOST: Share = 0.2

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
+from engine.basis.inputs import Scalar
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Seconds, as_given
-from engine.basis.views import Axis, Bar, Bars, Challenge, Condition, Scalar, Segment, Table
+from engine.basis.views import Axis, Bar, Bars, Challenge, Condition, Segment, Table
 from engine.calculators.moving_bytes.collective_at_scale.inputs import NAMES, Inputs
 from engine.calculators.moving_bytes.collective_at_scale.result import Result
 from engine.simulate.at_scale import Played, kind_of

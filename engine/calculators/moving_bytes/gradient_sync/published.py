@@ -1,6 +1,7 @@
 """What a widely published gradient sync calculator prints, beside ours."""
 
-from engine.basis.text import Text, as_printed, say, significant
+from engine.basis.numbers import significant
+from engine.basis.text import Text, as_printed, say
 from engine.basis.told import Teller
 from engine.basis.units import SECONDS, TOKENS, GiB
 from engine.basis.views import Published, Table

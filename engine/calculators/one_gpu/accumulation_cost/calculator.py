@@ -2,8 +2,9 @@
 
 from functools import partial
 
+from engine.basis.inputs import Scalar
 from engine.basis.told import Teller, Views
-from engine.basis.views import Badge, Challenge, Condition, Scalar
+from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.one_gpu.accumulation_cost import charts
 from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.accumulation_cost.result import MODELLED

@@ -2,9 +2,10 @@
 
 from functools import partial
 
+from engine.basis.inputs import Scalar
 from engine.basis.told import Teller, Views
 from engine.basis.units import PARAMETERS
-from engine.basis.views import Axis, Challenge, Condition, Lines, Point, Rule, Scalar, Series
+from engine.basis.views import Axis, Challenge, Condition, Lines, Point, Rule, Series
 from engine.calculators.one_gpu.noise_scale.inputs import HIGH, LOW, Inputs
 from engine.calculators.one_gpu.noise_scale.result import Result, fed
 from engine.calculators.one_gpu.noise_scale.result import solve as solve

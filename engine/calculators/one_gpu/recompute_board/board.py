@@ -1,6 +1,7 @@
 """The board itself, the table of its tensors, and the verdict."""
 
-from engine.basis.text import Text, say, show
+from engine.basis.numbers import show
+from engine.basis.text import Text, say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, OPERATIONS
 from engine.basis.views import Badge, Scene, Table

@@ -90,7 +90,7 @@ class Result:
         Share,
         Told(
             "Occupancy",
-            note="of the places for 64 warps",
+            note="of the 64 warp slots",
             assumes=("Four warps for each 64 rows of a tile, and four that load.",),
             sources=("hopper_tuning",),
         ),

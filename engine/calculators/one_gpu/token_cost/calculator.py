@@ -25,7 +25,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(inputs, result, equations=EQUATIONS)
     return {
-        **tell.values("operations", "six", "attention", "break_even", "more_than_six", "summed"),
+        **tell.values("operations", "six", "attention", "break_even", "more_than_six"),
+        **tell.values("longer", "summed"),
         "formula": tell.formula("One token, with your numbers", TOKEN_OPERATIONS),
         "curve": partial(charts.curve, tell, inputs, result),
         "by_matrix": partial(charts.by_matrix, tell, result),

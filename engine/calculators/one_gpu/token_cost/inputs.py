@@ -17,7 +17,7 @@ from engine.formulas.token_operations import (
 )
 from engine.simulate.token_cost import Part, parts_of_token
 
-LOW, HIGH = 8, 1 << 20
+LOW, USUAL, HIGH = 8, 8192, 1 << 20
 COLUMN = tuple(LOW * (HIGH / LOW) ** (step / 48) for step in range(49))
 
 
@@ -31,7 +31,7 @@ class Inputs:
     sequence_length: Annotated[
         int,
         Number(label="Sequence length", low=LOW, high=HIGH, scale="log2", whole=True, symbol="s"),
-    ] = 8192
+    ] = USUAL
     counting: Annotated[
         str,
         Choice(
@@ -89,6 +89,14 @@ class Result:
     more_than_six: Annotated[
         Ratio, Told("Over six per parameter", assumes=("The two counts above, divided.",))
     ]
+    longer: Annotated[
+        Ratio,
+        Told(
+            "Over a length of 8,192",
+            note="the same model and pairs",
+            assumes=("At the same MFU, time grows in the same ratio.",),
+        ),
+    ]
     summed: Annotated[
         Operations,
         Told(
@@ -121,6 +129,7 @@ def solve(inputs: Inputs) -> Result:
         attention=1 - matrices / operations,
         break_even=break_even_length(counted, width, pairs),
         more_than_six=operations / six,
+        longer=operations / token_operations(model, USUAL, counting),
         counted=counted,
         width=width,
         pairs=pairs,

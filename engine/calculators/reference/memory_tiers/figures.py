@@ -1,6 +1,7 @@
 """The shelves of the memory tiers, whether everything fits, and what takes longest."""
 
-from engine.basis.text import Text, say, show
+from engine.basis.numbers import show
+from engine.basis.text import Text, say
 from engine.basis.units import BANDWIDTH, BYTES, SECONDS, SHARE
 from engine.basis.views import Badge, Scene
 from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS

@@ -2,7 +2,8 @@
 
 from dataclasses import fields
 
-from engine.basis.text import Text, plain, say
+from engine.basis.text import Text, say
+from engine.basis.typed import plain
 from engine.basis.units import SECONDS, Seconds
 from engine.basis.views import Advice, Bar, Bars, Cell, Open, Remedy, Segment, Table
 from engine.basis.views import Axis as ChartAxis

@@ -1,6 +1,7 @@
 """The pictures and tables of the modeler."""
 
-from engine.basis.text import Text, say, show
+from engine.basis.numbers import show
+from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, LINK_SPEED, SECONDS, SHARE, Count
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Scene, Segment, Series, Table
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (

@@ -120,7 +120,14 @@ class Inputs:
     context_parallel: Annotated[int, _degree("Context parallel", 64, "c")] = 1
     data_parallel: Annotated[int, _degree("Data parallel", 1024, "d")] = 4
     expert_parallel: Annotated[int, _degree("Expert parallel", 256)] = 1
-    schedule: Annotated[str, Choice(label="Schedule", options=SCHEDULES)] = "1f1b"
+    schedule: Annotated[
+        str,
+        Choice(
+            label="Schedule",
+            options=SCHEDULES,
+            help="ZB-1p splits the backward pass; a search finds it within the memory of 1F1B.",
+        ),
+    ] = "1f1b"
     off_first: Annotated[int, _moved("Layers moved off the first stage")] = 0
     off_last: Annotated[int, _moved("Layers moved off the last stage")] = 0
     target: Annotated[

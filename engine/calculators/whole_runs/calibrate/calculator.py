@@ -4,7 +4,7 @@ from functools import partial
 
 from engine.basis.told import Teller, Views
 from engine.basis.views import Code
-from engine.calculators.whole_runs.calibrate import charts
+from engine.calculators.whole_runs.calibrate import charts, fit, places
 from engine.calculators.whole_runs.calibrate.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.calibrate.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.calibrate.result import Result as Result
@@ -21,11 +21,12 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("step_time"),
         "verdict": charts.verdict(result),
-        **tell.values("least", "most", "width", "product", "copy", "collective"),
+        **tell.values("least", "most", "width"),
+        **{name: tell.value(name, note=charts.note(result, name)) for name in charts.FASTEST},
         "compared": charts.compared(result),
         "shares": partial(charts.shares, result),
-        "takes": charts.takes(result),
-        "points": partial(charts.points, result),
+        "takes": places.takes(result),
+        "points": partial(fit.points, result),
         "text": Code(
             title="Your constants, for any field that asks for them",
             language="text",

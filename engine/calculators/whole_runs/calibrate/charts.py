@@ -1,7 +1,7 @@
-"""The verdict on a calibration, constants beside the catalog's, the fit, and where to take it."""
+"""The verdict on a calibration, and its constants beside the catalog's."""
 
-from collections.abc import Mapping, Sequence
-from urllib.parse import quote
+from collections.abc import Mapping
+from math import isfinite
 
 from engine.basis.text import Text, say
 from engine.basis.units import (
@@ -19,18 +19,14 @@ from engine.basis.views import (
     Bar,
     Bars,
     Cell,
-    Lines,
-    Open,
     Rule,
     Segment,
-    Series,
     Table,
 )
 from engine.calculators.whole_runs.calibrate.result import Result
 from engine.catalog.accelerators import Gpu
-from engine.catalog.own_constants import NAMES, Measurement, reached, write
+from engine.catalog.own_constants import NAMES, Measurement, reached
 from engine.run.parallelism import Cluster
-from engine.simulate.calibration import Point
 
 _LABELS: Mapping[str, tuple[str, str]] = {
     "matmul": ("Large products, 16 bits", "compute"),
@@ -42,23 +38,12 @@ _LABELS: Mapping[str, tuple[str, str]] = {
     "scale_up": ("Links in a node", "communication"),
     "network": ("Network ports", "communication"),
 }
-# Where a job's constants go, with the pages.
-_PLACES: Mapping[str, tuple[str, str]] = {
-    "estimate_run": ("Estimate a run", "guides/reproduce-published-runs"),
-    "import_job": ("Your own configuration", "tools/import"),
-    "planner": ("Plan a run", "guides/choosing-a-configuration"),
-    "levers": ("What each lever gives", "guides/optimization-frontier"),
-    "parallelism_modeler": ("Memory and time of every axis", "guides/parallelism-modeler"),
-    "parallel_map": ("Which rank talks to which", "guides/the-map"),
-    "largest_batch": ("The largest micro-batch that fits", "guides/largest-batch"),
-    "stack_explorer": ("From nanoseconds to days", "guides/stack-explorer"),
-    "log_check": ("Read my log", "tools/log"),
-    "trace_check": ("Read my trace", "tools/trace"),
+# What the fastest of each kind counts.
+FASTEST: Mapping[str, str] = {
+    "product": "",
+    "copy": "read and written together",
+    "collective": "on the bus",
 }
-# Of two kinds of one color, the one that is drawn hollow.
-_SECOND = ("products, 8 bits", "attention backward", "between nodes")
-# These have no field for the GPU of the measurement.
-_WITHOUT_GPU = ("import_job", "parallel_map")
 
 
 def verdict(result: Result) -> Badge:
@@ -92,6 +77,11 @@ def verdict(result: Result) -> Badge:
         numbers["unread"] = (result.unread, COUNT)
         words += " Rows that are no measurement: {unread}."
     return Badge(text="Calibrated", sentence=say(words, **numbers), color="compute")
+
+
+def note(result: Result, name: str) -> str:
+    """Return what one of the fastest counts, or that nothing of its kind was measured."""
+    return FASTEST[name] if isfinite(getattr(result, name)) else "not measured"
 
 
 def compared(result: Result) -> Table:
@@ -181,92 +171,4 @@ def _bar(key: str, label: str, value: float, color: str, error: float = 0.0) -> 
         segments=(Segment(key=key, label=label, value=value, color=color),),
         low=max(0.0, value - error) if error else 0.0,
         high=value + error if error else 0.0,
-    )
-
-
-def points(result: Result) -> Lines:
-    """Return each measured time against the formula with the fitted constants."""
-    found = result.found.points
-    kinds = dict.fromkeys(one.kind for one in found)
-    series = tuple(
-        Series(
-            key=kind.replace(" ", "_").replace(",", ""),
-            label=kind,
-            x=tuple(one.measured for one in _of_kind(kind, result)),
-            y=tuple(one.fitted / one.measured for one in _of_kind(kind, result)),
-            color=_color(kind),
-            dashed=kind in _SECOND,
-        )
-        for kind in kinds
-    )
-    times = [one.measured for one in found] or [1e-5, 1.0]
-    ratios = [one.fitted / one.measured for one in found] or [1.0]
-    return Lines(
-        title="How well the formulas fit your times",
-        x=Axis(
-            label="measured time",
-            quantity=SECONDS,
-            low=min(times) / 1.1,
-            high=max(times) * 1.1,
-            scale="log",
-        ),
-        y=_around_one(ratios),
-        series=series,
-        dots=tuple(one.key for one in series),
-        rules=(Rule(key="alike", label="", axis="y", at=1.0),),  # the axis names it
-        caption="Small messages and small products show latency, which is not fitted here: the "
-        "catalog's stays.",
-    )
-
-
-def _around_one(ratios: Sequence[float]) -> Axis:
-    """Return the axis of the ratios: as high as they reach to either side of one, up to 3."""
-    low, high = min(1.0, *ratios), max(1.0, *ratios)
-    edge = max(0.005, 0.15 * (high - low))
-    return Axis(
-        label="formula over measured",
-        quantity=RATIO,
-        low=max(0.0, low - edge),
-        high=min(3.0, high + edge),
-    )
-
-
-def _of_kind(kind: str, result: Result) -> list[Point]:
-    """Return the points of a kind by time."""
-    return sorted(
-        (one for one in result.found.points if one.kind == kind), key=lambda one: one.measured
-    )
-
-
-def _color(kind: str) -> str:
-    if "node" in kind:
-        return "communication"
-    if kind.startswith("attention"):
-        return "accent"
-    return "memory" if kind == "copies" else "compute"
-
-
-def takes(result: Result) -> Table:
-    """Return links that take the constants to other pages, and keep them for all."""
-    if result.own is None:
-        return Table(title="", columns=(), rows=())
-    text, gpu = quote(write(result.own), safe=",:"), result.own.gpu
-    job = f"job.gpu={gpu}&job.machine={result.machine}&job.own_constants={text}"
-    rows: list[tuple[Cell, ...]] = []
-    for index, (name, (title, page)) in enumerate(_PLACES.items()):
-        query = f"{name}.own_constants={text}"
-        if name not in _WITHOUT_GPU:
-            query = f"{name}.gpu={gpu}&{query}"
-        rows.append(
-            (
-                title,
-                Open("open on my cluster", name, query, page=page, job=job if not index else ""),
-            )
-        )
-    return Table(
-        title="Predict on your cluster",
-        columns=("What it shows", ""),
-        rows=tuple(rows),
-        caption="A link holds the constants above, never your text. They are kept on this device "
-        "with your job, and 'Use my job' puts them into any calculator that predicts a step.",
     )

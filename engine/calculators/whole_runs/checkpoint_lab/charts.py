@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from engine.basis.text import Sentence, say, significant, words
+from engine.basis.numbers import significant
+from engine.basis.text import Sentence, say, words
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, DAY, SECONDS, SHARE, Bytes, GiB, Seconds, Share, TiB
 from engine.basis.views import (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 
-from engine.basis.text import plain
+from engine.basis.typed import plain
 from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.catalog.published_runs import SOURCES
 from engine.form.run.given import inputs_of

@@ -1,6 +1,7 @@
 """The operations of the composed step as boxes to drag, each with what it waited for."""
 
-from engine.basis.text import Text, say, show
+from engine.basis.numbers import show
+from engine.basis.text import Text, say
 from engine.basis.units import SECONDS
 from engine.basis.views import Scene
 from engine.calculators.whole_runs.step_composer.inputs import Inputs

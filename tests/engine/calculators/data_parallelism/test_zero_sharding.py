@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import read, show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
+from engine.basis.typed import read
 from engine.calculator import load, make
 from engine.draw.sharded_step import sharded_scene
 from engine.tiny.job import Job, example_batch

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.views import Open
 from engine.calculator import load, make
 from engine.simulate.by_hand import algorithms

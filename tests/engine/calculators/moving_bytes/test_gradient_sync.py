@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from engine.basis.text import NEVER, Display, other_system, show, words
+from engine.basis.numbers import NEVER, Display, other_system, show
+from engine.basis.text import words
 from engine.basis.units import Gbit, MiB
 from engine.basis.views import Lines
 from engine.calculator import load, make

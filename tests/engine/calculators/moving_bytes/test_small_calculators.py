@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.units import GB, KB, MB, MICRO
 from engine.calculator import load, make
 from engine.calculators.moving_bytes.nccl_log import charts, inputs

@@ -51,6 +51,7 @@ def test_sixteen_times_the_context_takes_a_token_four_times_as_long():
     assert before.operations == close(matrices + short)
     assert after.operations == close(matrices + long)
     assert after.operations / before.operations == close(4.337)
+    assert (before.longer, after.longer) == (1, close(4.337))
     assert after.attention == close(long / (matrices + long))
 
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import Display, words
+from engine.basis.numbers import Display
+from engine.basis.text import words
 from engine.calculator import load
 from engine.calculators.one_gpu.tile_scheduler.measured import modelled, squares
 

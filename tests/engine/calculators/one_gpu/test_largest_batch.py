@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.units import GB
 from engine.calculator import load
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit

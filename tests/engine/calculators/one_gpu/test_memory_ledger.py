@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import show
+from engine.basis.numbers import show
 from engine.calculator import load
 
 ledger, ladder = load("memory_ledger"), load("state_ladder")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import show
+from engine.basis.numbers import show
 from engine.basis.units import SHARE, as_given
 from engine.calculator import load
 from engine.simulate.number_format import FORMATS, rounded

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.units import BYTES, SHARE
 from engine.calculator import load
 from engine.calculators.one_gpu.recompute_board.inputs import KEPT_KEYS, NAMES, keeping

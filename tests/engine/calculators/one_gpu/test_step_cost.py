@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.units import DAY, HOUR
 from engine.calculator import load
 from engine.calculators.one_gpu.run_cost.charts import reached

@@ -6,7 +6,8 @@ import pytest
 
 from engine.basis import discover
 from engine.basis.equation import Equation
-from engine.basis.text import Display, words
+from engine.basis.numbers import Display
+from engine.basis.text import words
 from engine.basis.units import GB
 from engine.basis.views import Bars, Cite, Table, cell_words
 from engine.calculator import load, make

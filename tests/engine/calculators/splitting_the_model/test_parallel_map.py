@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.calculator import load
 from engine.calculators.splitting_the_model.parallel_map.inputs import ORDERS, PRESETS, Inputs
 from tests.each import each

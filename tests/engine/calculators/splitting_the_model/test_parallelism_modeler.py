@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.units import BYTES, MILLI, Gbit
 from engine.calculator import load, make
 from engine.calculators.splitting_the_model import axis_bytes

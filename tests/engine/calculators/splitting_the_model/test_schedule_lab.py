@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from engine.basis import discover
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.views import cell_words
 from engine.calculator import load
 from engine.calculators.splitting_the_model import bubble_conventions

@@ -38,6 +38,7 @@ STEPS = {
     "trace_check": "predicted",
 }
 
+FASTEST = ("product", "copy", "collective")
 _RATES = [name for name in NAMES if name != "fill"]
 # Those that begin with another GPU, those that begin without what constants would change, and those
 # where they change the length of a figure alone.
@@ -118,6 +119,27 @@ def test_a_log_alone_is_enough():
     result, _ = solved(**preset | {"measured": log, "machine": "dgx-h100"})
     assert result.own.measured == ()
     assert result.own.pace < 1
+
+
+def told(**values):
+    """What the page says of the fastest product, copy and collective, and beside them."""
+    outputs = reply({"calculator": "calibrate", "values": values})["outputs"]
+    return {name: (outputs[name]["text"], outputs[name]["note"]) for name in FASTEST}
+
+
+def test_what_a_text_does_not_measure_is_said_and_is_no_zero():
+    missing = ("no finite value", "not measured")
+    assert told(measured=sample("h100"))["collective"] == missing  # one GPU has no links
+    preset = dict(load("calibrate").presets["nccl-tests and a log: Llama 3 70B on 64 H100"])
+    found = told(**preset)
+    assert found["product"] == found["copy"] == missing
+    assert found["collective"][1] == "on the bus"
+    log = preset["measured"][preset["measured"].index(" [2026") :]
+    assert set(told(**preset | {"measured": log}).values()) == {missing}
+
+
+def test_what_a_text_measures_is_no_missing_reading():
+    assert "not measured" not in [note for _, note in told().values()]
 
 
 def test_the_text_at_the_end_is_what_was_fitted():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.basis.text import DEFAULT, words
+from engine.basis.numbers import DEFAULT
+from engine.basis.text import words
 from engine.calculators.whole_runs import reshard_pieces
 from engine.calculators.whole_runs.checkpoint_lab import calculator as lab
 from engine.calculators.whole_runs.loader_queue import calculator as queue

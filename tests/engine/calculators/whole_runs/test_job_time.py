@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import DEFAULT, as_printed, show, words
+from engine.basis.numbers import DEFAULT, show
+from engine.basis.text import as_printed, words
 from engine.basis.ticks import ticks
 from engine.basis.units import DAY, HOUR
 from engine.calculator import load

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.text import show, words
+from engine.basis.numbers import show
+from engine.basis.text import words
 from engine.basis.units import GB, SECONDS
 from engine.calculator import load
 from engine.calculators.reference.claims_checked.waiting import waiting_claim

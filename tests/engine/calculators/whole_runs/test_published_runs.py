@@ -8,7 +8,8 @@ from dataclasses import fields, replace
 import pytest
 
 from engine.answer import reply
-from engine.basis.text import DEFAULT, words
+from engine.basis.numbers import DEFAULT
+from engine.basis.text import words
 from engine.basis.views import Open, Table, cell_words
 from engine.calculator import load, make
 from engine.calculators.whole_runs.published_runs.picked import picked

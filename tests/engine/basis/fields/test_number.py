@@ -1,3 +1,5 @@
+"""Numbers with a range: read, refused, shown, and moved in steps."""
+
 import pytest
 
 from engine.basis.inputs import (
@@ -6,13 +8,8 @@ from engine.basis.inputs import (
     MEBIBYTES,
     MILLISECONDS,
     PERCENT,
-    Choice,
     InputError,
     Number,
-    Order,
-    Sample,
-    Switch,
-    Text,
     Unit,
 )
 from engine.basis.units import Gbit, MiB
@@ -24,7 +21,6 @@ TOKENS = Number(label="Tokens", low=256, high=1_048_576, scale="log", whole=True
 RANKS = Number(label="GPUs", low=2, high=131_072, scale="log2", whole=True)
 SHARE = Number(label="MFU", unit=PERCENT, low=0.1, high=0.7, step=0.01)
 BUCKET = Number(label="Bucket", unit=MEBIBYTES, low=1 * MiB, high=1024 * MiB, scale="log")
-DTYPE = Choice(label="Gradients in", options={"bf16": "bf16", "fp8": "8 bits"})
 
 
 def message(field, text, *, typed=True):
@@ -129,127 +125,6 @@ def test_linear_steps_are_one_percent_of_utilization():
 def test_a_range_is_shown_in_the_unit_of_the_field():
     field = Number(label="Parameters", unit=BILLIONS, low=1e9, high=2e12, scale="log")
     assert field.range_words() == "1B to 2,000B"
-
-
-def test_a_choice_is_shown_by_its_name():
-    assert DTYPE.show("fp8") == "8 bits"
-
-
-def test_an_unknown_choice_names_those_there_are():
-    assert message(DTYPE, "int4") == "'int4' is not among bf16, fp8"
-
-
-def test_a_long_list_of_options_is_cut_and_counted():
-    many = Choice(label="Node", options={f"node-number-{i:03}": "" for i in range(30)})
-    assert message(many, "x").endswith(", node-number-007 and 22 more")
-
-
-@pytest.mark.parametrize("text", ["on", "true", "Yes", " 1 "])
-def test_a_switch_understands_on(text):
-    assert Switch(label="Overlap").read(text, typed=True) is True
-
-
-@pytest.mark.parametrize("text", ["off", "False", "no", "0"])
-def test_a_switch_understands_off(text):
-    assert Switch(label="Overlap").read(text, typed=True) is False
-
-
-def test_a_switch_refuses_maybe():
-    assert message(Switch(label="Overlap"), "maybe") == "'maybe' is neither on nor off"
-
-
-ORDER = Order(label="Stream", items=("AG1", "F1", "RS1"))
-
-
-def test_an_order_is_typed_with_spaces_and_in_any_case():
-    assert ORDER.read("rs1, ag1 F1", typed=True) == "RS1-AG1-F1"
-
-
-def test_items_left_out_of_an_order_come_last():
-    assert ORDER.read("F1", typed=True) == "F1-AG1-RS1"
-
-
-def test_an_order_names_an_item_that_does_not_exist():
-    assert message(ORDER, "AG1 AG2") == "'ag2' is not among AG1, F1, RS1"
-
-
-def test_an_item_stands_once_in_an_order():
-    assert message(ORDER, "F1 F1") == "F1 is there twice; each stands once in the order"
-
-
-def test_an_order_is_shown_as_it_is_typed():
-    assert ORDER.show(ORDER.read("RS1-F1-AG1", typed=False)) == "RS1 F1 AG1"
-
-
-def lines_of_numbers(text):
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip().isdigit():
-            raise InputError(f"line {number}, column 1: '{line}' is no number")
-
-
-LOG = Text(
-    label="Log",
-    longest=20,
-    samples={"two": Sample(title="Two steps", text="1\n2\n")},
-    check=lines_of_numbers,
-)
-
-
-@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
-def test_the_lines_of_a_text_end_in_one_way(end):
-    assert LOG.read(f"1{end}2", typed=True) == "1\n2"
-
-
-def test_the_mark_before_a_text_is_no_part_of_it():
-    assert LOG.read("\ufeff1", typed=True) == "1"
-
-
-@pytest.mark.parametrize("typed", [True, False])
-def test_a_sample_is_named_in_place_of_its_text(typed):
-    assert LOG.read("sample:two", typed=typed) == "1\n2\n"
-
-
-def test_a_sample_that_does_not_exist_is_refused_with_those_there_are():
-    assert message(LOG, "sample:three") == "'three' is not among two"
-
-
-def test_an_empty_text_says_what_to_do():
-    assert message(LOG, " \n").startswith("Nothing is here yet; paste a text")
-
-
-def test_an_empty_text_may_be_allowed():
-    assert Text(label="Log", empty="").read("", typed=True) == ""
-
-
-def test_a_text_that_is_too_long_is_refused_with_its_length():
-    assert message(LOG, "1" * 21) == "21 characters; at most 20 are read"
-
-
-def test_a_file_that_is_no_text_is_refused_with_line_and_column():
-    assert message(LOG, "1\n23\0") == "line 2, column 3: a zero byte; this is no text file"
-
-
-def test_a_text_that_cannot_be_read_is_refused_with_its_reason():
-    assert message(LOG, "1\nx") == "line 2, column 1: 'x' is no number"
-
-
-def test_a_long_text_keeps_what_is_around_it():
-    text = "\n" + "word " * 60 + "\n"
-    assert Text(label="Log").read(text, typed=True) == text
-
-
-def test_half_a_pair_of_characters_leaves_a_text_that_can_be_written():
-    text = Text(label="Log").read("a\ud83db", typed=True)
-    assert str(text).encode() == b"a?b"
-
-
-def test_a_link_names_a_sample_and_no_other_text():
-    assert [LOG.linked("1\n2\n"), LOG.linked("1\n3\n")] == ["sample:two", ""]
-
-
-def test_a_text_is_told_in_brief():
-    assert LOG.brief("1\n2\n") == "sample:two, 2 lines, 4 characters"
-    assert LOG.brief("7") == "1 line, 1 characters"
 
 
 def test_one_of_a_unit_is_singular_and_read_as_such():

@@ -1,9 +1,10 @@
-"""The input that is a text of several lines: typed, pasted, read from a file, or a sample."""
+"""The inputs that are texts: one of several lines with its samples, and a short one in links."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from engine.basis.fields.scalar import Scalar
 from engine.basis.refusal import LONGEST_LIST, InputError, listed, quoted
 
 _SAMPLE = "sample:"
@@ -99,6 +100,46 @@ class Text:
     def range_words(self) -> str:
         """Return how much is read, in words."""
         return f"up to {self.longest:,} characters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compact:
+    """A short text of one line that travels in links: written by another page, or by hand.
+
+    Attributes:
+        label: what the reader sees beside it.
+        parse: raises `ValueError` with the reason where a text is none; never of an empty one.
+        what: it is, in words.
+        example: a text that can be read.
+        help: one sentence.
+        advanced: folded away until asked for.
+    """
+
+    label: str
+    parse: Callable[[str], object]
+    what: str = "a text that another page writes, or nothing"
+    example: str = ""
+    help: str = ""
+    advanced: bool = False
+
+    def read(self, text: str, *, typed: bool) -> Scalar:
+        """Return the text without blanks around it, if it can be read."""
+        text = text.strip()
+        if not text:
+            return ""
+        try:
+            self.parse(text)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return text
+
+    def show(self, value: Scalar) -> str:
+        """Return the text."""
+        return str(value)
+
+    def range_words(self) -> str:
+        """Return what it is, in words."""
+        return self.what
 
 
 def _one_kind_of_line_end(text: str) -> str:

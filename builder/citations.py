@@ -1,0 +1,60 @@
+"""Which sources the outputs of a calculator can name, whatever its reader chooses."""
+
+from collections.abc import Mapping
+
+from engine import calculator as calculators
+from engine.answer import solved
+from engine.basis.inputs import Choice, Scalar, Switch
+from engine.basis.views import Cite, Receipt, Table, Value, View
+from engine.calculator import Calculator, make
+
+
+def named_by(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
+    """Return the sources of every output over all options, one chosen at a time.
+
+    An output that by default is neither a number nor a table, or a table with rows and no source in
+    them, names none, whatever is chosen, and is not made: advice, for one, tries many other jobs.
+
+    Args:
+        name: of the calculator.
+        views: those of its defaults.
+    """
+    calculator = calculators.load(name)
+    silent = {output for output, view in views.items() if _is_silent(view)}
+    found: dict[str, dict[str, None]] = {}
+    tried = ({}, *_choices(calculator), *calculator.presets.values())
+    # What is chosen anyway is among the options of every choice.
+    for inputs in dict.fromkeys(make(calculator, values) for values in tried):
+        lazy = solved(calculator.name, inputs)
+        for output, view in lazy.made(set(lazy.names) - silent).items():
+            found.setdefault(output, {}).update(dict.fromkeys(_named(view)))
+    return {output: tuple(found.get(output, ())) for output in dict.fromkeys((*views, *found))}
+
+
+def _is_silent(view: View) -> bool:
+    if isinstance(view, Table):
+        return bool(view.rows) and not _named(view)
+    return not isinstance(view, Value)
+
+
+def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:
+    found: list[dict[str, Scalar]] = []
+    for name, field in calculator.fields.items():
+        if isinstance(field, Choice):
+            found += [{**calculator.small, name: option} for option in field.options]
+        elif isinstance(field, Switch):
+            found += [{**calculator.small, name: on} for on in (True, False)]
+    return found
+
+
+def _named(view: View) -> tuple[str, ...]:
+    if isinstance(view, Value):
+        return _in_receipt(view.receipt)
+    cells = (cell for row in view.rows for cell in row) if isinstance(view, Table) else ()
+    return tuple(key for cell in cells if isinstance(cell, Cite) for key in cell.keys)
+
+
+def _in_receipt(receipt: Receipt) -> tuple[str, ...]:
+    of_equation = receipt.equation.sources if receipt.equation else ()
+    published = (receipt.published.source,) if receipt.published else ()
+    return (*of_equation, *receipt.sources, *published)

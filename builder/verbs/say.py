@@ -1,0 +1,22 @@
+"""What a verb prints, and the numbers that it ends with."""
+
+import sys
+
+from builder.problem import Problem
+
+WRONG_CONTENT, WRONG_USAGE = 1, 2
+
+
+def say(text: str) -> None:
+    """Print one line at once, also into a pipe."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def told(problems: tuple[Problem, ...]) -> bool:
+    """Print every problem; say whether there were any."""
+    for problem in problems:
+        say(str(problem))
+    if problems:
+        say(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}; nothing was written")
+    return bool(problems)

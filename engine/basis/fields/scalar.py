@@ -1,0 +1,3 @@
+"""What an input holds."""
+
+Scalar = float | int | str | bool

@@ -1,0 +1,73 @@
+"""How well the formulas fit the times that were measured."""
+
+from collections.abc import Sequence
+
+from engine.basis.units import RATIO, SECONDS
+from engine.basis.views import Axis, Lines, Rule, Series
+from engine.calculators.whole_runs.calibrate.result import Result
+from engine.simulate.calibration import Point
+
+# Of two kinds of one color, the one that is drawn hollow.
+_SECOND = ("products, 8 bits", "attention backward", "between nodes")
+
+
+def points(result: Result) -> Lines:
+    """Return each measured time against the formula with the fitted constants."""
+    found = result.found.points
+    kinds = dict.fromkeys(one.kind for one in found)
+    series = tuple(
+        Series(
+            key=kind.replace(" ", "_").replace(",", ""),
+            label=kind,
+            x=tuple(one.measured for one in _of_kind(kind, result)),
+            y=tuple(one.fitted / one.measured for one in _of_kind(kind, result)),
+            color=_color(kind),
+            dashed=kind in _SECOND,
+        )
+        for kind in kinds
+    )
+    times = [one.measured for one in found] or [1e-5, 1.0]
+    ratios = [one.fitted / one.measured for one in found] or [1.0]
+    return Lines(
+        title="How well the formulas fit your times",
+        x=Axis(
+            label="measured time",
+            quantity=SECONDS,
+            low=min(times) / 1.1,
+            high=max(times) * 1.1,
+            scale="log",
+        ),
+        y=_around_one(ratios),
+        series=series,
+        dots=tuple(one.key for one in series),
+        rules=(Rule(key="alike", label="", axis="y", at=1.0),),  # the axis names it
+        caption="Small messages and small products show latency, which is not fitted here: the "
+        "catalog's stays.",
+    )
+
+
+def _around_one(ratios: Sequence[float]) -> Axis:
+    """Return the axis of the ratios: as high as they reach to either side of one, up to 3."""
+    low, high = min(1.0, *ratios), max(1.0, *ratios)
+    edge = max(0.005, 0.15 * (high - low))
+    return Axis(
+        label="formula over measured",
+        quantity=RATIO,
+        low=max(0.0, low - edge),
+        high=min(3.0, high + edge),
+    )
+
+
+def _of_kind(kind: str, result: Result) -> list[Point]:
+    """Return the points of a kind by time."""
+    return sorted(
+        (one for one in result.found.points if one.kind == kind), key=lambda one: one.measured
+    )
+
+
+def _color(kind: str) -> str:
+    if "node" in kind:
+        return "communication"
+    if kind.startswith("attention"):
+        return "accent"
+    return "memory" if kind == "copies" else "compute"
