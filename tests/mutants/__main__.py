@@ -27,7 +27,10 @@ from tests.mutants.rooms import EVERY, ROOMS, ROOT, sources, tests_of
 
 # Seconds of processor time, so that a busy machine takes no mutant for one that runs for ever.
 PATIENCE = 120
-COPIED = ("builder", "content", "engine", "tests", "theme", "build.py", "pyproject.toml")
+COPIED = (
+    *("builder", "content", "engine", "requirements", "tests", "theme"),
+    *("build.py", "pyproject.toml", "site.toml", "README.md"),
+)
 PASSED = (0, 5)  # 5: none of the tests is about it
 KILLED, SURVIVED, SLOW = "killed", "survived", "killed (time)"
 FAILING = "not counted (its tests fail without it)"
