@@ -68,6 +68,10 @@ NO_VALUE = {
     ("counter_decoder", "sent"),
     ("counter_decoder", "received"),
     ("counter_decoder", "paused"),
+    # Of what a paste did not measure, nothing is told.
+    ("calibrate", "collective"),
+    ("calibrate", "copy"),
+    ("calibrate", "product"),
     # Of a text that contradicts itself there is no job to tell.
     ("import_job", "step_time"),
     ("import_job", "mfu"),
