@@ -119,7 +119,13 @@ def _built(
     layout = folders.once("layout", partial(drawing.layout, folders.theme))
     # While an author writes, an edit that names no other text is taken to name no other source.
     sources = keys.words if options.reload else keys.calculator
-    marks = toolbox.Marks(keys.calculator, sources, layout, folders.project.takes)
+    marks = toolbox.Marks(
+        keys.calculator,
+        sources,
+        layout,
+        takes=folders.project.takes,
+        colors=folders.once("colors", partial(theme_check.colors, folders.theme)),
+    )
     tools = toolbox.read(memo, marks, services.draw, hands)
     if tools.broken:
         return _refused(tools.problems)
