@@ -19,6 +19,7 @@ _REFERENCE_KEYS = ("authors", "year", "title", "where", "url", "used_for", "chec
 _TERM_KEYS = ("text", "also", "see")
 _READER_KEYS = ("title", "text")
 _LISTS = ("also", "authors")
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)|n\.\s?d\.")
 _KINDS: dict[str, tuple[type, ...]] = {
     "also": (),
     "year": (int, str),
@@ -178,6 +179,8 @@ def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str,
 def _fits(name: str, value: object) -> bool:
     if name in _LISTS and isinstance(value, list):
         return all(isinstance(item, str) for item in value)
+    if name == "year" and isinstance(value, str) and not _YEAR.search(value):
+        return False
     return isinstance(value, _KINDS.get(name, str))
 
 
@@ -185,7 +188,7 @@ def _wanted(name: str) -> str:
     return {
         "also": "a list of texts",
         "authors": "a text or a list of texts",
-        "year": "a year or a text",
+        "year": "a year, a text with a year in it, or 'n.d.' where none is known",
         "checked": "true or false",
     }.get(name, "a text")
 

@@ -140,8 +140,9 @@ def _rendered(
         for raw, message in findings.problems
         for problem in located(article.source, article.body, raw, message)
     ]
+    problems += _in_sentences(article, findings)
     problems += _wrong_headings(article) + _given_away(article, html, findings.answers)
-    problems += _unread_blocks(article, html)
+    problems += _unread_blocks(article, html, markdown)
     problems += raw_html.problems(article.source, article.body) or _hidden(article, findings)
     problems += unclosed.problems(article.source, article.body)
     return Prose(
@@ -158,6 +159,17 @@ def _rendered(
         images=tuple(findings.images),
         problems=tuple(dict.fromkeys(problems)),
     )
+
+
+def _in_sentences(article: Article, findings: Findings) -> list[Problem]:
+    """Return what is wrong with placements in sentences, wherever they stand in one."""
+    lines = article.body.splitlines()
+    found = []
+    for raw, message in findings.in_sentences:
+        there = located(article.source, article.body, raw, message)
+        beside = [one for one in there if lines[one.line - 1].strip() != raw]
+        found += beside or there
+    return found
 
 
 def _hidden(article: Article, findings: Findings) -> list[Problem]:
@@ -226,12 +238,19 @@ def _given_away(article: Article, html: str, answers: list[tuple[str, str]]) -> 
     return found
 
 
-def _unread_blocks(article: Article, html: str) -> list[Problem]:
-    message = "this block is unknown or its options are wrong"
+def _unread_blocks(article: Article, html: str, markdown: Markdown) -> list[Problem]:
+    known = sorted(markdown.parser.blockprocessors["blocks"].blocks)
     return [
         problem
-        for name in re.findall(r"(?:<p>|\n)///+ *([a-z-]+)", _LISTING.sub("", html))
-        for problem in located(article.source, article.body, f"/// {name}", message)
+        for name in dict.fromkeys(re.findall(r"(?:<p>|\n)///+ *([a-z-]+)", _LISTING.sub("", html)))
+        for problem in located(
+            article.source,
+            article.body,
+            f"/// {name}",
+            "this block is unknown or its options are wrong"
+            if name in known
+            else f"there is no block '{name}'; there are {', '.join(known)}",
+        )
     ]
 
 
