@@ -26,6 +26,7 @@ from builder import (
     publish,
     rendering,
     theme_check,
+    theme_own,
     toolbox,
 )
 from builder.article import Article
@@ -92,6 +93,7 @@ def _unread(folders: Folders, services: Services, memo: Memo, hands: Hands) -> l
             folders.once("looks", partial(_looks, folders)),
             lambda: theme_check.problems(folders, services.check_modules),
         ),
+        *theme_own.problems(folders, memo),
     ]
 
 
