@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from builder import output, project_file, unchanged
 from builder.command_line import Runs, parser
+from builder.counts import count_of
 from builder.folders import Folders
 from builder.options import Options
 from builder.problem import Problem, ServiceError
@@ -90,7 +91,7 @@ def told(problems: tuple[Problem, ...]) -> bool:
     for problem in problems:
         say(str(problem))
     if problems:
-        say(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}; nothing was written")
+        say(f"{count_of(len(problems), 'problem')}; nothing was written")
     return bool(problems)
 
 
@@ -113,7 +114,8 @@ def _build(given: argparse.Namespace) -> int:
     unchanged.leave(places.cache, target, read)
     pages = sum(name.endswith("index.html") for name in built.output)
     took = time.perf_counter() - began
-    say(f"{target.name}/: {pages} pages, {len(built.output)} files, {took:.2f} s")
+    made = f"{count_of(pages, 'page')}, {count_of(len(built.output), 'file')}"
+    say(f"{target.name}/: {made}, {took:.2f} s")
     return 0
 
 
@@ -159,7 +161,7 @@ def _links(given: argparse.Namespace, places: Folders, output: Mapping[str, byte
     options = _options(given, places)
     wanted = outside.addresses(output, (options.base_url, options.repository))
     if given.online:
-        say(f"asking {len(wanted)} addresses ...")
+        say(f"asking {count_of(len(wanted), 'address')} ...")
         today = datetime.date.today()
         answers = outside.asked(places.root, wanted, today, outside.status_of)
     else:
@@ -167,7 +169,7 @@ def _links(given: argparse.Namespace, places: Folders, output: Mapping[str, byte
     gone, unheard = outside.problems(places, wanted, answers), outside.unheard(wanted, answers)
     for line in (*gone, *([unheard] if unheard else [])):
         say(str(line))
-    say(f"{len(wanted)} addresses of other sites, {len(gone)} of them gone")
+    say(f"{count_of(len(wanted), 'address')} of other sites, {len(gone)} of them gone")
     return WRONG_CONTENT if gone else 0
 
 
@@ -191,7 +193,7 @@ def _book(given: argparse.Namespace) -> int:
         return WRONG_USAGE
     target = Path(given.pdf or f"path-{given.path.lower()}.pdf").resolve()
     target.write_bytes(book.book(paths[given.path], _target(given), places.project))
-    say(f"{target.name}: {len(paths[given.path].guides)} guides")
+    say(f"{target.name}: {count_of(len(paths[given.path].guides), 'guide')}")
     return 0
 
 
@@ -222,7 +224,7 @@ def _cite(given: argparse.Namespace) -> int:
     from builder import cite
 
     try:
-        keys = cite.add(_root(given), given.source)
+        keys = cite.add(_root(given), given.source, report=say)
     except cite.CiteError as error:
         say(str(error))
         return WRONG_CONTENT

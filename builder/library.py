@@ -15,7 +15,17 @@ GLOSSARY = "content/glossary.toml"
 READERS = "content/readers.toml"
 MEASURED = "content/measured.json"
 FILES = (REFERENCES, GLOSSARY, READERS, MEASURED)
-_REFERENCE_KEYS = ("authors", "year", "title", "where", "url", "used_for", "checked", "label")
+_REFERENCE_KEYS = (
+    "authors",
+    "year",
+    "title",
+    "where",
+    "url",
+    "isbn",
+    "used_for",
+    "checked",
+    "label",
+)
 _TERM_KEYS = ("text", "also", "see")
 _READER_KEYS = ("title", "text")
 _LISTS = ("also", "authors")
@@ -31,7 +41,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
 class Reference:
     """A source: `label` is how the text cites it, e.g. "Thakur et al. 2005".
 
-    `used_for` says in a sentence what was taken from it.
+    `used_for` says in a sentence what was taken from it. What is only printed has an `isbn` and no
+    `url`.
     """
 
     key: str
@@ -41,6 +52,7 @@ class Reference:
     title: str
     where: str
     url: str
+    isbn: str
     used_for: str
 
 
@@ -81,7 +93,7 @@ def parse(
     references: str, glossary: str, readers: str = "", measured: str = ""
 ) -> tuple[Library, list[Problem]]:
     """Return the library in the texts of the four files (empty where one is missing)."""
-    sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year", "url"))
+    sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year"))
     entries, more = _tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
     known, others = _tables(readers, READERS, _READER_KEYS, _READER_KEYS)
     numbers, unread = _json(measured)
@@ -164,6 +176,8 @@ def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str,
     if not isinstance(entry, dict):
         return [f"'{key}' has to be a table [{key}]"]
     found = [f"'{key}' has no {name}" for name in needed if name not in entry]
+    if "year" in needed and not {"url", "isbn"} & set(entry):
+        found.append(f"'{key}' has no url, and no isbn as a printed book has")
     unknown = sorted(set(entry) - set(allowed))
     found += [
         f"'{key}' has the {name} {value!r}; it has to be {_wanted(name)}"
@@ -204,7 +218,8 @@ def _reference(key: str, entry: Mapping[str, Any]) -> Reference:
         year=year,
         title=str(entry["title"]),
         where=str(entry.get("where", "")),
-        url=str(entry["url"]),
+        url=str(entry.get("url", "")),
+        isbn=str(entry.get("isbn", "")),
         used_for=str(entry.get("used_for", "")),
     )
 

@@ -1,5 +1,7 @@
 """Every mistake an author can make is named with its file and line."""
 
+import tomllib
+
 import pytest
 
 from builder.problem import lines_of
@@ -204,6 +206,27 @@ def test_a_citation_that_is_not_in_the_bibliography(live):
 def test_a_reference_without_a_year(live):
     live.edit("content/references.toml", "year = 2000\n", "")
     assert live.problems() == ["content/references.toml:7: 'unused2000' has no year"]
+
+
+def test_a_reference_that_is_nowhere(live):
+    live.edit("content/references.toml", 'url = "https://', 'where = "https://')
+    message = "has no url, and no isbn as a printed book has"
+    (found,) = live.problems()
+    assert found.startswith("content/references.toml:")
+    assert found.endswith(message)
+
+
+def test_a_printed_book_is_cited_without_a_link(live):
+    address = tomllib.loads((live.root / "content/references.toml").read_text("utf-8"))
+    live.edit(
+        "content/references.toml",
+        f'url = "{address["hockney1994"]["url"]}"',
+        'isbn = "0-201-89683-4"',
+    )
+    page = live.page("guides/first/index.html")
+    entry = page[page.index('<li id="ref-hockney1994"') :].partition("</li>")[0]
+    assert "<a " not in entry
+    assert "ISBN 0-201-89683-4." in entry
 
 
 def test_a_term_that_is_not_defined(live):
