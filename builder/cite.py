@@ -20,6 +20,7 @@ _DOI = re.compile(r"(?:https://doi\.org/|doi:)?(10\.\d{4,9}/\S+)", re.IGNORECASE
 _WHERE = ("journal", "booktitle", "publisher", "school", "institution", "howpublished")
 Fetch = Callable[[str], str]
 Report = Callable[[str], None]
+Fault = tuple[int, str]  # line from 0, message
 
 
 class CiteError(Exception):
@@ -44,7 +45,7 @@ def add(
     if not doi and not Path(given).is_file():
         raise CiteError(f"'{given}' is no file and no DOI, which begins with 10.")
     text = (fetch or _fetched)(doi[1]) if doi else _text(Path(given))
-    found = _tables(_entries(text, given), given)
+    found = _tables(*_entries(text, given), given)
     path = root / REFERENCES
     before = path.read_text("utf-8") if path.is_file() else ""
     taken = [key for key in found if key in tomllib.loads(before)]
@@ -77,7 +78,8 @@ def _fetched(doi: str) -> str:
         raise CiteError(f"{RESOLVER}{doi} did not answer: {error}") from None
 
 
-def _entries(text: str, given: str) -> list[dict[str, str]]:
+def _entries(text: str, given: str) -> tuple[list[dict[str, str]], list[Fault]]:
+    """Return the entries, and what is wrong with those that cannot be read."""
     try:
         from bibtexparser.entrypoint import parse_string
         from bibtexparser.middlewares import LatexDecodingMiddleware
@@ -86,11 +88,7 @@ def _entries(text: str, given: str) -> list[dict[str, str]]:
     # It would write on its own what it cannot read.
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     library = parse_string(text, append_middleware=[LatexDecodingMiddleware()])
-    wrong = [
-        _said(given, block.start_line, _reason(block.error)) for block in library.failed_blocks
-    ]
-    if wrong:
-        raise CiteError("\n".join(wrong) + "; nothing was added")
+    wrong = [(block.start_line or 0, _reason(block.error)) for block in library.failed_blocks]
     found = [
         {
             "key": e.key,
@@ -99,13 +97,9 @@ def _entries(text: str, given: str) -> list[dict[str, str]]:
         }
         for e in library.entries
     ]
-    if not found:
+    if not (found or wrong):
         raise CiteError(f"{given} holds no entry of BibTeX")
-    return found
-
-
-def _said(given: str, line: int | None, message: str) -> str:
-    return f"{given}:{(line or 0) + 1}: {message}"
+    return found, wrong
 
 
 def _reason(error: Exception) -> str:
@@ -114,27 +108,30 @@ def _reason(error: Exception) -> str:
     return " ".join(told.partition(" Note: ")[0].split()).rstrip(".")
 
 
-def _tables(entries: Iterable[Mapping[str, str]], given: str) -> dict[str, dict[str, Any]]:
+def _tables(
+    entries: Iterable[Mapping[str, str]], unread: list[Fault], given: str
+) -> dict[str, dict[str, Any]]:
     """Return key -> source, as the bibliography holds it.
 
     Raises:
-        CiteError: entries lack what a source needs; all of them are told.
+        CiteError: entries cannot be read or lack what a source needs; all of them are told.
     """
     found: dict[str, dict[str, Any]] = {}
-    wrong: list[str] = []
+    wrong = [*unread]
     for entry in entries:
         key, table = _key(entry["key"]), _table(entry)
         lacking = [name for name in ("title", "year") if not table[name]]
         lacking += [] if table["url"] or table["isbn"] else ["url or isbn"]
         if lacking:
             message = f"'{entry['key']}' has no {' and no '.join(lacking)}"
-            wrong.append(_said(given, int(entry["line"]), message))
+            wrong.append((int(entry["line"]), message))
         elif key in found:
             message = f"'{entry['key']}' would be [@{key}], as an entry before it"
-            wrong.append(_said(given, int(entry["line"]), message))
+            wrong.append((int(entry["line"]), message))
         found[key] = table
     if wrong:
-        raise CiteError("\n".join(wrong) + "; nothing was added")
+        told = (f"{given}:{line + 1}: {message}" for line, message in sorted(wrong))
+        raise CiteError("\n".join(told) + "; nothing was added")
     return found
 
 

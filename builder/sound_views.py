@@ -27,7 +27,7 @@ Fault = tuple[str, str]  # the text in the source that it is about, "" if none; 
 
 
 def problems(calculator: Calculator, views: Mapping[str, View], at: Places) -> list[Problem]:
-    """Return what is wrong in the views of a calculator.
+    """Return what is wrong in the views of a calculator, so that they cannot be drawn or used.
 
     Args:
         calculator: that made them.
@@ -39,9 +39,17 @@ def problems(calculator: Calculator, views: Mapping[str, View], at: Places) -> l
         for text, message in _wrong(calculator, view):
             place = at.of_output(name, type(view).__name__, text)
             found.append(at.problem(place, f"output '{name}': {message}"))
-        if isinstance(view, Challenge):
-            found += _of_challenge(calculator, name, view, at)
     return found
+
+
+def of_challenges(calculator: Calculator, views: Mapping[str, View], at: Places) -> list[Problem]:
+    """Return what is wrong in the challenges among the views; each is asked for its solution."""
+    return [
+        one
+        for name, view in views.items()
+        if isinstance(view, Challenge)
+        for one in _of_challenge(calculator, name, view, at)
+    ]
 
 
 def _wrong(calculator: Calculator, view: View) -> Iterator[Fault]:

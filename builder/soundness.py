@@ -58,7 +58,8 @@ def read(name: str, takes: str = "") -> tuple[Live, list[Problem]]:
     except Exception:
         _refuse(_reasons(calculator, at))
         raise
-    return found, [*wrong, *sound_views.problems(calculator, found.views, at)]
+    _refuse(sound_views.problems(calculator, found.views, at))
+    return found, [*wrong, *sound_views.of_challenges(calculator, found.views, at)]
 
 
 def _refuse(problems: list[Problem]) -> None:

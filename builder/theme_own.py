@@ -20,7 +20,7 @@ from builder.problem import Problem
 THEME = "theme"
 _BESIDE = (words.FILE, "node_modules")
 _PAPERS = (".", "README", "LICENSE")  # how the names of files begin that are for people
-_NEAR = "a file there replaces one of the same name, and only style sheets may be new"
+_NEAR = "only style sheets may be new on their own"
 
 
 def problems(folders: Folders, memo: Memo) -> list[Problem]:
@@ -67,7 +67,9 @@ def _useless(own: Path, path: Path, given: Path) -> Problem:
     source = f"{THEME}/{path.relative_to(own).as_posix()}"
     alike = [f"{THEME}/{one}" for one in _of_given(given) if Path(one).name == path.name]
     near = f"; there is {' and '.join(alike)}" if alike else f"; {_NEAR}"
-    return Problem(source, 1, f"replaces no file of the theme, and no other file names it{near}")
+    return Problem(
+        source, 1, f"replaces nothing of the generator's theme, and no file of yours names it{near}"
+    )
 
 
 def _of_given(given: Path) -> list[str]:

@@ -103,7 +103,10 @@ class PredictBlock(Block):  # type: ignore[misc]
             view = replace(view, value=shown["value"])
         missing = [name for name in ("low", "high") if self.options[name] is None]
         if missing:
-            raise ContentError(f"{' and '.join(missing)} of the slider is missing, such as low: 1")
+            lacks = (
+                f"{' and '.join(missing)} of the slider {'are' if missing[1:] else 'is'} missing"
+            )
+            raise ContentError(f"{lacks}, such as low: 1")
         low, high = float(self.options["low"]), float(self.options["high"])
         made = prediction(view, low, high, self.options["scale"])
         show_value(found, placement.member, findings)

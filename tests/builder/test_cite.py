@@ -78,9 +78,11 @@ def test_a_doi_is_asked_for_its_bibtex(root):
             r"all\.bib:2: 'A' would be \[@a\], as an entry before it; nothing was added",
         ),
         (
-            "@misc{a, title={T}, title={T}, year=2020}\n@misc{b title={T}}",
+            "@misc{a, title={T}, title={T}, year=2020}\n@misc{b title={T}}\n"
+            "@misc{c, year=2020, isbn=1}",
             r"all\.bib:1: Duplicate field keys on entry: 'title'\n"
-            r"[^\n]*all\.bib:2: Expected comma after entry key, but found =; nothing was added",
+            r"[^\n]*all\.bib:2: Expected comma after entry key, but found =\n"
+            r"[^\n]*all\.bib:3: 'c' has no title; nothing was added",
         ),
         ("@misc{hockney1994, title={T}, year=1, url={https://e.org}}", "has 'hockney1994' already"),
         ("@misc{a, title={T}", r"all\.bib:1: "),

@@ -25,14 +25,18 @@ def told(tmp_path):
     return problems
 
 
-NOTHING = "replaces no file of the theme, and no other file names it"
+NOTHING = "replaces nothing of the generator's theme, and no file of yours names it"
 
 
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
         ("base.html", "x", f"theme/base.html:1: {NOTHING}; there is theme/templates/base.html"),
-        ("templates/layout.html", "x", f"theme/templates/layout.html:1: {NOTHING}; a file there "),
+        (
+            "templates/layout.html",
+            "x",
+            f"theme/templates/layout.html:1: {NOTHING}; only style sheets ",
+        ),
         ("templates/panels.html", "x", f"theme/templates/panels.html:1: {NOTHING}"),
         ("runtime/plot.js", "x", f"theme/runtime/plot.js:1: {NOTHING}"),
         (
