@@ -73,7 +73,12 @@ def _of_author(
     show.add_argument("name", help="such as transfer")
     cite = verbs.add_parser("cite", help="add sources to the bibliography")
     cite.add_argument("source", help="a file of BibTeX, or a DOI such as 10.1145/3458817.3476209")
-    test = verbs.add_parser("test", help="run all tests, those in a browser included")
+    test = verbs.add_parser(
+        "test",
+        help="run all tests, those in a browser included",
+        epilog="--project FOLDER tests the project in that folder, --browser with a calculator or "
+        "an article also what needs a browser.",
+    )
     test.add_argument(
         "rest", nargs=argparse.REMAINDER, help="a calculator, an article, or passed on to pytest"
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from builder import project_file
 from builder.command_line import Runs, parser
+from builder.counts import count_of
 from builder.problem import ServiceError
 from builder.verbs import arguments
 from builder.verbs.build import build
@@ -69,7 +70,7 @@ def _book(given: argparse.Namespace) -> int:
         return WRONG_USAGE
     target = Path(given.pdf or f"path-{given.path.lower()}.pdf").resolve()
     target.write_bytes(book.book(paths[given.path], arguments.target(given), places.project))
-    say(f"{target.name}: {len(paths[given.path].guides)} guides")
+    say(f"{target.name}: {count_of(len(paths[given.path].guides), 'guide')}")
     return 0
 
 
@@ -100,7 +101,7 @@ def _cite(given: argparse.Namespace) -> int:
     from builder import cite
 
     try:
-        keys = cite.add(arguments.root(given), given.source)
+        keys = cite.add(arguments.root(given), given.source, report=say)
     except cite.CiteError as error:
         say(str(error))
         return WRONG_CONTENT

@@ -40,8 +40,16 @@ def arguments(root: Path, name: str) -> list[str]:
         return _chosen(root, [name], showing, _naming(root, name))
     if name in articles:
         placed = known.intersection(_PLACED.findall(articles[name]))
-        return _chosen(root, sorted(placed), [name], [])
+        files = [path for one in sorted(placed) for path in _naming(root, one)]
+        return _chosen(root, sorted(placed), [name], files if built_alone(root, name) else [])
     return []
+
+
+def built_alone(root: Path, name: str) -> bool:
+    """Say whether a name is an article for which there are no tests: a build tells of it."""
+    if (root / ARTICLES).is_file() or name in calculator.names():
+        return False
+    return name in {path.stem for path in (root / "content").rglob("*.md")}
 
 
 def unknown(root: Path, name: str) -> str:

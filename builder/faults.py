@@ -10,6 +10,7 @@ from builder.folders import Folders
 from builder.problem import Problem
 from engine import calculator
 from engine.basis import home
+from engine.basis.told import Undeclared
 
 NEEDED = ("TITLE", "QUESTION", "Inputs", "solve", "views")
 
@@ -27,10 +28,16 @@ def in_calculator(name: str, source: str, error: Exception) -> Problem:
         return Problem(source, 1, f"calculator '{name}' declares no {lacking}")
     folder = home.CALCULATORS.replace(".", "/") + "/"
     path, line = source, 1
+    if isinstance(error, SyntaxError):
+        at = Path(error.filename or "").as_posix()
+        path = folder + at.rpartition(f"/{folder}")[2] if f"/{folder}" in at else path
+        return Problem(path, error.lineno or 1, f"{type(error).__name__}: {error.msg}")
     for frame in traceback.extract_tb(error.__traceback__):
         written = Path(frame.filename).as_posix()
         if f"/{folder}" in written:
             path, line = folder + written.rpartition(f"/{folder}")[2], frame.lineno or 1
+    if isinstance(error, Undeclared):
+        return Problem(path, line, str(error))
     return Problem(path, line, f"calculator '{name}' raises {_told(error)}")
 
 

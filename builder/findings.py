@@ -36,6 +36,7 @@ class Findings:
 
     Attributes:
         problems: (the text it is about as it stands in the source, message).
+        in_sentences: the same of placements; one alone in its paragraph is not meant.
         cites: keys in the order of their first citation.
         terms: names of glossary entries, in the order of their first use.
         calculators: those placed, whole or in part.
@@ -51,6 +52,7 @@ class Findings:
     """
 
     problems: list[tuple[str, str]] = field(default_factory=list)
+    in_sentences: list[tuple[str, str]] = field(default_factory=list)
     cites: dict[str, None] = field(default_factory=dict)
     terms: dict[str, None] = field(default_factory=dict)
     calculators: dict[str, None] = field(default_factory=dict)

@@ -39,7 +39,7 @@ class Keys:
 
     def calculator(self, name: str) -> str:
         """Return the digest of what the results of a calculator depend on."""
-        return self.of(live.source(name), "builder/live.py", self._takes)
+        return self.of(live.source(name), "builder/soundness.py", self._takes)
 
     def words(self, name: str) -> str:
         """Return the digest of the texts in what the results of a calculator depend on."""

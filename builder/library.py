@@ -16,10 +16,21 @@ GLOSSARY = "content/glossary.toml"
 READERS = "content/readers.toml"
 MEASURED = "content/measured.json"
 FILES = (REFERENCES, GLOSSARY, READERS, MEASURED)
-_REFERENCE_KEYS = ("authors", "year", "title", "where", "url", "used_for", "checked", "label")
+_REFERENCE_KEYS = (
+    "authors",
+    "year",
+    "title",
+    "where",
+    "url",
+    "isbn",
+    "used_for",
+    "checked",
+    "label",
+)
 _TERM_KEYS = ("text", "also", "see")
 _READER_KEYS = ("title", "text")
 _LISTS = ("also", "authors")
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)|n\.\s?d\.")
 _KINDS: dict[str, tuple[type, ...]] = {
     "also": (),
     "year": (int, str),
@@ -64,7 +75,7 @@ def parse(
     references: str, glossary: str, readers: str = "", measured: str = ""
 ) -> tuple[Library, list[Problem]]:
     """Return the library in the texts of the four files (empty where one is missing)."""
-    sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year", "url"))
+    sources, problems = _tables(references, REFERENCES, _REFERENCE_KEYS, ("title", "year"))
     entries, more = _tables(glossary, GLOSSARY, _TERM_KEYS, ("text",))
     known, others = _tables(readers, READERS, _READER_KEYS, _READER_KEYS)
     numbers, unread = _json(measured)
@@ -146,6 +157,8 @@ def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str,
     if not isinstance(entry, dict):
         return [f"'{key}' has to be a table [{key}]"]
     found = [f"'{key}' has no {name}" for name in needed if name not in entry]
+    if "year" in needed and not {"url", "isbn"} & set(entry):
+        found.append(f"'{key}' has no url, and no isbn as a printed book has")
     unknown = sorted(set(entry) - set(allowed))
     found += [
         f"'{key}' has the {name} {value!r}; it has to be {_wanted(name)}"
@@ -161,6 +174,8 @@ def _wrong(key: str, entry: object, allowed: tuple[str, ...], needed: tuple[str,
 def _fits(name: str, value: object) -> bool:
     if name in _LISTS and isinstance(value, list):
         return all(isinstance(item, str) for item in value)
+    if name == "year" and isinstance(value, str) and not _YEAR.search(value):
+        return False
     return isinstance(value, _KINDS.get(name, str))
 
 
@@ -168,6 +183,6 @@ def _wanted(name: str) -> str:
     return {
         "also": "a list of texts",
         "authors": "a text or a list of texts",
-        "year": "a year or a text",
+        "year": "a year, a text with a year in it, or 'n.d.' where none is known",
         "checked": "true or false",
     }.get(name, "a text")

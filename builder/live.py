@@ -13,6 +13,7 @@ from builder import citations
 from builder.field import Field, field_of
 from builder.folders import digest
 from builder.problem import ContentError, Problem
+from builder.settings import meant
 from engine import calculator as calculators
 from engine.answer import reply, solved
 from engine.basis.equation import Equation
@@ -144,13 +145,18 @@ def at(live: Live, settings: Mapping[str, str], output: str) -> tuple[dict[str, 
     asked = {"only": [output], "want": {"receipts": [output]}}
     result = reply({"calculator": live.name, "values": dict(settings), **asked})
     wrong = result["problems"] or [
-        f"{live.name}.{name}: {entry['error']}"
+        f"{live.name}.{name}: {entry['error']}" + _meant(live.name, name, settings)
         for name, entry in result["inputs"].items()
         if entry["error"]
     ]
     if wrong:
         raise ContentError(wrong[0])
     return result["outputs"][output], result["extra"]["receipts"][output]
+
+
+def _meant(calculator: str, name: str, settings: Mapping[str, str]) -> str:
+    field = calculators.load(calculator).fields[name]
+    return meant(name, field, settings[name]) if name in settings else ""
 
 
 def mark(live: Live) -> str:

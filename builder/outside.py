@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from builder.counts import count_of
 from builder.facts import facts
 from builder.folders import Folders, files, write_whole
 from builder.problem import Problem
@@ -88,7 +89,10 @@ def unheard(wanted: Iterable[str], answers: Answers) -> str:
     never = [url for url in urls if url not in answers]
     silent = [url for url in urls if url in answers and not 200 <= answers[url][0] < 400]
     silent = [url for url in silent if answers[url][0] not in GONE]
-    parts = [f"{len(never)} of {len(urls)} addresses were never asked"] if never else []
+    were = "was" if len(urls) == 1 else "were"
+    parts = (
+        [f"{len(never)} of {count_of(len(urls), 'address')} {were} never asked"] if never else []
+    )
     parts += [f"{len(silent)} gave no clear answer, such as {silent[0]}"] if silent else []
     return f"{'; '.join(parts)}; --online asks" if parts else ""
 

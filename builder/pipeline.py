@@ -26,6 +26,7 @@ from builder import (
     publish,
     rendering,
     theme_check,
+    theme_own,
     toolbox,
 )
 from builder.article import Article
@@ -92,6 +93,7 @@ def _unread(folders: Folders, services: Services, memo: Memo, hands: Hands) -> l
             folders.once("looks", partial(_looks, folders)),
             lambda: theme_check.problems(folders, services.check_modules),
         ),
+        *theme_own.problems(folders, memo),
     ]
 
 
@@ -119,7 +121,13 @@ def _built(
     layout = folders.once("layout", partial(drawing.layout, folders.theme))
     # While an author writes, an edit that names no other text is taken to name no other source.
     sources = keys.words if options.reload else keys.calculator
-    marks = toolbox.Marks(keys.calculator, sources, layout, folders.project.takes)
+    marks = toolbox.Marks(
+        keys.calculator,
+        sources,
+        layout,
+        takes=folders.project.takes,
+        colors=folders.once("colors", partial(theme_check.colors, folders.theme)),
+    )
     tools = toolbox.read(memo, marks, services.draw, hands)
     if tools.broken:
         return _refused(tools.problems)

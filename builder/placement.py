@@ -103,6 +103,7 @@ def check_sentence(placement: Placement, found: Live) -> None:
             f"'{name}' ({kind}) cannot stand in a sentence; give it a paragraph of its own"
         )
     if (placement.settings or placement.also) and kind != "value":
-        raise ContentError(f"'{name}' is no value; settings and '|also' need one")
+        given = " ".join(f"{key}={text}" for key, text in placement.settings.items()) or "|also"
+        raise ContentError(f"'{name}' ({kind}) is no computed number, so '{given}' says nothing")
     if placement.also and view and not view["also"]:
         raise ContentError(f"'{name}' is no size in bytes; '|also' shows GiB beside GB")

@@ -145,7 +145,9 @@ def _rendered(
         formulas=tuple(formulas),
         links=tuple(findings.links),
         images=tuple(findings.images),
-        problems=prose_check.problems(article, html, findings),
+        problems=prose_check.problems(
+            article, html, findings, sorted(markdown.parser.blockprocessors["blocks"].blocks)
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """What is wrong with a rendered article: headings, blocks, raw HTML, answers given too early."""
 
 import re
+from collections.abc import Sequence
 from html import unescape
 
 from builder import raw_html, unclosed
@@ -12,15 +13,18 @@ _LISTING = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
 _HEADING = re.compile(r"(#{1,6})\s+\S")
 
 
-def problems(article: Article, html: str, findings: Findings) -> tuple[Problem, ...]:
-    """Return what is wrong with an article, each problem once."""
+def problems(
+    article: Article, html: str, findings: Findings, blocks: Sequence[str]
+) -> tuple[Problem, ...]:
+    """Return what is wrong with an article, each problem once; `blocks` are all known ones."""
     found = [
         problem
         for raw, message in findings.problems
         for problem in located(article.source, article.body, raw, message)
     ]
+    found += _in_sentences(article, findings)
     found += _wrong_headings(article) + _given_away(article, html, findings.answers)
-    found += _unread_blocks(article, html)
+    found += _unread_blocks(article, html, blocks)
     found += raw_html.problems(article.source, article.body) or _hidden(article, findings)
     found += unclosed.problems(article.source, article.body)
     return tuple(dict.fromkeys(found))
@@ -73,10 +77,27 @@ def _given_away(article: Article, html: str, answers: list[tuple[str, str]]) -> 
     return found
 
 
-def _unread_blocks(article: Article, html: str) -> list[Problem]:
-    message = "this block is unknown or its options are wrong"
+def _in_sentences(article: Article, findings: Findings) -> list[Problem]:
+    """Return what is wrong with placements in sentences, wherever they stand in one."""
+    lines = article.body.splitlines()
+    found = []
+    for raw, message in findings.in_sentences:
+        there = located(article.source, article.body, raw, message)
+        beside = [one for one in there if lines[one.line - 1].strip() != raw]
+        found += beside or there
+    return found
+
+
+def _unread_blocks(article: Article, html: str, known: Sequence[str]) -> list[Problem]:
     return [
         problem
-        for name in re.findall(r"(?:<p>|\n)///+ *([a-z-]+)", _LISTING.sub("", html))
-        for problem in located(article.source, article.body, f"/// {name}", message)
+        for name in dict.fromkeys(re.findall(r"(?:<p>|\n)///+ *([a-z-]+)", _LISTING.sub("", html)))
+        for problem in located(
+            article.source,
+            article.body,
+            f"/// {name}",
+            "this block is unknown or its options are wrong"
+            if name in known
+            else f"there is no block '{name}'; there are {', '.join(known)}",
+        )
     ]

@@ -12,7 +12,8 @@ class Reference:
     """A source: `label` is how the text cites it, e.g. "Thakur et al. 2005".
 
     Where several have one label, `letter` tells them apart, in `label` and in `year`: "2005b".
-    `used_for` says in a sentence what was taken from it.
+    `used_for` says in a sentence what was taken from it. What is only printed has an `isbn` and no
+    `url`.
     """
 
     key: str
@@ -23,6 +24,7 @@ class Reference:
     title: str
     where: str
     url: str
+    isbn: str
     used_for: str
 
     @property
@@ -48,7 +50,8 @@ def _reference(key: str, entry: Mapping[str, Any]) -> Reference:
         year=year,
         title=str(entry["title"]),
         where=str(entry.get("where", "")),
-        url=str(entry["url"]),
+        url=str(entry.get("url", "")),
+        isbn=str(entry.get("isbn", "")),
         used_for=str(entry.get("used_for", "")),
     )
 

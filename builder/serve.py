@@ -13,6 +13,7 @@ from typing import Any
 
 import watchfiles
 
+from builder.counts import count_of
 from builder.folders import GENERATOR, INSTALLED, SCRIPTS, Folders
 from builder.local_host import Host, start
 from builder.progress import Report
@@ -127,7 +128,8 @@ class Rebuilder:
             for problem in problems:
                 self.report(str(problem))
             host.show_problems([quoted(self.root, problem) for problem in problems])
-            self.report(f"{len(problems)} problem(s), {took:.2f} s; the last good pages stay")
+            count = count_of(len(problems), "problem")
+            self.report(f"{count}, {took:.2f} s; the last good pages stay")
             return
         pages = sorted(n for n, data in output.items() if data != self.before.get(n))
         self.before = output

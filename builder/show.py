@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from builder import live
+from builder import faults, live, soundness
+from builder.project_file import ProjectError
 
 
 def lines(name: str) -> list[str]:
@@ -11,12 +12,13 @@ def lines(name: str) -> list[str]:
 
     Raises:
         ValueError: there is no such calculator.
+        ProjectError: it cannot be asked.
     """
     names = live.names()
     if name not in names:
         near = get_close_matches(name, names, n=3) or names
         raise ValueError(f"there is no calculator '{name}'; there is {', '.join(near)}")
-    found, _ = live.read_alone(name)
+    found = _read(name)
     takes = [(f"[[{name}.{one.name}]]", one.text, one.range, one.label) for one in found.fields]
     gives = [
         (f"[[{name}.{output}]]", _shown(view), view["kind"], _told(view))
@@ -29,6 +31,15 @@ def lines(name: str) -> list[str]:
         *("", "outputs: in a page, at the defaults, kind, what it is", *_table(gives)),
         *_presets(found),
     ]
+
+
+def _read(name: str) -> live.Live:
+    try:
+        return soundness.read(name)[0]
+    except soundness.Unsound as error:
+        raise ProjectError([*error.problems]) from None
+    except Exception as error:  # whatever an author's code may raise
+        raise ProjectError([faults.in_calculator(name, live.source(name), error)]) from error
 
 
 def _shown(view: dict[str, object]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from builder.concerning import arguments, in_a_browser, unknown
+from builder.concerning import arguments, built_alone, in_a_browser, unknown
 from builder.folders import GENERATOR
 from builder.node import ensure_packages
 
@@ -98,20 +98,12 @@ def run(root: Path, rest: list[str], report: Report) -> int:
     browser; with `--browser` also those that do.
     """
     words = [word for word in rest if word != BROWSER]
-    concerned = arguments(root, words[0]) if len(words) == 1 else []
-    wrong = "" if concerned or len(words) != 1 else unknown(root, words[0])
-    if wrong:
-        report(wrong)
-        return WRONG_USAGE
-    if concerned:
-        status = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *concerned], cwd=root, env=_paths(root)
-        ).wait()
-        if status or BROWSER not in rest:
-            return status
-        rest = in_a_browser(root, words[0])
-        if not rest:
-            return status
+    if len(words) == 1:
+        status = _of_one(root, words[0], report)
+        if status is not None:
+            rest = in_a_browser(root, words[0]) if BROWSER in rest else []
+            if status or not rest:
+                return status
     if not (root / BROWSER_TESTS).is_dir():
         command = [sys.executable, "-m", "pytest", *rest]
         return subprocess.Popen(command, cwd=root, env=_paths(root)).wait()
@@ -125,6 +117,25 @@ def run(root: Path, rest: list[str], report: Report) -> int:
         ensure_packages()  # by one process, before several of them build sites
     command = [sys.executable, "-m", "pytest", *(rest or shared(os.cpu_count() or 1))]
     return subprocess.Popen(command, cwd=root, env=environment).wait()
+
+
+def _of_one(root: Path, name: str, report: Report) -> int | None:
+    """Run what concerns a calculator or an article; None where `name` is for pytest."""
+    concerned, alone = arguments(root, name), built_alone(root, name)
+    wrong = "" if concerned or alone else unknown(root, name)
+    if wrong:
+        report(wrong)
+        return WRONG_USAGE
+    if alone:
+        from builder import article_check
+
+        refused = article_check.refused(root, name, report)
+        if refused or not concerned:
+            return int(refused)
+    if not concerned:
+        return None
+    command = [sys.executable, "-m", "pytest", *concerned]
+    return subprocess.Popen(command, cwd=root, env=_paths(root)).wait()
 
 
 def _paths(root: Path) -> dict[str, str]:

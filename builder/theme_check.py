@@ -5,6 +5,7 @@ A page asks no other host for anything, so a style sheet names only fonts of the
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from builder.folders import Folders, files
 from builder.problem import Problem
@@ -18,6 +19,7 @@ _PIECES = re.compile(
     r"""|(?P<import>@import\b)|(?P<brace>[{}()])""",
     re.DOTALL | re.MULTILINE,
 )
+_COLOR = re.compile(r"^\.c-([\w-]+) \{", re.MULTILINE)
 _CLOSES = {"}": "{", ")": "("}
 
 
@@ -42,6 +44,12 @@ def problems(folders: Folders, check_modules: CheckModules) -> list[Problem]:
         modules[source], unread = text_of(path, source)
         found += unread
     return found + [Problem(*fault) for fault in check_modules(modules)]
+
+
+def colors(theme: Path) -> tuple[str, ...]:
+    """Return the names of the colors that figures can have: each has a rule `.c-NAME {`."""
+    texts = (path.read_text("utf-8") for path in files(theme / "styles", "*.css"))
+    return tuple(dict.fromkeys(name for text in texts for name in _COLOR.findall(text)))
 
 
 def wrong_style(text: str, fonts: set[str]) -> Iterator[tuple[int, str]]:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
-from builder import faults, live, maths
+from builder import faults, live, maths, sound_views, soundness
 from builder.folders import digest
 from builder.hands import Hands
 from builder.library import REFERENCES, Library
 from builder.live import Live
 from builder.memo import Memo
+from builder.places import Places
 from builder.problem import Problem
 from engine.answer import dump
 
@@ -48,12 +49,14 @@ class Marks:
         sources: calculator -> of what the sources that it names depend on.
         layout: of what draws.
         takes: what a job fills, as in `Project.takes`.
+        colors: names that the theme knows; none where it has no colors.
     """
 
     results: Callable[[str], str]
     sources: Callable[[str], str]
     layout: str
     takes: str = ""
+    colors: tuple[str, ...] = ()
 
 
 def read(memo: Memo, keys: Marks, draw: Draw, hands: Hands) -> Toolbox:
@@ -67,16 +70,21 @@ def read(memo: Memo, keys: Marks, draw: Draw, hands: Hands) -> Toolbox:
         try:
             key = keys.results(name)
             alone, all_sources = made.get(name, (None, None))
-            first = _given(alone) if alone else partial(live.read_alone, name, keys.takes)
+            first = _given(alone) if alone else partial(soundness.read, name, keys.takes)
             one, wrong = memo.get(f"calculator {name}", key, first)
             second = partial(live.sources_of, one) if all_sources is None else _given(all_sources)
             named = memo.get(f"sources {name}", keys.sources(name), second)
             shown = memo.get(f"mark {name}", key, partial(live.mark, one))
             found[name], marks[name] = replace(one, sources=named), digest((shown, repr(named)))
+            named_colors = memo.get(f"colors {name}", key, partial(sound_views.colors, one.views))
+        except soundness.Unsound as error:
+            broken += error.problems
+            continue
         except Exception as error:  # whatever an author's code may raise
             broken.append(faults.in_calculator(name, live.source(name), error))
             continue
         problems += wrong
+        problems += _unknown_colors(name, named_colors, keys.colors)
         for equation in found[name].equations:
             for symbol in maths.unknown_symbols(equation):
                 message = f"equation '{equation.name}' uses \\v{{{symbol}}}, not among its symbols"
@@ -86,6 +94,20 @@ def read(memo: Memo, keys: Marks, draw: Draw, hands: Hands) -> Toolbox:
     drawn_by = {name: digest((keys.layout, dump(_charts(one)))) for name, one in found.items()}
     pictured = _drawn(found, memo, drawn_by, draw)
     return Toolbox(calculators=pictured, problems=tuple(problems), marks=marks)
+
+
+def _unknown_colors(
+    name: str, used: Iterable[tuple[str, str, str]], known: tuple[str, ...]
+) -> list[Problem]:
+    at = Places(name)
+    return [
+        at.problem(
+            at.of_output(output, kind, color),
+            f"output '{output}' has the color '{color}'; there are {', '.join(known)}",
+        )
+        for output, kind, color in used
+        if known and color not in known
+    ]
 
 
 def _made(memo: Memo, keys: Marks, hands: Hands) -> dict[str, Read]:
@@ -107,7 +129,7 @@ def _given(value: Made) -> Callable[[], Made]:
 
 def _read(takes: str, name: str) -> Read | None:
     try:
-        one, wrong = live.read_alone(name, takes)
+        one, wrong = soundness.read(name, takes)
         return (one, wrong), live.sources_of(one)
     except Exception:  # raised again where its place in the code can be said
         return None

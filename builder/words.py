@@ -29,6 +29,7 @@ _NAMED = re.compile(r"\s*:")  # after the key of a table
 _APART = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
 _RULES = re.compile(r"\{[^{}]*:[^{}]*;")  # of a style sheet
 _IN_KEYS = re.compile(r'^(?:title|does) = "(.*)"$', re.MULTILINE)
+_FILLED = re.compile(r"\{\w+\}")
 _HOLE = "\0"
 
 
@@ -56,7 +57,22 @@ def read(theme: Path, source: str) -> tuple[dict[str, str], list[Problem]]:
         for key, value in given.items()
         if not isinstance(value, str) or not value.strip() or re.search(r"\{[{%#]", value)
     ]
+    wrong += [] if wrong else _lost(text, source, given)
     return ({} if wrong else given), wrong
+
+
+def _lost(text: str, source: str, given: Mapping[str, str]) -> list[Problem]:
+    """Return the texts without what is filled into theirs, and those where nothing fills it."""
+    found = []
+    for key, said in given.items():
+        wanted, there = (dict.fromkeys(_FILLED.findall(one)) for one in (key, said))
+        lost, new = [p for p in wanted if p not in there], [p for p in there if p not in wanted]
+        message = f"'{said}' lacks {' and '.join(lost)}, which is filled in" if lost else ""
+        if new and not lost:
+            message = f"'{said}' has {' and '.join(new)}, which nothing fills in"
+        if message:
+            found.append(Problem(source, line_of(text, key), message))
+    return found
 
 
 def line_of(text: str, key: str) -> int:

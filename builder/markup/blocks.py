@@ -59,8 +59,8 @@ class PredictBlock(Block):  # type: ignore[misc]
     NAME = "predict"
     ARGUMENT = True
     OPTIONS = {  # noqa: RUF012 (declared so by the base class)
-        "low": [0, type_number],
-        "high": [0, type_number],
+        "low": [None, type_number],
+        "high": [None, type_number],
         "scale": ["log", type_string_in(["log", "linear"])],
     }
 
@@ -101,6 +101,12 @@ class PredictBlock(Block):  # type: ignore[misc]
         if placement.settings:
             shown, _ = around.at(found, placement.settings, placement.member)
             view = replace(view, value=shown["value"])
+        missing = [name for name in ("low", "high") if self.options[name] is None]
+        if missing:
+            lacks = (
+                f"{' and '.join(missing)} of the slider {'are' if missing[1:] else 'is'} missing"
+            )
+            raise ContentError(f"{lacks}, such as low: 1")
         low, high = float(self.options["low"]), float(self.options["high"])
         made = prediction(view, low, high, self.options["scale"])
         show_value(found, placement.member, findings)

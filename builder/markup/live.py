@@ -140,7 +140,7 @@ class LiveInline(InlineProcessor):  # type: ignore[misc]
         try:
             html = sentence_html(m[1], self.around, self.findings)
         except ContentError as error:
-            self.findings.problems.append((m[0], str(error)))
+            self.findings.in_sentences.append((m[0], str(error)))
             html = ""
         return self.md.htmlStash.store(html.strip()), m.start(0), m.end(0)
 

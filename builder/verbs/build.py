@@ -5,6 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from builder import output, unchanged
+from builder.counts import count_of
 from builder.folders import Folders
 from builder.options import Options
 from builder.verbs import arguments
@@ -36,7 +37,8 @@ def build(given: argparse.Namespace) -> int:
     unchanged.leave(places.cache, target, read)
     pages = sum(name.endswith("index.html") for name in built.output)
     took = time.perf_counter() - began
-    say(f"{target.name}/: {pages} pages, {len(built.output)} files, {took:.2f} s")
+    made = f"{count_of(pages, 'page')}, {count_of(len(built.output), 'file')}"
+    say(f"{target.name}/: {made}, {took:.2f} s")
     return 0
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from builder import output
+from builder.counts import count_of
 from builder.folders import Folders
 from builder.verbs import arguments
 from builder.verbs.build import anew
@@ -56,7 +57,7 @@ def _links(given: argparse.Namespace, places: Folders, output: Mapping[str, byte
     options = arguments.options(given, places)
     wanted = outside.addresses(output, (options.base_url, options.repository))
     if given.online:
-        say(f"asking {len(wanted)} addresses ...")
+        say(f"asking {count_of(len(wanted), 'address')} ...")
         today = datetime.date.today()
         answers = outside.asked(places.root, wanted, today, outside.status_of)
     else:
@@ -64,5 +65,5 @@ def _links(given: argparse.Namespace, places: Folders, output: Mapping[str, byte
     gone, unheard = outside.problems(places, wanted, answers), outside.unheard(wanted, answers)
     for line in (*gone, *([unheard] if unheard else [])):
         say(str(line))
-    say(f"{len(wanted)} addresses of other sites, {len(gone)} of them gone")
+    say(f"{count_of(len(wanted), 'address')} of other sites, {len(gone)} of them gone")
     return WRONG_CONTENT if gone else 0

@@ -2,6 +2,7 @@
 
 import sys
 
+from builder.counts import count_of
 from builder.problem import Problem
 
 WRONG_CONTENT, WRONG_USAGE = 1, 2
@@ -18,5 +19,5 @@ def told(problems: tuple[Problem, ...]) -> bool:
     for problem in problems:
         say(str(problem))
     if problems:
-        say(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}; nothing was written")
+        say(f"{count_of(len(problems), 'problem')}; nothing was written")
     return bool(problems)

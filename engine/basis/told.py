@@ -91,11 +91,25 @@ def _field(hint: Any) -> _Field | None:  # noqa: ANN401 (an annotation)
     return _Field(as_given(quantity) if number else quantity, symbol, told, number is not None)
 
 
+class Undeclared(LookupError):
+    """A name or a symbol that no record has; the message is a whole sentence.
+
+    Attributes:
+        name: what was looked for.
+        equation: whose symbol it is, "" where it is the name of a field.
+    """
+
+    def __init__(self, message: str, name: str, equation: str = "") -> None:
+        super().__init__(message)
+        self.name, self.equation = name, equation
+
+
 class Teller:
     """Makes views of the numbers in a calculator's records: its inputs and what it solved."""
 
     def __init__(self, *records: Any, equations: Iterable[Equation] = ()) -> None:  # noqa: ANN401
         """Take records, the first of which that has a field is asked for it, and equations."""
+        self._records = records
         self._of: dict[str, tuple[Any, _Field]] = {}
         self._keys: dict[str, str] = {}
         # Of several that begin with one symbol, the first is the one that gives it.
@@ -108,7 +122,7 @@ class Teller:
 
     def number(self, name: str) -> Figure:
         """Return the value and the quantity of a field."""
-        record, one = self._of[name]
+        record, one = self._known(name)
         return getattr(record, name), one.quantity
 
     def say(self, template: str, **numbers: Figure | str) -> Sentence:
@@ -136,7 +150,7 @@ class Teller:
             symbols: symbol -> field or figure, where it is not the field that declares it.
             changes: attributes of `Told` or `Value` that depend on the inputs, or `published`.
         """
-        record, one = self._of[name]
+        record, one = self._known(name)
         own = {key: changes.pop(key) for key in list(changes) if key in Told.__slots__}
         told = replace(one.told, **own)
         equation = equation or (self._equations.get(one.symbol) if one.symbol else None)
@@ -195,27 +209,45 @@ class Teller:
         self, name: str, label: str, *, low: float, high: float, scale: str = "linear"
     ) -> Axis:
         """Return an axis for what a field measures."""
-        quantity = self._of[name][1].quantity
+        quantity = self._known(name)[1].quantity
         return Axis(label=label, quantity=quantity, low=low, high=high, scale=scale)
 
     def symbols(self, equation: Equation, **given: Figure | str) -> dict[str, Figure]:
         """Return the numbers of an equation, by its symbols."""
-        return {key: self._figure(given.get(key) or self._named(key)) for key in equation.symbols}
+        return {
+            key: self._figure(given.get(key) or self._named(key, equation))
+            for key in equation.symbols
+        }
 
     def links(self, equation: Equation, **given: Figure | str) -> dict[str, str]:
         """Return symbol -> input, for the symbols of an equation that are inputs or follow one."""
-        named = {key: given.get(key) or self._named(key) for key in equation.symbols}
+        named = {key: given.get(key) or self._named(key, equation) for key in equation.symbols}
         linked = {key: self._input(name) for key, name in named.items() if isinstance(name, str)}
         return {key: name for key, name in linked.items() if name}
 
     def _input(self, name: str) -> str:
-        one = self._of[name][1]
+        one = self._known(name)[1]
         return name if one.is_input else one.told.of
 
-    def _named(self, key: str) -> str:
+    def _known(self, name: str) -> tuple[Any, _Field]:
+        if name not in self._of:
+            kind = "field" if not any(hasattr(one, name) for one in self._records) else "number"
+            message = f"'{name}' is no {kind} of {self._kinds()}; there are {', '.join(self._of)}"
+            raise Undeclared(message, name)
+        return self._of[name]
+
+    def _named(self, key: str, equation: Equation) -> str:
         if key not in self._keys:
-            raise LookupError(f"no field has the symbol '{key}'; there are {', '.join(self._keys)}")
+            raise Undeclared(
+                f"equation '{equation.name}': no field has the symbol '{key}'; there are "
+                + ", ".join(self._keys),
+                key,
+                equation.name,
+            )
         return self._keys[key]
+
+    def _kinds(self) -> str:
+        return " or ".join(dict.fromkeys(type(one).__name__ for one in self._records))
 
     def _figure(self, what: Figure | str) -> Figure:
         return self.number(what) if isinstance(what, str) else what

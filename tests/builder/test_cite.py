@@ -64,7 +64,26 @@ def test_a_doi_is_asked_for_its_bibtex(root):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("@misc{a, title={T}, year=2020}", "'a' has no url; nothing was added"),
+        (
+            "@misc{a, title={T}, year=2020}",
+            r"^[^\n]*/all\.bib:1: 'a' has no url or isbn; nothing was added$",
+        ),
+        (
+            "@misc{a, title={T}}\n\n@misc{b, year=2020, url={https://e.org}}",
+            r"all\.bib:1: 'a' has no year and no url or isbn\n"
+            r"[^\n]*/all\.bib:3: 'b' has no title; nothing was added",
+        ),
+        (
+            "@misc{a, title={T}, year=2020, isbn=1}\n@misc{A, title={T}, year=2020, isbn=2}",
+            r"all\.bib:2: 'A' would be \[@a\], as an entry before it; nothing was added",
+        ),
+        (
+            "@misc{a, title={T}, title={T}, year=2020}\n@misc{b title={T}}\n"
+            "@misc{c, year=2020, isbn=1}",
+            r"all\.bib:1: Duplicate field keys on entry: 'title'\n"
+            r"[^\n]*all\.bib:2: Expected comma after entry key, but found =\n"
+            r"[^\n]*all\.bib:3: 'c' has no title; nothing was added",
+        ),
         ("@misc{hockney1994, title={T}, year=1, url={https://e.org}}", "has 'hockney1994' already"),
         ("@misc{a, title={T}", r"all\.bib:1: "),
         ("words", "holds no entry of BibTeX"),
@@ -74,6 +93,32 @@ def test_what_cannot_be_taken_is_said_and_changes_nothing(root, text, said):
     with pytest.raises(cite.CiteError, match=said):
         cite.add(root, bib(root, text))
     assert (root / library.REFERENCES).read_text("utf-8") == OLD
+
+
+def test_a_file_that_is_partly_known_adds_the_rest_and_says_so(root, capsys):
+    file = bib(root, BIB + "@misc{hockney1994, title={T}, year=1, url={https://e.org}}")
+    assert commands.main(["cite", file, "--project", str(root)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == f"{library.REFERENCES} has 'hockney1994' already; it stays as it is"
+    assert [line.split(":")[0] for line in told[1:]] == ["added dao_2022", "added torch"]
+    text = (root / library.REFERENCES).read_text("utf-8")
+    assert text.startswith(OLD)
+    assert list(tomllib.loads(text)) == ["hockney1994", "dao_2022", "torch"]
+
+
+def test_a_printed_book_has_an_isbn(root):
+    book = "@book{K, title={T}, author={A B}, year=1997, publisher={P}, isbn={0-201-89683-4}}"
+    assert cite.add(root, bib(root, book)) == ["k"]
+    text = (root / library.REFERENCES).read_text("utf-8")
+    found, problems = library.parse(text, "")
+    one = found.references["k"]
+    assert (problems, one.isbn, one.url) == ([], "0-201-89683-4", "")
+
+
+def test_nothing_is_said_beside_the_one_message(root, capfd):
+    with pytest.raises(cite.CiteError, match=r"all\.bib:1: Unexpected block start: .@misc."):
+        cite.add(root, bib(root, "@misc{a, title={T}, year={20\n@misc{b, title={T}}"))
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_verb_says_what_is_neither_a_file_nor_a_doi(capsys):

@@ -1,7 +1,12 @@
 from pathlib import Path
+from types import SimpleNamespace
 
-from builder import test_command
+import pytest
+
+from builder import article_check, commands, pipeline, test_command
 from builder.concerning import arguments, in_a_browser, unknown
+from builder.problem import Problem
+from tests.builder.conftest import PROJECT
 
 ROOT = Path(__file__).parents[2]
 PROMISES = "tests/engine/calculators/test_calculators.py"
@@ -52,6 +57,47 @@ def test_in_a_browser_a_calculator_gives_the_same_bytes_and_a_page_is_used():
     assert words == "[guides/zero-1/]"
     assert all((ROOT / file).is_file() for file in files)
     assert in_a_browser(ROOT, "nothing") == []
+
+
+@pytest.fixture
+def kettles(tmp_path, monkeypatch):
+    """A project with an article that shows a calculator and has no tests, and its build."""
+    (tmp_path / "content/guides").mkdir(parents=True)
+    (tmp_path / "content/guides/tea.md").write_text("It takes [[job_time.mtbf]].", "utf-8")
+    wrong: list[Problem] = []
+    built = pipeline.Built(output={}, problems=wrong)
+    monkeypatch.setattr(article_check, "enter", lambda root: SimpleNamespace(project=PROJECT))
+    monkeypatch.setattr(article_check, "once", lambda places, options: options.drafts and built)
+    return tmp_path, wrong
+
+
+def test_an_article_of_a_project_is_built(kettles):
+    root, wrong = kettles
+    said = []
+    assert test_command.run(root, ["tea"], said.append) == 0
+    assert said == ["tea: 0 problems, 0 elsewhere"]
+    wrong += [Problem("content/a.md", 1, "no."), Problem("content/guides/tea.md", 7, "worse.")]
+    said.clear()
+    assert test_command.run(root, ["tea"], said.append) == 1
+    assert said == [
+        "content/guides/tea.md:7: worse.",
+        "content/a.md:1: no.",
+        "tea: 1 problem, 1 elsewhere",
+    ]
+
+
+def test_an_article_of_a_project_is_tested_with_what_names_its_calculators(kettles):
+    root, _ = kettles
+    test = root / "tests/engine/calculators/room/test_time.py"
+    test.parent.mkdir(parents=True)
+    test.write_text("job_time\n", "utf-8")
+    assert arguments(root, "tea")[0] == "tests/engine/calculators/room/test_time.py"
+
+
+def test_the_help_of_test_names_the_project(capsys):
+    with pytest.raises(SystemExit):
+        commands.main(["test", "--help"])
+    assert "--project FOLDER" in capsys.readouterr().out
 
 
 def test_what_nobody_knows_is_said_with_what_is_near():

@@ -50,6 +50,16 @@ NOTHING_ELSE = "a page loads nothing else"
         ("/// note | Mind\nThis.", "the block '/// note | Mind' is never closed by '///'"),
         ("///", "'///' closes no block"),
         ("A ??term that nobody wrote??.", "term 'term that nobody wrote' is not defined"),
+        ("It is [[speed.time], surely.", "'[[speed.time]' lacks a ']' at its end"),
+        ("[[speed]", "'[[speed]' lacks a ']' at its end"),
+        ("It is [[speed.time and more.", "'[[speed.time and more.' lacks a ']' at its end"),
+        ("It is [speed.time]], surely.", "'[speed.time]]' lacks a '[' before it"),
+        ("So it is [@].", "'[@]' is no citation; write [@key] or [@key; @other]"),
+        ("So it is [@hockney1994, p. 3].", "'[@hockney1994, p. 3]' is no citation; write [@key]"),
+        (
+            "/// detail | More\nWords.\n///",
+            "there is no block 'detail'; there are admonition, attention, caption, caution, ",
+        ),
     ],
 )
 def test_what_an_article_must_not_hold(live, text, message):
@@ -70,6 +80,8 @@ def test_what_an_article_must_not_hold(live, text, message):
         "$$\na <b\n$$",
         "/// note | One\n//// note | Two\nInner.\n////\n///",
         "[mail](mailto:a@e.org)",
+        "[[a] b](https://e.org/), [a [b]](https://e.org/), `[[x]` and $a[[b]$.",
+        "So [@hockney1994;\n@hockney1994] says.",
     ],
 )
 def test_what_an_article_may_hold(live, text):
@@ -85,6 +97,11 @@ def test_what_an_article_may_hold(live, text):
         (SECOND, b"+++\n+++\n\nA\0B", f"{SECOND}:4: holds the control character U+0000"),
         ("content/glossary.toml", b"[a]\n\xe9", "content/glossary.toml:2: byte 0xe9 is not UTF-8"),
         ("content/glossary.toml", b'["bus', 'content/glossary.toml:1: Unterminated string'),
+        (
+            "content/references.toml",
+            b'[a]\ntitle = "T"\nurl = "https://e.org/"\nyear = "twenty"',
+            "content/references.toml:1: 'a' has the year 'twenty'; it has to be a year, a text",
+        ),
         ("content/references.toml", b"[a]\nx = ", "content/references.toml:2: Invalid value"),
         ("content/images/a b.svg", b"<svg/>", "content/images/a b.svg:1: 'a b.svg' is no address"),
         ("content/guides/third.markdown", b"", "content/guides/third.markdown:1: is not read"),

@@ -1,5 +1,9 @@
 """Every mistake an author can make is named with its file and line."""
 
+import tomllib
+
+import pytest
+
 from builder.problem import lines_of
 
 SECOND = "content/guides/second.md"
@@ -63,8 +67,48 @@ def test_a_placement_that_cannot_be_read(live):
 def test_a_fixed_value_outside_the_range(live):
     line = live.append(SECOND, "Takes [[speed.time size=1]].")
     assert live.problems() == [
-        f"{SECOND}:{line}: speed.size: '1' is outside the range 1 MB to 1,000 MB"
+        f"{SECOND}:{line}: speed.size: '1' is outside the range 1 MB to 1,000 MB; "
+        "without a unit it is 0.000001 MB: write size=1MB"
     ]
+
+
+def test_a_number_without_a_unit_is_told_in_the_unit_of_its_field(live):
+    line = live.append(SECOND, "Takes [[speed.time size=5e10]].")
+    assert live.problems() == [
+        f"{SECOND}:{line}: speed.size: '5e10' is outside the range 1 MB to 1,000 MB; "
+        "without a unit it is 50,000 MB"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "[[speed.size bandwidth=1]]",
+            "'speed.size' (input) is no computed number, so 'bandwidth=1'",
+        ),
+        (
+            "[[speed.size|also]]",
+            "'speed.size' (input) is no computed number, so '|also' says nothing",
+        ),
+        (
+            "[[speed.regime size=2e6]]",
+            "'speed.regime' (badge) is no computed number, so 'size=2e6'",
+        ),
+    ],
+)
+def test_settings_of_what_is_not_computed(live, text, said):
+    line = live.append(SECOND, f"Takes {text}.")
+    (found,) = live.problems()
+    assert found.startswith(f"{SECOND}:{line}: {said}")
+
+
+def test_a_chart_in_a_sentence_is_named_there_and_not_where_it_stands_alone(live):
+    live.append(SECOND, "[[speed.curve]]")
+    line = live.append(SECOND, "See [[speed.curve]].")
+    live.append(SECOND, "[[speed.curve]]")
+    (found,) = live.problems()
+    assert found.startswith(f"{SECOND}:{line}: 'speed.curve' (lines) cannot stand in a sentence")
 
 
 def test_a_fixed_value_of_an_unknown_input(live):
@@ -164,6 +208,27 @@ def test_a_reference_without_a_year(live):
     assert live.problems() == ["content/references.toml:7: 'unused2000' has no year"]
 
 
+def test_a_reference_that_is_nowhere(live):
+    live.edit("content/references.toml", 'url = "https://', 'where = "https://')
+    message = "has no url, and no isbn as a printed book has"
+    (found,) = live.problems()
+    assert found.startswith("content/references.toml:")
+    assert found.endswith(message)
+
+
+def test_a_printed_book_is_cited_without_a_link(live):
+    address = tomllib.loads((live.root / "content/references.toml").read_text("utf-8"))
+    live.edit(
+        "content/references.toml",
+        f'url = "{address["hockney1994"]["url"]}"',
+        'isbn = "0-201-89683-4"',
+    )
+    page = live.page("guides/first/index.html")
+    entry = page[page.index('<li id="ref-hockney1994"') :].partition("</li>")[0]
+    assert "<a " not in entry
+    assert "ISBN 0-201-89683-4." in entry
+
+
 def test_a_term_that_is_not_defined(live):
     line = live.append(SECOND, "A ??spurious term?? here.")
     message = "term 'spurious term' is not defined in content/glossary.toml"
@@ -221,6 +286,12 @@ def test_a_longer_number_does_not_give_away_the_one_inside_it(live):
 def test_a_prediction_whose_range_lacks_the_truth(live):
     live.edit("content/guides/first.md", "low: 0.0001", "low: 0.1")
     message = "the true value 0.002 is outside the range 0.1 to 1"
+    assert live.problems() == [f"content/guides/first.md:15: {message}"]
+
+
+def test_a_prediction_without_an_end_of_its_slider(live):
+    live.edit("content/guides/first.md", "    low: 0.0001\n", "")
+    message = "low of the slider is missing, such as low: 1"
     assert live.problems() == [f"content/guides/first.md:15: {message}"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from engine.basis.fields.scalar import Scalar
 from engine.basis.fields.unit import PLAIN, Unit
 from engine.basis.numbers import significant, typeset
-from engine.basis.refusal import InputError, quoted
+from engine.basis.refusal import InputError, listed, quoted
 from engine.basis.typed import read
 
 
@@ -49,10 +49,16 @@ class Number:
         try:
             value = read(text, self.unit.size if typed else 1.0, units)
         except ValueError as error:
-            raise InputError(
-                f"{quoted(text)} is {error}; allowed is {self.range_words()}"
-            ) from None
+            allowed = self.range_words()
+            if self.unit.also and "unknown unit" in str(error):
+                allowed += f"; its units are {listed(self._units())}"
+            raise InputError(f"{quoted(text)} is {error}; allowed is {allowed}") from None
         return self.check(value, text)
+
+    def _units(self) -> list[str]:
+        """Return the units that a reader may type, that of the field first."""
+        names = dict.fromkeys((self.unit.text.strip(), *self.unit.also))
+        return [name for name in names if name]
 
     def check(self, value: float, text: str) -> Scalar:
         """Return the value if it is in range, whole where it must be."""

@@ -46,7 +46,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge:
-    """A goal to reach. `start` sets the scene; `solution` is replayed by the tests, never shown."""
+    """A goal to reach. `start` sets the scene; `solution` is replayed by the build, never shown."""
 
     title: str
     goal: Text

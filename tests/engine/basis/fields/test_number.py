@@ -73,9 +73,16 @@ def test_a_text_that_is_no_number_names_the_text_and_the_range():
     assert message(RANKS, "many") == "'many' is not a number; allowed is 2 to 131,072"
 
 
-def test_an_unknown_unit_names_the_unit_and_the_range():
+def test_an_unknown_unit_names_the_unit_the_range_and_the_units_there_are():
     words = "'400 baud' is in an unknown unit 'baud'; allowed is 1 Gb/s to 1,600 Gb/s"
-    assert message(PORT, "400 baud") == words
+    units = "; its units are Gb/s, G, Gbps, Tb/s, GB/s, MB/s, TB/s"
+    assert message(PORT, "400 baud") == words + units
+
+
+def test_where_there_is_one_unit_the_range_names_it():
+    share = Number(label="Share", unit=PERCENT, low=0.0, high=1.0)
+    words = "'5 kg' is in an unknown unit 'kg'; allowed is 0 % to 100 %"
+    assert message(share, "5 kg") == words
 
 
 def test_half_a_gpu_is_refused():
