@@ -93,7 +93,9 @@ _SINGLE_PRECISION_GRADIENTS = StateBytes(parameter=2.0, gradient=4.0, optimizer=
 
 # Transformer Engine keeps a copy of the weight of every linear layer in 8 or 4 bits, and its
 # transpose, beside the bf16 one, or instead of it (`quantized_model_init`; Megatron's
-# fp8-param-gather); NVFP4 has 8 bits of scale for each 16 values.
+# fp8-param-gather); NVFP4 has 8 bits of scale for each 16 values. No transpose with one scale for
+# the tensor where products take 8 bits in either order (`Float8Quantizer::create_tensor` and
+# `nvte_is_non_tn_fp8_gemm_supported`: compute capability 10); MXFP8 always has both.
 _COPIES: Mapping[str, Bytes] = {"fp8": 2.0, "fp4": 2 * (0.5 + 1 / 16)}
 # What SGD and Muon do without: Adam's second moment.
 _SECOND_MOMENT: Bytes = 4.0
@@ -130,8 +132,14 @@ def _with_adam(training: Training) -> StateBytes:
 
 
 def _weight(training: Training) -> Bytes:
-    copies = _COPIES[training.precision]
+    copies = quantized_bytes(training)
     return copies if training.quantized_weights else MIXED_PRECISION.parameter + copies
+
+
+def quantized_bytes(training: Training) -> Bytes:
+    """Return the bytes of a weight in the bits of its products, its transpose included."""
+    copies = _COPIES[training.precision]
+    return copies / 2 if training.quantized_once and training.precision == "fp8" else copies
 
 
 def frozen_bytes(training: Training) -> StateBytes:

@@ -134,6 +134,9 @@ class Training:
         lora_rank: of adapters beside frozen linear layers; 0: all parameters are trained.
         quantized_weights: in fp8 and fp4, linear layers keep no weights in 16 bits beside those
             that their products read (fp8-param-gather of Megatron).
+        quantized_once: in fp8, the products of both passes read one copy of a weight: with one
+            scale for the tensor on Blackwell, which takes operands of 8 bits in either order.
+            Otherwise its transpose is kept too.
     """
 
     micro_batch_size: Count
@@ -159,6 +162,7 @@ class Training:
     optimizer: Optimizer = "adam"
     lora_rank: Count = 0
     quantized_weights: bool = False
+    quantized_once: bool = False
 
 
 def halves_gradients(training: Training) -> bool:

@@ -16,6 +16,7 @@ from engine.formulas.parameters import (
 )
 from engine.formulas.states import (
     RankParameters,
+    quantized_bytes,
     rank_parameters,
 )
 from engine.run.parallelism import (
@@ -26,6 +27,7 @@ from engine.run.parallelism import (
     halves_gradients,
     layers_of_stage,
     num_microbatches,
+    quantizes,
     sharding_ranks,
     shards_all,
 )
@@ -44,7 +46,7 @@ def buffers_of(
         return _fsdp_buffers(model, plan, training, stage, held)
     if training.framework == "deepspeed":
         return _deepspeed_buffers(model, plan, training, stage, held)
-    whole = gathered(model, plan) if plan.zero_stage >= 3 else 0.0
+    whole = _gathered_weights(model, plan, training) if plan.zero_stage >= 3 else 0.0
     in_place = adds_in_place(training) and plan.zero_stage < 2 and not training.lora_rank
     return whole + (placeholders(model, plan) if in_place else 0.0)
 
@@ -93,6 +95,14 @@ def placeholders(model: Model, plan: Plan) -> Bytes:
 def gathered(model: Model, plan: Plan) -> Bytes:
     """What full sharding has gathered at once: embedding and output, a layer, and the next one."""
     return gathered_ends(model, plan) + 2 * gathered_layer(model, plan)
+
+
+def _gathered_weights(model: Model, plan: Plan, training: Training) -> Bytes:
+    """Return the same where weights may travel in the bits of their products (Megatron-FSDP)."""
+    if not (quantizes(training) and training.quantized_weights):
+        return gathered(model, plan)
+    layers = 2 * gathered_layer(model, plan) * quantized_bytes(training) / HALF
+    return gathered_ends(model, plan) + layers
 
 
 def gathered_ends(model: Model, plan: Plan) -> Bytes:

@@ -161,6 +161,15 @@ class Inputs:
             "Megatron-LM's fp8-param-gather, which most recipes for FP8 set.",
         ),
     ] = False
+    quantized_once: Annotated[
+        bool,
+        Switch(
+            label="One copy of a weight in fp8",
+            advanced=True,
+            help="It serves both passes: one scale for a tensor, on Blackwell. "
+            "On Hopper, and with MXFP8, a second one is kept for the backward pass.",
+        ),
+    ] = False
     cuda_graphs: Annotated[
         bool,
         Switch(

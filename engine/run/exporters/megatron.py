@@ -62,7 +62,8 @@ def bridge_overrides(run: Run, recipe: str = "") -> str:
         word = "true" if value is True else str(value).replace(" ", ",")
         word = f"[{word}]" if name == "recompute-modules" else word
         lines.append(f"    {section}.{name.replace('-', '_')}={word}")
-    recipes = {"fp8": "bf16_with_fp8_current_scaling", "fp4": "bf16_with_nvfp4"}
+    scaled = "mxfp8" if _scales_blocks(run) else "fp8_current_scaling"
+    recipes = {"fp8": f"bf16_with_{scaled}", "fp4": "bf16_with_nvfp4"}
     lines.append(f"    mixed_precision={recipes.get(precision, precision)}_mixed")
     if precision in recipes and not run.training.quantized_weights:  # these recipes turn it on
         lines.append(f"    mixed_precision.{gather.replace('-', '_')}=false")
@@ -73,6 +74,14 @@ def _arguments(run: Run) -> Iterator[Argument]:
     yield from _model(run.model, run.training.sequence_length)
     yield from _plan(run)
     yield from _training(run.training, run.plan)
+    if _scales_blocks(run):
+        yield "fp8-recipe", "mxfp8"
+
+
+def _scales_blocks(run: Run) -> bool:
+    """Return whether two copies of a weight in fp8 say so; one scale for a tensor needs one."""
+    either = run.cluster.gpu.reads_either_way
+    return run.training.precision == "fp8" and either and not run.training.quantized_once
 
 
 def _model(model: Model, sequence_length: Count) -> Iterator[Argument]:
