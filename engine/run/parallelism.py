@@ -114,6 +114,8 @@ class Training:
         eager_loss: the loss of FSDP is not compiled with the model, so that logits are copied in
             single precision, as by torchtitan from October 2024 ("compiling loss function causes
             CUDA errors") to April 2025.
+        fused_norms: of eager software, norms are one kernel nevertheless and keep their input in 16
+            bits, as torchtitan's for Llama 2 13B and Llama 3 8B in April 2024. Memory alone.
         flash_attention: the score matrix never reaches memory.
         schedule: order of the micro-batches in the pipeline.
         overlap_gradient_reduce: gradients are reduced while the backward pass runs.
@@ -159,6 +161,7 @@ class Training:
     recompute_modules: tuple[str, ...] = ()
     keeps_quantized_products: bool = False
     eager_loss: bool = False
+    fused_norms: bool = False
     optimizer: Optimizer = "adam"
     lora_rank: Count = 0
     quantized_weights: bool = False

@@ -63,6 +63,7 @@ TOLERANCES = {
     "layer kept, GPT": (0.01, 0.01),
     "layer kept, compiled": (0.01, 0.01),
     "layer kept, eager": (0.01, 0.01),
+    "layer kept, one norm": (0.01, 0.01),
     "layer time, GPT": (0.49, 0.50),
     "layer time, compiled": (0.09, 0.15),
     "layer time, eager": (0.04, 0.07),

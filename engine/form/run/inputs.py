@@ -144,6 +144,14 @@ class Inputs:
     compiled: Annotated[
         bool, Switch(label="Fused element-wise kernels", advanced=True, help="Off: eager PyTorch.")
     ] = True
+    fused_norms: Annotated[
+        bool,
+        Switch(
+            label="Norms in one kernel all the same",
+            advanced=True,
+            help="For eager PyTorch: a norm then keeps its input in 16 bits. It changes the memory.",
+        ),
+    ] = False
     half_gradients: Annotated[
         bool,
         Switch(
