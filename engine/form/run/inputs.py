@@ -149,7 +149,7 @@ class Inputs:
         Switch(
             label="Norms in one kernel all the same",
             advanced=True,
-            help="For eager PyTorch: a norm then keeps its input in 16 bits. It changes the memory.",
+            help="For eager PyTorch: a norm keeps its input in 16 bits. Only the memory changes.",
         ),
     ] = False
     half_gradients: Annotated[
