@@ -138,7 +138,7 @@ def _weight(training: Training) -> Bytes:
 
 def quantized_bytes(training: Training) -> Bytes:
     """Return the bytes of a weight in the bits of its products, its transpose included."""
-    copies = _COPIES[training.precision]
+    copies = _COPIES.get(training.precision, MIXED_PRECISION.parameter)
     return copies / 2 if training.quantized_once and training.precision == "fp8" else copies
 
 
