@@ -50,15 +50,6 @@ class Gpu:
         if self.peak.get("fp16", 0.0) <= 0:
             raise ValueError(f"GPU '{self.name}' has no peak for fp16; allowed: a rate above 0")
 
-    @property
-    def reads_either_way(self) -> bool:
-        """Products in fp8 take operands by rows or by columns: NVIDIA's from Blackwell on.
-
-        Transformer Engine, `nvte_is_non_tn_fp8_gemm_supported`: compute capability 10. Others need
-        a transposed copy of a weight for the backward pass.
-        """
-        return "fp4" in self.peak and self.source.startswith("nvidia")
-
     def computes_in(self, precision: str) -> str:
         """Return the data type in which it takes products of this precision: its own or a wider."""
         if precision in self.peak:

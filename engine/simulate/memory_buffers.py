@@ -27,7 +27,6 @@ from engine.run.parallelism import (
     halves_gradients,
     layers_of_stage,
     num_microbatches,
-    quantizes,
     sharding_ranks,
     shards_all,
 )
@@ -46,7 +45,11 @@ def buffers_of(
         return _fsdp_buffers(model, plan, training, stage, held)
     if training.framework == "deepspeed":
         return _deepspeed_buffers(model, plan, training, stage, held)
-    whole = _gathered_weights(model, plan, training) if plan.zero_stage >= 3 else 0.0
+    whole = 0.0
+    if plan.zero_stage >= 3:
+        # Megatron-FSDP: two layers, in 16 bits or in those of their products.
+        width = quantized_bytes(training) if training.quantized_weights else HALF
+        whole = gathered_ends(model, plan) + width * gathered_layer(model, plan)
     in_place = adds_in_place(training) and plan.zero_stage < 2 and not training.lora_rank
     return whole + (placeholders(model, plan) if in_place else 0.0)
 
@@ -95,14 +98,6 @@ def placeholders(model: Model, plan: Plan) -> Bytes:
 def gathered(model: Model, plan: Plan) -> Bytes:
     """What full sharding has gathered at once: embedding and output, a layer, and the next one."""
     return gathered_ends(model, plan) + 2 * gathered_layer(model, plan)
-
-
-def _gathered_weights(model: Model, plan: Plan, training: Training) -> Bytes:
-    """Return the same where weights may travel in the bits of their products (Megatron-FSDP)."""
-    if not (quantizes(training) and training.quantized_weights):
-        return gathered(model, plan)
-    layers = 2 * gathered_layer(model, plan) * quantized_bytes(training) / HALF
-    return gathered_ends(model, plan) + layers
 
 
 def gathered_ends(model: Model, plan: Plan) -> Bytes:

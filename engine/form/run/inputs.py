@@ -144,14 +144,6 @@ class Inputs:
     compiled: Annotated[
         bool, Switch(label="Fused element-wise kernels", advanced=True, help="Off: eager PyTorch.")
     ] = True
-    fused_norms: Annotated[
-        bool,
-        Switch(
-            label="Norms in one kernel all the same",
-            advanced=True,
-            help="For eager PyTorch: a norm keeps its input in 16 bits. Only the memory changes.",
-        ),
-    ] = False
     half_gradients: Annotated[
         bool,
         Switch(
@@ -165,8 +157,8 @@ class Inputs:
         Switch(
             label="Weights in fp8 alone",
             advanced=True,
-            help="In fp8 and fp4: no copy in 16 bits beside them. "
-            "Megatron-LM's fp8-param-gather, which most recipes for FP8 set.",
+            help="No copy in 16 bits beside them: Megatron-LM's fp8-param-gather, which most "
+            "recipes set.",
         ),
     ] = False
     quantized_once: Annotated[
@@ -174,8 +166,7 @@ class Inputs:
         Switch(
             label="One copy of a weight in fp8",
             advanced=True,
-            help="It serves both passes: one scale for a tensor, on Blackwell. "
-            "On Hopper, and with MXFP8, a second one is kept for the backward pass.",
+            help="On Blackwell, with one scale for a tensor. Otherwise its transpose is kept too.",
         ),
     ] = False
     cuda_graphs: Annotated[

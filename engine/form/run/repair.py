@@ -60,7 +60,7 @@ _TRAINING = (
     "quantized_once",
 )
 # Switches that a run file cannot express.
-_BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products", "eager_loss", "fused_norms")
+_BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products", "eager_loss")
 _WORDS = {
     "num_key_value_heads": "key-value heads",
     "tensor_parallel": "tensor parallel",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from engine.basis.units import Count
 from engine.catalog.models import Model, head_size
 from engine.run.exporters.stage_layout import layout_of
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.parallelism import Plan, Training, quantizes
 from engine.run.run import Run
 
@@ -80,7 +81,7 @@ def _arguments(run: Run) -> Iterator[Argument]:
 
 def _scales_blocks(run: Run) -> bool:
     """Return whether two copies of a weight in fp8 say so; one scale for a tensor needs one."""
-    either = run.cluster.gpu.reads_either_way
+    either = reads_either_way(run.cluster.gpu)
     return run.training.precision == "fp8" and either and not run.training.quantized_once
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.importers.layouts import layout_of
 from engine.run.importers.megatron import VERSION
 from engine.run.importers.told import Draft, flag, positive, shorten, whole
@@ -43,7 +44,7 @@ def finish_scaling(draft: Draft) -> None:
     gpu = ACCELERATORS.get(str(draft.values.get("cluster.gpu")))
     recipe = draft.notes.get("fp8-recipe", "delayed")  # Megatron's default
     once = draft.values["training.precision"] == "fp8" and recipe in ("delayed", "tensorwise")
-    if once and gpu and gpu.reads_either_way:
+    if once and gpu and reads_either_way(gpu):
         draft.derive("training.quantized_once", True, f"one scale for a tensor, on a {gpu.name}")
 
 

@@ -9,6 +9,7 @@ from engine.catalog.models import MODELS
 from engine.run.exporters import fully_sharded
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
 from engine.run.file import read
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.importers.assemble import DGX_H100, Defaults, imported
 from engine.run.importers.hugging_face_keys import known
 
@@ -100,7 +101,7 @@ MEGATRON = {
 
 def machines_of(run):
     """A text does not name them."""
-    gpu = "B200" if run.cluster.gpu.reads_either_way else "H100-SXM"
+    gpu = "B200" if reads_either_way(run.cluster.gpu) else "H100-SXM"
     return Defaults(cluster=DGX_H100 | {"gpu": gpu})
 
 
