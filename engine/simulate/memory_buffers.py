@@ -16,7 +16,6 @@ from engine.formulas.parameters import (
 )
 from engine.formulas.states import (
     RankParameters,
-    quantized_bytes,
     rank_parameters,
 )
 from engine.run.parallelism import (
@@ -45,11 +44,7 @@ def buffers_of(
         return _fsdp_buffers(model, plan, training, stage, held)
     if training.framework == "deepspeed":
         return _deepspeed_buffers(model, plan, training, stage, held)
-    whole = 0.0
-    if plan.zero_stage >= 3:
-        # Megatron-FSDP: two layers, in 16 bits or in those of their products.
-        width = quantized_bytes(training) if training.quantized_weights else HALF
-        whole = gathered_ends(model, plan) + width * gathered_layer(model, plan)
+    whole = gathered(model, plan) if plan.zero_stage >= 3 else 0.0
     in_place = adds_in_place(training) and plan.zero_stage < 2 and not training.lora_rank
     return whole + (placeholders(model, plan) if in_place else 0.0)
 

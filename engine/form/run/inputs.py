@@ -157,16 +157,15 @@ class Inputs:
         Switch(
             label="Weights in fp8 alone",
             advanced=True,
-            help="No copy in 16 bits beside them: Megatron-LM's fp8-param-gather, which most "
-            "recipes set.",
+            help="No copy in 16 bits: Megatron-LM's fp8-param-gather, which most recipes set.",
         ),
     ] = False
     quantized_once: Annotated[
         bool,
         Switch(
-            label="One copy of a weight in fp8",
+            label="Weights in fp8 without their transpose",
             advanced=True,
-            help="On Blackwell, with one scale for a tensor. Otherwise its transpose is kept too.",
+            help="On Blackwell, with one scale for a tensor.",
         ),
     ] = False
     cuda_graphs: Annotated[

@@ -8,11 +8,11 @@ from engine.basis.units import GB, GiB, MiB
 from engine.catalog.models import MODELS
 from engine.formulas.states import (
     MIXED_PRECISION,
-    largest_model,
     rank_parameters,
     sharded_states,
     state_bytes,
 )
+from engine.formulas.zero_gains import largest_model
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory import stage_states
 from tests.each import each
