@@ -26,8 +26,8 @@ CAUSES: Mapping[str, tuple[str, str]] = {
     ),
     "unknown": (
         "No cause found",
-        "Of one run we do not know which blocks it recomputes; two others are a few percent too "
-        "large, which is the usual error of a predicted peak.",
+        "Of one run we do not know which blocks it recomputes; another is a percent too large, "
+        "which is less than the usual error of a predicted peak.",
     ),
 }
 

@@ -106,7 +106,8 @@ def norm_input(model: Model, training: Training) -> Bytes:
     code of Llama: the input in single precision, and what is multiplied by the weight, in 16 bits,
     unless the weight is frozen.
     """
-    if training.framework != "fsdp" or training.compiled or model.mlp != "swiglu":
+    fused = training.compiled or training.fused_norms
+    if training.framework != "fsdp" or fused or model.mlp != "swiglu":
         return HALF
     return SINGLE + (0.0 if training.lora_rank else HALF)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.basis.equation import Equation
 from engine.basis.record import record
-from engine.basis.units import Bytes, Count, Parameters, Ratio, Share
+from engine.basis.units import Bytes, Count, Parameters, Ratio
 from engine.catalog.models import Model, head_size, num_sparse_in, value_head_size
 from engine.formulas.parameters import (
     dense_layer_parameters,
@@ -93,7 +93,9 @@ _SINGLE_PRECISION_GRADIENTS = StateBytes(parameter=2.0, gradient=4.0, optimizer=
 
 # Transformer Engine keeps a copy of the weight of every linear layer in 8 or 4 bits, and its
 # transpose, beside the bf16 one, or instead of it (`quantized_model_init`; Megatron's
-# fp8-param-gather); NVFP4 has 8 bits of scale for each 16 values.
+# fp8-param-gather); NVFP4 has 8 bits of scale for each 16 values. No transpose with one scale for
+# the tensor where products take 8 bits in either order (`Float8Quantizer::create_tensor` and
+# `nvte_is_non_tn_fp8_gemm_supported`: compute capability 10); MXFP8 always has both.
 _COPIES: Mapping[str, Bytes] = {"fp8": 2.0, "fp4": 2 * (0.5 + 1 / 16)}
 # What SGD and Muon do without: Adam's second moment.
 _SECOND_MOMENT: Bytes = 4.0
@@ -131,6 +133,8 @@ def _with_adam(training: Training) -> StateBytes:
 
 def _weight(training: Training) -> Bytes:
     copies = _COPIES[training.precision]
+    if training.quantized_once and training.precision == "fp8":
+        copies /= 2
     return copies if training.quantized_weights else MIXED_PRECISION.parameter + copies
 
 
@@ -177,37 +181,6 @@ def sharded_states(
         gradients=parameters * types.gradient / (ranks if zero_stage >= 2 else 1),
         optimizer=parameters * types.optimizer / (ranks if zero_stage >= 1 else 1),
     )
-
-
-ZERO_SAVING = Equation(
-    name="zero_saving",
-    tex=(
-        r"\v{s} = 1 - \frac{\v{p}/\v{a} + \v{g}/\v{b} + \v{o}/\v{c}}"
-        r"{\v{p} + \v{g} + \v{o}}"
-    ),
-    symbols={"s": ("s", "share of the states that is saved")}
-    | {key: ZERO_MEMORY.symbols[key] for key in ("p", "a", "g", "b", "o", "c")},
-    sources=("rajbhandari2020",),
-    title="Share of the states that ZeRO saves",
-)
-
-
-def zero_saving(types: StateBytes, zero_stage: Count, ranks: Count) -> Share:
-    """Return the share of the states that sharding takes off a rank: 37.5 % on two ranks, stage 1.
-
-    Nothing kept is nothing saved.
-    """
-    whole = types.parameter + types.gradient + types.optimizer
-    if not whole:
-        return 0.0
-    left = sharded_states(1.0, types, zero_stage, ranks)
-    return 1 - (left.parameters + left.gradients + left.optimizer) / whole
-
-
-def largest_model(memory: Bytes, types: StateBytes, zero_stage: Count, ranks: Count) -> Parameters:
-    """Return how many parameters fit if the states fill the memory: table 2 of the ZeRO paper."""
-    one = sharded_states(1.0, types, zero_stage, ranks)
-    return memory / (one.parameters + one.gradients + one.optimizer)
 
 
 @record

@@ -100,6 +100,7 @@ TRAINING = Spec(
         "even_routing": (bool, True),
         "lora_rank": ((0, 1 << 16), 0),
         "quantized_weights": (bool, False),
+        "quantized_once": (bool, False),
     }
 )
 SECTIONS = ("model", "sequence_length", "cluster", "parallelism", "training")

@@ -114,6 +114,8 @@ class Training:
         eager_loss: the loss of FSDP is not compiled with the model, so that logits are copied in
             single precision, as by torchtitan from October 2024 ("compiling loss function causes
             CUDA errors") to April 2025.
+        fused_norms: of eager software, norms are one kernel nevertheless and keep their input in 16
+            bits, as torchtitan's for Llama 2 13B and Llama 3 8B in April 2024. Memory alone.
         flash_attention: the score matrix never reaches memory.
         schedule: order of the micro-batches in the pipeline.
         overlap_gradient_reduce: gradients are reduced while the backward pass runs.
@@ -134,6 +136,9 @@ class Training:
         lora_rank: of adapters beside frozen linear layers; 0: all parameters are trained.
         quantized_weights: in fp8 and fp4, linear layers keep no weights in 16 bits beside those
             that their products read (fp8-param-gather of Megatron).
+        quantized_once: in fp8, the products of both passes read one copy of a weight: with one
+            scale for the tensor on Blackwell, which takes operands of 8 bits in either order.
+            Otherwise its transpose is kept too.
     """
 
     micro_batch_size: Count
@@ -156,9 +161,11 @@ class Training:
     recompute_modules: tuple[str, ...] = ()
     keeps_quantized_products: bool = False
     eager_loss: bool = False
+    fused_norms: bool = False
     optimizer: Optimizer = "adam"
     lora_rank: Count = 0
     quantized_weights: bool = False
+    quantized_once: bool = False
 
 
 def halves_gradients(training: Training) -> bool:

@@ -105,10 +105,13 @@ def cases(rows: Iterable[Row]) -> tuple[list[Case], dict[str, str]]:
 def _as_torchtitan_was(row: Row, training: Training) -> Training:
     """Return the training as torchtitan's benchmarks ran it, nearly all of them in 2024.
 
-    Those of 2025 are split by tensor parallelism, where nothing depends on a compiled loss.
+    Those of 2025 are split by tensor parallelism, where nothing depends on a compiled loss. On A100
+    they are of April 2024, when llama_13b.toml and llama3_8b.toml had `norm_type = "fused_rmsnorm"`
+    (395a526, 1ea476e); those of 70B had a norm in elementary operators.
     """
     kept = "fp8 FSDP all-gather" in row["precision"]
-    return replace(training, eager_loss=True, keeps_quantized_products=kept)
+    fused = "A100" in row["gpu"] and "70B" not in row["model"]
+    return replace(training, eager_loss=True, keeps_quantized_products=kept, fused_norms=fused)
 
 
 def _as_recipe(row: Row, run: Run) -> Run:

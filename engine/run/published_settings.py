@@ -144,23 +144,41 @@ def _nemo(row: Row, plan: Settings, training: Settings) -> None:
 
 
 def _recipes(row: Row, plan: Settings, training: Settings) -> None:
-    """As NeMo; Grok-1 overlapped nothing (ub_tp_comm_overlap: false) until v25.05."""
+    """As NeMo; Grok-1 overlapped nothing (ub_tp_comm_overlap: false) until v25.05.
+
+    Weights of linear layers are in fp8 alone (`fp8_params` of every recipe of NVIDIA/dgxc-
+    benchmarking until v25.02, `bf16_with_fp8_mixed` of NeMo 2.2 and 2.3 from then on, tensors with
+    delayed scales), unlike those of NeMo 24.07, whose scripts leave that out.
+    """
     _nemo(row, plan, training)
+    if training["precision"] == "fp8":
+        training |= {"quantized_weights": True, "quantized_once": "B200" in row["gpu"]}
     if row["model"].startswith("Grok") and not row["flag"].startswith("v25.05"):
         training["overlap_tensor_parallel"] = False
+
+
+def _quantized(row: Row) -> Settings:
+    """Return what Megatron-Bridge keeps of weights in 8 or 4 bits, by precision and release.
+
+    All that a row names set fp8_param_gather, and NVFP4 fp4_param_gather from v0.4.2 (26.04.01) on
+    (training/mixed_precision.py). FP8-CS, later FP8, has one scale for a tensor: on Blackwell one
+    copy serves both passes. In parentheses stands a second precision that was measured as well.
+    """
+    if "NVFP4" in row["precision"]:
+        return {"quantized_weights": not row["flag"].startswith(("26.02", "26.04 "))}
+    blocks = row["precision"] in ("MXFP8", "FP8-MX")
+    return {"quantized_weights": True, "quantized_once": "H100" not in row["gpu"] and not blocks}
 
 
 def _bridge(row: Row, plan: Settings, training: Settings) -> None:
     """As NeMo; some plans are Megatron-FSDP; some exchange tokens beside products.
 
     The exchange is overlapped where iterations are captured, for DeepSeek-V3 also on B200 with 32
-    ranks of experts from 26.04.01 on, and on H100 (scripts/performance/configs/deepseek). Weights
-    of linear layers are in 8 or 4 bits alone: fp8_param_gather and fp4_param_gather of every
-    precision that a row names (training/mixed_precision.py).
+    ranks of experts from 26.04.01 on, and on H100 (scripts/performance/configs/deepseek).
     """
     _nemo(row, plan, training)
     if training["precision"] in ("fp8", "fp4"):
-        training["quantized_weights"] = True
+        training |= _quantized(row)
     if modules := repeated(row):
         training["recompute"] = modules
     if "FSDP" in row["sharding"]:

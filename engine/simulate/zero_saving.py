@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from engine.basis.units import Bytes, Count, Parameters, Ratio, Share
-from engine.formulas.states import StateBytes, States, sharded_states, zero_saving
+from engine.formulas.states import StateBytes, States, sharded_states
 from engine.formulas.volumes import zero_bytes_sent
+from engine.formulas.zero_gains import zero_saving
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

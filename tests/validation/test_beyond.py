@@ -39,9 +39,8 @@ def test_what_the_recipes_set_makes_all_other_plans_in_8_bits_fit():
     quantized = [as_cut(run) for run in runs if run.training.quantized_weights]
     assert len(quantized) > 100
     assert all(one_candidate(run).fits for run in quantized)
-    plain = [
-        replace(run, training=replace(run.training, quantized_weights=False)) for run in quantized
-    ]
+    both = {"quantized_weights": False, "quantized_once": False}
+    plain = [replace(run, training=replace(run.training, **both)) for run in quantized]
     assert sum(not one_candidate(run).fits for run in plain) >= 15
 
 

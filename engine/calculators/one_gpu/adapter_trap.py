@@ -10,7 +10,9 @@ from engine.basis.units import Bytes, Count, Ratio
 from engine.basis.views import Bar, Bars, Segment
 from engine.catalog.models import MODELS
 from engine.formulas.activations import HALF
+from engine.formulas.parameters import total_parameters
 from engine.simulate.adapters import block_with_adapters
+from engine.simulate.cast_weights import left_by_cast
 
 TITLE = "One block with adapters"
 QUESTION = "For how many elements is a gradient allocated when adapters share a unit with weights?"
@@ -62,17 +64,37 @@ class Result:
         ),
     ]
     needed: Annotated[Bytes, Told("Needed", assumes=("Two bytes for each trained element.",))]
+    left: Annotated[
+        Bytes,
+        Told(
+            "Blocks that a cast leaves",
+            note="on one GPU, of a model that was made in single precision",
+            color="parameters",
+            assumes=(
+                "Four bytes for each parameter, and the first copy in 16 bits.",
+                "PyTorch's allocator gives no block back while a part of it is in use.",
+            ),
+            sources=("pytorch_memory",),
+        ),
+    ]
+    loaded: Annotated[
+        Bytes,
+        Told("Weights loaded in 16 bits", assumes=("Two bytes for each parameter of the model.",)),
+    ]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    block = block_with_adapters(MODELS[inputs.model], inputs.lora_rank)
+    model = MODELS[inputs.model]
+    block = block_with_adapters(model, inputs.lora_rank)
     return Result(
         together=round(block.together),
         trained=round(block.trained),
         over=block.over,
         size=HALF * block.together,
         needed=HALF * block.trained,
+        left=left_by_cast(model),
+        loaded=HALF * total_parameters(model),
     )
 
 
@@ -80,7 +102,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(inputs, result)
     return {
-        **tell.values("together", "trained", "over", "size", "needed"),
+        **tell.values("together", "trained", "over", "size", "needed", "left", "loaded"),
         "bars": partial(_bars, tell, result),
     }
 

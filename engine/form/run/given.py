@@ -39,6 +39,7 @@ def expressible(run: Run) -> bool:
     latent = run.model.attention == "mla" and not named
     kept = training.keeps_quantized_products
     unsaid = training.exchange or kept or training.recompute_modules or not training.even_routing
+    unsaid = unsaid or training.fused_norms
     return not (latent or unsaid or plan.expert_tensor_parallel > 1)
 
 

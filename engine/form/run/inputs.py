@@ -157,8 +157,15 @@ class Inputs:
         Switch(
             label="Weights in fp8 alone",
             advanced=True,
-            help="In fp8 and fp4: no copy in 16 bits beside them. "
-            "Megatron-LM's fp8-param-gather, which most recipes for FP8 set.",
+            help="No copy in 16 bits: Megatron-LM's fp8-param-gather, which most recipes set.",
+        ),
+    ] = False
+    quantized_once: Annotated[
+        bool,
+        Switch(
+            label="Weights in fp8 without their transpose",
+            advanced=True,
+            help="On Blackwell, with one scale for a tensor.",
         ),
     ] = False
     cuda_graphs: Annotated[

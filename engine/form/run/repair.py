@@ -57,6 +57,7 @@ _TRAINING = (
     "framework",
     "compiled",
     "quantized_weights",
+    "quantized_once",
 )
 # Switches that a run file cannot express.
 _BEYOND = ("cuda_graphs", "fused_experts", "keeps_quantized_products", "eager_loss")

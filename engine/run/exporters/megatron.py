@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from engine.basis.units import Count
 from engine.catalog.models import Model, head_size
 from engine.run.exporters.stage_layout import layout_of
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.parallelism import Plan, Training, quantizes
 from engine.run.run import Run
 
@@ -62,7 +63,8 @@ def bridge_overrides(run: Run, recipe: str = "") -> str:
         word = "true" if value is True else str(value).replace(" ", ",")
         word = f"[{word}]" if name == "recompute-modules" else word
         lines.append(f"    {section}.{name.replace('-', '_')}={word}")
-    recipes = {"fp8": "bf16_with_fp8_current_scaling", "fp4": "bf16_with_nvfp4"}
+    scaled = "mxfp8" if _scales_blocks(run) else "fp8_current_scaling"
+    recipes = {"fp8": f"bf16_with_{scaled}", "fp4": "bf16_with_nvfp4"}
     lines.append(f"    mixed_precision={recipes.get(precision, precision)}_mixed")
     if precision in recipes and not run.training.quantized_weights:  # these recipes turn it on
         lines.append(f"    mixed_precision.{gather.replace('-', '_')}=false")
@@ -73,6 +75,14 @@ def _arguments(run: Run) -> Iterator[Argument]:
     yield from _model(run.model, run.training.sequence_length)
     yield from _plan(run)
     yield from _training(run.training, run.plan)
+    if _scales_blocks(run):
+        yield "fp8-recipe", "mxfp8"
+
+
+def _scales_blocks(run: Run) -> bool:
+    """Return whether two copies of a weight in fp8 say so; one scale for a tensor needs one."""
+    either = reads_either_way(run.cluster.gpu)
+    return run.training.precision == "fp8" and either and not run.training.quantized_once
 
 
 def _model(model: Model, sequence_length: Count) -> Iterator[Argument]:

@@ -14,7 +14,7 @@ from engine.run.importers.megatron_checks import (
     check_layers,
     check_world,
 )
-from engine.run.importers.megatron_derived import finish_megatron
+from engine.run.importers.megatron_derived import finish_megatron, finish_scaling
 from engine.run.importers.read_piece import read_piece
 from engine.run.importers.recognize import pieces
 from engine.run.importers.told import LONGEST_TEXT, Draft, Entry, TextError
@@ -163,6 +163,8 @@ def _document(draft: Draft, defaults: Defaults) -> dict[str, Any]:
     draft.assume("parallelism.world_size", 8, "no text says how many GPUs")
     draft.assume("training.global_batch_size", draft.values["parallelism.world_size"], "likewise")
     draft.assume("training.precision", "bf16", "no text says the precision")
+    if draft.values.get("training.framework") == "megatron":
+        finish_scaling(draft)
     return _nested(draft.values)
 
 

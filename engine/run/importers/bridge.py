@@ -56,6 +56,8 @@ def take_bridge(given: list[Given], draft: Draft) -> None:
             draft.take(one, "training.precision", "fp8" if kind == "mxfp8" else kind)
             if kind in ("fp8", "fp4", "mxfp8") and "subchannel" not in word:
                 draft.values["training.quantized_weights"] = True
+            blocks = "mxfp8" in word or "subchannel" in word
+            draft.notes["fp8-recipe"] = "blockwise" if blocks else "tensorwise"
         else:
             section, _, key = name.rpartition(".")
             plain = Given(key=key or name, value=_off(one.value), line=one.line)

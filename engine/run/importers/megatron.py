@@ -185,6 +185,11 @@ def _precision(one: Given, draft: Draft) -> None:
     draft.take(one, "training.precision", "fp4" if "fp4" in one.key else "fp8")
 
 
+def _scaling(one: Given, draft: Draft) -> None:
+    draft.notes["fp8-recipe"] = str(one.value).lower()
+    draft.tell(one, "understood", "whether a GPU keeps one copy of a weight in fp8 or two")
+
+
 def _optimizer(one: Given, draft: Draft) -> None:
     name = str(one.value).lower()
     known = next((key for key in ("adam", "sgd", "muon") if key in name), None)
@@ -225,6 +230,7 @@ _SPECIAL = {
     "pipeline-model-parallel-layout": _layout,
     "fp8-format": _precision,
     "fp8": _precision,
+    "fp8-recipe": _scaling,
     "fp4-format": _precision,
     "fp4": _precision,
     "optimizer": _optimizer,

@@ -4,7 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.importers.layouts import layout_of
 from engine.run.importers.megatron import VERSION
 from engine.run.importers.told import Draft, flag, positive, shorten, whole
@@ -35,6 +37,15 @@ def finish_megatron(draft: Draft) -> None:
         draft.assume("parallelism.expert_tensor_parallel", split, why)
     if "model.num_layers" in draft.values:
         _shape(draft, notes)
+
+
+def finish_scaling(draft: Draft) -> None:
+    """Derive whether one copy of a weight in fp8 serves both passes, now that the GPU is known."""
+    gpu = ACCELERATORS.get(str(draft.values.get("cluster.gpu")))
+    recipe = draft.notes.get("fp8-recipe", "delayed")  # Megatron's default
+    once = draft.values["training.precision"] == "fp8" and recipe in ("delayed", "tensorwise")
+    if once and gpu and reads_either_way(gpu):
+        draft.derive("training.quantized_once", True, f"one scale for a tensor, on a {gpu.name}")
 
 
 def _has_experts(draft: Draft) -> bool:

@@ -137,6 +137,22 @@ def test_a_layer_of_llama_3_8b_keeps_36_5_bytes_per_channel_and_its_normalizers(
     assert found == 4096 * (36.5 * 4096 + 4 * 32)
 
 
+def test_a_norm_in_one_kernel_keeps_its_input_in_16_bits_in_eager_software_too():
+    # In elementary operators 4 + 2 bytes: two norms of a layer keep 8 bytes more per channel.
+    run = Training(
+        micro_batch_size=1,
+        global_batch_size=1,
+        sequence_length=4096,
+        framework="fsdp",
+        compiled=False,
+    )
+    eager, fused = (
+        layer_memory(MODELS["llama-2-13b"], Plan(world_size=1), replace(run, fused_norms=one)).kept
+        for one in (False, True)
+    )
+    assert eager - fused == 8 * 4096 * 5120
+
+
 def test_queries_keys_and_values_of_latent_attention_are_wide():
     # Latents 3,072 + 1,024 + 64, and 128 heads of 192 + 192 + 256.
     by_hand = 2 * (3072 + 1024 + 64 + 128 * 640)

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis.units import GB, GiB
+from engine.basis.units import GB, GiB, MiB
 from engine.catalog.models import MODELS
 from engine.formulas.states import (
     MIXED_PRECISION,
-    largest_model,
     rank_parameters,
     sharded_states,
     state_bytes,
 )
+from engine.formulas.zero_gains import largest_model
 from engine.run.parallelism import Plan, Training
 from engine.simulate.memory import stage_states
 from tests.each import each
@@ -144,6 +144,47 @@ def test_weights_in_8_bits_alone_have_no_copy_in_16():
     assert both == 4 * (8_030_261_248 - ends) + 2 * ends
     # Rows and columns in 8 bits; embedding and output stay in 16.
     assert alone == 2 * 8_030_261_248
+
+
+def test_one_copy_of_a_weight_in_fp8_serves_both_passes_on_blackwell():
+    # Transformer Engine's own example: a layer of 1024 x 1024 is 1 MiB in FP8, beside 2 MiB in
+    # bf16 where these stay (docs, performance considerations); a transpose would be 1 MiB more.
+    run = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1, precision="fp8")
+    found = {
+        (alone, once): state_bytes(replace(run, quantized_weights=alone, quantized_once=once))
+        for alone in (False, True)
+        for once in (False, True)
+    }
+    matrix = 1024 * 1024
+    assert found[True, True].parameter * matrix == 1 * MiB
+    assert found[False, True].parameter * matrix == 3 * MiB
+    assert found[True, False].parameter * matrix == 2 * MiB
+    assert found[False, False].parameter * matrix == 4 * MiB
+    # NVFP4 has no such layout; bf16 has no copy.
+    for precision in ("fp4", "bf16"):
+        other = replace(run, precision=precision)
+        assert state_bytes(replace(other, quantized_once=True)) == state_bytes(other)
+
+
+def test_llama_3_405b_on_gb300_keeps_half_of_its_weights_in_fp8():
+    # Tensor parallel 4, 8 stages: the first has 15 layers of 3,187,703,808 parameters, of which
+    # 32,768 belong to norms, and its part of 128,256 x 16,384 in 16 bits.
+    model = MODELS["llama-3-405b"]
+    plan = Plan(world_size=64, tensor_parallel=4, pipeline_parallel=8)
+    run = Training(
+        micro_batch_size=1,
+        global_batch_size=64,
+        sequence_length=8192,
+        precision="fp8",
+        quantized_weights=True,
+    )
+    both, once = (
+        stage_states(model, plan, replace(run, quantized_once=one), 0).parameters
+        for one in (False, True)
+    )
+    layers = 15 * (3_187_671_040 / 4 + 32_768)
+    assert once == layers + 2 * 128_256 * 16_384 / 4
+    assert both - once == layers
 
 
 def test_only_megatron_in_8_or_4_bits_keeps_weights_so():

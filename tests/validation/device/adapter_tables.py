@@ -1,11 +1,13 @@
 """What was measured of steps that train adapters, and what the engine says of the same."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Plan
 from engine.simulate.adapters import held_with
 from engine.simulate.capacity import reserved
+from engine.simulate.cast_weights import reserved_after_cast
 from engine.simulate.memory_moments import at_once
 from engine.simulate.step_time import step_time
 from tests.validation.device.tables import Pair, cluster_of, table, training_of
@@ -28,6 +30,7 @@ def adapters() -> Iterator[Pair]:
         trapped = trained == "together"
         kind = "lora" if rank else "full"
         held = held_with(model, plan, training, kind, trapped=trapped)
+        after = partial(reserved_after_cast, model, plan, training)  # see `adapted` in lora.py
         names = ("model", "batch", "length", "recompute")
         facts = {"gpu": row["device"], "name": ", ".join(row[key] for key in names)}
         style = {"full": "all trained", "together": "one unit"}.get(
@@ -42,7 +45,7 @@ def adapters() -> Iterator[Pair]:
         yield Pair(
             kind=f"LoRA memory reserved, {style}",
             measured=float(row["reserved"]),
-            predicted=reserved(held),
+            predicted=after(held, trapped=trapped) if rank else reserved(held),
             **facts,
         )
         if not trapped:

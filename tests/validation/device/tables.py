@@ -162,6 +162,7 @@ def _layer(row: Row) -> tuple[float, float]:
         row,
         framework="megatron" if unfused else "fsdp",
         compiled=row["style"] == "compiled",
+        fused_norms=row["style"] == "one norm",
         flash_attention=not unfused,
         recompute=row["recompute"],
     )
@@ -180,8 +181,7 @@ def _layer(row: Row) -> tuple[float, float]:
 def layers() -> Iterator[Pair]:
     """Layers: the time of both passes, and the bytes that one keeps between them.
 
-    "One norm", eager but for a norm of one kernel, lies between what a run file can say: of it
-    only the time is compared.
+    "One norm" is eager but for a norm of one kernel.
     """
     for row in table("layers"):
         if row["pass"] != "both":
@@ -191,9 +191,7 @@ def layers() -> Iterator[Pair]:
         name = ", ".join(row[key] for key in names)
         which = "GPT" if row["kernel"] == "unfused" else row["style"]
         facts = {"gpu": row["device"], "name": name}
-        found = [("time", float(row["time"]), time)]
-        if which != "one norm":
-            found.append(("kept", float(row["kept"]), kept))
+        found = [("time", float(row["time"]), time), ("kept", float(row["kept"]), kept)]
         for kind, measured, predicted in found:
             yield Pair(
                 kind=f"layer {kind}, {which}", measured=measured, predicted=predicted, **facts

@@ -12,8 +12,9 @@ from engine.calculators.data_parallelism.zero_saving.inputs import Inputs as Inp
 from engine.calculators.data_parallelism.zero_saving.result import Result
 from engine.calculators.data_parallelism.zero_saving.result import solve as solve
 from engine.calculators.data_parallelism.zero_saving.values import published, regime, values
-from engine.formulas.states import ZERO_MEMORY, ZERO_SAVING
+from engine.formulas.states import ZERO_MEMORY
 from engine.formulas.volumes import ZERO_BYTES
+from engine.formulas.zero_gains import ZERO_SAVING
 
 TITLE = "What ZeRO saves"
 QUESTION = "How much of the states does each stage take off a GPU, and what does it send for it?"

@@ -6,7 +6,8 @@ from engine.basis.units import BYTES, COUNT, SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
 from engine.calculators.data_parallelism.zero_saving.result import Result
-from engine.formulas.states import MIXED_PRECISION, zero_saving
+from engine.formulas.states import MIXED_PRECISION
+from engine.formulas.zero_gains import zero_saving
 from engine.simulate.zero_saving import sent
 
 RANKS = tuple(sorted({round(2 ** (i / 4)) for i in range(41)}))

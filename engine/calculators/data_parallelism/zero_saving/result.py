@@ -6,8 +6,9 @@ from typing import Annotated
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Parameters, Ratio, Share
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs, job_of
-from engine.formulas.states import MIXED_PRECISION, zero_saving
+from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.volumes import gradient_passes, parameter_passes
+from engine.formulas.zero_gains import zero_saving
 from engine.simulate.zero_saving import Job, Sharding, sharding
 
 

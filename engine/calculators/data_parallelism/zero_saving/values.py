@@ -6,7 +6,8 @@ from engine.basis.units import COUNT, SHARE
 from engine.basis.views import Badge, Published, Table, Value
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
 from engine.calculators.data_parallelism.zero_saving.result import Result
-from engine.formulas.states import MIXED_PRECISION, ZERO_SAVING, zero_saving
+from engine.formulas.states import MIXED_PRECISION
+from engine.formulas.zero_gains import ZERO_SAVING, zero_saving
 
 
 def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:

@@ -4,7 +4,8 @@ from engine.basis.text import Text, say
 from engine.basis.units import BYTES, GB, MB, RATIO, SHARE
 from engine.calculators.reference.claims_checked.claim import Claim
 from engine.formulas.activations import korthikanti_activations
-from engine.formulas.states import MIXED_PRECISION, sharded_states, zero_saving
+from engine.formulas.states import MIXED_PRECISION, sharded_states
+from engine.formulas.zero_gains import zero_saving
 
 _GUIDES = "vizuara_guides"
 _PIPELINE = "pingdo_pipeline"

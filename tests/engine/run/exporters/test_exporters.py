@@ -9,16 +9,17 @@ from engine.catalog.models import MODELS
 from engine.run.exporters import fully_sharded
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
 from engine.run.file import read
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.importers.assemble import DGX_H100, Defaults, imported
 from engine.run.importers.hugging_face_keys import known
 
 
-def run_of(model, plan, **training):
+def run_of(model, plan, cluster=(), **training):
     return read(
         {
             "model": model,
             "sequence_length": 8192,
-            "cluster": DGX_H100,
+            "cluster": DGX_H100 | dict(cluster),
             "parallelism": plan,
             "training": {"micro_batch_size": 1, "precision": "bf16"} | training,
         }
@@ -65,6 +66,23 @@ MEGATRON = {
         precision="fp8",
         quantized_weights=True,
     ),
+    "8B, weights in fp8 twice on Blackwell": run_of(
+        "llama-3-8b",
+        {"world_size": 8},
+        cluster={"gpu": "B200"},
+        global_batch_size=128,
+        precision="fp8",
+        quantized_weights=True,
+    ),
+    "8B, weights in fp8 once": run_of(
+        "llama-3-8b",
+        {"world_size": 8},
+        cluster={"gpu": "B200"},
+        global_batch_size=128,
+        precision="fp8",
+        quantized_weights=True,
+        quantized_once=True,
+    ),
     "Maverick": run_of(
         "llama-4-maverick",
         {"world_size": 512, "tensor_parallel": 4, "expert_parallel": 128, "zero_stage": 3},
@@ -81,10 +99,16 @@ MEGATRON = {
 }
 
 
+def machines_of(run):
+    """A text does not name them."""
+    gpu = "B200" if reads_either_way(run.cluster.gpu) else "H100-SXM"
+    return Defaults(cluster=DGX_H100 | {"gpu": gpu})
+
+
 @pytest.mark.parametrize("name", MEGATRON)
 def test_arguments_of_megatron_are_read_back(name):
     run = MEGATRON[name]
-    found = imported(megatron_arguments(run))
+    found = imported(megatron_arguments(run), machines_of(run))
     assert found.contradictions == ()
     assert replace(found.run.model, name="") == replace(run.model, name="", source="") or known(
         found.run.model
@@ -150,11 +174,19 @@ def test_no_exported_argument_is_unknown_to_the_importer(key):
     assert not [one for one in found.entries if "not known" in one.meaning]
 
 
-@pytest.mark.parametrize("name", ["70B, interleaved", "DeepSeek-V3", "DeepSeek-V3, weights in fp8"])
+RECIPES = {
+    "70B, interleaved": "llama3_70b",
+    "DeepSeek-V3": "deepseek_v3",
+    "DeepSeek-V3, weights in fp8": "deepseek_v3",
+    "8B, weights in fp8 twice on Blackwell": "llama3_8b",
+    "8B, weights in fp8 once": "llama3_8b",
+}
+
+
+@pytest.mark.parametrize("name", RECIPES)
 def test_overrides_of_megatron_bridge_are_read_back(name):
     run = MEGATRON[name]
-    recipe = "llama3_70b" if name.startswith("70B") else "deepseek_v3"
-    found = imported(bridge_overrides(run, recipe))
+    found = imported(bridge_overrides(run, RECIPES[name]), machines_of(run))
     assert found.contradictions == ()
     assert found.run.model == run.model
     assert (found.run.plan, found.run.training) == (run.plan, run.training)
