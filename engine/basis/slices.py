@@ -5,11 +5,11 @@ so that a change of an input, or Cancel, is heard between two slices.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from engine.basis.text import Text
-from engine.basis.units import Share
+from engine.basis.text import Text, say
+from engine.basis.units import COUNT, Count, Share
 
 Found = TypeVar("Found")
 
@@ -38,6 +38,23 @@ def whole(slices: Slices[Found]) -> Found:
         except StopIteration as end:
             found: Found = end.value
             return found
+
+
+def steps_done(done: Count, every: Count) -> Progress:
+    """Return how far work of equally long steps is."""
+    told = say("Step {done} of {every}", done=(done, COUNT), every=(every, COUNT))
+    return Progress(share=done / every, text=told)
+
+
+def part(slices: Slices[Found], at: Count, parts: Count) -> Slices[Found]:
+    """Go on with work that is one of equally long parts, `at` of them done before."""
+    while True:
+        try:
+            progress = next(slices)
+        except StopIteration as end:
+            found: Found = end.value
+            return found
+        yield replace(progress, share=(at + progress.share) / parts)
 
 
 class Running(Generic[Found]):
