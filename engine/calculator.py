@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from engine.basis import discover, home
 from engine.basis.equation import Equation
@@ -123,6 +123,8 @@ def _is_in_words(view: object) -> bool:
     if not callable(view):
         return isinstance(view, Value | Badge)
     kind = getattr(getattr(view, "func", view), "__annotations__", {}).get("return")
+    if get_origin(kind) is Generator:  # in slices
+        kind = get_args(kind)[-1]
     return not isinstance(kind, type) or issubclass(kind, Value | Badge)
 
 
