@@ -180,9 +180,7 @@ def router_of(inputs: Inputs, balance: str = "") -> Router:
 
 def lived(inputs: Inputs, balance: str = "") -> Slices[Life]:
     """Find the life of that router."""
-    router = router_of(inputs, balance)
-    unused = dict.fromkeys(_UNUSED[router.balance], 0.0)
-    return living(replace(router, **unused), inputs.num_tokens, inputs.num_steps).rest()
+    return living(router_of(inputs, balance), inputs.num_tokens, inputs.num_steps).rest()
 
 
 def solve(inputs: Inputs) -> Result:
