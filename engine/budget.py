@@ -20,7 +20,7 @@ _TRIFLE: Seconds = 0.002
 # So many times the budget a reply may take if one view alone is the reason.
 _ONE_VIEW: Count = 4
 # How long a search goes on before the reader is heard again.
-SLICE: Seconds = 0.12
+SLICE: Seconds = 0.08
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

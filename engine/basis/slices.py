@@ -1,7 +1,7 @@
 """Work in slices: a generator that tells now and then how far it is, and returns what it found.
 
-Natively it runs to its end at once. A reader's browser runs it for a tenth of a second at a time,
-so that a change of an input, or Cancel, is heard between two slices.
+Natively it runs to its end at once. A reader's browser runs it for less than a tenth of a second at
+a time, so that a change of an input, or Cancel, is heard between two slices.
 """
 
 from collections.abc import Callable, Generator
@@ -40,9 +40,9 @@ def whole(slices: Slices[Found]) -> Found:
             return found
 
 
-def steps_done(done: Count, every: Count) -> Progress:
-    """Return how far work of equally long steps is."""
-    told = say("Step {done} of {every}", done=(done, COUNT), every=(every, COUNT))
+def steps_done(done: Count, every: Count, name: str = "Step") -> Progress:
+    """Return how far work of equally long steps is; `name` says what one of them is."""
+    told = say(name + " {done} of {every}", done=(done, COUNT), every=(every, COUNT))
     return Progress(share=done / every, text=told)
 
 
