@@ -4,10 +4,12 @@
 number stepped, and at the slowest inputs found among the ends of every input and all high or low.
 The replies hold every view, while a page asks only for those near its window.
 
-What declares a `search` says how far it is and can be interrupted between two replies. It is asked
-as a page asks, and the longest of its replies counts: so long the reader is not heard.
+What declares a `search` says how far it is and can be interrupted between two replies; so can
+figures that are made in slices, and until then the page marks them as those of before. Both are
+asked for as a page asks, and the longest of the replies counts: so long the reader is not heard.
 """
 
+import inspect
 import sys
 from typing import Any
 
@@ -85,8 +87,13 @@ def cases(name: str) -> dict[str, Any]:
 
 
 def searches(name: str) -> bool:
-    """Return whether a calculator declares that it works in slices and tells its progress."""
-    return calculators.load(name).search is not None
+    """Return whether a calculator declares a search, or figures that are made in slices."""
+    calculator = calculators.load(name)
+    if calculator.search:
+        return True
+    defaults = calculators.make(calculator, {})
+    views = calculator.views(defaults, calculator.solve(defaults)).values()
+    return any(inspect.isgeneratorfunction(getattr(view, "func", view)) for view in views)
 
 
 def missed(name: str, row: dict[str, list[float]]) -> list[str]:
@@ -124,7 +131,7 @@ def run(names: tuple[str, ...] = ()) -> dict[str, Any]:
         row = {kind: [share(taken[kind], part) for part in (0.5, 0.95)] for kind in GOALS}
         late = missed(name, row)
         numbers = "{:8.1f}{:8.1f}{:10.1f}{:8.1f}".format(*row["defaults"], *row["worst"])
-        told = "   longest reply of a search" * searches(name)
+        told = "   longest reply, in slices" * searches(name)
         told += f"   missed at {' and '.join(late)}" * bool(late)
         print(f"{name:28}{numbers}{told}", flush=True)
         found[name] = {**row, "worst at": taken["case"], "missed": late}
