@@ -34,7 +34,7 @@ INSIDE = (
         used = process.cpuUsage()
         return 1e-6 * (used.user + used.system)
 
-    within, most = 0.03, 12  # of a page; replies of a search, which then is given up
+    within, most = 0.03, 24  # of a page; replies of a search, which then is given up
 
     def at_once(asked):
         began = now()
