@@ -96,7 +96,10 @@ class Lazy:
         return {name: self._made(name) for name in self._views if name in wanted}
 
     def reach(self, name: str, enough: Callable[[], bool]) -> bool:
-        """Return whether a view is made now; one in slices is not, if it was enough before."""
+        """Return whether a view is made now; one in slices is not, if it was enough before.
+
+        Nor if it is just enough: then there is no time left to write it.
+        """
         if name not in self._begun and callable(view := self._views[name]):
             made = view()
             if not isinstance(made, Generator):
@@ -109,6 +112,7 @@ class Lazy:
                 return False
             self._views[name] = found
             del self._begun[name]
+            return not enough()
         return True
 
     def _made(self, name: str) -> View:

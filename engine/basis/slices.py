@@ -86,6 +86,11 @@ class Running(Generic[Found]):
                 return None
         return self._found[0]
 
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return bool(self._found)
+
     def rest(self) -> Slices[Found]:
         """Go on with it in slices, as a part of other work."""
         while (found := self.until(lambda: True)) is None:

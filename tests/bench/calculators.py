@@ -49,7 +49,7 @@ INSIDE = (
             found = json.loads(answer(json.dumps(asked), now))
             longest = max(longest, now() - began)
             left = found.get("later")
-            if not left:
+            if not left and "progress" not in found:
                 break
         return longest
 
