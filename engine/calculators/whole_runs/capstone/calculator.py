@@ -177,7 +177,8 @@ def _others(result: Result) -> Slices[Badge]:
     steps = result.tokens / (
         found.job.training.global_batch_size * found.job.training.sequence_length
     )
-    limit, good = result.deadline / steps, []
+    limit = result.deadline / steps
+    good: list[Candidate] = []
     for done, shape in enumerate(near := reaching(limit, found.shapes)):
         yield at(done, len(near), "{done} of {all} splits looked at")
         good += within_shape(found.job, limit, shape)
