@@ -24,6 +24,7 @@ Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", 
 
 import json
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -33,7 +34,7 @@ from engine.basis.slices import Progress, Running
 from engine.basis.text import words
 from engine.basis.typed import plain
 from engine.basis.views import View
-from engine.budget import SLICE, Budget, Clock, Told, told
+from engine.budget import Budget, Clock, Told, told, until_heard
 from engine.calculator import Calculator, Lazy, changed, field_of, load, make
 from engine.draw.wire import view_json
 
@@ -117,15 +118,18 @@ def _solved(
 ) -> Lazy | Progress:
     """Return the views of these inputs; with a clock, how far their search is after a slice."""
     running = solving(calculator.name, make(calculator, values))
-    began = clock() if clock else 0.0
+    over = until_heard(clock) if clock else lambda: False
+    begun = not running.done
     try:
-        lazy = running.until(lambda: clock is not None and clock() - began > SLICE)
+        lazy = running.until(over)
     except Exception:
         solving.cache_clear()  # what has failed once begins anew
         raise
     if lazy is None:
         assert running.progress is not None
         return running.progress
+    if running.progress and begun and over():
+        return replace(running.progress, share=1.0)  # its views come with the next reply
     return lazy
 
 

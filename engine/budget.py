@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from engine.basis.slices import Progress
@@ -19,8 +18,25 @@ _costs: dict[tuple[str, str], Seconds] = {}
 _TRIFLE: Seconds = 0.002
 # So many times the budget a reply may take if one view alone is the reason.
 _ONE_VIEW: Count = 4
-# How long a search goes on before the reader is heard again.
-SLICE: Seconds = 0.12
+# How long a search goes on before the reader is heard again, if its steps are as long as before.
+SLICE: Seconds = 0.1
+
+
+def until_heard(clock: Clock) -> Callable[[], bool]:
+    """Return what says, asked after every step of a search, whether its slice is over.
+
+    It is, if one more step like the longest of the slice would not fit.
+    """
+    began = last = clock()
+    longest = 0.0
+
+    def over() -> bool:
+        nonlocal last, longest
+        now = clock()
+        longest, last = max(longest, now - last), now
+        return now - began + longest > SLICE
+
+    return over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +62,6 @@ class Budget:
     def paid(self, view: str, taken: Seconds) -> None:
         """Remember what a view took; a view that was kept must not pass for a quick one."""
         _costs[self.calculator, view] = max(taken, self.cost(view) / 2)
-
-    def sliced(self, since: Seconds) -> bool:
-        """Return whether a slice of work is over that began then."""
-        return self.clock() - since > SLICE
 
     def allows(self, view: str, spent: Seconds, *, first: bool) -> bool:
         """Return whether a view can be made now; `first`, if only trifles came before it."""
@@ -104,7 +116,7 @@ def told(
                 found.later.append(name)
                 continue
             first = False
-            if not lazy.reach(name, partial(budget.sliced, began + spent)):
+            if not lazy.reach(name, until_heard(budget.clock)):
                 found.later.append(name)
                 continue
         found.views |= lazy.made({name})

@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from engine.basis import discover, home
 from engine.basis.equation import Equation
@@ -96,7 +96,10 @@ class Lazy:
         return {name: self._made(name) for name in self._views if name in wanted}
 
     def reach(self, name: str, enough: Callable[[], bool]) -> bool:
-        """Return whether a view is made now; one in slices is not, if it was enough before."""
+        """Return whether a view is made now; one in slices is not, if it was enough before.
+
+        Nor if it is just enough: then there is no time left to write it.
+        """
         if name not in self._begun and callable(view := self._views[name]):
             made = view()
             if not isinstance(made, Generator):
@@ -109,6 +112,7 @@ class Lazy:
                 return False
             self._views[name] = found
             del self._begun[name]
+            return not enough()
         return True
 
     def _made(self, name: str) -> View:
@@ -123,6 +127,8 @@ def _is_in_words(view: object) -> bool:
     if not callable(view):
         return isinstance(view, Value | Badge)
     kind = getattr(getattr(view, "func", view), "__annotations__", {}).get("return")
+    if get_origin(kind) is Generator:  # in slices
+        kind = get_args(kind)[-1]
     return not isinstance(kind, type) or issubclass(kind, Value | Badge)
 
 

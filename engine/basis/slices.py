@@ -1,15 +1,15 @@
 """Work in slices: a generator that tells now and then how far it is, and returns what it found.
 
-Natively it runs to its end at once. A reader's browser runs it for a tenth of a second at a time,
-so that a change of an input, or Cancel, is heard between two slices.
+Natively it runs to its end at once. A reader's browser runs it for less than a tenth of a second at
+a time, so that a change of an input, or Cancel, is heard between two slices.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from engine.basis.text import Text
-from engine.basis.units import Share
+from engine.basis.text import Text, say
+from engine.basis.units import COUNT, Count, Share
 
 Found = TypeVar("Found")
 
@@ -40,6 +40,23 @@ def whole(slices: Slices[Found]) -> Found:
             return found
 
 
+def steps_done(done: Count, every: Count, name: str = "Step") -> Progress:
+    """Return how far work of equally long steps is; `name` says what one of them is."""
+    told = say(name + " {done} of {every}", done=(done, COUNT), every=(every, COUNT))
+    return Progress(share=done / every, text=told)
+
+
+def part(slices: Slices[Found], at: Count, parts: Count) -> Slices[Found]:
+    """Go on with work that is one of equally long parts, `at` of them done before."""
+    while True:
+        try:
+            progress = next(slices)
+        except StopIteration as end:
+            found: Found = end.value
+            return found
+        yield replace(progress, share=(at + progress.share) / parts)
+
+
 class Running(Generic[Found]):
     """Work in slices that has begun, and what it found once it has ended."""
 
@@ -68,6 +85,11 @@ class Running(Generic[Found]):
             if enough():
                 return None
         return self._found[0]
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return bool(self._found)
 
     def rest(self) -> Slices[Found]:
         """Go on with it in slices, as a part of other work."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from engine.basis.slices import Slices, steps_done, whole
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.collective_captions import ADDING, Owed, caption
 from engine.draw.collective_layout import Grid, Point, grid_of, seats_of, slots_of
@@ -24,7 +25,12 @@ Shapes = tuple[list[Shape], list[Shape]]
 
 
 def collective_scene(trace: Trace, *, star: bool = False) -> Scene:
-    """Return the run as frames, two for every round: the messages leave, the messages arrive.
+    """Return the run as frames, at once; see `collective_drawing`."""
+    return whole(collective_drawing(trace, star=star))
+
+
+def collective_drawing(trace: Trace, *, star: bool = False) -> Slices[Scene]:
+    """Draw the run as frames, two for every round: the messages leave, the messages arrive.
 
     Args:
         trace: a run of at most sixteen ranks.
@@ -45,13 +51,14 @@ def collective_scene(trace: Trace, *, star: bool = False) -> Scene:
             if (cell := promise(trace, rank, chunk)) is not None
         },
     )
+    frames = yield from _frames(sheet)
     name = OPERATIONS[trace.operation]
     suffix = "" if name in trace.title.lower() else f" {name}"
     return Scene(
         title=f"{trace.title}{suffix} on {trace.world_size} GPUs",
         width=grid.sheet[0],
         height=grid.sheet[1],
-        frames=tuple(_frames(sheet)),
+        frames=tuple(frames),
         opening=min(1, 2 * (len(trace.frames) - 1)),
         caption="Each box is a GPU, each cell a chunk with the sum so far; a thick border marks a "
         "finished sum. The bar under a box is what its port has sent."
@@ -81,8 +88,8 @@ class _Sheet:
         return cell_shapes((node, chunk), self.corner(node, chunk), self.grid, cell, fill)
 
 
-def _frames(sheet: _Sheet) -> list[Frame]:
-    """Return all frames; what a round leaves as it was is the very same shape as before."""
+def _frames(sheet: _Sheet) -> Slices[list[Frame]]:
+    """Draw all frames; what a round leaves as it was is the very same shape as before."""
     trace, grid, seats = sheet.trace, sheet.grid, sheet.seats
     ranks = trace.world_size
     busiest = max(*trace.frames[-1].sent[:ranks], 1)
@@ -101,6 +108,7 @@ def _frames(sheet: _Sheet) -> list[Frame]:
     frames = []
     traffic = _Traffic(sheet)
     for number, now in enumerate(trace.frames):
+        yield steps_done(number, len(trace.frames), "Round")
         for arrived in (False, True) if number else (True,):
             for one in now.transfers if arrived else ():
                 at = one.target, one.chunk

@@ -1,6 +1,7 @@
 """The layers of a sharded model as boxes: which are gathered, which compute, pass by pass."""
 
 from bisect import bisect_right
+from functools import lru_cache
 
 from engine.basis.text import Text, say
 from engine.basis.text import words as written
@@ -44,28 +45,32 @@ def _unit(span: Span) -> int:
 
 
 def _frame(ran: Sharded, now: Span, units: int, rooms: _Rooms) -> Frame:
-    wide = (_WIDTH - 2 * _LEFT) / units
     middle = now.start + (now.end - now.start) / 2
-    states = {
-        unit: "computing" if _unit(now) == unit else _state(rooms.get(unit, []), middle)
-        for unit in range(units)
-    }
+    states = [_state(rooms.get(unit, []), middle) for unit in range(units)]
+    states[_unit(now)] = "computing"
     shapes: list[Shape] = [
         text("input", _LEFT, 20, 14, "input", "start"),
         text("output", _WIDTH - _LEFT, 20, 14, "output", "end"),
     ]
-    for unit, state in states.items():
-        corner = (_LEFT + unit * wide + 1, _TOP)
-        color = {"computing": "compute", "gathering": "communication"}.get(state, "parameters")
-        more = (("fill-opacity", _LOOK[state]),)
-        shapes.append(rect(f"u{unit}", corner, (max(wide - 2, 1), _HIGH), f"cell c-{color}", more))
-        every = max(1, round(24 / wide))
-        name = f"{unit + 1}" if unit % every == every - 1 or units <= 16 else ""
-        shapes.append(text(f"n{unit}", corner[0] + wide / 2 - 1, _TOP + _HIGH + 16, 13, name))
+    for unit, state in enumerate(states):
+        shapes += _box(unit, units, state)
     held = ran.memory[bisect_right(ran.memory, middle, key=lambda step: step[0]) - 1][1]
-    there = sum(state in ("gathered", "computing", "gathering") for state in states.values())
+    there = sum(state != "sharded" for state in states)
     shapes += _bar(ran, held)
     return Frame(caption=_caption(ran, now, there), shapes=tuple(shapes))
+
+
+@lru_cache(maxsize=4096)
+def _box(unit: int, units: int, state: str) -> tuple[Shape, Shape]:
+    """Return the box of a layer and its number, if there is room for that."""
+    wide = (_WIDTH - 2 * _LEFT) / units
+    corner = (_LEFT + unit * wide + 1, _TOP)
+    color = {"computing": "compute", "gathering": "communication"}.get(state, "parameters")
+    more = (("fill-opacity", _LOOK[state]),)
+    box = rect(f"u{unit}", corner, (max(wide - 2, 1), _HIGH), f"cell c-{color}", more)
+    every = max(1, round(24 / wide))
+    name = f"{unit + 1}" if unit % every == every - 1 or units <= 16 else ""
+    return box, text(f"n{unit}", corner[0] + wide / 2 - 1, _TOP + _HIGH + 16, 13, name)
 
 
 def _rooms(ran: Sharded) -> _Rooms:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from math import fsum
 from typing import Any
 
+from engine.basis.slices import Slices, steps_done, whole
 from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
 from engine.simulate.cluster_all_to_all import direct, two_level
 from engine.simulate.cluster_collectives import (
@@ -97,9 +98,15 @@ class Played:
 
 def play(operation: str, cluster: Cluster, size: Bytes) -> Mapping[str, Played]:
     """Return every algorithm that can run on the cluster, for a buffer of `size`."""
+    return whole(playing(operation, cluster, size))
+
+
+def playing(operation: str, cluster: Cluster, size: Bytes) -> Slices[Mapping[str, Played]]:
+    """Play the same, one algorithm after the other."""
     shape = _shape(cluster)
     found = {}
-    for name in OPERATIONS[operation]:
+    for place, name in enumerate(OPERATIONS[operation], start=1):
+        yield steps_done(place, len(OPERATIONS[operation]), "Algorithm")
         plan = fitted(_plan(operation, name, shape), cluster.topology)
         if plan:
             drains = drained(plan)

@@ -6,6 +6,7 @@ The sequence is the engine's own, so that the same seed gives the same life ever
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from engine.basis.units import Count, Seconds, Share
 from engine.simulate.chance import chances
@@ -74,26 +75,29 @@ def life(habits: Habits, num_failures: Count, seed: int) -> Iterator[Stretch]:
 
 def simulated_goodput(habits: Habits, num_failures: Count, seed: int) -> Share:
     """Return the share of the time until the last failure that was work which lasted."""
-    last = None
-    for stretch in life(habits, num_failures, seed):
-        last = stretch
-    if last is None:
+    if num_failures < 1:
         raise ValueError(f"num_failures is {num_failures}; at least 1 is needed")
-    return (last.saved + last.gained) / last.end
+    clock = saved = again = 0.0
+    segment = habits.interval + habits.checkpoint
+    for chance in islice(chances(seed), num_failures):
+        wait = -habits.mtbf * math.log(chance)
+        saved += math.floor(max(0.0, wait - again) / segment) * habits.interval
+        clock, again = clock + wait, habits.restart
+    return saved / clock
 
 
 def run_time(habits: Habits, work: Seconds, seed: int) -> Seconds:
     """Return when a run with so much work ends; its last interval is checkpointed too."""
-    chance = chances(seed)
     left = math.ceil(work / habits.interval)
     clock = again = 0.0
-    segment = habits.interval + habits.checkpoint
-    while True:
-        wait = -habits.mtbf * math.log(next(chance))
-        done = math.floor(max(0.0, wait - again) / segment)
+    segment, mtbf, restart = habits.interval + habits.checkpoint, habits.mtbf, habits.restart
+    for chance in chances(seed):  # as short as it can be: tens of thousands of failures
+        wait = -mtbf * math.log(chance)
+        done = int((wait - again) / segment) if wait > again else 0
         if done >= left:
-            return clock + again + left * segment
-        clock, left, again = clock + wait, left - done, habits.restart
+            break
+        clock, left, again = clock + wait, left - done, restart
+    return clock + again + left * segment
 
 
 def life_line(

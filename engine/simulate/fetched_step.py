@@ -9,9 +9,8 @@ from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.run.run import Run
 from engine.simulate.gradient_buckets import Tensor, registered
 from engine.simulate.overlap_job import Job, Setting, job
-from engine.simulate.parameter_fetch import Fetched, Knobs, Visit, fetched, gathered
-from engine.simulate.stream_account import Account, account
-from engine.simulate.streams import COMPUTE, Op, run_listed
+from engine.simulate.parameter_fetch import Fetched, Knobs, fetched, gathered, same_fetches
+from engine.simulate.stream_account import Stretch, Timed, timed
 
 BUCKET: Parameters = 5e8
 _BF16: Bytes = 2.0
@@ -60,13 +59,13 @@ class FetchedStep(Planned):
     """A step that ran.
 
     Attributes:
-        seen: the account of its streams.
+        seen: the times of its streams.
         states: that each GPU keeps.
         sent: bytes of each GPU.
         run: the job as every other page has it.
     """
 
-    seen: Account
+    seen: Timed
     states: Bytes
     sent: Bytes
     run: Run
@@ -85,10 +84,13 @@ def planned(model: str, knobs: Knobs, buckets: Buckets) -> Planned:
     )
 
 
-@lru_cache(maxsize=64)
 def _fetches(model: str, knobs: Knobs) -> tuple[tuple[Tensor, ...], Fetched]:
     tensors = registered(MODELS[model])
-    return tensors, fetched([tensor.parameters for tensor in tensors], knobs)
+    sizes = tuple(tensor.parameters for tensor in tensors)
+    return tensors, _fetched(sizes, same_fetches(sizes, knobs))
+
+
+_fetched = lru_cache(maxsize=64)(fetched)
 
 
 def _closed(
@@ -118,13 +120,12 @@ def fetched_step(setting: Setting, knobs: Knobs, buckets: Buckets) -> FetchedSte
     """
     base, plan = job(setting), planned(setting.model, knobs, buckets)
     tensors, seen = _fetches(setting.model, knobs)
-    spans = run_listed(_program(base, tensors, seen, buckets))
     sizes = [tensor.parameters for tensor in tensors]
     total = sum(sizes)
     ranks = setting.data_parallel
     return FetchedStep(
         fetched=seen,
-        seen=account(spans),
+        seen=_played(base, tensors, seen, buckets),
         gathers=plan.gathers,
         reductions=plan.reductions,
         live=plan.live,
@@ -136,64 +137,39 @@ def fetched_step(setting: Setting, knobs: Knobs, buckets: Buckets) -> FetchedSte
     )
 
 
-def _program(base: Job, tensors: tuple[Tensor, ...], seen: Fetched, buckets: Buckets) -> list[Op]:
-    """Return all operations in the order of the host."""
-    ops: list[Op] = []
-    fetch_of: dict[Count, str] = {}
+def _played(base: Job, tensors: tuple[Tensor, ...], seen: Fetched, buckets: Buckets) -> Timed:
+    """Play all operations in the order of the host, which is the order of both streams."""
     *closed, (_, last) = _closed(tensors, seen, buckets.size)
-    full, reduced, before = dict(closed), 0, ""
-    for place, visit in enumerate(seen.visits):
-        tensor = tensors[visit.module]
-        waits = [before] if before else []
-        if visit.missing:
-            ops.append(_gather(base, f"{place}:own", tensor.parameters, tuple(waits)))
-            fetch_of[visit.module] = f"{place}:own"
-        if visit.module in fetch_of:
-            waits.append(fetch_of[visit.module])
-        if visit.ahead:
-            size = sum(tensors[module].parameters for module in visit.ahead)
-            ops.append(_gather(base, f"{place}:ahead", size, tuple(waits)))
-            fetch_of |= dict.fromkeys(visit.ahead, f"{place}:ahead")
+    full = dict(closed)
+    matrices, scatter = base.work.parameters / base.layers, base.work.data.scatter
+    # By module, its part of a layer's pass by what is multiplied: forward, and backward.
+    passes = [
+        [one * tensor.work / matrices for tensor in tensors]
+        for one in (base.layer.forward, base.layer.backward)
+    ]
+    computing: list[Stretch] = []
+    sending: list[Stretch] = []
+    gathered_at: dict[Count, Seconds] = {}  # module -> end of its last gather
+    now = 0.0  # the end of the last computation
+
+    def send(elements: Parameters, ready: Seconds) -> Seconds:
+        start = max(ready, sending[-1][1] if sending else 0.0)
+        sending.append((start, start + scatter(_BF16 * elements)))
+        return sending[-1][1]
+
+    for place, (module, backward, missing, ahead, _, released) in enumerate(seen.visits):
+        if missing:
+            gathered_at[module] = send(tensors[module].parameters, now)
+        start = max(now, gathered_at.get(module, 0.0))
+        if ahead:
+            end = send(sum(tensors[other].parameters for other in ahead), start)
+            gathered_at |= dict.fromkeys(ahead, end)
         if place in full:
-            ops.append(_reduction(base, reduced, full[place], before))
-            waits += [] if buckets.overlap else [ops[-1].key]
-            reduced += 1
-        before = f"{place}:compute"
-        ops.append(
-            Op(
-                key=before,
-                stream=COMPUTE,
-                time=_time(base, tensor, visit),
-                after=tuple(dict.fromkeys(waits)),
-            )
-        )
-        if visit.released:
-            fetch_of.pop(visit.module, None)
-    return [*ops, _reduction(base, reduced, last, before)]
-
-
-def _gather(base: Job, key: str, elements: Parameters, after: tuple[str, ...]) -> Op:
-    wire = base.work.data
-    return Op(
-        key=key,
-        stream=wire.stream,
-        time=wire.scatter(_BF16 * elements),
-        after=after,
-    )
-
-
-def _reduction(base: Job, number: Count, elements: Parameters, after: str) -> Op:
-    wire = base.work.data
-    return Op(
-        key=f"bucket {number + 1}",
-        stream=wire.stream,
-        time=wire.scatter(_BF16 * elements),
-        after=(after,),
-    )
-
-
-def _time(base: Job, tensor: Tensor, visit: Visit) -> Seconds:
-    """Return the tensor's part of a layer's pass, by what is multiplied."""
-    matrices = base.work.parameters / base.layers
-    one = base.layer.backward if visit.backward else base.layer.forward
-    return one * tensor.work / matrices
+            end = send(full[place], now)
+            start = start if buckets.overlap else max(start, end)
+        now = start + passes[backward][module]
+        computing.append((start, now))
+        if released:
+            gathered_at.pop(module, None)
+    send(last, now)
+    return timed(computing, sending)

@@ -14,7 +14,7 @@ How the flows find their links:
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from engine.basis.units import Count, Ratio, Share
@@ -87,21 +87,31 @@ def times() -> tuple[Ratio, ...]:
 
 def waiting(flows: Flows, routing: str) -> Waiting:
     """Return how long the last flow takes under a routing of `ROUTINGS`."""
-    loads = tuple(_loads(flows, routing))
-    levels = {level for one in loads for level in one}
-    shares = []
-    for time in times():
-        done = {level: single(flows, time / level) for level in levels}
-        each = math.fsum(_all_done(one, done) for one in loads) / len(loads)
-        shares.append(each**flows.leaves)
+    busiest, of_a_leaf = _one_leaf(replace(flows, leaves=1), routing)
+    shares = [share**flows.leaves for share in of_a_leaf]
     return Waiting(
         even=max(1.0, flows.flows / flows.paths),
-        busiest=math.fsum(map(max, loads)) / len(loads),
+        busiest=busiest,
         median=_quantile(shares, 0.5),
         rare=_quantile(shares, 0.999),
         mean=_mean(shares),
         shares=tuple(shares),
     )
+
+
+@lru_cache(maxsize=16)
+def _one_leaf(flows: Flows, routing: str) -> tuple[Ratio, tuple[Share, ...]]:
+    """Return the load of the busiest link, and at each of `times()` the share of a leaf's batches.
+
+    Leaves choose for themselves: of several, all are done with the power of that share.
+    """
+    loads = tuple(_loads(flows, routing))
+    levels = {level for one in loads for level in one}
+    shares = []
+    for time in times():
+        done = {level: single(flows, time / level) for level in levels}
+        shares.append(math.fsum(_all_done(one, done) for one in loads) / len(loads))
+    return math.fsum(map(max, loads)) / len(loads), tuple(shares)
 
 
 def single(flows: Flows, factor: Ratio) -> Share:

@@ -97,7 +97,7 @@ def mapped_plan(run: Run, order: Order) -> MappedPlan:
         mesh=mesh,
         traffic={axis: one for axis, one in found.items() if ranks[axis] > 1},
         wires={axis: _wire(run, where, axis) for axis in SHOWN},
-        step=_step(run, mesh),
+        step=_step(run, where),
         swaps=_swaps(run, mesh),
     )
 
@@ -118,8 +118,8 @@ def _laid(plan: Plan, order: Order, gpus_per_node: Count) -> Mesh:
     )
 
 
-def _step(run: Run, mesh: Mesh) -> StepTime:
-    return step_time(run.model, run.cluster, run.plan, run.training, placed=placed(mesh))
+def _step(run: Run, where: Mapping[Axis, Count]) -> StepTime:
+    return step_time(run.model, run.cluster, run.plan, run.training, placed=where)
 
 
 def _wire(run: Run, where: Mapping[Axis, Count], axis: Axis) -> Group:
@@ -143,5 +143,5 @@ def _swaps(run: Run, mesh: Mesh) -> tuple[Swap, ...]:
         change = {first: second, second: first}
         order = tuple(change.get(axis, axis) for axis in mesh.order)
         other = _laid(run.plan, order, mesh.gpus_per_node)
-        found.append(Swap(first=first, second=second, order=order, step=_step(run, other)))
+        found.append(Swap(first=first, second=second, order=order, step=_step(run, placed(other))))
     return tuple(found)

@@ -4,7 +4,9 @@ A token attends to the tokens before it in its own document, so that a sequence 
 document has far more to compute than one of many short ones.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from engine.basis.units import Count
@@ -63,16 +65,26 @@ def rank_pairs(cut: Cut, world_size: Count, documents: Sequence[Count]) -> Pairs
 
 
 def _pairs(layout: Layout, world_size: Count, documents: Sequence[Count]) -> Pairs:
-    total = sum(documents)
-    ends: list[tuple[Count, Count]] = []
-    start = 0
-    for length in documents:
-        ends.append((start, start + length))
-        start += length
-    owned = [pieces(layout, world_size, rank, total) for rank in range(world_size)]
-    return tuple(
-        sum(_seen(piece, *document) for piece in mine for document in ends) for mine in owned
-    )
+    starts = [*accumulate(documents, initial=0)]
+    owned = [pieces(layout, world_size, rank, starts[-1]) for rank in range(world_size)]
+    if layout == "striped":
+        ends = list(pairwise(starts))
+        return tuple(
+            sum(_seen(piece, *document) for piece in mine for document in ends) for mine in owned
+        )
+    before = [*accumulate(map(_causal, documents), initial=0)]
+
+    def seen(token: Count) -> Count:
+        """Return the pairs of all tokens before this one."""
+        at = bisect_right(starts, token) - 1
+        return before[at] + _causal(token - starts[at])
+
+    return tuple(sum(seen(piece.stop) - seen(piece.start) for piece in mine) for mine in owned)
+
+
+def _causal(length: Count) -> Count:
+    """Return the pairs of the first tokens of a document: each sees itself and those before it."""
+    return length * (length + 1) // 2
 
 
 def _seen(tokens: range, start: Count, stop: Count) -> Count:

@@ -7,9 +7,11 @@ unless they are used again within the reuse distance or a prefetch has counted o
 Source: DeepSpeed 0.19, deepspeed/runtime/zero/partitioned_param_coordinator.py.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import NamedTuple
 
 from engine.basis.units import Count, Parameters
 
@@ -34,8 +36,7 @@ class Knobs:
     persistent: Parameters = PERSISTENT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class Visit(NamedTuple):
     """One pass of one module.
 
     Attributes:
@@ -83,6 +84,21 @@ def gathered(sizes: Sequence[Parameters], fetched: Fetched) -> Parameters:
     return sum(
         sizes[visit.module] * visit.missing + sum(sizes[module] for module in visit.ahead)
         for visit in fetched.visits
+    )
+
+
+def same_fetches(sizes: Sequence[Parameters], knobs: Knobs) -> Knobs:
+    """Return settings under which the same is fetched, alike for all that differ in nothing else.
+
+    Between two sizes of tensors, and between two distances of their uses, a threshold is as good as
+    any other.
+    """
+    used = list(accumulate(sizes, initial=0.0))
+    apart = (2 * (used[-1] - before) for before in used[1:])
+    return replace(
+        knobs,
+        reuse=min((one for one in apart if one >= knobs.reuse), default=math.inf),
+        persistent=max((size for size in sizes if size <= knobs.persistent), default=0.0),
     )
 
 

@@ -5,6 +5,7 @@ nothing; they reuse the ranks of a pipeline stage, in the order of their numbers
 parallel folding and torchtitan do.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -160,10 +161,7 @@ def _on_nodes(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
     first = node_of(mesh, ranks[0])
     if first == node_of(mesh, ranks[-1]):
         return {first: len(ranks)}
-    found: dict[Count, Count] = {}
-    for rank in ranks:
-        found[node_of(mesh, rank)] = found.get(node_of(mesh, rank), 0) + 1
-    return found
+    return Counter([rank // mesh.gpus_per_node for rank in ranks])
 
 
 def placed(mesh: Mesh) -> Mapping[Axis, Count]:

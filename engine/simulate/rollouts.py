@@ -5,10 +5,11 @@ is one group of tensor parallelism; it works on as many responses at once as its
 token of each in every pass, and takes the next response when one ends (continuous batching).
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heappushpop
 from itertools import islice
 from math import exp
 
@@ -66,9 +67,14 @@ class Engine:
 @lru_cache(maxsize=16)
 def lengths(asked: Asked) -> tuple[Count, ...]:
     """Return the length of every response, in the order in which they are asked for."""
-    dice = islice(normals(chances(asked.seed)), asked.responses)
-    found = (asked.median * exp(asked.spread * one) for one in dice)
+    found = (asked.median * exp(asked.spread * one) for one in _dice(asked.seed, asked.responses))
     return tuple(max(1, round(min(one, asked.longest))) for one in found)
+
+
+# The same for every median and spread.
+@lru_cache(maxsize=4)
+def _dice(seed: int, count: Count) -> tuple[float, ...]:
+    return tuple(islice(normals(chances(seed)), count))
 
 
 def cache_tokens(model: Model, ranks: Count, memory: Bytes) -> Tokens:
@@ -99,6 +105,7 @@ class _Passes:
         self._serving = (model, rank, ranks)
         # The time at a place of the grid, and how much longer it takes at the next.
         self._known: dict[tuple[Count, Count], tuple[Seconds, Seconds]] = {}
+        self._ends: dict[tuple[Count, Count], Seconds] = {}  # of a cell, where the next begins
 
     def time(self, batch: Count, context: Tokens) -> Seconds:
         """Return the time of a pass of `batch` responses with so many tokens before them."""
@@ -106,8 +113,9 @@ class _Passes:
         cell = int(place)
         known = self._known.get((batch, cell))
         if known is None:
-            low = self._at(batch, cell)
-            known = self._known[batch, cell] = low, self._at(batch, cell + 1) - low
+            low = self._ends.get((batch, cell)) or self._at(batch, cell)
+            high = self._ends[batch, cell + 1] = self._at(batch, cell + 1)
+            known = self._known[batch, cell] = low, high - low
         return known[0] + (place - cell) * known[1]
 
     def _at(self, batch: Count, cell: Count) -> Seconds:
@@ -149,11 +157,14 @@ def _run(
     active: list[tuple[Count, Count]] = []  # (pass that ends it, pass that began it)
     now, time, begun = 0, start, 0
     ends: list[Seconds] = []
+    while waiting and len(active) < slots - 1:
+        heappush(active, (waiting.pop(), 0))
     while waiting or active:
-        while waiting and len(active) < slots:
-            heappush(active, (now + waiting.pop(), now))
+        if waiting:
+            last, first = heappushpop(active, (now + waiting.pop(), now))
             begun += now
-        last, first = heappop(active)
+        else:
+            last, first = heappop(active)
         batch = len(active) + 1
         context = prompt + (now + last) / 2 - begun / batch
         time += (last - now) * passes.time(batch, context)
@@ -171,4 +182,5 @@ def steady_rate(model: Model, rank: Rank, ranks: Count, asked: Asked, slots: Cou
 def still_running(engines: Sequence[Engine], time: Seconds) -> Share:
     """Return the share of all responses that are not done by then."""
     every = sum(len(one.ends) for one in engines)
-    return sum(end > time for one in engines for end in one.ends) / every if every else 0.0
+    done = sum(bisect_right(one.ends, time) for one in engines)
+    return (every - done) / every if every else 0.0

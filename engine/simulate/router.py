@@ -12,6 +12,8 @@ Balance = Literal["none", "loss", "bias"]
 Gate = Literal["softmax", "sigmoid"]
 Keep = Literal["first", "likeliest"]
 Row = tuple[float, ...]
+# Beyond it `exp` has no finite value.
+_FAR = 700.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +92,14 @@ class Routing:
 
 def gated(logits: Row, gate: Gate) -> Row:
     """Return the scores of one token's logits."""
-    if gate == "sigmoid":
-        return tuple(1 / (1 + math.exp(-min(max(x, -700.0), 700.0))) for x in logits)
     most = max(logits)
+    if gate == "sigmoid":
+        if most > _FAR or min(logits) < -_FAR:
+            logits = tuple(min(max(x, -_FAR), _FAR) for x in logits)
+        return tuple([1 / (1 + math.exp(-x)) for x in logits])
     powers = [math.exp(x - most) for x in logits]
     total = sum(powers)
-    return tuple(power / total for power in powers)
+    return tuple([power / total for power in powers])
 
 
 def route(router: Router, logits: Sequence[Row], biases: Row = ()) -> Routing:
@@ -128,7 +132,9 @@ def route(router: Router, logits: Sequence[Row], biases: Row = ()) -> Routing:
 
 def _top(scores: Row, biases: Row, number: Count) -> tuple[Count, ...]:
     worst = [-score - bias for score, bias in zip(scores, biases, strict=True)]
-    # The sort is stable: of equal ones the first expert is chosen.
+    # Of equal ones the first expert is chosen; the sort is stable.
+    if number == 1:
+        return (worst.index(min(worst)),)
     return tuple(sorted(range(len(worst)), key=worst.__getitem__)[:number])
 
 
@@ -169,4 +175,4 @@ def balance_loss(routing: Routing) -> Ratio:
 def shares(row: Row) -> Row:
     """Return the row scaled to a sum of 1."""
     total = sum(row)
-    return tuple(x / total for x in row)
+    return tuple([x / total for x in row])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from engine.basis.slices import Running, Slices, steps_done, whole
 from engine.basis.units import Count, Ratio, Share
 from engine.simulate.router import Router, Row
 from engine.simulate.router_training import training
@@ -51,10 +52,22 @@ def imbalance(asked: tuple[Loads, ...]) -> Ratio:
     return max(loads) * len(loads) / sum(loads)
 
 
-@lru_cache(maxsize=16)
 def life(router: Router, num_tokens: Count, num_steps: Count) -> Life:
-    """Return the life of a router over a number of steps."""
-    steps = tuple(training(router, num_tokens, num_steps))
+    """Return the life of a router over a number of steps, at once."""
+    return whole(living(router, num_tokens, num_steps).rest())
+
+
+@lru_cache(maxsize=16)
+def living(router: Router, num_tokens: Count, num_steps: Count) -> Running[Life]:
+    """Return the life of a router over a number of steps, step by step."""
+    return Running(_life(router, num_tokens, num_steps))
+
+
+def _life(router: Router, num_tokens: Count, num_steps: Count) -> Slices[Life]:
+    steps = []
+    for step in training(router, num_tokens, num_steps):
+        steps.append(step)
+        yield steps_done(len(steps), num_steps)
     before, after = _deviation(steps[0].preferences), _deviation(steps[-1].preferences)
     return Life(
         asked=tuple(step.routing.asked for step in steps),

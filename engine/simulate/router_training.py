@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
+from operator import add
 
 from engine.basis.units import Count, Ratio
 from engine.simulate.chance import chances, normals
@@ -58,30 +59,35 @@ class _State:
     biases: list[float] = field(default_factory=list)
 
 
-@lru_cache(maxsize=4)
-def _noise(
-    seed: int, num_experts: Count, num_tokens: Count, num_steps: Count
-) -> tuple[Row, tuple[tuple[Row, ...], ...]]:
-    """Return what preferences and tokens are made of: the same for all ways to balance."""
-    noise = normals(chances(seed))
-    wanted = tuple(islice(noise, num_experts))
-    steps = tuple(
-        tuple(tuple(islice(noise, num_experts)) for _ in range(num_tokens))
-        for _ in range(num_steps)
-    )
-    return wanted, steps
+class _Noise:
+    """What preferences and tokens are made of, drawn as far as any training has come."""
+
+    def __init__(self, seed: int, num_experts: Count, num_tokens: Count) -> None:
+        self._noise = normals(chances(seed))
+        self._shape = num_tokens, num_experts
+        self._steps: list[tuple[Row, ...]] = []
+        self.wanted = tuple(islice(self._noise, num_experts))
+
+    def step(self, number: Count) -> tuple[Row, ...]:
+        """Return the logits [num_tokens][num_experts] of a step around their means."""
+        num_tokens, num_experts = self._shape
+        while len(self._steps) <= number:
+            rows = (tuple(islice(self._noise, num_experts)) for _ in range(num_tokens))
+            self._steps.append(tuple(rows))
+        return self._steps[number]
+
+
+# The same for all ways to balance.
+_noise = lru_cache(maxsize=4)(_Noise)
 
 
 def training(router: Router, num_tokens: Count, num_steps: Count) -> Iterator[Step]:
     """Yield the steps of a router: new tokens each, then preferences or biases move."""
-    first, steps = _noise(router.seed, router.num_experts, num_tokens, num_steps)
-    wanted = [router.skew * x for x in first]
+    noise = _noise(router.seed, router.num_experts, num_tokens)
+    wanted = [router.skew * x for x in noise.wanted]
     state = _State(wanted, list(wanted), [0.0] * router.num_experts)
-    for number, draws in enumerate(steps):
-        rows = [
-            tuple(want + x for want, x in zip(state.preferences, draw, strict=True))
-            for draw in draws
-        ]
+    for number in range(num_steps):
+        rows = [tuple(map(add, state.preferences, draw)) for draw in noise.step(number)]
         routing = route(router, rows, tuple(state.biases))
         yield Step(
             number=number,

@@ -5,8 +5,9 @@ from types import ModuleType
 
 from engine.basis import discover
 from engine.basis.pipeline_op import parts
+from engine.basis.slices import Slices, steps_done, whole
 from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
-from engine.simulate.pipeline import PACKAGE, Run, simulate
+from engine.simulate.pipeline import PACKAGE, Run, compiled, run
 from engine.simulate.pipeline_measures import (
     idle_over_ideal,
     idle_share,
@@ -102,8 +103,16 @@ def _chunks(schedule: ModuleType, wanted: Count) -> Count:
 
 def play(case: Case, setting: Setting) -> Run:
     """Return the step of the schedule."""
+    return whole(playing(case, setting))
+
+
+def playing(case: Case, setting: Setting) -> Slices[Run]:
+    """Play the step of the schedule: its orders are made, and then run."""
     p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
-    return simulate(case.schedule, p, m, v, times_of(case, p, _parts(case, setting)))
+    yield steps_done(1, 2)
+    program = compiled(case.schedule, p, m, v)
+    yield steps_done(2, 2)
+    return run(program, times_of(case, p, _parts(case, setting)))
 
 
 def _parts(case: Case, setting: Setting) -> Count:
@@ -151,12 +160,16 @@ def played(case: Case) -> Played:
     return measured(case, setting, play(case, setting))
 
 
-def beside(case: Case, own: Played) -> dict[str, Played | str]:
-    """Return the figures of every schedule with the same numbers, or why there are none."""
-    return {name: _one(case, name, own) for name in schedules()}
+def beside(case: Case, own: Played) -> Slices[dict[str, Played | str]]:
+    """Find the figures of every schedule with the same numbers, or why there are none."""
+    found = {}
+    for place, name in enumerate(every := schedules(), start=1):
+        yield steps_done(place, len(every), "Schedule")
+        found[name] = yield from _one(case, name, own)
+    return found
 
 
-def _one(case: Case, name: str, own: Played) -> Played | str:
+def _one(case: Case, name: str, own: Played) -> Slices[Played | str]:
     schedule = discover.module(PACKAGE, name)
     p, m = case.pipeline_parallel, case.num_microbatches
     if why := schedule.obstacle(p, m):
@@ -168,7 +181,7 @@ def _one(case: Case, name: str, own: Played) -> Played | str:
     if cost(p, m, v) <= _LARGEST_BESIDE:
         setting = Setting(pipeline_parallel=p, num_microbatches=m, num_chunks=v)
         return measured(theirs, setting, play(theirs, setting))
-    return _continued(theirs, schedule, v)
+    return (yield from _continued(theirs, schedule, v))
 
 
 def cost(p: Count, m: Count, v: Count) -> Count:
@@ -176,8 +189,8 @@ def cost(p: Count, m: Count, v: Count) -> Count:
     return 2 * p * m * v
 
 
-def _continued(case: Case, schedule: ModuleType, v: Count) -> Played | str:
-    """Return the figures of a long run from two shorter ones.
+def _continued(case: Case, schedule: ModuleType, v: Count) -> Slices[Played | str]:
+    """Find the figures of a long run from two shorter ones.
 
     Once a pipeline is full, p more micro-batches add the same to every figure, so all of them lie
     on a straight line over the micro-batches.
@@ -194,12 +207,11 @@ def _continued(case: Case, schedule: ModuleType, v: Count) -> Played | str:
         return "too long to play beside; choose it"
     if m <= second or cost(p, second, v) > _LARGEST_DRAWN:
         return "too long to play beside; choose it"
-    low, high = (
-        measured(case, setting, play(case, setting))
-        for setting in (
-            Setting(pipeline_parallel=p, num_microbatches=n, num_chunks=v) for n in (first, second)
-        )
-    )
+    runs = []
+    for n in (first, second):
+        setting = Setting(pipeline_parallel=p, num_microbatches=n, num_chunks=v)
+        runs.append(measured(case, setting, (yield from playing(case, setting))))
+    low, high = runs
     way = (m - first) / p
 
     def at(a: float, b: float) -> float:
@@ -220,8 +232,8 @@ def _continued(case: Case, schedule: ModuleType, v: Count) -> Played | str:
     )
 
 
-def over_microbatches(case: Case, own: Played) -> list[tuple[float, float]]:
-    """Return (micro-batches, bubble) of played steps, as many as there is time for.
+def over_microbatches(case: Case, own: Played) -> Slices[list[tuple[float, float]]]:
+    """Find (micro-batches, bubble) of played steps, as many as there is time for.
 
     They end where the next is too far to draw a line to it.
     """
@@ -229,7 +241,9 @@ def over_microbatches(case: Case, own: Played) -> list[tuple[float, float]]:
     schedule = discover.module(PACKAGE, own.name)
     left = _LARGEST_CURVE
     found = {own.setting.num_microbatches: own.share}
-    for m in sorted({2**exponent for exponent in range(9)} | {p, 2 * p, 4 * p}):
+    tried = sorted({2**exponent for exponent in range(9)} | {p, 2 * p, 4 * p})
+    for place, m in enumerate(tried, start=1):
+        yield steps_done(place, len(tried))
         if m in found or m > LONGEST or schedule.obstacle(p, m):
             continue
         left -= 2 * p * m * v

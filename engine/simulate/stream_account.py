@@ -60,6 +60,32 @@ class Account:
     streams: Mapping[str, Use]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """The account of a rank that computes and sends, of which no more is asked than this.
+
+    Attributes:
+        length: until the last operation has ended.
+        compute: time in which it computes.
+        exposed: time in which it communicates and does not compute.
+    """
+
+    length: Seconds
+    compute: Seconds
+    exposed: Seconds
+
+
+def timed(computing: Iterable[Stretch], sending: Iterable[Stretch]) -> Timed:
+    """Return the account of one rank from what it computes and sends."""
+    lanes = _union(computing), _union(sending)
+    compute, communication = map(_total, lanes)
+    return Timed(
+        length=max((lane[-1][1] for lane in lanes if lane), default=0.0),
+        compute=compute,
+        exposed=communication - _common(lanes[1], lanes[0]),
+    )
+
+
 def account(spans: Iterable[Span], rank: Count = 0) -> Account:
     """Return the account of one rank."""
     own = [span for span in spans if rank in span.op.ranks]

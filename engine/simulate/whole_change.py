@@ -7,6 +7,7 @@ software.
 
 from dataclasses import dataclass, fields
 
+from engine.basis.slices import Slices
 from engine.basis.units import Ratio, Seconds
 from engine.run.parallelism import Plan, Training
 from engine.run.plan_space import Job
@@ -14,7 +15,7 @@ from engine.run.run import Run
 from engine.simulate.levers import run_fits, step_of
 from engine.simulate.planner.evaluate import Candidate, one_candidate, run_of
 from engine.simulate.planner.moves import near
-from engine.simulate.planner.search import fastest
+from engine.simulate.planner.search import searching
 
 # A plan is worth naming if it is so much faster than the run and than its best single change.
 WORTH: Ratio = 0.99
@@ -39,22 +40,23 @@ class WholeChange:
     changed: tuple[tuple[str, str, str], ...]
 
 
-def whole_change(run: Run, single: Seconds) -> WholeChange | None:
-    """Return the fastest plan near a run's own; None where it is not worth naming.
+def whole_change(run: Run, single: Seconds) -> Slices[WholeChange | None]:
+    """Find the fastest plan near a run's own; None where it is not worth naming.
 
     Args:
         run: that may fit or not; of one that does not, any plan that fits is worth naming.
         single: the step with the best single change of the plan; infinite where there is none.
     """
-    best = _best(run)
-    if best is None:
+    found = yield from searching(near(_job(run), one_candidate(run)), 1)
+    if not found.best:
         return None
+    best = found.best[0]
     limit = min(single, step_of(run).total if run_fits(run) else float("inf"))
     changed = tuple(_changed(run, best))
     if best.step >= WORTH * limit or len(changed) < 2:
         return None
-    found = run_of(_job(run), best.plan, best.training)
-    return WholeChange(run=found, step=best.step, changed=changed)
+    changed_run = run_of(_job(run), best.plan, best.training)
+    return WholeChange(run=changed_run, step=best.step, changed=changed)
 
 
 def _job(run: Run) -> Job:
@@ -66,11 +68,6 @@ def _job(run: Run) -> Job:
         frameworks=(run.training.framework,),
         precisions=(run.training.precision,),
     )
-
-
-def _best(run: Run) -> Candidate | None:
-    found = fastest(near(_job(run), one_candidate(run)), 1).best
-    return found[0] if found else None
 
 
 def _changed(run: Run, best: Candidate) -> list[tuple[str, str, str]]:

@@ -5,13 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from engine.basis.slices import Running, Slices, steps_done, whole
 from engine.basis.units import Count, Share
 from engine.catalog.models import TINY_260
-from engine.tiny.compression import LowRank, Summed, largest, signs, whole
+from engine.tiny import compression
+from engine.tiny.compression import LowRank, Summed, largest, signs
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job, example_batch, initial, num_targets, share
 from engine.tiny.matrix import Vector, add_vectors
-from engine.tiny.single import gradient_of
+from engine.tiny.single import gradient_of, loss_of
 
 RANKS: Count = 4
 STEPS: Count = 48
@@ -61,9 +63,16 @@ class Compressed:
         return self.losses[-1]
 
 
-@lru_cache(maxsize=64)
 def train(method: str, keep: Share = 1.0, rank: Count = 1, *, feedback: bool = True) -> Compressed:
-    """Return the training; steps are plain gradient descent, so that nothing else repairs them.
+    """Return the training at once; see `training`."""
+    return whole(training(method, keep, rank, feedback=feedback).rest())
+
+
+@lru_cache(maxsize=64)
+def training(
+    method: str, keep: Share = 1.0, rank: Count = 1, *, feedback: bool = True
+) -> Running[Compressed]:
+    """Return the training, step by step, by plain gradient descent: nothing else repairs a step.
 
     Args:
         method: "whole", "largest", "signs" or "low_rank".
@@ -71,12 +80,16 @@ def train(method: str, keep: Share = 1.0, rank: Count = 1, *, feedback: bool = T
         rank: columns of the factors that "low_rank" sends.
         feedback: whether a rank adds to its next gradient what it has not sent (Seide et al. 2014).
     """
-    compress = _compressor(method, keep, rank)
+    return Running(_steps(_compressor(method, keep, rank), feedback=feedback))
+
+
+def _steps(compress: Compressor, *, feedback: bool) -> Slices[Compressed]:
     exchange = Exchange(RANKS)
     parameters = initial(TINY_260)
     owed = [[0.0] * len(parameters) for _ in range(RANKS)]
     losses, moments, off = [], [], []
-    for _ in range(STEPS):
+    for step in range(STEPS):
+        yield steps_done(step, STEPS)
         loss, gradients = _gradients(parameters)
         losses.append(loss)
         wanted = [add_vectors(*pair) for pair in zip(gradients, owed, strict=True)]
@@ -92,7 +105,9 @@ def train(method: str, keep: Share = 1.0, rank: Count = 1, *, feedback: bool = T
         if feedback:
             owed = rest
         parameters = [p - RATE * g for p, g in zip(parameters, summed.total, strict=True)]
-    losses.append(_gradients(parameters)[0])
+    count = num_targets(JOB)
+    last = [loss_of(TINY_260, parameters, share(JOB, rank, RANKS), count) for rank in range(RANKS)]
+    losses.append(sum(last))
     return Compressed(
         losses=tuple(losses),
         sent=max(exchange.sent["gradients"]) // STEPS,
@@ -106,7 +121,7 @@ def _compressor(method: str, keep: Share, rank: Count) -> Compressor:
         return lambda exchange, vectors: largest(exchange, vectors, keep)
     if method == "low_rank":
         return LowRank(rank)
-    return {"whole": whole, "signs": signs}[method]
+    return {"whole": compression.whole, "signs": signs}[method]
 
 
 def _gradients(parameters: Vector) -> tuple[float, list[Vector]]:

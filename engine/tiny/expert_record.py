@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from engine.basis.slices import Running, Slices, steps_done, whole
 from engine.basis.units import Count
 from engine.tiny import single
 from engine.tiny.job import TINY_EXPERTS, Job, example_batch
@@ -34,9 +35,20 @@ class Record:
         return tuple(numbers // steps for numbers in self.run.sent.get(kind, empty))
 
 
-@lru_cache(maxsize=8)
 def record(ranks: Count, each: Count) -> Record:
     """Return the run with `each` experts per token."""
+    return whole(recording(ranks, each).rest())
+
+
+@lru_cache(maxsize=8)
+def recording(ranks: Count, each: Count) -> Running[Record]:
+    """Return the same, one training after the other."""
     model = replace(TINY_EXPERTS, experts_per_token=each)
-    job = Job(model=model, batch=example_batch())
-    return Record(run=expert_parallel.train(job, ranks), alone=single.train(job))
+    return Running(_record(Job(model=model, batch=example_batch()), ranks))
+
+
+def _record(job: Job, ranks: Count) -> Slices[Record]:
+    yield steps_done(1, 2, "Training")
+    alone = single.train(job)
+    yield steps_done(2, 2, "Training")
+    return Record(run=expert_parallel.train(job, ranks), alone=alone)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from engine.basis.slices import Running, Slices, steps_done, whole
 from engine.basis.units import Bytes, Count
 from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import single
@@ -53,16 +54,26 @@ class Planned:
     digits: float
 
 
-@lru_cache(maxsize=8)
 def planned(ranks: Count, steps: Count) -> tuple[Planned, ...]:
     """Return the plans of so many ranks; those that do not divide the tiny model are left out."""
-    job = Job(batch=BATCH, steps=steps)
+    return whole(planning(ranks, steps).rest())
+
+
+@lru_cache(maxsize=8)
+def planning(ranks: Count, steps: Count) -> Running[tuple[Planned, ...]]:
+    """Return the same, one plan after the other."""
+    return Running(_plans(Job(batch=BATCH, steps=steps), ranks))
+
+
+def _plans(job: Job, ranks: Count) -> Slices[tuple[Planned, ...]]:
+    schemes = [(name, train) for name, possible, train in _SCHEMES if ranks in possible]
+    yield steps_done(0, len(schemes), "Plan")
     alone = single.train(job)
-    return tuple(
-        _planned(name, train(job, ranks), alone)
-        for name, possible, train in _SCHEMES
-        if ranks in possible
-    )
+    found = []
+    for place, (name, train) in enumerate(schemes, start=1):
+        yield steps_done(place, len(schemes), "Plan")
+        found.append(_planned(name, train(job, ranks), alone))
+    return tuple(found)
 
 
 def _planned(name: str, run: Run, alone: Run) -> Planned:

@@ -71,6 +71,14 @@ def _gradient_of(
     return passed.loss, tuple(found)
 
 
+def loss_of(
+    model: Model, vector: Sequence[float], sequences: Sequence[tuple[int, ...]], count: int
+) -> float:
+    """Return the loss alone of what `gradient_of` takes: no pass back."""
+    parameters, tokens = unflatten(model, vector), tokens_of(sequences, count)
+    return forward_all(model, parameters, tokens).loss
+
+
 def train(job: Job) -> Run:
     """Return the run on one rank."""
     parameters = initial(job.model)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.slices import Slices, steps_done, whole
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bytes, Count, Ratio
 from engine.basis.views import Badge, Table
@@ -165,9 +166,16 @@ def _sharding(inputs: Inputs) -> Sharding:
 
 def solve(inputs: Inputs) -> Result:
     """Return the step."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Train a step as it was chosen, and one with a single copy over all GPUs."""
     micro, own = inputs.micro_batches, _sharding(inputs)
+    yield steps_done(1, 2, "Training")
     found = node_record(_RANKS, own, micro)
-    whole = node_record(_RANKS, Sharding(shard=_RANKS, gpus_per_node=_NODE), micro)
+    yield steps_done(2, 2, "Training")
+    everywhere = node_record(_RANKS, Sharding(shard=_RANKS, gpus_per_node=_NODE), micro)
     inside = inputs.scheme == "node"
     copies, size = _RANKS // own.shard, SIZE * HALF
     gathers = 0 if inside else micro * (1 if own.second else 2)
@@ -178,7 +186,7 @@ def solve(inputs: Inputs) -> Result:
     if inside and not own.sum_once:
         said["reduce_scatter"] = _EACH
     crossed = tuple(now.crossed * HALF for now in found.trace)
-    full = whole.trace[-1].crossed * HALF
+    full = everywhere.trace[-1].crossed * HALF
     return Result(
         found=found,
         step=Step(

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Scalar
+from engine.basis.slices import Slices, steps_done, whole
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BYTES, LINK_SPEED, SECONDS, Bytes, Gbit, Ratio, Seconds
@@ -112,8 +113,16 @@ def _setting(inputs: Inputs, micro: int) -> Setting:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Run a step of every stage, one after the other."""
     setting = _setting(inputs, inputs.micro_batches)
-    runs = {stage: sharded(setting, stage) for stage in NAMES}
+    runs = {}
+    for place, stage in enumerate(NAMES, start=1):
+        yield steps_done(place, len(NAMES), "Stage")
+        runs[stage] = sharded(setting, stage)
     own = runs[int(inputs.zero_stage)]
     return Result(
         runs=runs,
@@ -165,12 +174,13 @@ def _regime(tell: Teller, result: Result) -> Badge:
     )
 
 
-def _curve(inputs: Inputs, result: Result) -> Lines:
+def _curve(inputs: Inputs, result: Result) -> Slices[Lines]:
     setting = _setting(inputs, inputs.micro_batches)
-    times = {
-        stage: tuple(step_length(replace(setting, port=port), stage) for port in _PORTS)
-        for stage in (1, 2)
-    }
+    times: dict[int, list[Seconds]] = {1: [], 2: []}
+    for place, port in enumerate(_PORTS, start=1):
+        for stage, lengths in times.items():
+            yield steps_done(place, len(_PORTS), "Port")
+            lengths.append(step_length(replace(setting, port=port), stage))
     now = result.runs[int(inputs.zero_stage)].seen.length
     return Lines(
         title="The step against the speed of the network",
@@ -193,7 +203,7 @@ def _curve(inputs: Inputs, result: Result) -> Lines:
                 key=f"stage{stage}",
                 label=NAMES[stage],
                 x=_PORTS,
-                y=times[stage],
+                y=tuple(times[stage]),
                 color=color,
                 dashed=stage == 1,
             )

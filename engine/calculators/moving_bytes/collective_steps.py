@@ -8,7 +8,7 @@ from engine.basis import discover
 from engine.basis.inputs import Choice
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Count, Ratio
-from engine.draw.collective import collective_scene
+from engine.draw.collective import collective_drawing
 from engine.form.fields import FewGpus
 from engine.simulate.collective import run
 from engine.simulate.trace import Trace, port_bytes
@@ -96,7 +96,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the scene and what its run counted."""
     tell = Teller(inputs, result)
     return {
-        "scene": partial(collective_scene, result.trace, star=result.star),
+        "scene": partial(collective_drawing, result.trace, star=result.star),
         "rounds": tell.value("rounds", value=float(result.rounds)),
         **tell.values("busiest_port", "idlest_port"),
     }

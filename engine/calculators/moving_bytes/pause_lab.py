@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Unit
+from engine.basis.slices import Slices, steps_done
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BYTES, MILLI, SECONDS, SHARE, Bytes, KiB, Seconds, Share
@@ -174,9 +175,10 @@ def _rates(result: Result) -> Lines:
     )
 
 
-def _controls(scene: Incast) -> Table:
+def _controls(scene: Incast) -> Slices[Table]:
     rows: list[tuple[Text, ...]] = []
-    for name, label in CONTROLS.items():
+    for place, (name, label) in enumerate(CONTROLS.items(), start=1):
+        yield steps_done(place, len(CONTROLS), "Control")
         one = _played(replace(scene, control=name))
         cells = (one.victim, one.hot, one.full_port, one.paused, one.lost)
         rows.append(

@@ -5,11 +5,12 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.slices import Slices, whole
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Count
 from engine.basis.views import Table
 from engine.form.beside_one import equal, losses
-from engine.tiny.expert_record import Record, record
+from engine.tiny.expert_record import Record, recording
 
 TITLE = "Experts over several GPUs, every number computed"
 QUESTION = "Does it change the training to send tokens to experts on other GPUs?"
@@ -71,7 +72,12 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the run and its counts."""
-    found = record(int(inputs.ranks), inputs.each)
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Train on several GPUs and on one."""
+    found = yield from recording(int(inputs.ranks), inputs.each).rest()
     return Result(
         found=found,
         held=found.run.held[0].parameters,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from engine.basis.inputs import Number, Switch
 from engine.basis.numbers import significant, typeset
+from engine.basis.slices import Running, Slices, steps_done, whole
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Count
@@ -81,18 +82,27 @@ class Result:
 
 
 @lru_cache(maxsize=8)
-def _runs(steps: Count) -> tuple[Run, Run, Run]:
-    job = Job(batch=example_batch(8, 4), steps=steps)
-    return (
-        single.train(job),
-        tensor_parallel.train(job, RANKS),
-        sequence_parallel.train(job, RANKS),
-    )
+def _training(steps: Count) -> Running[tuple[Run, Run, Run]]:
+    return Running(_runs(Job(batch=example_batch(8, 4), steps=steps)))
+
+
+def _runs(job: Job) -> Slices[tuple[Run, Run, Run]]:
+    yield steps_done(1, 3, "Training")
+    alone = single.train(job)
+    yield steps_done(2, 3, "Training")
+    plain = tensor_parallel.train(job, RANKS)
+    yield steps_done(3, 3, "Training")
+    return alone, plain, sequence_parallel.train(job, RANKS)
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the runs."""
-    alone, plain, split = _runs(inputs.steps)
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Train alone and in two ways on several GPUs."""
+    alone, plain, split = yield from _training(inputs.steps).rest()
     chosen = split if inputs.sequence_parallel else plain
     rows = float(num_targets(chosen.job) * TINY_260.hidden_size)
     expected = tensor_parallel_bytes_sent(

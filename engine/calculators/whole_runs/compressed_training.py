@@ -6,11 +6,12 @@ from functools import partial
 from typing import Annotated, Any
 
 from engine.basis.inputs import PERCENT, Choice, Number, Switch
+from engine.basis.slices import Slices, part, whole
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Count, Share
 from engine.basis.views import Axis, Badge, Lines, Point, Scene, Series
 from engine.draw.kept_back import kept_back_scene
-from engine.tiny.compressed import RANKS, RATE, STEPS, Compressed, train
+from engine.tiny.compressed import RANKS, RATE, STEPS, Compressed, training
 
 TITLE = "Training on less than the gradient"
 QUESTION = "What is lost if a GPU sends only a part of its gradient, and what brings it back?"
@@ -118,22 +119,28 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the three trainings."""
-    whole = train("whole")
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Train three times."""
+    everything = yield from part(training("whole").rest(), 0, 3)
     keep = inputs.keep if inputs.method == "largest" else 1.0
     rank = inputs.rank if inputs.method == "low_rank" else 1
-    plain = train(inputs.method, keep, rank, feedback=False)
-    fed = train(inputs.method, keep, rank)
-    lost = plain.last - whole.last
+    thrown_away = training(inputs.method, keep, rank, feedback=False)
+    plain = yield from part(thrown_away.rest(), 1, 3)
+    fed = yield from part(training(inputs.method, keep, rank).rest(), 2, 3)
+    lost = plain.last - everything.last
     return Result(
-        whole=whole,
+        whole=everything,
         plain=plain,
         fed=fed,
-        last_whole=whole.last,
+        last_whole=everything.last,
         last_plain=plain.last,
         last_fed=fed.last,
         recovered=_recovered(plain.last - fed.last, lost),
         sent=fed.sent,
-        dense=whole.sent,
+        dense=everything.sent,
         first=plain.off[0],
     )
 

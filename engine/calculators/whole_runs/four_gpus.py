@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.slices import Slices, whole
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BYTES, COUNT, Bytes, Count
 from engine.basis.views import Axis, Badge, Bar, Bars, Segment, Table
-from engine.tiny.plan_record import Planned, planned
+from engine.tiny.plan_record import Planned, planning
 
 TITLE = "The plans of a few GPUs"
 QUESTION = "Which plans can a few GPUs follow, and what does each keep and send?"
@@ -46,7 +47,12 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    plans = planned(int(inputs.ranks), inputs.steps)
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Train under every plan."""
+    plans = yield from planning(int(inputs.ranks), inputs.steps).rest()
     held, sent = [one.held for one in plans], [one.sent for one in plans]
     return Result(
         plans=plans,

@@ -5,13 +5,14 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, GBITS, Choice, Number, Unit
+from engine.basis.slices import Slices, part, whole
 from engine.basis.told import Symbol, Teller, Told, Views
 from engine.basis.units import COUNT, SECONDS, SHARE, Bytes, Count, Gbit, Seconds, Share
 from engine.basis.views import Axis, Badge, Lines, Point, Rule, Series
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.compression import LOCAL_BYTES, local_bytes_per_token
 from engine.tiny.compressed import RANKS, STEPS
-from engine.tiny.local_steps import SEEN, Local, train
+from engine.tiny.local_steps import SEEN, Local, training
 
 TITLE = "Steps without a meeting"
 QUESTION = "How rarely can sites meet, and what does it cost?"
@@ -153,11 +154,21 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Find every number of the page."""
+    tiny_every = yield from part(training(1, "mean").rest(), 0, 2)
+    own = training(min(inputs.inner_steps, STEPS), inputs.outer)
+    return _result(inputs, (yield from part(own.rest(), 1, 2)), tiny_every)
+
+
+def _result(inputs: Inputs, tiny: Local, tiny_every: Local) -> Result:
     value = 4.0
     job = inputs.parameters, value, inputs.sites
     sent = ring_bytes_sent(inputs.parameters * value, inputs.sites)
     meeting = sent / inputs.link
-    tiny, tiny_every = train(min(inputs.inner_steps, STEPS), inputs.outer), train(1, "mean")
 
     def waiting(steps: int) -> Share:
         return meeting / (steps * inputs.step + meeting)

@@ -1,5 +1,6 @@
 """The answer of an imported job in words: whether it runs, what binds, what to change."""
 
+from engine.basis.slices import Slices
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
 from engine.basis.views import Badge, Cell, Open, Table
@@ -113,14 +114,16 @@ def changes(
     )
 
 
-def whole_plan(run: Run | None, found: Estimate | None, best: tuple[SingleChange, ...]) -> Table:
-    """Return a plan that changes several settings together, where the planner knows a better."""
+def whole_plan(
+    run: Run | None, found: Estimate | None, best: tuple[SingleChange, ...]
+) -> Slices[Table]:
+    """Find a plan that changes several settings together, where the planner knows a better."""
     nothing = Table(title="", columns=(), rows=())
     if run is None or found is None:
         return nothing
     # Another precision is not a plan's to choose.
     singles = [one.step for one in best if one.setting != "precision"]
-    plan = whole_change(run, min(singles, default=float("inf")))
+    plan = yield from whole_change(run, min(singles, default=float("inf")))
     if plan is None:
         return nothing
     return Table(

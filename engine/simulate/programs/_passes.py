@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from engine.basis.units import Count, Share
@@ -95,16 +96,18 @@ def _before(work: Workload, slot: Slot) -> tuple[str, ...]:
     if not slot.backward and slot.layer == 0:
         return ()
     layer = slot.layer + 1 if slot.backward else slot.layer - 1
-    if layer == work.layers:
-        turn = Slot(backward=False, micro=slot.micro, layer=slot.layer)
-        return (result(work, turn),)
-    return (result(work, Slot(backward=slot.backward, micro=slot.micro, layer=layer)),)
+    turns = layer == work.layers
+    way = "B" if slot.backward and not turns else "F"
+    name = f"{way}{slot.micro}.{slot.layer if turns else layer}"
+    return (f"{name}:scatter" if work.tensor_gather else name,)
 
 
 def _computation(
     work: Workload, slot: Slot, needed: tuple[str, ...], cuts: Sequence[Share]
 ) -> list[Op]:
     whole = work.backward if slot.backward else work.forward
+    if not cuts:
+        return [_piece(slot, slot.name, whole, needed)]
     ends = (0.0, *cuts, 1.0)
     ops = []
     for number, (start, end) in enumerate(pairwise(ends), start=1):
@@ -115,15 +118,25 @@ def _computation(
 
 
 def _piece(slot: Slot, key: str, time: float, after: tuple[str, ...]) -> Op:
-    way = "backward" if slot.backward else "forward"
     return Op(
         key=key,
         stream=COMPUTE,
         time=time,
         after=after,
-        label=f"{way}, layer {slot.layer + 1}",
-        links=(f"layer:{slot.layer + 1}", f"microbatch:{slot.micro + 1}"),
+        label=_label(slot.layer, backward=slot.backward),
+        links=_links(slot.layer, slot.micro),
     )
+
+
+# Programs of one model say the same words again and again.
+@lru_cache(maxsize=1024)
+def _label(layer: Count, *, backward: bool) -> str:
+    return f"{'backward' if backward else 'forward'}, layer {layer + 1}"
+
+
+@lru_cache(maxsize=4096)
+def _links(layer: Count, micro: Count) -> tuple[str, ...]:
+    return f"layer:{layer + 1}", f"microbatch:{micro + 1}"
 
 
 def _exchange(work: Workload, slot: Slot, kind: str, share: Share, after: tuple[str, ...]) -> Op:
@@ -142,7 +155,7 @@ def _named(
         label=f"{what} of tensor parallelism, layer {slot.layer + 1}",
         size=share * work.tensor_size,
         slows=work.slow_down,
-        links=(f"layer:{slot.layer + 1}", f"microbatch:{slot.micro + 1}"),
+        links=_links(slot.layer, slot.micro),
     )
 
 

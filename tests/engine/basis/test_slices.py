@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.basis.slices import Progress, Running, whole
+from engine.basis.slices import Progress, Running, part, steps_done, whole
+from engine.basis.text import words
 
 
 def counting(to):
@@ -34,6 +35,22 @@ def test_it_stops_when_it_is_enough_and_goes_on_there():
 def test_it_can_be_a_part_of_other_work_and_is_done_once():
     running = Running(counting(3))
     assert whole(around(running)) == whole(around(running)) == 4
+
+
+def test_parts_one_after_the_other_tell_one_share():
+    def both():
+        first = yield from part(counting(2), 0, 2)
+        return first + (yield from part(counting(4), 1, 2))
+
+    running, shares = Running(both()), []
+    while (found := running.until(lambda: True)) is None:
+        shares.append(running.progress.share)
+    assert found == 1 + 6
+    assert shares == [0.0, 0.25, 0.5, 0.625, 0.75, 0.875]
+
+
+def test_steps_are_counted_in_words():
+    assert words(steps_done(3, 48).text) == "Step 3 of 48"
 
 
 def test_a_failure_is_told():

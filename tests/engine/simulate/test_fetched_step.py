@@ -4,30 +4,76 @@ from dataclasses import replace
 
 import pytest
 
+from engine.catalog.models import MODELS
 from engine.form.sharded.knobs import knob_job
+from engine.simulate import fetched_step
 from engine.simulate.deepspeed_cost import smallest_matrix
-from engine.simulate.fetched_step import Buckets, fetched_step
-from engine.simulate.parameter_fetch import Knobs
+from engine.simulate.fetched_step import Buckets
+from engine.simulate.gradient_buckets import registered
+from engine.simulate.overlap_job import job
+from engine.simulate.parameter_fetch import Knobs, fetched, same_fetches
 from engine.simulate.sharded_step import sharded
-from engine.simulate.streams import COMPUTE, NETWORK, Op, run, run_listed
+from engine.simulate.stream_account import account
+from engine.simulate.streams import COMPUTE, NETWORK, Op, run
+from tests.each import each
 
 JOB = knob_job("llama-3-8b", "h100", 64, 4096, 50e9)
-STEP = fetched_step(JOB, Knobs(), Buckets())
+STEP = fetched_step.fetched_step(JOB, Knobs(), Buckets())
 
 
-def test_the_quick_run_of_streams_is_the_general_one():
-    ops = [
-        Op(
-            key=str(n),
-            stream=COMPUTE if n % 3 else NETWORK,
-            time=(n * 7919 % 13) / 10,
-            after=tuple(str(n - k) for k in (2, 5) if n >= k),
-        )
-        for n in range(200)
-    ]
-    slow, quick = run(ops), run_listed(ops)
-    assert [one.start for one in quick] == pytest.approx([one.start for one in slow])
-    assert [one.end for one in quick] == pytest.approx([one.end for one in slow])
+def program(setting, knobs, buckets):
+    """The operations of a step in the order of its host, for the general simulator."""
+    base, (tensors, seen) = job(setting), fetched_step._fetches(setting.model, knobs)
+    *closed, (_, last) = fetched_step._closed(tensors, seen, buckets.size)
+    full, matrices = dict(closed), base.work.parameters / base.layers
+    ops, fetch_of, before = [], {}, ()
+
+    def send(key, elements, after):
+        time = base.work.data.scatter(2.0 * elements)
+        ops.append(Op(key=key, stream=NETWORK, time=time, after=after))
+        return key
+
+    for place, visit in enumerate(seen.visits):
+        tensor, waits = tensors[visit.module], before
+        if visit.missing:
+            fetch_of[visit.module] = send(f"{place}:own", tensor.parameters, waits)
+        if visit.module in fetch_of:
+            waits = (*waits, fetch_of[visit.module])
+        if visit.ahead:
+            size = sum(tensors[module].parameters for module in visit.ahead)
+            fetch_of |= dict.fromkeys(visit.ahead, send(f"{place}:ahead", size, waits))
+        if place in full:
+            reduced = send(f"{place}:bucket", full[place], before)
+            waits = waits if buckets.overlap else (*waits, reduced)
+        one = base.layer.backward if visit.backward else base.layer.forward
+        time = one * tensor.work / matrices
+        ops.append(Op(key=f"{place}:compute", stream=COMPUTE, time=time, after=waits))
+        before = (f"{place}:compute",)
+        if visit.released:
+            fetch_of.pop(visit.module, None)
+    send("last bucket", last, before)
+    return ops
+
+
+@each(
+    "knobs",
+    [Knobs(), Knobs(prefetch=1e6), Knobs(prefetch=0), Knobs(live=1e8), Knobs(reuse=1e10)],
+)
+@each("buckets", [Buckets(), Buckets(size=5e7), Buckets(overlap=False)])
+def test_a_step_is_that_of_the_general_simulator(knobs, buckets):
+    step = fetched_step.fetched_step(JOB, knobs, buckets).seen
+    whole = account(run(program(JOB, knobs, buckets)))
+    assert step.length == pytest.approx(whole.length, rel=1e-12)
+    assert step.compute == pytest.approx(whole.compute, rel=1e-9)
+    assert step.exposed == pytest.approx(whole.exposed, rel=1e-9)
+
+
+@each("name", ["reuse", "persistent"])
+@each("value", [1e3, 4096, 1e5, 58720256, 1e9, 3e9, 1e10])
+def test_thresholds_that_let_the_same_through_fetch_the_same(name, value):
+    sizes = [tensor.parameters for tensor in registered(MODELS["llama-3-8b"])]
+    knobs = replace(Knobs(), **{name: value})
+    assert fetched(sizes, same_fetches(sizes, knobs)) == fetched(sizes, knobs)
 
 
 def test_computation_is_that_of_fsdp_plus_the_output_layer():
@@ -42,30 +88,30 @@ def test_buckets_of_the_default_size_cut_the_gradients_of_8b():
 
 
 def test_no_prefetch_waits_for_every_gather():
-    without = fetched_step(JOB, Knobs(prefetch=0), Buckets())
+    without = fetched_step.fetched_step(JOB, Knobs(prefetch=0), Buckets())
     assert without.seen.exposed > 10 * STEP.seen.exposed
 
 
 def test_a_small_prefetch_fills_up_to_the_same_limit():
-    little = fetched_step(JOB, Knobs(prefetch=1e6), Buckets())
+    little = fetched_step.fetched_step(JOB, Knobs(prefetch=1e6), Buckets())
     assert little.live == pytest.approx(STEP.live, rel=0.05)
     assert little.gathers > 1.5 * STEP.gathers
 
 
 def test_fewer_live_parameters_are_less_memory_and_a_little_waiting():
-    less = fetched_step(JOB, Knobs(live=1e8), Buckets())
+    less = fetched_step.fetched_step(JOB, Knobs(live=1e8), Buckets())
     assert less.buffers < 0.6 * STEP.buffers
     assert STEP.seen.exposed < less.seen.exposed < 0.1 * less.seen.length
 
 
 def test_reuse_beyond_the_limit_stops_prefetches():
-    kept = fetched_step(JOB, Knobs(reuse=1e10), Buckets())
+    kept = fetched_step.fetched_step(JOB, Knobs(reuse=1e10), Buckets())
     assert kept.live > 3 * STEP.live
     assert kept.seen.exposed > 3 * STEP.seen.exposed
 
 
 def test_without_overlap_reductions_stop_the_backward_pass():
-    apart = fetched_step(JOB, Knobs(), Buckets(overlap=False))
+    apart = fetched_step.fetched_step(JOB, Knobs(), Buckets(overlap=False))
     assert apart.seen.exposed > 5 * STEP.seen.exposed
     assert apart.seen.compute == pytest.approx(STEP.seen.compute)
 

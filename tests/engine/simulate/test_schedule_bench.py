@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 
+from engine.basis.slices import whole
 from engine.formulas.pipeline import bubble_share
 from engine.schedules import interleaved
 from engine.simulate.schedule_bench import Played, beside, over_microbatches, played, setting_of
@@ -67,11 +68,11 @@ def test_recomputation_lengthens_the_backward_pass_by_a_forward_pass():
 def test_the_curve_goes_through_the_readers_own_point():
     case = replace(TABLE, pipeline_parallel=4)
     own = played(case)
-    assert (20.0, own.share) in over_microbatches(case, own)
+    assert (20.0, own.share) in whole(over_microbatches(case, own))
 
 
 def test_nobody_on_the_frontier_is_beaten():
-    found = [one for one in beside(TABLE, played(TABLE)).values() if isinstance(one, Played)]
+    found = [one for one in whole(beside(TABLE, played(TABLE))).values() if isinstance(one, Played)]
     best = frontier(found)
     assert not [
         (a.name, b.name)
@@ -140,4 +141,4 @@ def test_layers_that_do_not_divide_are_all_computed(name):
 def test_a_long_run_is_not_drawn_out_from_one_that_the_schedule_refuses():
     # 15 + 34 micro-batches do not divide into three rounds.
     case = replace(TABLE, pipeline_parallel=15, num_microbatches=64, num_chunks=4)
-    assert beside(case, played(case))["interleaved"] == "too long to play beside; choose it"
+    assert whole(beside(case, played(case)))["interleaved"] == "too long to play beside; choose it"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.basis.slices import whole
 from engine.form.imported.given import read_text
 from engine.form.imported.samples import SAMPLES
 from engine.simulate.levers import run_fits, step_of
@@ -27,7 +28,7 @@ FASTER = ("megatron", "log", "torchtitan-python")
 @each("name", FASTER)
 def test_a_plan_is_faster_than_every_single_change_and_fits(name):
     run = run_of(name)
-    found = whole_change(run, single_of(run))
+    found = whole(whole_change(run, single_of(run)))
     assert found.step < WORTH * min(single_of(run), step_of(run).total)
     assert run_fits(found.run)
     assert step_of(found.run).total == pytest.approx(found.step)
@@ -37,7 +38,7 @@ def test_a_plan_is_faster_than_every_single_change_and_fits(name):
 @each("name", FASTER)
 def test_the_job_stays_the_job(name):
     run = run_of(name)
-    other = whole_change(run, single_of(run)).run
+    other = whole(whole_change(run, single_of(run))).run
     assert (other.model, other.cluster) == (run.model, run.cluster)
     assert other.plan.world_size == run.plan.world_size
     same = ("global_batch_size", "sequence_length", "precision", "framework", "compiled")
@@ -47,7 +48,7 @@ def test_the_job_stays_the_job(name):
 
 def test_a_plan_that_is_as_good_as_any_nearby_is_left_alone():
     run = run_of("bridge")
-    assert whole_change(run, single_of(run)) is None
+    assert whole(whole_change(run, single_of(run))) is None
 
 
 def test_what_does_not_fit_gets_a_plan_that_does():
@@ -55,4 +56,4 @@ def test_what_does_not_fit_gets_a_plan_that_does():
     large = replace(run, plan=replace(run.plan, tensor_parallel=2, context_parallel=1))
     large = replace(large, training=replace(large.training, micro_batch_size=2))
     assert not run_fits(large)
-    assert run_fits(whole_change(large, float("inf")).run)
+    assert run_fits(whole(whole_change(large, float("inf"))).run)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from engine.basis.slices import Slices, steps_done
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, PARAMETERS, SECONDS
@@ -50,13 +51,16 @@ def _shown(inputs: Inputs, changes: Mapping[str, float], what: str) -> float:
     return plan.buffers if what == "buffers" else float(plan.gathers + plan.reductions)
 
 
-def curve(name: str, inputs: Inputs, result: Result) -> Lines:
-    """Return what one setting changes over its range, the others as they are."""
+def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
+    """Find what one setting changes over its range, the others as they are."""
     what = _SHOWN[name]
     title, quantity, color = _AXES[what]
     low, high = RANGES[name]
     xs = tuple(low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS))
-    ys = tuple(_shown(inputs, {name: x}, what) for x in xs)
+    ys = []
+    for place, x in enumerate(xs, start=1):
+        yield steps_done(place, _POINTS, "Point")
+        ys.append(_shown(inputs, {name: x}, what))
     now, default = getattr(inputs, name), DEFAULTS[name]
     step = result.step
     mine = _shown(inputs, {}, what)
@@ -74,7 +78,7 @@ def curve(name: str, inputs: Inputs, result: Result) -> Lines:
             low=0.0,
             high=max(*ys, *(p.y for p in points)) * 1.15,
         ),
-        series=(Series(key=what, label=title, x=xs, y=ys, color=color),),
+        series=(Series(key=what, label=title, x=xs, y=tuple(ys), color=color),),
         points=tuple(points),
         handle=name,
         caption=say(
@@ -119,11 +123,12 @@ def memory(inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def board(inputs: Inputs) -> Table:
-    """Return every setting changed alone, the job as the reader has it."""
+def board(inputs: Inputs) -> Slices[Table]:
+    """Find every setting changed alone, the job as the reader has it."""
     usual = {**DEFAULTS, "overlap": True}
     rows = [_row("all defaults", "", step_of(inputs, usual))]
-    for name, value in _TRIED.items():
+    for place, (name, value) in enumerate(_TRIED.items(), start=1):
+        yield steps_done(place, len(_TRIED), "Setting")
         change = f"{DEFAULTS[name]:.0e} \N{RIGHTWARDS ARROW} {value:.0e}".replace(
             "e+0", "e"
         ).replace("e+", "e")

@@ -7,6 +7,7 @@ from engine.basis.views import Badge
 from engine.calculators.moving_bytes.collective_at_scale.inputs import NAMES
 from engine.calculators.moving_bytes.collective_at_scale.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.collective_at_scale.result import ASSUMES, Result
+from engine.calculators.moving_bytes.collective_at_scale.result import search as search
 from engine.calculators.moving_bytes.collective_at_scale.result import solve as solve
 from engine.calculators.moving_bytes.collective_at_scale.views import (
     algorithms,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.basis.slices import Slices, whole
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.calculators.moving_bytes.collective_at_scale.inputs import (
@@ -14,7 +15,7 @@ from engine.calculators.moving_bytes.collective_at_scale.inputs import (
     repaired,
 )
 from engine.formulas.overlap import gradient_size
-from engine.simulate.at_scale import Played, busy, play
+from engine.simulate.at_scale import Played, busy, playing
 from engine.simulate.cluster_collectives import Cluster
 from engine.simulate.topology import CLIMB
 
@@ -75,10 +76,15 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the simulation of every algorithm of the operation."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Simulate every algorithm of the operation, one after the other."""
     cluster = cluster_of(inputs)
     topology = cluster.topology
     size = gradient_size(inputs.parameters, ELEMENT)
-    played = play(inputs.operation, cluster, size)
+    played = yield from playing(inputs.operation, cluster, size)
     shown = inputs.algorithm if inputs.algorithm in played else next(iter(played))
     best = min(played, key=lambda name: played[name].timed.time)
     own = played[shown]

@@ -5,13 +5,14 @@ from functools import lru_cache, partial
 from math import fsum
 from typing import Annotated
 
+from engine.basis.slices import Running, Slices
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bytes, Count, Ratio, Seconds
 from engine.basis.views import Badge, Scene
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import setup_of
 from engine.calculators.moving_bytes.collectives_by_hand.views import meter, proof, sums
-from engine.draw.collective import collective_scene
+from engine.draw.collective import collective_drawing
 from engine.form.collective_names import label
 from engine.simulate.by_hand import Hand, agreed, algorithms, play, traced
 from engine.simulate.collective import OPERATIONS
@@ -135,14 +136,20 @@ def views(inputs: Inputs, result: Result) -> Views:
     }
 
 
-def _scene(hand: Hand) -> Scene:
+def _scene(hand: Hand) -> Slices[Scene]:
     name = algorithms()[hand.trace.operation][hand.algorithm]
-    return _drawn(name, hand.trace.world_size, hand.trace.seed, hasattr(hand.module, "ROOT"))
+    star = hasattr(hand.module, "ROOT")
+    drawn = yield from _drawing(name, hand.trace.world_size, hand.trace.seed, star).rest()
+    return drawn
 
 
 @lru_cache(maxsize=4)
-def _drawn(name: str, world_size: Count, seed: int, star: bool) -> Scene:
-    drawn = collective_scene(traced(name, world_size, seed), star=star)
+def _drawing(name: str, world_size: Count, seed: int, star: bool) -> Running[Scene]:
+    return Running(_titled(collective_drawing(traced(name, world_size, seed), star=star)))
+
+
+def _titled(drawing: Slices[Scene]) -> Slices[Scene]:
+    drawn = yield from drawing
     # A page sets the title of a figure once; what the reader chose belongs into the caption.
     return replace(drawn, title="Round by round", caption=f"{drawn.title}. {drawn.caption}")
 

@@ -6,6 +6,7 @@ from engine.basis.told import Teller, Views
 from engine.calculators.moving_bytes.fabric_builder import views as seen
 from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.fabric_builder.values import Result as Result
+from engine.calculators.moving_bytes.fabric_builder.values import search as search
 from engine.calculators.moving_bytes.fabric_builder.values import solve as solve
 from engine.formulas.fabric import BISECTION
 

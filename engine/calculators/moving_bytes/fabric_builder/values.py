@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.basis.slices import Slices, steps_done, whole
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Count, Ratio, Seconds, Share
 from engine.calculators.moving_bytes.fabric_builder.inputs import Built, Inputs, built
@@ -129,9 +130,17 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the fabric for the inputs, and all traffic on it."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Play all traffic on the fabric for the inputs, one pattern after the other."""
     found = built(inputs)
     fabric, plan = found.fabric, found.fabric.plan
-    played = {name: _play(found, fabric, name, pxn=inputs.pxn) for name in PATTERNS}
+    played = {}
+    for place, name in enumerate(PATTERNS, start=1):
+        yield steps_done(place, len(PATTERNS), "Pattern")
+        played[name] = _play(found, fabric, name, pxn=inputs.pxn)
     even = _play(found, found.even, inputs.pattern, pxn=inputs.pxn).time
     own = played[inputs.pattern].time
     return Result(

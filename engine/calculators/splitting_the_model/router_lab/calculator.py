@@ -8,6 +8,7 @@ from engine.calculators.splitting_the_model.router_lab import charts
 from engine.calculators.splitting_the_model.router_lab.challenge import challenge
 from engine.calculators.splitting_the_model.router_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.router_lab.inputs import Result as Result
+from engine.calculators.splitting_the_model.router_lab.inputs import search as search
 from engine.calculators.splitting_the_model.router_lab.inputs import solve as solve
 from engine.draw.load_histogram import histogram_scene
 

@@ -1,5 +1,6 @@
 """The charts of a router in training: loads over steps, three ways to balance, published ones."""
 
+from engine.basis.slices import Slices, part
 from engine.basis.text import say
 from engine.basis.told import Teller
 from engine.basis.units import COUNT, RATIO, SHARE
@@ -21,8 +22,8 @@ def loads(inputs: Inputs, result: Result) -> Heatmap:
     each = max(1, len(asked) // _COLUMNS)
     parts = [asked[at : at + each] for at in range(0, len(asked), each)]
     columns = []
-    for part in parts:
-        counts = [sum(one) for one in zip(*part, strict=True)]
+    for some in parts:
+        counts = [sum(one) for one in zip(*some, strict=True)]
         columns.append([count * len(counts) / sum(counts) for count in counts])
     return Heatmap(
         title="Load of every expert over the steps",
@@ -36,10 +37,12 @@ def loads(inputs: Inputs, result: Result) -> Heatmap:
     )
 
 
-def ways(tell: Teller, inputs: Inputs) -> Lines:
-    """Return the imbalance over the steps with no balance, with a loss and with biases."""
+def ways(tell: Teller, inputs: Inputs) -> Slices[Lines]:
+    """Find the imbalance over the steps with no balance, with a loss and with biases."""
     steps = tuple(range(inputs.num_steps))
-    lives = {key: lived(inputs, key) for key in _WAYS}
+    lives = {}
+    for at, key in enumerate(_WAYS):
+        lives[key] = yield from part(lived(inputs, key), at, len(_WAYS))
     curves = {key: tuple(one.imbalance(step) for step in steps) for key, one in lives.items()}
     most = max(max(curve) for curve in curves.values())
     numbers = tuple(float(step + 1) for step in steps)

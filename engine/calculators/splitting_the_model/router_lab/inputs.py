@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Annotated, cast
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.slices import Slices, whole
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Share
 from engine.simulate.router import Balance, Gate, Router
-from engine.simulate.router_life import WINDOW, Life, life
+from engine.simulate.router_life import WINDOW, Life, living
 
 _TOY = (
     "A toy: all tokens share one preference per expert, and each token adds normal noise of its "
@@ -159,28 +160,37 @@ class Result:
 
 
 def router_of(inputs: Inputs, balance: str = "") -> Router:
-    """Return the router as the reader set it, or balanced otherwise."""
+    """Return the router as the reader set it, or balanced otherwise.
+
+    What its way to balance does not use is left out: one router, which is trained once.
+    """
+    way = balance or inputs.balance
     return Router(
         num_experts=inputs.num_experts,
         experts_per_token=min(inputs.experts_per_token, inputs.num_experts),
         capacity_factor=inputs.capacity_factor,
         gate=cast(Gate, inputs.gate),
-        balance=cast(Balance, balance or inputs.balance),
-        loss_weight=inputs.loss_weight,
-        bias_rate=inputs.bias_rate,
+        balance=cast(Balance, way),
+        loss_weight=inputs.loss_weight if way == "loss" else 0.0,
+        bias_rate=inputs.bias_rate if way == "bias" else 0.0,
         skew=inputs.skew,
         seed=inputs.seed,
     )
 
 
-def lived(inputs: Inputs, balance: str = "") -> Life:
-    """Return the life of that router."""
-    return life(router_of(inputs, balance), inputs.num_tokens, inputs.num_steps)
+def lived(inputs: Inputs, balance: str = "") -> Slices[Life]:
+    """Find the life of that router."""
+    return living(router_of(inputs, balance), inputs.num_tokens, inputs.num_steps).rest()
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the router's life."""
-    found = lived(inputs)
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Find the router's life."""
+    found = yield from lived(inputs)
     return Result(
         life=found,
         imbalance=found.imbalance(inputs.num_steps - 1),

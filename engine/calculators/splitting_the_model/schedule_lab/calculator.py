@@ -8,6 +8,7 @@ from engine.calculators.splitting_the_model.schedule_lab import charts, export
 from engine.calculators.splitting_the_model.schedule_lab.advice import advice, challenge, regime
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
+from engine.calculators.splitting_the_model.schedule_lab.result import search as search
 from engine.calculators.splitting_the_model.schedule_lab.result import solve as solve
 from engine.calculators.splitting_the_model.schedule_lab.table import comparison, pieces
 from engine.calculators.splitting_the_model.schedule_lab.timeline import timeline

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from engine.basis.slices import Slices
 from engine.basis.text import say
 from engine.basis.units import BYTES, COUNT, SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
@@ -96,9 +97,10 @@ def pareto(result: Result) -> Lines:
     )
 
 
-def bubble_curve(result: Result) -> Lines:
-    """Return the bubble over the micro-batches: played, and 1F1B's closed form beside it."""
-    own, points = result.own, over_microbatches(result.case, result.own)
+def bubble_curve(result: Result) -> Slices[Lines]:
+    """Find the bubble over the micro-batches: played, and 1F1B's closed form beside it."""
+    own = result.own
+    points = yield from over_microbatches(result.case, own)
     return Lines(
         title="Bubble over micro-batches",
         x=Axis(label="micro-batches", quantity=COUNT, low=1, high=LONGEST, scale="log"),

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.basis.slices import Slices, part, whole
 from engine.basis.told import Told
 from engine.basis.units import COUNT, Bytes, Count, Seconds, Share
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.simulate.pipeline import Run
-from engine.simulate.schedule_bench import Played, beside, copies_of, measured, play, setting_of
+from engine.simulate.schedule_bench import Played, beside, copies_of, measured, playing, setting_of
 from engine.simulate.schedule_case import Case, cut_of
 from engine.simulate.schedule_idle import closed_idle
 
@@ -120,10 +121,16 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Play the reader's schedule, and then the others."""
     case = case_of(inputs)
     setting = setting_of(case)
-    run = play(case, setting)
+    run = yield from part(playing(case, setting), 0, 2)
     own = measured(case, setting, run)
+    others = yield from part(beside(case, own), 1, 2)
     p, m, v = setting.pipeline_parallel, setting.num_microbatches, setting.num_chunks
     passes = case.forward, case.backward, case.backward_weight
     usual = one_f_one_b_peak(0, p, m)
@@ -132,7 +139,7 @@ def solve(inputs: Inputs) -> Result:
         case=case,
         run=run,
         own=own,
-        others=beside(case, own),
+        others=others,
         cut=cut,
         closed=None if cut else closed_idle(own.name, (p, m, v), passes, case.pair),
         few=own.name in ("interleaved", "breadth_first") and v > 1 and m < p,

@@ -34,7 +34,7 @@ from engine.form.planner.story import (
 )
 from engine.form.planner.words import SOFTWARE, name, reason
 from engine.simulate.planner.evaluate import Candidate
-from engine.simulate.planner.search import at, fastest, within
+from engine.simulate.planner.search import at, fastest, reaching, within_shape
 
 TITLE = "A startup with 64 H100s"
 QUESTION = "Does my plan finish the job in time, and which others would?"
@@ -171,13 +171,17 @@ def _chapters(result: Result) -> Table:
     )
 
 
-def _others(result: Result) -> Badge:
-    """Return how many plans end the chapter in time, and how different they are."""
+def _others(result: Result) -> Slices[Badge]:
+    """Find how many plans end the chapter in time, and how different they are."""
     found = result.found
     steps = result.tokens / (
         found.job.training.global_batch_size * found.job.training.sequence_length
     )
-    good = list(within(found.job, result.deadline / steps, found.shapes))
+    limit = result.deadline / steps
+    good: list[Candidate] = []
+    for done, shape in enumerate(near := reaching(limit, found.shapes)):
+        yield at(done, len(near), "{done} of {all} splits looked at")
+        good += within_shape(found.job, limit, shape)
     splits = {(one.plan.tensor_parallel, one.plan.pipeline_parallel) for one in good}
     names = " and ".join(sorted({SOFTWARE[one.training.framework] for one in good}))
     return Badge(

@@ -10,6 +10,7 @@ from engine.calculators.whole_runs.rollout_lab import charts
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.rollout_lab.measured import JOB, measured
 from engine.calculators.whole_runs.rollout_lab.result import Result as Result
+from engine.calculators.whole_runs.rollout_lab.result import search as search
 from engine.calculators.whole_runs.rollout_lab.result import solve as solve
 from engine.calculators.whole_runs.rollout_lab.timeline import timeline
 

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import cast
 
+from engine.basis.slices import Slices, steps_done
 from engine.basis.text import say
-from engine.basis.units import COUNT, SECONDS, SHARE
+from engine.basis.units import COUNT, SECONDS, SHARE, Seconds
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.whole_runs.rollout_lab.inputs import MODE_NAMES, SPREAD, Inputs
 from engine.calculators.whole_runs.rollout_lab.inputs import SHARE as SHARES
@@ -16,10 +17,13 @@ _SPREADS = tuple(place * 0.2 for place in range(9))
 _SPLITS = tuple(0.1 + place * 0.1 for place in range(9))
 
 
-def tail(inputs: Inputs, result: Result) -> Lines:
-    """Return the generation over the spread, with the median as it is."""
+def tail(inputs: Inputs, result: Result) -> Slices[Lines]:
+    """Find the generation over the spread, with the median as it is."""
     plain = replace(inputs, mode="colocated")
-    found = [step_of(replace(plain, spread=spread), "colocated") for spread in _SPREADS]
+    found = []
+    for place, spread in enumerate(_SPREADS, start=1):
+        yield steps_done(place, len(_SPREADS), "Spread")
+        found.append(step_of(replace(plain, spread=spread), "colocated"))
     last = tuple(one.generation for one in found)
     even = tuple(sum(engine.end for engine in one.engines) / len(one.engines) for one in found)
     now = step_of(plain, "colocated").generation
@@ -60,18 +64,19 @@ def survivors(inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def split(inputs: Inputs, result: Result) -> Lines:
-    """Return the step over the share of GPUs that generate, one step off and as a stream."""
+def split(inputs: Inputs, result: Result) -> Slices[Lines]:
+    """Find the step over the share of GPUs that generate, one step off and as a stream."""
     plain = replace(inputs, mode="colocated")
     modes: tuple[tuple[Mode, str, str], ...] = (
         ("separate", "in turn", "tensor"),
         ("one_step_off", "one step off", "communication"),
         ("stream", "a stream", "compute"),
     )
-    found = {
-        mode: tuple(step_of(replace(plain, share=share), mode).total for share in _SPLITS)
-        for mode, _, _ in modes
-    }
+    found: dict[Mode, list[Seconds]] = {mode: [] for mode, _, _ in modes}
+    for place, share in enumerate(_SPLITS, start=1):
+        yield steps_done(place, len(_SPLITS), "Split")
+        for mode in found:
+            found[mode].append(step_of(replace(plain, share=share), mode).total)
     colocated = result.steps["colocated"].total
     mode = cast("Mode", inputs.mode if inputs.mode != "colocated" else "one_step_off")
     now = step_of(replace(plain, share=inputs.share), mode).total
@@ -81,7 +86,7 @@ def split(inputs: Inputs, result: Result) -> Lines:
         x=Axis(label="GPUs that generate", quantity=SHARE, low=SHARES[0], high=SHARES[1]),
         y=Axis(label="step", quantity=SECONDS, low=0.0, high=1.1 * most),
         series=tuple(
-            Series(key=mode, label=name, x=_SPLITS, y=found[mode], color=color)
+            Series(key=mode, label=name, x=_SPLITS, y=tuple(found[mode]), color=color)
             for mode, name, color in modes
         ),
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.share, y=now),),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, cast
 
+from engine.basis.slices import Slices, steps_done, whole
 from engine.basis.told import Told
 from engine.basis.units import COUNT, Count, Ratio, Seconds, Share, TokenRate, Tokens
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs, setup_of
@@ -72,9 +73,17 @@ def _engines(inputs: Inputs, apart: bool) -> tuple[Engine, ...]:
 
 def solve(inputs: Inputs) -> Result:
     """Simulate the step in every placement."""
+    return whole(search(inputs))
+
+
+def search(inputs: Inputs) -> Slices[Result]:
+    """Simulate the step in every placement, one after the other."""
     setup = setup_of(inputs)
     plain = Inputs(**{name: getattr(inputs, name) for name in Inputs.__slots__ if name != "mode"})
-    steps = {mode: step_of(plain, mode) for mode in MODES}
+    steps = {}
+    for place, mode in enumerate(MODES, start=1):
+        yield steps_done(place, len(MODES), "Placement")
+        steps[mode] = step_of(plain, mode)
     found = steps[cast("Mode", inputs.mode)]
     drawn = lengths(setup.asked)
     mean = sum(drawn) / len(drawn)

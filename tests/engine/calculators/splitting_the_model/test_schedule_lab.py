@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.basis import discover
+from engine.basis import discover, slices
 from engine.basis.numbers import show
 from engine.basis.text import words
 from engine.basis.views import cell_words
@@ -89,7 +89,7 @@ def test_the_badge_says_with_which_numbers_it_was_played():
 @pytest.mark.parametrize("change", [{}, {"message": 0.4e-3}, {"slowness": 0.3, "slow_stage": 2}])
 def test_a_long_run_drawn_out_from_two_shorter_ones_is_the_played_one(change):
     inputs = replace(CASE, pipeline_parallel=8, num_microbatches=232, **change)
-    drawn = beside(inputs, played(inputs))
+    drawn = slices.whole(beside(inputs, played(inputs)))
     long = [one for one in drawn.values() if isinstance(one, Played) and one.continued]
     assert len(long) >= 5
     for one in long:
@@ -138,7 +138,9 @@ def test_a_long_step_is_drawn_in_part_and_says_so():
 
 
 def test_nobody_on_the_frontier_is_beaten_in_both():
-    found = [one for one in beside(CASE, played(CASE)).values() if isinstance(one, Played)]
+    found = [
+        one for one in slices.whole(beside(CASE, played(CASE))).values() if isinstance(one, Played)
+    ]
     for one in frontier(found):
         assert not any(o.memory < one.memory and o.share < one.share for o in found)
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from engine.run.traces.document import kineto_document
-from engine.simulate.streams import COMPUTE, NETWORK, Op, run_listed
+from engine.simulate.streams import COMPUTE, NETWORK, Op, run
 from engine.simulate.traced.check import check_trace, mean_use
 from engine.simulate.traced.rules import RULES
 from engine.simulate.traced.sample import PACES, sample_files, sample_text, together
@@ -19,7 +19,7 @@ OPS = (
 
 def test_one_rank_alone_runs_as_a_listed_program():
     (alone,) = together(OPS, (1.0,))
-    listed = run_listed(OPS)
+    listed = run(OPS)
     assert [(one.start, one.end) for one in alone] == [(one.start, one.end) for one in listed]
 
 
