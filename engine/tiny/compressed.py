@@ -107,7 +107,7 @@ def _steps(compress: Compressor, *, feedback: bool) -> Slices[Compressed]:
         parameters = [p - RATE * g for p, g in zip(parameters, summed.total, strict=True)]
     count = num_targets(JOB)
     last = [loss_of(TINY_260, parameters, share(JOB, rank, RANKS), count) for rank in range(RANKS)]
-    losses.append(sum(last))
+    losses.append(math.fsum(last))
     return Compressed(
         losses=tuple(losses),
         sent=max(exchange.sent["gradients"]) // STEPS,
