@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -26,6 +27,15 @@ def run_of(model, plan, cluster=(), **training):
     )
 
 
+on_blackwell = partial(
+    run_of,
+    "llama-3-8b",
+    {"world_size": 8},
+    cluster={"gpu": "B200"},
+    global_batch_size=128,
+    precision="fp8",
+    quantized_weights=True,
+)
 MEGATRON = {
     "70B, interleaved": run_of(
         "llama-3-70b",
@@ -66,23 +76,8 @@ MEGATRON = {
         precision="fp8",
         quantized_weights=True,
     ),
-    "8B, weights in fp8 twice on Blackwell": run_of(
-        "llama-3-8b",
-        {"world_size": 8},
-        cluster={"gpu": "B200"},
-        global_batch_size=128,
-        precision="fp8",
-        quantized_weights=True,
-    ),
-    "8B, weights in fp8 once": run_of(
-        "llama-3-8b",
-        {"world_size": 8},
-        cluster={"gpu": "B200"},
-        global_batch_size=128,
-        precision="fp8",
-        quantized_weights=True,
-        quantized_once=True,
-    ),
+    "8B, weights in fp8 twice on Blackwell": on_blackwell(),
+    "8B, weights in fp8 once": on_blackwell(quantized_once=True),
     "Maverick": run_of(
         "llama-4-maverick",
         {"world_size": 512, "tensor_parallel": 4, "expert_parallel": 128, "zero_stage": 3},
