@@ -43,9 +43,10 @@ class Imports:
         self.groups = {name: frozenset(paths) for name, paths in (groups or {}).items()}
         self.sources = sources
         self._apart = tuple(f"{package}." for package in calculators)
-        self._modules = {_dotted(path): path for path in sources}
+        self._modules = {dotted(path): path for path in sources}
         self._closures: dict[str, frozenset[str]] = {}
         self._nearest: dict[str, list[str]] = {}
+        self._digests: dict[str, str] = {}
         self._kept, self._known = kept, _kept(kept)
         self._facts: Facts = {}
         self._read = False
@@ -77,6 +78,28 @@ class Imports:
             self._facts[path] = self._known[mark]
         return self._facts[path]
 
+    def follow(self, before: "Imports") -> frozenset[str]:
+        """Take over what is known from before a save, and return what does something else since.
+
+        A comment changes nothing that a module does. What imports a changed module is among it.
+        """
+        if before.sources.keys() != self.sources.keys():  # a name may mean another module now
+            paths = before.sources.keys() | self.sources.keys()
+            return frozenset(path for path in paths if self._differs(path, before))
+        moved = [path for path, text in self.sources.items() if before.sources[path] != text]
+        changed = {path for path in moved if before.bare(path) != self.bare(path)}
+        self._facts = {path: facts for path, facts in before._facts.items() if path not in moved}
+        self._nearest = {path: before.direct(path) for path in self.sources if path not in changed}
+        found = _reached(changed, before) | _reached(changed, self)
+        for name in ("_closures", "_digests"):
+            known = getattr(before, name).items()
+            setattr(self, name, {path: one for path, one in known if path not in found})
+        return frozenset(found)
+
+    def _differs(self, path: str, before: "Imports") -> bool:
+        there = path in self.sources and path in before.sources
+        return not there or self.digest(path) != before.digest(path)
+
     def needed(self, path: str) -> frozenset[str]:
         """Return the module and all that it imports, directly or not, with their packages."""
         if path not in self._closures:
@@ -90,7 +113,10 @@ class Imports:
 
     def digest(self, path: str) -> str:
         """Return the digest of what the module does, with all that it needs."""
-        return digest(part for one in sorted(self.needed(path)) for part in (one, self.bare(one)))
+        if path not in self._digests:
+            needed = sorted(self.needed(path))
+            self._digests[path] = digest(part for one in needed for part in (one, self.bare(one)))
+        return self._digests[path]
 
     def outside(self, paths: Iterable[str]) -> frozenset[str]:
         """Return the modules that these import from elsewhere: the standard library."""
@@ -121,9 +147,23 @@ class Imports:
                 names += [name for name in self._modules if name.startswith(inside)]
         tops = {name.partition(".")[0] for name in names}
         together = {path for top in tops & set(self.groups) for path in self.groups[top]}
-        every = {part for name in (*names, _dotted(path)) for part in _with_packages(name)}
+        every = {part for name in (*names, dotted(path)) for part in _with_packages(name)}
         own = [self._modules[name] for name in sorted(every) if name in self._modules]
         return [*own, *sorted(together.difference(own))]
+
+
+def _reached(changed: set[str], imports: Imports) -> set[str]:
+    """Return these modules and all that import them, directly or not."""
+    users: dict[str, list[str]] = {}
+    for path in imports.sources:
+        for used in imports.direct(path):
+            users.setdefault(used, []).append(path)
+    found, waiting = set(changed), [*changed]
+    while waiting:
+        fresh = set(users.get(waiting.pop(), ())) - found
+        found |= fresh
+        waiting += fresh
+    return found
 
 
 def _kept(path: Path | None) -> Facts:
@@ -164,5 +204,6 @@ def _with_packages(name: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-def _dotted(path: str) -> str:
+def dotted(path: str) -> str:
+    """Return the name of a module by its path."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

@@ -132,7 +132,14 @@ def keys(parts: Parts, ground: Ground, memo: Memo) -> dict[str, str]:
     """
     common = _common(parts, ground)
     return {
-        one.source: digest((common, memo.key(f"prose {one.source}"), _card(parts, one.source)))
+        one.source: digest(
+            (
+                common,
+                memo.key(f"prose {one.source}"),
+                _card(parts, one.source),
+                _archives(parts, one.source),
+            )
+        )
         for one in parts.texts.articles
         if one.kind not in _LISTING and not lists.has_any(parts.rendered[one.source].html)
     }
@@ -149,7 +156,7 @@ def _common(parts: Parts, ground: Ground) -> str:
     ]
     shell = replace(parts.surface.shell, style_text="")
     code = parts.keys.of("builder/pages.py")
-    told = (order, shell, ground.index, ground.pictures, parts.archives)
+    told = (order, shell, ground.index, ground.pictures)
     known = (
         parts.look,
         parts.shared,
@@ -163,3 +170,8 @@ def _common(parts: Parts, ground: Ground) -> str:
 def _card(parts: Parts, source: str) -> str:
     card = parts.cards.get(source)
     return repr((card.path, card.says)) if card else ""
+
+
+def _archives(parts: Parts, source: str) -> str:
+    """Return the names of what the calculators of a page need to run."""
+    return repr([parts.archives.get(name) for name in parts.rendered[source].calculators])

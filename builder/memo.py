@@ -113,6 +113,11 @@ class Memo:
         """
         return {n: self._kept[n] for n in self._used | self._below if n in self._kept}
 
+    def break_off(self) -> None:
+        """Keep all that was known: a build that found a problem did not come to ask for it."""
+        self._used |= self._kept.keys()
+        self._stood |= self._standing.keys()
+
     def save(self, path: Path) -> None:
         """Keep what this build used."""
         seal(path, pickle.dumps(self.kept()))

@@ -63,6 +63,18 @@ def build(
     folders: Folders, options: Options, services: Services, memo: Memo, report: Report
 ) -> Built:
     """Return the whole output and all problems of the content."""
+    built = None
+    try:
+        built = _tried(folders, options, services, memo, report)
+        return built
+    finally:
+        if not (built and built.output):
+            memo.break_off()
+
+
+def _tried(
+    folders: Folders, options: Options, services: Services, memo: Memo, report: Report
+) -> Built:
     texts = content.read(folders, drafts=options.drafts, memo=memo)
     hands = Hands(folders.root, folders.cache)
     try:

@@ -62,3 +62,53 @@ def test_an_edit_of_what_is_needed_changes_the_digest(sources):
 
 def test_an_edit_of_anything_else_does_not(sources):
     assert changed("engine/draw/unused.py", "x = 1") == sources.digest("engine/answer.py")
+
+
+LAB = "engine/lab.py"
+
+
+def saved(sources, path, text):
+    """Return what a save concerns, after the same was found out without what was known before."""
+    now, anew = Imports({**SOURCES, path: text}), Imports({**SOURCES, path: text})
+    found = now.follow(sources)
+    for one in now.sources:
+        assert now.needed(one) == anew.needed(one)
+        assert now.digest(one) == anew.digest(one)
+        assert (one in found) == (one not in SOURCES or anew.digest(one) != sources.digest(one))
+    return found
+
+
+def test_a_save_concerns_what_imports_the_module(sources):
+    assert saved(sources, "engine/draw/extra.py", "x = 1") == {
+        "engine/draw/extra.py",
+        "engine/draw/wire.py",
+        "engine/answer.py",
+        LAB,
+    }
+
+
+def test_a_save_of_a_comment_concerns_nothing(sources):
+    assert saved(sources, "engine/draw/extra.py", "# why\n") == frozenset()
+
+
+def test_a_save_of_an_import_concerns_what_leads_to_it(sources):
+    found = saved(sources, "engine/answer.py", "from engine.schedules import naive")
+    assert found == {"engine/answer.py"}
+
+
+def test_a_new_module_concerns_those_that_name_its_package(sources):
+    assert saved(sources, "engine/schedules/new.py", "") == {"engine/schedules/new.py", LAB}
+
+
+def test_what_a_save_does_not_concern_is_not_followed_again(sources, monkeypatch):
+    for path in SOURCES:
+        sources.digest(path)
+    now = Imports({**SOURCES, "engine/draw/extra.py": "x = 1"})
+    now.follow(sources)
+    asked = []
+    monkeypatch.setattr(Imports, "bare", lambda _, path: asked.append(path) or "")
+    now.digest("engine/schedules/gpipe.py")
+    now.needed(LAB)
+    assert asked == []
+    now.digest(LAB)
+    assert "engine/draw/extra.py" in asked

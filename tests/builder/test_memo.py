@@ -62,3 +62,14 @@ def test_a_damaged_memory_is_empty(tmp_path, data):
     (tmp_path / "this.pickle").write_bytes(data)
     assert counted(load(tmp_path / "this.pickle"), "a", "1") == ("a 1", 1)
     assert counted(load(tmp_path / "none.pickle"), "a", "1") == ("a 1", 1)
+
+
+def test_a_build_that_broke_off_forgets_nothing():
+    memo = Memo()
+    counted(memo, "a", "1")
+    memo.leave("standing", "1", "left", ["a"])
+    memo = memo.next()
+    memo.break_off()
+    after = memo.next()
+    assert counted(after, "a", "1") == ("a 1", 0)
+    assert after.standing("standing", "1") == "left"

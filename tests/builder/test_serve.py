@@ -5,7 +5,6 @@ import pytest
 import watchfiles
 
 from builder import local_host, serve
-from builder.problem import Problem
 
 OUTPUT = {
     "index.html": b"home",
@@ -92,21 +91,6 @@ def test_a_failed_build_keeps_the_last_good_pages(host, ask):
     host.publish(OUTPUT, [])
     host.show_problems(["content/x.md:1: wrong"])
     assert ask("/").read() == b"home"
-
-
-def test_a_problem_is_shown_with_the_lines_it_is_about(tmp_path):
-    (tmp_path / "a.md").write_text("one\ntwo\nthree\nfour\nfive\n")
-    shown = serve.quoted(tmp_path, Problem("a.md", 4, "no term 'four'"))
-    assert shown.splitlines() == [
-        "a.md:4: no term 'four'",
-        "     2 | two",
-        "     3 | three",
-        ">    4 | four",
-        "     5 | five",
-    ]
-    lost = Problem("gone.md", 4, "is not there")
-    assert serve.quoted(tmp_path, lost) == "gone.md:4: is not there"
-    assert serve.quoted(tmp_path, "Traceback ...") == "Traceback ..."
 
 
 def test_an_article_is_watched():
