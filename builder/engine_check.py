@@ -9,6 +9,7 @@ from builder.hands import Hands
 from builder.memo import Memo
 from builder.problem import Problem
 from builder.reading import text_of
+from builder.statements import statements
 
 _OURS = ("__future__", *sys.stdlib_module_names)
 FEW = 64  # files that are read before another process has begun
@@ -65,7 +66,7 @@ def _faults(known: tuple[str, ...], text: str) -> list[Fault]:
             f"imports '{name}'; a reader's browser has the standard library and what 'packages' of "
             "site.toml names",
         )
-        for node in ast.walk(tree)
+        for node in statements(tree)
         for name in _imported(node)
         if name.partition(".")[0] not in (*_OURS, *known, "engine")
     ]

@@ -10,7 +10,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from builder import program
 from builder.folders import digest, write_whole
+from builder.statements import statements
 
 MOST = 8000  # modules of which what they import is kept
 CALCULATORS = ("engine.calculators",)
@@ -177,22 +179,21 @@ def _kept(path: Path | None) -> Facts:
 
 def _facts(source: str) -> list[list[str] | str]:
     names: dict[str, None] = {}
-    texts: dict[str, None] = {}
     try:
         tree = ast.parse(source)
+        code = compile(tree, "", "exec", dont_inherit=True, optimize=0)
     except SyntaxError:  # of a package, in a Python newer than this one
         return [[], [], digest((source,)), digest((source,))]
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             names |= dict.fromkeys(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             # `from a import b` imports a, and a.b where that is a module.
             names |= dict.fromkeys((module, *(f"{module}.{one.name}" for one in node.names)))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            texts[node.value] = None
+    texts = sorted(set(program.texts(code)))
     packages = [text for text in texts if _may_name(text)]
-    return [[*names], packages, digest((ast.dump(tree),)), digest(texts)]
+    return [[*names], packages, program.does(code), digest(texts)]
 
 
 def _may_name(text: str) -> bool:

@@ -14,10 +14,12 @@ from _frozen_importlib_external import MAGIC_NUMBER
 from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
+from typing import Any
 
 LIBRARY = next(path for path in sys.path if path.endswith(".zip"))
 ROOT = "/wallclock"
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
 UNCHECKED = (1).to_bytes(4, "little")  # a hash-based .pyc that nobody compares with its source
 
 
@@ -49,10 +51,13 @@ def run(request: str) -> str:
     library = dict(loaded()) if given["trace"] else {}
     base = frozenset(sys.modules)
     # Modules with nothing of their own from the library need not be loaded for each calculator.
-    plain = {path for path, names in given["library"].items() if all(map(is_there, names))}
+    plain = {dotted(path) for path, names in given["library"].items() if all(map(is_there, names))}
+    loaded_before: dict[str, ModuleType] = {}
     for name, paths in given["calculators"].items():
         if missing["the engine"] is None:
-            drop(base | {dotted(path) for path in plain.intersection(paths)})
+            loaded_before |= put_aside(base, plain)
+            own = map(dotted, paths)
+            bring_back({one: loaded_before[one] for one in own if one in loaded_before})
             here = {path: files[path] for path in paths}
             besides[name], missing[name] = tried(name, here, trace=given["trace"])
     return json.dumps(
@@ -69,7 +74,7 @@ def byte_code(source: str | bytes, path: str, optimize: int, *, bare: bool = Fal
     """Return the content of the .pyc of a source file; `bare` without the types of functions."""
     tree = ast.parse(source)
     if bare:  # the standard library may read its own types
-        tree = Bare().visit(tree)
+        take_types_out(tree)
     code = compile(tree, path, "exec", dont_inherit=True, optimize=optimize)
     if optimize:
         code = without_lines(code)
@@ -78,31 +83,36 @@ def byte_code(source: str | bytes, path: str, optimize: int, *, bare: bool = Fal
     return MAGIC_NUMBER + UNCHECKED + bytes(8) + stable
 
 
-class Bare(ast.NodeTransformer):
-    """Takes the types of functions and variables out; those of fields say what a reader can set."""
+def take_types_out(node: ast.AST) -> None:
+    """Take the types of functions and variables out; those of fields say what a reader can set.
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Return the function without types."""
-        node.returns = None
-        given = node.args
-        for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
-            if one:
-                one.annotation = None
-        return self.generic_visit(node)
+    Only statements are looked at: nothing in an expression has a type, and most of a tree is
+    expressions.
+    """
+    for name in BLOCKS:
+        block: Any = getattr(node, name, None)
+        for place, part in enumerate(block if isinstance(block, list) else ()):
+            if isinstance(part, ast.AnnAssign) and not isinstance(node, ast.ClassDef):
+                block[place] = without_type(part)
+            elif isinstance(part, ast.FunctionDef):
+                take_out_of_function(part)
+            take_types_out(part)
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """Return the class with the types of its fields, its methods without types."""
-        for part in node.body:
-            if not isinstance(part, ast.AnnAssign):
-                self.visit(part)
+
+def without_type(node: ast.AnnAssign) -> ast.stmt:
+    """Return an assignment without type; a mere declaration stays."""
+    if node.value is None:
         return node
+    return ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """Return an assignment without type; a mere declaration stays."""
-        if node.value is None:
-            return node
-        bare = ast.Assign(targets=[node.target], value=node.value)
-        return ast.copy_location(bare, node)
+
+def take_out_of_function(node: ast.FunctionDef) -> None:
+    """Take the types of a function's arguments and of what it returns out."""
+    node.returns = None
+    given = node.args
+    for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+        if one:
+            one.annotation = None
 
 
 def encoded(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -147,14 +157,25 @@ def tried(
     return encoded(besides), lacks
 
 
-def drop(stay: Container[str]) -> None:
-    """Forget all modules but those that stay: the next calculator has to bring them itself."""
-    for module in sorted(name for name in sys.modules if name not in stay):
-        del sys.modules[module]
-        package, _, last = module.rpartition(".")
+def put_aside(stay: Container[str], keep: Container[str]) -> dict[str, ModuleType]:
+    """Take all modules away but those that stay, and return those to keep, by name."""
+    gone = [name for name in sys.modules if name not in stay]
+    for name in gone:
+        package, _, last = name.rpartition(".")
         # An attribute that stays would hide from the next calculator that it lacks the module.
         if last in vars(sys.modules.get(package, sys)):
             delattr(sys.modules[package], last)
+    taken = {name: sys.modules.pop(name) for name in gone}
+    return {name: module for name, module in taken.items() if name in keep}
+
+
+def bring_back(modules: Mapping[str, ModuleType]) -> None:
+    """Put modules in their places again, the attributes of their packages among them."""
+    sys.modules.update(modules)
+    for name, module in modules.items():
+        package, _, last = name.rpartition(".")
+        if package in sys.modules:
+            setattr(sys.modules[package], last, module)
 
 
 def is_there(name: str) -> bool:
