@@ -11,12 +11,14 @@ cut down to what the engine loads, it starts in less than half of the time.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 from builder import node, packages
 from builder.bytecode import Files, byte_code, key, zipped
 from builder.folders import seal, sealed
+from builder.hands import at_once
 from builder.imports import Imports
 
 LEAF = "calculator"
@@ -68,7 +70,7 @@ def bundle(
     apart = tuple(f"{one.name}.calculators" for one in (engine, framework) if one)
     calculators = _calculators(texts, f"{engine.name}/calculators/")
     texts |= dict(packages.sources(groups))
-    sources = Imports(texts, (shelf or cache) / "imports.json", apart, groups)
+    sources = Imports(texts, (shelf or cache) / "facts.json", apart, groups)
     given = {path: data for files in groups.values() for path, data in files.items()}
     made = byte_code(sources, calculators, folder, given)
     sources.save()
@@ -82,7 +84,8 @@ def bundle(
         "engine": ("engine", ".bin", packed(made.shared, folder)),
     }
     names = {part: _hashed(*named) for part, named in parts.items()}
-    own = {name: packed(data, folder) for name, data in made.calculators.items()}
+    compressed = at_once(partial(packed, folder=folder), [*made.calculators.values()])
+    own = dict(zip(made.calculators, compressed, strict=True))
     own_names = {name: _hashed(name, ".bin", data) for name, data in own.items()}
     manifest = json.dumps({**names, "lock": _lock(pyodide)}, sort_keys=True).encode()
     manifest_name = _hashed("runtime", ".json", manifest)

@@ -15,7 +15,7 @@ class Keys:
     def __init__(self, folders: Folders) -> None:
         read = stamp(path for one in folders.code for path in files(one))
         apart = tuple(f"{engine.name}.calculators" for engine in folders.engines)
-        kept, groups = folders.common / "imports.json", folders.groups
+        kept, groups = folders.common / "facts.json", folders.groups
         marks = tuple(dict(packages.sources(groups)).items())
         named = tuple((name, tuple(files)) for name, files in groups.items())
         self._imports = _imports(folders.code, kept, apart, read, marks, named)

@@ -59,6 +59,10 @@ class Memo:
         """Say whether the value of `name` is known for this key."""
         return name in self._kept and self._kept[name][0] == key
 
+    def last(self, name: str, key: str) -> str:
+        """Return the key under which `name` was last made, `key` where it never was."""
+        return self._kept[name][0] if name in self._kept else key
+
     def many(
         self, keys: Mapping[str, str], make: Callable[[list[str]], Sequence[Made]]
     ) -> dict[str, Made]:

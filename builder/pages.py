@@ -26,7 +26,7 @@ from builder.assets import hashed
 from builder.entry import Entry, Place
 from builder.facts import Facts, facts
 from builder.folders import digest
-from builder.hands import Hands
+from builder.hands import Hands, at_once
 from builder.index import Index, Target
 from builder.leaves import Draft, Ground, Leaf, Made, Parts
 from builder.memo import Memo
@@ -35,6 +35,7 @@ from builder.pictures import with_sizes
 from builder.problem import Problem, located
 from builder.project import Way
 from builder.project_file import FILE
+from builder.shares import Split
 from builder.templates import templates_of
 
 FEW = 48  # pages that are rendered before another process has begun
@@ -81,10 +82,11 @@ def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str,
         if left.get(article.source) is None
     ]
     rendered = _rendered([one.content for one in drafts], parts, memo, hands)
+    splits = _splits([one.content.article for one in drafts], parts, memo)
     made: dict[str, Leaf] = {}
     for draft in drafts:
         source = draft.content.article.source
-        made[source] = _leaf(draft, rendered[source], parts, memo)
+        made[source] = _leaf(draft, rendered[source], parts, splits.get(source))
         if source in keys:
             memo.leave(f"leaf {source}", keys[source], made[source], _below(source, parts))
     every = (article.source for article in parts.texts.articles)
@@ -112,9 +114,9 @@ def _draft(article: Article, parts: Parts, ground: Ground, memo: Memo) -> Draft:
     )
 
 
-def _leaf(draft: Draft, made: Page, parts: Parts, memo: Memo) -> Leaf:
+def _leaf(draft: Draft, made: Page, parts: Parts, split: Split | None) -> Leaf:
     """Return a page with addresses in place of their marks."""
-    archives, shared = _archives(draft.content.article, parts, memo)
+    archives, shared = _archives(draft.content.article, parts, split)
     drawn = next(iter(draft.figures), "")
     where = addresses.of_page(parts.surface.shell, drawn, archives)
     html, found = made
@@ -206,22 +208,38 @@ def _index(parts: Parts) -> Index:
     }
 
 
-def _archives(
-    article: Article, parts: Parts, memo: Memo
-) -> tuple[dict[str, list[str]], Mapping[str, bytes]]:
-    """Return (calculator -> addresses of what it needs, the files that only this page has)."""
-    prose, root = parts.rendered[article.source], page.root_of(article.url)
+def _whole(article: Article, parts: Parts) -> dict[str, str]:
+    """Return calculator -> the file with all that it needs, of those that run on a page."""
+    prose = parts.rendered[article.source]
     # Numbers for other inputs are finished, and need nothing to run.
     live = [name for name in prose.calculators if f'data-of="{name}"' in prose.html]
-    whole = {name: parts.archives[name] for name in live if name in parts.archives}
-    if len(whole) < 2:
+    return {name: parts.archives[name] for name in live if name in parts.archives}
+
+
+def _splits(articles: Sequence[Article], parts: Parts, memo: Memo) -> dict[str, Split]:
+    """Return source -> what the calculators of a page share, of pages with several."""
+    several = {f"runtime {one.source}": (one, _whole(one, parts)) for one in articles}
+    several = {name: found for name, found in several.items() if len(found[1]) > 1}
+    code = parts.keys.of("builder/shares.py")
+    keys = {name: digest((code, *whole.values())) for name, (_, whole) in several.items()}
+
+    def made(name: str) -> Split:
+        article, whole = several[name]
+        return shares.split(article.slug, {n: parts.runtime[path] for n, path in whole.items()})
+
+    found = memo.many(keys, lambda names: at_once(made, names))
+    return {several[name][0].source: one for name, one in found.items()}
+
+
+def _archives(
+    article: Article, parts: Parts, split: Split | None
+) -> tuple[dict[str, list[str]], Mapping[str, bytes]]:
+    """Return (calculator -> addresses of what it needs, the files that only this page has)."""
+    root, whole = page.root_of(article.url), _whole(article, parts)
+    if split is None:
         return {name: [root + path] for name, path in whole.items()}, {}
+    files, needed = split
     folder = posixpath.dirname(next(iter(whole.values())))
-    files, needed = memo.get(
-        f"runtime {article.source}",
-        digest((parts.keys.of("builder/shares.py"), *whole.values())),
-        lambda: shares.split(article.slug, {n: parts.runtime[path] for n, path in whole.items()}),
-    )
     found = {name: [f"{root}{folder}/{one}" for one in some] for name, some in needed.items()}
     return found, {f"{folder}/{name}": content for name, content in files.items()}
 

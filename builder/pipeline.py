@@ -194,7 +194,15 @@ def _built(
         runtime=dressed.files,
         drawn=dressed.drawn,
         rooms=(folders.theme, folders.common),
-        moving=_moving(articles, tools, services, memo, keys, layout, dressed.drawn),
+        moving=_moving(
+            articles,
+            tools,
+            services,
+            memo,
+            _moves(keys, memo, options),
+            layout,
+            dressed.drawn,
+        ),
         cards=_cards(articles, options, services, memo, keys, folders, dressed.drawn),
     )
     made = pages.make(parts, memo, hands)
@@ -235,21 +243,27 @@ def _moving(
     tools: toolbox.Toolbox,
     services: Services,
     memo: Memo,
-    keys: Keys,
+    key: previews.Key,
     layout: str,
     style: str,
 ) -> Mapping[str, bytes]:
     """Return slug -> the opening figure of a guide in motion."""
+    return previews.made(articles, tools.calculators, style, services.draw, memo, key, layout)
+
+
+def _moves(keys: Keys, memo: Memo, options: Options) -> previews.Key:
+    """Return what says of what a figure in motion is made.
+
+    While an author writes, its motion is that of the last whole build: to make it is to ask every
+    calculator that a guide opens with for six states.
+    """
     own = keys.of("builder/previews.py")
-    return previews.made(
-        articles,
-        tools.calculators,
-        style,
-        services.draw,
-        memo,
-        lambda name: digest((own, keys.calculator(name))),
-        layout,
-    )
+
+    def key(name: str, kept: str) -> str:
+        now = digest((own, keys.calculator(name)))
+        return memo.last(kept, now) if options.reload else now
+
+    return key
 
 
 def _unplaced(folders: Folders, placed: Iterable[str]) -> list[Problem]:

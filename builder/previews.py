@@ -29,6 +29,8 @@ _FRAMES = 6
 _POSITIONS = (0.5, 0.3, 0.15, 0.4, 0.65, 0.85)  # of a handle on its axis, there and back
 _FIGURE = re.compile(r'<figure class="(?:chart|scene-figure)" data-of="(\w+)" data-output="(\w+)"')
 Charts = dict[str, Any]
+# (calculator, name in the memory) -> digest of what its results and this module depend on.
+Key = Callable[[str, str], str]
 
 
 def made(
@@ -37,7 +39,7 @@ def made(
     style: str,
     draw: Draw,
     memo: Memo,
-    key: Callable[[str], str],
+    key: Key,
     layout: str,
 ) -> dict[str, bytes]:
     """Return slug -> moving picture of every guide whose opening figure has more than one state.
@@ -48,16 +50,16 @@ def made(
         style: of drawings (`openings.rules`).
         draw: charts -> SVG, many in one call.
         memo: what earlier builds made.
-        key: calculator -> digest of what its results and this module depend on.
+        key: of what a figure in motion is made.
         layout: digest of what draws.
     """
     opening = _opening(guides)
     asked: dict[tuple[str, str], Charts] = {}
     for name, output in opening.values():
         if not isinstance(tools[name].views[output], Scene):
-            asked[name, output] = memo.get(
-                f"states {name}.{output}", key(name), partial(_states, tools[name], output)
-            )
+            kept = f"states {name}.{output}"
+            made_of = partial(_states, tools[name], output)
+            asked[name, output] = memo.get(kept, key(name, kept), made_of)
     charts = {state: chart for states in asked.values() for state, chart in states.items()}
     drawn = memo.get("previews", digest((layout, dump(charts))), partial(draw, charts))
     found = {}
@@ -65,7 +67,8 @@ def made(
         view = tools[name].views[output]
         states = [drawn[state] for state in asked.get((name, output), ())]
         if isinstance(view, Scene):
-            states = memo.get(f"frames {name}.{output}", key(name), partial(frames_of, view))
+            kept = f"frames {name}.{output}"
+            states = memo.get(kept, key(name, kept), partial(frames_of, view))
         frames = list(dict.fromkeys(states))
         if picture := openings.moving(frames, style):
             found[slug] = picture.encode()

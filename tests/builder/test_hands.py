@@ -94,3 +94,10 @@ def test_a_site_is_the_same_by_one_process_and_by_two(tmp_path, monkeypatch):
 
 def drawn(charts):
     return dict.fromkeys(charts, "<svg></svg>")
+
+
+def test_threads_make_each_thing_in_its_place():
+    assert hands.at_once(square, range(100)) == [number**2 for number in range(100)]
+    assert hands.at_once(process, range(3)) == [os.getpid()] * 3
+    with pytest.raises(ValueError, match="no 0"):
+        hands.at_once(refused, range(2))

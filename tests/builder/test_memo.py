@@ -73,3 +73,10 @@ def test_a_build_that_broke_off_forgets_nothing():
     after = memo.next()
     assert counted(after, "a", "1") == ("a 1", 0)
     assert after.standing("standing", "1") == "left"
+
+
+def test_the_last_key_of_a_value_is_known_where_there_is_one():
+    memo = Memo()
+    counted(memo, "a", "1")
+    assert memo.next().last("a", "2") == "1"
+    assert memo.last("b", "2") == "2"
