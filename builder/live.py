@@ -6,6 +6,7 @@
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -182,11 +183,20 @@ def _is_nan(part: object) -> bool:
     """Say whether a view holds what is no number; a gap in a curve is infinite."""
     if isinstance(part, float):
         return math.isnan(part)
+    if isinstance(part, str | int):
+        return False
     if isinstance(part, Mapping):
         return any(map(_is_nan, part.values()))
-    if isinstance(part, (tuple, list)):
+    if isinstance(part, tuple | list):
         return any(map(_is_nan, part))
-    return is_dataclass(part) and any(_is_nan(getattr(part, one.name)) for one in fields(part))
+    kind: Any = type(part)
+    return any(_is_nan(getattr(part, name)) for name in _names(kind))
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Return the names of a record's fields; of another type, none."""
+    return tuple(one.name for one in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _wrong(live: Live) -> list[str]:

@@ -1,6 +1,7 @@
 """Every number of a calibration: the constants, and the job with and without them."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Annotated
 
 from engine.basis.told import Told
@@ -14,6 +15,7 @@ from engine.calculators.whole_runs.calibrate.inputs import (
 )
 from engine.catalog.nodes import NODES
 from engine.catalog.own_constants import OwnConstants
+from engine.run.logs.calibration import Timings
 from engine.run.machines import cluster_of
 from engine.run.run import Run
 from engine.simulate.calibration import Calibration, calibrate
@@ -107,6 +109,11 @@ class Result:
     rows: Count
 
 
+@lru_cache(maxsize=8)  # another job on the same machines changes no constant
+def _measured(timings: Timings, machine: str) -> Calibration:
+    return calibrate(timings, cluster_of(machine))
+
+
 def solve(inputs: Inputs) -> Result:
     """Return the constants that the text says, and the job with them."""
     text, machine = read(inputs.measured), machine_of(inputs)
@@ -114,7 +121,7 @@ def solve(inputs: Inputs) -> Result:
     run = job_on(inputs, machine or ASSUMED)
     found = Calibration(measured=(), points=())
     if machine:
-        found = calibrate(timings, cluster_of(machine))
+        found = _measured(timings, machine)
     own = constants_of(found, NODES[machine].gpu) if machine else None
     if machine and text.log:
         own = paced(own or OwnConstants(gpu=NODES[machine].gpu), text, run)

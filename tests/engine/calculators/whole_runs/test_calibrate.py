@@ -296,3 +296,15 @@ def test_the_axis_of_the_fit_has_the_range_of_its_points():
     found = [y for series in chart.series for y in series.y]
     assert chart.y.low < min(found) < 1 < max(found) < chart.y.high
     assert max(found) - min(found) > 0.7 * (chart.y.high - chart.y.low)
+
+
+def test_another_job_on_the_same_machines_fits_no_constant_again(monkeypatch):
+    from engine.calculators.whole_runs.calibrate import result
+
+    fitted = []
+    real = result.calibrate
+    monkeypatch.setattr(result, "calibrate", lambda *given: fitted.append(1) or real(*given))
+    result._measured.cache_clear()
+    for model in ("llama-3-70b", "llama-3-8b"):
+        assert reply({"calculator": "calibrate", "values": {"model": model}})["outputs"]
+    assert len(fitted) == 1
