@@ -4,6 +4,7 @@ import ast
 import sys
 from functools import lru_cache, partial
 
+from builder import imports
 from builder.folders import Folders, Stamp, digest, digest_of_files, files, stamp
 from builder.hands import Hands
 from builder.memo import Memo
@@ -26,10 +27,14 @@ def problems(folders: Folders, memo: Memo, hands: Hands) -> list[Problem]:
         found = _unread(folders, texts)
         names = {f"source {source}": source for source in texts}
         keys = {name: digest((texts[one], *folders.groups)) for name, one in names.items()}
-        reader = partial(_faults, (folders.engine.name, *folders.groups))
+        reader = partial(_read_once, (folders.engine.name, *folders.groups))
 
         def faults(wanted: list[str]) -> list[list[Fault]]:
-            return hands.each(reader, [texts[names[name]] for name in wanted], few=FEW)
+            read = [texts[names[name]] for name in wanted]
+            told = hands.each(reader, read, few=FEW)
+            for text, (_, known) in zip(read, told, strict=True):
+                imports.remember(text, known)
+            return [wrong for wrong, _ in told]
 
         for name, wrong in memo.many(keys, faults).items():
             found += [Problem(names[name], *fault) for fault in wrong]
@@ -52,6 +57,14 @@ def _unread(folders: Folders, texts: dict[str, str]) -> list[Problem]:
 @lru_cache(maxsize=4096)
 def _read(source: str, stamped: Stamp) -> tuple[str, list[Problem]]:
     return text_of(stamped[0][0], source)
+
+
+def _read_once(known: tuple[str, ...], text: str) -> tuple[list[Fault], imports.Told]:
+    """Return what is wrong in a file, and what is known of it: its imports mostly clear it."""
+    told = imports.facts(text)
+    tops = imports.tops(told)
+    clear = tops is not None and tops <= {*_OURS, *known, "engine"}
+    return [] if clear else _faults(known, text), told
 
 
 def _faults(known: tuple[str, ...], text: str) -> list[Fault]:

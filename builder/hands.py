@@ -105,7 +105,9 @@ def _processors() -> int:
 
 def _enter(root: Path, cache: Path) -> None:
     from builder.enter import enter
+    from builder.garbage import look_seldom
 
+    look_seldom()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build hears it, and ends these
     threading.Thread(target=_end_with_build, daemon=True).start()
     enter(root, cache)

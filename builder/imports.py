@@ -19,7 +19,8 @@ CALCULATORS = ("engine.calculators",)
 Sources = Mapping[str, str]  # path such as "engine/answer.py" -> text
 # Digest of a text -> [names that it imports, its texts that could name a package, digest of what it
 # does, and of its texts]. Reading five hundred files takes seconds, so it is kept between builds.
-Facts = dict[str, list[list[str] | str]]
+Told = list[list[str] | str]
+Facts = dict[str, Told]
 _READ: Facts = {}  # by this process, for whichever project
 FEW = 64  # modules that are read before another process has begun
 
@@ -63,19 +64,20 @@ class Imports:
             write_whole(self._kept, json.dumps(still).encode())
             self._read = False
 
-    def read(self, each: Callable[..., list[list[list[str] | str]]]) -> None:
+    def read(self, each: Callable[..., list[Told]]) -> None:
         """Read all modules where none is known: `each` makes something of many (`Hands.each`)."""
         if not self._known:
             texts = {digest((text,)): text for text in self.sources.values()}
-            _READ.update(zip(texts, each(_facts, [*texts.values()], few=FEW), strict=True))
+            new = {mark: text for mark, text in texts.items() if mark not in _READ}
+            _READ.update(zip(new, each(facts, [*new.values()], few=FEW), strict=True))
 
-    def _of(self, path: str) -> list[list[str] | str]:
+    def _of(self, path: str) -> Told:
         """Return the facts of a module, read when they are asked for."""
         if path not in self._facts:
             mark = digest((self.sources[path],))
             if mark not in self._known:
                 if mark not in _READ:
-                    _READ[mark] = _facts(self.sources[path])
+                    _READ[mark] = facts(self.sources[path])
                 self._known[mark], self._read = _READ[mark], True
             self._facts[path] = self._known[mark]
         return self._facts[path]
@@ -90,7 +92,7 @@ class Imports:
             return frozenset(path for path in paths if self._differs(path, before))
         moved = [path for path, text in self.sources.items() if before.sources[path] != text]
         changed = {path for path in moved if before.bare(path) != self.bare(path)}
-        self._facts = {path: facts for path, facts in before._facts.items() if path not in moved}
+        self._facts = {path: known for path, known in before._facts.items() if path not in moved}
         self._nearest = {path: before.direct(path) for path in self.sources if path not in changed}
         found = _reached(changed, before) | _reached(changed, self)
         for name in ("_closures", "_digests"):
@@ -177,7 +179,19 @@ def _kept(path: Path | None) -> Facts:
     return found if sound else {}
 
 
-def _facts(source: str) -> list[list[str] | str]:
+def remember(text: str, told: Told) -> None:
+    """Remember what is known of a text, so that this process does not read it again."""
+    _READ[digest((text,))] = told
+
+
+def tops(told: Told) -> frozenset[str] | None:
+    """Return the packages that a text imports from, None where it cannot be read."""
+    names, _, does, words = told
+    return None if does == words else frozenset(name.partition(".")[0] for name in names)
+
+
+def facts(source: str) -> Told:
+    """Return what is known of a text, as `Facts` says."""
     names: dict[str, None] = {}
     try:
         tree = ast.parse(source)

@@ -8,6 +8,7 @@ from pathlib import Path
 import watchfiles
 
 from builder.folders import GENERATOR, INSTALLED, SCRIPTS
+from builder.garbage import look_seldom
 from builder.local_host import Host, start
 from builder.progress import Report
 from builder.rebuilder import Rebuilder
@@ -36,6 +37,7 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
     except OSError as error:
         report(f"port {given.port} of 127.0.0.1 cannot be used ({error.strerror}); try --port 0")
         return 2
+    look_seldom()
     builder = Rebuilder(root, given.repository, report)
     address = f"http://127.0.0.1:{server.server_address[1]}/"
     report(f"building for {address} ...")

@@ -56,6 +56,7 @@ def once(places: Folders, options: Options) -> "Built":
 
 def anew(places: Folders, options: Options, memory: "Memo", report: "Report" = say) -> "Built":
     """Build with the real makers."""
-    from builder import pipeline, services
+    from builder import garbage, pipeline, services
 
+    garbage.look_seldom()
     return pipeline.build(places, options, services.of(places), memory, report)

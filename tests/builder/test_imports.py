@@ -112,3 +112,31 @@ def test_what_a_save_does_not_concern_is_not_followed_again(sources, monkeypatch
     assert asked == []
     now.digest(LAB)
     assert "engine/draw/extra.py" in asked
+
+
+def test_what_was_read_once_is_not_read_again(monkeypatch):
+    from builder import imports
+
+    monkeypatch.setattr(imports, "_READ", {})
+    text = SOURCES["engine/lab.py"]
+    imports.remember(text, imports.facts(text))
+    asked = []
+
+    def each(make, texts, *, few):
+        asked.extend(texts)
+        return [make(one) for one in texts]
+
+    Imports(SOURCES).read(each)
+    assert text not in asked
+    assert sorted(asked) == sorted({one for one in SOURCES.values() if one != text})
+
+
+def test_a_text_that_cannot_be_read_has_no_packages():
+    from builder import imports
+
+    assert imports.tops(imports.facts("def half(")) is None
+    assert imports.tops(imports.facts("import numpy.linalg, os\nfrom engine import answer")) == {
+        "numpy",
+        "os",
+        "engine",
+    }
