@@ -126,27 +126,33 @@ class Made:
 
 
 def keys(parts: Parts, ground: Ground, memo: Memo) -> dict[str, str]:
-    """Return source -> digest of all that its page depends on.
+    """Return source -> digest of all that its draft depends on.
 
     Pages that show what stands on others, such as a list of all terms, have none.
     """
     common = _common(parts, ground)
     return {
-        one.source: digest(
-            (
-                common,
-                memo.key(f"prose {one.source}"),
-                _card(parts, one.source),
-                _archives(parts, one.source),
-            )
-        )
+        one.source: digest((common, memo.key(f"prose {one.source}"), _card(parts, one.source)))
         for one in parts.texts.articles
         if one.kind not in _LISTING and not lists.has_any(parts.rendered[one.source].html)
     }
 
 
+def finished(drafts: Mapping[str, str], parts: Parts) -> dict[str, str]:
+    """Return source -> digest of all that its page depends on: the draft and the addresses in it.
+
+    Args:
+        drafts: source -> digest as `keys` returns it.
+        parts: of all pages.
+    """
+    shell = repr(replace(parts.surface.shell, style_text=""))
+    return {
+        source: digest((draft, shell, _archives(parts, source))) for source, draft in drafts.items()
+    }
+
+
 def _common(parts: Parts, ground: Ground) -> str:
-    """Return the digest of what all pages depend on: an edit of a text changes none of it.
+    """Return the digest of what all drafts depend on: an edit of a text changes none of it.
 
     The prose of an article, whose key holds its text and the numbers in it, is not among it.
     """
@@ -154,9 +160,8 @@ def _common(parts: Parts, ground: Ground) -> str:
         (ground.places[one.source].here, one.path, one.order, one.requires, one.next)
         for one in parts.texts.articles
     ]
-    shell = replace(parts.surface.shell, style_text="")
     code = parts.keys.of("builder/pages.py")
-    told = (order, shell, ground.index, ground.pictures)
+    told = (order, ground.index, ground.pictures)
     known = (
         parts.look,
         parts.shared,

@@ -73,24 +73,36 @@ def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
 
 
 def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str, Leaf]:
-    """Return source -> page; those that stand as an earlier build left them are not made again."""
+    """Return source -> page; those that stand as an earlier build left them are not made again.
+
+    Of those whose addresses alone have changed, with a style for one, the drafts stand.
+    """
     keys = leaves.keys(parts, ground, memo)
-    left = {source: memo.standing(f"leaf {source}", key) for source, key in keys.items()}
-    drafts = [
-        _draft(article, parts, ground, memo)
-        for article in parts.texts.articles
-        if left.get(article.source) is None
-    ]
-    rendered = _rendered([one.content for one in drafts], parts, memo, hands)
-    splits = _splits([one.content.article for one in drafts], parts, memo)
+    finished = leaves.finished(keys, parts)
+    drafts = {source: memo.standing(f"draft {source}", key) for source, key in keys.items()}
+    left = {source: memo.standing(f"leaf {source}", key) for source, key in finished.items()}
+    articles = [one for one in parts.texts.articles if left.get(one.source) is None]
+    drafts |= _drafts([o for o in articles if not drafts.get(o.source)], parts, ground, memo, hands)
+    splits = _splits(articles, parts, memo)
     made: dict[str, Leaf] = {}
-    for draft in drafts:
-        source = draft.content.article.source
-        made[source] = _leaf(draft, rendered[source], parts, splits.get(source))
+    for source in (one.source for one in articles):
+        draft, html = drafts[source]
+        made[source] = _leaf(draft, html, parts, splits.get(source))
         if source in keys:
-            memo.leave(f"leaf {source}", keys[source], made[source], _below(source, parts))
+            below = [*_below(source, parts)]
+            memo.leave(f"draft {source}", keys[source], drafts[source], below)
+            memo.leave(f"leaf {source}", finished[source], made[source], below)
     every = (article.source for article in parts.texts.articles)
     return {source: left.get(source) or made[source] for source in every}
+
+
+def _drafts(
+    articles: Sequence[Article], parts: Parts, ground: Ground, memo: Memo, hands: Hands
+) -> dict[str, tuple[Draft, Page]]:
+    """Return source -> the draft of a page, and the page with marks in place of addresses."""
+    drafts = {one.source: _draft(one, parts, ground, memo) for one in articles}
+    rendered = _rendered([one.content for one in drafts.values()], parts, memo, hands)
+    return {source: (draft, rendered[source]) for source, draft in drafts.items()}
 
 
 def _below(source: str, parts: Parts) -> Iterator[str]:

@@ -6,17 +6,19 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from builder.counts import count_of
-from builder.folders import Folders
+from builder.folders import GENERATOR, Folders
 from builder.local_host import Host
 from builder.progress import Report
 
 RELOAD = "/_reload.js"
 CODE = (".py", ".tsv")
 STAYING = (__name__, "builder.serve", "builder.local_host")
+OF_CODE = ("keys", "engines", "engine's files")  # what `Folders.once` makes of code alone
 AROUND, WIDEST = 2, 160  # lines shown around a problem, characters of each
 
 
@@ -67,7 +69,7 @@ class Rebuilder:
         if any(Path(path).suffix in CODE for path in changed):
             self._renew()
         elif not all(path.startswith(texts) for path in changed):
-            self.places = None  # entered again
+            self._enter_again(code_stands=all(map(self._is_theme, changed)))
         try:
             output, problems = self._once()
         except Exception:
@@ -102,6 +104,19 @@ class Rebuilder:
         if self.memo:
             return self.memo.next()
         return memo.load(memo.place(places)) if self.kept is None else memo.Memo(self.kept)
+
+    def _is_theme(self, path: str) -> bool:
+        return any(Path(path).is_relative_to(one / "theme") for one in (self.root, GENERATOR))
+
+    def _enter_again(self, *, code_stands: bool) -> None:
+        """Enter the project again; of code that stands as it was, what is known of it stays."""
+        before, self.places = self.places, None
+        if before and code_stands:
+            (enter,) = _ours("enter")
+            with suppress(Exception):  # told by the build, which enters again
+                self.places = enter.enter(self.root)
+                known = {name: before.still[name] for name in OF_CODE if name in before.still}
+                self.places.still.update(known)
 
     def _renew(self) -> None:
         """Have imported again what does something else now, or all of ours if the builder does."""

@@ -1,6 +1,6 @@
 """What is made while an author writes is, byte by byte, what a whole build would make."""
 
-from builder import memo, pipeline
+from builder import memo, pages, pipeline
 from tests.builder.conftest import SERVICES, silent
 
 NEW = """+++
@@ -98,3 +98,18 @@ def test_what_a_standing_page_was_made_of_is_kept(live):
     for _ in range(3):
         served.built()
     assert set(served.memory.kept()) == kept
+
+
+def test_a_style_fills_addresses_and_makes_no_page_again(live, monkeypatch):
+    served = Served(live)
+    before = served.built().output
+    drafted = []
+    real = pages._draft
+    monkeypatch.setattr(pages, "_draft", lambda one, *rest: drafted.append(one) or real(one, *rest))
+    (sheet,) = list((live.root / "theme/styles").glob("*.css"))[:1]
+    sheet.write_text(sheet.read_text() + ".own { color: inherit }\n")
+    served.places = live.folders
+    after = served.built().output
+    assert [one.source for one in drafted if one.source in (FIRST, SECOND)] == []
+    assert after["guides/first/index.html"] != before["guides/first/index.html"]
+    assert after == served.anew().output

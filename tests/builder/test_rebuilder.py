@@ -16,14 +16,10 @@ class Parts:
 
     def __init__(self, monkeypatch):
         self.calls, self.built, self.concerned, self.shifted = [], [], frozenset(), False
-        imports = SimpleNamespace(imports="imports")
-        places = SimpleNamespace(
-            project=SimpleNamespace(engine="engine", repository=""), still={"keys": imports}
-        )
-        places.once = lambda *_: None
+        self.places = self.project()
         modules = {
-            "enter": SimpleNamespace(enter=lambda _: places),
-            "keys": SimpleNamespace(Keys=lambda _: imports),
+            "enter": SimpleNamespace(enter=lambda _: self.places),
+            "keys": SimpleNamespace(Keys=lambda _: SimpleNamespace(imports="imports")),
             "memo": SimpleNamespace(load=lambda _: Memory(), place=lambda _: "", Memo=Memory),
             "options": SimpleNamespace(Options=lambda **_: None),
             "pipeline": SimpleNamespace(build=self.build),
@@ -37,6 +33,12 @@ class Parts:
         }
         monkeypatch.setattr(rebuilder, "_ours", lambda *names: tuple(modules[n] for n in names))
         monkeypatch.setattr(rebuilder, "forget", lambda _: self.calls.append("all"))
+
+    def project(self):
+        places = SimpleNamespace(project=SimpleNamespace(engine="engine", repository=""))
+        places.still = {"keys": SimpleNamespace(imports="imports")}
+        places.once = lambda *_: None
+        return places
 
     def build(self, *_):
         self.calls.append("build")
@@ -94,6 +96,22 @@ def test_a_formula_imports_what_uses_it_again(save, parts):
 def test_what_the_builder_needs_imports_all_again(save, parts):
     parts.concerned = None
     assert save("builder/page.py")[0] == ["all", "build"]
+
+
+def test_a_style_leaves_what_is_known_of_the_code(save, parts):
+    places = parts.places
+    places.still |= {"engines": "one", "wardrobe": "old"}
+    parts.places = parts.project()
+    parts.places.still.clear()
+    assert save("theme/styles/a.css")[0] == ["build"]
+    assert set(parts.places.still) == {"keys", "engines"}
+
+
+def test_a_project_file_leaves_nothing(save, parts):
+    parts.places = parts.project()
+    parts.places.still.clear()
+    assert save("site.toml")[0] == ["build"]
+    assert parts.places.still == {}
 
 
 def test_a_problem_is_told_with_the_lines_that_the_files_have_now(save, parts):
