@@ -11,13 +11,13 @@ cut down to what the engine loads, it starts in less than half of the time.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
 from builder import node, packages
 from builder.bytecode import Files, byte_code, key, zipped
-from builder.folders import seal, sealed
+from builder.folders import seal, sealed, stamp
 from builder.hands import at_once
 from builder.imports import Imports
 
@@ -126,6 +126,12 @@ def _source(path: Path) -> str:
     table = path.with_suffix(".tsv")
     if table.is_file():
         return f"TEXT = {table.read_text('utf-8')!r}\n"
+    return _read(*stamp([path])[0])
+
+
+@lru_cache(maxsize=1 << 12)
+def _read(path: Path, _date: int, _size: int) -> str:
+    """Return the text of a module: most are as they were when they were read before."""
     return path.read_text("utf-8")
 
 

@@ -175,8 +175,14 @@ def digest_of_files(folder: Path, pattern: str = "*") -> str:
 
 @lru_cache(maxsize=32)
 def _digest_of_files(folder: Path, stamped: Stamp) -> str:
-    found = [path for path, _, _ in stamped]
-    return digest(p for f in found for p in (f.relative_to(folder).as_posix(), f.read_bytes()))
+    skip = len(folder.as_posix()) + 1
+    return digest(part for one in stamped for part in (one[0].as_posix()[skip:], _held(*one)))
+
+
+@lru_cache(maxsize=1 << 13)
+def _held(path: Path, _date: int, _size: int) -> bytes:
+    """Return what a file holds; of many that are digested again, most are as they were."""
+    return path.read_bytes()
 
 
 def stamp(paths: Iterable[Path]) -> Stamp:

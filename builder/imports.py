@@ -50,6 +50,7 @@ class Imports:
         self._closures: dict[str, frozenset[str]] = {}
         self._nearest: dict[str, list[str]] = {}
         self._digests: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._kept, self._known = kept, _kept(kept)
         self._facts: Facts = {}
         self._read = False
@@ -95,7 +96,7 @@ class Imports:
         self._facts = {path: known for path, known in before._facts.items() if path not in moved}
         self._nearest = {path: before.direct(path) for path in self.sources if path not in changed}
         found = _reached(changed, before) | _reached(changed, self)
-        for name in ("_closures", "_digests"):
+        for name in ("_closures", "_digests", "_texts"):
             known = getattr(before, name).items()
             setattr(self, name, {path: one for path, one in known if path not in found})
         return frozenset(found)
@@ -134,7 +135,9 @@ class Imports:
 
     def words(self, path: str) -> str:
         """Return the digest of the texts in the module and all that it needs."""
-        return digest(str(self._of(one)[3]) for one in sorted(self.needed(path)))
+        if path not in self._texts:
+            self._texts[path] = digest(str(self._of(one)[3]) for one in sorted(self.needed(path)))
+        return self._texts[path]
 
     def direct(self, path: str) -> list[str]:
         """Return the modules that a module imports itself, with their packages."""

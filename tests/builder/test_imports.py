@@ -140,3 +140,12 @@ def test_a_text_that_cannot_be_read_has_no_packages():
         "os",
         "engine",
     }
+
+
+def test_the_texts_that_a_save_does_not_concern_stay(sources):
+    anew = Imports({**SOURCES, "engine/draw/extra.py": "x = 'text'"})
+    for path in SOURCES:
+        sources.words(path)
+    now = Imports(anew.sources)
+    now.follow(sources)
+    assert {path: now.words(path) for path in SOURCES} == {p: anew.words(p) for p in SOURCES}
