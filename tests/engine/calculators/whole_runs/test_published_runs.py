@@ -14,6 +14,7 @@ from engine.basis.views import Open, Table, cell_words
 from engine.calculator import load, make
 from engine.calculators.whole_runs.published_runs.picked import picked
 from engine.calculators.whole_runs.published_runs.read import published, query_of
+from engine.catalog.nearby import nearby
 from engine.catalog.published_runs import SOURCES
 from engine.catalog.reported import REPORTED
 from engine.catalog.unseen_errors import CLASSES
@@ -25,6 +26,7 @@ from engine.form.run.given import expressible
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.form.run.repair import repaired, run_of
 from engine.run.file import read
+from engine.simulate import nearest_runs
 from engine.simulate.published_runs import predictions
 from engine.simulate.step_range import spread
 from tests.each import each
@@ -262,6 +264,19 @@ def test_a_run_that_was_published_is_the_one_measured_nearest():
     told = words(shown()["step_time"].receipt.assumptions[1])
     assert told.startswith("Measured nearby: Llama 3.1 70B on 64 H100")
     assert "TP4 PP4 CP2" in told
+
+
+def test_the_runs_nearest_to_one_job_are_found_once(monkeypatch):
+    asked, real = [], nearest_runs._distance
+    monkeypatch.setattr(
+        nearest_runs, "_distance", lambda *given: asked.append(given[1]) or real(*given)
+    )
+    nearest_runs._ordered.cache_clear()
+    run, _ = run_of(RUN)
+    first = nearest_runs.nearest(run)
+    assert len(asked) == len(nearby())
+    assert nearest_runs.nearest(run_of(RUN)[0], 1) == first[:1]
+    assert len(asked) == len(nearby())
 
 
 def test_every_source_left_out_is_worse_than_seen():
