@@ -7,6 +7,7 @@ library does instead (trees, one copy per node) changes the path and not who bel
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import eq
 
 from engine.basis.units import Bytes, Count, Ratio, Share
 from engine.catalog.models import Model, num_sparse_layers
@@ -109,9 +110,11 @@ def share_across(mesh: Mesh, axis: Axis) -> Share:
             total += len(one) * (len(one) - 1)
             inside += sum(n * (n - 1) for n in counts.values())
         elif len(one) > 1:
-            for a, b, share in peers_of_group(axis, one):
-                total += share
-                inside += share * (node_of(mesh, a) == node_of(mesh, b))
+            nodes = [rank // mesh.gpus_per_node for rank in one]
+            # Each rank of a ring sends to the next; neighbors of a pipeline send halves both ways.
+            peers = nodes[1:] if axis == "pipeline" else nodes[1:] + nodes[:1]
+            total += len(peers)
+            inside += sum(map(eq, nodes, peers))
     return 1 - inside / total if total else 0.0
 
 

@@ -9,6 +9,9 @@ own sum; `logs` [n, heads] keeps the logarithm of that sum.
 import math
 from dataclasses import dataclass
 from functools import cache
+from math import exp, fsum
+from operator import add as plus
+from operator import mul
 
 from engine.basis.units import Count
 from engine.tiny.layout import Weights
@@ -79,19 +82,22 @@ def rotate(rows: Matrix, places: tuple[Place, ...], head: Count, turn: float = 1
     """
     turned = []
     for row, (_, position) in zip(rows, places, strict=True):
-        new = list(row)
-        for i in range(0, len(row), 2):
-            cosine, sine = _turn(position, i % head, head, turn)
-            new[i] = row[i] * cosine - row[i + 1] * sine
-            new[i + 1] = row[i] * sine + row[i + 1] * cosine
+        new: list[float] = []
+        for i, cosine, sine in _turns(position, len(row), head, turn):
+            even, odd = row[i], row[i + 1]
+            new += (even * cosine - odd * sine, even * sine + odd * cosine)
         turned.append(new)
     return turned
 
 
 @cache
-def _turn(position: int, channel: int, head: Count, turn: float) -> tuple[float, float]:
-    angle = turn * position * 10_000.0 ** (-channel / head)
-    return math.cos(angle), math.sin(angle)
+def _turns(
+    position: int, width: Count, head: Count, turn: float
+) -> tuple[tuple[int, float, float], ...]:
+    """Return (channel, cosine, sine) of every pair of channels of a row."""
+    pairs = range(0, width, 2)
+    angles = [turn * position * 10_000.0 ** (-(i % head) / head) for i in pairs]
+    return tuple((i, math.cos(one), math.sin(one)) for i, one in zip(pairs, angles, strict=True))
 
 
 Seen = tuple[tuple[int, ...], ...]
@@ -111,15 +117,15 @@ def attend(query: Matrix, block: Heads, seen: Seen, head: Count) -> tuple[Matrix
         keys, values = columns_of(block.key, cut), columns_of(block.value, cut)
         for i, row in enumerate(query):
             own = row[cut]
-            scores = [dot(own, keys[j]) / root for j in seen[i]]
+            scores = [fsum(map(mul, own, keys[j])) / root for j in seen[i]]
             top = max(scores, default=-math.inf)
-            powers = [math.exp(score - top) for score in scores]
-            total = math.fsum(powers)
+            powers = [exp(score - top) for score in scores]
+            total = fsum(powers)
             logs[i][number] = top + math.log(total) if seen[i] else -math.inf
             sums = [0.0] * head
             for power, j in zip(powers, seen[i], strict=True):
-                share = power / total
-                sums = [one + share * value for one, value in zip(sums, values[j], strict=True)]
+                # Heads are so small that a loop of Python's own costs more than its sums.
+                sums = list(map(plus, sums, map((power / total).__mul__, values[j])))
             result[i] += sums
     return result, logs
 
@@ -178,13 +184,14 @@ def _one_head_backward(
     root = math.sqrt(head)
     of_query, of_key, of_value = (zeros(len(rows), head) for rows in (seen, keys, keys))
     for i, (query, upstream) in enumerate(zip(done.query, done.gradient, strict=True)):
-        mean, own = dot(upstream, done.result[i]), of_query[i]
+        mean, own, log = dot(upstream, done.result[i]), of_query[i], done.logs[i][0]
         for j in seen[i]:
             key, value = keys[j], values[j]
-            share = math.exp(dot(query, key) / root - done.logs[i][0])
-            slope = share * (dot(upstream, value) - mean) / root
-            own = [one + slope * k for one, k in zip(own, key, strict=True)]
-            of_key[j] = [one + slope * q for one, q in zip(of_key[j], query, strict=True)]
-            of_value[j] = [one + share * u for one, u in zip(of_value[j], upstream, strict=True)]
+            share = exp(fsum(map(mul, query, key)) / root - log)
+            slope = share * (fsum(map(mul, upstream, value)) - mean) / root
+            by_slope = slope.__mul__
+            own = list(map(plus, own, map(by_slope, key)))
+            of_key[j] = list(map(plus, of_key[j], map(by_slope, query)))
+            of_value[j] = list(map(plus, of_value[j], map(share.__mul__, upstream)))
         of_query[i] = own
     return of_query, of_key, of_value
