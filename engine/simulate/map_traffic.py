@@ -73,18 +73,11 @@ def _data_groups(model: Model, mesh: Mesh) -> Count:
     return (copies > 1) + (same_experts > 1 and bool(model.num_experts))
 
 
-def links(mesh: Mesh, axis: Axis) -> Iterator[tuple[Count, Count, Share]]:
-    """Yield (from, to, share of what the sender sends) for every pair of ranks that talk.
+def peers_of_group(axis: Axis, one: Ranks) -> Iterator[tuple[Count, Count, Share]]:
+    """Yield (from, to, share of what the sender sends) for every pair of a group that talks.
 
     The share of a pipeline's message is one half each way; a rank at its end sends half as much.
     """
-    for one in groups(mesh, axis):
-        if len(one) > 1:
-            yield from peers_of_group(axis, one)
-
-
-def peers_of_group(axis: Axis, one: Ranks) -> Iterator[tuple[Count, Count, Share]]:
-    """Yield the same for one group."""
     if axis == "expert":
         share = 1 / (len(one) - 1)
         yield from ((a, b, share) for a in one for b in one if a != b)
