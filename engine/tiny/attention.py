@@ -82,22 +82,19 @@ def rotate(rows: Matrix, places: tuple[Place, ...], head: Count, turn: float = 1
     """
     turned = []
     for row, (_, position) in zip(rows, places, strict=True):
-        new: list[float] = []
-        for i, cosine, sine in _turns(position, len(row), head, turn):
-            even, odd = row[i], row[i + 1]
-            new += (even * cosine - odd * sine, even * sine + odd * cosine)
+        new = list(row)
+        for i in range(0, len(row), 2):
+            cosine, sine = _turn(position, i % head, head, turn)
+            new[i] = row[i] * cosine - row[i + 1] * sine
+            new[i + 1] = row[i] * sine + row[i + 1] * cosine
         turned.append(new)
     return turned
 
 
 @cache
-def _turns(
-    position: int, width: Count, head: Count, turn: float
-) -> tuple[tuple[int, float, float], ...]:
-    """Return (channel, cosine, sine) of every pair of channels of a row."""
-    pairs = range(0, width, 2)
-    angles = [turn * position * 10_000.0 ** (-(i % head) / head) for i in pairs]
-    return tuple((i, math.cos(one), math.sin(one)) for i, one in zip(pairs, angles, strict=True))
+def _turn(position: int, channel: int, head: Count, turn: float) -> tuple[float, float]:
+    angle = turn * position * 10_000.0 ** (-channel / head)
+    return math.cos(angle), math.sin(angle)
 
 
 Seen = tuple[tuple[int, ...], ...]

@@ -11,7 +11,6 @@ from engine.catalog.models import Model, head_size
 from engine.tiny import ends
 from engine.tiny.attention import (
     Attended,
-    Heads,
     Place,
     attend,
     attend_backward,
@@ -81,10 +80,9 @@ def backward(
         return [], {"tokens": table}
     if part == OUTPUT:
         return _output_backward(weights, rows, tokens)
-    inside = _inside(model, weights, rows, tokens)
-    middle = add(rows, product(inside.context, weights["out"]))
+    middle = attention_half(model, weights, rows, tokens)
     gradient, found = feed_half_backward(model, weights, middle, gradient)
-    gradient, others = _attention_backward(model, weights, rows, tokens, inside, gradient)
+    gradient, others = attention_half_backward(model, weights, rows, tokens, gradient)
     return gradient, found | others
 
 
@@ -105,57 +103,33 @@ def _output_backward(weights: Weights, rows: Matrix, tokens: Tokens) -> tuple[Ma
     return of_rows, {"norm": of_norm, "vocabulary": table}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Inside:
-    """What the attention of a layer makes of its rows, on the way to the result."""
-
-    normed: Matrix
-    heads: Heads
-    context: Matrix
-    logs: Matrix
-
-
-def _inside(model: Model, weights: Weights, rows: Matrix, tokens: Tokens) -> _Inside:
+def attention_half(model: Model, weights: Weights, rows: Matrix, tokens: Tokens) -> Matrix:
+    """Return the rows after the attention of a layer."""
     head = head_size(model)
     normed = norm(rows, weights["attention_norm"])
     heads = project(normed, weights, tokens.places, head)
-    context, logs = attend(heads.query, heads, visible(tokens.places, tokens.places), head)
-    return _Inside(normed=normed, heads=heads, context=context, logs=logs)
-
-
-def attention_half(model: Model, weights: Weights, rows: Matrix, tokens: Tokens) -> Matrix:
-    """Return the rows after the attention of a layer."""
-    return add(rows, product(_inside(model, weights, rows, tokens).context, weights["out"]))
+    context, _ = attend(heads.query, heads, visible(tokens.places, tokens.places), head)
+    return add(rows, product(context, weights["out"]))
 
 
 def attention_half_backward(
     model: Model, weights: Weights, rows: Matrix, tokens: Tokens, gradient: Matrix
 ) -> tuple[Matrix, Weights]:
     """Return the gradients of the rows before the attention of a layer, and of its weights."""
-    inside = _inside(model, weights, rows, tokens)
-    return _attention_backward(model, weights, rows, tokens, inside, gradient)
-
-
-def _attention_backward(
-    model: Model,
-    weights: Weights,
-    rows: Matrix,
-    tokens: Tokens,
-    inside: _Inside,
-    gradient: Matrix,
-) -> tuple[Matrix, Weights]:
-    head = head_size(model)
+    head, seen = head_size(model), visible(tokens.places, tokens.places)
+    normed = norm(rows, weights["attention_norm"])
+    heads = project(normed, weights, tokens.places, head)
+    context, logs = attend(heads.query, heads, seen, head)
     attended = Attended(
-        query=inside.heads.query,
-        result=inside.context,
-        logs=inside.logs,
+        query=heads.query,
+        result=context,
+        logs=logs,
         gradient=product_transposed(gradient, weights["out"]),
     )
-    seen = visible(tokens.places, tokens.places)
-    of_heads = attend_backward(attended, inside.heads, seen, head)
-    of_normed, found = project_backward(inside.normed, weights, tokens.places, head, of_heads)
+    of_heads = attend_backward(attended, heads, seen, head)
+    of_normed, found = project_backward(normed, weights, tokens.places, head, of_heads)
     of_rows, found["attention_norm"] = norm_backward(rows, weights["attention_norm"], of_normed)
-    found["out"] = transposed_product(inside.context, gradient)
+    found["out"] = transposed_product(context, gradient)
     return add(gradient, of_rows), found
 
 
