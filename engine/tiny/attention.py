@@ -9,9 +9,7 @@ own sum; `logs` [n, heads] keeps the logarithm of that sum.
 import math
 from dataclasses import dataclass
 from functools import cache
-from math import exp, fsum
 from operator import add as plus
-from operator import mul
 
 from engine.basis.units import Count
 from engine.tiny.layout import Weights
@@ -114,10 +112,10 @@ def attend(query: Matrix, block: Heads, seen: Seen, head: Count) -> tuple[Matrix
         keys, values = columns_of(block.key, cut), columns_of(block.value, cut)
         for i, row in enumerate(query):
             own = row[cut]
-            scores = [fsum(map(mul, own, keys[j])) / root for j in seen[i]]
+            scores = [dot(own, keys[j]) / root for j in seen[i]]
             top = max(scores, default=-math.inf)
-            powers = [exp(score - top) for score in scores]
-            total = fsum(powers)
+            powers = [math.exp(score - top) for score in scores]
+            total = math.fsum(powers)
             logs[i][number] = top + math.log(total) if seen[i] else -math.inf
             sums = [0.0] * head
             for power, j in zip(powers, seen[i], strict=True):
@@ -181,14 +179,13 @@ def _one_head_backward(
     root = math.sqrt(head)
     of_query, of_key, of_value = (zeros(len(rows), head) for rows in (seen, keys, keys))
     for i, (query, upstream) in enumerate(zip(done.query, done.gradient, strict=True)):
-        mean, own, log = dot(upstream, done.result[i]), of_query[i], done.logs[i][0]
+        mean, own = dot(upstream, done.result[i]), of_query[i]
         for j in seen[i]:
             key, value = keys[j], values[j]
-            share = exp(fsum(map(mul, query, key)) / root - log)
-            slope = share * (fsum(map(mul, upstream, value)) - mean) / root
-            by_slope = slope.__mul__
-            own = list(map(plus, own, map(by_slope, key)))
-            of_key[j] = list(map(plus, of_key[j], map(by_slope, query)))
+            share = math.exp(dot(query, key) / root - done.logs[i][0])
+            slope = share * (dot(upstream, value) - mean) / root
+            own = list(map(plus, own, map(slope.__mul__, key)))
+            of_key[j] = list(map(plus, of_key[j], map(slope.__mul__, query)))
             of_value[j] = list(map(plus, of_value[j], map(share.__mul__, upstream)))
         of_query[i] = own
     return of_query, of_key, of_value
