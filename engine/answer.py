@@ -23,7 +23,7 @@ Reply: {"calculator", "inputs": {name: {"value", "text", "position", "changed", 
 """
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -96,7 +96,8 @@ def _told(
     asked = {name for names in want.values() for name in names}
     write = partial(view_json, display=display)
     timed = clock is not None and "within" in request
-    lazy = _solved(calculator, values, clock if timed else None)
+    over = until_heard(clock, calculator.name) if clock and timed else None
+    lazy = _solved(calculator, values, over or (lambda: False))
     if "copy" in want and isinstance(lazy, Lazy):
         asked |= {*lazy.in_words}  # a text to take away holds no figure
     chosen = None if only is None else {*only, *asked}
@@ -109,16 +110,16 @@ def _told(
         within=request["within"],
         calculator=calculator.name,
         rest=request.get("rest", False),
+        over=over,
     )
     return told(lazy, chosen, write, budget, needed=asked)
 
 
 def _solved(
-    calculator: Calculator, values: Mapping[str, Scalar], clock: Clock | None
+    calculator: Calculator, values: Mapping[str, Scalar], over: Callable[[], bool]
 ) -> Lazy | Progress:
-    """Return the views of these inputs; with a clock, how far their search is after a slice."""
+    """Return the views of these inputs, or how far their search is when the slice is over."""
     running = solving(calculator.name, make(calculator, values))
-    over = until_heard(clock) if clock else lambda: False
     begun = not running.done
     try:
         lazy = running.until(over)

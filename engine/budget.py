@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.basis.slices import Progress
-from engine.basis.units import Count, Seconds
+from engine.basis.units import Count, Seconds, Share
 from engine.basis.views import View
 from engine.calculator import Lazy
 
@@ -20,20 +20,28 @@ _TRIFLE: Seconds = 0.002
 _ONE_VIEW: Count = 4
 # How long a search goes on before the reader is heard again, if its steps are as long as before.
 SLICE: Seconds = 0.1
+# Of what is known of a calculator's longest step, what is forgotten with every reply: it may have
+# been long because the machine was busy elsewhere.
+_FORGOTTEN: Share = 0.1
+# calculator -> about how long the longest step of its search took lately
+_steps: dict[str, Seconds] = {}
 
 
-def until_heard(clock: Clock) -> Callable[[], bool]:
+def until_heard(clock: Clock, calculator: str = "") -> Callable[[], bool]:
     """Return what says, asked after every step of a search, whether its slice is over.
 
-    It is, if one more step like the longest of the slice would not fit.
+    It is, if one more step like the longest of the slice, or lately of this calculator, would not
+    fit.
     """
     began = last = clock()
-    longest = 0.0
+    longest = (1 - _FORGOTTEN) * _steps.get(calculator, 0.0)
 
     def over() -> bool:
         nonlocal last, longest
         now = clock()
         longest, last = max(longest, now - last), now
+        if calculator:
+            _steps[calculator] = longest
         return now - began + longest > SLICE
 
     return over
@@ -48,12 +56,14 @@ class Budget:
         within: the time.
         calculator: whose views they are; what each costs is remembered.
         rest: the reader rests: one view is made in any case.
+        over: whether the slice of this reply is over; the search before the views is a part of it.
     """
 
     clock: Clock
     within: Seconds
     calculator: str
     rest: bool = False
+    over: Callable[[], bool] | None = None
 
     def cost(self, view: str) -> Seconds:
         """Return what a view took when it was made, 0 if it never was."""
@@ -109,6 +119,7 @@ def told(
     # A number takes microseconds to write; if it ever took longer, the machine was busy elsewhere.
     trifles = {*quick, *lazy.numbers, *needed}
     found, began, first = Told(), budget.clock(), True
+    over = budget.over or until_heard(budget.clock, budget.calculator)
     for name in sorted(wanted, key=lambda name: (name not in trifles, budget.cost(name))):
         spent = budget.clock() - began
         if name not in trifles:
@@ -116,7 +127,7 @@ def told(
                 found.later.append(name)
                 continue
             first = False
-            if not lazy.reach(name, until_heard(budget.clock)):
+            if not lazy.reach(name, over):
                 found.later.append(name)
                 continue
         found.views |= lazy.made({name})

@@ -1,6 +1,7 @@
 """A chain of layers, event by event: whose input is held, which one runs, and which way."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from engine.basis.views import Frame, Scene, Shape
 from engine.tiny.checkpoints import Event
@@ -37,7 +38,7 @@ def _frame(num_layers: int, events: Sequence[Event], at: int, first: int) -> Fra
     shapes.append(_text("most", _WIDTH - 1, 20, f"{event.numbers} numbers", "end"))
     for layer in range(num_layers):
         left = 1 + layer * (width + gap)
-        shapes += _box(left, width, layer, event)
+        shapes += _box(left, width, layer, (layer in event.held, layer == event.layer))
     way = {"forward": "forward →", "again": "again →", "backward": "← backward"}[event.kind]
     shapes.append(_text("way", 1, _TOP + _BOX + 28, way, "start"))
     return Frame(caption=_caption(event, num_layers, is_last=at == first), shapes=tuple(shapes))
@@ -54,8 +55,11 @@ def _caption(event: Event, num_layers: int, *, is_last: bool) -> str:
     return f"{words} {held} {'input is' if held == 1 else 'inputs are'} held."
 
 
-def _box(left: float, width: float, layer: int, event: Event) -> list[Shape]:
-    is_held, works = layer in event.held, layer == event.layer
+# Most shapes of a frame are those of the frame before.
+@lru_cache(maxsize=256)
+def _box(left: float, width: float, layer: int, state: tuple[bool, bool]) -> tuple[Shape, Shape]:
+    """Return the box of a layer and its number; `state`: its input is held, it is at work."""
+    is_held, works = state
     attributes = {
         "x": f"{left:.1f}",
         "y": f"{_TOP:g}",
@@ -67,10 +71,10 @@ def _box(left: float, width: float, layer: int, event: Event) -> list[Shape]:
         "fill-opacity": "0.55" if is_held else "0.3" if works else "0.03",
         "data-links": f"layer:{layer}",
     }
-    return [
+    return (
         Shape(key=f"box{layer}", tag="rect", attributes=attributes),
         _text(f"no{layer}", left + width / 2, _TOP + 33, str(layer + 1), "middle"),
-    ]
+    )
 
 
 def _text(key: str, x: float, y: float, words: str, anchor: str) -> Shape:

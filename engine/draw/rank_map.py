@@ -1,6 +1,6 @@
 """The map of ranks as a scene: GPUs in their nodes, one frame per axis with its groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -60,19 +60,22 @@ class Grid:
         left = (WIDTH - self.across * wide + _GAP) / 2
         return left + column * wide, row * high + (0.0 if self.head else _BOW)
 
-    def seat(self, rank: Count, gpus_per_node: Count) -> Place:
-        """Return where a rank is drawn."""
-        node, local = divmod(rank, gpus_per_node)
+    def seats(self, node: Count, ranks: Count) -> Iterator[Place]:
+        """Yield where the ranks of a node are drawn."""
         left, top = self.corner(node)
-        row, column = divmod(local, self.columns)
-        x, y = left + column * self.side, top + self.head + row * self.side
-        return Place(x=round(x, 1), y=round(y, 1), side=round(self.side, 1))
+        side = round(self.side, 1)
+        for local in range(ranks):
+            row, column = divmod(local, self.columns)
+            x, y = left + column * self.side, top + self.head + row * self.side
+            yield Place(x=round(x, 1), y=round(y, 1), side=side)
 
 
 @lru_cache(maxsize=8)
 def _seats(grid: Grid, world_size: Count, gpus_per_node: Count) -> tuple[Place, ...]:
     """Return where every rank is drawn."""
-    return tuple(grid.seat(rank, gpus_per_node) for rank in range(world_size))
+    firsts = enumerate(range(0, world_size, gpus_per_node))
+    ranks = ((node, min(gpus_per_node, world_size - first)) for node, first in firsts)
+    return tuple(seat for node, count in ranks for seat in grid.seats(node, count))
 
 
 def grid_of(mesh: Mesh) -> Grid:

@@ -45,11 +45,13 @@ def matrix_scene(
     for index, name in enumerate(matrix.names):
         ground += _names((index, name), matrix, side, chosen)
     frames = []
+    spots = tuple(f"{MARGIN + index * side + 0.5:.1f}" for index in range(count))
+    squares = [
+        (pair, cell, {"x": spots[pair[1]], "y": spots[pair[0]], "width": f"{side - 1:.1f}"})
+        for pair, cell in sorted(matrix.cells.items())
+    ]
     for axis, caption in looks:
-        cells = [
-            _cell(matrix, pair, cell, side, (axis, most))
-            for pair, cell in sorted(matrix.cells.items())
-        ]
+        cells = [_cell(matrix.kind, *square, (axis, most)) for square in squares]
         frames.append(Frame(caption=caption, shapes=(*ground, *cells, *_legend(looks, axis))))
     return Scene(
         title=title,
@@ -62,10 +64,10 @@ def matrix_scene(
 
 
 def _cell(
-    matrix: Matrix,
+    kind: str,
     pair: tuple[Count, Count],
     cell: Mapping[str, Bytes],
-    side: float,
+    square: Mapping[str, str],
     look: tuple[str, Bytes],
 ) -> Shape:
     """Return a cell; in a frame of one axis those without it are nearly empty."""
@@ -81,13 +83,11 @@ def _cell(
         key=f"c{a}.{b}",
         tag="rect",
         attributes={
-            "x": f"{MARGIN + b * side + 0.5:.1f}",
-            "y": f"{MARGIN + a * side + 0.5:.1f}",
-            "width": f"{side - 1:.1f}",
-            "height": f"{side - 1:.1f}",
+            **square,
+            "height": square["width"],
             "class": f"cell c-{axis}",
             "fill-opacity": f"{strength:.2f}",
-            "data-links": f"{matrix.kind}:{a} {matrix.kind}:{b}",
+            "data-links": f"{kind}:{a} {kind}:{b}",
         },
     )
 

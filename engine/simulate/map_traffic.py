@@ -7,6 +7,7 @@ library does instead (trees, one copy per node) changes the path and not who bel
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import eq
 
 from engine.basis.units import Bytes, Count, Ratio, Share
 from engine.catalog.models import Model, num_sparse_layers
@@ -72,18 +73,11 @@ def _data_groups(model: Model, mesh: Mesh) -> Count:
     return (copies > 1) + (same_experts > 1 and bool(model.num_experts))
 
 
-def links(mesh: Mesh, axis: Axis) -> Iterator[tuple[Count, Count, Share]]:
-    """Yield (from, to, share of what the sender sends) for every pair of ranks that talk.
+def peers_of_group(axis: Axis, one: Ranks) -> Iterator[tuple[Count, Count, Share]]:
+    """Yield (from, to, share of what the sender sends) for every pair of a group that talks.
 
     The share of a pipeline's message is one half each way; a rank at its end sends half as much.
     """
-    for one in groups(mesh, axis):
-        if len(one) > 1:
-            yield from peers_of_group(axis, one)
-
-
-def peers_of_group(axis: Axis, one: Ranks) -> Iterator[tuple[Count, Count, Share]]:
-    """Yield the same for one group."""
     if axis == "expert":
         share = 1 / (len(one) - 1)
         yield from ((a, b, share) for a in one for b in one if a != b)
@@ -109,9 +103,11 @@ def share_across(mesh: Mesh, axis: Axis) -> Share:
             total += len(one) * (len(one) - 1)
             inside += sum(n * (n - 1) for n in counts.values())
         elif len(one) > 1:
-            for a, b, share in peers_of_group(axis, one):
-                total += share
-                inside += share * (node_of(mesh, a) == node_of(mesh, b))
+            nodes = [rank // mesh.gpus_per_node for rank in one]
+            # Each rank of a ring sends to the next; neighbors of a pipeline send halves both ways.
+            peers = nodes[1:] if axis == "pipeline" else nodes[1:] + nodes[:1]
+            total += len(peers)
+            inside += sum(map(eq, nodes, peers))
     return 1 - inside / total if total else 0.0
 
 

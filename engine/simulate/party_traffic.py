@@ -1,9 +1,10 @@
 """Who sends how much to whom: between ranks, nodes, or blocks of nodes."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from engine.basis.units import Bytes, Count, Share
-from engine.simulate.map_traffic import Traffic, links
+from engine.simulate.map_traffic import Traffic, peers_of_group
 from engine.simulate.rank import Axis
 from engine.simulate.rank_map import Mesh, groups
 
@@ -24,7 +25,8 @@ def _between(mesh: Mesh, axis: Axis, ranks_each: Count) -> Iterator[tuple[Count,
     """Yield (from, to, share of what one rank sends) between parties of so many ranks."""
     if axis == "expert":
         return _blocks(mesh, ranks_each)
-    return ((a // ranks_each, b // ranks_each, share) for a, b, share in links(mesh, axis))
+    parties = (tuple(rank // ranks_each for rank in one) for one in groups(mesh, axis))
+    return chain.from_iterable(peers_of_group(axis, one) for one in parties if len(one) > 1)
 
 
 def _blocks(mesh: Mesh, ranks_each: Count) -> Iterator[tuple[Count, Count, Share]]:

@@ -106,21 +106,26 @@ def _known(mesh: Mesh, axis: Axis) -> tuple[tuple[Ranks, ...], tuple[Ranks, ...]
 def _all_groups(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
     if axis in ("expert", "expert_data"):
         return _of_experts(mesh, axis)
-    if axis == "data":
-        outer = (along(mesh, "data", first) for first in _firsts(mesh, "data"))
-        return (
-            tuple(sorted(two for one in ranks for two in along(mesh, "context", one)))
-            for ranks in outer
-            if not place(mesh, ranks[0], "context")
-        )
-    return (along(mesh, axis, first) for first in _firsts(mesh, axis))
+    return (_from_first(mesh, axis, first) for first in _firsts(mesh, axis))
 
 
 def _firsts(mesh: Mesh, axis: Axis) -> Iterator[Count]:
-    """Return the ranks that come first along one of `AXES`."""
+    """Return the first rank of each group along one of `AXES`."""
     stride = mesh.strides[axis]
     block = stride * mesh.sizes[axis]
-    return (base + at for base in range(0, mesh.world_size, block) for at in range(stride))
+    found = (base + at for base in range(0, mesh.world_size, block) for at in range(stride))
+    if axis == "data" and mesh.sizes["context"] > 1:
+        return (first for first in found if not place(mesh, first, "context"))
+    return found
+
+
+def _from_first(mesh: Mesh, axis: Axis, first: Count) -> Ranks:
+    """Return the group along one of `AXES` that begins with a rank."""
+    stride = mesh.strides[axis]
+    ranks = tuple(range(first, first + mesh.sizes[axis] * stride, stride))
+    if axis == "data" and mesh.sizes["context"] > 1:
+        return tuple(sorted(two for one in ranks for two in along(mesh, "context", one)))
+    return ranks
 
 
 def _of_experts(mesh: Mesh, axis: Axis) -> Iterator[Ranks]:
@@ -153,7 +158,8 @@ def _unlike(mesh: Mesh, axis: Axis) -> list[Ranks]:
     """
     if axis in ("expert", "expert_data"):
         return list(groups(mesh, axis))
-    return list({one[0] % mesh.gpus_per_node: one for one in groups(mesh, axis)}.values())
+    firsts = {first % mesh.gpus_per_node: first for first in _firsts(mesh, axis)}
+    return [_from_first(mesh, axis, first) for first in firsts.values()]
 
 
 def _on_nodes(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
@@ -162,6 +168,16 @@ def _on_nodes(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
     if first == node_of(mesh, ranks[-1]):
         return {first: len(ranks)}
     return Counter([rank // mesh.gpus_per_node for rank in ranks])
+
+
+def _size(mesh: Mesh, axis: Axis) -> Count:
+    """Return the ranks of a group of any axis."""
+    sizes = mesh.sizes
+    copies = sizes["data"] * sizes["context"]
+    if axis in ("expert", "expert_data"):
+        alike = sizes["tensor"] * copies // mesh.expert
+        return mesh.expert if axis == "expert" else alike
+    return copies if axis == "data" else sizes[axis]
 
 
 def placed(mesh: Mesh) -> Mapping[Axis, Count]:
@@ -173,7 +189,7 @@ def placed(mesh: Mesh) -> Mapping[Axis, Count]:
     """
     found: dict[Axis, Count] = {}
     for axis in ("tensor", "context", "data", "expert", "expert_data"):
-        if len(group(mesh, axis, 0)) == 1:
+        if _size(mesh, axis) == 1:
             found[axis] = 1
             continue
         counts = (_on_nodes(mesh, one).values() for one in _unlike(mesh, axis))

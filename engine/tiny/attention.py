@@ -9,6 +9,7 @@ own sum; `logs` [n, heads] keeps the logarithm of that sum.
 import math
 from dataclasses import dataclass
 from functools import cache
+from operator import add as plus
 
 from engine.basis.units import Count
 from engine.tiny.layout import Weights
@@ -118,8 +119,8 @@ def attend(query: Matrix, block: Heads, seen: Seen, head: Count) -> tuple[Matrix
             logs[i][number] = top + math.log(total) if seen[i] else -math.inf
             sums = [0.0] * head
             for power, j in zip(powers, seen[i], strict=True):
-                share = power / total
-                sums = [one + share * value for one, value in zip(sums, values[j], strict=True)]
+                # Heads are so small that a loop of Python's own costs more than its sums.
+                sums = list(map(plus, sums, map((power / total).__mul__, values[j])))
             result[i] += sums
     return result, logs
 
@@ -183,8 +184,8 @@ def _one_head_backward(
             key, value = keys[j], values[j]
             share = math.exp(dot(query, key) / root - done.logs[i][0])
             slope = share * (dot(upstream, value) - mean) / root
-            own = [one + slope * k for one, k in zip(own, key, strict=True)]
-            of_key[j] = [one + slope * q for one, q in zip(of_key[j], query, strict=True)]
-            of_value[j] = [one + share * u for one, u in zip(of_value[j], upstream, strict=True)]
+            own = list(map(plus, own, map(slope.__mul__, key)))
+            of_key[j] = list(map(plus, of_key[j], map(slope.__mul__, query)))
+            of_value[j] = list(map(plus, of_value[j], map(share.__mul__, upstream)))
         of_query[i] = own
     return of_query, of_key, of_value

@@ -28,7 +28,11 @@ HEARD = 150.0  # of a search, between two replies
 INSIDE = (
     BEGIN
     + """    from engine.answer import answer
+    import gc
+
     from js import process
+
+    gc.disable()  # as the Worker does, which tidies up when the reader rests
 
     def now():  # CPU time: others that work on the machine do not count
         used = process.cpuUsage()

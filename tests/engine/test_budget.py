@@ -6,7 +6,7 @@ import pytest
 
 from engine import budget as module
 from engine.basis.views import Receipt, Value
-from engine.budget import Budget, told
+from engine.budget import SLICE, Budget, told, until_heard
 from engine.calculator import Lazy
 
 
@@ -23,6 +23,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     monkeypatch.setattr(module, "_costs", {})
+    monkeypatch.setattr(module, "_steps", {})
     return Clock()
 
 
@@ -112,3 +113,33 @@ def test_a_view_that_was_kept_does_not_pass_for_a_quick_one(clock):
 
 def test_the_outputs_come_in_the_order_of_the_page(clock):
     assert list(ask(clock, learnt(clock, a=3.0, b=1.0, c=2.0), 10.0).outputs) == ["a", "b", "c"]
+
+
+def test_a_slice_is_over_before_a_step_that_lately_did_not_fit(clock):
+    step = 0.7 * SLICE
+    first = until_heard(clock, "some")
+    clock.now += step
+    assert first()
+    clock.now += step  # between two replies
+    second = until_heard(clock, "some")
+    clock.now += 0.4 * SLICE
+    assert second()
+    other = until_heard(clock, "other")
+    clock.now += 0.4 * SLICE
+    assert not other()
+
+
+def test_views_end_with_the_slice_that_the_search_before_them_began(clock):
+    over = until_heard(clock)
+    clock.now += 0.9 * SLICE  # the search
+
+    def figure():
+        for _ in range(9):
+            clock.now += 0.2 * SLICE
+            yield None
+        return "figure"
+
+    views, began = Lazy({"figure": figure}), clock.now
+    budget = Budget(clock=clock, within=SLICE, calculator="some", rest=True, over=over)
+    assert told(views, None, str, budget).later == ["figure"]
+    assert clock.now - began == pytest.approx(0.2 * SLICE)

@@ -9,7 +9,7 @@ from engine.basis.units import Gbit
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
-from engine.simulate.map_traffic import SHOWN, links, sent_per_step, share_across, traffic
+from engine.simulate.map_traffic import SHOWN, peers_of_group, sent_per_step, share_across, traffic
 from engine.simulate.rank_map import (
     AXES,
     Mesh,
@@ -179,7 +179,7 @@ def test_seven_of_eight_expert_bytes_leave_the_node_of_64_ranks():
 @each("axis", SHOWN)
 def test_the_share_that_leaves_is_that_of_the_single_links(order, axis):
     one = mesh((2, 2, 2, 3), order, expert=4, gpus_per_node=4)
-    pairs = list(links(one, axis))
+    pairs = [pair for ranks in groups(one, axis) for pair in peers_of_group(axis, ranks)]
     across = sum(share for a, b, share in pairs if node_of(one, a) != node_of(one, b))
     total = sum(share for _, _, share in pairs)
     assert share_across(one, axis) == pytest.approx(across / total)

@@ -48,7 +48,7 @@ export function showViews(calculator, reply, asBuilt) {
   for (const part of ["also", "note"]) {
     for (const place of partsOf(calculator, `[data-${part}]`)) {
       const name = place.dataset[part] ?? "", view = reply.outputs[name];
-      if (view || reply.asked?.includes(name)) write(place, "textContent", view?.[part] ?? "");
+      if (view || reply.asked?.includes(name)) writeText(place, view?.[part] ?? "");
     }
   }
   showTables(calculator, reply.extra.table ?? {});
@@ -108,8 +108,15 @@ function showTitle(place, view) {
   if (title && view.title) write(/** @type {HTMLElement} */ (title), "textContent", view.title);
 }
 
+/** The text node stays where it is one: its words are laid out anew, and no box around them is made. */
+function writeText(place, text) {
+  const { firstChild } = place;
+  if (firstChild instanceof Text && !firstChild.nextSibling && text) write(firstChild, "data", text);
+  else write(place, "textContent", text);
+}
+
 function showValue(place, view) {
-  write(place, "textContent", view.text);
+  writeText(place, view.text);
   attribute(place, "data-value", view.value === null ? "" : String(view.value));
   attribute(place, "title", view.label);
   place.style.setProperty("--tone", `var(--${view.color})`);

@@ -45,6 +45,7 @@ export async function upgrade(figure, item) {
     const [view] = await bokeh.embed.embed_item(item.item, target);
     adopt(figure, view.model, item.view, target);
     view.canvas_view.events_el.tabIndex = -1; // the keys are for the page's own controls
+    spare(view);
     for (const { ctx } of [view.canvas_view.primary, view.canvas_view.overlays]) clearWhole(ctx);
     await painted(view);
     figure.setAttribute("data-chart", "live");
@@ -63,6 +64,18 @@ export async function upgrade(figure, item) {
 function clearWhole(pen) {
   const clear = pen.clearRect.bind(pen);
   pen.clearRect = (x, y, width, height) => clear(x - 1, y - 1, width + 2, height + 2);
+}
+
+/**
+ * Bokeh looks for new models among the data after every change, and keeps an empty element of every
+ * renderer where its marks are, for which the page is laid out once more: nothing here needs either.
+ */
+function spare(view) {
+  view.model.document._recompute_timeout = Infinity;
+  for (const one of view.renderer_views.values()) {
+    one.position.replace(":host { display: none }");
+    one.update_position = () => {};
+  }
 }
 
 function adopt(figure, plot, view, target) {

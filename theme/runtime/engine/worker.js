@@ -10,7 +10,7 @@ import { Told, bytesOf, failure, hand, load, unpack } from "./parts.js";
 import { forget, keep, kept, memoryOf } from "./snapshot.js";
 
 const ROOT = "/wallclock";
-const IDLE = 1500; // milliseconds without a request before the snapshot is made
+const IDLE = 1500; // milliseconds without a request before the snapshot is made and memory is tidied
 
 /** @type {(request: string, clock: () => number) => string} */
 let answer;
@@ -24,6 +24,8 @@ const added = new Set();
 /** @type {() => void} */
 let rested = () => {};
 let resting = 0;
+/** Looks for objects that hold one another: a tenth of a second, so never while somebody waits. */
+let tidy = () => {};
 
 self.onmessage = ({ data }) => {
   if ("start" in data) begin(data);
@@ -42,6 +44,9 @@ async function begin({ start: manifest, base, plain, fresh, lock }) {
     answer = python.pyimport("engine.answer").answer;
     const memory = snapshot === null ? memoryOf(python) : null;
     const lookAgain = python.pyimport("engine.basis.discover").look_again;
+    const gc = python.pyimport("gc");
+    gc.disable(); // what a reply leaves behind holds no circles, and goes without a search (test_garbage.py)
+    tidy = () => gc.collect();
     add = (archive) => {
       unpack(python, archive, ROOT);
       lookAgain();
@@ -111,7 +116,10 @@ async function respond({ id, request, needs }) {
     }
     self.postMessage({ id, failure: sentence(error), told: error instanceof Told });
   }
-  resting = setTimeout(() => rested(), IDLE);
+  resting = setTimeout(() => {
+    rested();
+    tidy();
+  }, IDLE);
 }
 
 function once(action) {
