@@ -113,10 +113,13 @@ def _later_efa(step: Seconds) -> Transport:
     return Transport(step_small=step / 2, share_small=0.38, step=step, planned=True)
 
 
-# No curve of these is in the tables. Amazon's announcements: the second generation is half again as
-# fast as the first, the third has 35 % less latency, the fourth is 18 % faster than that. The pages
-# of the second and the third could not be read again. Of the fourth one test is public: 8 to 256
-# bytes on two p6-b200 take 51 to 57 us (github.com/dstackai/dstack, pull request 3961), 52 here.
+# Nothing is fitted to a curve of these. Amazon's announcements: the second generation is half again
+# as fast as the first, the third has 35 % less latency, the fourth is 18 % faster than that. The
+# pages of the second and the third could not be read again. Eleven curves of the second stand in
+# tests/validation/unseen_curves.py. Its tuner plans with 20 us for 8 bytes between two nodes of the
+# second, 18 of the third, 3 more in Simple (aws-ofi-nccl, nccl_ofi_model.cpp): with those, the
+# curves would be 9 to 62 % off instead of 5 to 34. Of the fourth one test is public: 8 to 256 bytes
+# on two p6-b200 take 51 to 57 us (github.com/dstackai/dstack, pull request 3961), 52 here.
 EFA_V2 = _later_efa(EFA_V1.step / 1.5)
 EFA_V3 = _later_efa(EFA_V2.step * 0.65)
 EFA_V4 = _later_efa(EFA_V3.step / 1.18)

@@ -205,7 +205,8 @@ def _pipeline(run: Run, rank: Rank) -> _Load:
     return _Load(
         messages=many,
         # The pipeline also fills and drains.
-        alone=(many + 2 * (plan.pipeline_parallel - 1)) * send_time(size, hop.bandwidth, hop.nodes),
+        alone=(many + 2 * (plan.pipeline_parallel - 1))
+        * send_time(size, hop.bandwidth, hop.nodes, rank.network),
         group=hop,
     )
 

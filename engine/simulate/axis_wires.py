@@ -82,7 +82,7 @@ def _exchanged(run: Run, ideal: Rank, load: AxisLoad) -> Seconds:
     plan = run.plan
     group = group_of(ideal, plan.expert_parallel, plan.expert_tensor_parallel)
     own = local_tokens(plan, run.training) / plan.tensor_parallel
-    latency = send_time(0.0, ideal.port, min(2, group.nodes))
+    latency = send_time(0.0, ideal.port, min(2, group.nodes), ideal.network)
     return load.messages * max(0.0, exchange_time(own, run.model, ideal, group) - latency)
 
 

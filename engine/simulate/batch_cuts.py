@@ -36,15 +36,17 @@ def batch_cuts(run: Run, sequences: Count, size: Bytes) -> tuple[BatchCut, ...]:
     The ranks of tensor and context parallelism send one share each.
     """
     plan = run.plan
-    hop = stage_hops(rank_of(run.cluster, run.training), plan).slowest
+    rank = rank_of(run.cluster, run.training)
+    hop = stage_hops(rank, plan).slowest
+    path = (hop.bandwidth, hop.nodes, rank.network)
     share = plan.tensor_parallel * plan.context_parallel
     counts = [count for count in range(1, sequences + 1) if sequences % count == 0]
     return tuple(
         BatchCut(
             num_microbatches=count,
             sequences=sequences // count,
-            latencies=2 * count * send_time(0.0, hop.bandwidth, hop.nodes),
-            time=2 * count * send_time(size / count / share, hop.bandwidth, hop.nodes),
+            latencies=2 * count * send_time(0.0, *path),
+            time=2 * count * send_time(size / count / share, *path),
             bubble=bubble_share(plan.pipeline_parallel, count),
         )
         for count in counts[:: -(-len(counts) // _MOST)]

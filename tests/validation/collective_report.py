@@ -4,9 +4,9 @@
 
 With TABLE (`collectives.csv`) first copies the curves that state size, time and system. "Held out"
 are the errors from 1 MiB on with constants fitted to the other curves, contradicted points left
-out. Other operations between nodes, to which nothing is fitted, are in `unseen_curves.py`. No curve
-could be read of EFA v2 to v4, of NVLSTree and of PAT: single points of them stand on the page about
-bus bandwidth.
+out. Other curves between nodes, to which nothing is fitted, are in `unseen_curves.py`, those of EFA
+v2 among them. No curve could be read of EFA v3 and v4, of NVLSTree and of PAT: single points of
+them stand on the page about bus bandwidth.
 """
 
 import csv

@@ -54,6 +54,26 @@ def test_a_curve_further_off_has_its_reason_beside_it(name):
     assert unseen_curves.mean(name) > 0.15
 
 
+def test_the_one_cluster_whose_scatter_is_far_off_gathers_as_slowly():
+    # So the miss is that cluster's, half of whose ports are slow, and not a reduce-scatter's.
+    gathers, scatters = (unseen_curves.read()[f"B200, Vultr, {w}"] for w in ("gather", "scatter"))
+    for (size, gather), (other, scatter) in zip(gathers, scatters, strict=True):
+        assert size == other
+        assert scatter == pytest.approx(gather, rel=0.02 if size > MiB else 0.07)
+
+
+@each("nodes", (2, 4, 8, 16, 32))
+def test_the_curves_of_efa_v2_hold_what_their_source_prints(nodes):
+    # Bus bandwidth of the largest message, as printed: 8 GiB summed, 2 GiB exchanged.
+    sums = {2: 477.71, 4: 356.99, 8: 355.36, 16: 356.27, 32: 321.10}
+    exchanges = {2: 79.25, 4: 54.07, 8: 49.63, 16: 44.23, 32: 40.78}
+    ranks = 8 * nodes
+    for word, factor, printed in (("reduce", 2, sums), ("exchange", 1, exchanges)):
+        size, time = unseen_curves.read()[f"EFA v2, {nodes} nodes, {word}"][-1]
+        busbw = factor * (ranks - 1) / ranks * size / time
+        assert busbw == pytest.approx(printed[nodes] * GB, rel=2e-3)
+
+
 def test_a_gather_over_nodes_takes_ll128_where_nccl_plans_it():
     # tuning.cc on two nodes of eight: LL128 between LL and Simple, whose start is 5.6 us shorter.
     group = (16, 2, 330 * GB, INFINIBAND)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from engine.catalog.transports import EFA_V1, INFINIBAND
 from engine.form.levers.inputs import PRESETS, Inputs, as_run
 from engine.simulate.axis_wires import axis_wires, line_rate
 from engine.simulate.levers import step_of
@@ -44,6 +45,16 @@ def test_parameters_are_gathered_twice_and_gradients_scattered_in_every_micro_ba
 def test_a_pipeline_spreads_over_a_node_for_every_stage_where_a_stage_fills_nodes():
     found = wires(JOBS["405B parameters on 8,192 H100"])  # 16 stages of 512 GPUs
     assert (found["pipeline"].ranks, found["pipeline"].nodes) == (16, 16)
+
+
+def test_messages_of_a_pipeline_wait_for_the_network_of_the_cluster():
+    run = JOBS["405B parameters on 8,192 H100"]
+    slower = replace(run, cluster=replace(run.cluster, transport="efa-v1"))
+    here, there = wires(run)["pipeline"], wires(slower)["pipeline"]
+    # Every message, and as many again as the pipeline has stages to fill and to drain.
+    messages = here.messages + 2 * (here.ranks - 1)
+    step = EFA_V1.step - INFINIBAND.step
+    assert there.alone - here.alone == pytest.approx(messages * step)
 
 
 @pytest.mark.parametrize("name", JOBS)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs, run_inputs
+from engine.catalog.transports import EFA_V1, INFINIBAND
 from engine.form.run.repair import run_of
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import num_microbatches
@@ -16,6 +17,7 @@ from engine.simulate.modeled_plan import (
     model_of,
     tokens_of_replica,
 )
+from engine.simulate.rank import rank_of, stage_hops
 
 RUN, _ = run_of(run_inputs(Inputs()))
 PLAN = model_of(RUN, 0.5)
@@ -55,6 +57,14 @@ def test_smaller_micro_batches_cost_latencies_and_save_bubble():
     assert cuts[-1].bubble < cuts[0].bubble
     bytes_only = [cut.time - cut.latencies for cut in cuts]
     assert bytes_only == pytest.approx([bytes_only[0]] * 4)
+
+
+def test_a_cut_of_the_batch_waits_for_the_network_of_the_cluster():
+    slower = replace(RUN, cluster=replace(RUN.cluster, transport="efa-v1"))
+    here, there = (batch_cuts(run, 8, 8 * 64e6)[-1] for run in (RUN, slower))
+    nodes = stage_hops(rank_of(RUN.cluster, RUN.training), RUN.plan).slowest.nodes
+    step = EFA_V1.step - INFINIBAND.step if nodes > 1 else 0.0
+    assert there.latencies - here.latencies == pytest.approx(2 * 8 * step)
 
 
 def test_a_gpu_alone_moves_nothing():
