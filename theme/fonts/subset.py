@@ -21,6 +21,7 @@ ASCII = "".join(map(chr, range(0x20, 0x7F)))
 UPRIGHT = "".join(c for c in ASCII if c not in "$*@^`~") + "\u00a0±µ·×äéöü\u2009–\u2019“”…−"
 ITALIC = "".join(c for c in ASCII if c.isalnum() or c in " !\"&'(),-.:;?") + "\u00a0\u2009\u2019−"
 UNITS = 500
+TIES = {("f",), ("i",), ("l",), ("t",), ("f", "i"), ("f", "l")}  # what an f is tied to
 LEAST = 15  # of 1,000 units: kerning below it is not seen
 
 
@@ -34,6 +35,7 @@ def cut(path: Path, letters: str, features: list[str], weight: object) -> TTFont
         glyph_names=False,
         name_IDs=[0, 1, 2],
     )
+    tie(font)
     options.drop_tables += ["STAT", "gasp", "prep", "BASE"]
     cutter = subset.Subsetter(options)
     cutter.populate(text=letters)
@@ -46,6 +48,16 @@ def cut(path: Path, letters: str, features: list[str], weight: object) -> TTFont
     loosen(font)
     scale_upem(font, UNITS)
     return font
+
+
+def tie(font: TTFont) -> None:
+    """Leave the ligatures that English words have."""
+    for lookup in font["GSUB"].table.LookupList.Lookup:
+        for table in lookup.SubTable:
+            inner = getattr(table, "ExtSubTable", table)
+            if inner.LookupType == 4 and "f" in inner.ligatures:
+                ties = inner.ligatures["f"]
+                inner.ligatures["f"] = [one for one in ties if tuple(one.Component) in TIES]
 
 
 def loosen(font: TTFont) -> None:
