@@ -38,7 +38,7 @@ def kind_of(path: str) -> str:
     A page with live figures is kept for readers without a network once one is near.
     """
     name = path.rpartition("/")[2]
-    if name == "offline.js" or "/reference/kept/" in path:
+    if name == "offline.js" or "reference/kept/" in path:
         return "keeping"
     if name in ("live.js", "live.html") or "/calculator/" in path or name.startswith("chunk-"):
         return "live"
