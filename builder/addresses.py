@@ -21,7 +21,10 @@ def stand_in(shell: Shell) -> Shell:
     """Return the shell with a mark for each address that it has."""
     marks = {name: f"⟦asset-{name}⟧" for name in _SHARED if getattr(shell, name)}
     fonts = tuple(f"⟦asset-font-{number}⟧" for number in range(len(shell.fonts)))
-    return replace(shell, style_text="", fonts=fonts, **marks)
+    some = tuple(
+        replace(sheet, address=f"⟦asset-sheet-{number}⟧") for number, sheet in enumerate(shell.some)
+    )
+    return replace(shell, style_text="", fonts=fonts, some=some, **marks)
 
 
 def of_page(shell: Shell, figures: str, archives: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -34,8 +37,9 @@ def of_page(shell: Shell, figures: str, archives: Mapping[str, Sequence[str]]) -
     """
     shared = {f"⟦asset-{name}⟧": str(getattr(shell, name)) for name in _SHARED}
     fonts = {f"⟦asset-font-{number}⟧": font for number, font in enumerate(shell.fonts)}
+    some = {f"⟦asset-sheet-{number}⟧": one.address for number, one in enumerate(shell.some)}
     own = {FIGURES: figures, ARCHIVES: str(htmlsafe_json_dumps(archives, sort_keys=True))}
-    return {**shared, **fonts, **own}
+    return {**shared, **fonts, **some, **own}
 
 
 def filled(text: str, addresses: Mapping[str, str]) -> str:

@@ -11,7 +11,22 @@ from builder.slim import ENTRY
 
 FOLDER = "assets"
 _URL = re.compile(r"""url\(\s*["']?(?!data:)([^"')]+)["']?\s*\)""")
+_CLASS = re.compile(r'\bclass="([^"]*)"')
 SHEET, EARLY, WORKER = "main.css", "early.js", "engine/worker.js"
+SOME = "with"  # the folder of style sheets that not every page needs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """A style sheet of pages with any of the classes that its first line names.
+
+    Attributes:
+        classes: of the elements that it styles.
+        address: where it lies, relative to the output folder.
+    """
+
+    classes: tuple[str, ...]
+    address: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,8 +34,9 @@ class Shell:
     """What every page loads; URLs are relative to the output folder, "" where there is none.
 
     Attributes:
-        styles: the one style sheet.
+        styles: the style sheet of every page.
         style_text: the same without fonts, for the page that knows no address of its own.
+        some: style sheets for pages with certain classes.
         early: the script that runs before the first paint.
         script: the entry module, with all it imports.
         worker: the Worker's module.
@@ -37,6 +53,7 @@ class Shell:
     runtime: str
     bokeh: str
     fonts: tuple[str, ...]
+    some: tuple[Sheet, ...] = ()
 
 
 def hashed(name: str, content: bytes) -> str:
@@ -51,8 +68,12 @@ def fonts(theme: Path) -> dict[str, tuple[str, bytes]]:
     return {name: (hashed(name, content), content) for name, content in found.items()}
 
 
-def sheet(theme: Path, placed: Mapping[str, tuple[str, bytes]]) -> str:
-    """Return all style sheets in the order of their names, as one text that names the `fonts`."""
+def sheets(theme: Path, placed: Mapping[str, tuple[str, bytes]]) -> dict[str, str]:
+    """Return name -> style sheet that names the `fonts`.
+
+    All of `styles` in the order of their names are one; those of its folder `with`, which not every
+    page needs, stay apart.
+    """
 
     def url(match: re.Match[str]) -> str:
         name = posixpath.basename(match[1])
@@ -61,8 +82,29 @@ def sheet(theme: Path, placed: Mapping[str, tuple[str, bytes]]) -> str:
             raise FileNotFoundError(f"theme/styles names the font '{name}'; there are {there}")
         return f"url({posixpath.basename(placed[name][0])})"
 
-    texts = (path.read_text("utf-8") for path in files(theme / "styles", "*.css"))
-    return _URL.sub(url, "".join(texts))
+    found = {SHEET: ""}
+    for path in files(theme / "styles", "*.css"):
+        apart = path.parent.name == SOME
+        name = f"{SOME}/{path.name}" if apart else SHEET
+        found[name] = found.get(name, "") + _URL.sub(url, path.read_text("utf-8"))
+    return found
+
+
+def classes(text: str) -> tuple[str, ...]:
+    """Return the classes that the first line of a style sheet apart names: "/* With: a b. ..."."""
+    said = re.match(r"/\* With: ([\w -]+)\.", text)
+    return tuple(said[1].split()) if said else ()
+
+
+def needed(html: str, some: tuple[Sheet, ...]) -> str:
+    """Return a page's HTML without links to the style sheets of classes that it has none of."""
+    found = {name for one in _CLASS.findall(html) for name in one.split()} if some else set()
+    for sheet in some:
+        if not found.intersection(sheet.classes):
+            html = re.sub(
+                rf'<link rel="stylesheet" href="[^"]*{re.escape(sheet.address)}">\n?', "", html
+            )
+    return html
 
 
 def without_fonts(text: str) -> str:

@@ -57,7 +57,7 @@ def _wardrobe(folders: Folders, boxes: Mapping[str, str]) -> _Wardrobe:
     theme, beside = folders.theme, folders.scripts()
     fonts = assets.fonts(theme)
     texts = {
-        assets.SHEET: assets.sheet(theme, fonts),
+        **assets.sheets(theme, fonts),
         DRAWN: openings.rules(theme / "styles"),
         **beside,
         **panels.styles(boxes),
@@ -120,9 +120,14 @@ def dress(
     code, entry, worker = assets.scripts({**made.modules, **panels.dressed(boxes, made.texts)})
     style, early = made.texts[assets.SHEET], made.texts.get(assets.EARLY, "")
     sheet = assets.hashed(assets.SHEET, style.encode())
+    some = {name: made.texts[name] for name in texts if name.startswith(f"{assets.SOME}/")}
+    apart = {
+        name: assets.hashed(name.rpartition("/")[2], text.encode()) for name, text in some.items()
+    }
     soon = assets.hashed(assets.EARLY, early.encode()) if early else ""
     found = {**dict(fonts.values()), sheet: style.encode(), **code}
     found |= {soon: early.encode()} if early else {}
+    found |= {apart[name]: text.encode() for name, text in some.items()}
     runtime = bokeh = ""
     parts: dict[str, str] = {}
     if ahead:
@@ -143,6 +148,10 @@ def dress(
         runtime=runtime,
         bokeh=bokeh,
         fonts=tuple(where for name, (where, _) in fonts.items() if "-normal" in name),
+        some=tuple(
+            assets.Sheet(classes=assets.classes(texts[name]), address=address)
+            for name, address in apart.items()
+        ),
     )
     sent = {name: made.texts[name] for name in beside if name != assets.EARLY}
     return Dress(files=found, shell=shell, beside=sent, drawn=made.texts[DRAWN], calculators=parts)

@@ -4,8 +4,12 @@ import re
 from html import unescape
 
 ROOM = 82  # characters of a listing's font in the column of the text (theme/styles/00-base.css)
+# Kinds of tokens that theme/styles/58-prose.css sets apart; of all others no mark is sent.
+VOICES = {"c", "c1", "cm", "ch", "cp", "k", "kn", "kd", "kc", "nb", "ow"}
+VOICES |= {"s", "s1", "s2", "sd", "mi", "mf", "m"}
 _LISTING = re.compile(r'(<div class="language-[\w-]+ highlight)("><pre>.*?</pre>)', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
+_TOKEN = re.compile(r'<span class="(\w+)">([^<]*)</span>')
 
 
 def dressed(html: str) -> str:
@@ -17,7 +21,12 @@ def dressed(html: str) -> str:
     return _LISTING.sub(_placed, html).replace("<pre>", '<pre tabindex="0">')
 
 
+def _plain(token: re.Match[str]) -> str:
+    return token[0] if token[1] in VOICES else token[2]
+
+
 def _placed(listing: re.Match[str]) -> str:
     division, text = listing.groups()
     longest = max(map(len, unescape(_TAG.sub("", text)[2:]).split("\n")))
-    return f"{division}{' wide' if longest > ROOM else ''}{text}"
+    said = _TOKEN.sub(_plain, text)
+    return f"{division}{' wide' if longest > ROOM else ''}{said}"

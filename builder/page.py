@@ -11,7 +11,7 @@ from typing import Any
 from builder import embeds, maths
 from builder import index as links
 from builder.article import Article
-from builder.assets import Shell
+from builder.assets import Shell, needed
 from builder.entry import Entry, LearningPath, Place, ReaderPath, ToolGroup
 from builder.index import Index
 from builder.library import Library, Term
@@ -183,7 +183,7 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
     ]
     kinds = {"home": "home.html", "path": "path.html", embeds.KIND: embeds.TEMPLATE}
     template = templates.get_template(kinds.get(content.article.kind, "guide.html"))
-    return str(
+    html = str(
         template.render(
             content=content,
             article=content.article,
@@ -198,6 +198,7 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
             references=str(blocks.references(content.cited)) if content.cited else "",
         )
     )
+    return needed(html, content.surface.shell.some)
 
 
 def cited(keys: tuple[str, ...], library: Library) -> tuple[Reference, ...]:

@@ -33,8 +33,13 @@ def visit(page: Page, url: str) -> None:
 
 
 def kind_of(path: str) -> str:
-    """Return what a file is for: reading, what is live, its runtime or its plots."""
+    """Return what a file is for: reading, what is live, its runtime, its plots, being kept.
+
+    A page with live figures is kept for readers without a network once one is near.
+    """
     name = path.rpartition("/")[2]
+    if name == "offline.js" or "reference/kept/" in path:
+        return "keeping"
     if name in ("live.js", "live.html") or "/calculator/" in path or name.startswith("chunk-"):
         return "live"
     if "/runtime/" in path or "/engine/" in path:

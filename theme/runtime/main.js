@@ -5,7 +5,6 @@ import { all, target } from "./page/dom.js";
 import { enable } from "./page/enable.js";
 import { whenLive } from "./page/liven.js";
 import { startLook } from "./page/look.js";
-import { keepVisited } from "./page/offline.js";
 import { listenToPopovers } from "./page/popovers.js";
 import { startPrediction } from "./page/predict.js";
 import { listenForPrint } from "./page/print.js";
@@ -27,7 +26,6 @@ markPlace();
 foldPlace();
 listenForBoxes();
 listenForPrint();
-keepVisited();
 
 /** A box is fetched when somebody opens it: by a button, or by its key outside of a text. */
 function listenForBoxes() {

@@ -1,4 +1,4 @@
-/** Gives the page what only a live one has: sentences, messages of its inputs, ways to copy. */
+/** Gives the page what only a live one has: styles, sentences, messages of its inputs, ways to copy. */
 
 import { all } from "./dom.js";
 
@@ -6,7 +6,7 @@ import { all } from "./dom.js";
 export async function furnish(address) {
   const text = await fetch(address).then((reply) => (reply.ok ? reply.text() : "")).catch(() => "");
   const found = new DOMParser().parseFromString(text, "text/html");
-  document.body.append(...found.querySelectorAll("template"));
+  document.body.append(...found.querySelectorAll("style, template"));
   for (const field of all("[data-field]")) giveMessage(field);
   for (const note of all("[data-note]")) giveOther(note);
   const retry = document.querySelector("[data-notice] [data-retry]");

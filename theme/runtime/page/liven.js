@@ -5,6 +5,7 @@
 
 import { all, target } from "./dom.js";
 import { kept } from "./kept.js";
+import { keepVisited } from "./offline.js";
 import { CONTROLS, whenNear } from "./start.js";
 
 /** @typedef {Awaited<ReturnType<typeof import("../live.js").start>>} Live */
@@ -34,6 +35,7 @@ export function whenLive() {
   let fetched;
 
   async function bring() {
+    keepVisited();
     const { start } = await import("../live.js");
     const started = await start(live, () => touched || early.length > 0);
     waiting.abort();
@@ -51,6 +53,7 @@ export function whenLive() {
 
   if (location.search || isSet() || document.querySelector(EAGER)) go();
   else if (live.length) whenNear(live, go, waiting.signal);
+  else keepVisited();
   for (const kind of ["pointerdown", "focusin", "click", "input", "change", "keydown"]) {
     document.addEventListener(kind, (event) => {
       if (!target(event, USED)) return;

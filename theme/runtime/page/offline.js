@@ -2,22 +2,29 @@
 
 import { whenIdle, whenLoaded } from "./start.js";
 
-/** @type {ServiceWorker | null} */
-let keeper = null;
+/** @type {(worker: ServiceWorker | null) => void} */
+let found;
+/** @type {Promise<ServiceWorker | null>} */
+const keeper = new Promise((resolve) => (found = resolve));
+let begun = false;
 
 /** Keeps files, also those that a Worker fetched or will fetch. @param {string[]} addresses */
 export function keep(addresses) {
-  keeper?.postMessage({ keep: addresses });
+  keeper.then((worker) => worker?.postMessage({ keep: addresses }));
 }
 
-/** Keeps the page and all that it has fetched, now and later. */
+/**
+ * Keeps the page and all that it has fetched, now and later. Where a page has live figures it is
+ * called when one is near, so that its text comes first.
+ */
 export function keepVisited() {
   const { offline } = document.body.dataset;
-  if (!offline || !("serviceWorker" in navigator)) return;
+  if (begun || !offline || !("serviceWorker" in navigator)) return;
+  begun = true;
   whenLoaded(() => whenIdle(async () => {
     try {
       await navigator.serviceWorker.register(offline);
-      keeper = (await navigator.serviceWorker.ready).active;
+      found((await navigator.serviceWorker.ready).active);
     } catch {
       return; // a private window, or a host without https: the page works all the same
     }
