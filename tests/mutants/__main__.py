@@ -23,6 +23,7 @@ from pathlib import Path
 from queue import Queue
 
 from tests.mutants.faults import Fault, faults, seeded
+from tests.mutants.first import FIRST
 from tests.mutants.rooms import EVERY, ROOMS, ROOT, sources, tests_of
 
 # Seconds of processor time, so that a busy machine takes no mutant for one that runs for ever.
@@ -70,17 +71,38 @@ def outcome(mutant: Mutant, tree: Path) -> str:
     """Return what became of a mutant in a copy of the tree."""
     path = tree / mutant.source
     text = path.read_text("utf-8")
-    if not all(_is_sound(tuple(arguments), tree) for arguments in _runs(mutant.source)):
-        return FAILING
     path.write_text(seeded(text, mutant.fault), "utf-8")
     try:
-        for arguments in _runs(mutant.source):
-            status = _status(arguments, tree)
-            if status not in PASSED:
-                return SLOW if status == -signal.SIGXCPU else KILLED
+        noticed = next(filter(None, (_noticed(run, tree) for run in _runs(mutant.source))), None)
     finally:
         path.write_text(text, "utf-8")
-    return SURVIVED
+    if noticed is None:
+        return SURVIVED
+    # What fails without the mutant, too, has not noticed it.
+    if not _is_sound(noticed.by, tree):
+        return FAILING
+    return SLOW if noticed.slow else KILLED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """By which arguments of pytest a mutant was noticed: one test, or all where time ran out."""
+
+    by: tuple[str, ...]
+    slow: bool
+
+
+def _noticed(arguments: list[str], tree: Path) -> Notice | None:
+    """Run tests until one fails; return how, or None if all pass."""
+    first = tree / FIRST
+    first.unlink(missing_ok=True)
+    status = _status(arguments, tree)
+    if status in PASSED:
+        return None
+    slow = status == -signal.SIGXCPU
+    if slow or not first.exists():
+        return Notice(by=tuple(arguments), slow=slow)
+    return Notice(by=(first.read_text("utf-8"),), slow=False)
 
 
 def _runs(source: str) -> Iterator[list[str]]:
@@ -96,12 +118,13 @@ def _runs(source: str) -> Iterator[list[str]]:
 
 @cache
 def _is_sound(arguments: tuple[str, ...], tree: Path) -> bool:
-    """Say whether the tests pass in a tree without any mutant."""
+    """Say whether tests pass in a tree without any mutant."""
     return _status(list(arguments), tree) in PASSED
 
 
 def _status(arguments: list[str], tree: Path) -> int:
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments]
+    plugins = ["-p", "no:cacheprovider", "-p", "tests.mutants.first"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", *plugins, *arguments]
     return subprocess.run(
         command,
         cwd=tree,
