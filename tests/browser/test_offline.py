@@ -49,6 +49,25 @@ def test_a_visited_page_works_when_the_host_is_gone(browser: Browser, site: Path
     context.close()
 
 
+FAR = "window.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} };"
+
+
+def test_a_page_of_which_no_figure_came_near_is_kept_after_a_while(browser: Browser, site: Path):
+    handler = functools.partial(Handler, directory=str(site))
+    context = browser.new_context(viewport=WINDOW)
+    with hosting(handler) as port:
+        page = context.new_page()
+        page.add_init_script(FAR)
+        page.clock.install()
+        page.goto(f"http://127.0.0.1:{port}{SUB_PATH}{LAB}")
+        page.clock.run_for(7000)
+        assert not page.evaluate("async () => await caches.has('wallclock-visited')")
+        page.clock.run_for(2000)
+        page.clock.resume()
+        wait(page, KEEPS.format(part="/guides/gradient-sync-lab/"))
+    context.close()
+
+
 class Damaged(Handler):
     """A host that sends the standard library cut short, until it is mended."""
 

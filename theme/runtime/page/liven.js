@@ -20,6 +20,8 @@ const AGAIN = {
   input: CONTROLS,
   keydown: "input[data-of]",
 };
+/** Milliseconds after which a page has been visited, though no figure of it came near. */
+const VISITED = 8000;
 /** Tells more than what was built, or hears things of other places. */
 const EAGER = "textarea[data-of], [data-file], [data-job], [data-use-job], [data-tabs], [data-links]";
 
@@ -52,8 +54,10 @@ export function whenLive() {
   }
 
   if (location.search || isSet() || document.querySelector(EAGER)) go();
-  else if (live.length) whenNear(live, go, waiting.signal);
-  else keepVisited();
+  else if (live.length) {
+    whenNear(live, go, waiting.signal);
+    setTimeout(keepVisited, VISITED);
+  } else keepVisited();
   for (const kind of ["pointerdown", "focusin", "click", "input", "change", "keydown"]) {
     document.addEventListener(kind, (event) => {
       if (!target(event, USED)) return;

@@ -15,7 +15,7 @@ export function keep(addresses) {
 
 /**
  * Keeps the page and all that it has fetched, now and later. Where a page has live figures it is
- * called when one is near, so that its text comes first.
+ * called when one is near, or after a while, so that its text comes first.
  */
 export function keepVisited() {
   const { offline } = document.body.dataset;

@@ -42,6 +42,13 @@ def test_each_row_has_the_operation_of_its_part():
     assert [row.operation for row in found.rows] == ["all_gather", "reduce_scatter"]
 
 
+def test_a_line_that_only_says_it_is_of_nccl_is_one():
+    for level in ("INFO", "WARN"):
+        assert read_nccl_debug(f"host:1:2 [0] NCCL {level} nothing known").ranks == 0
+    with pytest.raises(TextError, match="no line of NCCL"):
+        read_nccl_debug("about NCCL in general")
+
+
 def test_a_line_that_ends_early_is_named_with_its_number_and_reason():
     text = texts.HEAD + texts.ROW + texts.ROW[:60] + "\n"
     found = read_nccl_tests(text)

@@ -112,6 +112,14 @@ def test_a_document_with_wrong_columns_is_refused_or_read(key, value):
     assert not refused or "damaged" in refused or "files" in refused
 
 
+@each("key", ["start", "length", "name", "stream"])
+def test_one_number_below_zero_in_one_column_is_refused(key):
+    rank = read_kineto(kineto([event("gemm", 0, 1), event("add", 3, 5)]))
+    text = json.dumps(document_of([{**rank, key: [0, -1]}]))
+    with pytest.raises(TextError, match="damaged"):
+        read_traces(text)
+
+
 def test_traces_of_amd_of_triton_and_without_a_gpu():
     (amd,) = read_traces(fixture("mi250.json.gz"))
     assert (len(amd.start), amd.streams) == (16, (0,))
