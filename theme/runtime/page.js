@@ -143,7 +143,9 @@ export function createPage(names, address, settings) {
       const waits = { any: calculator.awaits(input), typed: calculator.awaitsTyped(input) };
       showField(name, input, found, calculator.state.bad[input], waits);
     }
-    showViews(name, reply, reply.query.length === 0 && !settings.anyOn);
+    // Not by the address, in which no text stands.
+    const asBuilt = !settings.anyOn && Object.values(reply.inputs).every(({ changed }) => !changed);
+    showViews(name, reply, asBuilt);
     showReceipts(name, reply.extra.receipts ?? {});
     // What the page was built with holds while the same is searched behind it.
     const searching = reply.progress && (reply.query.length > 0 || calculator.state.canUndo);
