@@ -59,10 +59,10 @@ def test_a_page_of_which_no_figure_came_near_is_kept_after_a_while(browser: Brow
         page = context.new_page()
         page.add_init_script(FAR)
         page.clock.install()
-        page.goto(f"http://127.0.0.1:{port}{SUB_PATH}{LAB}")
+        page.goto(f"http://127.0.0.1:{port}{SUB_PATH}guides/rooflines/")
         page.clock.run_for(8000)
         page.clock.resume()
-        wait(page, KEEPS.format(part="/guides/gradient-sync-lab/"))
+        wait(page, KEEPS.format(part="/guides/rooflines/"))
     context.close()
 
 
