@@ -48,6 +48,9 @@ def test_no_text_above_a_prediction_holds_its_answer(visit):
 def test_a_number_in_a_sentence_moves_formula_and_sentence_together(visit):
     page = visit()
     live(page)
+    drag_number(page).scroll_into_view_if_needed()
+    # What is in the window is known a frame after it has scrolled.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
     drag_number(page).press("ArrowUp")
     wait_for(page, "all_reduce_time", expected(world_size="128"))
     result = page.locator(f'[data-output="formula"]{OWN} [data-slot="T"]').first
