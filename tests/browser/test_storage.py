@@ -49,6 +49,7 @@ def test_a_choice_of_colors_is_worn_and_said_to_last_as_long_as_the_page(refused
     expect(page.locator("[data-notice]")).to_contain_text(SAID)
     page.keyboard.press("Escape")
     page.locator("[data-dismiss]").click()
+    expect(page.locator("[data-notice]")).to_be_hidden()
     page.locator("[data-settings]").click()
     page.locator("input[name=size][value=large]").check()
     expect(page.locator("[data-notice]")).to_be_hidden()

@@ -12,7 +12,7 @@ import { all, partsOf, target, words } from "./page/dom.js";
 import { keepEngine } from "./page/offline.js";
 import { goOn, isCanceled, listenToSearches, showSearch } from "./page/searching.js";
 import { whenIdle, whenNear } from "./page/start.js";
-import { notice, say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
+import { say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./page/status.js";
 
 const PAUSE = 400; // milliseconds until figures far from the window catch up
 const SOON = 100; // the same of figures in the window that take long
@@ -160,7 +160,6 @@ export function createPage(names, address, settings) {
   listenToSearches((name) => calculators.get(name)?.catchUp());
   document.addEventListener("click", (event) => {
     if (target(event, "[data-retry]")) engine.retry();
-    if (target(event, "[data-dismiss]")) notice("");
     if (target(event, "[data-dismiss-wrong]")) hideWrong();
   });
 

@@ -1,12 +1,17 @@
 /** The state of the calculators in words: beside them, and at the page's edge if that is not in view. */
 
 import { announce } from "./announce.js";
-import { all, attribute, partsOf, words, write } from "./dom.js";
+import { all, attribute, partsOf, target, words, write } from "./dom.js";
 
 /** Whether the notice shows a state, which ends by itself, or a message, which the reader closes. */
 let ofState = false;
 /** The message to come back to when the state has ended. */
 let message = "";
+
+// Here, not with what is live: a page speaks before that is fetched.
+document.addEventListener("click", (event) => {
+  if (target(event, "[data-dismiss]")) notice("");
+});
 
 /** @param {string[]} calculators @param {"static" | "loading" | "live" | "failed"} state */
 export function showState(calculators, state) {
