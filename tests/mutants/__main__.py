@@ -6,6 +6,7 @@ itself is touched.
 """
 
 import argparse
+import compileall
 import os
 import random
 import resource
@@ -20,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from queue import Queue
 
 from tests.mutants.faults import Fault, faults, seeded
@@ -150,6 +152,9 @@ def copied(folder: Path) -> Path:
     packages = ROOT / "theme" / "node_modules"
     if packages.exists():
         (folder / "theme" / "node_modules").symlink_to(packages.resolve())
+    # Compiled once and held against the text: a mutant can be as long as what it stands for and be
+    # put in and taken out within the second that a file's time tells.
+    compileall.compile_dir(folder, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
     return folder
 
 
