@@ -110,3 +110,13 @@ def test_the_challenge_is_lost_at_its_start_and_won_by_its_solution(won):
     found = views("zero_3_lab")["challenge"]
     now = views("zero_3_lab", **(found.solution if won else found.start))["challenge"]
     assert all(condition.met for condition in now.conditions) == won
+
+
+@pytest.mark.parametrize(
+    ("changes", "met"),
+    [({}, True), ({"micro_batches": 2}, False), ({"tokens": 8192}, False)],
+)
+def test_the_challenge_allows_one_small_micro_batch_alone(changes, met):
+    solution = views("zero_3_lab")["challenge"].solution
+    now = views("zero_3_lab", **{**solution, **changes})["challenge"]
+    assert now.conditions[1].met == met

@@ -400,3 +400,8 @@ def test_no_remedy_of_what_fits_stops_fitting(parameters):
 
 def test_a_model_that_no_sharding_of_the_optimizer_makes_fit_must_be_split():
     assert "split the model" in note(replace(NODES, parameters=175e9, sharding="zero1"), "states")
+
+
+@each(("accumulation", "title"), [(1, "One step"), (2, "The last micro-batch of a step")])
+def test_the_timeline_says_whether_it_is_the_whole_step(accumulation, title):
+    assert compute(replace(LAB, accumulation=accumulation))["timeline"].title == title
