@@ -328,3 +328,24 @@ def test_a_layout_is_unrolled(text, sizes):
 @pytest.mark.parametrize("seed", range(400))
 def test_a_damaged_text_is_answered_or_refused(seed):
     assert tried(mutated(random.Random(f"damaged {seed}"))) in ("read", "contradicted", "refused")
+
+
+# Of megatron/training/arguments.py: a gated layer is as wide as 64 divides two thirds of it.
+@pytest.mark.parametrize(
+    ("flags", "hidden", "width"),
+    [("", 12288, 49152), ("--swiglu", 12288, 32768), ("--swiglu", 4096, 10880)],
+)
+def test_the_width_of_a_layer_that_is_not_told_is_megatron_s(flags, hidden, width):
+    text = TEXTS["megatron gpt3 175b"][0]
+    sizes = f"--hidden-size {hidden} {flags}"
+    found = imported(text.replace("--hidden-size 12288", sizes)).document
+    assert at(found, "model.ffn_hidden_size") == width
+
+
+@pytest.mark.parametrize(("told", "micro"), [("", 1), ("microbatch_size = 2", 2)])
+def test_a_pipeline_of_torchtitan_cuts_the_local_batch(told, micro):
+    key = f"pipeline_parallel_{told}\n" if told else ""
+    cut = f"[parallelism]\npipeline_parallel_degree = 2\n{key}"
+    text = TEXTS["torchtitan toml 405b"][0].replace("local_batch_size = 2", "local_batch_size = 4")
+    found = imported(text.replace("[parallelism]\n", cut)).document
+    assert at(found, "training.micro_batch_size") == micro

@@ -1,8 +1,8 @@
 """Lines as training software printed them, retyped: (source, lines, steps that they mean).
 
 Megatron-LM of 2021, 2025 and 2026 and BigScience's of 2022, torchtitan with and without colors and
-with more fields, DeepSpeed's timer and its pipeline, nanotron of 2023, 2024 and 2026, litgpt. Of a
-step only what is named is compared.
+with more fields, DeepSpeed's timer and its pipeline, nanotron of 2023, 2024 and 2026, litgpt. What
+is not named, no line says.
 """
 
 GiB = 2.0**30
@@ -41,7 +41,10 @@ LINES = {
         "batch size:   768 | lm loss: 5.905366E+00 | loss scale: 8192.0 | actual seqlen:  4096 |\n"
         "iteration      200/  317892 | consumed samples:       153600 | elapsed time per iteration "
         "(ms): 14290.1 | global batch size:   768 |\n",
-        [{"number": 199, "time": 14.2875, "batch": 768}, {"number": 200, "time": 14.2901}],
+        [
+            {"number": 199, "time": 14.2875, "batch": 768},
+            {"number": 200, "time": 14.2901, "batch": 768},
+        ],
     ),
     "torchtitan in colors": (
         "torchtitan",
@@ -68,7 +71,7 @@ LINES = {
         "torchtitan",
         "INFO - step: 20  loss:  5.12345  grad_norm:  0.9  memory: 12.00GiB(25.0%)  tps: 1,204  "
         "tflops: 88.1  mfu: N/A\n",
-        [{"number": 20, "token_rate": 1204, "mfu": 0.0}],
+        [{"number": 20, "token_rate": 1204, "reserved": 12 * GiB, "flops": 88.1e12}],
     ),
     "DeepSpeed": (
         "DeepSpeed",
@@ -84,7 +87,16 @@ LINES = {
         "| global_batch_size: 2 | lm_loss: 5.32 | lr: 0.00015 | model_tflops_per_gpu: 1.87e-05 | "
         "hardware_tflops_per_gpu: 1.87e-05 | grad_norm: 2.96 | cuda_memory_allocated: 67.4M | "
         "cuda_max_memory_reserved: 520M | hd_total_memory_tb: 2.13T\n",
-        [{"number": 1, "time": 4.71, "token_rate": 109, "batch": 2, "reserved": 520e6}],
+        [
+            {
+                "number": 1,
+                "time": 4.71,
+                "token_rate": 109,
+                "batch": 2,
+                "reserved": 520e6,
+                "flops": 1.87e7,
+            }
+        ],
     ),
     "nanotron 2023": (
         "nanotron",

@@ -1,5 +1,6 @@
 import random
 import time
+from dataclasses import fields
 
 import pytest
 
@@ -18,6 +19,9 @@ def test_a_line_says_what_was_meant(name):
     assert len(steps) == len(meant)
     for step, expected in zip(steps, meant, strict=True):
         assert {key: getattr(step, key) for key in expected} == pytest.approx(expected)
+        # What the lines do not say, no step says.
+        others = {one.name for one in fields(step)} - {"line", "number", *expected}
+        assert {getattr(step, name) for name in others} <= {0}
 
 
 def test_a_step_knows_its_line():
