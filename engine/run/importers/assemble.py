@@ -113,8 +113,6 @@ def _finish(draft: Draft) -> None:
         finish_deepspeed(draft)
     elif "accelerate" in said:
         finish_accelerate(draft)
-        if draft.values.get("training.framework") == "deepspeed":
-            draft.assume("training.compiled", True, "DeepSpeed's fused kernels")
     elif "Megatron" in said:
         finish_megatron(draft)
         _ranks(draft)

@@ -98,6 +98,12 @@ def test_a_sound_file_has_neither():
     assert {note.verdict for note in found.values()} == {"ok"}
 
 
+@pytest.mark.parametrize("group", [1, 8])
+def test_a_group_that_divides_the_ranks_keeps_a_copy(group):
+    note = notes(f'"stage": 3, "zero_hpz_partition_size": {group}')["zero_hpz_partition_size"]
+    assert note.verdict == "ok"
+
+
 def test_batches_must_agree_as_deepspeed_asserts():
     rest = (
         '"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, '

@@ -187,6 +187,17 @@ def test_overrides_of_megatron_bridge_are_read_back(name):
     assert (found.run.plan, found.run.training) == (run.plan, run.training)
 
 
+@pytest.mark.parametrize(
+    ("name", "section"),
+    [("overlap_grad_reduce", "ddp"), ("tensor_model_parallel_size", "model"),
+     ("micro_batch_size", "train"), ("seq_length", "dataset")],
+)  # fmt: skip
+def test_an_override_of_megatron_bridge_names_its_part(name, section):
+    text = bridge_overrides(MEGATRON["70B, interleaved"], "llama3_70b")
+    parts = [line.strip().rpartition(f".{name}=")[0] for line in text.splitlines() if name in line]
+    assert parts == [section]
+
+
 SHARDED = {
     "8B": run_of(
         "llama-3-8b",

@@ -12,7 +12,7 @@ from engine.run.importers.assemble import imported
 from engine.run.importers.layouts import pieces_of
 from engine.run.importers.shell import script_flags
 from engine.run.importers.told import OFFLOADED, TextError
-from engine.run.importers.yaml_subset import yaml_keys
+from engine.run.importers.yaml_subset import scalar, yaml_keys
 from tests.engine.run.importers.fuzz import mutated, tried
 from tests.engine.run.importers.hf_files import FILES
 from tests.engine.run.importers.real_files import (
@@ -349,3 +349,17 @@ def test_a_pipeline_of_torchtitan_cuts_the_local_batch(told, micro):
     text = TEXTS["torchtitan toml 405b"][0].replace("local_batch_size = 2", "local_batch_size = 4")
     found = imported(text.replace("[parallelism]\n", cut)).document
     assert at(found, "training.micro_batch_size") == micro
+
+
+@pytest.mark.parametrize(("parts", "compiled"), [('["loss"]', False), ('["model", "loss"]', True)])
+def test_torchtitan_compiles_the_model_where_its_components_name_it(parts, compiled):
+    text = TEXTS["torchtitan toml 405b"][0]
+    found = imported(text.replace("enable = true\n", f"enable = true\ncomponents = {parts}\n"))
+    assert at(found.document, "training.compiled") is compiled
+
+
+@pytest.mark.parametrize(
+    ("word", "value"), [("'", "'"), ("''", ""), ("'a'", "a"), ("\"a'", "\"a'")]
+)
+def test_a_scalar_of_yaml_is_what_stands_in_its_quotes(word, value):
+    assert scalar(word) == value

@@ -288,6 +288,7 @@ selective_ac_option = "op"
             "parallelism.world_size": 8,
             "parallelism.zero_stage": 3,
             "training.compiled": False,
+            "training.compiled": False,
             "training.recompute": "selective",
             "training.global_batch_size": 8,
             "training.framework": "fsdp",
@@ -514,6 +515,7 @@ num_processes: 8
             "training.framework": "deepspeed",
             "training.precision": "fp16",
             "training.global_batch_size": 32,
+            "training.compiled": False,
         },
     ),
 }

@@ -75,6 +75,7 @@ FAULTS = {
     "": "empty",
     "name,start\na,1\n": "a trace begins with { or [, this file with 'name,start'",
     '{"traceEvents": [{"ph": "X",\n "ts": 1.2.3}]}': "line 2, column 11",
+    "\n[1.2.3]": "line 2, column 5",
     kineto([event("gemm", 0, 1)])[:-30]: "ends before its JSON does",
     '{"spans": []}': "without traceEvents",
     kineto([event("aten::mm", 0, 9, kind="cpu_op")]): "1 events, and none of them ran on a GPU",
