@@ -12,7 +12,7 @@ from engine.formulas.bandwidth import Operation, bus_bandwidth_factor
 from engine.run.logs.nccl import NcclText
 from engine.run.logs.nccl_debug import Chosen
 from engine.run.logs.nccl_tests import Row
-from engine.simulate.nccl_choice import Place, fastest, place, times
+from engine.simulate.nccl_choice import Place, charged, place, times
 from engine.simulate.nccl_effect import bandwidth_of, conditions
 from engine.simulate.nccl_setting import Given, Setting, choices_in, others_in, rows_of, setting_of
 
@@ -143,7 +143,7 @@ def _expected(size: Bytes, setting: Setting, where: Place) -> Bandwidth:
     if not has_factor(setting.operation):
         return 0.0
     operation: Operation = setting.operation  # type: ignore[assignment]
-    return bandwidth_of(operation, size, fastest(operation, size, where), setting.ranks)
+    return bandwidth_of(operation, size, charged(operation, size, where), setting.ranks)
 
 
 def has_factor(operation: str) -> bool:

@@ -6,6 +6,7 @@ a reduce-scatter and an all-gather the fastest of them is what a step is charged
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.catalog.accelerators import ACCELERATORS
@@ -93,14 +94,22 @@ def times(operation: str, size: Bytes, where: Place) -> Mapping[str, Seconds]:
     return {}
 
 
-def fastest(operation: str, size: Bytes, where: Place) -> Seconds:
-    """Return the time of the fastest; infinite where there is no model."""
-    return min(times(operation, size, where).values(), default=float("inf"))
+def charged(operation: str, size: Bytes, where: Place) -> Seconds:
+    """Return the time of what NCCL takes, which a step pays; infinite where there is no model."""
+    found = times(operation, size, where)
+    if operation == "all_reduce" or operation in HALVES:
+        group = where.group
+        if not found:
+            return inf
+        return transfer_time.charged(
+            dict(found), group.network, operation, size, group.ranks, group.nodes
+        )
+    return min(found.values(), default=inf)
 
 
 def reached(operation: Operation, size: Bytes, where: Place) -> Bandwidth:
-    """Return the bus bandwidth of the fastest; 0 where there is no model."""
-    return bus_bandwidth(size, fastest(operation, size, where), operation, where.group.ranks)
+    """Return the bus bandwidth of what NCCL takes; 0 where there is no model."""
+    return bus_bandwidth(size, charged(operation, size, where), operation, where.group.ranks)
 
 
 def _all_reduces(size: Bytes, where: Place) -> Mapping[str, Seconds]:
