@@ -5,6 +5,7 @@ search.cc); nothing is fitted. Arguments are those of `engine.formulas.transfer_
 """
 
 from math import inf, log2
+from typing import Literal
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.catalog.transports import (
@@ -19,6 +20,7 @@ from engine.catalog.transports import (
     MEDIUM_START,
     MEDIUM_STEP,
     MEDIUM_TREE_STEP,
+    TREE_BY_SIZE,
     TREE_SHARE,
     Transport,
 )
@@ -27,11 +29,12 @@ from engine.catalog.transports import (
 _SMALLEST: Bytes = 64.0
 
 
-def planned_share(size: Bytes, table: tuple[Share, ...]) -> Share:
-    """Return the share of its bandwidth that a tree reaches by one of NCCL's tables.
+def planned_share(size: Bytes, protocol: Literal["Simple", "LL128"]) -> Share:
+    """Return the share of its bandwidth that a tree reaches by NCCL's table of the protocol.
 
     Between two of its sizes straight in the logarithm; beyond it as at its end.
     """
+    table = TREE_BY_SIZE if protocol == "Simple" else MEDIUM_BY_SIZE
     place = min(max(log2(size / _SMALLEST), 0.0), len(table) - 1.0)
     below = min(int(place), len(table) - 2)
     low, high = table[below : below + 2]
@@ -92,7 +95,7 @@ def medium_tree_time(
     Source: NCCL's tuning.cc, and enqueue.cc for the chunks.
     """
     bound = channels(ranks, nodes) / 2 * network.medium_tree
-    rate = min(TREE_SHARE * MEDIUM_DATA * bandwidth, bound) * planned_share(size, MEDIUM_BY_SIZE)
+    rate = min(TREE_SHARE * MEDIUM_DATA * bandwidth, bound) * planned_share(size, "LL128")
     sent = max(size if nodes == 2 else 2 * size, 2 * size * bandwidth / links) / rate
     levels = (nodes - 1).bit_length()
     inside = -(-ranks // nodes) - 1

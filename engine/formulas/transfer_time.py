@@ -70,7 +70,7 @@ def tree_ramp(size: Bytes, network: Transport) -> Ratio:
     """Return how much longer a tree of nodes takes than at the bandwidth of large messages."""
     if not network.planned:
         return ramp(size, network)
-    return TREE_BY_SIZE[-1] / planned_share(size, TREE_BY_SIZE)
+    return TREE_BY_SIZE[-1] / planned_share(size, "Simple")
 
 
 def network_step(size: Bytes, network: Transport) -> Seconds:
@@ -242,10 +242,10 @@ def all_reduce_time(
     if ranks <= 1 or size <= 0:
         return 0.0
     found = all_reduce_times(size, ranks, nodes, bandwidth, switch_adds, network, links)
-    return charged(found, network, "all_reduce", size, ranks, nodes)
+    return _charged(found, network, "all_reduce", size, ranks, nodes)
 
 
-def charged(
+def _charged(
     found: dict[str, Seconds],
     network: Transport,
     operation: str,
@@ -296,14 +296,15 @@ def scatter_or_gather_time(
 ) -> Seconds:
     """Return the time of a reduce-scatter or an all-gather, chosen as an all-reduce is.
 
-    Half of an all-reduce ramps up as far as half of its pipeline.
+    Half of an all-reduce ramps up as far as half of its pipeline. Unless told otherwise a tuner's
+    regions are those of an all-gather, from which those of a reduce-scatter differ little.
 
     Source: NCCL's tuning.cc.
     """
     if ranks <= 1 or size <= 0:
         return 0.0
     found = half_times(size, ranks, nodes, bandwidth, network)
-    return charged(found, network, operation, size, ranks, nodes)
+    return _charged(found, network, operation, size, ranks, nodes)
 
 
 def parallel_tree_time(
