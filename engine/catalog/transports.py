@@ -6,8 +6,9 @@ The one place for the latency of a hop, by transport and class of message: `step
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, KiB, MiB, Seconds, Share
+from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, KiB, MiB, Ratio, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,9 @@ class Transport:
         share: of the bandwidth that InfiniBand reaches on ports of the same line rate.
         medium: LL128, the protocol between LL and Simple, runs in rings over nodes.
         planned: a tree of nodes reaches the shares that NCCL plans with (`TREE_BY_SIZE`).
+        medium_ring: what LL128 carries at most in one channel of a ring.
+        medium_tree: likewise of a tree over three nodes and more.
+        tuner: whose regions choose algorithm and protocol (`tuned.py`); empty: NCCL's own model.
         eager: messages up to this size go without asking the receiver first.
         step_eager: one step of those.
     """
@@ -39,6 +43,9 @@ class Transport:
     share: Share = 1.0
     medium: bool = True
     planned: bool = False
+    medium_ring: Bandwidth = inf
+    medium_tree: Bandwidth = inf
+    tuner: str = ""
     eager: Bytes = 0.0
     step_eager: Seconds = 0.0
 
@@ -75,12 +82,34 @@ TREE_BY_SIZE: tuple[Share, ...] = (
 SWITCH_TREE: Seconds = 25 * MICRO
 SWITCH_TREE_STEP: Seconds = 9.5 * MICRO
 
-# LL128, NCCL's protocol for sizes between LL and Simple: start, a step inside a node, and the share
-# of the bandwidth (120 of 128 bytes, of which 0.92 are planned). Between nodes its step is that of
-# LL. All from tuning.cc, none fitted.
+# LL128, NCCL's protocol for sizes between LL and Simple: start, a step inside a node in a ring and
+# in a tree, the share of the bandwidth that a ring is planned with, and the 120 of 128 bytes that a
+# tree is planned with. Between nodes its step is that of LL. All from tuning.cc, none fitted.
 MEDIUM_START: Seconds = 14.0 * MICRO
 MEDIUM_STEP: Seconds = 1.9 * MICRO
+MEDIUM_TREE_STEP: Seconds = 1.25 * MICRO
 MEDIUM_SHARE: Share = 0.92
+MEDIUM_DATA: Share = 120 / 128
+# What a tree reaches by size in LL128, as above (tuning.cc, treeCorrectionFactor).
+MEDIUM_BY_SIZE: tuple[Share, ...] = (
+    *(1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6),
+    *(0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9, 1.0, 1.0, 1.0),
+)
+# Its chunks: 15 of 16 parts of one of eight buffers, for 640 threads with 120 elements of 8 bytes,
+# halved until there are enough of them (device.h; enqueue.cc, calcCollChunking).
+MEDIUM_CHUNK: Bytes = 640 * 120 * 8 * 15 / 16
+MEDIUM_SPLIT_CHUNK: Bytes = 128 * KiB
+MEDIUM_SMALLEST_CHUNK: Bytes = 32 * KiB
+# What one channel carries at most in LL128, in a ring and in a tree over three nodes and more, on
+# Hopper and on Blackwell (tuning.cc, perChMaxRingLL128Bws, perChMaxTreeLL128Bws).
+_HOPPER = (36.7 * GB, 29.0 * GB)
+_BLACKWELL = (40.0 * GB, 20.0 * GB)
+# PAT: its start, the part of a step between nodes that each level of its tree takes, what each rank
+# adds, and its share of the bandwidth (tuning.cc).
+PAT_START: Seconds = 8.0 * MICRO
+PAT_OVERLAP: Ratio = 3.5
+PAT_RANK: Seconds = 2.8 * MICRO
+PAT_SHARE: Share = 0.75
 # LL in a ring over nodes: a step inside a node takes the host that posts to the network this long,
 # and its bandwidth is bound by the host, on two nodes and on more (tuning.cc, netOverhead and
 # llMaxBws of Intel's processors).
@@ -108,9 +137,17 @@ EFA_V1 = Transport(
 )
 
 
-def _later_efa(step: Seconds) -> Transport:
+def _later_efa(step: Seconds, tuner: str, channel: tuple[Bandwidth, Bandwidth]) -> Transport:
     """An EFA whose packets are written in order for LL: its latency, and half of it for LL."""
-    return Transport(step_small=step / 2, share_small=0.38, step=step, planned=True)
+    return Transport(
+        step_small=step / 2,
+        share_small=0.38,
+        step=step,
+        planned=True,
+        tuner=tuner,
+        medium_ring=channel[0],
+        medium_tree=channel[1],
+    )
 
 
 # Nothing is fitted to a curve of these. Amazon's announcements: the second generation is half again
@@ -118,11 +155,11 @@ def _later_efa(step: Seconds) -> Transport:
 # pages of the second and the third could not be read again. Eleven curves of the second stand in
 # tests/validation/unseen_curves.py. Its tuner plans with 20 us for 8 bytes between two nodes of the
 # second, 18 of the third, 3 more in Simple (aws-ofi-nccl, nccl_ofi_model.cpp): with those, the
-# curves would be 9 to 62 % off instead of 5 to 34. Of the fourth one test is public: 8 to 256 bytes
+# curves would be 8 to 36 % off instead of 5 to 28. Of the fourth one test is public: 8 to 256 bytes
 # on two p6-b200 take 51 to 57 us (github.com/dstackai/dstack, pull request 3961), 52 here.
-EFA_V2 = _later_efa(EFA_V1.step / 1.5)
-EFA_V3 = _later_efa(EFA_V2.step * 0.65)
-EFA_V4 = _later_efa(EFA_V3.step / 1.18)
+EFA_V2 = _later_efa(EFA_V1.step / 1.5, "efa-v2", _HOPPER)
+EFA_V3 = _later_efa(EFA_V2.step * 0.65, "efa-v3", _HOPPER)
+EFA_V4 = _later_efa(EFA_V3.step / 1.18, "efa-v4", _BLACKWELL)
 # Links and switches of one rack that reach other nodes: the steps of a node, and no network.
 NVLINK_NETWORK = replace(NVLINK, share=1.0)
 

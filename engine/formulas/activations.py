@@ -17,6 +17,7 @@ from engine.run.parallelism import (
     Training,
     adds_in_place,
     rotates_by_constants,
+    scales_blocks,
     shards_all,
 )
 
@@ -25,6 +26,8 @@ SINGLE: Bytes = 4.0
 MASK: Bytes = 1.0
 FP8: Bytes = 1.0
 FP4: Bytes = 0.5 + 1 / 16  # 4 bits, and 8 bits of scale for each 16 values (NVFP4)
+# MXFP8: 8 bits of scale for each 32 values of 8 bits (OCP Microscaling Formats 2023, section 6.3).
+BLOCK_SCALE: Share = 1 / 32
 
 
 @record
@@ -91,11 +94,13 @@ def _is_rotary(model: Model) -> bool:
 def linear_input(training: Training) -> Bytes:
     """Return the bytes of one element that a linear layer keeps for its weight gradient.
 
-    Transformer Engine keeps the copy in 8 or 4 bits; other software keeps what it got and casts it
-    again.
+    Transformer Engine keeps the copy in 8 or 4 bits, with its scales; other software keeps what it
+    got and casts it again.
     """
     if training.framework != "megatron":
         return HALF
+    if scales_blocks(training):
+        return FP8 * (1 + BLOCK_SCALE)
     return {"fp8": FP8, "fp4": FP4}.get(training.precision, HALF)
 
 

@@ -8,6 +8,7 @@ from engine.basis.equation import Equation
 from engine.basis.record import record
 from engine.basis.units import Bytes, Count, Parameters, Ratio
 from engine.catalog.models import Model, head_size, num_sparse_in, value_head_size
+from engine.formulas.activations import BLOCK_SCALE
 from engine.formulas.parameters import (
     dense_layer_parameters,
     embedding_parameters,
@@ -22,6 +23,7 @@ from engine.run.parallelism import (
     last_piece,
     layers_of_stage,
     quantizes,
+    scales_blocks,
     shards_all,
 )
 
@@ -133,6 +135,8 @@ def _with_adam(training: Training) -> StateBytes:
 
 def _weight(training: Training) -> Bytes:
     copies = _COPIES[training.precision]
+    if scales_blocks(training):
+        copies *= 1 + BLOCK_SCALE
     if training.quantized_once and training.precision == "fp8":
         copies /= 2
     return copies if training.quantized_weights else MIXED_PRECISION.parameter + copies

@@ -6,18 +6,19 @@ group's share of the network ports between nodes. `network` is what connects the
 and ramps are those of `engine.catalog.constants`.
 """
 
-from math import hypot, inf, log2
+from math import hypot, inf
 
 from engine.basis.equation import Equation
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.transports import (
     INFINIBAND,
     LAUNCH,
-    MEDIUM_SHARE,
-    MEDIUM_START,
-    MEDIUM_STEP,
     MESSAGES_AT_ONCE,
     NVLINK,
+    PAT_OVERLAP,
+    PAT_RANK,
+    PAT_SHARE,
+    PAT_START,
     SMALL_ON_MORE,
     SMALL_ON_TWO,
     SMALL_STEP_BETWEEN,
@@ -29,9 +30,13 @@ from engine.catalog.transports import (
     TREE_SHARE,
     Transport,
 )
-
-# The first size of NCCL's table of trees.
-_SMALLEST: Bytes = 64.0
+from engine.catalog.tuned import taken
+from engine.formulas.medium_time import (
+    medium_half_time,
+    medium_ring_time,
+    medium_tree_time,
+    planned_share,
+)
 
 RING_WITH_RAMP = Equation(
     name="ring_all_reduce_ramped_time",
@@ -62,16 +67,10 @@ def ramp(size: Bytes, link: Transport) -> Ratio:
 
 
 def tree_ramp(size: Bytes, network: Transport) -> Ratio:
-    """Return how much longer a tree of nodes takes than at the bandwidth of large messages.
-
-    Between two sizes of NCCL's table straight in the logarithm; beyond it as at its end.
-    """
+    """Return how much longer a tree of nodes takes than at the bandwidth of large messages."""
     if not network.planned:
         return ramp(size, network)
-    place = min(max(log2(size / _SMALLEST), 0.0), len(TREE_BY_SIZE) - 1.0)
-    below = min(int(place), len(TREE_BY_SIZE) - 2)
-    low, high = TREE_BY_SIZE[below : below + 2]
-    return TREE_BY_SIZE[-1] / (low + (place - below) * (high - low))
+    return TREE_BY_SIZE[-1] / planned_share(size, "Simple")
 
 
 def network_step(size: Bytes, network: Transport) -> Seconds:
@@ -198,6 +197,34 @@ def _has_small(nodes: Count, network: Transport) -> bool:
     return nodes == 1 or network.share_small > 0
 
 
+def all_reduce_times(
+    size: Bytes,
+    ranks: Count,
+    nodes: Count,
+    bandwidth: Bandwidth,
+    switch_adds: bool = False,
+    network: Transport = INFINIBAND,
+    links: Bandwidth = inf,
+) -> dict[str, Seconds]:
+    """Return "algorithm protocol" -> time of what NCCL chooses an all-reduce from."""
+    group = (ranks, nodes, bandwidth, network)
+    found = {"Ring Simple": ring_all_reduce_ramped_time(size, *group)}
+    if nodes == 1:
+        found["Ring LL"] = small_all_reduce_time(size, *group)
+        if switch_adds and ranks > 2:
+            found["NVLS Simple"] = switch_all_reduce_time(size, ranks, bandwidth)
+        return found
+    found["Tree Simple"] = tree_all_reduce_ramped_time(size, *group, links)
+    if switch_adds and network.planned:
+        found["NVLSTree Simple"] = switch_tree_all_reduce_time(size, *group, links)
+    if _has_small(nodes, network):
+        found["Tree LL"] = small_all_reduce_time(size, *group)
+        if network.medium:
+            found["Tree LL128"] = medium_tree_time(size, *group, links)
+            found["Ring LL128"] = medium_ring_time(size, *group)
+    return found
+
+
 def all_reduce_time(
     size: Bytes,
     ranks: Count,
@@ -207,23 +234,56 @@ def all_reduce_time(
     network: Transport = INFINIBAND,
     links: Bandwidth = inf,
 ) -> Seconds:
-    """Return the time of an all-reduce with the algorithm and protocol that is fastest.
+    """Return the time of an all-reduce with the algorithm and protocol that NCCL takes.
 
-    `links` is the bus bandwidth inside a node, where several take part.
+    That is what the network's own tuner takes, if it has one, else the fastest. `links` is the bus
+    bandwidth inside a node, where several take part.
     """
     if ranks <= 1 or size <= 0:
         return 0.0
+    found = all_reduce_times(size, ranks, nodes, bandwidth, switch_adds, network, links)
+    return _charged(found, network, "all_reduce", size, ranks, nodes)
+
+
+def _charged(
+    found: dict[str, Seconds],
+    network: Transport,
+    operation: str,
+    size: Bytes,
+    ranks: Count,
+    nodes: Count,
+) -> Seconds:
+    """Return the time of what NCCL takes of the possible ways.
+
+    Source: nccl_ofi_regions.cpp of Amazon's plug-in; NCCL's tuning.cc.
+    """
+    name = taken(network.tuner, operation, size, ranks, nodes, found)
+    return found[name] if name else min(found.values())
+
+
+def half_times(
+    size: Bytes,
+    ranks: Count,
+    nodes: Count,
+    bandwidth: Bandwidth,
+    network: Transport = INFINIBAND,
+) -> dict[str, Seconds]:
+    """Return "algorithm protocol" -> time of what NCCL chooses a reduce-scatter or a gather from.
+
+    The latency of a ring grows with the number of ranks, in all its protocols. Only with one rank
+    per node NCCL can take its tree (PAT), whose latency grows with the logarithm.
+
+    Source: NCCL's tuning.cc ("PAT only supports 1 GPU per node").
+    """
     group = (ranks, nodes, bandwidth, network)
-    time = ring_all_reduce_ramped_time(size, *group)
+    found = {"Ring Simple": half_time(size, *group, ring_latency(size, ranks, nodes, network))}
+    if ranks == nodes:
+        found["PAT Simple"] = parallel_tree_time(size, ranks, bandwidth, network)
     if _has_small(nodes, network):
-        time = min(time, small_all_reduce_time(size, *group))
-    if nodes > 1:
-        time = min(time, tree_all_reduce_ramped_time(size, *group, links))
-        if switch_adds and network.planned:
-            time = min(time, switch_tree_all_reduce_time(size, *group, links))
-    elif switch_adds and ranks > 2:
-        time = min(time, switch_all_reduce_time(size, ranks, bandwidth))
-    return time
+        found["Ring LL"] = small_half_time(size, *group)
+        if nodes > 1 and network.medium:
+            found["Ring LL128"] = medium_half_time(size, *group)
+    return found
 
 
 def scatter_or_gather_time(
@@ -232,27 +292,33 @@ def scatter_or_gather_time(
     nodes: Count,
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
+    operation: str = "all_gather",
 ) -> Seconds:
-    """Return the time of a reduce-scatter or an all-gather: one round of a ring.
+    """Return the time of a reduce-scatter or an all-gather, chosen as an all-reduce is.
 
-    The latency of a ring grows with the number of ranks, in all its protocols. Only with one rank
-    per node NCCL takes its tree (PAT), whose latency grows with the logarithm. Half of an
-    all-reduce ramps up as far as half of its pipeline.
+    Half of an all-reduce ramps up as far as half of its pipeline. Unless told otherwise a tuner's
+    regions are those of an all-gather, from which those of a reduce-scatter differ little.
 
-    Source: NCCL's tuning.cc ("PAT only supports 1 GPU per node").
+    Source: NCCL's tuning.cc.
     """
     if ranks <= 1 or size <= 0:
         return 0.0
-    latency = ring_latency(size, ranks, nodes, network)
-    if ranks == nodes:
-        latency = min(latency, tree_latency(size, ranks, nodes, network))
-    time = half_time(size, ranks, nodes, bandwidth, network, latency)
-    if not _has_small(nodes, network):
-        return time
-    small = small_half_time(size, ranks, nodes, bandwidth, network)
-    if nodes == 1 or not network.medium:
-        return min(time, small)
-    return min(time, small, medium_half_time(size, ranks, nodes, bandwidth, network))
+    found = half_times(size, ranks, nodes, bandwidth, network)
+    return _charged(found, network, operation, size, ranks, nodes)
+
+
+def parallel_tree_time(
+    size: Bytes, ranks: Count, bandwidth: Bandwidth, network: Transport = INFINIBAND
+) -> Seconds:
+    """Return the time of a reduce-scatter or an all-gather in PAT, one rank per node.
+
+    Its levels overlap but for a part, a step per rank remains, and it reaches three quarters of the
+    bandwidth.
+
+    Source: NCCL's tuning.cc.
+    """
+    levels = (ranks - 1).bit_length() * network.step / PAT_OVERLAP
+    return LAUNCH + PAT_START + levels + ranks * PAT_RANK + size / (PAT_SHARE * bandwidth)
 
 
 def half_time(
@@ -285,18 +351,6 @@ def small_half_time(
     steps = (ranks - nodes) * SMALL_STEP_BETWEEN + (nodes - 1) * network.step_small
     rate = min(0.5 * bandwidth, SMALL_ON_TWO if nodes == 2 else SMALL_ON_MORE)
     return LAUNCH + NVLINK.start_small + steps + (ranks - 1) / ranks * size / rate
-
-
-def medium_half_time(
-    size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
-) -> Seconds:
-    """Return one round of a ring over nodes in the protocol between LL and Simple (LL128).
-
-    Source: NCCL's tuning.cc.
-    """
-    steps = (ranks - nodes) * MEDIUM_STEP + (nodes - 1) * network.step_small
-    share = (ranks - 1) / ranks * size / (MEDIUM_SHARE * bandwidth)
-    return LAUNCH + MEDIUM_START + steps + share
 
 
 def all_to_all_time(

@@ -14,6 +14,7 @@ from engine.catalog.accelerators import ACCELERATORS, Gpu
 from engine.catalog.limited import limited
 from engine.catalog.models import MODELS, Model
 from engine.catalog.own_constants import OwnConstants, parse
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.impossible_model import impossible_model
 from engine.run.keys import CLUSTER, GPU, MODEL, PLAN, RECOMPUTED, SECTIONS, TRAINING
 from engine.run.limits import impossible
@@ -84,7 +85,10 @@ def read_document(document: object, model_of: ModelReader = read_model) -> Run:
         cluster=Cluster(**cluster),
         plan=Plan(**plan),
         training=Training(
-            sequence_length=length, **training, first_flash_attention=_is_early(model, training)
+            sequence_length=length,
+            **training,
+            first_flash_attention=_is_early(model, training),
+            block_scales=reads_either_way(cluster["gpu"]),
         ),
     )
     if problems := impossible(run.model, run.plan, run.training):

@@ -139,6 +139,8 @@ class Training:
         quantized_once: in fp8, the products of both passes read one copy of a weight: with one
             scale for the tensor on Blackwell, which takes operands of 8 bits in either order.
             Otherwise its transpose is kept too.
+        block_scales: where both are kept in fp8, they and what layers keep have a scale of 8 bits
+            for each 32 values (MXFP8), as on Blackwell.
     """
 
     micro_batch_size: Count
@@ -166,6 +168,7 @@ class Training:
     lora_rank: Count = 0
     quantized_weights: bool = False
     quantized_once: bool = False
+    block_scales: bool = False
 
 
 def halves_gradients(training: Training) -> bool:
@@ -176,6 +179,11 @@ def halves_gradients(training: Training) -> bool:
 def quantizes(training: Training) -> bool:
     """Return whether weights of linear layers are kept in the bits of their products."""
     return training.precision in ("fp8", "fp4") and training.framework == "megatron"
+
+
+def scales_blocks(training: Training) -> bool:
+    """Return whether values in fp8 have a scale for each 32 of them (MXFP8)."""
+    return training.precision == "fp8" and training.block_scales and not training.quantized_once
 
 
 def shards_all(training: Training) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from engine.basis.units import Count, Tokens
 from engine.run.document import InputError, read_cluster
 from engine.run.file import read, read_model
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.keys import PLAN, TRAINING, without
 from engine.run.parallelism import Cluster, Framework, Precision, Recompute, Schedule, Training
 from engine.run.plan_space import Job, plans
@@ -100,6 +101,7 @@ def read_request(document: object) -> Asked:
             global_batch_size=numbers["global_batch_size"],
             sequence_length=numbers["sequence_length"],
             **training,
+            block_scales=reads_either_way(cluster["gpu"]),
         ),
         kept_free=free,
         **chosen,

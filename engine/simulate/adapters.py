@@ -38,7 +38,7 @@ def held_with(
     if trapped:
         found = _trapped(model, plan, training, found)
     used = found.total - found.reserve
-    return replace(found, reserve=reserve(training, used))
+    return replace(found, reserve=reserve(training, used, plan.world_size))
 
 
 def _trapped(model: Model, plan: Plan, training: Training, held: Memory) -> Memory:

@@ -1,7 +1,7 @@
 """What a rank fills of its GPU: tensors, what the allocator holds, and what no framework counts."""
 
 from engine.basis.record import record
-from engine.basis.units import Bytes, Count
+from engine.basis.units import Bytes, Count, Share
 from engine.catalog.constants import ALLOWANCES
 from engine.run.parallelism import (
     Training,
@@ -21,6 +21,7 @@ class Memory:
         buffers: of communication: gathered parameters, buckets, tensors between stages.
         reserve: workspaces, and what the framework's own report counts beyond tensors.
         stage: the pipeline stage of that rank.
+        fragments: what the allocator holds beyond tensors, of them.
     """
 
     parameters: Bytes
@@ -30,6 +31,7 @@ class Memory:
     buffers: Bytes
     reserve: Bytes
     stage: Count
+    fragments: Share
 
     @property
     def total(self) -> Bytes:
@@ -38,16 +40,25 @@ class Memory:
         return states + self.activations + self.buffers + self.reserve
 
 
-def reserve(training: Training, used: Bytes) -> Bytes:
+def fragments(training: Training, ranks: Count) -> Share:
+    """Return what the allocator holds beyond tensors, of them, with so many ranks.
+
+    Beside adapters most tensors are activations, which come and go: one rank has as many pieces.
+    """
+    alone = ranks == 1 and not training.lora_rank
+    return ALLOWANCES.fragments_alone if alone else ALLOWANCES.fragments
+
+
+def reserve(training: Training, used: Bytes, ranks: Count) -> Bytes:
     """Return what a report of the framework counts beyond tensors.
 
     Megatron reports what tensors use; torchtitan what the allocator reserves; for DeepSpeed runs
     it is customary to read nvidia-smi, which counts the reserve, the CUDA context and NCCL.
     """
     if shards_all(training):
-        return ALLOWANCES.fragments * used
+        return fragments(training, ranks) * used
     if training.framework == "deepspeed":
-        return ALLOWANCES.fragments * used + ALLOWANCES.context + ALLOWANCES.channels
+        return fragments(training, ranks) * used + ALLOWANCES.context + ALLOWANCES.channels
     return ALLOWANCES.workspace
 
 
@@ -64,9 +75,9 @@ def reserved(memory: Memory) -> Bytes:
     """Return what the caching allocator holds: `torch.cuda.max_memory_reserved`.
 
     Blocks that do not fit what is asked for are what it holds beyond tensors: the share of
-    `ALLOWANCES.fragments`, fitted to torchtitan's published peaks.
+    `ALLOWANCES.fragments`, fitted to torchtitan's published peaks, less with one rank.
     """
-    return allocated(memory) + ALLOWANCES.fragments * (memory.total - memory.reserve)
+    return allocated(memory) + memory.fragments * (memory.total - memory.reserve)
 
 
 def process(memory: Memory) -> Bytes:

@@ -29,7 +29,7 @@ from engine.run.parallelism import (
     sharding_ranks,
     shards_all,
 )
-from engine.simulate.capacity import Memory, reserve
+from engine.simulate.capacity import Memory, fragments, reserve
 from engine.simulate.held_layers import stage_activations
 from engine.simulate.memory_buffers import buffers_of, keeps_outputs, kept_outputs
 
@@ -142,8 +142,9 @@ def sharded_memory(
         optimizer=states.optimizer,
         activations=held.activations,
         buffers=buffers,
-        reserve=reserve(training, tensors + held.activations + buffers),
+        reserve=reserve(training, tensors + held.activations + buffers, plan.world_size),
         stage=held.stage,
+        fragments=fragments(training, plan.world_size),
     )
 
 

@@ -12,7 +12,7 @@ from engine.formulas.bandwidth import Operation, bus_bandwidth_factor
 from engine.run.logs.nccl import NcclText
 from engine.run.logs.nccl_debug import Chosen
 from engine.run.logs.nccl_tests import Row
-from engine.simulate.nccl_choice import Place, fastest, place, times
+from engine.simulate.nccl_choice import Place, charged, choice, place, times
 from engine.simulate.nccl_effect import bandwidth_of, conditions
 from engine.simulate.nccl_setting import Given, Setting, choices_in, others_in, rows_of, setting_of
 
@@ -129,11 +129,12 @@ def check_nccl(text: NcclText, given: Given) -> Check:
 
 def _judged(row: Row, setting: Setting, where: Place, choices: tuple[Chosen, ...]) -> Judged:
     found = times(setting.operation, row.size, where)
+    best = choice(setting.operation, row.size, where, found)
     return Judged(
         row=row,
         expected=_expected(row.size, setting, where),
-        time=min(found.values(), default=inf),
-        fastest=min(found, key=found.__getitem__, default=""),
+        time=found.get(best, inf),
+        fastest=best,
         chosen=_choice(row, setting, choices),
     )
 
@@ -143,7 +144,7 @@ def _expected(size: Bytes, setting: Setting, where: Place) -> Bandwidth:
     if not has_factor(setting.operation):
         return 0.0
     operation: Operation = setting.operation  # type: ignore[assignment]
-    return bandwidth_of(operation, size, fastest(operation, size, where), setting.ranks)
+    return bandwidth_of(operation, size, charged(operation, size, where), setting.ranks)
 
 
 def has_factor(operation: str) -> bool:

@@ -1,19 +1,21 @@
-"""What each algorithm and protocol of NCCL takes for one collective, and which is fastest.
+"""What each algorithm and protocol of NCCL takes for one collective, and which of them NCCL takes.
 
 The times are those of `engine.formulas.transfer_time`, which the step time uses: for an all-reduce,
-a reduce-scatter and an all-gather the fastest of them is what a step is charged.
+a reduce-scatter and an all-gather a step is charged the fastest, or what the network's tuner takes.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import NODES, Node
 from engine.catalog.transports import LAUNCH, NVLINK
+from engine.catalog.tuned import taken
 from engine.formulas import transfer_time
 from engine.formulas.bandwidth import Operation, bus_bandwidth
-from engine.formulas.transfer_time import ramp, ring_latency, send_time, tree_latency
+from engine.formulas.transfer_time import ramp, ring_latency, send_time
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
 from engine.simulate.expert_exchange import Routes, exchanged
@@ -93,34 +95,32 @@ def times(operation: str, size: Bytes, where: Place) -> Mapping[str, Seconds]:
     return {}
 
 
-def fastest(operation: str, size: Bytes, where: Place) -> Seconds:
-    """Return the time of the fastest; infinite where there is no model."""
-    return min(times(operation, size, where).values(), default=float("inf"))
+def choice(operation: str, size: Bytes, where: Place, found: Mapping[str, Seconds]) -> str:
+    """Return what NCCL takes of some ways: what its tuner says, or the fastest."""
+    group = where.group
+    tuned = taken(group.network.tuner, operation, size, group.ranks, group.nodes, found)
+    return tuned or min(found, key=found.__getitem__, default="")
+
+
+def charged(operation: str, size: Bytes, where: Place) -> Seconds:
+    """Return the time of what NCCL takes, which a step pays; infinite where there is no model."""
+    found = times(operation, size, where)
+    return found[choice(operation, size, where, found)] if found else inf
 
 
 def reached(operation: Operation, size: Bytes, where: Place) -> Bandwidth:
-    """Return the bus bandwidth of the fastest; 0 where there is no model."""
-    return bus_bandwidth(size, fastest(operation, size, where), operation, where.group.ranks)
+    """Return the bus bandwidth of what NCCL takes; 0 where there is no model."""
+    return bus_bandwidth(size, charged(operation, size, where), operation, where.group.ranks)
 
 
 def _all_reduces(size: Bytes, where: Place) -> Mapping[str, Seconds]:
-    """Return what can run; a step is charged the fastest, which is none of those `_forced`."""
+    """Return what can run; a step is charged what NCCL takes, which is none of those `_forced`."""
     group, links = where.group, where.rank.scale_up
-    given = (size, group.ranks, group.nodes, group.bandwidth, group.network)
-    found = {"Ring Simple": transfer_time.ring_all_reduce_ramped_time(*given)}
-    adds, one = where.rank.switch_adds, group.nodes == 1
-    if one:
-        found["Ring LL"] = transfer_time.small_all_reduce_time(*given)
-        if adds and group.ranks > 2:
-            found["NVLS Simple"] = transfer_time.switch_all_reduce_time(
-                size, group.ranks, group.bandwidth
-            )
-    tree = (*given[:4], NVLINK) if one else given
-    found["Tree Simple"] = transfer_time.tree_all_reduce_ramped_time(*tree, links)
-    if not one and group.network.share_small > 0:
-        found["Tree LL"] = transfer_time.small_all_reduce_time(*given)
-    if not one and adds and group.network.planned:
-        found["NVLSTree Simple"] = transfer_time.switch_tree_all_reduce_time(*given, links)
+    given = (size, group.ranks, group.nodes, group.bandwidth)
+    found = transfer_time.all_reduce_times(*given, where.rank.switch_adds, group.network, links)
+    if group.nodes == 1:
+        tree = transfer_time.tree_all_reduce_ramped_time(*given, NVLINK, links)
+        found["Tree Simple"] = tree
     return {**found, **_forced(size, group)}
 
 
@@ -144,16 +144,8 @@ def _forced(size: Bytes, group: Group) -> Mapping[str, Seconds]:
 
 def _halves(size: Bytes, where: Place) -> Mapping[str, Seconds]:
     group = where.group
-    wires = (group.ranks, group.nodes, group.bandwidth, group.network)
-    placed = (size, group.ranks, group.nodes, group.network)
-    found = {"Ring Simple": transfer_time.half_time(size, *wires, ring_latency(*placed))}
-    if group.ranks == group.nodes:
-        found["PAT Simple"] = transfer_time.half_time(size, *wires, tree_latency(*placed))
-    if group.nodes == 1 or group.network.share_small > 0:
-        found["Ring LL"] = transfer_time.small_half_time(size, *wires)
-    if group.nodes > 1 and group.network.share_small > 0 and group.network.medium:
-        found["Ring LL128"] = transfer_time.medium_half_time(size, *wires)
-    return found
+    given = (size, group.ranks, group.nodes, group.bandwidth)
+    return transfer_time.half_times(*given, group.network)
 
 
 def _chain(size: Bytes, group: Group) -> Seconds:

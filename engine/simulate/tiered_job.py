@@ -115,7 +115,7 @@ def job_of(placed: Placed) -> Job:
         neighbors=neighbors,
         idle=node.gpus_per_node - neighbors,
         sizes=sizes,
-        working=working + reserve(training, working),
+        working=working + reserve(training, working, placed.ranks),
         peak=gpu.peak["bf16"],
         rate=reached(gpu, parse(placed.own)).matmul,
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from builder import node
+from builder.bundle import engine_sources
 from builder.bytecode import SCRIPT
 from engine.estimate import estimate
 from engine.run.file import read
@@ -70,11 +71,7 @@ def times(runs: list[dict[str, Any]]) -> list[float]:
 
 def in_pyodide(runs: list[dict[str, Any]]) -> list[float]:
     """Return the same, measured inside Pyodide."""
-    sources = {
-        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
-        for path in sorted((ROOT / "engine").rglob("*.py"))
-    }
-    request = {"sources": sources, "runs": runs, "rounds": ROUNDS}
+    request = {"sources": engine_sources(ROOT / "engine"), "runs": runs, "rounds": ROUNDS}
     found = node.run(SCRIPT, {"library": None, "python": INSIDE, "request": request})
     assert isinstance(found, list)
     return found

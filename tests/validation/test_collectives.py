@@ -6,9 +6,9 @@ import pytest
 
 from engine.basis.units import GB, MICRO, GiB, KiB, MiB
 from engine.catalog.transports import INFINIBAND, NVLINK, ROCE, SWITCH, TRANSPORTS, Transport
+from engine.formulas.medium_time import medium_half_time
 from engine.formulas.transfer_time import (
     all_reduce_time,
-    medium_half_time,
     ring_all_reduce_ramped_time,
     scatter_or_gather_time,
     small_all_reduce_time,

@@ -23,7 +23,7 @@ from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import off_words
 from engine.formulas.bandwidth import Operation
 from engine.formulas.communication import in_network_gain
-from engine.simulate.nccl_choice import fastest, place, times
+from engine.simulate.nccl_choice import charged, place, times
 from engine.simulate.nccl_effect import bandwidth_of
 
 TITLE = "Sums in the switch, by number of GPUs"
@@ -231,7 +231,7 @@ def _row(one: Collective) -> tuple[Cell, ...]:
     where = place(one.machine, one.ranks)
     size = one.size or _HUGE
     found = times(one.operation, size, where)
-    named = found.get(f"{one.algorithm} Simple", fastest(one.operation, size, where))
+    named = found.get(f"{one.algorithm} Simple", charged(one.operation, size, where))
     measured: Text
     if one.bandwidth:
         model = bandwidth_of(cast(Operation, one.operation), size, named, one.ranks)

@@ -12,7 +12,7 @@ from engine.catalog.nccl_variables import VARIABLES, NcclVariable
 from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
-from engine.simulate.nccl_choice import fastest, place
+from engine.simulate.nccl_choice import charged, place
 from engine.simulate.nccl_effect import NAMES, bandwidth_of, changed_time
 
 TITLE = "Variables of NCCL"
@@ -64,7 +64,7 @@ def solve(inputs: Inputs) -> Result:
     ranks, own = node.gpus_per_node * inputs.nodes, inputs.own_constants
     where = place(inputs.machine, ranks, inputs.nodes, own=own)
     operation: Operation = "all_reduce"
-    time = fastest(operation, inputs.message, where)
+    time = charged(operation, inputs.message, where)
     changed = float("inf")
     if card.changes:
         changed = changed_time(card.changes, operation, inputs.message, where, inputs.machine)

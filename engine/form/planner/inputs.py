@@ -13,6 +13,7 @@ from engine.form.fields import OwnConstants
 from engine.form.job_inputs import TRILLIONS
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES
 from engine.form.price import PRICE
+from engine.run.fp8_layouts import reads_either_way
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.plan_space import Job
 from engine.run.run import Run
@@ -149,6 +150,7 @@ def job_of(inputs: Inputs) -> Job:
             micro_batch_size=1,
             global_batch_size=inputs.global_batch_size,
             sequence_length=inputs.sequence_length,
+            block_scales=reads_either_way(ACCELERATORS[inputs.gpu]),
         ),
         frameworks=("megatron", "fsdp") if both else (inputs.framework,),  # type: ignore[arg-type]
         precisions=(inputs.precision,),  # type: ignore[arg-type]

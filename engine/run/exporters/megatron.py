@@ -6,12 +6,13 @@ and the tokenizer.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from engine.basis.units import Count
 from engine.catalog.models import Model, head_size
 from engine.run.exporters.stage_layout import layout_of
 from engine.run.fp8_layouts import reads_either_way
-from engine.run.parallelism import Plan, Training, quantizes
+from engine.run.parallelism import Plan, Training, quantizes, scales_blocks
 from engine.run.run import Run
 
 Argument = tuple[str, object]
@@ -82,7 +83,7 @@ def _arguments(run: Run) -> Iterator[Argument]:
 def _scales_blocks(run: Run) -> bool:
     """Return whether two copies of a weight in fp8 say so; one scale for a tensor needs one."""
     either = reads_either_way(run.cluster.gpu)
-    return run.training.precision == "fp8" and either and not run.training.quantized_once
+    return scales_blocks(replace(run.training, block_scales=either))
 
 
 def _model(model: Model, sequence_length: Count) -> Iterator[Argument]:

@@ -6,6 +6,7 @@ so are the fields of records. A model, a plan and a training run hold only count
 
 import dataclasses
 import inspect
+import sys
 from collections import Counter
 from typing import Literal, get_args, get_origin, get_type_hints
 
@@ -133,7 +134,7 @@ def arguments(hints, scales):
 
 
 def numbers(result, hint):
-    """(value, quantity) of each number returned, in records and tuples too."""
+    """(value, quantity) of each number returned, in records, tuples and by name too."""
     if dataclasses.is_dataclass(result):
         hints = properties(type(result)) | get_type_hints(type(result), include_extras=True)
         found = [
@@ -142,6 +143,9 @@ def numbers(result, hint):
             if part is not str and part is not bool
         ]
         return [pair for pairs in found for pair in pairs]
+    if isinstance(result, dict):
+        part = get_args(hint)[1]
+        return [pair for one in result.values() for pair in numbers(one, part)]
     if isinstance(result, tuple):
         parts = get_args(hint)
         hints = [parts[0]] * len(result) if parts[-1] is Ellipsis else parts
@@ -163,6 +167,13 @@ def properties(record):
 def outputs(function, result):
     """(value, quantity) of each number returned."""
     return numbers(result, get_type_hints(function, include_extras=True)["return"])
+
+
+def used(module):
+    """The module, and those of formulas whose functions it calls."""
+    functions = filter(inspect.isfunction, vars(module).values())
+    names = {one.__module__ for one in functions if one.__module__.startswith("engine.formulas")}
+    return [sys.modules[name] for name in sorted(names | {module.__name__})]
 
 
 def scale_constants(patch, module, scales):
@@ -207,7 +218,8 @@ def test_a_formula_scales_with_the_unit_of_its_output(module, function, unit):
     hints, _ = split(function)
     before = outputs(function, function(**arguments(hints, ones)))
     with pytest.MonkeyPatch.context() as patch:
-        scale_constants(patch, module, scales)
+        for one in used(module):
+            scale_constants(patch, one, scales)
         after = outputs(function, function(**arguments(hints, scales)))
     expected = [value * scale(quantity, scales) for value, quantity in before]
     assert [value for value, _ in after] == pytest.approx(expected, rel=1e-12)

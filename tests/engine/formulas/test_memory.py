@@ -4,14 +4,19 @@ import math
 import random
 from dataclasses import replace
 
+import pytest
+
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.constants import ALLOWANCES
 from engine.catalog.models import MODELS
 from engine.formulas.activations import (
     layer_memory,
+    linear_input,
     modules_repeated,
 )
 from engine.formulas.states import (
     MIXED_PRECISION,
+    state_bytes,
 )
 from engine.run.parallelism import Plan, Training, data_parallel
 from engine.simulate.capacity import fits, reserve
@@ -63,7 +68,9 @@ def test_the_fullest_of_all_stages_is_found():
 
 
 def test_only_what_nvidia_smi_shows_counts_the_context():
-    found = [reserve(replace(RUN, framework=one), 0.0) for one in ("megatron", "fsdp", "deepspeed")]
+    found = [
+        reserve(replace(RUN, framework=one), 0.0, 8) for one in ("megatron", "fsdp", "deepspeed")
+    ]
     assert found[1] < found[0] < found[2]
 
 
@@ -209,3 +216,24 @@ def test_repeating_modules_keeps_less_than_repeating_nothing_and_more_than_repea
     ]
     assert kept == sorted(kept, reverse=True)
     assert kept[1] < 0.6 * kept[0]
+
+
+def test_mxfp8_adds_a_scale_for_each_32_values_of_both_copies():
+    training = replace(RUN, precision="fp8", framework="megatron", quantized_weights=True)
+    scaled = replace(training, block_scales=True)
+    once = replace(scaled, quantized_once=True)
+    assert state_bytes(training).parameter == 2.0
+    assert state_bytes(scaled).parameter == 2 * (1 + 1 / 32)
+    assert state_bytes(once).parameter == 1.0
+    assert linear_input(scaled) == 1 + 1 / 32
+    assert linear_input(once) == linear_input(training) == 1.0
+
+
+def test_one_rank_has_no_streams_of_collectives_that_hold_blocks():
+    fsdp = replace(RUN, framework="fsdp")
+    share = ALLOWANCES.fragments_alone
+    assert share < ALLOWANCES.fragments
+    assert reserve(fsdp, 100.0, 1) == pytest.approx(100 * share)
+    assert reserve(fsdp, 100.0, 2) == pytest.approx(100 * ALLOWANCES.fragments)
+    adapters = replace(fsdp, lora_rank=16)
+    assert reserve(adapters, 100.0, 1) == reserve(adapters, 100.0, 2)

@@ -3,9 +3,10 @@
 import pytest
 
 from engine.basis.units import MICRO, KiB, MiB
-from engine.catalog.transports import EFA_V1, NVLINK
+from engine.catalog.transports import EFA_V1, INFINIBAND, LAUNCH, NVLINK
 from engine.formulas.transfer_time import (
     all_reduce_time,
+    parallel_tree_time,
     ramp,
     ring_all_reduce_ramped_time,
     scatter_or_gather_time,
@@ -88,3 +89,16 @@ def test_the_ramp_ends():
 
 def test_a_message_to_another_node_starts_later():
     assert send_time(0.0, A100, 2) > send_time(0.0, A100, 1)
+
+
+def test_pat_has_three_quarters_of_the_bandwidth_and_a_step_per_rank():
+    # tuning.cc: 8 us, log2(64) levels of a step / 3.5, 2.8 us per rank.
+    found = parallel_tree_time(2.0**30, 64, 40e9)
+    levels = 6 * INFINIBAND.step / 3.5
+    assert found == pytest.approx(LAUNCH + 8e-6 + levels + 64 * 2.8e-6 + 2.0**30 / 30e9)
+
+
+def test_one_gpu_per_node_gathers_little_in_pat_and_much_in_a_ring():
+    little, much = 64 * KiB, 2.0**32
+    assert scatter_or_gather_time(little, 64, 64, 40e9) == parallel_tree_time(little, 64, 40e9)
+    assert scatter_or_gather_time(much, 64, 64, 40e9) < parallel_tree_time(much, 64, 40e9)

@@ -5,30 +5,50 @@ import pytest
 from engine.basis.units import GB, GiB, KiB, MiB
 from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
 from engine.simulate.layer_exchange import all_reduced
-from engine.simulate.nccl_choice import fastest, forced, place, reached, times
+from engine.simulate.nccl_choice import charged, forced, place, reached, times
 from tests.each import each
 
 SIZES = (1 * KiB, 1 * MiB, 32 * MiB, 1 * GiB)
 
 
-@each("machine", ["dgx-a100", "dgx-h100", "dgx-b200", "p4de", "p5", "gb200-nvl72", "grand-teton"])
+@each(
+    "machine",
+    [
+        "dgx-a100",
+        "dgx-h100",
+        "dgx-b200",
+        "p4de",
+        "p5",
+        "p5en",
+        "p6-b200",
+        "gb200-nvl72",
+        "grand-teton",
+    ],
+)
 @each("ranks", [2, 4, 8, 16, 64, 1024])
-def test_the_fastest_is_what_the_step_time_is_charged(machine, ranks):
+def test_what_nccl_takes_is_what_the_step_time_is_charged(machine, ranks):
     where = place(machine, ranks)
     group = where.group
     for size in SIZES:
-        assert fastest("all_reduce", size, where) == all_reduced(size, group, where.rank)
+        assert charged("all_reduce", size, where) == all_reduced(size, group, where.rank)
         adds, links = where.rank.switch_adds, where.rank.scale_up
         one = all_reduce_time(size, ranks, group.nodes, group.bandwidth, adds, group.network, links)
-        assert fastest("all_reduce", size, where) == one
+        assert charged("all_reduce", size, where) == one
         half = scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
-        assert fastest("all_gather", size, where) == half
+        assert charged("all_gather", size, where) == half
 
 
 def test_the_switch_adds_on_hopper_and_not_on_ampere():
     assert "NVLS Simple" in times("all_reduce", 1 * GiB, place("dgx-h100", 8))
     assert "NVLS Simple" not in times("all_reduce", 1 * GiB, place("dgx-a100", 8))
     assert "NVLS Simple" not in times("all_gather", 1 * GiB, place("dgx-h100", 8))
+
+
+def test_amazons_tuner_takes_ll128_where_simple_would_be_faster():
+    # nccl_ofi_regions.cpp, P5: 128 ranks take a ring in LL128 from 288 MiB to 2 GiB.
+    where = place("p5", 128)
+    found = times("all_reduce", 1 * GiB, where)
+    assert charged("all_reduce", 1 * GiB, where) == found["Ring LL128"] > min(found.values())
 
 
 def test_pat_needs_one_gpu_per_node():
@@ -63,7 +83,7 @@ def test_fewer_ports_are_slower_in_proportion():
 
 def test_an_operation_without_a_model_has_no_time():
     assert times("hypercube", 1 * GiB, place("dgx-h100", 8)) == {}
-    assert fastest("gather", 1 * GiB, place("dgx-h100", 8)) == float("inf")
+    assert charged("gather", 1 * GiB, place("dgx-h100", 8)) == float("inf")
 
 
 def test_a_forced_ring_pays_for_every_gpu():

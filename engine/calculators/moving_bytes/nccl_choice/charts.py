@@ -49,7 +49,7 @@ _WORST, _LEAST, _NODES = 3.0, 1 * MiB, 64
 
 
 def winner(inputs: Inputs, result: Result) -> Badge:
-    """Return which is fastest, and what is lost by a setting."""
+    """Return which NCCL takes, and what is lost by a setting."""
     setting = FORCED["" if inputs.setting == "none" else inputs.setting]
     numbers = {"t": (result.time, SECONDS), "s": (result.set_time, SECONDS)}
     if inputs.setting == "none":

@@ -11,7 +11,7 @@ from engine.form.collective_names import TESTED
 from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import LARGEST, SMALLEST, Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
-from engine.simulate.nccl_choice import Place, forced, place, times
+from engine.simulate.nccl_choice import Place, choice, forced, place, times
 from engine.simulate.nccl_effect import bandwidth_of
 
 _RATIO = ("The time with the setting over the time without.",)
@@ -78,7 +78,7 @@ class Result:
     time: Annotated[
         Seconds,
         Told(
-            "Fastest",
+            "Taken",
             "",
             "{best}",
             "communication",
@@ -97,10 +97,10 @@ class Result:
         ),
     ]
     costs: Annotated[
-        Ratio, Told("The setting costs", "", "the time of the fastest", assumes=_RATIO)
+        Ratio, Told("The setting costs", "", "the time of what NCCL takes", assumes=_RATIO)
     ]
     bus_bandwidth: Annotated[
-        Bandwidth, Told("Bus bandwidth", "", "of the fastest", sources=("nccl_tests",))
+        Bandwidth, Told("Bus bandwidth", "", "of what NCCL takes", sources=("nccl_tests",))
     ]
     best: str
     columns: Mapping[str, tuple[Bandwidth, ...]]
@@ -113,8 +113,9 @@ def solve(inputs: Inputs) -> Result:
     where = _place(inputs, inputs.nodes)
     operation, ranks = cast(Operation, inputs.operation), where.group.ranks
     now = times(operation, inputs.message, where)
-    best = min(now, key=now.__getitem__)
-    set_time = forced(now, _setting(inputs))
+    best = choice(operation, inputs.message, where, now)
+    setting = _setting(inputs)
+    set_time = forced(now, setting) if setting else now[best]
     rows = [times(operation, size, where) for size in SIZES]
     counts = [
         times(operation, inputs.message, _place(inputs, nodes))

@@ -13,7 +13,7 @@ from engine.form.nccl_fields import off_words, size_words
 from engine.formulas.bandwidth import Operation, algorithm_bandwidth
 from engine.run.logs.nccl_tests import Row
 from engine.simulate.nccl_check import ALIKE, Judged, has_factor
-from engine.simulate.nccl_choice import fastest
+from engine.simulate.nccl_choice import charged
 from engine.simulate.nccl_effect import NAMES, bandwidth_of
 
 _LEAST: float = 0.001 * GB
@@ -199,7 +199,7 @@ def _model(result: Result, size: float) -> float:
     if not has_factor(setting.operation):
         return 0.0
     operation = cast(Operation, setting.operation)
-    time = fastest(operation, size, result.found.where)
+    time = charged(operation, size, result.found.where)
     return bandwidth_of(operation, size, time, result.ranks)
 
 

@@ -10,7 +10,7 @@ from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import size_words
 from engine.run.logs.nccl_debug import Chosen
 from engine.run.logs.nccl_tests import Note
-from engine.simulate.nccl_choice import times
+from engine.simulate.nccl_choice import choice, times
 
 _SHOWN = 12
 _KINDS = {
@@ -40,7 +40,7 @@ def _choice(one: Chosen, result: Result) -> tuple[Cell, ...]:
         size_words(one.size),
         f"{one.algorithm} {one.protocol}".strip(),
         say("{n}", n=(one.channels, COUNT)) if one.channels else planned,
-        min(found, key=found.__getitem__, default=""),
+        choice(operation, one.size, result.found.where, found),
     )
 
 

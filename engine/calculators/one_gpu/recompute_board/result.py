@@ -150,7 +150,7 @@ def fixed_memory(inputs: Inputs, activations: Bytes) -> Bytes:
     job = job_of(inputs)
     held = memory(MODELS[inputs.model], job.plan, job.training)
     states = held.parameters + held.gradients + held.optimizer + held.buffers
-    return states + reserve(job.training, states + activations)
+    return states + reserve(job.training, states + activations, job.plan.world_size)
 
 
 def gpt(inputs: Inputs, sequence_length: Count) -> tuple[Bytes, Bytes, Bytes]:
