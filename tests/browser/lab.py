@@ -18,7 +18,7 @@ STATE = """() => JSON.stringify([
   [...document.querySelectorAll(".number[data-output]")].map((one) =>
     [one.textContent, one.className, one.dataset.value]),
   [...document.querySelectorAll("[data-setting]")].map((one) => one.checked),
-  [...document.querySelectorAll("[data-predict], details")].map((one) => one.open),
+  [...document.querySelectorAll("main details")].map((one) => one.open),
   document.querySelectorAll("dialog[open], :popover-open").length,
 ])"""
 BACK = """() => {
