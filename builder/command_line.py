@@ -37,7 +37,7 @@ def _of_site(
     """Return the verbs that build the site."""
     build = verbs.add_parser("build", help="write the site to a folder")
     build.add_argument("--out", default="", help="the folder (default: site in the project)")
-    check = verbs.add_parser("check", help="build twice from nothing, keep neither, name problems")
+    check = verbs.add_parser("check", help="build from nothing and from the cache, and compare")
     check.add_argument(
         "--links", action="store_true", help="also addresses of other sites, as last heard"
     )

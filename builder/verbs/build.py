@@ -42,13 +42,13 @@ def build(given: argparse.Namespace) -> int:
     return 0
 
 
-def once(places: Folders, options: Options) -> "Built":
+def once(places: Folders, options: Options, report: "Report" = say) -> "Built":
     """Build with what earlier runs left in the cache, and leave there what this one made."""
     from builder import memo
 
     kept = memo.place(places)
     memory = memo.load(kept)
-    built = anew(places, options, memory)
+    built = anew(places, options, memory, report)
     if memory.made:
         memory.save(kept)
     return built

@@ -1,4 +1,4 @@
-"""The verb `check`: two builds from nothing that have to agree, and the addresses of others."""
+"""The verb `check`: two builds that have to agree, one from nothing; the addresses of others."""
 
 import argparse
 import datetime
@@ -10,12 +10,12 @@ from builder import output
 from builder.counts import count_of
 from builder.folders import Folders
 from builder.verbs import arguments
-from builder.verbs.build import anew
+from builder.verbs.build import anew, once
 from builder.verbs.say import WRONG_CONTENT, say, told
 
 
 def check(given: argparse.Namespace) -> int:
-    """Build twice from nothing and compare, and throw both away."""
+    """Build from nothing and from what is in the cache, compare, and throw both away."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -24,9 +24,10 @@ def check(given: argparse.Namespace) -> int:
 
     another = ProcessPoolExecutor(1, get_context("spawn"))
     with tempfile.TemporaryDirectory() as scratch, another:
-        # Empty caches: a check believes nothing that an earlier build left behind. The other
-        # process orders its sets by other hashes, and works while this one does.
-        second = another.submit(_digests, given, Path(scratch) / "other")
+        # An empty cache: a check believes nothing that an earlier build left behind. The other
+        # process does believe it, so that the two tell what is wrong with it. It orders its sets by
+        # other hashes, as did those that filled the cache, and works while this one does.
+        second = another.submit(_digests, given)
         places = arguments.places(given, Path(scratch) / "cache")
         first = anew(places, arguments.options(given, places), memo.Memo())
         if told(first.problems):
@@ -35,19 +36,21 @@ def check(given: argparse.Namespace) -> int:
         made, again = {n: digest((one,)) for n, one in first.output.items()}, second.result()
     if made != again:
         differing = [name for name in sorted({*made, *again}) if made.get(name) != again.get(name)]
-        say(f"two builds of the same content differ in {', '.join(differing)}")
+        say(
+            "a build from nothing and one with what is in the cache differ in "
+            f"{', '.join(differing)}; delete {arguments.places(given).cache} if that is from others"
+        )
         return WRONG_CONTENT
     say(f"{len(first.output)} files, built twice with the same bytes, no problems")
     return _links(given, places, first.output) if given.links or given.online else 0
 
 
-def _digests(given: argparse.Namespace, cache: Path) -> dict[str, str]:
-    """Return the digest of every file of a build with an empty cache, without a word."""
-    from builder import memo
+def _digests(given: argparse.Namespace) -> dict[str, str]:
+    """Return the digest of every file of a build with the project's cache, without a word."""
     from builder.folders import digest
 
-    places = arguments.places(given, cache)
-    built = anew(places, arguments.options(given, places), memo.Memo(), lambda _: None)
+    places = arguments.places(given)
+    built = once(places, arguments.options(given, places), lambda _: None)
     return {name: digest((content,)) for name, content in built.output.items()}
 
 

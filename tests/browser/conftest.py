@@ -22,6 +22,7 @@ from playwright.sync_api import (
 
 from builder import commands
 from tests.browser.hosting import hosting
+from tests.browser.lab import Lab
 from tests.browser.reading import ASKING, arrive, live
 from tests.once import once
 
@@ -176,6 +177,20 @@ def opened(reader: BrowserContext, base: str) -> Iterator[Callable[[str], Opened
 
     yield open_page
     close()
+
+
+@pytest.fixture(scope="session")
+def labs(browser: Browser, base: str) -> Iterator[Lab]:
+    # What it keeps on the device is its own: pages of other tests would hear of it.
+    context = browser.new_context(viewport=WINDOW, service_workers="block")
+    yield Lab(context, base + LAB)
+    context.close()
+
+
+@pytest.fixture
+def lab(labs: Lab) -> Page:
+    """The gradient sync lab, live and unchanged: a page that many tests share."""
+    return labs.page()
 
 
 def listen(page: Page, errors: list[str]) -> None:

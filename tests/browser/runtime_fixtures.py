@@ -3,9 +3,10 @@
 import json
 import shutil
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from builder.bundle import bundle
+from builder.bundle import Runtime, bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ("engine.js", "worker.js", "parts.js", "snapshot.js")
@@ -39,9 +40,15 @@ class Host:
     url: str
 
 
+@cache
+def made(engine: Path, cache: Path) -> Runtime:
+    """Return the live runtime of an engine that no test changes."""
+    return bundle(engine, cache)
+
+
 def write_page(folder: Path, engine: Path, cache: Path, patience: int = 4000) -> str:
     """Write the runtime and a page for it that waits so many ms; return the manifest's name."""
-    runtime = bundle(engine, cache)
+    runtime = made(engine, cache)
     for name, content in runtime.files.items():
         (folder / name).write_bytes(content)
     for name in SCRIPTS:

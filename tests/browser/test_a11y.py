@@ -18,7 +18,8 @@ SHIFTS = """() => new Promise((done) => {
 
 def violations(page, *rules, within="() => document"):
     """What axe-core finds, with all rules or with some, on the page or on some of its elements."""
-    page.evaluate(AXE.read_text("utf-8"))
+    if not page.evaluate("() => 'axe' in window"):  # half a megabyte, read once in a page
+        page.evaluate(AXE.read_text("utf-8"))
     # What is loaded ahead serves rules on the page's orientation and on sound alone.
     # Selectors of all that it looked at, of which nobody asks here, take half of the time.
     options = {"resultTypes": ["violations"], "preload": False, "selectors": False}

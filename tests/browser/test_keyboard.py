@@ -1,6 +1,6 @@
 import pytest
 
-from tests.browser.reading import CALCULATOR, box, drag_number, expected, live, wait_for
+from tests.browser.reading import CALCULATOR, box, drag_number, expected, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -15,93 +15,77 @@ pytestmark = pytest.mark.browser
         ("End", "131072"),
     ],
 )
-def test_a_key_steps_a_number(visit, key, world_size):
-    page = visit()
-    live(page)
-    drag_number(page).press(key)
-    wait_for(page, "all_reduce_time", expected(world_size=world_size))
-    assert drag_number(page).input_value() == f"{int(world_size):,}"
+def test_a_key_steps_a_number(lab, key, world_size):
+    drag_number(lab).press(key)
+    wait_for(lab, "all_reduce_time", expected(world_size=world_size))
+    assert drag_number(lab).input_value() == f"{int(world_size):,}"
 
 
-def test_quick_presses_add_up(visit):
-    page = visit()
-    number = drag_number(page)
+def test_quick_presses_add_up(lab):
+    number = drag_number(lab)
     for _ in range(4):
         number.press("ArrowUp")
-    wait_for(page, "all_reduce_time", expected(world_size="1024"))
+    wait_for(lab, "all_reduce_time", expected(world_size="1024"))
     assert number.input_value() == "1,024"
 
 
-def test_escape_takes_a_change_back(visit):
-    page = visit()
-    live(page)
-    box(page).fill("100")
-    wait_for(page, "all_reduce_time", expected(world_size="100"))
-    box(page).press("Escape")
-    wait_for(page, "all_reduce_time", expected())
-    assert box(page).input_value() == "64"
+def test_escape_takes_a_change_back(lab):
+    box(lab).fill("100")
+    wait_for(lab, "all_reduce_time", expected(world_size="100"))
+    box(lab).press("Escape")
+    wait_for(lab, "all_reduce_time", expected())
+    assert box(lab).input_value() == "64"
 
 
-def test_escape_takes_a_bad_text_back(visit):
-    page = visit()
-    live(page)
-    box(page).fill("many")
-    page.wait_for_selector('input[aria-invalid="true"]')
-    box(page).press("Escape")
+def test_escape_takes_a_bad_text_back(lab):
+    box(lab).fill("many")
+    lab.wait_for_selector('input[aria-invalid="true"]')
+    box(lab).press("Escape")
     own = f'[name="world_size"][data-of="{CALCULATOR}"]'
-    page.wait_for_selector(f'.field input{own}[aria-invalid="false"]')
-    assert box(page).input_value() == "64"
+    lab.wait_for_selector(f'.field input{own}[aria-invalid="false"]')
+    assert box(lab).input_value() == "64"
 
 
-def test_enter_writes_the_number_as_the_engine_does(visit):
-    page = visit()
-    live(page)
-    box(page, "parameters").fill("13000M")
-    wait_for(page, "all_reduce_time", expected(parameters="13e9"))
-    box(page, "parameters").press("Enter")
-    assert box(page, "parameters").input_value() == "13B"
+def test_enter_writes_the_number_as_the_engine_does(lab):
+    box(lab, "parameters").fill("13000M")
+    wait_for(lab, "all_reduce_time", expected(parameters="13e9"))
+    box(lab, "parameters").press("Enter")
+    assert box(lab, "parameters").input_value() == "13B"
 
 
-def test_the_handle_of_a_chart_moves_by_arrow_keys(visit):
-    page = visit()
-    live(page)
-    handle = page.locator(f'.handle[data-slide="tokens_per_gpu"][data-of="{CALCULATOR}"]').first
+def test_the_handle_of_a_chart_moves_by_arrow_keys(lab):
+    handle = lab.locator(f'.handle[data-slide="tokens_per_gpu"][data-of="{CALCULATOR}"]').first
     before = handle.get_attribute("aria-valuetext")
     handle.press("ArrowRight")
-    page.wait_for_function(
+    lab.wait_for_function(
         "before => document.querySelector('.handle[data-slide=tokens_per_gpu]')"
         ".getAttribute('aria-valuetext') !== before",
         arg=before,
     )
-    assert handle.get_attribute("aria-valuetext") == box(page, "tokens_per_gpu").input_value()
+    assert handle.get_attribute("aria-valuetext") == box(lab, "tokens_per_gpu").input_value()
 
 
-def test_undo_keeps_the_focus(visit):
-    page = visit()
-    live(page)
-    drag_number(page).press("ArrowUp")
-    wait_for(page, "all_reduce_time", expected(world_size="128"))
-    undo = page.locator(f'[data-undo][data-of="{CALCULATOR}"]').first
+def test_undo_keeps_the_focus(lab):
+    drag_number(lab).press("ArrowUp")
+    wait_for(lab, "all_reduce_time", expected(world_size="128"))
+    undo = lab.locator(f'[data-undo][data-of="{CALCULATOR}"]').first
     undo.press("Enter")
-    wait_for(page, "all_reduce_time", expected())
+    wait_for(lab, "all_reduce_time", expected())
     assert undo.evaluate("button => button === document.activeElement")
 
 
-def test_a_number_opens_its_receipt_by_key(visit):
-    page = visit()
-    number = page.locator(f'.number[data-output="all_reduce_time"][data-of="{CALCULATOR}"]').first
+def test_a_number_opens_its_receipt_by_key(lab):
+    number = lab.locator(f'.number[data-output="all_reduce_time"][data-of="{CALCULATOR}"]').first
     number.press("Enter")
-    assert page.locator(f"#receipt-{CALCULATOR}-all_reduce_time").is_visible()
+    assert lab.locator(f"#receipt-{CALCULATOR}-all_reduce_time").is_visible()
 
 
-def test_what_follows_a_number_in_a_sentence_stays_while_it_is_typed(visit):
-    page = visit()
-    live(page)
-    number, after = drag_number(page, "port"), drag_number(page, "parameters")
+def test_what_follows_a_number_in_a_sentence_stays_while_it_is_typed(lab):
+    number, after = drag_number(lab, "port"), drag_number(lab, "parameters")
     number.scroll_into_view_if_needed()
     number.press("ArrowUp")
     given = number.input_value()
-    place = page.locator(".inline-field", has=number).first
+    place = lab.locator(".inline-field", has=number).first
     right = "one => one.getBoundingClientRect().right"
     before = place.evaluate(right)
     number.press("ControlOrMeta+a")
@@ -109,6 +93,6 @@ def test_what_follows_a_number_in_a_sentence_stays_while_it_is_typed(visit):
     assert place.evaluate(right) == pytest.approx(before, abs=1)
     after.click()
     assert after.evaluate("box => box === document.activeElement")
-    page.wait_for_function("box => box.value !== '9'", arg=number.element_handle())
+    lab.wait_for_function("box => box.value !== '9'", arg=number.element_handle())
     assert "b/s" in number.input_value()
     assert number.input_value() != given

@@ -48,10 +48,8 @@ def test_a_change_before_the_engine_is_there_is_answered_when_it_comes(visit):
     assert output(page).text_content() == expected(world_size="16")
 
 
-def test_the_page_shows_what_the_engine_says_natively(visit):
-    page = visit()
-    live(page)
-    shown = page.locator(f'[data-output="step_time"][data-of="{CALCULATOR}"]').first
+def test_the_page_shows_what_the_engine_says_natively(lab):
+    shown = lab.locator(f'[data-output="step_time"][data-of="{CALCULATOR}"]').first
     assert shown.text_content() == expected("step_time")
 
 
@@ -69,88 +67,72 @@ def test_notes_of_numbers_that_nobody_asked_for_stay(browser, base):
     page.context.close()
 
 
-def test_every_copy_of_an_input_follows(visit):
-    page = visit()
-    drag_number(page).fill("32")
-    wait_for(page, "all_reduce_time", expected(world_size="32"))
-    assert box(page).input_value() == "32"
+def test_every_copy_of_an_input_follows(lab):
+    drag_number(lab).fill("32")
+    wait_for(lab, "all_reduce_time", expected(world_size="32"))
+    assert box(lab).input_value() == "32"
 
 
-def test_the_text_being_typed_is_left_alone(visit):
-    page = visit()
-    live(page)
-    box(page, "parameters").fill("7000M")
-    page.wait_for_function("() => performance.getEntriesByName('update').length > 0")
-    assert box(page, "parameters").input_value() == "7000M"
+def test_the_text_being_typed_is_left_alone(lab):
+    box(lab, "parameters").fill("7000M")
+    lab.wait_for_function("() => performance.getEntriesByName('update').length > 0")
+    assert box(lab, "parameters").input_value() == "7000M"
 
 
-def test_leaving_the_box_writes_the_number_as_the_engine_does(visit):
-    page = visit()
-    live(page)
-    box(page, "parameters").fill("13000M")
-    wait_for(page, "all_reduce_time", expected(parameters="13e9"))
-    box(page, "parameters").blur()
-    assert box(page, "parameters").input_value() == "13B"
+def test_leaving_the_box_writes_the_number_as_the_engine_does(lab):
+    box(lab, "parameters").fill("13000M")
+    wait_for(lab, "all_reduce_time", expected(parameters="13e9"))
+    box(lab, "parameters").blur()
+    assert box(lab, "parameters").input_value() == "13B"
 
 
-def test_a_bad_text_is_kept(visit):
-    page = visit()
-    live(page)
-    box(page).fill("many")
-    page.wait_for_selector('input[aria-invalid="true"]')
-    box(page).blur()
-    assert box(page).input_value() == "many"
+def test_a_bad_text_is_kept(lab):
+    box(lab).fill("many")
+    lab.wait_for_selector('input[aria-invalid="true"]')
+    box(lab).blur()
+    assert box(lab).input_value() == "many"
 
 
-def test_a_bad_text_gets_a_message_with_the_value_and_the_range(visit):
-    page = visit()
-    live(page)
-    box(page).fill("many")
-    message = page.locator(f'.field [data-error="world_size"][data-of="{CALCULATOR}"]').first
+def test_a_bad_text_gets_a_message_with_the_value_and_the_range(lab):
+    box(lab).fill("many")
+    message = lab.locator(f'.field [data-error="world_size"][data-of="{CALCULATOR}"]').first
     message.wait_for(state="visible")
     assert re.search(r"'many'.*2 to 131,072", message.text_content() or "")
 
 
-def test_a_bad_text_dims_the_last_good_result(visit):
-    page = visit()
-    live(page)
-    box(page).fill("many")
-    page.wait_for_selector('input[aria-invalid="true"]')
-    assert "stale" in (output(page).get_attribute("class") or "")
+def test_a_bad_text_dims_the_last_good_result(lab):
+    box(lab).fill("many")
+    lab.wait_for_selector('input[aria-invalid="true"]')
+    assert "stale" in (output(lab).get_attribute("class") or "")
 
 
-def test_a_slider_changes_the_result(visit):
-    page = visit()
-    live(page)
-    slider = page.locator(f'.slider[data-slide="world_size"][data-of="{CALCULATOR}"]').first
+def test_a_slider_changes_the_result(lab):
+    slider = lab.locator(f'.slider[data-slide="world_size"][data-of="{CALCULATOR}"]').first
     slider.evaluate(
         "slider => { slider.value = slider.max;"
         " slider.dispatchEvent(new Event('input', {bubbles: true})); }"
     )
-    wait_for(page, "all_reduce_time", expected(world_size="131072"))
-    assert drag_number(page).input_value() == "131,072"
+    wait_for(lab, "all_reduce_time", expected(world_size="131072"))
+    assert drag_number(lab).input_value() == "131,072"
 
 
-def test_dragging_a_number_steps_it(visit):
-    page = visit()
-    live(page)
-    number = drag_number(page)
+def test_dragging_a_number_steps_it(lab):
+    number = drag_number(lab)
     number.scroll_into_view_if_needed()
     place = number.bounding_box()
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 9, y, steps=9)
-    page.mouse.up()
-    wait_for(page, "all_reduce_time", expected(world_size="256"))
+    lab.mouse.move(x, y)
+    lab.mouse.down()
+    lab.mouse.move(x + 9, y, steps=9)
+    lab.mouse.up()
+    wait_for(lab, "all_reduce_time", expected(world_size="256"))
     assert number.input_value() == "256"
 
 
-def test_a_click_on_a_number_selects_it_for_typing(visit):
-    page = visit()
-    drag_number(page).click()
-    page.keyboard.type("128")
-    assert drag_number(page).input_value() == "128"
+def test_a_click_on_a_number_selects_it_for_typing(lab):
+    drag_number(lab).click()
+    lab.keyboard.type("128")
+    assert drag_number(lab).input_value() == "128"
 
 
 def test_a_touch_on_a_number_focuses_it(visit):
@@ -199,12 +181,10 @@ def test_every_change_is_measured_until_it_is_painted(visit):
     assert len(measures(page, "update")) == 1
 
 
-def test_applying_a_remedy_changes_the_inputs(visit):
-    page = visit()
-    live(page)
-    page.locator(f'[data-of="{CALCULATOR}"] [data-apply]').first.click()
-    page.wait_for_function("() => location.search.includes('gradient_sync.')")
-    assert page.locator(f'[data-undo][data-of="{CALCULATOR}"]').first.get_attribute(
+def test_applying_a_remedy_changes_the_inputs(lab):
+    lab.locator(f'[data-of="{CALCULATOR}"] [data-apply]').first.click()
+    lab.wait_for_function("() => location.search.includes('gradient_sync.')")
+    assert lab.locator(f'[data-undo][data-of="{CALCULATOR}"]').first.get_attribute(
         "aria-disabled"
     ) == ("false")
 

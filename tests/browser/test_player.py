@@ -23,6 +23,17 @@ def seek(found, frame):
     )
 
 
+@pytest.fixture
+def player(lab):
+    """The player of a page that other tests use as well, paused a step after its beginning."""
+    found = figure(lab)
+    seek(found, 1)
+    yield found
+    if found.locator("[data-play]").text_content() == "Pause":
+        found.locator("[data-play]").click()
+    found.locator("[data-speed]").select_option("1")
+
+
 def test_it_opens_with_a_frame_that_shows_messages(visit):
     found = figure(visit())
     assert at(found) > 0
@@ -30,11 +41,10 @@ def test_it_opens_with_a_frame_that_shows_messages(visit):
     assert caption == found.locator("[data-steps] li").nth(at(found)).text_content()
 
 
-def test_next_goes_one_step_on(visit):
-    found = figure(visit())
-    before = at(found)
-    found.locator("[data-step='1']").click()
-    assert at(found) == before + 1
+def test_next_goes_one_step_on(player):
+    before = at(player)
+    player.locator("[data-step='1']").click()
+    assert at(player) == before + 1
 
 
 def test_play_begins_at_the_beginning(visit):
@@ -43,21 +53,19 @@ def test_play_begins_at_the_beginning(visit):
     assert at(found) == 0
 
 
-def test_the_caption_belongs_to_the_frame(visit):
-    found = figure(visit())
-    seek(found, 3)
-    listed = found.locator("[data-steps] li").nth(3).text_content()
-    assert found.locator("[data-frame-caption]").text_content() == listed
+def test_the_caption_belongs_to_the_frame(player):
+    seek(player, 3)
+    listed = player.locator("[data-steps] li").nth(3).text_content()
+    assert player.locator("[data-frame-caption]").text_content() == listed
 
 
-def test_jumping_to_a_frame_draws_what_stepping_to_it_draws(visit):
-    found = figure(visit())
-    for _ in range(5 - at(found)):
-        found.locator("[data-step='1']").click()
-    stepped = found.evaluate(DRAWING)
-    seek(found, 9)
-    seek(found, 5)
-    assert found.evaluate(DRAWING) == stepped
+def test_jumping_to_a_frame_draws_what_stepping_to_it_draws(player):
+    for _ in range(5 - at(player)):
+        player.locator("[data-step='1']").click()
+    stepped = player.evaluate(DRAWING)
+    seek(player, 9)
+    seek(player, 5)
+    assert player.evaluate(DRAWING) == stepped
 
 
 def test_going_back_to_the_opening_frame_draws_the_first_picture(visit):
@@ -70,50 +78,43 @@ def test_going_back_to_the_opening_frame_draws_the_first_picture(visit):
     assert found.evaluate(DRAWING) == first
 
 
-def test_play_moves_on_by_itself(visit):
-    page = visit()
-    found = figure(page)
-    found.locator("[data-speed]").select_option("4")
-    found.locator("[data-play]").click()
-    page.wait_for_function(
+def test_play_moves_on_by_itself(player):
+    player.locator("[data-speed]").select_option("4")
+    player.locator("[data-play]").click()
+    player.page.wait_for_function(
         "() => Number(document.querySelector('.scene-figure [data-scrub]').value) >= 2"
     )
-    assert found.locator("[data-play]").text_content() == "Pause"
+    assert player.locator("[data-play]").text_content() == "Pause"
 
 
-def test_play_stops_at_the_end(visit):
-    page = visit()
-    found = figure(page)
-    seek(found, int(found.locator("[data-scrub]").get_attribute("max")) - 1)
-    found.locator("[data-speed]").select_option("4")
-    found.locator("[data-play]").click()
-    page.wait_for_function(
+def test_play_stops_at_the_end(player):
+    seek(player, int(player.locator("[data-scrub]").get_attribute("max")) - 1)
+    player.locator("[data-speed]").select_option("4")
+    player.locator("[data-play]").click()
+    player.page.wait_for_function(
         "() => document.querySelector('.scene-figure [data-play]').textContent === 'Play'"
     )
-    assert at(found) == int(found.locator("[data-scrub]").get_attribute("max"))
+    assert at(player) == int(player.locator("[data-scrub]").get_attribute("max"))
 
 
 @pytest.mark.parametrize(("key", "frame"), [("ArrowRight", 5), ("ArrowLeft", 3), ("Home", 0)])
-def test_a_key_moves_the_player(visit, key, frame):
-    found = figure(visit())
-    seek(found, 4)
-    found.locator("[data-scrub]").press(key)
-    assert at(found) == frame
+def test_a_key_moves_the_player(player, key, frame):
+    seek(player, 4)
+    player.locator("[data-scrub]").press(key)
+    assert at(player) == frame
 
 
-def test_the_space_bar_plays(visit):
-    found = figure(visit())
-    found.locator("[data-scrub]").press(" ")
-    assert found.locator("[data-play]").text_content() == "Pause"
+def test_the_space_bar_plays(player):
+    player.locator("[data-scrub]").press(" ")
+    assert player.locator("[data-play]").text_content() == "Pause"
 
 
 LONGEST = """figure => Math.max(...[...figure.querySelectorAll('[data-shape]')].flatMap(
   (shape) => getComputedStyle(shape).transitionDuration.split(',').map(parseFloat)))"""
 
 
-def test_shapes_move_between_frames(visit):
-    found = figure(visit())
-    assert found.evaluate(LONGEST) > 0.1
+def test_shapes_move_between_frames(player):
+    assert player.evaluate(LONGEST) > 0.1
 
 
 def test_nothing_moves_with_reduced_motion(visit):

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.browser.conftest import REPOSITORY
-from tests.browser.reading import CALCULATOR, drag_number, expected, live, output, wait_for
+from tests.browser.reading import CALCULATOR, drag_number, expected, output, wait_for
 
 pytestmark = pytest.mark.browser
 RECEIPT = f"#receipt-{CALCULATOR}-all_reduce_time"
@@ -18,16 +18,15 @@ def opened(page):
     return receipt
 
 
-def test_a_number_opens_its_receipt(visit):
-    receipt = opened(visit())
+def test_a_number_opens_its_receipt(lab):
+    receipt = opened(lab)
     assert expected() in (receipt.locator(".big").text_content() or "")
 
 
-def test_a_receipt_lies_beside_its_number_and_within_the_window(visit):
-    page = visit()
-    receipt = opened(page)
-    page.wait_for_selector(f"{RECEIPT}.placed")
-    place, width = receipt.bounding_box(), page.viewport_size["width"]
+def test_a_receipt_lies_beside_its_number_and_within_the_window(lab):
+    receipt = opened(lab)
+    lab.wait_for_selector(f"{RECEIPT}.placed")
+    place, width = receipt.bounding_box(), lab.viewport_size["width"]
     assert place["x"] >= 0
     assert place["x"] + place["width"] <= width
 
@@ -38,32 +37,29 @@ def test_a_receipt_is_a_sheet_at_the_bottom_of_a_phone(visit):
     assert place["y"] + place["height"] == pytest.approx(840, abs=1)
 
 
-def test_a_receipt_shows_the_readers_numbers(visit):
-    page = visit()
-    drag_number(page).fill("16")
-    wait_for(page, "all_reduce_time", expected(world_size="16"))
-    receipt = opened(page)
-    page.wait_for_function(
+def test_a_receipt_shows_the_readers_numbers(lab):
+    drag_number(lab).fill("16")
+    wait_for(lab, "all_reduce_time", expected(world_size="16"))
+    receipt = opened(lab)
+    lab.wait_for_function(
         "([selector, text]) => document.querySelector(selector).textContent.includes(text)",
         arg=[RECEIPT, expected(world_size="16")],
     )
     assert receipt.locator("[data-slot='n']").first.text_content() == "16"
 
 
-def test_an_open_receipt_follows_the_inputs(visit):
-    page = visit()
-    live(page)
-    opened(page)
-    page.evaluate(
+def test_an_open_receipt_follows_the_inputs(lab):
+    opened(lab)
+    lab.evaluate(
         "() => { const box = document.querySelector("
         "'input.drag[name=world_size][data-of=gradient_sync]');"
         " box.value = '32'; box.dispatchEvent(new Event('input', {bubbles: true})); }"
     )
-    page.wait_for_function(
+    lab.wait_for_function(
         "([selector, text]) => document.querySelector(selector).textContent.includes(text)",
         arg=[f"{RECEIPT} .big", expected(world_size="32")],
     )
-    assert page.locator(RECEIPT).is_visible()
+    assert lab.locator(RECEIPT).is_visible()
 
 
 def settled(page, expression):
@@ -136,25 +132,21 @@ def test_a_report_sends_nothing_by_itself(visit, watch):
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "csv"])
-def test_a_figure_can_be_saved(visit, kind):
-    page = visit()
-    with page.expect_download() as waiting:
-        page.locator(f'[data-output="parts"] [data-download="{kind}"]').first.click()
+def test_a_figure_can_be_saved(lab, kind):
+    with lab.expect_download() as waiting:
+        lab.locator(f'[data-output="parts"] [data-download="{kind}"]').first.click()
     assert waiting.value.suggested_filename == f"{CALCULATOR}-parts.{kind}"
 
 
-def test_pointing_at_a_symbol_marks_its_input(visit):
-    page = visit()
-    receipt = opened(page)
+def test_pointing_at_a_symbol_marks_its_input(lab):
+    receipt = opened(lab)
     receipt.locator("[data-from='world_size']").first.hover()
-    assert "linked" in (drag_number(page).get_attribute("class") or "")
+    assert "linked" in (drag_number(lab).get_attribute("class") or "")
 
 
-def test_a_timeline_is_saved_as_a_trace(visit):
-    page = visit()
-    live(page)
-    timeline = page.locator('[data-output="timeline"] [data-download="trace"]').first
-    with page.expect_download() as saving:
+def test_a_timeline_is_saved_as_a_trace(lab):
+    timeline = lab.locator('[data-output="timeline"] [data-download="trace"]').first
+    with lab.expect_download() as saving:
         timeline.click()
     assert saving.value.suggested_filename == "gradient_sync-timeline.trace.json"
     events = json.loads(saving.value.path().read_text("utf-8"))["traceEvents"]

@@ -1,15 +1,14 @@
 """The runtime on a page of its own: starts, answers, survives, and says so when it cannot."""
 
-import gzip
 import re
-import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, Page
 
-from builder.bundle import bundle
 from engine.answer import answer
 from tests.bench.host import serve
 from tests.browser.runtime_fixtures import ROOT, Host, request, write_page
@@ -19,11 +18,17 @@ pytestmark = pytest.mark.browser
 ASK = """([name, request]) => engine.ask(name, request)"""
 
 
+@contextmanager
+def hosted(folder: Path) -> Iterator[Host]:
+    write_page(folder, ROOT / "engine", ROOT / ".cache")
+    with serve({"/guides/": folder}) as port:
+        yield Host(folder=folder, url=f"http://127.0.0.1:{port}/guides/index.html")
+
+
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[Host]:
-    write_page(tmp_path, ROOT / "engine", ROOT / ".cache")
-    with serve({"/guides/": tmp_path}) as port:
-        yield Host(folder=tmp_path, url=f"http://127.0.0.1:{port}/guides/index.html")
+    with hosted(tmp_path) as found:
+        yield found
 
 
 @pytest.fixture
@@ -43,6 +48,43 @@ def ask(page: Page, text: str) -> str | None:
     return page.evaluate(ASK, ["gradient_sync", text])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A page whose engine has answered once, and what was seen until then."""
+
+    page: Page
+    host: Host
+    reply: str | None
+    urls: tuple[str, ...]
+    messages: tuple[str, ...]
+    states: list[str]
+    measures: list[str]
+
+
+@pytest.fixture(scope="module")
+def started(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    """One start for the tests that only look at it, or ask once more."""
+    context = browser.new_context()
+    page = context.new_page()
+    urls: list[str] = []
+    messages: list[str] = []
+    page.on("request", lambda asked: urls.append(asked.url))
+    page.on("console", lambda message: messages.append(message.text))
+    with hosted(tmp_path_factory.mktemp("runtime")) as host:
+        yield Started(
+            page=page,
+            host=host,
+            reply=ask(opened(page, host), request()),
+            urls=tuple(urls),
+            messages=tuple(messages),
+            states=page.evaluate("() => states.map(([state]) => state)"),
+            measures=page.evaluate(
+                "() => performance.getEntriesByType('measure').map(({ name }) => name)"
+            ),
+        )
+    context.close()
+
+
 def wait_for_state(page: Page, state: str) -> str:
     """Wait until the engine's last state is `state`; return the sentence that came with it."""
     page.wait_for_function("(state) => window.states.at(-1)?.[0] === state", arg=state)
@@ -54,39 +96,47 @@ def crash(page: Page) -> None:
     page.workers[0].evaluate("() => { setTimeout(() => { throw new Error('crash'); }); }")
 
 
-def test_the_browser_answers_byte_for_byte_like_the_terminal(page: Page, host: Host):
+def test_the_browser_answers_byte_for_byte_like_the_terminal(started: Started):
     text = request(world_size="64")
-    assert ask(opened(page, host), text) == answer(text)
+    assert started.reply == answer(request())
+    assert ask(started.page, text) == answer(text)
 
 
-def test_states_run_from_loading_to_live(page: Page, host: Host):
-    ask(opened(page, host), request())
-    assert page.evaluate("() => states.map(([state]) => state)") == ["loading", "live"]
+def test_states_run_from_loading_to_live(started: Started):
+    assert started.states == ["loading", "live"]
 
 
-def test_the_first_result_is_measured(page: Page, host: Host):
-    ask(opened(page, host), request())
-    names = "() => performance.getEntriesByType('measure').map(({ name }) => name)"
-    assert page.evaluate(names) == ["runtime-start"]
+def test_the_first_result_is_measured(started: Started):
+    assert started.measures == ["runtime-start"]
 
 
-def test_the_newest_waiting_request_replaces_older_ones(page: Page, host: Host):
+def test_nothing_is_asked_of_another_host(started: Started):
+    root = started.host.url.removesuffix("index.html")
+    assert len(started.urls) > 5
+    assert [url for url in started.urls if not url.startswith((root, "data:"))] == []
+
+
+def test_a_start_writes_nothing_to_the_console(started: Started):
+    assert started.messages == ()
+
+
+def test_the_newest_waiting_request_replaces_older_ones(started: Started):
     texts = [request(world_size=str(size)) for size in (8, 16, 32, 64)]
-    replies = opened(page, host).evaluate(
+    replies = started.page.evaluate(
         "(texts) => Promise.all(texts.map((text) => engine.ask('gradient_sync', text)))", texts
     )
     assert replies == [answer(texts[0]), None, None, answer(texts[3])]
 
 
-def test_a_bug_in_the_engine_rejects_the_request_in_one_line(page: Page, host: Host):
-    words = opened(page, host).evaluate(
+def test_a_bug_in_the_engine_rejects_the_request_in_one_line(started: Started):
+    words = started.page.evaluate(
         "() => engine.ask('x', '{}').then(() => '', (error) => error.message)"
     )
     assert words == "KeyError: 'calculator'"
 
 
-def test_an_error_inside_the_standard_library_is_named(page: Page, host: Host):
-    words = opened(page, host).evaluate(
+def test_an_error_inside_the_standard_library_is_named(started: Started):
+    words = started.page.evaluate(
         "() => engine.ask('x', 'no json').then(() => '', (error) => error.message)"
     )
     assert words.endswith("Expecting value: line 1 column 1 (char 0)")
@@ -162,17 +212,15 @@ def with_snapshot(page: Page, host: Host) -> Page:
     return page
 
 
-def test_a_second_visit_starts_from_the_snapshot(page: Page, host: Host):
-    ask(opened(with_snapshot(page, host), host), request())
+def test_a_second_visit_starts_from_the_snapshot_and_answers_like_the_terminal(
+    page: Page, host: Host
+):
+    text = request(world_size="128")
+    assert ask(opened(with_snapshot(page, host), host), text) == answer(text)
     (detail,) = page.evaluate(
         "() => performance.getEntriesByName('runtime-start').map(({ detail }) => detail)"
     )
     assert detail["snapshot"] is True
-
-
-def test_a_snapshot_answers_like_the_terminal(page: Page, host: Host):
-    text = request(world_size="128")
-    assert ask(opened(with_snapshot(page, host), host), text) == answer(text)
 
 
 def test_a_spoiled_snapshot_is_dropped_and_python_starts_without_it(page: Page, host: Host):
@@ -209,56 +257,3 @@ def test_a_new_engine_drops_the_old_snapshot(page: Page, host: Host):
     ask(opened(page, host), request())
     page.evaluate(UNTIL_KEPT)
     assert page.evaluate(KEPT) == [old]
-
-
-def test_nothing_is_asked_of_another_host(page: Page, host: Host):
-    urls: list[str] = []
-    page.context.on("request", lambda asked: urls.append(asked.url))
-    ask(opened(page, host), request())
-    root = host.url.removesuffix("index.html")
-    assert [url for url in urls if not url.startswith((root, "data:"))] == []
-
-
-def test_a_start_writes_nothing_to_the_console(page: Page, host: Host):
-    messages: list[ConsoleMessage] = []
-    page.on("console", lambda message: messages.append(message))
-    ask(opened(page, host), request())
-    assert [message.text for message in messages] == []
-
-
-LAB = ROOT / "content" / "guides" / "gradient-sync-lab.md"
-
-
-def test_the_live_runtime_of_the_lab_is_at_most_4_9_megabytes_compressed():
-    runtime = bundle(ROOT / "engine", ROOT / ".cache")
-    used = re.findall(r"\[\[(\w+)", LAB.read_text("utf-8"))
-    others = set(runtime.calculators) - set(used)
-    left_out = {runtime.calculators[name] for name in others}
-    sent = {name: data for name, data in runtime.files.items() if name not in left_out}
-    assert sum(map(_sent, sent.items())) <= 4.9e6
-
-
-def test_the_same_engine_gives_the_same_bytes(tmp_path: Path):
-    engine = tmp_path / "engine"
-    shutil.copytree(ROOT / "engine", engine)
-    for room in (engine / "calculators").iterdir():
-        if room.is_dir() and room.name != "reference":  # a few calculators of all kinds
-            shutil.rmtree(room)
-    assert bundle(engine, tmp_path / "one") == bundle(engine, tmp_path / "other")
-
-
-def test_another_calculator_changes_no_file_that_the_lab_loads(tmp_path: Path):
-    shutil.copytree(ROOT / "engine", tmp_path / "engine")
-    more = tmp_path / "engine" / "calculators" / "one_gpu" / "one_more.py"
-    ladder = (ROOT / "engine/calculators/splitting_the_model/bubble_conventions.py").read_text()
-    more.write_text(ladder + "\nfrom fractions import Fraction\nHALF = Fraction(1, 2)\n")
-    before = bundle(ROOT / "engine", ROOT / ".cache")
-    after = bundle(tmp_path / "engine", ROOT / ".cache")
-    assert set(after.files) - set(before.files) == {after.calculators["one_more"]}
-    assert after.manifest == before.manifest
-
-
-def _sent(file: tuple[str, bytes]) -> int:
-    """Return the bytes a static host sends: it compresses text, .bin is compressed already."""
-    name, content = file
-    return len(content) if name.endswith(".bin") else len(gzip.compress(content, 6))

@@ -116,24 +116,27 @@ def test_what_is_exported_is_imported_elsewhere(visit, tmp_path):
         assert kept(page) == ["small"]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("no JSON", "holds no saved states"),
-        ('{"format": "other", "version": 1}', "holds no saved states"),
-        ('{"format": "wallclock-states", "version": 7}', "newer version of these pages (format 7)"),
-        (
-            '{"format": "wallclock-states", "version": 1, "states": [{"name": "x"}, 3]}',
-            "0 read from bad.json; 2 left out: entry 1 is damaged, entry 2 is damaged.",
-        ),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_said(visit, tmp_path, text, said):
-    page = opened(visit)
+# What a file holds -> what is said of it.
+UNREADABLE = [
+    ("no JSON", "holds no saved states"),
+    ('{"format": "other", "version": 1}', "holds no saved states"),
+    ('{"format": "wallclock-states", "version": 7}', "newer version of these pages (format 7)"),
+    (
+        '{"format": "wallclock-states", "version": 1, "states": [{"name": "x"}, 3]}',
+        "0 read from bad.json; 2 left out: entry 1 is damaged, entry 2 is damaged.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), UNREADABLE)
+def test_a_file_that_cannot_be_read_is_said(lab, tmp_path, text, said):
+    lab.locator(f"#{CALCULATOR} [data-opens=states]").click()
+    lab.locator(BOX).wait_for()
+    lab.locator(SAID).evaluate("one => (one.textContent = '')")  # what the file before was told
     file = tmp_path / "bad.json"
     file.write_text(text)
-    page.locator("[data-states-import]").set_input_files(file)
-    expect(page.locator(SAID)).to_contain_text(said)
+    lab.locator("[data-states-import]").set_input_files(file)
+    expect(lab.locator(SAID)).to_contain_text(said)
 
 
 def test_full_storage_is_said_and_loses_nothing_on_the_page(visit):

@@ -1,0 +1,46 @@
+"""What the live runtime weighs, and that what is in it depends on the engine alone."""
+
+import gzip
+import re
+import shutil
+from pathlib import Path
+
+from builder.bundle import bundle
+from tests.browser.runtime_fixtures import ROOT
+
+LAB = ROOT / "content" / "guides" / "gradient-sync-lab.md"
+
+
+def test_the_live_runtime_of_the_lab_is_at_most_4_9_megabytes_compressed():
+    runtime = bundle(ROOT / "engine", ROOT / ".cache")
+    used = re.findall(r"\[\[(\w+)", LAB.read_text("utf-8"))
+    others = set(runtime.calculators) - set(used)
+    left_out = {runtime.calculators[name] for name in others}
+    sent = {name: data for name, data in runtime.files.items() if name not in left_out}
+    assert sum(map(_sent, sent.items())) <= 4.9e6
+
+
+def test_the_same_engine_gives_the_same_bytes(tmp_path: Path):
+    engine = tmp_path / "engine"
+    shutil.copytree(ROOT / "engine", engine)
+    for room in (engine / "calculators").iterdir():
+        if room.is_dir() and room.name != "reference":  # a few calculators of all kinds
+            shutil.rmtree(room)
+    assert bundle(engine, tmp_path / "one") == bundle(engine, tmp_path / "other")
+
+
+def test_another_calculator_changes_no_file_that_the_lab_loads(tmp_path: Path):
+    shutil.copytree(ROOT / "engine", tmp_path / "engine")
+    more = tmp_path / "engine" / "calculators" / "one_gpu" / "one_more.py"
+    ladder = (ROOT / "engine/calculators/splitting_the_model/bubble_conventions.py").read_text()
+    more.write_text(ladder + "\nfrom fractions import Fraction\nHALF = Fraction(1, 2)\n")
+    before = bundle(ROOT / "engine", ROOT / ".cache")
+    after = bundle(tmp_path / "engine", ROOT / ".cache")
+    assert set(after.files) - set(before.files) == {after.calculators["one_more"]}
+    assert after.manifest == before.manifest
+
+
+def _sent(file: tuple[str, bytes]) -> int:
+    """Return the bytes a static host sends: it compresses text, .bin is compressed already."""
+    name, content = file
+    return len(content) if name.endswith(".bin") else len(gzip.compress(content, 6))
