@@ -20,7 +20,7 @@ class Choice:
     label: str
     options: Mapping[str, str]
     also: Mapping[str, str] = field(default_factory=dict)
-    cites: bool = True
+    cites: bool = field(default=True, repr=False)
     help: str = ""
     advanced: bool = False
 
