@@ -164,12 +164,9 @@ def _inside(
         "library": {path: sorted(sources.outside(sources.needed(path))) for path in used},
         "trace": trace,
     }
-    start = {
-        "library": None if trace else str(plan.library_file.resolve()),
-        "python": INSIDE.read_text("utf-8"),
-        "request": request,
-    }
-    reply = node.run(SCRIPT, start)
+    ahead = "" if trace else _told(plan.library_file)
+    start = {"library": None, "python": INSIDE.read_text("utf-8"), "request": request}
+    reply = node.run(SCRIPT, start, ahead)
     assert isinstance(reply, dict)
     fresh = _decoded(reply["compiled"])
     for path, data in fresh.items():
@@ -181,6 +178,17 @@ def _inside(
         "besides": besides,
         "missing": reply["missing"],
     }
+
+
+def _told(library: Path) -> str:
+    return str(library.resolve())
+
+
+def make_ready(folder: Path) -> None:
+    """Have a Pyodide ready with the library that was used last, if there is one."""
+    kept = sorted(folder.glob("library-*.zip"), key=lambda one: one.stat().st_mtime)
+    if kept:
+        node.make_ready(SCRIPT, _told(kept[-1]))
 
 
 def placed(path: str) -> str:
