@@ -1,22 +1,33 @@
 // Starts Pyodide under Node and runs inside.py in it: JSON on stdin, JSON on stdout.
 //
-// In:  {"library": path of a standard library archive or null for Pyodide's own, "python": text of
-//       inside.py, "request": its request}
-// Out: what inside.py answers.
+// Told: path of a standard library archive, with which it starts before its request has come;
+//       without it, the request names one.
+// In:   {"library": such a path or null for Pyodide's own, "python": text of inside.py, "request":
+//       its request}; nothing, and it ends without a word.
+// Out:  what inside.py answers.
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 
 const packages = createRequire(process.cwd() + "/");
-const { loadPyodide } = await import(pathToFileURL(packages.resolve("pyodide/pyodide.mjs")));
-const { library, python, request } = JSON.parse(await text(process.stdin));
 const silent = () => {};
-const pyodide = await loadPyodide({
-  env: { PYTHONHASHSEED: "0" },
-  stdout: silent,
-  stderr: silent,
-  ...(library && { stdLibURL: library }),
-});
+
+async function start(library) {
+  const { loadPyodide } = await import(pathToFileURL(packages.resolve("pyodide/pyodide.mjs")));
+  return loadPyodide({
+    env: { PYTHONHASHSEED: "0" },
+    stdout: silent,
+    stderr: silent,
+    ...(library && { stdLibURL: library }),
+  });
+}
+
+const told = process.argv[2];
+const ahead = told && start(told);
+const given = await text(process.stdin);
+if (!given) process.exit();
+const { library, python, request } = JSON.parse(given);
+const pyodide = await (ahead || start(library));
 try {
   // What the Worker does with a bug in the engine: the modules that print a traceback count too.
   pyodide.runPython("raise LookupError('a tried failure')");

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from builder import node, packages
 from builder.bytecode import Files, byte_code, key, zipped
+from builder.bytecode import make_ready as make_pyodide_ready
 from builder.folders import seal, sealed, stamp
 from builder.hands import at_once
 from builder.imports import Imports
@@ -63,7 +64,7 @@ def bundle(
         node.NodeError: the engine fails inside Pyodide, or Node is not usable.
     """
     pyodide = node.ensure_packages() / "pyodide"
-    folder = (shelf or cache) / "runtime"
+    folder = _folder(cache, shelf)
     folder.mkdir(parents=True, exist_ok=True)
     texts = {**(engine_sources(framework) if framework else {}), **engine_sources(engine)}
     texts[HOME] = _home(texts[HOME], engine.name)
@@ -94,6 +95,15 @@ def bundle(
     return Runtime(
         files={**files, manifest_name: manifest}, manifest=manifest_name, calculators=own_names
     )
+
+
+def make_ready(cache: Path, shelf: Path | None) -> None:
+    """Begin what does not depend on what will have changed; arguments as of `bundle`."""
+    make_pyodide_ready(_folder(cache, shelf))
+
+
+def _folder(cache: Path, shelf: Path | None) -> Path:
+    return (shelf or cache) / "runtime"
 
 
 def _home(text: str, package: str) -> str:

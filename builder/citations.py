@@ -12,6 +12,8 @@ from engine.calculator import Calculator, make
 def named_by(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
     """Return the sources of every output over all options, one chosen at a time.
 
+    Options of a choice that is said to cite nothing are not tried.
+
     An output that by default is neither a number nor a table, or a table with rows and no source in
     them, names none, whatever is chosen, and is not made: advice, for one, tries many other jobs.
 
@@ -20,20 +22,21 @@ def named_by(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]
         views: those of its defaults.
     """
     calculator = calculators.load(name)
-    silent = {output for output, view in views.items() if _is_silent(view)}
+    silent = {output for output, view in views.items() if is_silent(view)}
     found: dict[str, dict[str, None]] = {}
     tried = ({}, *_choices(calculator), *calculator.presets.values())
     # What is chosen anyway is among the options of every choice.
     for inputs in dict.fromkeys(make(calculator, values) for values in tried):
         lazy = solved(calculator.name, inputs)
         for output, view in lazy.made(set(lazy.names) - silent).items():
-            found.setdefault(output, {}).update(dict.fromkeys(_named(view)))
+            found.setdefault(output, {}).update(dict.fromkeys(named(view)))
     return {output: tuple(found.get(output, ())) for output in dict.fromkeys((*views, *found))}
 
 
-def _is_silent(view: View) -> bool:
+def is_silent(view: View) -> bool:
+    """Say whether an output with this view by default names no source, whatever is chosen."""
     if isinstance(view, Table):
-        return bool(view.rows) and not _named(view)
+        return bool(view.rows) and not named(view)
     return not isinstance(view, Value)
 
 
@@ -41,13 +44,15 @@ def _choices(calculator: Calculator) -> list[dict[str, Scalar]]:
     found: list[dict[str, Scalar]] = []
     for name, field in calculator.fields.items():
         if isinstance(field, Choice):
-            found += [{**calculator.small, name: option} for option in field.options]
+            options = field.options if field.cites else ()
+            found += [{**calculator.small, name: option} for option in options]
         elif isinstance(field, Switch):
             found += [{**calculator.small, name: on} for on in (True, False)]
     return found
 
 
-def _named(view: View) -> tuple[str, ...]:
+def named(view: View) -> tuple[str, ...]:
+    """Return the sources that a view names."""
     if isinstance(view, Value):
         return _in_receipt(view.receipt)
     cells = (cell for row in view.rows for cell in row) if isinstance(view, Table) else ()

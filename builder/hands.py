@@ -1,5 +1,6 @@
 """Other processes for what a build does many times: one for each processor, and this one too."""
 
+import atexit
 import os
 import signal
 import threading
@@ -108,6 +109,7 @@ def _enter(root: Path, cache: Path) -> None:
     from builder.garbage import look_seldom
 
     look_seldom()
+    atexit.register(os._exit, 0)  # to take all that it has made apart would keep the build waiting
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build hears it, and ends these
     threading.Thread(target=_end_with_build, daemon=True).start()
     enter(root, cache)

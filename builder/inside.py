@@ -137,6 +137,8 @@ def tried(
 ) -> tuple[dict[str, str], str | None]:
     """Ask a calculator for its defaults with its own files and the shared ones, no others.
 
+    Of a search, for the inputs at which it is short: it imports the same.
+
     Returns:
         (its modules of the standard library as base64 by path, a module that it lacks or None).
     """
@@ -145,7 +147,7 @@ def tried(
     anew()
     lacks = None
     try:
-        importlib.import_module("engine.answer").answer(json.dumps({"calculator": name}))
+        ask(name)
     except ModuleNotFoundError as error:
         lacks = error.name or str(error)
     fresh = [(path, source) for path, source in listed() if path not in known] if trace else []
@@ -155,6 +157,15 @@ def tried(
     anew()
     importlib.import_module("engine.calculator").load.cache_clear()
     return encoded(besides), lacks
+
+
+def ask(name: str) -> None:
+    """Have a calculator answer."""
+    calculators = importlib.import_module("engine.calculator")
+    calculator = calculators.load(name)
+    values = calculators.changed(calculator, calculator.small)
+    request = {"calculator": name, "values": values}
+    importlib.import_module("engine.answer").answer(json.dumps(request))
 
 
 def put_aside(stay: Container[str], keep: Container[str]) -> dict[str, ModuleType]:

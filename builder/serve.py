@@ -7,6 +7,7 @@ from pathlib import Path
 
 import watchfiles
 
+from builder import ready
 from builder.folders import GENERATOR, INSTALLED, SCRIPTS
 from builder.garbage import look_seldom
 from builder.local_host import Host, start
@@ -43,16 +44,19 @@ def run(root: Path, given: argparse.Namespace, report: Report) -> int:
     report(f"building for {address} ...")
     builder.build(host, set())
     report(f"serving {address} (Ctrl+C ends it)")
+    builder.make_ready()
     stop = threading.Event()
     try:
         for changed in changes(root, stop):
             if "pyproject.toml" in {Path(path).name for path in changed}:
                 report("pyproject.toml changed: start this again to install what it asks for now")
             builder.build(host, changed)
+            builder.make_ready()
     except KeyboardInterrupt:
         report("stopped")
     finally:
         stop.set()
+        ready.end()
         server.shutdown()
     return 0
 

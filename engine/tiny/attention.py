@@ -15,6 +15,7 @@ from engine.basis.units import Count
 from engine.tiny.layout import Weights
 from engine.tiny.matrix import (
     Matrix,
+    Vector,
     add,
     columns_of,
     dot,
@@ -80,19 +81,21 @@ def rotate(rows: Matrix, places: tuple[Place, ...], head: Count, turn: float = 1
     """
     turned = []
     for row, (_, position) in zip(rows, places, strict=True):
-        new = list(row)
-        for i in range(0, len(row), 2):
-            cosine, sine = _turn(position, i % head, head, turn)
-            new[i] = row[i] * cosine - row[i + 1] * sine
-            new[i + 1] = row[i] * sine + row[i + 1] * cosine
+        new: Vector = []
+        turns = _turns(position, len(row), head, turn)
+        for one, two, (cosine, sine) in zip(row[::2], row[1::2], turns, strict=True):
+            new += (one * cosine - two * sine, one * sine + two * cosine)
         turned.append(new)
     return turned
 
 
 @cache
-def _turn(position: int, channel: int, head: Count, turn: float) -> tuple[float, float]:
-    angle = turn * position * 10_000.0 ** (-channel / head)
-    return math.cos(angle), math.sin(angle)
+def _turns(
+    position: int, width: Count, head: Count, turn: float
+) -> tuple[tuple[float, float], ...]:
+    """Return cosine and sine of the angle of every pair of channels."""
+    angles = (turn * position * 10_000.0 ** (-(i % head) / head) for i in range(0, width, 2))
+    return tuple((math.cos(angle), math.sin(angle)) for angle in angles)
 
 
 Seen = tuple[tuple[int, ...], ...]

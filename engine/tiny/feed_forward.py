@@ -20,8 +20,10 @@ def feed_forward_backward(
     of_inner = product_transposed(gradient, weights["down"])
     of_gate: Matrix = []
     of_up: Matrix = []
+    inner: Matrix = []
     for slopes, gates, ups in zip(of_inner, gate, up, strict=True):
         curves = [_sigmoid(g) for g in gates]
+        inner.append([g * c * u for g, c, u in zip(gates, curves, ups, strict=True)])
         of_up.append([s * g * c for s, g, c in zip(slopes, gates, curves, strict=True)])
         of_gate.append(
             [
@@ -35,7 +37,7 @@ def feed_forward_backward(
     return back, {
         "gate": transposed_product(rows, of_gate),
         "up": transposed_product(rows, of_up),
-        "down": transposed_product(_inner(gate, up), gradient),
+        "down": transposed_product(inner, gradient),
     }
 
 

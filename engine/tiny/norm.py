@@ -23,8 +23,10 @@ def norm_backward(rows: Matrix, scale: Matrix, gradient: Matrix) -> tuple[Matrix
         scaled = [up * weight for up, weight in zip(upstream, scale[0], strict=True)]
         mean = dot(scaled, row) * factor**3 / len(row)
         back.append([up * factor - value * mean for up, value in zip(scaled, row, strict=True)])
-        for i, (up, value) in enumerate(zip(upstream, row, strict=True)):
-            of_scale[i] += up * value * factor
+        of_scale = [
+            known + up * value * factor
+            for known, up, value in zip(of_scale, upstream, row, strict=True)
+        ]
     return back, [of_scale]
 
 

@@ -11,6 +11,7 @@ from engine.catalog.models import Model, head_size
 from engine.tiny import ends
 from engine.tiny.attention import (
     Attended,
+    Heads,
     Place,
     attend,
     attend_backward,
@@ -48,6 +49,20 @@ class Tokens:
     count: Count
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Half:
+    """What the first half of a layer computes on its way, which its way back takes again.
+
+    `middle` are the rows after it.
+    """
+
+    normed: Matrix
+    heads: Heads
+    context: Matrix
+    logs: Matrix
+    middle: Matrix
+
+
 def tokens_of(sequences: Sequence[tuple[int, ...]], count: Count) -> Tokens:
     """Return whole sequences as rows, one after the other."""
     return Tokens(
@@ -67,22 +82,38 @@ def forward(model: Model, part: str, weights: Weights, rows: Matrix, tokens: Tok
     return feed_half(model, weights, attention_half(model, weights, rows, tokens))
 
 
+def forward_kept(
+    model: Model, part: str, weights: Weights, rows: Matrix, tokens: Tokens
+) -> tuple[Matrix, Half | None]:
+    """Return the same, and of a layer what its way back takes again."""
+    if part == EMBEDDING:
+        return forward(model, part, weights, rows, tokens), None
+    half = halfway(model, weights, rows, tokens)
+    return feed_half(model, weights, half.middle), half
+
+
 def backward(
-    model: Model, part: str, weights: Weights, rows: Matrix, tokens: Tokens, gradient: Matrix
+    model: Model,
+    part: str,
+    weights: Weights,
+    rows: Matrix,
+    tokens: Tokens,
+    gradient: Matrix,
+    half: Half | None = None,
 ) -> tuple[Matrix, Weights]:
     """Return the gradients of the rows that went in and of the weights.
 
-    Everything between is computed again from the rows. `gradient` is that of the rows that came
-    out; the output part starts from the loss and takes none.
+    Everything between is computed again from the rows, unless `half` of it is given. `gradient` is
+    that of the rows that came out; the output part starts from the loss and takes none.
     """
     if part == EMBEDDING:
         table = ends.embed_backward(tokens.inputs, gradient, model.vocab_size)
         return [], {"tokens": table}
     if part == OUTPUT:
         return _output_backward(weights, rows, tokens)
-    middle = attention_half(model, weights, rows, tokens)
-    gradient, found = feed_half_backward(model, weights, middle, gradient)
-    gradient, others = attention_half_backward(model, weights, rows, tokens, gradient)
+    half = half or halfway(model, weights, rows, tokens)
+    gradient, found = feed_half_backward(model, weights, half.middle, gradient)
+    gradient, others = attention_half_backward(model, weights, rows, tokens, gradient, half)
     return gradient, found | others
 
 
@@ -103,33 +134,45 @@ def _output_backward(weights: Weights, rows: Matrix, tokens: Tokens) -> tuple[Ma
     return of_rows, {"norm": of_norm, "vocabulary": table}
 
 
-def attention_half(model: Model, weights: Weights, rows: Matrix, tokens: Tokens) -> Matrix:
-    """Return the rows after the attention of a layer."""
+def halfway(model: Model, weights: Weights, rows: Matrix, tokens: Tokens) -> Half:
+    """Return the attention of a layer, and what it computed on its way."""
     head = head_size(model)
     normed = norm(rows, weights["attention_norm"])
     heads = project(normed, weights, tokens.places, head)
-    context, _ = attend(heads.query, heads, visible(tokens.places, tokens.places), head)
-    return add(rows, product(context, weights["out"]))
+    context, logs = attend(heads.query, heads, visible(tokens.places, tokens.places), head)
+    middle = add(rows, product(context, weights["out"]))
+    return Half(normed=normed, heads=heads, context=context, logs=logs, middle=middle)
+
+
+def attention_half(model: Model, weights: Weights, rows: Matrix, tokens: Tokens) -> Matrix:
+    """Return the rows after the attention of a layer."""
+    return halfway(model, weights, rows, tokens).middle
 
 
 def attention_half_backward(
-    model: Model, weights: Weights, rows: Matrix, tokens: Tokens, gradient: Matrix
+    model: Model,
+    weights: Weights,
+    rows: Matrix,
+    tokens: Tokens,
+    gradient: Matrix,
+    half: Half | None = None,
 ) -> tuple[Matrix, Weights]:
-    """Return the gradients of the rows before the attention of a layer, and of its weights."""
+    """Return the gradients of the rows before the attention of a layer, and of its weights.
+
+    `half` is computed again from the rows where it is not given.
+    """
     head, seen = head_size(model), visible(tokens.places, tokens.places)
-    normed = norm(rows, weights["attention_norm"])
-    heads = project(normed, weights, tokens.places, head)
-    context, logs = attend(heads.query, heads, seen, head)
+    half = half or halfway(model, weights, rows, tokens)
     attended = Attended(
-        query=heads.query,
-        result=context,
-        logs=logs,
+        query=half.heads.query,
+        result=half.context,
+        logs=half.logs,
         gradient=product_transposed(gradient, weights["out"]),
     )
-    of_heads = attend_backward(attended, heads, seen, head)
-    of_normed, found = project_backward(normed, weights, tokens.places, head, of_heads)
+    of_heads = attend_backward(attended, half.heads, seen, head)
+    of_normed, found = project_backward(half.normed, weights, tokens.places, head, of_heads)
     of_rows, found["attention_norm"] = norm_backward(rows, weights["attention_norm"], of_normed)
-    found["out"] = transposed_product(context, gradient)
+    found["out"] = transposed_product(half.context, gradient)
     return add(gradient, of_rows), found
 
 

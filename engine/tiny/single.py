@@ -9,15 +9,19 @@ from engine.tiny import adam
 from engine.tiny.job import Job, initial, num_targets
 from engine.tiny.layout import OUTPUT, Parameters, Weights, flatten, part_names, unflatten
 from engine.tiny.matrix import Matrix, Vector
-from engine.tiny.parts import Tokens, backward, forward, loss, tokens_of
+from engine.tiny.parts import Half, Tokens, backward, forward_kept, loss, tokens_of
 from engine.tiny.result import OPTIMIZER_NUMBERS, Held, Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passed:
-    """A forward pass: the rows that went into every part, and the loss."""
+    """A forward pass: the rows that went into every part, and the loss.
+
+    `halves` of the layers need not be computed again on the way back.
+    """
 
     rows: dict[str, Matrix]
+    halves: dict[str, Half | None]
     loss: float
 
 
@@ -25,11 +29,12 @@ def forward_all(model: Model, parameters: Parameters, tokens: Tokens) -> Passed:
     """Return the forward pass through all parts."""
     rows: Matrix = []
     kept: dict[str, Matrix] = {}
+    halves: dict[str, Half | None] = {}
     for part in part_names(model)[:-1]:
         kept[part] = rows
-        rows = forward(model, part, parameters[part], rows, tokens)
+        rows, halves[part] = forward_kept(model, part, parameters[part], rows, tokens)
     kept[OUTPUT] = rows
-    return Passed(rows=kept, loss=loss(parameters[OUTPUT], rows, tokens))
+    return Passed(rows=kept, halves=halves, loss=loss(parameters[OUTPUT], rows, tokens))
 
 
 def backward_all(
@@ -38,8 +43,8 @@ def backward_all(
     """Yield every part's gradients as they become ready: the last part first."""
     gradient: Matrix = []
     for part in reversed(part_names(model)):
-        rows = passed.rows[part]
-        gradient, found = backward(model, part, parameters[part], rows, tokens, gradient)
+        rows, half = passed.rows[part], passed.halves.get(part)
+        gradient, found = backward(model, part, parameters[part], rows, tokens, gradient, half)
         yield part, found
 
 

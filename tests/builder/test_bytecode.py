@@ -57,7 +57,7 @@ def test_files_bundled_as_one_can_be_told_apart():
     assert data[end:] == b"34512"
 
 
-def as_pyodide(script, start):
+def as_pyodide(script, start, ahead=""):
     """What inside.py answers, without Pyodide: the sources stand for their byte code."""
     asked = start["request"]
     fresh = {path: base64.b64encode(text.encode()) for path, text in asked["sources"].items()}

@@ -13,11 +13,14 @@ class Choice:
     """One of a few named options: `options` maps the value to what the reader sees.
 
     `also` maps names that other calculators give to an option: a kept job is in their words.
+    `cites` is False where no option brings a source of its own to a number or a table: the build
+    then tries none of them to find out, and a test does.
     """
 
     label: str
     options: Mapping[str, str]
     also: Mapping[str, str] = field(default_factory=dict)
+    cites: bool = field(default=True, repr=False)
     help: str = ""
     advanced: bool = False
 

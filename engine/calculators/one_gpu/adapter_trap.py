@@ -25,7 +25,8 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: one.name for key, one in MODELS.items()})
+        str,
+        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
     ] = "mixtral-8x7b"
     lora_rank: Annotated[
         int, Number(label="Rank of the adapters", low=1, high=1024, scale="log2", whole=True)

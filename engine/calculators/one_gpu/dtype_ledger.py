@@ -45,6 +45,7 @@ class Inputs:
         str,
         Choice(
             label="Model",
+            cites=False,
             options={
                 key: MODELS[key].name for key in ("llama-3-8b", "llama-3-70b", "llama-3-405b")
             },

@@ -36,7 +36,7 @@ class Inputs:
         int,
         Number(label="Tokens per expert", low=_LOW, high=_HIGH, scale="log2", whole=True),
     ] = 256
-    model: Annotated[str, Choice(label="Experts of", options=_SPARSE)] = "deepseek-v3"
+    model: Annotated[str, Choice(label="Experts of", cites=False, options=_SPARSE)] = "deepseek-v3"
     num_local: Annotated[
         int, Number(label="Experts on the GPU", low=1, high=256, scale="log2", whole=True)
     ] = 32

@@ -43,7 +43,8 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: one.name for key, one in MODELS.items()})
+        str,
+        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
     ] = "mixtral-8x7b"
     gpu: Annotated[str, Choice(label="GPU", options=GPUS)] = "H100-SXM"
 

@@ -52,7 +52,7 @@ class Inputs:
         ),
     ] = 32
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3-70b"
     ranks: Annotated[
         int, Number(label="GPUs", low=2, high=64, scale="log2", whole=True, symbol="n")

@@ -41,6 +41,7 @@ class Inputs:
         str,
         Choice(
             label="Each GPU sends",
+            cites=False,
             options={
                 "largest": "its largest numbers (top-k)",
                 "signs": "signs, and one scale a tensor",

@@ -29,7 +29,7 @@ _AGAIN = ("The cost model, run again with that part of the machine.",)
 class Inputs:
     """The job, by its preset model, and how much more."""
 
-    model: Annotated[str, Choice(label="Model", options=MODEL_NAMES)] = "llama-3-70b"
+    model: Annotated[str, Choice(label="Model", cites=False, options=MODEL_NAMES)] = "llama-3-70b"
     gpu: Annotated[str, Choice(label="GPU", options=GPU_NAMES)] = "H100-SXM"
     world_size: Annotated[
         int, Number(label="GPUs", low=8, high=65_536, whole=True, scale="log2")

@@ -63,7 +63,7 @@ class Inputs:
         ),
     ] = "up"
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3-70b"
     machine: Annotated[
         str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})

@@ -61,7 +61,7 @@ class Inputs:
         str, Choice(label="GPUs of an engine", options={n: n for n in ("1", "2", "4", "8")})
     ] = "4"
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3-70b"
     machine: Annotated[
         str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})

@@ -30,7 +30,7 @@ def _count(label: str, high: int, *, low: int = 1, symbol: str = "") -> Number:
 class Inputs:
     """What the reader can change."""
 
-    model: Annotated[str, Choice(label="Model", options=MODEL_NAMES)] = "llama-3-70b"
+    model: Annotated[str, Choice(label="Model", cites=False, options=MODEL_NAMES)] = "llama-3-70b"
     gpu: Annotated[str, Choice(label="GPU", options=GPU_NAMES)] = "H100-SXM"
     world_size: Annotated[int, _count("GPUs", 131_072, symbol="n")] = 256
     sequence_length: Annotated[int, _count("Sequence length", 1 << 18, low=128, symbol="s")] = 8192

@@ -89,7 +89,7 @@ class Inputs:
         ),
     ] = 400 * Gbit
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in DENSE})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in DENSE})
     ] = "llama-3-70b"
     gpu: LabGpu = "h100"
     tensor_parallel: Annotated[

@@ -72,7 +72,7 @@ OwnMicroBatch = Annotated[
 class Inputs:
     """What the reader can change."""
 
-    model: Annotated[str, Choice(label="Model", options=MODEL_NAMES)] = "llama-2-7b"
+    model: Annotated[str, Choice(label="Model", cites=False, options=MODEL_NAMES)] = "llama-2-7b"
     world_size: Annotated[int, _count("GPUs", 8, 16_384, "n")] = 64
     sequence_length: Annotated[int, _count("Sequence length", 512, 1 << 20, "s")] = 4096
     global_batch_size: Annotated[int, _count("Global batch, sequences", 1, 16_384, "B")] = 1024

@@ -50,7 +50,7 @@ def _count(label: str, high: int, *, low: int = 1, symbol: str = "", shape: bool
 class Inputs:
     """What the reader can change."""
 
-    model: Annotated[str, Choice(label="Model", options=_MODEL_NAMES)] = "llama-3-70b"
+    model: Annotated[str, Choice(label="Model", cites=False, options=_MODEL_NAMES)] = "llama-3-70b"
     sequence_length: Annotated[int, _count("Sequence length", 1 << 20, low=128, symbol="s")] = 8192
     gpu: Annotated[str, Choice(label="GPU", options=_GPU_NAMES)] = "H100-SXM"
     world_size: Annotated[int, _count("GPUs", 131_072, symbol="n")] = 64

@@ -10,7 +10,7 @@ from engine.simulate.overlap_job import Setting
 
 _OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b")
 KnobModel = Annotated[
-    str, Choice(label="Model", options={key: MODELS[key].name for key in _OFFERED})
+    str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _OFFERED})
 ]
 KnobPort = Annotated[
     float,

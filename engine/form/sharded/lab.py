@@ -17,7 +17,9 @@ from engine.simulate.streams import COMPUTE
 from engine.simulate.streams import Span as Ran
 
 OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
-LabModel = Annotated[str, Choice(label="Model", options={key: MODELS[key].name for key in OFFERED})]
+LabModel = Annotated[
+    str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in OFFERED})
+]
 LabRanks = Annotated[
     int, Number(label="GPUs", low=2, high=4096, scale="log2", whole=True, symbol="N")
 ]

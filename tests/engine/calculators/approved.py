@@ -85,7 +85,9 @@ def _inner(part: object) -> Iterable[object]:
         return (one for key in sorted(part) for one in (key, part[key]))
     if isinstance(part, (tuple, list)):
         return part
-    return (getattr(part, one.name) for one in fields(part)) if is_dataclass(part) else ()
+    # What is no part of a record's text concerns the build alone.
+    shown = fields(part) if is_dataclass(part) else ()
+    return (getattr(part, one.name) for one in shown if one.repr)
 
 
 def differences(before: object, now: object, path: str) -> Iterator[str]:

@@ -62,7 +62,10 @@ class Inputs:
         int, Number(label="GPUs", low=2, high=1024, scale="log2", whole=True, symbol="n")
     ] = 64
     model: Annotated[
-        str, Choice(label="Model", options={key: model.name for key, model in OFFERED.items()})
+        str,
+        Choice(
+            label="Model", cites=False, options={key: model.name for key, model in OFFERED.items()}
+        ),
     ] = "llama-3.2-3b"
     order: Annotated[
         str,

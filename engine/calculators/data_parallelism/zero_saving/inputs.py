@@ -70,7 +70,7 @@ class Inputs:
             },
         ),
     ] = "1"
-    model: Annotated[str, Choice(label="Model", options=_NAMES)] = "llama-3-8b"
+    model: Annotated[str, Choice(label="Model", cites=False, options=_NAMES)] = "llama-3-8b"
     num_microbatches: Annotated[
         int,
         Number(

@@ -33,7 +33,7 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3-8b"
     gpu: Annotated[
         str, Choice(label="GPU", options={key: ACCELERATORS[key].name for key in _GPUS})

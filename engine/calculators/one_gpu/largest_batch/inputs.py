@@ -28,7 +28,10 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: model.name for key, model in MODELS.items()})
+        str,
+        Choice(
+            label="Model", cites=False, options={key: model.name for key, model in MODELS.items()}
+        ),
     ] = "llama-2-7b"
     gpu: Annotated[
         str, Choice(label="GPU", options={key: gpu.name for key, gpu in ACCELERATORS.items()})

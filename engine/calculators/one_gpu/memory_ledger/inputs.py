@@ -22,7 +22,7 @@ TRAINED: Mapping[str, str] = {
 class Inputs:
     """What the reader can change."""
 
-    model: Annotated[str, Choice(label="Model", options=_DENSE)] = "llama-3-8b"
+    model: Annotated[str, Choice(label="Model", cites=False, options=_DENSE)] = "llama-3-8b"
     gpu: Annotated[
         str, Choice(label="GPU", options={key: gpu.name for key, gpu in ACCELERATORS.items()})
     ] = "H100-SXM"

@@ -40,7 +40,8 @@ class Inputs:
         Number(label="Speed per GPU", unit=PER_SECOND, low=0.1, high=1e7, scale="log", symbol="r"),
     ] = 9600.0
     model: Annotated[
-        str, Choice(label="Model", options={key: one.name for key, one in MODELS.items()})
+        str,
+        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
     ] = "llama-2-7b"
     sequence_length: Annotated[
         int,

@@ -60,7 +60,7 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in OFFERED})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in OFFERED})
     ] = "llama-3-8b"
     sequence_length: Annotated[int, _count("Sequence length", 1024, LONGEST, "s"), Symbol("s")] = (
         8192

@@ -35,7 +35,8 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: one.name for key, one in MODELS.items()})
+        str,
+        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
     ] = "llama-3-8b"
     tokens: Annotated[
         float, Number(label="Tokens", unit=TRILLIONS, low=1e9, high=1e14, scale="log", symbol="D")

@@ -26,7 +26,8 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: one.name for key, one in MODELS.items()})
+        str,
+        Choice(label="Model", cites=False, options={key: one.name for key, one in MODELS.items()}),
     ] = "llama-3-8b"
     sequence_length: Annotated[
         int,

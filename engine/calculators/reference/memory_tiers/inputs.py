@@ -38,7 +38,7 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _OFFERED})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _OFFERED})
     ] = "llama-3-8b"
     ranks: Annotated[
         int,

@@ -90,7 +90,7 @@ class Inputs:
         int, Number(label="Buffers of the ring", low=1, high=4, whole=True, symbol="b")
     ] = 2
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3-70b"
     heads: Annotated[
         str,

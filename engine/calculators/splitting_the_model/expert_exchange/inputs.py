@@ -30,7 +30,7 @@ _EVEN = (
 class Inputs:
     """What the reader can change."""
 
-    model: Annotated[str, Choice(label="Model", options=SPARSE)] = "deepseek-v3"
+    model: Annotated[str, Choice(label="Model", cites=False, options=SPARSE)] = "deepseek-v3"
     machine: Annotated[
         str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})
     ] = "dgx-h100"

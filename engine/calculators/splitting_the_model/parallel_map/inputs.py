@@ -81,7 +81,7 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "gpt-22b"
     tensor_parallel: Annotated[int, _ranks("Tensor parallel")] = 4
     context_parallel: Annotated[int, _ranks("Context parallel")] = 1

@@ -103,6 +103,7 @@ class Inputs:
         str,
         Choice(
             label="Model",
+            cites=False,
             options={key: model.name for key, model in MODELS.items()}
             | {CUSTOM: "your own (more inputs)"},
         ),

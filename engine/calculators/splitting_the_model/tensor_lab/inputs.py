@@ -35,7 +35,7 @@ class Inputs:
         Number(label="Tensor parallel", low=1, high=MOST, scale="log2", whole=True, symbol="t"),
     ] = 8
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in OFFERED})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in OFFERED})
     ] = "llama-3-70b"
     sequence_length: Annotated[
         int,

@@ -57,7 +57,7 @@ class Inputs:
         str, Choice(label="GPUs", options={n: n for n in ("2", "4", "8", "16", "32")})
     ] = "8"
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3-70b"
     machine: Annotated[
         str, Choice(label="Machine", options={key: NODES[key].name for key in _MACHINES})

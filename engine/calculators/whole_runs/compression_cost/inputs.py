@@ -39,7 +39,7 @@ class Inputs:
     """What the reader can change."""
 
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3.2-3b"
     gpu: GpuName = "H100-SXM"
     world_size: Annotated[

@@ -45,7 +45,7 @@ class Inputs:
         str, Choice(label="Matrices over replicas", options=cast("dict[str, str]", SCHEME_NAMES))
     ] = "exchange"
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "llama-3-8b"
     gpu: Annotated[str, Choice(label="GPU", options=_GPU_TYPES)] = "H100-SXM"
     tensor_parallel: Annotated[int, _count("Tensor parallel", 1, 8, "t")] = 1

@@ -70,7 +70,7 @@ class Inputs:
         int, Number(label="Responses per prompt", low=1, high=16, scale="log2", whole=True)
     ] = 8
     model: Annotated[
-        str, Choice(label="Model", options={key: MODELS[key].name for key in _MODELS})
+        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
     ] = "qwen2.5-7b"
     gpu: Annotated[
         str, Choice(label="GPU", options={key: ACCELERATORS[key].name for key in _GPUS})

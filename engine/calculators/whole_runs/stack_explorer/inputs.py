@@ -59,7 +59,7 @@ def _count(label: str, high: int, *, low: int = 1, symbol: str = "", first: bool
 class Inputs:
     """What the reader can change."""
 
-    model: Annotated[str, Choice(label="Model", options=MODEL_NAMES)] = "llama-3-405b"
+    model: Annotated[str, Choice(label="Model", cites=False, options=MODEL_NAMES)] = "llama-3-405b"
     gpu: Annotated[str, Choice(label="GPU", options=GPU_NAMES)] = "H100-SXM"
     world_size: Annotated[int, _count("GPUs", 131_072, symbol="n", first=True)] = 16_384
     nic_bandwidth: Annotated[
