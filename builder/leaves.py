@@ -99,12 +99,22 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
-    """A finished page with its own files; `written` as in `Made`."""
+class Sheet:
+    """A finished page, what it has and where it leads."""
 
     html: bytes
     facts: Facts
     reach: check.Reach
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """An article's pages by their path, with its own files; `written` as in `Made`.
+
+    Its receipts, where it has any, are a page beside its own.
+    """
+
+    sheets: Mapping[str, Sheet]
     files: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     written: Mapping[str, str]

@@ -43,7 +43,7 @@ class Prose:
         anchors: id -> what a cross reference to it says.
         cites, terms, calculators: in the order of their first use.
         figures: (calculator, output) of the charts on the page.
-        popovers: HTML of all receipts.
+        receipts: HTML of all of them.
         formulas: what has to be typeset for it.
         links, images: as written.
         problems: what is wrong so far.
@@ -56,7 +56,7 @@ class Prose:
     terms: tuple[str, ...]
     calculators: tuple[str, ...]
     figures: tuple[tuple[str, str], ...]
-    popovers: tuple[str, ...]
+    receipts: tuple[str, ...]
     formulas: tuple[maths.Formula, ...]
     links: tuple[str, ...]
     images: tuple[str, ...]
@@ -101,7 +101,7 @@ def _refused(problems: list[Problem]) -> Prose:
         terms=(),
         calculators=(),
         figures=(),
-        popovers=(),
+        receipts=(),
         formulas=(),
         links=(),
         images=(),
@@ -141,7 +141,7 @@ def _rendered(
         terms=tuple(findings.terms),
         calculators=tuple(findings.calculators),
         figures=tuple(findings.figures),
-        popovers=_alike((*_receipts(findings, around), *findings.popovers)),
+        receipts=_alike((*_receipts(findings, around), *findings.receipts)),
         formulas=tuple(formulas),
         links=tuple(findings.links),
         images=tuple(findings.images),

@@ -1,0 +1,70 @@
+/**
+ * Where the numbers come from stands on a page beside this one, to which each is a link. Fetched
+ * when one is opened or something is live, it becomes boxes here, and the links buttons for them.
+ */
+
+import { all, forget } from "./dom.js";
+
+/** @type {Promise<void> | undefined} */
+let fetched;
+/** @type {WeakMap<Element, HTMLElement>} */
+const buttons = new WeakMap();
+
+/** Once; after a failure, the next use tries again. */
+export function bringReceipts() {
+  fetched ??= bring();
+  fetched.catch(() => (fetched = undefined));
+  return fetched;
+}
+
+/** @param {HTMLAnchorElement} link of a number */
+export async function openReceipt(link) {
+  try {
+    await bringReceipts();
+  } catch {
+    location.assign(link.href);
+    return;
+  }
+  buttons.get(link)?.click();
+}
+
+async function bring() {
+  const { receipts } = document.body.dataset;
+  if (!receipts) return;
+  const reply = await fetch(receipts);
+  if (!reply.ok) throw new Error(`${receipts}: ${reply.status}`);
+  const found = new DOMParser().parseFromString(await reply.text(), "text/html");
+  for (const receipt of all(".receipt", found)) giveBox(receipt);
+  document.body.append(...all("template[data-equation-template], template[data-tex-template]", found));
+  for (const link of all("a.number")) giveButton(/** @type {HTMLAnchorElement} */ (link));
+  forget();
+}
+
+/** @param {HTMLElement} receipt */
+function giveBox(receipt) {
+  for (const link of all("a[href^='../']", receipt)) {
+    link.setAttribute("href", (link.getAttribute("href") ?? "").slice("../".length));
+  }
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "close";
+  close.textContent = "Close";
+  close.setAttribute("popovertarget", receipt.id);
+  close.setAttribute("popovertargetaction", "hide");
+  receipt.append(close);
+  receipt.setAttribute("popover", "");
+  receipt.setAttribute("role", "dialog");
+  (document.querySelector(".popovers") ?? document.body).append(receipt);
+}
+
+/** @param {HTMLAnchorElement} link */
+function giveButton(link) {
+  const button = document.createElement("button"), focused = document.activeElement === link;
+  for (const { name, value } of [...link.attributes]) if (name !== "href") button.setAttribute(name, value);
+  button.type = "button";
+  button.setAttribute("popovertarget", link.hash.slice(1));
+  button.append(...link.childNodes);
+  link.replaceWith(button);
+  if (focused) button.focus({ preventScroll: true });
+  buttons.set(link, button);
+}
