@@ -42,7 +42,7 @@ class Findings:
         calculators: those placed, whole or in part.
         figures: outputs placed as a chart or a scene, as (calculator, output).
         values: live values placed, as (calculator, output); each gets one receipt.
-        receipts: HTML of those that are not live.
+        receipts: HTML of those that are not live, and what guesses are compared with.
         titles: id -> what a cross reference to it says, of illustrations and calculators.
         links: targets of links to other articles and anchors, as written.
         images: sources of images as written.

@@ -28,23 +28,36 @@ export function startPrediction(block) {
   const id = block.dataset.predict ?? "";
   const part = (/** @type {string} */ name) => /** @type {any} */ (block.querySelector(name));
   const slider = /** @type {HTMLInputElement} */ (part("[data-guess-slider]"));
-  /** @type {Told} */
-  const { said, forms, stops } = parsed(part("[data-stops]").textContent);
   const answer = block.parentElement?.querySelector("details[data-answer]");
 
-  function show() {
-    const [text] = stops[slider.valueAsNumber];
+  /** What is known of every stop comes with the receipts. @returns {Promise<Told | null>} null where it does not */
+  async function told() {
+    const { bringReceipts } = await import("./receipts.js");
+    await bringReceipts().catch(() => {});
+    return parsed(document.querySelector(`[data-stops="${id}"]`)?.textContent ?? "");
+  }
+
+  async function show() {
+    const found = await told();
+    if (!found) return;
+    const [text] = found.stops[slider.valueAsNumber];
     write(part("[data-guess]"), "textContent", text);
     attribute(slider, "aria-valuetext", text);
+  }
+
+  async function compare() {
+    const found = await told();
+    if (!found) return;
+    const { said, forms, stops } = found, [text, how, number] = stops[slider.valueAsNumber];
+    const compared = typeof how === "number" ? forms[how].join(number) : how;
+    write(part("[data-verdict]"), "textContent", said[0] + text + said[1] + compared);
   }
 
   /** @param {boolean} guessed */
   function reveal(guessed) {
     if (guessed) {
-      const [text, how, number] = stops[slider.valueAsNumber];
-      const compared = typeof how === "number" ? forms[how].join(number) : how;
+      compare();
       part('[data-mark="guess"]').style.left = `${(100 * slider.valueAsNumber) / Number(slider.max)}%`;
-      write(part("[data-verdict]"), "textContent", said[0] + text + said[1] + compared);
       write(part("[data-marks]"), "hidden", false);
     }
     answer?.setAttribute("open", "");
@@ -56,6 +69,7 @@ export function startPrediction(block) {
   }
 
   block.classList.add("ready");
+  for (const sign of ["pointerover", "focusin"]) block.addEventListener(sign, told, { once: true, passive: true });
   slider.addEventListener("input", show);
   slider.addEventListener("keydown", (event) => event.key === "Enter" && reveal(true));
   for (const button of all("[data-reveal]", block)) {

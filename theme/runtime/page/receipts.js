@@ -35,7 +35,8 @@ async function bring() {
   if (!reply.ok) throw new Error(`${receipts}: ${reply.status}`);
   const found = new DOMParser().parseFromString(await reply.text(), "text/html");
   for (const receipt of all(".receipt", found)) giveBox(receipt);
-  document.body.append(...all("template[data-equation-template], template[data-tex-template]", found));
+  const more = "template[data-equation-template], template[data-tex-template], [data-stops]";
+  document.body.append(...all(more, found));
   for (const link of all("a.number")) giveButton(/** @type {HTMLAnchorElement} */ (link));
   forget();
 }
