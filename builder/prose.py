@@ -1,7 +1,7 @@
 """Article -> Prose: the article's Markdown rendered, with marks for what other pages decide."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from builder.markup.raw import RawExtension
 from builder.problem import Problem
 from builder.prose_check import words
 
+_FEW = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
 _EQUATION = re.compile(r'data-equation="([\w.]+)"')
 
 
@@ -43,7 +44,7 @@ class Prose:
         anchors: id -> what a cross reference to it says.
         cites, terms, calculators: in the order of their first use.
         figures: (calculator, output) of the charts on the page.
-        receipts: HTML of all of them.
+        receipts: HTML of all of them, and of what else a page has only once it is used.
         formulas: what has to be typeset for it.
         links, images: as written.
         problems: what is wrong so far.
@@ -141,7 +142,9 @@ def _rendered(
         terms=tuple(findings.terms),
         calculators=tuple(findings.calculators),
         figures=tuple(findings.figures),
-        receipts=_alike((*_receipts(findings, around), *findings.receipts)),
+        receipts=_alike(
+            (*_receipts(findings, around), *findings.receipts, *_options(html, around))
+        ),
         formulas=tuple(formulas),
         links=tuple(findings.links),
         images=tuple(findings.images),
@@ -156,6 +159,14 @@ def _receipts(findings: Findings, around: Surroundings) -> list[str]:
         str(around.macros.receipt(around.load(calculator), output))
         for calculator, output in findings.values
     ]
+
+
+def _options(html: str, around: Surroundings) -> Iterator[str]:
+    """Yield all options of the choices that have only a few of them on the page."""
+    for name, calculator in dict.fromkeys(_FEW.findall(html)):
+        found = around.load(calculator)
+        field = next(one for one in found.fields if one.name == name)
+        yield str(around.macros.options(found, field))
 
 
 def _alike(receipts: Iterable[str]) -> tuple[str, ...]:

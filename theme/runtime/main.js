@@ -1,12 +1,12 @@
 /** The page's script: what a reader needs; what is live is fetched when it is near or used. */
 
 import { foldPlace, markPlace } from "./page/here.js";
-import { all, target } from "./page/dom.js";
+import { target } from "./page/dom.js";
 import { enable } from "./page/enable.js";
+import { listenForGuesses } from "./page/guesses.js";
 import { whenLive } from "./page/liven.js";
 import { startLook } from "./page/look.js";
 import { listenToPopovers } from "./page/popovers.js";
-import { startPrediction } from "./page/predict.js";
 import { listenForPrint } from "./page/print.js";
 import { whenLoaded } from "./page/start.js";
 
@@ -15,7 +15,7 @@ if (asleep) asleep.hidden = true; // not removed: that would make the browser st
 
 enable();
 const live = whenLive();
-for (const block of all("[data-predict]")) startPrediction(block);
+listenForGuesses();
 listenToPopovers();
 listenForSharing();
 listenForReceipts();

@@ -10,7 +10,8 @@ export function enable() {
   for (const element of document.querySelectorAll("[data-of][readonly]")) {
     element.removeAttribute("readonly");
   }
-  const controls = "button:disabled, input:disabled, select:disabled";
+  // What has only a few of its options waits for the others.
+  const controls = "button:disabled, input:disabled, select:disabled:not([data-more])";
   for (const element of document.querySelectorAll(controls)) {
     if (!element.matches(later)) element.removeAttribute("disabled");
   }

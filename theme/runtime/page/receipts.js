@@ -1,6 +1,7 @@
 /**
  * Where the numbers come from stands on a page beside this one, to which each is a link. Fetched
  * when one is opened or something is live, it becomes boxes here, and the links buttons for them.
+ * With it comes what else is seen by nobody before: long lists of options, how a guess compares.
  */
 
 import { all, forget } from "./dom.js";
@@ -37,6 +38,7 @@ async function bring() {
   for (const receipt of all(".receipt", found)) giveBox(receipt);
   const more = "template[data-equation-template], template[data-tex-template], [data-stops]";
   document.body.append(...all(more, found));
+  for (const list of all("template[data-options]", found)) giveOptions(/** @type {HTMLTemplateElement} */ (list));
   for (const link of all("a.number")) giveButton(/** @type {HTMLAnchorElement} */ (link));
   forget();
 }
@@ -56,6 +58,18 @@ function giveBox(receipt) {
   receipt.setAttribute("popover", "");
   receipt.setAttribute("role", "dialog");
   (document.querySelector(".popovers") ?? document.body).append(receipt);
+}
+
+/** @param {HTMLTemplateElement} list */
+function giveOptions({ content, dataset }) {
+  const [of, name] = (dataset.options ?? "").split(" ");
+  for (const one of all(`select[data-more][name="${name}"][data-of="${of}"]`)) {
+    const select = /** @type {HTMLSelectElement} */ (one), { value } = select;
+    select.replaceChildren(content.cloneNode(true));
+    select.value = value;
+    select.removeAttribute("data-more");
+    select.disabled = false;
+  }
 }
 
 /** @param {HTMLAnchorElement} link */
