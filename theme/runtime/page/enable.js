@@ -4,7 +4,10 @@
 export function enable() {
   for (const field of document.querySelectorAll(".field, .inline-field")) {
     const control = /** @type {HTMLInputElement | null} */ (field.querySelector("[name]"));
-    if (control) name(control, field);
+    if (control) nameField(control, field);
+  }
+  for (const number of document.querySelectorAll("a.number:not(.fixed)")) {
+    nameNumber(/** @type {HTMLAnchorElement} */ (number));
   }
   const later = "[data-undo], [data-reset], [data-restore], [data-player] .controls *";
   for (const element of document.querySelectorAll("[data-of][readonly]")) {
@@ -18,8 +21,16 @@ export function enable() {
 }
 
 /** What is around an input names it, and so does its slider. @param {HTMLInputElement} control @param {Element} field */
-function name({ name, dataset: { of } }, field) {
+function nameField({ name, dataset: { of } }, field) {
   Object.assign(/** @type {HTMLElement} */ (field).dataset, { field: name, of });
   const slider = /** @type {HTMLElement | null} */ (field.querySelector(".slider"));
   if (slider) Object.assign(slider.dataset, { slide: name, of });
+}
+
+/** A number is named by the receipt that it leads to, and so is what is noted behind it. @param {HTMLAnchorElement} number */
+function nameNumber({ hash, dataset, parentElement }) {
+  const [, of, output] = hash.split("-"); // #receipt-CALCULATOR-OUTPUT
+  Object.assign(dataset, { of, output });
+  const note = /** @type {HTMLElement | null | undefined} */ (parentElement?.querySelector(":scope > span.note"));
+  if (note) Object.assign(note.dataset, { of, note: output });
 }
