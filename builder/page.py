@@ -220,6 +220,8 @@ def receipts(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN
         return ""
     beside = replace(
         content,
+        html="",
+        headings=(),
         live=False,
         figures="",
         receipts=tuple(_HREF.sub('href="../', one) for one in content.receipts),
@@ -234,7 +236,9 @@ def receipts(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN
             shell=content.surface.shell,
             root=root_of(content.article.url + RECEIPTS),
             policy=POLICY,
+            popovers=[],
             equations=[str(blocks.equation(entry)) for entry in content.equations],
+            references="",
             beside=True,
         )
     )

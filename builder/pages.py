@@ -234,7 +234,9 @@ def _whole(article: Article, parts: Parts) -> dict[str, str]:
     """Return calculator -> the file with all that it needs, of those that run on a page."""
     prose = parts.rendered[article.source]
     # Numbers for other inputs are finished, and need nothing to run.
-    signs = {name: (f'data-of="{name}"', f'"receipts/#receipt-{name}-') for name in prose.calculators}
+    signs = {
+        name: (f'data-of="{name}"', f'"receipts/#receipt-{name}-') for name in prose.calculators
+    }
     live = [name for name, some in signs.items() if any(one in prose.html for one in some)]
     return {name: parts.archives[name] for name in live if name in parts.archives}
 

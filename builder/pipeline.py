@@ -27,6 +27,7 @@ from builder import (
     rendering,
     theme_check,
     theme_own,
+    thin,
     toolbox,
 )
 from builder.article import Article
@@ -232,10 +233,15 @@ def _built(
         *_between(written, texts),
         *toolbox.wrong_sources(tools, texts.library),
     ]
-    output = {**others, **made.output}
+    output = {**others, **(made.output if options.reload else _sent(made.output))}
     keys.imports.save()
     problems += pages.check_all(output, parts, made, {problem.path for problem in problems})
     return Built(output=output, problems=tuple(sorted(set(problems))))
+
+
+def _sent(output: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    """Return the pages and what belongs to them with nothing in them that no browser needs."""
+    return {n: thin.thinned(data) if n.endswith(".html") else data for n, data in output.items()}
 
 
 def _moving(

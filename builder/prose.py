@@ -22,6 +22,7 @@ from builder.problem import Problem
 from builder.prose_check import words
 
 _FEW = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
+_WHOLE = re.compile(r'<section class="calculator" id="[\w-]+" data-calculator="(\w+)"')
 _EQUATION = re.compile(r'data-equation="([\w.]+)"')
 
 
@@ -142,9 +143,7 @@ def _rendered(
         terms=tuple(findings.terms),
         calculators=tuple(findings.calculators),
         figures=tuple(findings.figures),
-        receipts=_alike(
-            (*_receipts(findings, around), *findings.receipts, *_options(html, around))
-        ),
+        receipts=_alike((*_receipts(findings, around), *findings.receipts, *_later(html, around))),
         formulas=tuple(formulas),
         links=tuple(findings.links),
         images=tuple(findings.images),
@@ -161,8 +160,11 @@ def _receipts(findings: Findings, around: Surroundings) -> list[str]:
     ]
 
 
-def _options(html: str, around: Surroundings) -> Iterator[str]:
-    """Yield all options of the choices that have only a few of them on the page."""
+def _later(html: str, around: Surroundings) -> Iterator[str]:
+    """Yield what calculators need once they are used: what presets set, all options of choices."""
+    for calculator in dict.fromkeys(_WHOLE.findall(html)):
+        if around.load(calculator).presets:
+            yield str(around.macros.presets(around.load(calculator)))
     for name, calculator in dict.fromkeys(_FEW.findall(html)):
         found = around.load(calculator)
         field = next(one for one in found.fields if one.name == name)

@@ -1,10 +1,11 @@
 /**
  * Where the numbers come from stands on a page beside this one, to which each is a link. Fetched
  * when one is opened or something is live, it becomes boxes here, and the links buttons for them.
- * With it comes what else is seen by nobody before: long lists of options, how a guess compares.
+ * With it comes what else nobody needs before: long lists of options, what presets set, how a guess
+ * compares.
  */
 
-import { all, forget } from "./dom.js";
+import { all, forget, parsed } from "./dom.js";
 
 /** @type {Promise<void> | undefined} */
 let fetched;
@@ -39,6 +40,11 @@ async function bring() {
   const more = "template[data-equation-template], template[data-tex-template], [data-stops]";
   document.body.append(...all(more, found));
   for (const list of all("template[data-options]", found)) giveOptions(/** @type {HTMLTemplateElement} */ (list));
+  for (const { dataset, textContent } of all("[data-presets]", found)) {
+    const buttons = all(`[data-preset][data-fresh][data-of="${dataset.presets}"]`);
+    const presets = parsed(textContent ?? "");
+    buttons.forEach((button, at) => (button.dataset.preset = JSON.stringify(presets[at % presets.length])));
+  }
   for (const link of all("a.number")) giveButton(/** @type {HTMLAnchorElement} */ (link));
   forget();
 }
