@@ -17,6 +17,7 @@ from builder import index as links
 from builder.article import Article
 from builder.assets import Shell, needed
 from builder.entry import Entry, LearningPath, Place, ReaderPath, ToolGroup
+from builder.folders import RECEIPTS
 from builder.index import Index
 from builder.library import Library, Term
 from builder.marks import fill
@@ -36,7 +37,6 @@ POLICY = (
 )
 
 
-RECEIPTS = "receipts/"  # where those of a page lie, from its own address
 _HREF = re.compile(r'\bhref="(?!https?:)')
 
 Shown = tuple[tuple[Term, str, str], ...]  # term, id, URL of its guide or ""

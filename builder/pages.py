@@ -20,12 +20,13 @@ from builder import (
     page,
     paths,
     shares,
+    thin,
 )
 from builder.article import Article
 from builder.assets import hashed
 from builder.entry import Entry, Place
 from builder.facts import Facts, facts
-from builder.folders import digest
+from builder.folders import RECEIPTS, digest
 from builder.hands import Hands, at_once
 from builder.index import Index, Target
 from builder.leaves import Draft, Ground, Leaf, Made, Parts, Sheet
@@ -67,6 +68,7 @@ def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
     output |= {card.path: card.png for card in parts.cards.values()}
     return Made(
         output=output,
+        sent={path: sheet.sent for path, sheet in pages.items()},
         problems=tuple(problem for leaf in found.values() for problem in leaf.problems),
         written={source: leaf.written for source, leaf in found.items()},
         facts={path: sheet.facts for path, sheet in pages.items()},
@@ -146,12 +148,12 @@ def _sheet(path: str, made: Page, where: Mapping[str, str]) -> Sheet:
     html, found = made
     told = replace(found, urls=tuple(addresses.filled(url, where) for url in found.urls))
     filled = addresses.filled(html, where).encode()
-    return Sheet(html=filled, facts=told, reach=check.reach(path, told))
+    return Sheet(html=filled, sent=thin.thinned(filled), facts=told, reach=check.reach(path, told))
 
 
 def _paths(article: Article) -> tuple[str, str]:
     """Return where an article's page lies in the output, and where its receipts would."""
-    return f"{article.url}index.html", f"{article.url}{page.RECEIPTS}index.html"
+    return f"{article.url}index.html", f"{article.url}{RECEIPTS}index.html"
 
 
 def _shown(
@@ -394,9 +396,9 @@ def _drawn(parts: Parts, name: str, view: dict[str, Any]) -> str:
     return page.one_line(parts.figure(name, view))
 
 
-def _way(about: str, article: Article, parts: Parts) -> Way | None:
+def _way(about: str, path: str, parts: Parts) -> Way | None:
     """Return the link of the header that an address on a page comes from."""
-    ways, root = parts.surface.project.navigation, page.root_of(article.url)
+    ways, root = parts.surface.project.navigation, page.root_of(path)
     return next((way for way in ways if about == root + way.address), None)
 
 
@@ -413,7 +415,7 @@ def check_all(
     found: list[Problem] = []
     for path, about, message in check.wrong(made.facts, others, made.reach):
         article = by_path[path]
-        way = _way(about, article, parts)
+        way = _way(about, path, parts)
         if way:  # said once, not on every page
             told = message.replace(f"'{about}'", f"'{way.address}'", 1)
             found.append(Problem(FILE, way.line, told))

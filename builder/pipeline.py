@@ -27,7 +27,6 @@ from builder import (
     rendering,
     theme_check,
     theme_own,
-    thin,
     toolbox,
 )
 from builder.article import Article
@@ -233,15 +232,11 @@ def _built(
         *_between(written, texts),
         *toolbox.wrong_sources(tools, texts.library),
     ]
-    output = {**others, **(made.output if options.reload else _sent(made.output))}
+    # While an author writes, pages are as they are written.
+    output = {**others, **made.output, **({} if options.reload else made.sent)}
     keys.imports.save()
     problems += pages.check_all(output, parts, made, {problem.path for problem in problems})
     return Built(output=output, problems=tuple(sorted(set(problems))))
-
-
-def _sent(output: Mapping[str, bytes]) -> Mapping[str, bytes]:
-    """Return the pages and what belongs to them with nothing in them that no browser needs."""
-    return {n: thin.thinned(data) if n.endswith(".html") else data for n, data in output.items()}
 
 
 def _moving(

@@ -6,7 +6,8 @@ import pytest
 
 from builder.thin import thinned
 
-TABLE = b"<table><thead><tr><th>n</th></tr></thead>\n<tbody><tr><th>8</th> <td>4</td></tr></tbody></table>"
+ROW = b"<tr><th>8</th> <td>4</td></tr>"
+TABLE = b"<table><thead><tr><th>n</th></tr></thead>\n<tbody>%b</tbody></table>" % ROW
 
 
 def test_a_table_keeps_its_cells_apart() -> None:
