@@ -35,7 +35,7 @@ def build(given: argparse.Namespace) -> int:
         return WRONG_CONTENT
     output.swap_in(target, built.output)
     unchanged.leave(places.cache, target, read)
-    receipts = sum(name.endswith(f"/{RECEIPTS}index.html") for name in built.output)
+    receipts = sum(f"/{name}".endswith(f"/{RECEIPTS}index.html") for name in built.output)
     pages = sum(name.endswith("index.html") for name in built.output) - receipts
     took = time.perf_counter() - began
     made = f"{count_of(pages, 'page')}, {count_of(len(built.output), 'file')}"
