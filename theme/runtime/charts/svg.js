@@ -98,7 +98,7 @@ function pagesOf({ wide, narrow }) {
 
 /**
  * Filled boxes, and stripes of paper over the hatched ones. Those that follow one another and look the
- * same are one: what parts them is drawn over them.
+ * same are one: what parts them is drawn over them. Stripes begin anew with each.
  * @param {Box[]} all
  */
 function filled(all) {
@@ -114,7 +114,7 @@ function filled(all) {
   const height = ({ y0, y1 }) => `class="stripes" stroke-width="${number(y1 - y0)}"`;
   const middle = ({ x0, x1, y0, y1 }) =>
     `M${across(x0)} ${number((y0 + y1) / 2)}h${across(x1 - x0)}`;
-  return paths(boxes, fill, outline) + paths(boxes.filter((one) => one.hatched), height, middle);
+  return paths(boxes, fill, outline) + paths(all.filter((one) => one.hatched), height, middle);
 }
 
 /** Whether a box begins where one before it ends. @param {Box} before @param {Box} one */
