@@ -7,6 +7,9 @@ from typing import Any
 from engine.basis.inputs import Choice, Number, Text
 from engine.basis.inputs import Field as Declaration
 
+MANY = 12  # options of a choice: of more, a page has a few at once
+LONGEST = 3  # of them: these say how wide the box is
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
@@ -40,6 +43,19 @@ class Field:
     also: Mapping[str, str]
     range: str
     box: Box | None
+
+    @property
+    def at_once(self) -> Mapping[str, str]:
+        """Return the options that a page has from the start; all come with the receipts.
+
+        Nobody can open the box before a script is there. Of many, the page has the chosen one, and
+        the longest, so that the box does not grow when the others come.
+        """
+        if len(self.options) <= MANY:
+            return self.options
+        by_length = sorted(self.options, key=lambda key: -len(self.options[key]))
+        kept = {self.value, *by_length[:LONGEST]}
+        return {key: text for key, text in self.options.items() if key in kept}
 
 
 def field_of(name: str, declared: Declaration, entry: Mapping[str, Any]) -> Field:

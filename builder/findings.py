@@ -42,7 +42,7 @@ class Findings:
         calculators: those placed, whole or in part.
         figures: outputs placed as a chart or a scene, as (calculator, output).
         values: live values placed, as (calculator, output); each gets one receipt.
-        popovers: HTML of receipts that are not live.
+        receipts: HTML of those that are not live, and what guesses are compared with.
         titles: id -> what a cross reference to it says, of illustrations and calculators.
         links: targets of links to other articles and anchors, as written.
         images: sources of images as written.
@@ -58,7 +58,7 @@ class Findings:
     calculators: dict[str, None] = field(default_factory=dict)
     figures: dict[tuple[str, str], None] = field(default_factory=dict)
     values: dict[tuple[str, str], None] = field(default_factory=dict)
-    popovers: list[str] = field(default_factory=list)
+    receipts: list[str] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
     images: list[str] = field(default_factory=list)

@@ -17,6 +17,7 @@ THEME = GENERATOR / "theme"
 # Whether it was installed; then nothing is written to where it lies.
 INSTALLED = not (GENERATOR / "build.py").is_file()
 KEEPER = "offline.js"
+RECEIPTS = "receipts/"  # where those of a page's numbers lie, from its own address
 SCRIPTS = ("early.js", "embed.js", "moved.js", KEEPER)
 _SEAL = hashlib.sha256().digest_size
 Stamp = tuple[tuple[Path, int, int], ...]

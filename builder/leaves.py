@@ -99,12 +99,23 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
-    """A finished page with its own files; `written` as in `Made`."""
+class Sheet:
+    """A finished page, as it is sent, what it has and where it leads."""
 
     html: bytes
+    sent: bytes
     facts: Facts
     reach: check.Reach
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """An article's pages by their path, with its own files; `written` as in `Made`.
+
+    Its receipts, where it has any, are a page beside its own.
+    """
+
+    sheets: Mapping[str, Sheet]
     files: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     written: Mapping[str, str]
@@ -115,10 +126,12 @@ class Made:
     """Pages, figures and images by their path in the output.
 
     `written` gives, for the source of an article, each URL of its links as the author wrote it;
-    `facts`, for the path of a page, what it has, and `reach` where it leads.
+    `facts`, for the path of a page, what it has, `reach` where it leads, and `sent` itself without
+    what no browser needs.
     """
 
     output: Mapping[str, bytes]
+    sent: Mapping[str, bytes]
     problems: tuple[Problem, ...]
     written: Mapping[str, Mapping[str, str]]
     facts: Mapping[str, Facts]

@@ -6,7 +6,7 @@ from engine.draw import line_ends
 
 _LONG = 24  # letters of code that fit on one line of a phone with words beside them
 _LIVE = re.compile(
-    r'(\(?)(<button (?:type="button" )?class="(?:number|term)\b[^>]*>[^<]*</button>'
+    r'(\(?)(<(?P<opens>a|button) class="(?:number|term)\b[^>]*>[^<]*</(?P=opens)>'
     r'|<span class="inline-field"(?:(?!<span\b).)*?</span>)([.,;:!?)]*)',
     re.DOTALL,
 )
@@ -15,6 +15,7 @@ _CODE = re.compile(r"(?<!<pre>)(?<!<span></span>)<code>([^<]+)</code>")
 # Text outside of tags, and of what is live or has lines of its own.
 _TEXT = re.compile(
     r"<(?P<apart>pre|code|math|button|select|textarea|script|template)\b.*?</(?P=apart)>"
+    r'|<a class="number\b.*?</a>'
     r'|<span class="(?:also|note)\b.*?</span>'
     r"|<(?P<end>/?)(?P<name>\w+)(?P<live> data-fragment(?=>))?[^>]*>|<[^>]*>|(?P<text>[^<]+)",
     re.DOTALL,
@@ -25,7 +26,7 @@ _FLAG = re.compile(r"(?<![\w-])--[\w]+")
 def bound(html: str) -> str:
     """Return the prose with what is live bound to the signs beside it, and its code cut well.
 
-    A live number or a term is a button, and an input is a field, before and after which a browser
+    A live number is a link, a term a button, and an input a field, before and after which a browser
     would break a line. Code in a sentence may break after a dot, an underscore or a hyphen, but
     not after the hyphens that begin a flag. A number and its unit stay on one line, and so do the
     signs of a name such as ZeRO++.
@@ -52,7 +53,7 @@ class _Texts:
 
 
 def _live(found: re.Match[str]) -> str:
-    return f'<span class="kept">{found[0]}</span>' if found[1] or found[3] else found[0]
+    return f'<span class="kept">{found[0]}</span>' if found[1] or found[4] else found[0]
 
 
 def _code(found: re.Match[str]) -> str:

@@ -1,10 +1,14 @@
-"""Prose -> Page: marks resolved, formulas filled in, the template around it."""
+"""Prose -> Page: marks resolved, formulas filled in, the template around it.
+
+Where the numbers of a page come from stands on a page of its own beside it: readers with a script
+get it when one opens a number, all others by the link that every number is.
+"""
 
 import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -13,6 +17,7 @@ from builder import index as links
 from builder.article import Article
 from builder.assets import Shell, needed
 from builder.entry import Entry, LearningPath, Place, ReaderPath, ToolGroup
+from builder.folders import RECEIPTS
 from builder.index import Index
 from builder.library import Library, Term
 from builder.marks import fill
@@ -31,6 +36,8 @@ POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 
+
+_HREF = re.compile(r'\bhref="(?!https?:)')
 
 Shown = tuple[tuple[Term, str, str], ...]  # term, id, URL of its guide or ""
 
@@ -78,7 +85,7 @@ class Content:
     place: Place
     html: str
     headings: tuple[Heading, ...]
-    popovers: tuple[str, ...]
+    receipts: tuple[str, ...]
     cited: tuple[Reference, ...]
     terms: Shown
     equations: tuple[maths.Template, ...]
@@ -193,9 +200,46 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
             shell=content.surface.shell,
             root=root,
             policy=POLICY,
-            popovers=[*content.popovers, *definitions],
-            equations=[str(blocks.equation(entry)) for entry in content.equations],
+            popovers=definitions,
+            # With receipts, they come with these.
+            equations=[
+                str(blocks.equation(entry)) for entry in content.equations if not content.receipts
+            ],
             references=str(blocks.references(content.cited)) if content.cited else "",
+        )
+    )
+    return needed(html, content.surface.shell.some)
+
+
+def receipts(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN401 (Jinja's)
+    """Return the page with the receipts of a page's numbers, "" where it has none.
+
+    What only they show of the equations comes with them.
+    """
+    if not content.receipts:
+        return ""
+    beside = replace(
+        content,
+        html="",
+        headings=(),
+        live=False,
+        figures="",
+        receipts=tuple(_HREF.sub('href="../', one) for one in content.receipts),
+    )
+    html = str(
+        templates.get_template("receipts.html").render(
+            content=beside,
+            article=content.article,
+            place=content.place,
+            surface=content.surface,
+            project=content.surface.project,
+            shell=content.surface.shell,
+            root=root_of(content.article.url + RECEIPTS),
+            policy=POLICY,
+            popovers=[],
+            equations=[str(blocks.equation(entry)) for entry in content.equations],
+            references="",
+            beside=True,
         )
     )
     return needed(html, content.surface.shell.some)

@@ -20,15 +20,16 @@ from builder import (
     page,
     paths,
     shares,
+    thin,
 )
 from builder.article import Article
 from builder.assets import hashed
 from builder.entry import Entry, Place
 from builder.facts import Facts, facts
-from builder.folders import digest
+from builder.folders import RECEIPTS, digest
 from builder.hands import Hands, at_once
 from builder.index import Index, Target
-from builder.leaves import Draft, Ground, Leaf, Made, Parts
+from builder.leaves import Draft, Ground, Leaf, Made, Parts, Sheet
 from builder.memo import Memo
 from builder.page import Content, Surface
 from builder.pictures import with_sizes
@@ -40,6 +41,7 @@ from builder.templates import templates_of
 
 FEW = 48  # pages that are rendered before another process has begun
 Page = tuple[str, Facts]
+Pages = tuple[Page, ...]  # of an article, and of its receipts where it has any
 
 
 def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
@@ -57,17 +59,19 @@ def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
         lists=lists,
     )
     found = _leaves(parts, ground, memo, hands)
-    pages = {f"{article.url}index.html": found[article.source] for article in parts.texts.articles}
-    output = {**listed, **{path: leaf.html for path, leaf in pages.items()}}
+    in_order = (found[article.source].sheets for article in parts.texts.articles)
+    pages = {path: sheet for sheets in in_order for path, sheet in sheets.items()}
+    output = {**listed, **{path: sheet.html for path, sheet in pages.items()}}
     output |= {path: data for leaf in found.values() for path, data in leaf.files.items()}
-    reach = {path: leaf.reach for path, leaf in pages.items()}
+    reach = {path: sheet.reach for path, sheet in pages.items()}
     output |= _shown(pictures, parts, reach)
     output |= {card.path: card.png for card in parts.cards.values()}
     return Made(
         output=output,
+        sent={path: sheet.sent for path, sheet in pages.items()},
         problems=tuple(problem for leaf in found.values() for problem in leaf.problems),
         written={source: leaf.written for source, leaf in found.items()},
-        facts={path: leaf.facts for path, leaf in pages.items()},
+        facts={path: sheet.facts for path, sheet in pages.items()},
         reach=reach,
     )
 
@@ -86,8 +90,8 @@ def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str,
     splits = _splits(articles, parts, memo)
     made: dict[str, Leaf] = {}
     for source in (one.source for one in articles):
-        draft, html = drafts[source]
-        made[source] = _leaf(draft, html, parts, splits.get(source))
+        draft, rendered = drafts[source]
+        made[source] = _leaf(draft, rendered, parts, splits.get(source))
         if source in keys:
             below = [*_below(source, parts)]
             memo.leave(f"draft {source}", keys[source], drafts[source], below)
@@ -98,8 +102,8 @@ def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str,
 
 def _drafts(
     articles: Sequence[Article], parts: Parts, ground: Ground, memo: Memo, hands: Hands
-) -> dict[str, tuple[Draft, Page]]:
-    """Return source -> the draft of a page, and the page with marks in place of addresses."""
+) -> dict[str, tuple[Draft, Pages]]:
+    """Return source -> the draft of a page, and its pages with marks in place of addresses."""
     drafts = {one.source: _draft(one, parts, ground, memo) for one in articles}
     rendered = _rendered([one.content for one in drafts.values()], parts, memo, hands)
     return {source: (draft, rendered[source]) for source, draft in drafts.items()}
@@ -126,22 +130,30 @@ def _draft(article: Article, parts: Parts, ground: Ground, memo: Memo) -> Draft:
     )
 
 
-def _leaf(draft: Draft, made: Page, parts: Parts, split: Split | None) -> Leaf:
-    """Return a page with addresses in place of their marks."""
+def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
+    """Return an article's pages with addresses in place of their marks."""
     archives, shared = _archives(draft.content.article, parts, split)
     drawn = next(iter(draft.figures), "")
     where = addresses.of_page(parts.surface.shell, drawn, archives)
-    html, found = made
-    urls = tuple(addresses.filled(url, where) for url in found.urls)
-    told = replace(found, urls=urls)
+    paths = _paths(draft.content.article)
     return Leaf(
-        html=addresses.filled(html, where).encode(),
-        facts=told,
-        reach=check.reach(f"{draft.content.article.url}index.html", told),
+        sheets={path: _sheet(path, one, where) for path, one in zip(paths, made, strict=False)},
         files={**draft.figures, **shared},
         problems=draft.problems,
         written=draft.written,
     )
+
+
+def _sheet(path: str, made: Page, where: Mapping[str, str]) -> Sheet:
+    html, found = made
+    told = replace(found, urls=tuple(addresses.filled(url, where) for url in found.urls))
+    filled = addresses.filled(html, where).encode()
+    return Sheet(html=filled, sent=thin.thinned(filled), facts=told, reach=check.reach(path, told))
+
+
+def _paths(article: Article) -> tuple[str, str]:
+    """Return where an article's page lies in the output, and where its receipts would."""
+    return f"{article.url}index.html", f"{article.url}{RECEIPTS}index.html"
 
 
 def _shown(
@@ -224,7 +236,10 @@ def _whole(article: Article, parts: Parts) -> dict[str, str]:
     """Return calculator -> the file with all that it needs, of those that run on a page."""
     prose = parts.rendered[article.source]
     # Numbers for other inputs are finished, and need nothing to run.
-    live = [name for name in prose.calculators if f'data-of="{name}"' in prose.html]
+    signs = {
+        name: (f'data-of="{name}"', f'"receipts/#receipt-{name}-') for name in prose.calculators
+    }
+    live = [name for name, some in signs.items() if any(one in prose.html for one in some)]
     return {name: parts.archives[name] for name in live if name in parts.archives}
 
 
@@ -274,15 +289,15 @@ def _content(
         if equation.name in templates
     ]
     finished = _finished(html, parts)
-    popovers = tuple(_finished(popover, parts) for popover in prose.popovers)
-    all_of_it = "".join((finished, *popovers))
+    receipts = tuple(_finished(receipt, parts) for receipt in prose.receipts)
+    all_of_it = "".join((finished, *receipts))
     hidden = (maths.missing(templates[name], all_of_it) for name in dict.fromkeys(shown))
     return Content(
         article=article,
         place=place,
         html=finished,
         headings=prose.headings,
-        popovers=popovers,
+        receipts=receipts,
         cited=page.cited(prose.cites, library),
         terms=page.terms(prose.terms, library, parts.urls, article.url),
         equations=tuple(one for one in hidden if one is not None),
@@ -323,13 +338,13 @@ def _finished(html: str, parts: Parts) -> str:
 
 def _rendered(
     contents: Sequence[Content], parts: Parts, memo: Memo, hands: Hands
-) -> dict[str, Page]:
-    """Return source -> page."""
+) -> dict[str, Pages]:
+    """Return source -> pages."""
     named = {f"page {one.article.source}": one for one in contents}
     keys = {name: _key(one, parts) for name, one in named.items()}
     render = partial(_page, *parts.rooms)
 
-    def made(names: list[str]) -> list[Page]:
+    def made(names: list[str]) -> list[Pages]:
         return hands.each(render, [named[name] for name in names], few=FEW)
 
     return {named[name].article.source: one for name, one in memo.many(keys, made).items()}
@@ -345,10 +360,11 @@ def _key(content: Content, parts: Parts) -> str:
     return digest((parts.look, code, parts.shared, repr(bare), *map(_told, content.place.near)))
 
 
-def _page(theme: Path, cache: Path, content: Content) -> Page:
+def _page(theme: Path, cache: Path, content: Content) -> Pages:
     templates = templates_of(theme / "templates", cache)
-    html = page.render(content, templates, templates.get_template("blocks.html").module)
-    return html, facts(html)
+    blocks = templates.get_template("blocks.html").module
+    found = (page.render(content, templates, blocks), page.receipts(content, templates, blocks))
+    return tuple((html, facts(html)) for html in found if html)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -380,9 +396,9 @@ def _drawn(parts: Parts, name: str, view: dict[str, Any]) -> str:
     return page.one_line(parts.figure(name, view))
 
 
-def _way(about: str, article: Article, parts: Parts) -> Way | None:
+def _way(about: str, path: str, parts: Parts) -> Way | None:
     """Return the link of the header that an address on a page comes from."""
-    ways, root = parts.surface.project.navigation, page.root_of(article.url)
+    ways, root = parts.surface.project.navigation, page.root_of(path)
     return next((way for way in ways if about == root + way.address), None)
 
 
@@ -393,12 +409,13 @@ def check_all(
     known: set[str],
 ) -> list[Problem]:
     """Return what is wrong in the finished pages, save those with problems of their own."""
-    by_path = {f"{article.url}index.html": article for article in parts.texts.articles}
+    every = ((path, one) for one in parts.texts.articles for path in _paths(one))
+    by_path = {path: article for path, article in every if path in made.facts}
     others = frozenset(path for path in output if path not in by_path)
     found: list[Problem] = []
     for path, about, message in check.wrong(made.facts, others, made.reach):
         article = by_path[path]
-        way = _way(about, article, parts)
+        way = _way(about, path, parts)
         if way:  # said once, not on every page
             told = message.replace(f"'{about}'", f"'{way.address}'", 1)
             found.append(Problem(FILE, way.line, told))

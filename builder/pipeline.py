@@ -232,7 +232,8 @@ def _built(
         *_between(written, texts),
         *toolbox.wrong_sources(tools, texts.library),
     ]
-    output = {**others, **made.output}
+    # While an author writes, pages are as they are written.
+    output = {**others, **made.output, **({} if options.reload else made.sent)}
     keys.imports.save()
     problems += pages.check_all(output, parts, made, {problem.path for problem in problems})
     return Built(output=output, problems=tuple(sorted(set(problems))))

@@ -58,7 +58,9 @@ class _Reader(HTMLParser):
         self._verbatim |= tag == "pre"
         self._heads = 0 if tag == "tr" else self._heads + (tag == "th")
         if tag == "a":
-            self._begin_a_link(given.get("href", ""))
+            # A number is a link to its receipt, and its words belong to the sentence.
+            is_number = "number" in given.get("class", "").split()
+            self._begin_a_link("" if is_number else given.get("href", ""))
         if tag == "code" and not self._verbatim:
             self.found.append("`")
         if tag == "p" and self._begins_an_item():
@@ -116,8 +118,8 @@ class _Reader(HTMLParser):
             return True
         if tag == "option":
             return "selected" not in given
-        if tag == "button":  # numbers and terms are buttons whose words belong to the sentence
-            return not {"number", "term"} & set(given.get("class", "").split())
+        if tag == "button":  # a term is one whose words belong to the sentence
+            return "term" not in given.get("class", "").split()
         return bool(_LEFT_OUT.search(given.get("class", "")))
 
 

@@ -1,7 +1,7 @@
 """Article -> Prose: the article's Markdown rendered, with marks for what other pages decide."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ from builder.markup.raw import RawExtension
 from builder.problem import Problem
 from builder.prose_check import words
 
+_FEW = re.compile(r'<select name="(\w+)" data-of="(\w+)" data-more')
+_WHOLE = re.compile(r'<section class="calculator" id="[\w-]+" data-calculator="(\w+)"')
 _EQUATION = re.compile(r'data-equation="([\w.]+)"')
 
 
@@ -43,7 +45,7 @@ class Prose:
         anchors: id -> what a cross reference to it says.
         cites, terms, calculators: in the order of their first use.
         figures: (calculator, output) of the charts on the page.
-        popovers: HTML of all receipts.
+        receipts: HTML of all of them, and of what else a page has only once it is used.
         formulas: what has to be typeset for it.
         links, images: as written.
         problems: what is wrong so far.
@@ -56,7 +58,7 @@ class Prose:
     terms: tuple[str, ...]
     calculators: tuple[str, ...]
     figures: tuple[tuple[str, str], ...]
-    popovers: tuple[str, ...]
+    receipts: tuple[str, ...]
     formulas: tuple[maths.Formula, ...]
     links: tuple[str, ...]
     images: tuple[str, ...]
@@ -101,7 +103,7 @@ def _refused(problems: list[Problem]) -> Prose:
         terms=(),
         calculators=(),
         figures=(),
-        popovers=(),
+        receipts=(),
         formulas=(),
         links=(),
         images=(),
@@ -141,7 +143,7 @@ def _rendered(
         terms=tuple(findings.terms),
         calculators=tuple(findings.calculators),
         figures=tuple(findings.figures),
-        popovers=_alike((*_receipts(findings, around), *findings.popovers)),
+        receipts=_alike((*_receipts(findings, around), *findings.receipts, *_later(html, around))),
         formulas=tuple(formulas),
         links=tuple(findings.links),
         images=tuple(findings.images),
@@ -156,6 +158,17 @@ def _receipts(findings: Findings, around: Surroundings) -> list[str]:
         str(around.macros.receipt(around.load(calculator), output))
         for calculator, output in findings.values
     ]
+
+
+def _later(html: str, around: Surroundings) -> Iterator[str]:
+    """Yield what calculators need once they are used: what presets set, all options of choices."""
+    for calculator in dict.fromkeys(_WHOLE.findall(html)):
+        if around.load(calculator).presets:
+            yield str(around.macros.presets(around.load(calculator)))
+    for name, calculator in dict.fromkeys(_FEW.findall(html)):
+        found = around.load(calculator)
+        field = next(one for one in found.fields if one.name == name)
+        yield str(around.macros.options(found, field))
 
 
 def _alike(receipts: Iterable[str]) -> tuple[str, ...]:

@@ -134,7 +134,7 @@ async function keptPages(text) {
   const kept = new Set(keys.map(({ url }) => url)), rows = [];
   const [, live, read] = /data-live="([^"]*)" data-read="([^"]*)"/.exec(text) ?? [];
   for (const { url } of keys) {
-    if (!url.endsWith("/") || url.includes("/embed/") || url === listed()) continue;
+    if (!url.endsWith("/") || /\/embed\/|\/receipts\/$/.test(url) || url === listed()) continue;
     const page = await (await store.match(url))?.text() ?? "";
     const title = /<title>([^]*?)(?: · [^·<]*)?<\/title>/.exec(page)?.[1] ?? escaped(url);
     const needs = Object.values(JSON.parse(/data-archives='([^']*)'/.exec(page)?.[1] ?? "{}")).flat();

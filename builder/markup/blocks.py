@@ -112,6 +112,7 @@ class PredictBlock(Block):  # type: ignore[misc]
         show_value(found, placement.member, findings)
         name = findings.identify("predict")
         findings.answers.append((f'data-predict="{name}"', made.truth))
+        findings.receipts.append(str(around.blocks.stops(made, name)).strip())
         return str(around.blocks.predict(made, name, self.argument)).strip()
 
 

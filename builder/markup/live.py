@@ -101,7 +101,7 @@ def _fixed(placement: Placement, found: Live, around: Surroundings, findings: Fi
     if placement.also:
         return f'<span class="also">{escape(view["also"])}</span>'
     name = findings.identify("receipt-fixed")
-    findings.popovers.append(str(around.macros.fixed_receipt(view, name, receipt)))
+    findings.receipts.append(str(around.macros.fixed_receipt(view, name, receipt)))
     findings.cites |= dict.fromkeys(re.findall(r'data-cite="([^"]+)"', receipt))
     return str(around.macros.fixed_value(view, name))
 

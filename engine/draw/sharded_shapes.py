@@ -103,7 +103,7 @@ def strip_shapes(sheet: Sheet) -> list[Shape]:
 
 
 def _ticks(sheet: Sheet, scale: float) -> Shape:
-    path = "".join(f"M{sheet.left + i * scale:.2f} 26v26" for i in range(1, sheet.size))
+    path = f"M{sheet.left:.2f} 52" + f"m{scale:.4f}-26v26" * (sheet.size - 1)
     attributes = {"d": path, "stroke": "currentColor", "stroke-width": "0.5", "class": "c-ink"}
     return Shape(key="ticks", tag="path", attributes={**attributes, "opacity": "0.35"})
 

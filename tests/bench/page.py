@@ -33,11 +33,14 @@ def visit(page: Page, url: str) -> None:
 
 
 def kind_of(path: str) -> str:
-    """Return what a file is for: reading, what is live, its runtime, its plots, being kept.
+    """Return what a file is for: reading, receipts, what is live, its runtime, plots, being kept.
 
-    A page with live figures is kept for readers without a network once one is near.
+    A page with live figures is kept for readers without a network once one is near; its receipts
+    come then, too.
     """
     name = path.rpartition("/")[2]
+    if path.endswith("/receipts/"):
+        return "receipts"
     if name == "offline.js" or "reference/kept/" in path:
         return "keeping"
     if name in ("live.js", "live.html") or "/calculator/" in path or name.startswith("chunk-"):
@@ -80,6 +83,7 @@ def measure(playwright: Playwright, folder: Path) -> dict[str, object]:
     return {
         "bytes for reading": sizes["reading"],
         "bytes of the live scripts": sizes["live"],
+        "bytes of the receipts": sizes["receipts"],
         "bytes of the live runtime": sizes["runtime"],
         "bytes of the live plots": sizes.get("plots", 0),
         "largest contentful paint, ms": round(seen["lcp"]),

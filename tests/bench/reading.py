@@ -1,8 +1,8 @@
 """What a page sends to be read, by file: `python -m tests.bench.reading [ADDRESS ...]`.
 
 One visit each with a fresh profile in a window of a desk, five seconds long; bytes as a host sends
-them, compressed. What a figure fetches once it is near counts apart, and so does what keeps the
-page for readers without a network, which a page with live figures fetches then, too.
+them, compressed. What a figure fetches once it is near counts apart, and so do the receipts and
+what keeps the page for readers without a network, which a page with live figures fetches then, too.
 """
 
 import argparse

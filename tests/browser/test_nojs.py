@@ -1,8 +1,11 @@
 import pytest
 
-from tests.browser.reading import CALCULATOR, drag_number, expected, output
+from tests.browser.conftest import LAB
+from tests.browser.reading import CALCULATOR, drag_number, expected
+from tests.browser.test_a11y import in_both_schemes
 
 pytestmark = pytest.mark.browser
+RECEIPT = f"receipt-{CALCULATOR}-all_reduce_time"
 
 
 @pytest.fixture
@@ -10,8 +13,12 @@ def plain(visit):
     return visit(java_script_enabled=False, moved=False)
 
 
+def number(plain):
+    return plain.locator(f'a.number[href="receipts/#{RECEIPT}"]').first
+
+
 def test_all_defaults_are_there(plain):
-    assert output(plain).text_content() == expected()
+    assert number(plain).text_content() == expected()
 
 
 def test_numbers_to_drag_read_as_numbers(plain):
@@ -28,9 +35,28 @@ def test_what_needs_a_script_is_not_offered(plain):
     assert dead.count() == 0
 
 
-def test_a_receipt_opens(plain):
-    output(plain).click()
-    assert plain.locator(f"#receipt-{CALCULATOR}-all_reduce_time").is_visible()
+def test_a_number_leads_to_its_receipt_and_that_back_to_the_page(plain, base):
+    number(plain).click()
+    plain.wait_for_url(f"**/receipts/#{RECEIPT}")
+    receipt = plain.locator(f"#{RECEIPT}:target")
+    assert receipt.locator(".big").text_content() == expected()
+    assert receipt.bounding_box()["y"] < 200  # the browser has gone to it
+    source = receipt.locator("[data-cite]").first
+    label = source.text_content()
+    source.click()
+    plain.wait_for_url(f"{base}{LAB}#ref-*")
+    assert plain.locator("li:target").is_visible()
+    assert label
+
+
+def test_a_page_of_receipts_has_no_violation(visit):
+    page = visit(LAB + "receipts/")
+    assert in_both_schemes(page) == []
+
+
+def test_a_page_of_receipts_is_not_wider_than_a_phone(visit):
+    page = visit(LAB + "receipts/", viewport={"width": 360, "height": 800})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
 
 
 def test_an_equation_holds_its_numbers(plain):

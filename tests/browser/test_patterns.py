@@ -58,7 +58,9 @@ def test_a_number_in_a_sentence_moves_formula_and_sentence_together(visit):
 
 
 def test_every_live_number_opens_a_receipt(visit):
-    lost = visit().evaluate(
+    page = visit()
+    live(page)
+    lost = page.evaluate(
         """() => [...document.querySelectorAll(".number")].filter((number) =>
           !document.getElementById(number.getAttribute("popovertarget"))?.matches(".receipt"))
           .map((number) => number.dataset.output)"""

@@ -23,6 +23,30 @@ def test_a_number_opens_its_receipt(lab):
     assert expected() in (receipt.locator(".big").text_content() or "")
 
 
+FAR = "window.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} };"
+
+
+def test_a_number_opens_its_receipt_before_anything_is_live(visit):
+    page = visit("guides/rooflines/", prepare=lambda page: page.add_init_script(FAR))
+    link = page.locator("a.number:not(.fixed)").first
+    name = link.get_attribute("href").partition("#")[2]
+    link.press("Enter")
+    page.locator(f"#{name}:popover-open").wait_for()
+    assert page.evaluate("() => document.activeElement.getAttribute('popovertarget')") == name
+
+
+def test_a_number_whose_receipts_do_not_arrive_leads_to_their_page(visit):
+    page = visit("guides/rooflines/", prepare=lambda page: page.add_init_script(FAR))
+    missed = []
+    page.route(
+        "**/receipts/",
+        lambda route: route.continue_() if missed else (missed.append(1), route.abort())[1],
+    )
+    page.locator("a.number").first.evaluate("one => one.click()")
+    page.wait_for_url("**/guides/rooflines/receipts/#receipt-*")
+    assert page.locator(".receipt:target").is_visible()
+
+
 def test_a_receipt_lies_beside_its_number_and_within_the_window(lab):
     receipt = opened(lab)
     lab.wait_for_selector(f"{RECEIPT}.placed")

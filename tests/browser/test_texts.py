@@ -187,7 +187,7 @@ def test_the_text_can_be_read_without_scripts(visit):
     box = page.locator('textarea[name="text"]')
     assert box.input_value() == SAMPLES["bridge"].text
     assert box.get_attribute("readonly") is not None
-    assert page.locator('[data-output="step_time"]').first.text_content().endswith("s")
+    assert page.locator('a.number[href$="-step_time"]').first.text_content().endswith("s")
 
 
 def test_a_phone_shows_the_whole_form(visit):

@@ -87,8 +87,9 @@ def test_what_the_pages_tell_to_write_builds_and_passes(written):
     done = pipeline.build(places, pipeline.Options(), SERVICES, memo.Memo(), silent)
     assert [str(one) for one in done.problems] == []
     page = done.output["guides/tea/index.html"].decode()
-    for output in ("time", "over_power", "amounts", "challenge"):
+    for output in ("over_power", "amounts", "challenge"):
         assert f'data-output="{output}"' in page
+    assert '-time">' in page  # a number, which leads to its receipt
     assert commands.main(["test", "--project", str(written), "-q", "-p", "no:cacheprovider"]) == 0
 
 
@@ -96,7 +97,7 @@ def test_an_example_stands_below_its_source(live):
     live.append("content/guides/second.md", "/// example\nIt takes [[speed.time]].\n///")
     page = live.page("guides/second/index.html")
     block = page[page.index('class="example"') :]
-    assert block.index("[[speed.time]]") < block.index('data-output="time"')
+    assert block.index("[[speed.time]]") < block.index("#receipt-speed-time")
 
 
 def test_what_is_wrong_in_an_example_is_told_on_its_line(live):

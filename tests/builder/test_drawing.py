@@ -192,6 +192,13 @@ OTHERS = {
     "comes back": one_curve((0.0, 5.0), (5.0, 15.0), (10.0, 5.0)),
     "interrupted": one_curve((0.0, 1.0), (2.0, 2.0), (4.0, math.nan), (6.0, 3.0), (8.0, 4.0)),
     "straight": one_curve(*((float(i), i / 2) for i in range(11))),
+    "spans that meet": replace(
+        timeline(),
+        spans=tuple(
+            Span(key=str(at), lane="compute", start=start, end=end, label="", color="compute")
+            for at, (start, end) in enumerate(((0, 3.0), (3.0, 6.0), (6.0, 9.0), (9.5, 10.0)))
+        ),
+    ),
     "wide marks": replace(
         curves(y=(1e3, 5e3, 15e3), rules=(), points=()),
         y=axis(0.0, 15e3, quantity=TOKEN_RATE),
@@ -484,6 +491,14 @@ def test_the_margin_of_curves_holds_their_longest_mark(drawn):
 
 def test_only_the_exposed_span_is_hatched(drawn):
     assert [box["hatched"] for box in drawn["timeline"]["marks"]["boxes"]] == [False, False, True]
+
+
+def test_spans_that_meet_are_one_shape_and_a_line_parts_them(drawn):
+    svg = drawn["spans that meet"]["svg"]
+    (shape,) = re.findall(r'<path class="c-compute" d="([^"]*)"', svg)
+    assert re.fullmatch(r"M0 22h900v24h-900M950 22h50v24h-50", shape)
+    (seams,) = re.findall(r'<path class="line seam c-paper" d="([^"]*)"', svg)
+    assert seams.count("M") == 3
 
 
 def test_an_idle_lane_is_hatched_grey(drawn):

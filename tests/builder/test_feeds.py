@@ -33,7 +33,7 @@ def test_llms_txt_links_pages_that_exist(finished):
 def test_a_page_as_markdown_keeps_sentences_numbers_and_code():
     html = """<body><a>Skip</a><article><h1>Ring</h1>
       <p>With <input type="text" value="8"> GPUs it takes
-      <button class="number">490 ms</button>, and not <em>more</em>.</p>
+      <a class="number" href="receipts/#receipt-c-t">490 ms</a>, and not <em>more</em>.</p>
       <section class="calculator"><p>left <b>out</b></p></section><button>Play</button>
       <pre>a = 1\n  b = 2</pre><table><tr><th>n</th></tr><tr><td>2 &amp; 3</td></tr></table>
       <select><option>tree</option><option selected>ring</option></select></article></body>"""

@@ -2,7 +2,7 @@
 
 from builder.line_ends import bound
 
-NUMBER = '<button type="button" class="number" data-output="t">3 s</button>'
+NUMBER = '<a class="number" href="receipts/#receipt-c-t">3 s</a>'
 
 
 def test_a_full_stop_stays_with_its_number() -> None:

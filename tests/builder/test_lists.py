@@ -24,7 +24,7 @@ def with_readers(site, *keys):
 
 def test_the_glossary_holds_every_term_once(live):
     page = with_page(live, "[[glossary.*]]")
-    assert [page.count(f"<dt>{name}</dt>") for name in library(live, "glossary.toml")] == [1]
+    assert [page.count(f"<dt>{name}<") for name in library(live, "glossary.toml")] == [1]
 
 
 def test_the_bibliography_holds_every_source_once(live):
@@ -44,7 +44,7 @@ def test_what_was_measured_is_shown_as_it_was_written(live):
     written = json.dumps({**about, "places": {"localhost": sides}})
     (live.root / "content" / "measured.json").write_text(written, "utf-8")
     page = with_page(live, "[[measured.*]]")
-    cells = re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", page)
+    cells = re.findall(r"<t[hd]\b[^>]*>([^<]*)", page)
     assert cells[:5] == ["Made with", "kB", "Requests", "Layout shift", "Live, ms"]
     assert cells[5:10] == ["this site", "96", "11", "0.013", "1,800"]
     assert cells[10:15] == ["b", "none", "none", "none", "none"]

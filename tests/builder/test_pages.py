@@ -9,6 +9,7 @@ from builder.bundle import Runtime
 from tests.builder.conftest import SERVICES, silent
 
 FIRST = "guides/first/index.html"
+RECEIPTS = "guides/first/receipts/index.html"
 
 
 def test_a_whole_calculator_is_placed_with_its_default_results(finished):
@@ -18,7 +19,7 @@ def test_a_whole_calculator_is_placed_with_its_default_results(finished):
 
 def test_a_value_in_a_sentence_is_a_live_number(finished):
     page = finished.page(FIRST)
-    assert re.search(r'It takes <button[^>]*data-output="time"[^>]*>2\.00 ms</button>', page)
+    assert re.search(r'It takes <a [^>]*"receipts/#receipt-speed-time">2\.00 ms</a>', page)
 
 
 def test_an_input_in_a_sentence_can_be_dragged(finished):
@@ -26,7 +27,8 @@ def test_an_input_in_a_sentence_can_be_dragged(finished):
 
 
 def test_a_fixed_value_is_computed_for_its_own_inputs(finished):
-    assert re.search(r'popovertarget="receipt-fixed">4\.00 ms</button>', finished.page(FIRST))
+    assert re.search(r'href="receipts/#receipt-fixed">4\.00 ms</a>', finished.page(FIRST))
+    assert 'id="receipt-fixed"' in finished.page(RECEIPTS)
 
 
 def test_a_size_can_be_shown_in_the_other_unit_system(finished):
@@ -42,19 +44,25 @@ def test_code_keeps_its_brackets(finished):
 
 
 def test_every_live_value_has_one_receipt(finished):
-    assert finished.page(FIRST).count('id="receipt-speed-time"') == 1
+    assert finished.page(RECEIPTS).count('id="receipt-speed-time"') == 1
+
+
+def test_a_receipt_leads_back_to_the_sources_of_its_page(finished):
+    assert 'href="../#ref-hockney1994"' in finished.page(RECEIPTS)
+    assert 'id="ref-hockney1994"' in finished.page(FIRST)
 
 
 def test_receipts_cite_by_author_and_year(finished):
-    assert re.search(r'<a data-cite="hockney1994"[^>]*>Hockney 1994</a></p>', finished.page(FIRST))
+    page = finished.page(RECEIPTS)
+    assert re.search(r'<a data-cite="hockney1994"[^>]*>Hockney 1994</a></p>', page)
 
 
 def test_the_equation_of_a_receipt_is_filled_with_its_numbers(finished):
-    assert '<mn data-slot="S">100 MB</mn>' in finished.page(FIRST)
+    assert '<mn data-slot="S">100 MB</mn>' in finished.page(RECEIPTS)
 
 
-def test_an_equation_that_the_page_shows_has_no_template(finished):
-    page = finished.page(FIRST)
+def test_an_equation_that_a_receipt_shows_has_no_template(finished):
+    page = finished.page(RECEIPTS)
     assert '<div data-equation="move_time"' in page
     assert 'data-equation-template="move_time"' not in page
 
@@ -99,11 +107,12 @@ def test_an_image_is_an_asset_with_a_hash(finished):
 
 def test_a_predicted_answer_is_folded_away(finished):
     page = finished.page(FIRST)
-    assert re.search(r'<details data-answer="">.*It takes <button', page, re.DOTALL)
+    assert re.search(r'<details data-answer="">.*It takes <a class="number', page, re.DOTALL)
 
 
 def test_every_stop_of_a_prediction_has_its_verdict(finished):
-    told = json.loads(re.search(r"data-stops>(.*?)</script>", finished.page(FIRST))[1])
+    page = finished.page(RECEIPTS)
+    told = json.loads(re.search(r'data-stops="predict">(.*?)</script>', page)[1])
     assert told["said"] == ["You said ", "; it is 2.00 ms"]
     less = told["forms"].index([": your guess was ", " times as long."])
     assert ["1 s", less, "500"] in told["stops"]

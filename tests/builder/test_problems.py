@@ -224,7 +224,7 @@ def test_a_printed_book_is_cited_without_a_link(live):
         'isbn = "0-201-89683-4"',
     )
     page = live.page("guides/first/index.html")
-    entry = page[page.index('<li id="ref-hockney1994"') :].partition("</li>")[0]
+    entry = page[page.index('<li id="ref-hockney1994"') :].partition("</ol>")[0]
     assert "<a " not in entry
     assert "ISBN 0-201-89683-4." in entry
 

@@ -14,13 +14,18 @@ import { showTwice } from "./page/bad_link.js";
 import { all, target, words } from "./page/dom.js";
 import { furnish } from "./page/furnish.js";
 import { watchFigures } from "./page/nearby.js";
+import { bringReceipts } from "./page/receipts.js";
 import { createSettings, settingNames } from "./page/settings.js";
 import { startWhenWanted, whenLoaded } from "./page/start.js";
 import { notice } from "./page/status.js";
 import { listenToTabs } from "./page/tabs.js";
 import { prepareScene } from "./player/scene.js";
 
-const furnished = furnish(new URL("./panels/live.html", import.meta.url));
+// A page whose receipts do not arrive answers all the same; each is tried again when it is opened.
+const furnished = Promise.all([
+  furnish(new URL("./panels/live.html", import.meta.url)),
+  bringReceipts().catch(() => {}),
+]);
 
 /**
  * @param {HTMLElement[]} live what belongs to a calculator that can be changed

@@ -1,12 +1,12 @@
 /** The page's script: what a reader needs; what is live is fetched when it is near or used. */
 
 import { foldPlace, markPlace } from "./page/here.js";
-import { all, target } from "./page/dom.js";
+import { target } from "./page/dom.js";
 import { enable } from "./page/enable.js";
+import { listenForGuesses } from "./page/guesses.js";
 import { whenLive } from "./page/liven.js";
 import { startLook } from "./page/look.js";
 import { listenToPopovers } from "./page/popovers.js";
-import { startPrediction } from "./page/predict.js";
 import { listenForPrint } from "./page/print.js";
 import { whenLoaded } from "./page/start.js";
 
@@ -15,9 +15,10 @@ if (asleep) asleep.hidden = true; // not removed: that would make the browser st
 
 enable();
 const live = whenLive();
-for (const block of all("[data-predict]")) startPrediction(block);
+listenForGuesses();
 listenToPopovers();
 listenForSharing();
+listenForReceipts();
 if (/[?&]made=/.test(location.search)) whenLoaded(() => import("./page/older.js"));
 if ("embedded" in document.documentElement.dataset) whenLoaded(() => import("./page/embedded.js"));
 if (document.querySelector("[data-embedding]")) whenLoaded(() => import("./page/embedding.js"));
@@ -43,6 +44,22 @@ function listenForBoxes() {
     if (!name || typed || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     open(name);
+  });
+}
+
+/** Where a number comes from is fetched when it is about to be asked. */
+function listenForReceipts() {
+  const script = () => import("./page/receipts.js");
+  for (const sign of ["pointerover", "focusin"]) {
+    document.addEventListener(sign, async (event) => {
+      if (target(event, "a.number")) (await script()).bringReceipts().catch(() => {});
+    }, { passive: true });
+  }
+  document.addEventListener("click", async (event) => {
+    const link = /** @type {HTMLAnchorElement | null} */ (target(event, "a.number"));
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    (await script()).openReceipt(link);
   });
 }
 

@@ -17,6 +17,7 @@ export function listenToActions(find) {
     const calculator = find(owner?.dataset.of);
     if (!button || !calculator || button.getAttribute("aria-disabled") === "true") return;
     const { preset, start, apply } = button.dataset;
+    if (preset === "") return; // what it sets has not arrived
     if (preset !== undefined && "fresh" in button.dataset) calculator.replace(parsed(preset), event);
     else if (preset !== undefined) calculator.change({ values: parsed(preset) }, event);
     else if (apply !== undefined) calculator.change({ values: remedy(button, apply) }, event);

@@ -66,8 +66,8 @@ function straight(lines) {
     `class="line ${name}${pagesOf(on)} c-${color}"${width ? ` style="stroke-width:${number(width)}px"` : ""}`;
   return paths(lines, look, ({ points: [[x1, y1], [x2, y2]] }) => {
     const start = `M${across(x1)} ${number(y1)}`;
-    if (x1 === x2) return `${start}V${number(y2)}`;
-    return y1 === y2 ? `${start}H${across(x2)}` : `${start}L${across(x2)} ${number(y2)}`;
+    if (x1 === x2) return `${start}v${number(y2 - y1)}`;
+    return y1 === y2 ? `${start}h${across(x2 - x1)}` : `${start}L${across(x2)} ${number(y2)}`;
   });
 }
 
@@ -96,16 +96,31 @@ function pagesOf({ wide, narrow }) {
   return wide ? " wide" : narrow ? " narrow" : "";
 }
 
-/** Filled boxes, and stripes of paper over the hatched ones. @param {Box[]} boxes */
-function filled(boxes) {
+/**
+ * Filled boxes, and stripes of paper over the hatched ones. Those that follow one another and look the
+ * same are one: what parts them is drawn over them. Stripes begin anew with each.
+ * @param {Box[]} all
+ */
+function filled(all) {
+  const boxes = all.reduce((found, one) => {
+    const at = found.findIndex((before) => continues(before, one));
+    return at < 0 ? [...found, one] : found.with(at, { ...found[at], x1: one.x1 });
+  }, /** @type {Box[]} */ ([]));
   const fill = ({ color, strength }) =>
     `class="c-${color}"${strength < 1 ? ` fill-opacity="${number(strength, 2)}"` : ""}`;
+  // Steps, not places: of boxes of one size all but the first corner reads the same.
   const outline = ({ x0, x1, y0, y1 }) =>
-    `M${across(x0)} ${number(y0)}H${across(x1)}V${number(y1)}H${across(x0)}`;
+    `M${across(x0)} ${number(y0)}h${across(x1 - x0)}v${number(y1 - y0)}h${across(x0 - x1)}`;
   const height = ({ y0, y1 }) => `class="stripes" stroke-width="${number(y1 - y0)}"`;
   const middle = ({ x0, x1, y0, y1 }) =>
-    `M${across(x0)} ${number((y0 + y1) / 2)}H${across(x1)}`;
-  return paths(boxes, fill, outline) + paths(boxes.filter((one) => one.hatched), height, middle);
+    `M${across(x0)} ${number((y0 + y1) / 2)}h${across(x1 - x0)}`;
+  return paths(boxes, fill, outline) + paths(all.filter((one) => one.hatched), height, middle);
+}
+
+/** Whether a box begins where one before it ends. @param {Box} before @param {Box} one */
+function continues(before, one) {
+  const alike = ["y0", "y1", "color", "strength", "hatched"].every((part) => before[part] === one[part]);
+  return alike && across(before.x1) === across(one.x0);
 }
 
 function ring({ x, y, color, small, filled, ...on }) {
@@ -117,16 +132,15 @@ function percent(share) {
   return `${number(100 * share, 2)}%`;
 }
 
-/** Neighbors that look the same share a group. @param {Words[]} words */
+/** Those that look the same share a group: none lies over another. @param {Words[]} words */
 function texts(words) {
-  let before = "", found = "";
+  const found = new Map();
   for (const { x, y, text, align, dx, color, look, wide, narrow } of words) {
     const classes = `${look}${look === "label" || look === "strong" ? " halo" : ""}${pagesOf({ wide, narrow })}`;
     const attributes = `class="${classes} c-${color}"${align === "start" ? "" : ` text-anchor="${align}"`}`;
-    if (attributes !== before) found += `${before && "</g>"}<g ${attributes}>`;
-    before = attributes;
     const shift = dx ? ` dx="${number(dx)}"` : "";
-    found += `<text x="${percent(x)}" y="${number(y)}"${shift}>${safe(text)}</text>`;
+    const one = `<text x="${percent(x)}" y="${number(y)}"${shift}>${safe(text)}</text>`;
+    found.set(attributes, (found.get(attributes) ?? "") + one);
   }
-  return before ? `${found}</g>` : "";
+  return [...found].map(([attributes, inside]) => `<g ${attributes}>${inside}</g>`).join("");
 }

@@ -12,6 +12,11 @@ export function all(selector, root = document) {
 /** Live elements come with the page and stay, so each search is made once. */
 const found = new Map();
 
+/** Numbers and receipts are other elements now: they are searched anew. */
+export function forget() {
+  found.clear();
+}
+
 /**
  * The live elements of one calculator that match a simple selector without commas.
  *

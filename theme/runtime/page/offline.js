@@ -28,7 +28,8 @@ export function keepVisited() {
     } catch {
       return; // a private window, or a host without https: the page works all the same
     }
-    keep([location.href]);
+    const { receipts } = document.body.dataset;
+    keep([location.href, ...(receipts ? [new URL(receipts, location.href).href] : [])]);
     const seen = new PerformanceObserver((list) => keep(list.getEntries().map(({ name }) => name)));
     seen.observe({ type: "resource", buffered: true });
     document.body.dataset.kept = "";

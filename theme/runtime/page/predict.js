@@ -1,9 +1,12 @@
 /**
- * A guess before the answer: `[data-predict]`. Every stop of the slider carries its text and how
- * the truth compares with it, written at build time. A guess is remembered for this visit and never graded.
+ * A guess before the answer: `[data-predict]`. Every stop of the slider has its text and how the truth
+ * compares with it, written at build time; they come with the receipts. A guess is remembered for this
+ * visit and never graded.
  */
 
 import { all, attribute, parsed, write } from "./dom.js";
+import { remembered } from "./guesses.js";
+import { bringReceipts } from "./receipts.js";
 
 /**
  * @typedef {[string, string] | [string, number, string]} Stop a guess and how the truth compares with it:
@@ -12,63 +15,57 @@ import { all, attribute, parsed, write } from "./dom.js";
  *   with, what stands around its number, every guess
  */
 
-/** @param {string} id @param {string} [guess] */
-function remembered(id, guess) {
-  const key = `wallclock.guess.${location.pathname}.${id}`;
-  try {
-    if (guess !== undefined) sessionStorage.setItem(key, guess);
-    return sessionStorage.getItem(key);
-  } catch {
-    return null;
-  }
+/** @param {HTMLElement} block @param {string} name @returns {any} */
+function part(block, name) {
+  return block.querySelector(name);
+}
+
+/** What is known of every stop. @param {HTMLElement} block @returns {Promise<Told | null>} null where it does not come */
+export async function told(block) {
+  await bringReceipts().catch(() => {});
+  return parsed(document.querySelector(`[data-stops="${block.dataset.predict}"]`)?.textContent ?? "");
 }
 
 /** @param {HTMLElement} block */
-export function startPrediction(block) {
-  const id = block.dataset.predict ?? "";
-  const part = (/** @type {string} */ name) => /** @type {any} */ (block.querySelector(name));
-  const slider = /** @type {HTMLInputElement} */ (part("[data-guess-slider]"));
-  /** @type {Told} */
-  const { said, forms, stops } = parsed(part("[data-stops]").textContent);
-  const answer = block.parentElement?.querySelector("details[data-answer]");
+export async function show(block) {
+  const found = await told(block), slider = part(block, "[data-guess-slider]");
+  if (!found) return;
+  const [text] = found.stops[slider.valueAsNumber];
+  write(part(block, "[data-guess]"), "textContent", text);
+  attribute(slider, "aria-valuetext", text);
+}
 
-  function show() {
-    const [text] = stops[slider.valueAsNumber];
-    write(part("[data-guess]"), "textContent", text);
-    attribute(slider, "aria-valuetext", text);
-  }
+/** @param {HTMLElement} block */
+async function compare(block) {
+  const found = await told(block);
+  if (!found) return;
+  const { said, forms, stops } = found, at = part(block, "[data-guess-slider]").valueAsNumber;
+  const [text, how, number] = stops[at];
+  const compared = typeof how === "number" ? forms[how].join(number) : how;
+  write(part(block, "[data-verdict]"), "textContent", said[0] + text + said[1] + compared);
+}
 
-  /** @param {boolean} guessed */
-  function reveal(guessed) {
-    if (guessed) {
-      const [text, how, number] = stops[slider.valueAsNumber];
-      const compared = typeof how === "number" ? forms[how].join(number) : how;
-      part('[data-mark="guess"]').style.left = `${(100 * slider.valueAsNumber) / Number(slider.max)}%`;
-      write(part("[data-verdict]"), "textContent", said[0] + text + said[1] + compared);
-      write(part("[data-marks]"), "hidden", false);
-    }
-    answer?.setAttribute("open", "");
-    remembered(id, guessed ? slider.value : "");
-    block.classList.add("revealed");
-    const buttons = all("[data-reveal], [data-skip]", block);
-    if (buttons.some((button) => button === document.activeElement)) slider.focus();
-    for (const button of buttons) write(button, "hidden", true);
+/** @param {HTMLElement} block @param {boolean} guessed */
+export function reveal(block, guessed) {
+  const slider = part(block, "[data-guess-slider]");
+  if (guessed) {
+    compare(block);
+    part(block, '[data-mark="guess"]').style.left = `${(100 * slider.valueAsNumber) / Number(slider.max)}%`;
+    write(part(block, "[data-marks]"), "hidden", false);
   }
+  block.parentElement?.querySelector("details[data-answer]")?.setAttribute("open", "");
+  remembered(block.dataset.predict, guessed ? slider.value : "");
+  block.classList.add("revealed");
+  const buttons = all("[data-reveal], [data-skip]", block);
+  if (buttons.some((button) => button === document.activeElement)) slider.focus();
+  for (const button of buttons) write(button, "hidden", true);
+}
 
-  block.classList.add("ready");
-  slider.addEventListener("input", show);
-  slider.addEventListener("keydown", (event) => event.key === "Enter" && reveal(true));
-  for (const button of all("[data-reveal]", block)) {
-    button.addEventListener("click", () => reveal(true));
+/** @param {HTMLElement} block @param {string} guess of this visit, "" where it was skipped */
+export function restore(block, guess) {
+  if (guess) {
+    part(block, "[data-guess-slider]").value = guess;
+    show(block);
   }
-  for (const button of all("[data-skip]", block)) {
-    button.addEventListener("click", () => reveal(false));
-  }
-  const before = remembered(id);
-  if (before === null) return;
-  if (before !== "") {
-    slider.value = before;
-    show();
-  }
-  reveal(before !== "");
+  reveal(block, guess !== "");
 }

@@ -1,0 +1,91 @@
+/**
+ * Where the numbers come from stands on a page beside this one, to which each is a link. Fetched
+ * when one is opened or something is live, it becomes boxes here, and the links buttons for them.
+ * With it comes what else nobody needs before: long lists of options, what presets set, how a guess
+ * compares.
+ */
+
+import { all, forget, parsed } from "./dom.js";
+
+/** @type {Promise<void> | undefined} */
+let fetched;
+/** @type {WeakMap<Element, HTMLElement>} */
+const buttons = new WeakMap();
+
+/** Once; after a failure, the next use tries again. */
+export function bringReceipts() {
+  fetched ??= bring();
+  fetched.catch(() => (fetched = undefined));
+  return fetched;
+}
+
+/** @param {HTMLAnchorElement} link of a number */
+export async function openReceipt(link) {
+  try {
+    await bringReceipts();
+  } catch {
+    location.assign(link.href);
+    return;
+  }
+  buttons.get(link)?.click();
+}
+
+async function bring() {
+  const { receipts } = document.body.dataset;
+  if (!receipts) return;
+  const reply = await fetch(receipts);
+  if (!reply.ok) throw new Error(`${receipts}: ${reply.status}`);
+  const found = new DOMParser().parseFromString(await reply.text(), "text/html");
+  for (const receipt of all(".receipt", found)) giveBox(receipt);
+  const more = "template[data-equation-template], template[data-tex-template], [data-stops]";
+  document.body.append(...all(more, found));
+  for (const list of all("template[data-options]", found)) giveOptions(/** @type {HTMLTemplateElement} */ (list));
+  for (const { dataset, textContent } of all("[data-presets]", found)) {
+    const buttons = all(`[data-preset][data-fresh][data-of="${dataset.presets}"]`);
+    const presets = parsed(textContent ?? "");
+    buttons.forEach((button, at) => (button.dataset.preset = JSON.stringify(presets[at % presets.length])));
+  }
+  for (const link of all("a.number")) giveButton(/** @type {HTMLAnchorElement} */ (link));
+  forget();
+}
+
+/** @param {HTMLElement} receipt */
+function giveBox(receipt) {
+  for (const link of all("a[href^='../']", receipt)) {
+    link.setAttribute("href", (link.getAttribute("href") ?? "").slice("../".length));
+  }
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "close";
+  close.textContent = "Close";
+  close.setAttribute("popovertarget", receipt.id);
+  close.setAttribute("popovertargetaction", "hide");
+  receipt.append(close);
+  receipt.setAttribute("popover", "");
+  receipt.setAttribute("role", "dialog");
+  (document.querySelector(".popovers") ?? document.body).append(receipt);
+}
+
+/** @param {HTMLTemplateElement} list */
+function giveOptions({ content, dataset }) {
+  const [of, name] = (dataset.options ?? "").split(" ");
+  for (const one of all(`select[data-more][name="${name}"][data-of="${of}"]`)) {
+    const select = /** @type {HTMLSelectElement} */ (one), { value } = select;
+    select.replaceChildren(content.cloneNode(true));
+    select.value = value;
+    select.removeAttribute("data-more");
+    select.disabled = false;
+  }
+}
+
+/** @param {HTMLAnchorElement} link */
+function giveButton(link) {
+  const button = document.createElement("button"), focused = document.activeElement === link;
+  for (const { name, value } of [...link.attributes]) if (name !== "href") button.setAttribute(name, value);
+  button.type = "button";
+  button.setAttribute("popovertarget", link.hash.slice(1));
+  button.append(...link.childNodes);
+  link.replaceWith(button);
+  if (focused) button.focus({ preventScroll: true });
+  buttons.set(link, button);
+}
