@@ -288,7 +288,6 @@ selective_ac_option = "op"
             "parallelism.world_size": 8,
             "parallelism.zero_stage": 3,
             "training.compiled": False,
-            "training.compiled": False,
             "training.recompute": "selective",
             "training.global_batch_size": 8,
             "training.framework": "fsdp",
