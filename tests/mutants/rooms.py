@@ -22,7 +22,12 @@ EVERY = (
     "tests/engine/calculators/test_relations.py",
 )
 # What builds a whole tiny site tries nearly all of the builder.
-SITES = ("tests/builder/test_problems.py", "tests/builder/test_pages.py")
+SITES = (
+    "tests/builder/test_problems.py",
+    "tests/builder/test_pages.py",
+    "tests/builder/test_hostile.py",
+    "tests/builder/test_soundness.py",
+)
 # It renders the whole formula sheet, for many seconds.
 SLOW = ("test_reference.py",)
 # A form is shared by many, and a survivor alone costs all of them.
@@ -59,12 +64,13 @@ def tests_of(source: str) -> Tests:
 
 
 def _naming(name: str, folder: str) -> list[str]:
-    """Return the test files that name something, those named after it first."""
+    """Return the test files that name something or are named after it, the latter first."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     found = [
         str(path.relative_to(ROOT))
         for path in sorted((ROOT / folder).rglob("test_*.py"))
-        if path.name not in SLOW and word.search(path.read_text("utf-8"))
+        if path.name not in SLOW
+        and (path.stem == f"test_{name}" or word.search(path.read_text("utf-8")))
     ]
     return sorted(found, key=lambda path: (name.split(".")[-1] not in path, path))
 
