@@ -44,6 +44,13 @@ def test_a_file_of_bibtex_goes_into_the_bibliography(root):
     assert (problems, found.references["dao_2022"].label) == ([], "Dao et al. 2022")
 
 
+def test_a_date_gives_the_year(root):
+    entry = "@online{X, title={T}, date={2021-06-01}, url={https://e.org}, author={A B}}"
+    (key,) = cite.add(root, bib(root, entry))
+    text = (root / library.REFERENCES).read_text("utf-8")
+    assert tomllib.loads(text)[key]["year"] == 2021
+
+
 def test_one_name_and_others_are_cited_like_any_three_authors():
     entry = '[k]\nauthors = ["A. Dubey", "and others"]\nyear = 2024\ntitle = "T"\nwhere = "W"\n'
     found, _ = library.parse(entry + 'url = "https://example.org"\n', "")

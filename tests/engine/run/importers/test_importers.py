@@ -11,7 +11,7 @@ from engine.formulas.parameters import total_parameters
 from engine.run.importers.assemble import imported
 from engine.run.importers.layouts import pieces_of
 from engine.run.importers.shell import script_flags
-from engine.run.importers.told import OFFLOADED, TextError
+from engine.run.importers.told import OFFLOADED, TextError, whole
 from engine.run.importers.yaml_subset import scalar, yaml_keys
 from tests.engine.run.importers.fuzz import mutated, tried
 from tests.engine.run.importers.hf_files import FILES
@@ -363,3 +363,32 @@ def test_torchtitan_compiles_the_model_where_its_components_name_it(parts, compi
 )
 def test_a_scalar_of_yaml_is_what_stands_in_its_quotes(word, value):
     assert scalar(word) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (8, 8),
+        (8.0, 8),
+        (8.5, None),
+        (float("nan"), None),
+        (float("inf"), None),
+        (1e18, None),
+        (10**18, None),
+        (True, None),
+        ("1_024", 1024),
+        ("-1", -1),
+        ("9" * 18, 10**18 - 1),
+        ("9" * 19, None),
+        ("8.0", None),
+    ],
+)
+def test_a_whole_number_is_read_as_one_or_not_at_all(value, number):
+    assert whole(value) == number
+
+
+def test_an_offloading_that_is_off_is_not_said_to_be_missing():
+    config = {"zero_optimization": {"stage": 2, "offload_optimizer": {"device": "none"}}}
+    found = imported(json.dumps({"train_micro_batch_size_per_gpu": 1, **config}))
+    meanings = {entry.key: entry.meaning for entry in found.entries}
+    assert meanings["zero_optimization.offload_optimizer.device"] != OFFLOADED
