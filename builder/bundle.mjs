@@ -15,7 +15,7 @@ const pyodide = await loadPyodide({
   env: { PYTHONHASHSEED: "0" },
   stdout: silent,
   stderr: silent,
-  ...(library && { stdLibURL: library }),
+  stdLibURL: library,
 });
 try {
   // What the Worker does with a bug in the engine: the modules that print a traceback count too.
