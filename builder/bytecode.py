@@ -23,6 +23,7 @@ INSIDE = HERE / "inside.py"
 SCRIPT = HERE / "bundle.mjs"
 LIGHT = HERE / "light.py"
 ANSWER = "engine/answer.py"
+MAKERS = (INSIDE, SCRIPT, LIGHT, Path(__file__))  # another version of one makes other files
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 Files = Mapping[str, bytes]
@@ -218,7 +219,7 @@ def _byte_files(files: Files) -> dict[str, bytes]:
 
 @cache
 def _tools() -> tuple[bytes, ...]:
-    return tuple(path.read_bytes() for path in (node.LOCK, INSIDE, SCRIPT, LIGHT, Path(__file__)))
+    return tuple(path.read_bytes() for path in (node.LOCK, *MAKERS))
 
 
 def bundled(files: Files) -> bytes:
