@@ -139,14 +139,13 @@ def _keep(plan: Plan, todo: Iterable[str], reply: Mapping[str, Any]) -> None:
     if reply["library"]:
         write_whole(plan.library_file, archive(reply["library"]))
     made, records = reply["compiled"], reply["records"]
-
-    def files(paths: Iterable[str]) -> dict[str, bytes]:
-        found = {placed(path): made[path] for path in paths}
-        return found | {beside(path): records[path] for path in paths if path in records}
-
-    seal(plan.shared_file, bundled(files(plan.shared)))
+    shared = {placed(path): made[path] for path in plan.shared}
+    # A calculator's would make its archive a third larger, and a page may send only so much.
+    shared |= {beside(path): records[path] for path in plan.shared if path in records}
+    seal(plan.shared_file, bundled(shared))
     for name in todo:
-        seal(plan.own_files[name], bundled(files(plan.own[name]) | reply["besides"][name]))
+        own = {placed(path): made[path] for path in plan.own[name]}
+        seal(plan.own_files[name], bundled(own | reply["besides"][name]))
 
 
 def _inside(

@@ -24,6 +24,7 @@ ROOT = "/wallclock"
 # Module -> what its data classes have compiled, by the checksum of the text.
 RECORDS: dict[str, dict[int, CodeType]] = {}
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
+OFTEN = ("bisect", "heapq")  # of the standard library: most calculators would bring them along
 UNCHECKED = (1).to_bytes(4, "little")  # a hash-based .pyc that nobody compares with its source
 
 
@@ -54,6 +55,8 @@ def run(request: str) -> str:
     vars(dataclasses)["exec"] = noted
     besides: dict[str, dict[str, str]] = {}
     missing = {"the engine": shared({path: files[path] for path in given["shared"]})}
+    for name in OFTEN if given["trace"] else ():
+        importlib.import_module(name)
     library = dict(loaded()) if given["trace"] else {}
     base = frozenset(sys.modules)
     # Modules with nothing of their own from the library need not be loaded for each calculator.

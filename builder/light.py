@@ -6,8 +6,8 @@ archives of every kind, signatures of its functions). These take their place in 
 standard library; an engine that imports asyncio or zipfile itself finds the real ones there.
 
 A data class writes its methods as text and compiles it, which takes most of an import in a browser.
-The build keeps what was compiled in `NAME.records` beside each module (`inside.py`), and the module
-`_records` takes it from there; a text that is not kept is compiled as ever.
+The build keeps what was compiled in `NAME.records` beside each shared module (`inside.py`), and the
+module `_records` takes it from there; a text that is not kept is compiled as ever.
 """
 
 import io
