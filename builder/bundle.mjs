@@ -18,7 +18,7 @@ async function start(library) {
     env: { PYTHONHASHSEED: "0" },
     stdout: silent,
     stderr: silent,
-    ...(library && { stdLibURL: library }),
+    stdLibURL: library,
   });
 }
 

@@ -14,14 +14,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from builder import node
+from builder import light, node
 from builder.folders import seal, sealed, write_whole
 from builder.imports import Imports
 
 HERE = Path(__file__).resolve().parent
 INSIDE = HERE / "inside.py"
 SCRIPT = HERE / "bundle.mjs"
+LIGHT = HERE / "light.py"
 ANSWER = "engine/answer.py"
+MAKERS = (INSIDE, SCRIPT, LIGHT, Path(__file__))  # another version of one makes other files
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 Files = Mapping[str, bytes]
@@ -136,11 +138,15 @@ def plan(sources: Imports, calculators: Mapping[str, str], folder: Path) -> Plan
 def _keep(plan: Plan, todo: Iterable[str], reply: Mapping[str, Any]) -> None:
     if reply["library"]:
         write_whole(plan.library_file, archive(reply["library"]))
-    made = reply["compiled"]
-    seal(plan.shared_file, bundled({placed(path): made[path] for path in plan.shared}))
+    made, records = reply["compiled"], reply["records"]
+
+    def files(paths: Iterable[str]) -> dict[str, bytes]:
+        found = {placed(path): made[path] for path in paths}
+        return found | {beside(path): records[path] for path in paths if path in records}
+
+    seal(plan.shared_file, bundled(files(plan.shared)))
     for name in todo:
-        own = {placed(path): made[path] for path in plan.own[name]}
-        seal(plan.own_files[name], bundled(own | reply["besides"][name]))
+        seal(plan.own_files[name], bundled(files(plan.own[name]) | reply["besides"][name]))
 
 
 def _inside(
@@ -148,7 +154,7 @@ def _inside(
 ) -> dict[str, Any]:
     """Run inside.py in Pyodide on the engine; what was compiled before is not compiled again.
 
-    `trace` takes Pyodide's own standard library and says which of its modules are needed.
+    `trace` takes the whole standard library and says which of its modules are needed.
     """
     used = plan.shared.union(*(plan.own[name] for name in todo))
     files = {path: folder / f"{key(*_tools(), path, sources.bare(path))}.pyc" for path in used}
@@ -165,7 +171,8 @@ def _inside(
         "trace": trace,
     }
     ahead = "" if trace else _told(plan.library_file)
-    start = {"library": None, "python": INSIDE.read_text("utf-8"), "request": request}
+    library = _told(_whole(folder)) if trace else None
+    start = {"library": library, "python": INSIDE.read_text("utf-8"), "request": request}
     reply = node.run(SCRIPT, start, ahead)
     assert isinstance(reply, dict)
     fresh = _decoded(reply["compiled"])
@@ -176,6 +183,7 @@ def _inside(
         "compiled": {**known, **fresh},
         "library": _byte_files(_decoded(reply["library"])),
         "besides": besides,
+        "records": _decoded(reply["records"]),
         "missing": reply["missing"],
     }
 
@@ -191,9 +199,23 @@ def make_ready(folder: Path) -> None:
         node.make_ready(SCRIPT, _told(kept[-1]))
 
 
+def _whole(folder: Path) -> Path:
+    """Return the whole standard library as it starts fast; it is in the cache or put there."""
+    file = folder / f"whole-{key(*_tools())}.zip"
+    if not _is_whole(file):
+        original = node.ensure_packages() / "pyodide" / "python_stdlib.zip"
+        write_whole(file, light.library(original))
+    return file
+
+
 def placed(path: str) -> str:
     """Return where a file is unpacked: byte code in the place of a source."""
     return f"{path}c" if path.endswith(".py") else path
+
+
+def beside(path: str) -> str:
+    """Return where the codes of a module's data classes are unpacked."""
+    return f"{path.removesuffix('.py')}.records"
 
 
 def _decoded(files: Mapping[str, str]) -> dict[str, bytes]:
@@ -206,7 +228,7 @@ def _byte_files(files: Files) -> dict[str, bytes]:
 
 @cache
 def _tools() -> tuple[bytes, ...]:
-    return tuple(path.read_bytes() for path in (node.LOCK, INSIDE, SCRIPT, Path(__file__)))
+    return tuple(path.read_bytes() for path in (node.LOCK, *MAKERS))
 
 
 def bundled(files: Files) -> bytes:

@@ -8,6 +8,7 @@ from functools import partial
 from builder import assets, openings, panels, slim
 from builder.assets import FOLDER, Shell
 from builder.bundle import Runtime
+from builder.bytecode import MAKERS
 from builder.folders import Folders, digest, digest_of_files
 from builder.memo import Memo
 from builder.progress import Report, step
@@ -77,7 +78,11 @@ class Ahead:
 
     def __init__(self, folders: Folders, services: Services, memo: Memo) -> None:
         self.key = digest(
-            (folders.once("engines", partial(_code, folders)), services.typeset_version)
+            (
+                folders.once("engines", partial(_code, folders)),
+                services.typeset_version,
+                *(path.read_bytes() for path in MAKERS),
+            )
         )
         self._memo, self._make = memo, services.runtime
         self._begun: Future[Runtime] | None = None

@@ -6,11 +6,13 @@ will load it, and the modules to ship are those that this Python has loaded in t
 
 import ast
 import base64
+import dataclasses
 import importlib
 import json
 import marshal
 import sys
 from _frozen_importlib_external import MAGIC_NUMBER
+from binascii import crc32
 from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -19,7 +21,10 @@ from typing import Any
 
 LIBRARY = next(path for path in sys.path if path.endswith(".zip"))
 ROOT = "/wallclock"
+# Module -> what its data classes have compiled, by the checksum of the text.
+RECORDS: dict[str, dict[int, CodeType]] = {}
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
+OFTEN = ("bisect", "heapq")  # of the standard library: most calculators would bring them along
 UNCHECKED = (1).to_bytes(4, "little")  # a hash-based .pyc that nobody compares with its source
 
 
@@ -35,7 +40,8 @@ def run(request: str) -> str:
     Returns:
         {"compiled": {path: base64} for the sources given, "library": {path: base64} of the
         standard library's loaded modules when tracing, "besides": {name: {path: base64}} of those
-        that only a calculator loads, "missing": {calculator or "the engine": module}}.
+        that only a calculator loads, "records": {path: base64} of what data classes have compiled,
+        "missing": {calculator or "the engine": module}}.
     """
     given = json.loads(request)
     whole = frozenset(given["whole"])
@@ -46,8 +52,11 @@ def run(request: str) -> str:
     }
     known = {path: base64.b64decode(text) for path, text in given["compiled"].items()}
     files = {**known, **compiled}
+    vars(dataclasses)["exec"] = noted
     besides: dict[str, dict[str, str]] = {}
     missing = {"the engine": shared({path: files[path] for path in given["shared"]})}
+    for name in OFTEN if given["trace"] else ():
+        importlib.import_module(name)
     library = dict(loaded()) if given["trace"] else {}
     base = frozenset(sys.modules)
     # Modules with nothing of their own from the library need not be loaded for each calculator.
@@ -65,6 +74,7 @@ def run(request: str) -> str:
             "compiled": encoded(compiled),
             "library": encoded(library),
             "besides": besides,
+            "records": encoded({path: records(path) for path in files if dotted(path) in RECORDS}),
             "missing": {name: lacks for name, lacks in missing.items() if lacks},
         }
     )
@@ -83,12 +93,30 @@ def byte_code(source: str | bytes, path: str, optimize: int, *, bare: bool = Fal
     return MAGIC_NUMBER + UNCHECKED + bytes(8) + stable
 
 
+def noted(text: str, scope: dict[str, Any], names: dict[str, Any]) -> None:
+    """Run what a data class has written, in the place of `exec`, and keep the code."""
+    tree = ast.parse(text)
+    take_types_out(tree)
+    code = without_lines(compile(tree, "", "exec", dont_inherit=True, optimize=2))
+    RECORDS.setdefault(scope["__name__"], {})[crc32(text.encode())] = code
+    exec(code, scope, names)
+
+
+def records(path: str) -> bytes:
+    """Return the codes of a module's data classes, in the order of their checksums."""
+    codes = dict(sorted(RECORDS[dotted(path)].items()))
+    return marshal.dumps(marshal.loads(marshal.dumps(codes)))
+
+
 def take_types_out(node: ast.AST) -> None:
     """Take the types of functions and variables out; those of fields say what a reader can set.
 
+    A class gets words of its own: a data class without any writes all its inputs with their types.
     Only statements are looked at: nothing in an expression has a type, and most of a tree is
     expressions.
     """
+    if isinstance(node, ast.ClassDef) and node.decorator_list:
+        node.body[:0] = ast.parse(f"__doc__ = {node.name!r}").body
     for name in BLOCKS:
         block: Any = getattr(node, name, None)
         for place, part in enumerate(block if isinstance(block, list) else ()):

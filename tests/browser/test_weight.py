@@ -11,7 +11,7 @@ from tests.browser.pages import PAGES
 from tests.each import each
 
 pytestmark = pytest.mark.browser
-MOST = 252_000  # bytes, compressed as a host sends them
+MOST = 305_000  # bytes, compressed as a host sends them; a sixth are methods that start faster
 TO_READ = 60_000  # the same of a guide and all it needs before a figure is near
 LEAST = {"zero-1": 51_500, "rooflines": 47_500}
 LONG = {  # guides that are still heavier

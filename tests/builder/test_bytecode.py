@@ -66,6 +66,7 @@ def as_pyodide(script, start, ahead=""):
         "compiled": {path: data.decode() for path, data in fresh.items()},
         "library": {path: data.decode() for path, data in library.items()},
         "besides": {name: {} for name in asked["calculators"]},
+        "records": {},
         "missing": {},
     }
 

@@ -77,8 +77,9 @@ async function boot(manifest, base, parts, snapshot) {
   const python = await loadPyodide(options);
   // Files are not part of the memory: they are written on every start.
   unpack(python, await parts.engine, ROOT);
-  if (snapshot) python.pyimport("random").seed();
-  else python.pyimport("sys").path.insert(0, ROOT);
+  const { modules, path } = python.pyimport("sys");
+  if (snapshot) modules.get("random")?.seed();
+  else path.insert(0, ROOT);
   return python;
 }
 
