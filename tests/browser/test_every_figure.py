@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Opened
 from tests.browser.pages import WITH_FIGURES
@@ -41,6 +41,7 @@ LIT = """row => {
 SHOWN_SUMMARIES = """() => [...document.querySelectorAll("main summary")]
   .filter((one) => one.checkVisibility({ visibilityProperty: true }))"""
 IS_OPEN = "(all, at) => all[at].parentElement.open"
+ENOUGH = 5_000  # milliseconds for what a guess waits for
 REACHABLE = "one => one.tabIndex >= 0 && !one.disabled && one.checkVisibility()"
 FOCUS = f"""(all, at) => {{
   all[at].focus();
@@ -234,12 +235,16 @@ def test_every_prediction_is_made_by_key(page):
     stuck = []
     for guess in every(page, "[data-predict]"):
         slider = guess.locator("[data-guess-slider]")
-        before = slider.get_attribute("aria-valuetext")
+        before = slider.get_attribute("aria-valuetext") or ""
         slider.press("End")
-        moved = slider.get_attribute("aria-valuetext") not in (None, "", before)
-        slider.press("Enter")
-        said = guess.locator("[data-verdict]").text_content()
-        if not (moved and said and slider.evaluate(REACHABLE)):
+        try:
+            expect(slider).not_to_have_attribute("aria-valuetext", before, timeout=ENOUGH)
+            slider.press("Enter")
+            expect(guess.locator("[data-verdict]")).not_to_be_empty(timeout=ENOUGH)
+        except AssertionError:
+            stuck.append(name_of(slider))
+            continue
+        if not slider.evaluate(REACHABLE):
             stuck.append(name_of(slider))
     assert stuck == []
 
