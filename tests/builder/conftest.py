@@ -112,7 +112,7 @@ def tiny(name: str, folder: Path) -> Iterator[Site]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine.basis.home, "CALCULATORS", "tiny_calculators")
         patch.syspath_prepend(root)
-        # Two saves within a second, as long as each other: kept byte code would pass for the second.
+        # Of two saves within a second that are as long as each other, byte code shows the first.
         patch.setattr(sys, "dont_write_bytecode", True)
         forget_calculators()
         yield Site(root)
