@@ -5,34 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
-from builder import (
-    addresses,
-    check,
-    embeds,
-    import_map,
-    leaves,
-    lists,
-    maths,
-    navigation,
-    openings,
-    page,
-    paths,
-    shares,
-    thin,
-)
+from builder import addresses, check, leaves, navigation, openings, page, shares, thin
 from builder.article import Article
 from builder.assets import hashed
-from builder.entry import Entry, Place
+from builder.drafts import draft
+from builder.entry import Entry
 from builder.facts import Facts, facts
 from builder.folders import RECEIPTS, digest
 from builder.hands import Hands, at_once
 from builder.index import Index, Target
 from builder.leaves import Draft, Ground, Leaf, Made, Parts, Sheet
 from builder.memo import Memo
-from builder.page import Content, Surface
-from builder.pictures import with_sizes
+from builder.page import Content
 from builder.problem import Problem, located
 from builder.project import Way
 from builder.project_file import FILE
@@ -104,7 +89,7 @@ def _drafts(
     articles: Sequence[Article], parts: Parts, ground: Ground, memo: Memo, hands: Hands
 ) -> dict[str, tuple[Draft, Pages]]:
     """Return source -> the draft of a page, and its pages with marks in place of addresses."""
-    drafts = {one.source: _draft(one, parts, ground, memo) for one in articles}
+    drafts = {one.source: draft(one, parts, ground, memo) for one in articles}
     rendered = _rendered([one.content for one in drafts.values()], parts, memo, hands)
     return {source: (draft, rendered[source]) for source, draft in drafts.items()}
 
@@ -113,21 +98,6 @@ def _below(source: str, parts: Parts) -> Iterator[str]:
     """Yield the names under which the memory holds what a page is made of."""
     yield from (f"page {source}", f"runtime {source}")
     yield from (f"figure {name}.{output}" for name, output in parts.rendered[source].figures)
-
-
-def _draft(article: Article, parts: Parts, ground: Ground, memo: Memo) -> Draft:
-    prose, pictures = parts.rendered[article.source], ground.pictures
-    figures = _figures(article, parts, memo)
-    resolved = page.resolve(article, prose, ground.index, pictures, parts.typeset.math)
-    html = _with_lists(_sized(resolved.html, article, pictures, parts), article, parts, memo)
-    place = ground.places[article.source]
-    content = _content(article, html, parts, place, ground.surface, charts=bool(figures))
-    return Draft(
-        content=_with_guides(content, parts, *ground.lists),
-        figures=figures,
-        problems=(*prose.problems, *resolved.problems),
-        written=resolved.written,
-    )
 
 
 def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
@@ -164,15 +134,6 @@ def _shown(
     return {name: parts.images[path] for path, name in sorted(pictures.items()) if name in used}
 
 
-def _sized(html: str, article: Article, pictures: Mapping[str, str], parts: Parts) -> str:
-    """Return the HTML with the sizes of its pictures."""
-    if "<img" not in html:
-        return html
-    root = page.root_of(article.url)
-    shown = {root + pictures[path]: data for path, data in parts.images.items()}
-    return with_sizes(html, shown)
-
-
 def _listed(
     parts: Parts,
 ) -> tuple[dict[str, bytes], tuple[Mapping[str, str], Mapping[str, str]]]:
@@ -198,27 +159,6 @@ def _openings(parts: Parts) -> dict[str, bytes]:
         if picture is not None:
             found[guide.slug] = picture
     return found
-
-
-def _with_guides(
-    content: Content,
-    parts: Parts,
-    pictures: Mapping[str, str],
-    moving: Mapping[str, str],
-) -> Content:
-    """Return the content with its card, and if it lists guides, with their pictures."""
-    article = content.article
-    if card := parts.cards.get(article.source):
-        content = replace(content, card=(card.path, card.says))
-    if article.kind == "home":
-        return replace(content, pictures=pictures, moving=moving)
-    if article.kind != "path":
-        return content
-    prose = {source: made.html for source, made in parts.rendered.items()}
-    way = paths.way(article, parts.texts.articles, prose, page.root_of(article.url))
-    own = {step.guide.slug: pictures.get(step.guide.slug, "") for step in way.steps}
-    turning = {slug: moving[slug] for slug in own if slug in moving}
-    return replace(content, way=way, pictures=own, moving=turning)
 
 
 def _index(parts: Parts) -> Index:
@@ -271,71 +211,6 @@ def _archives(
     return found, {f"{folder}/{name}": content for name, content in files.items()}
 
 
-def _content(
-    article: Article,
-    html: str,
-    parts: Parts,
-    place: Place,
-    surface: Surface,
-    *,
-    charts: bool,
-) -> Content:
-    prose, library = parts.rendered[article.source], parts.texts.library
-    templates = parts.typeset.templates
-    shown = [
-        equation.name
-        for name in prose.calculators
-        for equation in parts.tools.calculators[name].equations
-        if equation.name in templates
-    ]
-    finished = _finished(html, parts)
-    receipts = tuple(_finished(receipt, parts) for receipt in prose.receipts)
-    all_of_it = "".join((finished, *receipts))
-    hidden = (maths.missing(templates[name], all_of_it) for name in dict.fromkeys(shown))
-    return Content(
-        article=article,
-        place=place,
-        html=finished,
-        headings=prose.headings,
-        receipts=receipts,
-        cited=page.cited(prose.cites, library),
-        terms=page.terms(prose.terms, library, parts.urls, article.url),
-        equations=tuple(one for one in hidden if one is not None),
-        figures=addresses.FIGURES if charts else "",
-        live=bool(prose.calculators),
-        archives=addresses.ARCHIVES,
-        surface=surface,
-    )
-
-
-def _with_lists(html: str, article: Article, parts: Parts, memo: Memo) -> str:
-    if not lists.has_any(html):
-        return html
-    if lists.IMPORTS in html:
-        drawn = import_map.draw(import_map.parts(parts.keys.imports))
-        html = html.replace(lists.IMPORTS, drawn)
-    pages = tuple(
-        lists.Page(
-            slug=one.slug,
-            url=page.root_of(article.url) + one.url,
-            title=one.title,
-            cites=parts.rendered[one.source].cites,
-        )
-        for one in parts.texts.articles
-        if one.kind != embeds.KIND
-    )
-    blocks = parts.templates.get_template("blocks.html").module
-    code = parts.keys.of("builder/lists.py")
-    titles = {name: one.title for name, one in parts.tools.calculators.items()}
-    key = digest((html, code, parts.texts.library_digest, parts.look, repr(pages), repr(titles)))
-    name, library = f"lists {article.source}", parts.texts.library
-    return memo.get(name, key, lambda: lists.filled(html, library, pages, titles, blocks))
-
-
-def _finished(html: str, parts: Parts) -> str:
-    return page.with_labels(maths.fill_static(html, parts.typeset.templates), parts.texts.library)
-
-
 def _rendered(
     contents: Sequence[Content], parts: Parts, memo: Memo, hands: Hands
 ) -> dict[str, Pages]:
@@ -370,30 +245,6 @@ def _page(theme: Path, cache: Path, content: Content) -> Pages:
 @lru_cache(maxsize=1 << 16)
 def _told(entry: Entry) -> str:
     return repr(entry)
-
-
-def _figures(article: Article, parts: Parts, memo: Memo) -> dict[str, bytes]:
-    placed = parts.rendered[article.source].figures
-    if not placed:
-        return {}
-    views = {f"{name}.{out}": parts.tools.calculators[name].outputs[out] for name, out in placed}
-
-    key = parts.keys.of("builder/figures.py")
-    # A figure is one wherever it stands: several articles may show it.
-    drawn = {
-        name: memo.get(
-            f"figure {name}",
-            digest((key, page.one_line(view))),
-            partial(_drawn, parts, name, view),
-        )
-        for name, view in views.items()
-    }
-    text = page.figures_text(drawn)
-    return {hashed(f"figures-{article.slug}.json", text): text}
-
-
-def _drawn(parts: Parts, name: str, view: dict[str, Any]) -> str:
-    return page.one_line(parts.figure(name, view))
 
 
 def _way(about: str, path: str, parts: Parts) -> Way | None:

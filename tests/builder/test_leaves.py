@@ -104,8 +104,8 @@ def test_a_style_fills_addresses_and_makes_no_page_again(live, monkeypatch):
     served = Served(live)
     before = served.built().output
     drafted = []
-    real = pages._draft
-    monkeypatch.setattr(pages, "_draft", lambda one, *rest: drafted.append(one) or real(one, *rest))
+    real = pages.draft
+    monkeypatch.setattr(pages, "draft", lambda one, *rest: drafted.append(one) or real(one, *rest))
     (sheet,) = list((live.root / "theme/styles").glob("*.css"))[:1]
     sheet.write_text(sheet.read_text() + ".own { color: inherit }\n")
     served.places = live.folders
