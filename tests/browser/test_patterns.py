@@ -1,6 +1,7 @@
 """What the ways to interact promise, on the real page: predictions, numbers, regimes, receipts."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.reading import CALCULATOR, box, drag_number, expected, live, output, wait_for
 
@@ -29,7 +30,7 @@ def status(page):
 def test_a_prediction_is_skipped_by_keyboard(visit):
     page = visit()
     page.locator("[data-skip]").first.press("Enter")
-    assert page.locator(".predict [data-answer]").first.get_attribute("open") is not None
+    expect(page.locator(".predict [data-answer]").first).to_have_attribute("open", "")
 
 
 def test_no_text_above_a_prediction_holds_its_answer(visit):
