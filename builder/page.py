@@ -189,26 +189,17 @@ def render(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN40
         for term, name, url in content.terms
     ]
     kinds = {"home": "home.html", "path": "path.html", embeds.KIND: embeds.TEMPLATE}
-    template = templates.get_template(kinds.get(content.article.kind, "guide.html"))
-    html = str(
-        template.render(
-            content=content,
-            article=content.article,
-            place=content.place,
-            surface=content.surface,
-            project=content.surface.project,
-            shell=content.surface.shell,
-            root=root,
-            policy=POLICY,
-            popovers=definitions,
-            # With receipts, they come with these.
-            equations=[
-                str(blocks.equation(entry)) for entry in content.equations if not content.receipts
-            ],
-            references=str(blocks.references(content.cited)) if content.cited else "",
-        )
+    return _filled(
+        templates.get_template(kinds.get(content.article.kind, "guide.html")),
+        content,
+        root,
+        popovers=definitions,
+        # With receipts, they come with these.
+        equations=[
+            str(blocks.equation(entry)) for entry in content.equations if not content.receipts
+        ],
+        references=str(blocks.references(content.cited)) if content.cited else "",
     )
-    return needed(html, content.surface.shell.some)
 
 
 def receipts(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN401 (Jinja's)
@@ -226,20 +217,30 @@ def receipts(content: Content, templates: Any, blocks: Any) -> str:  # noqa: ANN
         figures="",
         receipts=tuple(_HREF.sub('href="../', one) for one in content.receipts),
     )
+    return _filled(
+        templates.get_template("receipts.html"),
+        beside,
+        root_of(content.article.url + RECEIPTS),
+        popovers=[],
+        equations=[str(blocks.equation(entry)) for entry in content.equations],
+        references="",
+        beside=True,
+    )
+
+
+def _filled(template: Any, content: Content, root: str, **rest: Any) -> str:  # noqa: ANN401
+    """Return the HTML of a template with what all of them take, and with the rest."""
     html = str(
-        templates.get_template("receipts.html").render(
-            content=beside,
+        template.render(
+            content=content,
             article=content.article,
             place=content.place,
             surface=content.surface,
             project=content.surface.project,
             shell=content.surface.shell,
-            root=root_of(content.article.url + RECEIPTS),
+            root=root,
             policy=POLICY,
-            popovers=[],
-            equations=[str(blocks.equation(entry)) for entry in content.equations],
-            references="",
-            beside=True,
+            **rest,
         )
     )
     return needed(html, content.surface.shell.some)
