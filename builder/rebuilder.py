@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from builder.counts import count_of
+from builder.counts import count_of, pages_among
 from builder.folders import GENERATOR, Folders
 from builder.local_host import Host
 from builder.progress import Report
@@ -60,7 +60,7 @@ class Rebuilder:
         pages = sorted(n for n, data in output.items() if data != self.before.get(n))
         self.before = output
         host.publish(output, pages)
-        html = [name for name in pages if name.endswith(".html")]
+        html = pages_among(pages)
         shown = ", ".join(html) if 0 < len(html) < 4 else f"{len(html)} pages"
         self.report(f"rebuilt {shown}, {len(pages)} files in all, {took:.2f} s")
 

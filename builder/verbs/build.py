@@ -5,8 +5,8 @@ import time
 from typing import TYPE_CHECKING
 
 from builder import output, unchanged
-from builder.counts import count_of
-from builder.folders import RECEIPTS, Folders
+from builder.counts import count_of, pages_among
+from builder.folders import Folders
 from builder.options import Options
 from builder.verbs import arguments
 from builder.verbs.say import WRONG_CONTENT, WRONG_USAGE, say, told
@@ -35,8 +35,7 @@ def build(given: argparse.Namespace) -> int:
         return WRONG_CONTENT
     output.swap_in(target, built.output)
     unchanged.leave(places.cache, target, read)
-    receipts = sum(f"/{name}".endswith(f"/{RECEIPTS}index.html") for name in built.output)
-    pages = sum(name.endswith("index.html") for name in built.output) - receipts
+    pages = sum(name.endswith("index.html") for name in pages_among(built.output))
     took = time.perf_counter() - began
     made = f"{count_of(pages, 'page')}, {count_of(len(built.output), 'file')}"
     say(f"{target.name}/: {made}, {took:.2f} s")

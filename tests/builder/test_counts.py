@@ -1,6 +1,6 @@
 import pytest
 
-from builder.counts import count_of
+from builder.counts import count_of, pages_among
 from builder.outside import unheard
 
 
@@ -21,3 +21,9 @@ def test_one_is_told_in_the_singular(count, noun, said):
 def test_one_address_that_nobody_asked():
     said = unheard(["https://e.org/"], {})
     assert said == "1 of 1 address was never asked; --online asks"
+
+
+def test_receipts_are_part_of_their_page():
+    pages = ["index.html", "guides/a/index.html", "404.html"]
+    beside = ["receipts/index.html", "guides/a/receipts/index.html", "guides/a/index.md"]
+    assert pages_among([*pages, *beside]) == pages
