@@ -1,0 +1,82 @@
+"""Which views call a formula: `python -m tests.engine.calculators.climbs [NAME ...]`.
+
+A view tells what `solve` found. While the views of a calculator are made, at its defaults and at
+every preset, no module-level function of the rooms that compute is called from a calculator or from
+`form/`, except below a `Later` of the result or a search in slices. Methods and properties of
+records are the records telling of themselves; what `draw/` asks of them is drawing.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from engine.basis.later import Later
+from engine.basis.slices import whole
+from engine.calculator import load, make, names
+
+ENGINE = str(Path(__file__).parents[3] / "engine") + "/"
+COMPUTE = ("formulas", "simulate", "run", "collectives", "schedules", "tiny")
+TELL = ("calculators", "form")
+
+
+def climbs(name: str) -> tuple[str, ...]:
+    """Return the calls of formulas that the views of a calculator make, "FILE: caller -> called".
+
+    Each stands once, however often it is made.
+    """
+    calculator = load(name)
+    found: dict[str, None] = {}
+    for values in ({}, *calculator.presets.values()):
+        inputs = make(calculator, values)
+        result = calculator.solve(inputs)
+        sys.setprofile(lambda frame, event, _: found.update(_seen(frame, event)))
+        try:
+            for view in dict(calculator.views(inputs, result)).values():
+                made: Any = view() if callable(view) else view
+                if hasattr(made, "send"):
+                    whole(made)
+        finally:
+            sys.setprofile(None)
+    return tuple(found)
+
+
+def _seen(frame: FrameType, event: str) -> dict[str, None]:
+    code = frame.f_code
+    if event != "call" or _room(frame) not in COMPUTE or "." in code.co_qualname:
+        return {}
+    above = list(_engine(frame.f_back))
+    if not above or _room(above[0]) not in TELL:
+        return {}
+    if any(one.f_code is Later.__call__.__code__ for one in above):
+        return {}
+    file = above[0].f_code.co_filename.removeprefix(ENGINE)
+    return {f"{file}: {above[0].f_code.co_qualname} -> {code.co_name}": None}
+
+
+def _engine(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield the frames of the engine, from the innermost outwards."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(ENGINE):
+            yield frame
+        frame = frame.f_back
+
+
+def _room(frame: FrameType) -> str:
+    file = frame.f_code.co_filename
+    return file.removeprefix(ENGINE).split("/")[0] if file.startswith(ENGINE) else ""
+
+
+def main(*chosen: str) -> int:
+    """Print the calls, by calculator; return 1 if there are any."""
+    found = {name: climbs(name) for name in chosen or names()}
+    for name, calls in found.items():
+        if calls:
+            print(name, *calls, sep="\n  ")
+    print(f"{sum(map(bool, found.values()))} of {len(found)} calculators have views that compute.")
+    return int(any(found.values()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*sys.argv[1:]))
