@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from engine.basis.units import Count, Ratio, Seconds
 from engine.simulate.overlap_job import Setting, job
+from engine.simulate.pieces import Piece, pieces
 from engine.simulate.programs import tensor_parallel, tensor_parallel_async
 from engine.simulate.stream_account import Account, account
 from engine.simulate.streams import Span, run
@@ -24,19 +25,24 @@ class Layer:
     seen: Account
     gather: Seconds
 
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The spans, communication cut where it stops or starts to be hidden."""
+        return pieces(self.spans)
 
-def one_layer(setting: Setting, pieces: Count) -> Layer:
-    """Return one layer of a job; with one piece everything waits for everything.
+
+def one_layer(setting: Setting, chunks: Count) -> Layer:
+    """Return one layer of a job; with one chunk everything waits for everything.
 
     Attention and feed-forward part are taken as one: their gathers before, their scatters behind.
     """
-    work = _of_one_layer(setting, pieces)
-    program = tensor_parallel if pieces == 1 else tensor_parallel_async
+    work = _of_one_layer(setting, chunks)
+    program = tensor_parallel if chunks == 1 else tensor_parallel_async
     spans = run(program.program(work))
     return Layer(spans=spans, seen=account(spans), gather=work.tensor_gather)
 
 
-def _of_one_layer(setting: Setting, pieces: Count) -> Workload:
+def _of_one_layer(setting: Setting, chunks: Count) -> Workload:
     found = job(setting)
     share: Ratio = 1 / found.layers
     return replace(
@@ -46,7 +52,7 @@ def _of_one_layer(setting: Setting, pieces: Count) -> Workload:
         backward=found.layer.backward,
         tensor_gather=found.work.tensor_gather * share,
         tensor_size=found.work.tensor_size * share,
-        tensor_chunks=pieces,
+        tensor_chunks=chunks,
         num_microbatches=1,
         optimizer=0.0,
     )

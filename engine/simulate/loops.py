@@ -7,7 +7,7 @@ from math import fsum
 from engine.basis import discover
 from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share
 from engine.formulas.overlap import efficiency
-from engine.simulate.stream_account import Account, account
+from engine.simulate.stream_account import Account, account, cut
 from engine.simulate.streams import COMPUTE, Span, run
 from engine.simulate.workload import Workload, ring_wire, star_wire
 
@@ -59,6 +59,18 @@ class Loop:
     def efficiency(self) -> Share:
         """The share of the step that computes."""
         return efficiency(self.account.compute, self.account.exposed)
+
+    @property
+    def passes(self) -> tuple[Seconds, Seconds]:
+        """When the forward pass ends, and when the backward pass does."""
+        forward, backward = (
+            max(span.end for span in self.spans if span.op.key.startswith(way)) for way in "FB"
+        )
+        return forward, backward
+
+    def parts(self, start: Seconds, end: Seconds) -> list[tuple[Seconds, Seconds, bool]]:
+        """Return a stretch of the network as (start, end, exposed): by the passes, after them."""
+        return cut((start, end), [(0.0, self.passes[1])])
 
     @property
     def collectives(self) -> Count:

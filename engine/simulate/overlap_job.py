@@ -89,6 +89,16 @@ class Job:
     line_rate: Bandwidth
     run: Run
 
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """Streams that a reader sees, from top to bottom."""
+        names = [COMPUTE]
+        if self.work.tensor_gather or self.stream == SCALE_UP:
+            names.append(SCALE_UP)
+        if self.stream == NETWORK:
+            names.append(NETWORK)
+        return tuple(names)
+
 
 def run_of(setting: Setting, zero_stage: Count = 1) -> Run:
     """Return the job of a setting as a run."""
@@ -171,13 +181,3 @@ def _tensor(rank: Rank, tensor: Count, layers: Count, size: Bytes) -> tuple[Seco
     one = scatter_or_gather_time(size, group.ranks, group.nodes, group.bandwidth, group.network)
     sent = (tensor - 1) / tensor * size
     return 2 * layers * one, 2 * layers * sent
-
-
-def streams(work: Job) -> tuple[str, ...]:
-    """Return the streams that a reader sees, from top to bottom."""
-    names = [COMPUTE]
-    if work.work.tensor_gather or work.stream == SCALE_UP:
-        names.append(SCALE_UP)
-    if work.stream == NETWORK:
-        names.append(NETWORK)
-    return tuple(names)

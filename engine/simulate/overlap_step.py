@@ -13,6 +13,7 @@ from engine.formulas.operations import local_tokens
 from engine.formulas.stragglers import slowest_of
 from engine.formulas.volumes import tensor_passes
 from engine.simulate.overlap_job import Job, Setting, job
+from engine.simulate.pieces import Part, Piece, all_wires, pieces
 from engine.simulate.stream_account import Account, account
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Span, run
 
@@ -75,6 +76,16 @@ class Outcome:
     sent: Bytes
     isolated: Seconds
     waited: Seconds
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The spans, communication cut where it stops or starts to be hidden."""
+        return pieces(self.spans)
+
+    @property
+    def communicating(self) -> tuple[Part, ...]:
+        """Communication of all wires as one, in parts (start, end, exposed)."""
+        return all_wires(self.spans)
 
     @property
     def exposed(self) -> Seconds:

@@ -75,7 +75,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The bound, and the bounds of all other numbers of ports."""
+    """The bound; by ports of a node, `lines` of bounds and `ratios` to them of the map."""
 
     critical: Annotated[
         Tokens,
@@ -115,6 +115,7 @@ class Result:
     ]
     num_ports: Annotated[int, Told(symbol="k", of="ports")]
     lines: tuple[tuple[Tokens, ...], ...]
+    ratios: tuple[tuple[Ratio, ...], ...]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -129,6 +130,10 @@ def solve(inputs: Inputs) -> Result:
         num_ports=int(inputs.ports),
         lines=tuple(
             tuple(critical_tokens(*given, count, port) for port in _LINE) for count in _COUNTS
+        ),
+        ratios=tuple(
+            tuple(inputs.tokens / critical_tokens(*given, count, speed * Gbit) for speed in _SPEEDS)
+            for count in _COUNTS
         ),
     )
 
@@ -203,20 +208,13 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 
 def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
     """Return computation over communication at the reader's tokens, for all networks."""
-    values = tuple(
-        tuple(
-            inputs.tokens / critical_tokens(inputs.utilization, result.peak, count, speed * Gbit)
-            for speed in _SPEEDS
-        )
-        for count in _COUNTS
-    )
     return Heatmap(
         title="Computation over communication, with your tokens",
         x_label="port, Gb/s",
         y_label="ports of a node",
         x=tuple(f"{speed:,}" for speed in _SPEEDS),
         y=tuple(str(count) for count in _COUNTS),
-        values=values,
+        values=result.ratios,
         quantity=as_given(RATIO, 2),
         points=(
             Point(

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Scalar
-from engine.basis.slices import Slices, steps_done, whole
+from engine.basis.slices import Running, Slices, steps_done, whole
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BYTES, LINK_SPEED, SECONDS, Bytes, Gbit, Ratio, Seconds
@@ -36,6 +36,7 @@ from engine.form.sharded.lab import (
     simulated_step,
     timeline,
 )
+from engine.run.run import Run
 from engine.simulate.overlap_job import Setting, run_of
 from engine.simulate.sharded_step import Sharded, sharded, step_length
 
@@ -71,9 +72,15 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The steps of all stages, and the numbers of the one shown."""
+    """The steps of all stages, and the numbers of the one shown.
 
+    Attributes:
+        over_ports: stage -> step, as `_PORTS` are.
+    """
+
+    run: Run
     runs: Mapping[int, Sharded]
+    over_ports: Running[Mapping[int, list[Seconds]]]
     step_time: Annotated[Seconds, _told("Step", "without its optimizer")]
     exposed: Annotated[Seconds, _told("Exposed communication", "per step", "communication")]
     sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
@@ -96,14 +103,14 @@ class Result:
     more: Annotated[Bytes, _told("ZeRO-2 sends more by", "per GPU and step", "communication")]
 
 
-def _setting(inputs: Inputs, micro: int) -> Setting:
+def _setting(inputs: Inputs) -> Setting:
     return Setting(
         model=inputs.model,
         gpu=inputs.gpu,
         tensor_parallel=1,
         pipeline_parallel=1,
         data_parallel=inputs.ranks,
-        num_microbatches=micro,
+        num_microbatches=inputs.micro_batches,
         tokens=inputs.tokens,
         port=inputs.port,
         slow_down=inputs.slow_down,
@@ -118,14 +125,16 @@ def solve(inputs: Inputs) -> Result:
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Run a step of every stage, one after the other."""
-    setting = _setting(inputs, inputs.micro_batches)
+    setting = _setting(inputs)
     runs = {}
     for place, stage in enumerate(NAMES, start=1):
         yield steps_done(place, len(NAMES), "Stage")
         runs[stage] = sharded(setting, stage)
     own = runs[int(inputs.zero_stage)]
     return Result(
+        run=run_of(setting, int(inputs.zero_stage)),
         runs=runs,
+        over_ports=Running(_over_ports(setting)),
         step_time=own.seen.length,
         exposed=own.seen.exposed,
         sent=own.sent,
@@ -137,12 +146,21 @@ def search(inputs: Inputs) -> Slices[Result]:
     )
 
 
+def _over_ports(setting: Setting) -> Slices[Mapping[int, list[Seconds]]]:
+    times: dict[int, list[Seconds]] = {1: [], 2: []}
+    for place, port in enumerate(_PORTS, start=1):
+        for stage, lengths in times.items():
+            yield steps_done(place, len(_PORTS), "Port")
+            lengths.append(step_length(replace(setting, port=port), stage))
+    return times
+
+
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell, stage = Teller(result, inputs), int(inputs.zero_stage)
     own = result.runs[stage]
     return {
-        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.micro_batches), stage)),
+        "step_time": simulated_step(tell, result.run),
         **tell.values("exposed"),
         "regime": _regime(tell, result),
         "timeline": partial(
@@ -175,12 +193,7 @@ def _regime(tell: Teller, result: Result) -> Badge:
 
 
 def _curve(inputs: Inputs, result: Result) -> Slices[Lines]:
-    setting = _setting(inputs, inputs.micro_batches)
-    times: dict[int, list[Seconds]] = {1: [], 2: []}
-    for place, port in enumerate(_PORTS, start=1):
-        for stage, lengths in times.items():
-            yield steps_done(place, len(_PORTS), "Port")
-            lengths.append(step_length(replace(setting, port=port), stage))
+    times = yield from result.over_ports.rest()
     now = result.runs[int(inputs.zero_stage)].seen.length
     return Lines(
         title="The step against the speed of the network",

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Number, Scalar, Switch
+from engine.basis.later import Later
 from engine.basis.text import say, words
 from engine.basis.told import Teller, Views
 from engine.basis.units import BYTES, SECONDS, Bytes, Gbit, Seconds, Share, as_given
@@ -24,6 +25,7 @@ from engine.form.sharded.lab import (
     simulated_step,
     timeline,
 )
+from engine.run.run import Run
 from engine.simulate.overlap_job import Setting, run_of
 from engine.simulate.sharded_step import Sharded, sharded
 
@@ -72,9 +74,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step."""
+    """The step; `by_depth` is one micro-batch at each prefetch depth from 0 on."""
 
+    run: Run
     ran: Sharded
+    by_depth: Later[tuple[Sharded, ...]]
     step_time: Annotated[Seconds, _told("Step", "without its optimizer; {computing} computing")]
     computing: Share
     exposed: Annotated[
@@ -87,7 +91,7 @@ class Result:
     sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
 
 
-def _setting(inputs: Inputs, prefetch: int) -> Setting:
+def _setting(inputs: Inputs) -> Setting:
     return Setting(
         model=inputs.model,
         gpu=inputs.gpu,
@@ -99,16 +103,19 @@ def _setting(inputs: Inputs, prefetch: int) -> Setting:
         port=inputs.port,
         slow_down=inputs.slow_down,
         own=inputs.own_constants,
-        prefetch=prefetch,
+        prefetch=inputs.prefetch,
         reshard=inputs.reshard,
     )
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    ran = sharded(_setting(inputs, inputs.prefetch), 3)
+    setting = _setting(inputs)
+    ran = sharded(setting, 3)
     return Result(
+        run=run_of(setting, 3),
         ran=ran,
+        by_depth=Later(partial(_by_depth, setting)),
         step_time=ran.seen.length,
         computing=1 - ran.seen.exposed / ran.seen.length,
         exposed=ran.seen.exposed,
@@ -119,12 +126,17 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
+def _by_depth(setting: Setting) -> tuple[Sharded, ...]:
+    one = replace(setting, num_microbatches=1)
+    return tuple(sharded(replace(one, prefetch=depth), 3) for depth in range(5))
+
+
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs)
     return {
         "carousel": partial(carousel, result.ran),
-        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.prefetch), 3)),
+        "step_time": simulated_step(tell, result.run),
         **tell.values("exposed"),
         "regime": _regime(tell, inputs, result),
         "timeline": partial(
@@ -136,7 +148,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         ),
         **tell.values("peak", "kept", "sent"),
         "fits": fit(tell, result.ran),
-        "depths": partial(_depths, inputs),
+        "depths": partial(_depths, result),
         "challenge": partial(_challenge, inputs, result),
     }
 
@@ -162,9 +174,8 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def _depths(inputs: Inputs) -> Bars:
-    one_batch = replace(inputs, micro_batches=1)
-    depths = tuple(sharded(_setting(one_batch, depth), 3) for depth in range(5))
+def _depths(result: Result) -> Bars:
+    depths = result.by_depth()
     high = max(one.seen.length for one in depths) * 1.05
     return Bars(
         title="One micro-batch by prefetch depth",

@@ -12,7 +12,7 @@ from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import LabContention, LabModel, LabTokens
 from engine.simulate.async_layer import Layer, one_layer
 from engine.simulate.overlap_job import Setting
-from engine.simulate.stream_account import exposed_pieces
+from engine.simulate.pieces import Piece
 from engine.simulate.streams import COMPUTE, SCALE_UP
 
 TITLE = "One layer of async tensor parallelism"
@@ -125,35 +125,29 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _timeline(result: Result) -> Timeline:
-    spans = []
-    for ran in result.layer.spans:
-        parts = [(ran.start, ran.end, False)]
-        if ran.op.stream != COMPUTE:
-            parts = exposed_pieces(ran, result.layer.spans)
-        parts = [part for part in parts if part[1] > part[0]]
-        for at, (start, end, exposed) in enumerate(parts):
-            computing = ran.op.stream == COMPUTE
-            spans.append(
-                Span(
-                    key=ran.op.key if at == len(parts) - 1 else f"{ran.op.key} ({at + 1})",
-                    lane=ran.op.stream,
-                    start=start,
-                    end=end,
-                    label=_named(ran.op.label),
-                    color="compute" if computing else "communication",
-                    exposed=exposed,
-                    after=ran.op.after if at == 0 else (),
-                )
-            )
     length = result.layer.seen.length
     return Timeline(
         title="One layer, forward and backward",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.01 * length),
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=SCALE_UP, label="NVLink")),
-        spans=tuple(spans),
+        spans=tuple(map(_drawn, result.layer.pieces)),
         caption="Hatched: communication that nothing hides. All pieces between the first and the "
         "last are drawn as one.",
         player=True,
+    )
+
+
+def _drawn(piece: Piece) -> Span:
+    op = piece.ran.op
+    return Span(
+        key=piece.key,
+        lane=op.stream,
+        start=piece.start,
+        end=piece.end,
+        label=_named(op.label),
+        color="compute" if op.stream == COMPUTE else "communication",
+        exposed=piece.exposed,
+        after=op.after if piece.number == 1 else (),
     )
 
 

@@ -1,15 +1,14 @@
 """Pictures of the five schedules: all stacked, one in full, the parts of a step, the residue."""
 
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
 
 from engine.basis.text import say
 from engine.basis.units import COUNT, SECONDS
 from engine.basis.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.form.overlap.inputs import SCHEDULES
-from engine.simulate.overlap_job import Job, streams
+from engine.simulate.overlap_job import Job
 from engine.simulate.overlap_step import Outcome
-from engine.simulate.stream_account import COMMUNICATION, cut, joined
+from engine.simulate.pieces import Piece
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP
 from engine.simulate.streams import Span as Ran
 
@@ -53,12 +52,7 @@ def _merged(name: str, one: Outcome) -> Iterable[Span]:
             label=label,
             color="compute",
         )
-    busy = joined((span.start, span.end) for span in computing)
-    sending = joined(
-        (span.start, span.end) for span in one.spans if span.op.stream in COMMUNICATION
-    )
-    pieces = [piece for stretch in sending for piece in cut(stretch, busy)]
-    for number, (start, end, exposed) in enumerate(pieces):
+    for number, (start, end, exposed) in enumerate(one.communicating):
         yield Span(
             key=f"{name} c{number}",
             lane=f"{name}:communication",
@@ -84,14 +78,11 @@ def _passes(computing: list[Ran]) -> list[tuple[float, float, str]]:
 
 def chosen(schedule: str, work: Job, one: Outcome) -> Timeline:
     """Return the schedule that the reader chose, operation by operation."""
-    lanes = streams(work)
-    busy = joined((span.start, span.end) for span in one.spans if span.op.stream == COMPUTE)
-    spans = [piece for ran in one.spans for piece in _pieces(ran, busy, work.layers)]
     return Timeline(
         title=f"{SCHEDULES[schedule]}, operation by operation",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=one.seen.length * 1.02),
-        lanes=tuple(Lane(key=name, label=_NAMES[name]) for name in lanes),
-        spans=tuple(spans),
+        lanes=tuple(Lane(key=name, label=_NAMES[name]) for name in work.streams),
+        spans=tuple(_drawn(piece, work.layers) for piece in one.pieces),
         caption=say(
             "The first micro-batches of one stage, simulated layer by layer."
             if work.layers == 1
@@ -102,39 +93,20 @@ def chosen(schedule: str, work: Job, one: Outcome) -> Timeline:
     )
 
 
-def _pieces(ran: Ran, busy: list[tuple[float, float]], layers: int) -> list[Span]:
-    """Return one operation, cut where it stops or starts to be hidden; the last has its key."""
-    if ran.end <= ran.start:
-        return []
-    op = ran.op
-    parts = (
-        [(ran.start, ran.end, False)] if op.stream == COMPUTE else cut((ran.start, ran.end), busy)
+def _drawn(piece: Piece, layers: int) -> Span:
+    op = piece.ran.op
+    waits = tuple(dict.fromkeys(key for key in (*op.after, piece.ran.waited_for) if key))
+    return Span(
+        key=piece.key,
+        lane=op.stream,
+        start=piece.start,
+        end=piece.end,
+        label=_named(op.label, layers),
+        color="compute" if op.stream == COMPUTE else "communication",
+        exposed=piece.exposed,
+        links=op.links[:2],
+        after=waits if piece.number == 1 else (),
     )
-    whole = _touching(parts)
-    waits = tuple(dict.fromkeys(key for key in (*op.after, ran.waited_for) if key))
-    return [
-        Span(
-            key=op.key if number == len(whole) else f"{op.key} ({number})",
-            lane=op.stream,
-            start=start,
-            end=end,
-            label=_named(op.label, layers),
-            color="compute" if op.stream == COMPUTE else "communication",
-            exposed=exposed,
-            links=op.links[:2],
-            after=waits if number == 1 else (),
-        )
-        for number, (start, end, exposed) in enumerate(whole, start=1)
-    ]
-
-
-def _touching(parts: list[tuple[float, float, bool]]) -> list[tuple[float, float, bool]]:
-    """Return the pieces without those that rounding makes, neighbors of one kind as one."""
-    kept = [part for part in parts if part[1] - part[0] > 1e-9] or parts[:1]
-    for one, two in pairwise(tuple(kept)):
-        if one[2] == two[2] and two in kept and one in kept:
-            kept[kept.index(one) : kept.index(two) + 1] = [(one[0], two[1], one[2])]
-    return kept
 
 
 def _named(label: str, layers: int) -> str:

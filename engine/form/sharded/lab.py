@@ -11,10 +11,9 @@ from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline, 
 from engine.catalog.models import MODELS
 from engine.form.run.known import unranged
 from engine.run.run import Run
+from engine.simulate.pieces import Piece
 from engine.simulate.sharded_step import Sharded
-from engine.simulate.stream_account import Stretch, cut, joined
 from engine.simulate.streams import COMPUTE
-from engine.simulate.streams import Span as Ran
 
 OFFERED = ("llama-3-8b", "llama-2-13b", "llama-3-70b", "llama-3-405b", "gpt-3-175b")
 LabModel = Annotated[
@@ -101,12 +100,11 @@ def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
     xs = tuple(at for at, _ in ran.memory)
     ys = tuple(size for _, size in ran.memory)
     high = max(ran.peak, min(ran.room, 2 * ran.peak)) * 1.1
-    busy = joined((span.start, span.end) for span in ran.spans if span.op.stream == COMPUTE)
     return Timeline(
         title=title,
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.01),
         lanes=tuple(Lane(key=key, label=name) for key, name in _LANES.items() if key in lanes),
-        spans=tuple(piece for span in ran.spans for piece in _pieces(span, busy, ran.work.layers)),
+        spans=tuple(_drawn(piece, ran.work.layers) for piece in ran.pieces),
         curves=(
             Series(
                 key="memory",
@@ -122,27 +120,19 @@ def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
     )
 
 
-def _pieces(ran: Ran, busy: list[Stretch], layers: Count) -> list[Span]:
-    op = ran.op
-    if ran.end <= ran.start:
-        return []
-    computing = op.stream == COMPUTE
-    parts = [(ran.start, ran.end, False)] if computing else cut((ran.start, ran.end), busy)
-    kept = [part for part in parts if part[1] - part[0] > 1e-9] or parts[:1]
-    return [
-        Span(
-            key=op.key if at == len(kept) - 1 else f"{op.key} ({at + 1})",
-            lane=lane_of(op.key, op.stream),
-            start=start,
-            end=stop,
-            label=named(op.label, layers),
-            color="compute" if computing else "communication",
-            exposed=exposed,
-            links=op.links[:2],
-            after=op.after if at == 0 else (),
-        )
-        for at, (start, stop, exposed) in enumerate(kept)
-    ]
+def _drawn(piece: Piece, layers: Count) -> Span:
+    op = piece.ran.op
+    return Span(
+        key=piece.key,
+        lane=lane_of(op.key, op.stream),
+        start=piece.start,
+        end=piece.end,
+        label=named(op.label, layers),
+        color="compute" if op.stream == COMPUTE else "communication",
+        exposed=piece.exposed,
+        links=op.links[:2],
+        after=op.after if piece.number == 1 else (),
+    )
 
 
 def named(label: str, layers: Count) -> str:

@@ -1,10 +1,12 @@
 """What the bucket lab shows: every number of the step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
-from engine.basis.units import Bytes, Count, Parameters, Seconds, Share
+from engine.basis.units import Bytes, Count, MiB, Parameters, Seconds, Share
 from engine.calculators.data_parallelism.bucket_lab.inputs import (
     ELEMENT,
     Inputs,
@@ -18,6 +20,7 @@ from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.run.parallelism import Training
 from engine.simulate.bucketed_step import Bucketed, Setting, bucketed
 from engine.simulate.capacity import usable
+from engine.simulate.stream_account import Account
 
 _SIMULATED = (
     "Two streams, simulated tensor by tensor; a bucket waits for its last gradient and for the "
@@ -26,6 +29,7 @@ _SIMULATED = (
     "Packed as PyTorch 2.13 does from the second step on: the tensor that reaches the limit closes "
     "the bucket, and no tensor is split.",
 )
+SIZES = (1, 3, 7, 15, 25, 50, 90, 160, 280, 500)  # MiB
 _BUCKETS = ("li2020", "pytorch_ddp")
 
 
@@ -130,6 +134,7 @@ class Result:
         ),
     ]
     room: Bytes
+    curve: Later[tuple[Account, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -160,4 +165,12 @@ def solve(inputs: Inputs) -> Result:
         even_buckets=-int(-parameters * element // inputs.bucket),
         states=sharded_states(parameters, MIXED_PRECISION, 0, 1).total,
         room=usable(memory_of(inputs), training),
+        curve=Later(partial(_curve, inputs, setting)),
     )
+
+
+def _curve(inputs: Inputs, setting: Setting) -> tuple[Account, ...]:
+    """Return the step with a bucket of each of `SIZES`."""
+    caps = [size * MiB for size in SIZES]
+    jobs = (replace(setting, cap=cap, first=min(inputs.first, cap)) for cap in caps)
+    return tuple(bucketed(job).seen for job in jobs)

@@ -1,6 +1,5 @@
 """The pictures of the bucket lab: two streams, the sizes of buckets, what each bucket holds."""
 
-from dataclasses import replace
 from itertools import groupby
 
 from engine.basis.text import Text, say
@@ -8,14 +7,11 @@ from engine.basis.told import Teller
 from engine.basis.units import BYTES, SECONDS, MiB
 from engine.basis.views import Badge, Lane, Lines, Point, Rule, Series, Span, Table, Timeline
 from engine.calculators.data_parallelism.bucket_lab.inputs import Inputs
-from engine.calculators.data_parallelism.bucket_lab.result import Result
-from engine.simulate.bucketed_step import bucketed
+from engine.calculators.data_parallelism.bucket_lab.result import SIZES, Result
 from engine.simulate.gradient_buckets import BUCKET, Bucket
-from engine.simulate.stream_account import exposed_pieces
 from engine.simulate.streams import COMPUTE, NETWORK
 from engine.simulate.streams import Span as Ran
 
-_SIZES = (1, 3, 7, 15, 25, 50, 90, 160, 280, 500)
 _ROWS = 9
 
 
@@ -72,27 +68,28 @@ def _part(result: Result, span: Ran) -> str:
 def _buckets(result: Result) -> list[Span]:
     ran = result.ran
     spans = {span.op.key: span for span in ran.spans}
+    buckets = {f"bucket {bucket.number}": bucket for bucket in ran.buckets}
     found = []
-    for bucket in ran.buckets:
-        own = spans[f"bucket {bucket.number}"]
-        pieces = exposed_pieces(own, ran.spans)
-        parts = [piece for piece in pieces if piece[1] - piece[0] > 1e-9] or pieces[:1]
-        waits = _part(result, spans[own.op.after[0]])
-        for at, (start, end, exposed) in enumerate(parts):
-            found.append(
-                Span(
-                    key=own.op.key if at == len(parts) - 1 else f"{own.op.key} ({at + 1})",
-                    lane=NETWORK,
-                    start=start,
-                    end=end,
-                    label=f"{bucket.number}",
-                    called=f"all-reduce of bucket {bucket.number}: {_names(bucket)}",
-                    color="communication",
-                    exposed=exposed,
-                    links=own.op.links,
-                    after=(waits,) if at == 0 else (),
-                )
+    for piece in ran.pieces:
+        op = piece.ran.op
+        if op.key not in buckets:
+            continue
+        bucket = buckets[op.key]
+        waits = _part(result, spans[op.after[0]])
+        found.append(
+            Span(
+                key=piece.key,
+                lane=NETWORK,
+                start=piece.start,
+                end=piece.end,
+                label=f"{bucket.number}",
+                called=f"all-reduce of bucket {bucket.number}: {_names(bucket)}",
+                color="communication",
+                exposed=piece.exposed,
+                links=op.links,
+                after=(waits,) if piece.number == 1 else (),
             )
+        )
     return found
 
 
@@ -105,20 +102,14 @@ def _names(bucket: Bucket) -> str:
 
 def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return what is exposed, and what contention adds, against the limit of a bucket."""
-    exposed, lost = [], []
-    for size in _SIZES:
-        cap = size * MiB
-        first = min(inputs.first, cap)
-        ran = bucketed(replace(result.setting, cap=cap, first=first))
-        exposed.append(ran.seen.exposed)
-        lost.append(ran.seen.exposed + ran.seen.contention)
+    cost = result.curve()
+    exposed = tuple(one.exposed for one in cost)
+    lost = tuple(one.exposed + one.contention for one in cost)
     high = max(*lost, result.exposed + result.contention) * 1.15
-    x = tuple(size * MiB for size in _SIZES)
-    series = [Series(key="exposed", label="exposed", x=x, y=tuple(exposed), color="communication")]
+    x = tuple(size * MiB for size in SIZES)
+    series = [Series(key="exposed", label="exposed", x=x, y=exposed, color="communication")]
     if inputs.slow_down:
-        series.append(
-            Series(key="lost", label="and contention", x=x, y=tuple(lost), color="compute")
-        )
+        series.append(Series(key="lost", label="and contention", x=x, y=lost, color="compute"))
     now = result.exposed + result.contention
     return Lines(
         title="What communication costs the step, against the size of a bucket",

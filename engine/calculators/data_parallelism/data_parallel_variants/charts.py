@@ -8,8 +8,7 @@ from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
 from engine.basis.views import Bar, Bars, Lane, Segment, Table, Timeline
 from engine.basis.views import Span as Drawn
 from engine.simulate.loops import Loop
-from engine.simulate.stream_account import cut
-from engine.simulate.streams import COMPUTE, Span
+from engine.simulate.streams import COMPUTE
 
 NAMES = {
     "star": "Naive: through rank 0",
@@ -49,7 +48,7 @@ def bars(tell: Teller, loops: Mapping[str, Loop]) -> Bars:
 def timeline(tell: Teller, loops: Mapping[str, Loop]) -> Timeline:
     """Return the three rings; the star would leave them no room."""
     shown = [name for name in loops if name != "star"]
-    drawn = [one for name in shown for one in _drawn(name, loops[name].spans)]
+    drawn = [one for name in shown for one in _drawn(name, loops[name])]
     end = max(one.end for one in drawn)
     return Timeline(
         title="The three rings in time",
@@ -65,9 +64,9 @@ def timeline(tell: Teller, loops: Mapping[str, Loop]) -> Timeline:
     )
 
 
-def _drawn(name: str, spans: tuple[Span, ...]) -> list[Drawn]:
+def _drawn(name: str, loop: Loop) -> list[Drawn]:
     """Return the passes, and stretches of the network without a pause."""
-    ends = [max(span.end for span in spans if span.op.key.startswith(way)) for way in ("F", "B")]
+    spans, (forward, backward) = loop.spans, loop.passes
     found = [
         Drawn(
             key=f"{name} {label}",
@@ -77,7 +76,7 @@ def _drawn(name: str, spans: tuple[Span, ...]) -> list[Drawn]:
             label=label,
             color="compute",
         )
-        for label, start, end in (("forward", 0.0, ends[0]), ("backward", ends[0], ends[1]))
+        for label, start, end in (("forward", 0.0, forward), ("backward", forward, backward))
     ]
     network: list[tuple[float, float, str]] = []
     for span in spans:
@@ -98,7 +97,7 @@ def _drawn(name: str, spans: tuple[Span, ...]) -> list[Drawn]:
                 color="communication",
                 exposed=exposed,
             )
-            for at, stop, exposed in cut((start, end), [(0.0, ends[1])])
+            for at, stop, exposed in loop.parts(start, end)
         ]
     return found
 

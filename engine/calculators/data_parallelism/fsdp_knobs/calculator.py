@@ -1,8 +1,6 @@
 """The settings of FSDP2, each with what it costs and what it gains."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Views
@@ -12,15 +10,15 @@ from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
     PRESETS as PRESETS,
 )
 from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
+    TRIED,
+    buffers_of,
+    calls_of,
+)
+from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
     Inputs as Inputs,
 )
 from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
     Result as Result,
-)
-from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
-    buffers_of,
-    calls_of,
-    step_of,
 )
 from engine.calculators.data_parallelism.fsdp_knobs.inputs import (
     solve as solve,
@@ -30,17 +28,6 @@ from engine.simulate.sharded_step import Sharded
 
 TITLE = "Settings of FSDP2"
 QUESTION = "What does each setting of FSDP2 cost in memory, calls and time?"
-_DEFAULTS: Mapping[str, Any] = {"unit": "1", "reshard": "true", "prefetch": 1, "reduce": "bf16"}
-_TRIED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
-    ("all defaults", "", {}),
-    ("reshard_after_forward", "8", {"reshard": "node"}),
-    ("reshard_after_forward", "False", {"reshard": "false"}),
-    ("prefetch, forward and backward", "2 modules", {"prefetch": 2}),
-    ("prefetch", "none", {"prefetch": 0}),
-    ("fully_shard on", "groups of 4 layers", {"unit": "4"}),
-    ("fully_shard on", "the model only", {"unit": "all"}),
-    ("mp_policy, reduce_dtype", "float32", {"reduce": "fp32"}),
-)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -55,7 +42,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         ),
         **tell.values("exposed", "buffers", "calls"),
         "regime": _regime(tell, inputs, result),
-        "board": partial(_board, inputs),
+        "board": partial(_board, result),
         "fits": fit(tell, result.ran),
         "step_time": simulated_step(tell, result.ran.work.run),
     }
@@ -82,14 +69,14 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )
 
 
-def _board(inputs: Inputs) -> Table:
+def _board(result: Result) -> Table:
     """Return every setting changed alone, the job as the reader has it."""
     return Table(
         title="One setting changed at a time",
         columns=("Setting", "Value", "Room", "Collectives", "Exposed"),
         rows=tuple(
-            (name, value, *_row(step_of(inputs, {**_DEFAULTS, **change})))
-            for name, value, change in _TRIED
+            (name, value, *_row(ran))
+            for (name, value, _), ran in zip(TRIED, result.tried(), strict=True)
         ),
         caption="Room: parameters gathered and gradients on their way, at most. Your model, GPUs, "
         "tokens and ports.",

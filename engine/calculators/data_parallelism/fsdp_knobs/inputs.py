@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.later import Later
 from engine.basis.units import Bytes, Count, Gbit, Seconds
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobModel, KnobPort, knob_fields, knob_job
@@ -19,6 +20,18 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "Ports of 100 Gb/s": {"port": 100 * Gbit},
 }
 _NODE = 8
+_DEFAULTS: Mapping[str, Any] = {"unit": "1", "reshard": "true", "prefetch": 1, "reduce": "bf16"}
+# (setting, value as it is told, what it changes): each alone, all others at their defaults
+TRIED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("all defaults", "", {}),
+    ("reshard_after_forward", "8", {"reshard": "node"}),
+    ("reshard_after_forward", "False", {"reshard": "false"}),
+    ("prefetch, forward and backward", "2 modules", {"prefetch": 2}),
+    ("prefetch", "none", {"prefetch": 0}),
+    ("fully_shard on", "groups of 4 layers", {"unit": "4"}),
+    ("fully_shard on", "the model only", {"unit": "all"}),
+    ("mp_policy, reduce_dtype", "float32", {"reduce": "fp32"}),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +85,10 @@ _told = partial(simulated, ("pytorch_fsdp2", "zhao2023"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step."""
+    """The step; `tried` are those of `TRIED`."""
 
     ran: Sharded
+    tried: Later[tuple[Sharded, ...]]
     exposed: Annotated[
         Seconds, _told("Exposed communication", "of a step of {step_time}", "communication")
     ]
@@ -86,10 +100,8 @@ class Result:
     states: Bytes
 
 
-def step_of(inputs: Inputs, changes: Mapping[str, Any] | None = None) -> Sharded:
-    """Return the simulated step of the inputs, some of them changed."""
-    if changes:
-        return step_of(replace(inputs, **changes))
+def _step(inputs: Inputs) -> Sharded:
+    """Return the simulated step of the inputs."""
     job = knob_job(*knob_fields(inputs))
     whole = sharded(job, 3).work
     layers = whole.work.layers
@@ -121,12 +133,18 @@ def buffers_of(ran: Sharded) -> Bytes:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    ran = step_of(inputs)
+    ran = _step(inputs)
     return Result(
         ran=ran,
+        tried=Later(partial(_tried, inputs)),
         exposed=ran.seen.exposed,
         buffers=buffers_of(ran),
         calls=calls_of(ran),
         step_time=ran.seen.length,
         states=ran.states.total,
     )
+
+
+def _tried(inputs: Inputs) -> tuple[Sharded, ...]:
+    """Return the step of every setting of `TRIED`, the job as the reader has it."""
+    return tuple(_step(replace(inputs, **{**_DEFAULTS, **change})) for *_, change in TRIED)

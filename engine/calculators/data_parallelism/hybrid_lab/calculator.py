@@ -9,9 +9,8 @@ from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Se
 from engine.calculators.data_parallelism.hybrid_lab.challenge import challenge
 from engine.calculators.data_parallelism.hybrid_lab.inputs import (
     NODE,
+    TOKENS,
     Result,
-    plain,
-    step_of,
 )
 from engine.calculators.data_parallelism.hybrid_lab.inputs import (
     PRESETS as PRESETS,
@@ -27,7 +26,6 @@ from engine.simulate.sharded_step import Sharded
 
 TITLE = "Hierarchical sharding at real scale"
 QUESTION = "How wide should the states of this job be sharded?"
-_TOKENS = tuple(512 * 2**i for i in range(9))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -66,7 +64,7 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
 
 
 def _widths(inputs: Inputs, result: Result) -> Bars:
-    steps = [(width, step_of(plain(inputs), width)) for width in result.widths]
+    steps = list(zip(result.widths, result.by_width(), strict=True))
     if inputs.second and result.width > NODE:
         steps.append((0, result.ran))
     high = max(one.seen.length for _, one in steps) * 1.05
@@ -104,9 +102,8 @@ def _bar(width: int, one: Sharded, inputs: Inputs) -> Bar:
 
 
 def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    ranks = int(inputs.ranks)
-    drawn = ((ranks, "one copy over all", "communication"), (NODE, "a copy in each node", "data"))
-    xs = tuple(float(count) for count in _TOKENS)
+    told = ("one copy over all", "communication"), ("a copy in each node", "data")
+    xs = tuple(float(count) for count in TOKENS)
     return Lines(
         title="Share of the step that computes, by tokens of a micro-batch",
         x=tell.axis("tokens", "tokens of a micro-batch", low=512, high=131_072, scale="log"),
@@ -116,11 +113,11 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
                 key=f"width{width}",
                 label=label,
                 x=xs,
-                y=tuple(_computing(step_of(plain(inputs), width, count)) for count in _TOKENS),
+                y=shares,
                 color=color,
                 dashed=width != result.width,
             )
-            for width, label, color in drawn
+            for (label, color), (width, shares) in zip(told, result.by_tokens(), strict=True)
         ),
         points=(
             Point(
@@ -133,7 +130,3 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         handle="tokens",
         caption="The rest of the step is exposed communication.",
     )
-
-
-def _computing(one: Sharded) -> float:
-    return 1 - one.seen.exposed / one.seen.length

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Switch
+from engine.basis.later import Later
 from engine.basis.units import Bytes, Count, Gbit, Seconds, Share
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import (
@@ -31,6 +32,7 @@ PRESETS = {
     },
 }
 NODE: Count = 8
+TOKENS = tuple(512 * 2**i for i in range(9))
 _SIZES = (16, 32, 64, 128, 256, 512)
 _told = partial(simulated, ("zhang2022_mics", "zhao2023"))
 
@@ -77,11 +79,18 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step, and that of every other width."""
+    """The step; without a second copy, those of every width, and what part of them computes.
+
+    Attributes:
+        by_width: as `widths` are.
+        by_tokens: (width, share of the step that computes, as `TOKENS` are): over all, a node.
+    """
 
     ran: Sharded
     width: Count
     widths: tuple[Count, ...]
+    by_width: Later[tuple[Sharded, ...]]
+    by_tokens: Later[tuple[tuple[Count, tuple[Share, ...]], ...]]
     step_time: Annotated[Seconds, _told("Step", "without its optimizer; {computing} computing")]
     computing: Share
     exposed: Annotated[
@@ -98,7 +107,7 @@ def width_of(inputs: Inputs) -> Count:
     return int(min(2 ** round(math.log2(inputs.shard)), int(inputs.ranks)))
 
 
-def step_of(inputs: Inputs, shard: Count, tokens: Count = 0) -> Sharded:
+def _step(inputs: Inputs, shard: Count, tokens: Count = 0) -> Sharded:
     """Return the step with another width, or another number of tokens."""
     ranks = int(inputs.ranks)
     wide = shard > NODE and inputs.second
@@ -125,13 +134,17 @@ def step_of(inputs: Inputs, shard: Count, tokens: Count = 0) -> Sharded:
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     width = width_of(inputs)
-    ran = step_of(inputs, width)
+    ran = _step(inputs, width)
+    widths = tuple(2**i for i in range(1, int(inputs.ranks).bit_length()))
+    plain = replace(inputs, second=False)
     return Result(
         ran=ran,
         width=width,
-        widths=tuple(2**i for i in range(1, int(inputs.ranks).bit_length())),
+        widths=widths,
+        by_width=Later(lambda: tuple(_step(plain, one) for one in widths)),
+        by_tokens=Later(partial(_by_tokens, plain)),
         step_time=ran.seen.length,
-        computing=1 - ran.seen.exposed / ran.seen.length,
+        computing=_computing(ran),
         exposed=ran.seen.exposed,
         isolated=ran.isolated,
         peak=ran.peak,
@@ -139,6 +152,12 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def plain(inputs: Inputs) -> Inputs:
-    """Return the job without a second copy: what widths are compared with."""
-    return replace(inputs, second=False)
+def _by_tokens(plain: Inputs) -> tuple[tuple[Count, tuple[Share, ...]], ...]:
+    return tuple(
+        (width, tuple(_computing(_step(plain, width, count)) for count in TOKENS))
+        for width in (int(plain.ranks), NODE)
+    )
+
+
+def _computing(one: Sharded) -> Share:
+    return 1 - one.seen.exposed / one.seen.length

@@ -1,24 +1,19 @@
 """One small figure for each setting, and all of them changed one at a time."""
 
-from collections.abc import Mapping
-
-from engine.basis.slices import Slices, steps_done
+from engine.basis.slices import Slices
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, PARAMETERS, SECONDS
 from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series, Table
 from engine.calculators.data_parallelism.zero_3_knobs.inputs import RANGES, Inputs
-from engine.calculators.data_parallelism.zero_3_knobs.result import Result, plan_of, step_of
-from engine.simulate.fetched_step import BUCKET, FetchedStep
-from engine.simulate.parameter_fetch import LIVE, PERSISTENT, PREFETCH, REUSE
+from engine.calculators.data_parallelism.zero_3_knobs.result import (
+    DEFAULTS,
+    SHOWN,
+    TRIED,
+    Result,
+)
+from engine.simulate.fetched_step import FetchedStep
 
-DEFAULTS = {
-    "prefetch": PREFETCH,
-    "live": LIVE,
-    "reuse": REUSE,
-    "persistent": PERSISTENT,
-    "bucket": BUCKET,
-}
 KEYS = {
     "live": "stage3_max_live_parameters",
     "prefetch": "stage3_prefetch_bucket_size",
@@ -26,48 +21,23 @@ KEYS = {
     "reuse": "stage3_max_reuse_distance",
     "persistent": "stage3_param_persistence_threshold",
 }
-# What the figure of a setting shows: exposed time, buffers or collectives.
-_SHOWN = {
-    "live": "buffers",
-    "prefetch": "exposed",
-    "bucket": "exposed",
-    "reuse": "buffers",
-    "persistent": "calls",
-}
 _AXES = {
     "exposed": ("exposed per step", SECONDS, "communication"),
     "buffers": ("buffers", BYTES, "buffers"),
     "calls": ("collectives per step", COUNT, "communication"),
 }
-_POINTS = 9
-# name -> value that the board tries instead of the default
-_TRIED = {"live": 1e8, "prefetch": 1e6, "bucket": 5e7, "reuse": 1e10, "persistent": 2e7}
-
-
-def _shown(inputs: Inputs, changes: Mapping[str, float], what: str) -> float:
-    if what == "exposed":
-        return step_of(inputs, changes).seen.exposed
-    plan = plan_of(inputs, changes)
-    return plan.buffers if what == "buffers" else float(plan.gathers + plan.reductions)
 
 
 def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
-    """Find what one setting changes over its range, the others as they are."""
-    what = _SHOWN[name]
+    """Show what one setting changes over its range, the others as they are."""
+    what = SHOWN[name]
     title, quantity, color = _AXES[what]
     low, high = RANGES[name]
-    xs = tuple(low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS))
-    ys = []
-    for place, x in enumerate(xs, start=1):
-        yield steps_done(place, _POINTS, "Point")
-        ys.append(_shown(inputs, {name: x}, what))
-    now, default = getattr(inputs, name), DEFAULTS[name]
-    step = result.step
-    mine = _shown(inputs, {}, what)
-    label = say("{y}", y=(mine, quantity))
-    points = [Point(key="now", label=label, x=now, y=mine)]
+    found = yield from result.curves[name].rest()
+    now, default, step = getattr(inputs, name), DEFAULTS[name], result.step
+    points = [Point(key="now", label=say("{y}", y=(found.now, quantity)), x=now, y=found.now)]
     if now != default:
-        other = _shown(inputs, {name: default}, what)
+        other = found.default
         points.insert(0, Point(key="default", label="default", x=default, y=other, color="ink"))
     return Lines(
         title=f"{KEYS[name]}: {title}",
@@ -76,9 +46,9 @@ def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
             label=title,
             quantity=quantity,
             low=0.0,
-            high=max(*ys, *(p.y for p in points)) * 1.15,
+            high=max(*found.y, *(p.y for p in points)) * 1.15,
         ),
-        series=(Series(key=what, label=title, x=xs, y=tuple(ys), color=color),),
+        series=(Series(key=what, label=title, x=found.x, y=found.y, color=color),),
         points=tuple(points),
         handle=name,
         caption=say(
@@ -91,10 +61,9 @@ def curve(name: str, inputs: Inputs, result: Result) -> Slices[Lines]:
     )
 
 
-def memory(inputs: Inputs, result: Result) -> Bars:
+def memory(result: Result) -> Bars:
     """Return what the settings cost, beside the states."""
-    usual = step_of(inputs, DEFAULTS)
-    rows = {"now": ("your settings", result.step), "default": ("defaults", usual)}
+    rows = {"now": ("your settings", result.step), "default": ("defaults", result.usual())}
     high = max(step.buffers for _, step in rows.values()) * 1.1
     return Bars(
         title="Buffers on each GPU",
@@ -123,23 +92,16 @@ def memory(inputs: Inputs, result: Result) -> Bars:
     )
 
 
-def board(inputs: Inputs) -> Slices[Table]:
-    """Find every setting changed alone, the job as the reader has it."""
-    usual = {**DEFAULTS, "overlap": True}
-    rows = [_row("all defaults", "", step_of(inputs, usual))]
-    for place, (name, value) in enumerate(_TRIED.items(), start=1):
-        yield steps_done(place, len(_TRIED), "Setting")
+def board(result: Result) -> Slices[Table]:
+    """Show every setting changed alone, the job as the reader has it."""
+    usual, *changed, last = yield from result.tried.rest()
+    rows = [_row("all defaults", "", usual)]
+    for (name, value), step in zip(TRIED.items(), changed, strict=True):
         change = f"{DEFAULTS[name]:.0e} \N{RIGHTWARDS ARROW} {value:.0e}".replace(
             "e+0", "e"
         ).replace("e+", "e")
-        rows.append(_row(KEYS[name], change, step_of(inputs, {**usual, name: value})))
-    rows.append(
-        _row(
-            "overlap_comm",
-            "true \N{RIGHTWARDS ARROW} false",
-            step_of(inputs, {**usual, "overlap": False}),
-        )
-    )
+        rows.append(_row(KEYS[name], change, step))
+    rows.append(_row("overlap_comm", "true \N{RIGHTWARDS ARROW} false", last))
     return Table(
         title="One setting changed at a time",
         columns=("Setting", "Elements", "Buffers", "Gathers", "Reductions", "Exposed"),

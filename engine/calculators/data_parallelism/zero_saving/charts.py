@@ -5,13 +5,8 @@ from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
-from engine.calculators.data_parallelism.zero_saving.result import Result
-from engine.formulas.states import MIXED_PRECISION
-from engine.formulas.zero_gains import zero_saving
-from engine.simulate.zero_saving import sent
+from engine.calculators.data_parallelism.zero_saving.result import BATCHES, RANKS, Result
 
-RANKS = tuple(sorted({round(2 ** (i / 4)) for i in range(41)}))
-BATCHES = tuple(2**i for i in range(7))
 # The highest saving of a stage belongs to what it shards last.
 COLORS = {0: "ink", 1: "optimizer", 2: "gradients", 3: "parameters"}
 NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2", 3: "ZeRO-3"}
@@ -19,29 +14,28 @@ NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2", 3: "ZeRO-3"}
 
 def curve(inputs: Inputs, result: Result) -> Lines:
     """Return the saving of every stage against the number of GPUs."""
-    types, stage = result.job.types, result.stage
     series = tuple(
         Series(
             key=f"stage{one}",
             label=NAMES[one],
             x=tuple(map(float, RANKS)),
-            y=tuple(zero_saving(types, one, ranks) for ranks in RANKS),
+            y=saved,
             color=COLORS[one],
         )
-        for one in STAGES[1:]
+        for one, saved in zip(STAGES[1:], result.over_ranks(), strict=True)
     )
-    two = zero_saving(MIXED_PRECISION, 1, 2)
+    two = result.published[1]
     points = [
         Point(
             key="published", label=say("published: {s}", s=(two, SHARE)), x=2.0, y=two, color="ink"
         )
     ]
-    if stage:
+    if result.stage:
         now = result.saving
         points.append(
             Point(key="now", label=say("{s}", s=(now, SHARE)), x=float(inputs.ranks), y=now)
         )
-    even = result.even if stage else 0.0
+    even = result.even if result.stage else 0.0
     rule = Rule(key="even", label=say("equal"), axis="x", at=even, color="muted")
     return Lines(
         title="States saved on each GPU",
@@ -87,21 +81,21 @@ def bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
 
 def volume(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the bytes sent in a step against the micro-batches that it accumulates."""
-    columns = {one: tuple(sent(result.job, one, count) for count in BATCHES) for one in STAGES}
+    columns = result.over_batches
     # ZeRO-1 lies on plain data parallelism where gradients and parameters have as many bytes.
     series = tuple(
         Series(
             key=f"stage{one}",
             label=NAMES[one],
             x=tuple(map(float, BATCHES)),
-            y=columns[one],
+            y=column,
             color=COLORS[one],
             dashed=one == 0,
         )
-        for one in STAGES
+        for one, column in zip(STAGES, columns, strict=True)
     )
-    high = max(*(max(column) for column in columns.values()), 1.0)
-    low = min((y for column in columns.values() for y in column if y > 0), default=high / 10)
+    high = max(*map(max, columns), 1.0)
+    low = min((y for column in columns for y in column if y > 0), default=high / 10)
     now = result.sent
     return Lines(
         title="Bytes that each GPU sends in a step",

@@ -3,22 +3,37 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Parameters, Ratio, Share
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs, job_of
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.volumes import gradient_passes, parameter_passes
 from engine.formulas.zero_gains import zero_saving
-from engine.simulate.zero_saving import Job, Sharding, sharding
+from engine.simulate.zero_saving import Sharding, sent, sharding
+
+RANKS = tuple(sorted({round(2 ** (i / 4)) for i in range(41)}))
+BATCHES = tuple(2**i for i in range(7))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The chosen stage on one GPU; `stages` are all of them, `job` is whose states they are."""
+    """The chosen stage on one GPU; by stage, as `STAGES` are:
 
-    job: Job
+    Attributes:
+        stages: all of it.
+        published: the share saved as the published guide prints it, on two GPUs.
+        compared: the share saved on two GPUs, the reader's, and 1,024.
+        over_ranks: the same as `RANKS` are, from stage 1 on.
+        over_batches: bytes sent in a step, as `BATCHES` are.
+    """
+
     stage: Count
     stages: tuple[Sharding, ...]
+    published: tuple[Share, ...]
+    compared: tuple[tuple[Share, ...], ...]
+    over_ranks: Later[tuple[tuple[Share, ...], ...]]
+    over_batches: tuple[tuple[Bytes, ...], ...]
     saving: Annotated[
         Share,
         Told(
@@ -96,12 +111,20 @@ def solve(inputs: Inputs) -> Result:
     stages = tuple(sharding(job, one) for one in STAGES)
     own, types = stages[stage], job.types
     held, micro = own.states.total, inputs.num_microbatches
+    published = tuple(zero_saving(MIXED_PRECISION, one, 2) for one in STAGES)
+
+    def saved(counts: tuple[Count, ...], some: tuple[Count, ...]) -> tuple[tuple[Share, ...], ...]:
+        return tuple(tuple(zero_saving(types, one, ranks) for ranks in counts) for one in some)
+
     return Result(
-        job=job,
         stage=stage,
         stages=stages,
+        published=published,
+        compared=saved((2, inputs.ranks, 1024), STAGES),
+        over_ranks=Later(lambda: saved(RANKS, STAGES[1:])),
+        over_batches=tuple(tuple(sent(job, one, count) for count in BATCHES) for one in STAGES),
         saving=own.saving,
-        published_saving=zero_saving(MIXED_PRECISION, stage, 2),
+        published_saving=published[stage],
         bytes_per_parameter=held / job.parameters,
         whole=types.total,
         held=held,

@@ -6,8 +6,7 @@ from engine.basis.units import COUNT, SHARE
 from engine.basis.views import Badge, Published, Table, Value
 from engine.calculators.data_parallelism.zero_saving.inputs import STAGES, Inputs
 from engine.calculators.data_parallelism.zero_saving.result import Result
-from engine.formulas.states import MIXED_PRECISION
-from engine.formulas.zero_gains import ZERO_SAVING, zero_saving
+from engine.formulas.zero_gains import ZERO_SAVING
 
 
 def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
@@ -88,16 +87,8 @@ def published(inputs: Inputs, result: Result) -> Table:
     """Return the published shares, the GPUs they hold for, and the reader's own."""
     rows: list[tuple[Text, ...]] = []
     for stage in STAGES[1:]:
-        rows.append(
-            (
-                f"ZeRO-{stage}",
-                say("{s}", s=(zero_saving(MIXED_PRECISION, stage, 2), SHARE)),
-                *(
-                    say("{s}", s=(zero_saving(result.job.types, stage, ranks), SHARE))
-                    for ranks in (2, inputs.ranks, 1024)
-                ),
-            )
-        )
+        shares = result.published[stage], *result.compared[stage]
+        rows.append((f"ZeRO-{stage}", *(say("{s}", s=(share, SHARE)) for share in shares)))
     yours = words(say("{n} GPUs", n=(inputs.ranks, COUNT)))
     return Table(
         title="Savings as published, and by number of GPUs",
