@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.later import Later
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SHARE, Count, Seconds, Share
@@ -46,7 +47,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Shares of the peak, grouped and as one product, and their curves."""
+    """Shares of the peak, grouped and as one product, and their curves; those measured, modeled."""
 
     grouped: Annotated[
         Share,
@@ -75,6 +76,7 @@ class Result:
     rows: Count
     grouped_curve: tuple[Share, ...]
     plain_curve: tuple[Share, ...]
+    modelled: Later[tuple[Share, ...]]
 
 
 def _shape(model: str) -> tuple[Count, Count]:
@@ -106,6 +108,20 @@ def solve(inputs: Inputs) -> Result:
         rows=rows,
         grouped_curve=grouped,
         plain_curve=plain,
+        modelled=Later(_modelled),
+    )
+
+
+@cache
+def _modelled() -> tuple[Share, ...]:
+    return tuple(
+        used(
+            GPU,
+            one.experts * one.rows,
+            (one.inner, one.columns),
+            grouped_time(rank_with(GPU), one.rows, (one.inner, one.columns), one.experts),
+        )
+        for one in MEASURED_GROUPS
     )
 
 
@@ -115,7 +131,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("grouped", "plain", "time"),
         "curve": partial(_curve, tell, inputs, result),
-        "measured": partial(_measured, tell),
+        "measured": partial(_measured, tell, result),
     }
 
 
@@ -149,25 +165,12 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-@cache
-def _modelled() -> tuple[Share, ...]:
-    return tuple(
-        used(
-            GPU,
-            one.experts * one.rows,
-            (one.inner, one.columns),
-            grouped_time(rank_with(GPU), one.rows, (one.inner, one.columns), one.experts),
-        )
-        for one in MEASURED_GROUPS
-    )
-
-
 def _off(share: Share) -> Text:
     sign = "+" if share >= 0 else "−"
     return say(f"{sign}{{d}}", d=(abs(share), SHARE))
 
 
-def _measured(tell: Teller) -> Table:
+def _measured(tell: Teller, result: Result) -> Table:
     rows = tuple(
         (
             tell.say("{r}", r=(one.rows, COUNT)),
@@ -177,7 +180,7 @@ def _measured(tell: Teller) -> Table:
             _off(here / one.share - 1),
             Cite((SOURCE,)),
         )
-        for one, here in zip(MEASURED_GROUPS, _modelled(), strict=True)
+        for one, here in zip(MEASURED_GROUPS, result.modelled(), strict=True)
     )
     return Table(
         title="Measured on B200: experts of DeepSeek-V3, 32,768 rows in all",

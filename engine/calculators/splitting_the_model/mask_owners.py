@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice
+from engine.basis.later import Later
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, RATIO, Count, Ratio, Share
 from engine.basis.views import Axis, Lines, Point, Scene, Series
@@ -40,6 +41,7 @@ _WAYS: Mapping[str, tuple[Exchange, Layout, str]] = {
 # In sixteenths of the sequence.
 _DOCUMENTS: Mapping[str, tuple[Count, ...]] = {"1": (16,), "2": (12, 4), "3": (10, 2, 4)}
 _RANKS = (2, 4, 8, 16)
+_WORLDS = range(2, 17)
 _LONG = 65_536
 _COUNTED = ("Pairs of query and key that the mask leaves, of a sequence of 65,536 tokens.",)
 
@@ -66,7 +68,17 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Who computes how much."""
+    """Who computes how much.
+
+    Attributes:
+        owners: the rank of each token of the drawn sequence.
+        documents: its document.
+        curves: layout -> busiest over mean, as `_WORLDS` are.
+    """
+
+    owners: tuple[Count, ...]
+    documents: tuple[Count, ...]
+    curves: Later[Mapping[Layout, tuple[Ratio, ...]]]
 
     world: Annotated[Count, Told(symbol="N", of="ranks")]
     busiest: Annotated[
@@ -125,7 +137,17 @@ def solve(inputs: Inputs) -> Result:
     work = rank_work(exchange, layout, ranks, documents)
     most = imbalance(work)
     steps = ring_work(layout, ranks, documents)
+    tokens = max(16, 2 * ranks)
+    owners = [0] * tokens
+    for rank in range(ranks):
+        for piece in pieces(layout, ranks, rank, tokens):
+            for token in piece:
+                owners[token] = rank
+    lengths = _documents(inputs.documents, tokens)
     return Result(
+        owners=tuple(owners),
+        documents=tuple(index for index, length in enumerate(lengths) for _ in range(length)),
+        curves=Later(partial(_curves, documents)),
         world=ranks,
         busiest=most,
         busiest_rank=max(range(ranks), key=lambda rank: work[rank]),
@@ -136,55 +158,48 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
+def _curves(documents: tuple[Count, ...]) -> Mapping[Layout, tuple[Ratio, ...]]:
+    layouts: tuple[Layout, ...] = ("contiguous", "striped", "zigzag")
+    return {
+        layout: tuple(imbalance(rank_work("ring", layout, n, documents)) for n in _WORLDS)
+        for layout in layouts
+    }
+
+
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the scene, and how uneven the work is over the number of ranks."""
     tell = Teller(result, inputs, equations=EQUATIONS)
     return {
-        "scene": partial(_scene, inputs),
+        "scene": partial(_scene, inputs, result),
         **tell.values("busiest", "idle", "lockstep", "formula"),
-        "over_ranks": partial(_over_ranks, tell, inputs, result),
+        "over_ranks": partial(_over_ranks, tell, result),
     }
 
 
-def _scene(inputs: Inputs) -> Scene:
-    ranks = int(inputs.ranks)
-    exchange, layout, _ = _WAYS[inputs.way]
-    tokens = max(16, 2 * ranks)
-    owners = [0] * tokens
-    for rank in range(ranks):
-        for piece in pieces(layout, ranks, rank, tokens):
-            for token in piece:
-                owners[token] = rank
-    lengths = _documents(inputs.documents, tokens)
-    document = [index for index, length in enumerate(lengths) for _ in range(length)]
+def _scene(inputs: Inputs, result: Result) -> Scene:
+    exchange, _, _ = _WAYS[inputs.way]
     return board_scene(
         Board(
-            owners=tuple(owners),
-            documents=tuple(document),
+            owners=result.owners,
+            documents=result.documents,
             ring=exchange == "ring",
             heads=exchange == "ulysses",
         )
     )
 
 
-def _over_ranks(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    xs = tuple(float(n) for n in range(2, 17))
-    documents = _documents(inputs.documents, _LONG)
-    shown: tuple[tuple[str, Layout, str, bool], ...] = (
-        ("contiguous", "contiguous", "bad", False),
-        ("striped", "striped", "context", True),
-        ("zigzag", "zigzag", "context", False),
-    )
+def _over_ranks(tell: Teller, result: Result) -> Lines:
+    xs = tuple(float(n) for n in _WORLDS)
     series = tuple(
         Series(
             key=key,
             label=key.replace("zigzag", "zig-zag"),
             x=xs,
-            y=tuple(imbalance(rank_work("ring", layout, int(n), documents)) for n in xs),
-            color=color,
-            dashed=dashed,
+            y=curve,
+            color="bad" if key == "contiguous" else "context",
+            dashed=key == "striped",
         )
-        for key, layout, color, dashed in shown
+        for key, curve in result.curves().items()
     )
     return Lines(
         title="The busiest rank over the mean",

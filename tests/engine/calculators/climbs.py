@@ -2,8 +2,9 @@
 
 A view tells what `solve` found. While the views of a calculator are made, at its defaults and at
 every preset, no module-level function of the rooms that compute is called from a calculator or from
-`form/`, except below a `Later` of the result or its search in slices (`Running`). Methods and properties of
-records are the records telling of themselves; what `draw/` asks of them is drawing.
+`form/`, except below a part of the result that waited: a `Later`, or a search in slices
+(`Running`). Methods and properties of records are the records telling of themselves; what `draw/`
+asks of them is drawing.
 """
 
 import sys

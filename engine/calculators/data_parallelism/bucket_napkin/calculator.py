@@ -19,7 +19,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs)
     return {
-        "timeline": partial(timeline, inputs),
+        "timeline": partial(timeline, inputs, result),
         **tell.values("exposed", "buckets"),
         "computing": tell.value("computing", published=_published(tell, inputs)),
         "sending": tell.value("sending"),

@@ -1,27 +1,20 @@
 """The buckets on two streams, and what sticks out against their size and the model's."""
 
-from dataclasses import replace
-from math import ceil
-
 from engine.basis.text import Text
 from engine.basis.told import Teller
 from engine.basis.units import SECONDS, Seconds
 from engine.basis.views import Axis, Lane, Lines, Point, Series, Span, Timeline
 from engine.calculators.data_parallelism.bucket_napkin.inputs import (
-    BUCKETS,
-    MODELS,
     Inputs,
     Result,
-    job_of,
 )
-from engine.simulate.reduce_buckets import Job, Reduced, pieces, reduced
 
 _SHOWN = 16
 
 
-def timeline(inputs: Inputs) -> Timeline:
+def timeline(inputs: Inputs, result: Result) -> Timeline:
     """Return the last buckets of the backward pass."""
-    ran = pieces(job_of(inputs))
+    ran = result.pieces()
     first = max(0, len(ran) - _SHOWN)
     shown = ran[first:]
     begin = ran[first - 1].ready if first else 0.0
@@ -89,11 +82,8 @@ def _sent(
 
 def curve(tell: Teller, inputs: Inputs, result: Result, name: str) -> Lines:
     """Return what is exposed over the range of an input: the bucket or the parameters."""
-    low, high = BUCKETS if name == "bucket" else MODELS
-    xs = tuple(low * (high / low) ** (i / 60) for i in range(61))
-    jobs = [replace(job_of(inputs), **{name: x}) for x in xs]
-    exposed = tuple(_with_full_buckets(job).exposed for job in jobs)
-    whole = tuple(reduced(job).isolated for job in jobs)
+    found = result.curves[name]()
+    xs, exposed, whole = found.x, found.exposed, found.isolated
     return Lines(
         title="Exposed reduction against the size of a bucket"
         if name == "bucket"
@@ -101,8 +91,8 @@ def curve(tell: Teller, inputs: Inputs, result: Result, name: str) -> Lines:
         x=tell.axis(
             name,
             "elements of a bucket" if name == "bucket" else "parameters",
-            low=low,
-            high=high,
+            low=xs[0],
+            high=xs[-1],
             scale="log",
         ),
         y=tell.axis("exposed", "time", low=min(exposed) / 2, high=max(whole) * 2, scale="log"),
@@ -124,10 +114,3 @@ def curve(tell: Teller, inputs: Inputs, result: Result, name: str) -> Lines:
         caption="The line is for a full last bucket; a partly filled one exposes less. Both axes "
         "are logarithmic. Drag the handle.",
     )
-
-
-def _with_full_buckets(job: Job) -> Reduced:
-    """Return the pass of a model whose last bucket is full too, if there are several."""
-    if job.bucket >= job.parameters:
-        return reduced(job)
-    return reduced(replace(job, parameters=ceil(job.parameters / job.bucket) * job.bucket))

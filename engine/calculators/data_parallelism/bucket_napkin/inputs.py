@@ -1,16 +1,19 @@
 """The inputs, and the numbers that they give."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil
 from typing import Annotated
 
 from engine.basis.inputs import BILLIONS, ELEMENTS, PERCENT, Number, Scalar, Switch
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import GIGA, MEGA, Bytes, Count, Gbit, Seconds, Share
 from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.knobs import KnobPort
 from engine.form.sharded.lab import LabRanks, LabTokens
-from engine.simulate.reduce_buckets import Job, Reduced, reduced
+from engine.simulate.reduce_buckets import Job, Piece, Reduced, pieces, reduced
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "0.3B: one bucket": {"parameters": 0.3 * GIGA},
@@ -78,10 +81,20 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The buckets of one backward pass."""
+class Curve:
+    """What is exposed of full buckets, and all reductions, over the range of an input."""
 
-    ran: Reduced
+    x: tuple[float, ...]
+    exposed: tuple[Seconds, ...]
+    isolated: tuple[Seconds, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The buckets of one backward pass, and input -> its curve."""
+
+    pieces: Later[tuple[Piece, ...]]
+    curves: Mapping[str, Later[Curve]]
     buckets: Annotated[
         Count,
         Told(
@@ -102,7 +115,7 @@ class Result:
     backward: Annotated[Seconds, _told("Backward pass", "alone", "compute")]
 
 
-def job_of(inputs: Inputs) -> Job:
+def _job(inputs: Inputs) -> Job:
     """Return the job of the inputs."""
     return Job(
         parameters=inputs.parameters,
@@ -120,9 +133,14 @@ def job_of(inputs: Inputs) -> Job:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    ran = reduced(job_of(inputs))
+    job = _job(inputs)
+    ran = reduced(job)
     return Result(
-        ran=ran,
+        pieces=Later(partial(pieces, job)),
+        curves={
+            "bucket": Later(partial(_curve, job, "bucket", BUCKETS)),
+            "parameters": Later(partial(_curve, job, "parameters", MODELS)),
+        },
         buckets=ran.count,
         computing=ran.computing,
         sending=ran.sending,
@@ -132,3 +150,21 @@ def solve(inputs: Inputs) -> Result:
         buffers=ran.buffers,
         backward=ran.backward,
     )
+
+
+def _curve(job: Job, name: str, ends: tuple[float, float]) -> Curve:
+    low, high = ends
+    xs = tuple(low * (high / low) ** (i / 60) for i in range(61))
+    jobs = [replace(job, **{name: x}) for x in xs]  # type: ignore[arg-type]
+    return Curve(
+        x=xs,
+        exposed=tuple(_with_full_buckets(one).exposed for one in jobs),
+        isolated=tuple(reduced(one).isolated for one in jobs),
+    )
+
+
+def _with_full_buckets(job: Job) -> Reduced:
+    """Return the pass of a model whose last bucket is full too, if there are several."""
+    if job.bucket >= job.parameters:
+        return reduced(job)
+    return reduced(replace(job, parameters=ceil(job.parameters / job.bucket) * job.bucket))

@@ -18,7 +18,7 @@ BATCHES = tuple(2**i for i in range(7))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The chosen stage on one GPU; by stage, as `STAGES` are:
+    """The chosen stage on one GPU, and what differs by stage, as `STAGES` are.
 
     Attributes:
         stages: all of it.

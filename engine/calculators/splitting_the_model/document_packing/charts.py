@@ -11,9 +11,8 @@ from engine.calculators.splitting_the_model.document_packing.inputs import (
     MEANS,
     PACKINGS,
     Inputs,
-    Result,
-    layer_of,
 )
+from engine.calculators.splitting_the_model.document_packing.result import Result
 
 _BINS = 16
 # So much more than the mean goes unnoticed.
@@ -99,7 +98,7 @@ def cuts(inputs: Inputs, result: Result) -> Bars:
     bars = []
     for packing in PACKINGS:
         for cut, name in CUTS.items():
-            time = layer_of(inputs, cut, packing)
+            time = result.by_cut()[cut, packing]
             now = (cut, packing) == (inputs.cut, inputs.packing)
             parts = (
                 ("even", "even share", result.even, "compute"),

@@ -6,8 +6,8 @@ from engine.basis.told import Teller, Views
 from engine.calculators.splitting_the_model.expert_exchange import charts
 from engine.calculators.splitting_the_model.expert_exchange.challenge import challenge
 from engine.calculators.splitting_the_model.expert_exchange.inputs import Inputs as Inputs
-from engine.calculators.splitting_the_model.expert_exchange.inputs import Result as Result
-from engine.calculators.splitting_the_model.expert_exchange.inputs import solve as solve
+from engine.calculators.splitting_the_model.expert_exchange.result import Result as Result
+from engine.calculators.splitting_the_model.expert_exchange.result import solve as solve
 from engine.formulas.experts import EXCHANGE_BYTES
 
 TITLE = "Sending tokens to experts, and back"
@@ -35,9 +35,9 @@ def views(inputs: Inputs, result: Result) -> Views:
         "sent": tell.value("sent", symbols={"T": "num_tokens"}),
         **tell.values("token_out", "claimed", "products", "ratio", "load", "step"),
         "regime": charts.regime(tell, result),
-        "over_ranks": partial(charts.over_ranks, tell, inputs, result),
-        "over_limits": partial(charts.over_limits, inputs, result),
+        "over_ranks": partial(charts.over_ranks, tell, result),
+        "over_limits": partial(charts.over_limits, result),
         "formula": tell.formula("With your numbers", EXCHANGE_BYTES, T="num_tokens"),
-        "measured": partial(charts.measured, inputs),
+        "measured": partial(charts.measured, result),
         "challenge": challenge(inputs, result),
     }

@@ -1,29 +1,13 @@
 """The charts of an exchange of tokens: over the ranks, over the limit of nodes, and measured."""
 
-from dataclasses import replace
-
 from engine.basis.text import say
 from engine.basis.told import Teller
 from engine.basis.units import BANDWIDTH, BYTES, COUNT, SECONDS
 from engine.basis.views import Axis, Badge, Bar, Bars, Cite, Lines, Point, Segment, Series, Table
-from engine.calculators.splitting_the_model.expert_exchange.inputs import (
-    RANKS,
-    Inputs,
-    Result,
-    job_of,
-    solve,
-)
-from engine.catalog.measured_exchanges import (
-    COPIES,
-    MEASURED_EXCHANGES,
-    PER_NODE,
-    SOURCE,
-    MeasuredExchange,
-)
+from engine.calculators.splitting_the_model.expert_exchange.job import LIMITS
+from engine.calculators.splitting_the_model.expert_exchange.result import Result
+from engine.catalog.measured_exchanges import SOURCE
 from engine.form.counted import noun
-from engine.formulas.expert_places import reached
-
-_LIMITS = (1, 2, 3, 4, 6, 8, 0)
 
 
 def regime(tell: Teller, result: Result) -> Badge:
@@ -54,17 +38,16 @@ def regime(tell: Teller, result: Result) -> Badge:
     )
 
 
-def over_ranks(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+def over_ranks(tell: Teller, result: Result) -> Lines:
     """Return the time of the exchange on links and network over the number of ranks."""
-    shown = [ranks for ranks in RANKS if ranks <= result.job.model.num_experts]
-    found = [solve(replace(inputs, expert_parallel=ranks)) for ranks in shown]
+    found = result.over_ranks()
     columns = {
         "links": tuple(one.links for one in found),
         "network": tuple(one.network for one in found),
         "products": tuple(one.products for one in found),
     }
     most = 1.1 * max(max(column) for column in columns.values())
-    numbers = tuple(float(ranks) for ranks in shown)
+    numbers = tuple(float(one.ranks) for one in found)
     looks = {
         "links": ("links in the node", "expert"),
         "network": ("network", "communication"),
@@ -92,17 +75,15 @@ def over_ranks(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def over_limits(inputs: Inputs, result: Result) -> Bars:
+def over_limits(result: Result) -> Bars:
     """Return the bytes over the network for every limit of nodes."""
+    *sizes, copies = result.over_limits()
     bars = []
-    for limit in _LIMITS:
-        job = job_of(replace(inputs, nodes_limit=limit, way="nodes"))
-        size = job.out.across + job.back.across
+    for limit, size in zip(LIMITS, sizes, strict=True):
         name = f"at most {limit} {noun(limit, 'node')}" if limit else "any node"
         bars.append(_bar(f"limit{limit}", name, size))
-    job = job_of(replace(inputs, nodes_limit=0, way="copies"))
-    bars.append(_bar("copies", "each copy by itself", job.out.across + job.back.across))
-    most = max(bar.segments[0].value for bar in bars)
+    bars.append(_bar("copies", "each copy by itself", copies))
+    most = max(*sizes, copies)
     return Bars(
         title="What crosses the network, by the nodes that a token may reach",
         axis=Axis(label="out and back, per GPU", quantity=BYTES, low=0.0, high=1.05 * most or 1.0),
@@ -116,21 +97,20 @@ def _bar(key: str, label: str, size: float) -> Bar:
     return Bar(key=key, label=label, segments=(segment,))
 
 
-def measured(inputs: Inputs) -> Table:
+def measured(result: Result) -> Table:
     """Return DeepEP's printed bandwidths, what they mean on each wire, and the rates modeled."""
-    job = job_of(Inputs(machine="h800", expert_parallel=64))
     rows = []
-    for one in MEASURED_EXCHANGES:
-        network, links = wires(one)
+    for wires in result.measured():
+        one, network, links = wires.row, wires.network, wires.links
         rows.append(
             (
                 say("{n} GPUs", n=(one.ranks, COUNT)),
                 say(f"{{b}}, {one.link}", b=(one.dispatch, BANDWIDTH)),
                 say("{b}", b=(network, BANDWIDTH)) if network else "-",
-                say("{b}", b=(job.rank.port, BANDWIDTH)) if network else "-",
+                say("{b}", b=(wires.port, BANDWIDTH)) if network else "-",
                 say("{b}", b=(links, BANDWIDTH)),
-                say("{b}", b=(job.out.link, BANDWIDTH)),
-                "links" if links / job.out.link > network / job.rank.port else "network",
+                say("{b}", b=(wires.link, BANDWIDTH)),
+                "links" if links / wires.link > network / wires.port else "network",
                 Cite((SOURCE,)),
             )
         )
@@ -150,17 +130,3 @@ def measured(inputs: Inputs) -> Table:
         caption="Printed counts a token once per node, its own node included. On the wire: less "
         "the share that stays in its node. Arriving: each token once per GPU that it goes to.",
     )
-
-
-def wires(one: MeasuredExchange) -> tuple[float, float]:
-    """Return what a printed bandwidth of a dispatch means on the network and on the links.
-
-    The kernel's time is the same on both: bytes over the network count a token once per node that
-    it reaches, bytes over the links once per GPU.
-    """
-    nodes = one.ranks // PER_NODE
-    if nodes == 1:
-        return 0.0, one.dispatch
-    counted = reached(one.groups, COPIES)
-    gpus = reached(PER_NODE * one.groups, COPIES)
-    return one.dispatch * (nodes - 1) / nodes, one.dispatch * gpus / counted

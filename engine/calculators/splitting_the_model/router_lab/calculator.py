@@ -33,7 +33,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "verdict": _verdict(tell, result),
         "histogram": partial(histogram_scene, result.life),
         "loads": partial(charts.loads, inputs, result),
-        "ways": partial(charts.ways, tell, inputs),
+        "ways": partial(charts.ways, tell, inputs, result),
         "published": partial(charts.published, tell, result),
         "challenge": challenge(inputs, result),
     }

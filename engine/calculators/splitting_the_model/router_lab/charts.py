@@ -1,11 +1,11 @@
 """The charts of a router in training: loads over steps, three ways to balance, published ones."""
 
-from engine.basis.slices import Slices, part
+from engine.basis.slices import Slices
 from engine.basis.text import say
 from engine.basis.told import Teller
 from engine.basis.units import COUNT, RATIO, SHARE
 from engine.basis.views import Axis, Cite, Heatmap, Lines, Point, Series, Table
-from engine.calculators.splitting_the_model.router_lab.inputs import Inputs, Result, lived
+from engine.calculators.splitting_the_model.router_lab.inputs import Inputs, Result
 from engine.catalog.router_balance import BALANCED, SOURCE
 
 _WAYS = {
@@ -37,12 +37,10 @@ def loads(inputs: Inputs, result: Result) -> Heatmap:
     )
 
 
-def ways(tell: Teller, inputs: Inputs) -> Slices[Lines]:
-    """Find the imbalance over the steps with no balance, with a loss and with biases."""
+def ways(tell: Teller, inputs: Inputs, result: Result) -> Slices[Lines]:
+    """Show the imbalance over the steps with no balance, with a loss and with biases."""
     steps = tuple(range(inputs.num_steps))
-    lives = {}
-    for at, key in enumerate(_WAYS):
-        lives[key] = yield from part(lived(inputs, key), at, len(_WAYS))
+    lives = yield from result.lives.rest()
     curves = {key: tuple(one.imbalance(step) for step in steps) for key, one in lives.items()}
     most = max(max(curve) for curve in curves.values())
     numbers = tuple(float(step + 1) for step in steps)

@@ -1,10 +1,11 @@
 """What a reader can change about a router in training, and what becomes of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, cast
 
 from engine.basis.inputs import Choice, Number
-from engine.basis.slices import Slices, whole
+from engine.basis.slices import Running, Slices, part, whole
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Share
 from engine.simulate.router import Balance, Gate, Router
@@ -14,6 +15,11 @@ _TOY = (
     "A toy: all tokens share one preference per expert, and each token adds normal noise of its "
     "own; nothing else is learned.",
 )
+_WAYS = {
+    "none": "nothing",
+    "loss": "an auxiliary loss (Switch)",
+    "bias": "biases (DeepSeek-V3)",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,14 +28,7 @@ class Inputs:
 
     balance: Annotated[
         str,
-        Choice(
-            label="Balanced by",
-            options={
-                "none": "nothing",
-                "loss": "an auxiliary loss (Switch)",
-                "bias": "biases (DeepSeek-V3)",
-            },
-        ),
+        Choice(label="Balanced by", options=_WAYS),
     ] = "loss"
     loss_weight: Annotated[
         float,
@@ -102,9 +101,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The router's life, and what its last steps show."""
+    """The router's life, and what its last steps show; `lives` are those of each balance."""
 
     life: Life
+    lives: Running[Mapping[str, Life]]
     imbalance: Annotated[
         Ratio,
         Told(
@@ -178,7 +178,7 @@ def router_of(inputs: Inputs, balance: str = "") -> Router:
     )
 
 
-def lived(inputs: Inputs, balance: str = "") -> Slices[Life]:
+def _lived(inputs: Inputs, balance: str = "") -> Slices[Life]:
     """Find the life of that router."""
     return living(router_of(inputs, balance), inputs.num_tokens, inputs.num_steps).rest()
 
@@ -190,12 +190,20 @@ def solve(inputs: Inputs) -> Result:
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Find the router's life."""
-    found = yield from lived(inputs)
+    found = yield from _lived(inputs)
     return Result(
         life=found,
+        lives=Running(_lives(inputs)),
         imbalance=found.imbalance(inputs.num_steps - 1),
         before=found.imbalance(WINDOW - 1),
         dropped=found.last_dropped,
         given_up=found.given_up,
         loss=found.loss,
     )
+
+
+def _lives(inputs: Inputs) -> Slices[Mapping[str, Life]]:
+    found = {}
+    for at, way in enumerate(_WAYS):
+        found[way] = yield from part(_lived(inputs, way), at, len(_WAYS))
+    return found

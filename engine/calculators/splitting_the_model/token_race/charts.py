@@ -7,12 +7,10 @@ from engine.basis.units import COUNT, RATIO, SECONDS, TOKEN_RATE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.splitting_the_model.token_race.inputs import (
     BATCHES,
+    SHOWN,
     Inputs,
     Result,
-    with_batch,
 )
-
-_POWERS = tuple(1 << power for power in range(10))
 
 
 def parts(result: Result) -> Bars:
@@ -49,7 +47,7 @@ def parts(result: Result) -> Bars:
 
 def rates(inputs: Inputs, result: Result) -> Lines:
     """Return the new tokens per second over the batch."""
-    found = [with_batch(inputs, batch) for batch in _POWERS]
+    found = result.by_batch()
     curves = {
         "tensor": ("tensor parallel", "activations", tuple(one.tensor_rate for one in found)),
         "zero": ("ZeRO-3", "parameters", tuple(one.zero_rate for one in found)),
@@ -88,7 +86,7 @@ def rates(inputs: Inputs, result: Result) -> Lines:
 
 def prompts(inputs: Inputs, result: Result) -> Lines:
     """Return how much longer gathered weights take, over the batch."""
-    found = [with_batch(inputs, batch) for batch in _POWERS]
+    found = result.by_batch()
     ratio = tuple(one.zero_prompt / one.tensor_prompt for one in found)
     token = tuple(one.faster for one in found)
     return Lines(
@@ -133,7 +131,7 @@ def _axis() -> Axis:
 
 
 def _series(curves: Mapping[str, tuple[str, str, tuple[float, ...]]]) -> tuple[Series, ...]:
-    xs = tuple(float(batch) for batch in _POWERS)
+    xs = tuple(float(batch) for batch in SHOWN)
     return tuple(
         Series(key=key, label=label, x=xs, y=ys, color=color)
         for key, (label, color, ys) in curves.items()

@@ -1,9 +1,11 @@
 """What a reader can change about generating text on several GPUs."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Ratio, Seconds, TokenRate
 from engine.catalog.accelerators import ACCELERATORS
@@ -26,6 +28,7 @@ _MODELS = ("llama-3-8b", "llama-3-70b", "llama-3-405b")
 _MACHINES = ("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200")
 NEW: Count = 16
 BATCHES = (1, 512)
+SHOWN = tuple(1 << power for power in range(10))
 _ASSUMES = (
     "Kernels, links and memory reach what was measured of them; embedding and output layer are "
     "left out.",
@@ -71,8 +74,9 @@ def _told(label: str, note: str, color: str) -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Both ways."""
+    """Both ways; `by_batch` with the batches of `SHOWN`."""
 
+    by_batch: Later[tuple["Result", ...]]
     zero: Generated
     tensor: Generated
     usable: Bytes
@@ -149,6 +153,7 @@ def solve(inputs: Inputs) -> Result:
     zero, tensor = generated(serving, "zero"), generated(serving, "tensor")
     gpu = ACCELERATORS[NODES[inputs.machine].gpu]
     return Result(
+        by_batch=Later(partial(_by_batch, inputs)),
         zero=zero,
         tensor=tensor,
         usable=usable(gpu.memory, _training(inputs)),
@@ -167,6 +172,5 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def with_batch(inputs: Inputs, batch: Count) -> Result:
-    """Return the same with another batch."""
-    return solve(replace(inputs, batch=batch))
+def _by_batch(inputs: Inputs) -> tuple[Result, ...]:
+    return tuple(solve(replace(inputs, batch=batch)) for batch in SHOWN)
