@@ -1,7 +1,5 @@
 """A schedule for a framework: PyTorch's CSV of actions, Megatron-LM's arguments."""
 
-from collections.abc import Sequence
-
 from engine.basis.pipeline_op import (
     BACKWARD,
     FORWARD,
@@ -14,7 +12,6 @@ from engine.basis.pipeline_op import (
     stage_of,
 )
 from engine.basis.units import Count
-from engine.run.exporters.stage_layout import layout_of
 
 # More actions than these make a file that nobody reads on a page.
 MOST_ACTIONS = 4096
@@ -52,7 +49,7 @@ def megatron_arguments(
     pipeline_parallel: Count,
     num_chunks: Count,
     group: Count,
-    cut: Sequence[Count] = (),
+    layout: str = "",
 ) -> str:
     """Return Megatron-LM's arguments for the schedule; nothing if it has no such schedule.
 
@@ -61,11 +58,12 @@ def megatron_arguments(
         pipeline_parallel: stages.
         num_chunks: of a rank.
         group: micro-batches that pass a chunk in a row, of an interleaved schedule.
-        cut: layers of each part along the model, where they are not alike. The layout then says
-            how many chunks there are, and the argument for them is refused.
+        layout: of the layers, where they are not alike (`layout_of`). It then says how many chunks
+            there are, and the argument for them is refused.
     """
     stages = f"--pipeline-model-parallel-size {pipeline_parallel}"
-    layout = f'--pipeline-model-parallel-layout "{layout_of(cut)}"' if cut else ""
+    if layout:
+        layout = f'--pipeline-model-parallel-layout "{layout}"'
     if schedule == "one_f_one_b":
         return f"{stages} {layout}".strip()
     if schedule != "interleaved":

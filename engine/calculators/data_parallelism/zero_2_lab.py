@@ -36,7 +36,6 @@ from engine.form.sharded.lab import (
     simulated_step,
     timeline,
 )
-from engine.run.run import Run
 from engine.simulate.overlap_job import Setting, run_of
 from engine.simulate.sharded_step import Sharded, sharded, step_length
 
@@ -78,7 +77,6 @@ class Result:
         over_ports: stage -> step, as `_PORTS` are.
     """
 
-    run: Run
     runs: Mapping[int, Sharded]
     over_ports: Running[Mapping[int, list[Seconds]]]
     step_time: Annotated[Seconds, _told("Step", "without its optimizer")]
@@ -103,14 +101,14 @@ class Result:
     more: Annotated[Bytes, _told("ZeRO-2 sends more by", "per GPU and step", "communication")]
 
 
-def _setting(inputs: Inputs) -> Setting:
+def _setting(inputs: Inputs, micro: int) -> Setting:
     return Setting(
         model=inputs.model,
         gpu=inputs.gpu,
         tensor_parallel=1,
         pipeline_parallel=1,
         data_parallel=inputs.ranks,
-        num_microbatches=inputs.micro_batches,
+        num_microbatches=micro,
         tokens=inputs.tokens,
         port=inputs.port,
         slow_down=inputs.slow_down,
@@ -125,14 +123,13 @@ def solve(inputs: Inputs) -> Result:
 
 def search(inputs: Inputs) -> Slices[Result]:
     """Run a step of every stage, one after the other."""
-    setting = _setting(inputs)
+    setting = _setting(inputs, inputs.micro_batches)
     runs = {}
     for place, stage in enumerate(NAMES, start=1):
         yield steps_done(place, len(NAMES), "Stage")
         runs[stage] = sharded(setting, stage)
     own = runs[int(inputs.zero_stage)]
     return Result(
-        run=run_of(setting, int(inputs.zero_stage)),
         runs=runs,
         over_ports=Running(_over_ports(setting)),
         step_time=own.seen.length,
@@ -160,7 +157,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell, stage = Teller(result, inputs), int(inputs.zero_stage)
     own = result.runs[stage]
     return {
-        "step_time": simulated_step(tell, result.run),
+        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.micro_batches), stage)),
         **tell.values("exposed"),
         "regime": _regime(tell, result),
         "timeline": partial(

@@ -25,7 +25,6 @@ from engine.form.sharded.lab import (
     simulated_step,
     timeline,
 )
-from engine.run.run import Run
 from engine.simulate.overlap_job import Setting, run_of
 from engine.simulate.sharded_step import Sharded, sharded
 
@@ -76,7 +75,6 @@ class Inputs:
 class Result:
     """The step; `by_depth` is one micro-batch at each prefetch depth from 0 on."""
 
-    run: Run
     ran: Sharded
     by_depth: Later[tuple[Sharded, ...]]
     step_time: Annotated[Seconds, _told("Step", "without its optimizer; {computing} computing")]
@@ -91,7 +89,7 @@ class Result:
     sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
 
 
-def _setting(inputs: Inputs) -> Setting:
+def _setting(inputs: Inputs, prefetch: int) -> Setting:
     return Setting(
         model=inputs.model,
         gpu=inputs.gpu,
@@ -103,17 +101,16 @@ def _setting(inputs: Inputs) -> Setting:
         port=inputs.port,
         slow_down=inputs.slow_down,
         own=inputs.own_constants,
-        prefetch=inputs.prefetch,
+        prefetch=prefetch,
         reshard=inputs.reshard,
     )
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    setting = _setting(inputs)
+    setting = _setting(inputs, inputs.prefetch)
     ran = sharded(setting, 3)
     return Result(
-        run=run_of(setting, 3),
         ran=ran,
         by_depth=Later(partial(_by_depth, setting)),
         step_time=ran.seen.length,
@@ -136,7 +133,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         "carousel": partial(carousel, result.ran),
-        "step_time": simulated_step(tell, result.run),
+        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.prefetch), 3)),
         **tell.values("exposed"),
         "regime": _regime(tell, inputs, result),
         "timeline": partial(

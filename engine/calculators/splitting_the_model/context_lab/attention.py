@@ -3,21 +3,20 @@
 from engine.basis.text import say
 from engine.basis.units import FLOP_RATE, TOKENS
 from engine.basis.views import Cell, Table
+from engine.calculators.splitting_the_model.context_lab.result import Result
 from engine.catalog.own_timings import OWN_ATTENTIONS, OWN_DATE
-from engine.simulate.own_attention import rates
 
 _KERNELS = {"flash": "FlashAttention-2", "cudnn": "cuDNN"}
 
 
-def timed() -> Table:
+def timed(result: Result) -> Table:
     """Return the measured rates beside the modeled ones."""
     rows: list[tuple[Cell, ...]] = []
-    for one in OWN_ATTENTIONS:
-        pairs = [rates(one, backward) for backward in (False, True)]
+    for one, rates in zip(OWN_ATTENTIONS, result.attentions(), strict=True):
         rows.append(
             (
                 say(f"{_KERNELS[one.kernel]}, {{n}}", n=(one.length, TOKENS)),
-                *(say("{r}", r=(rate, FLOP_RATE)) for pair in pairs for rate in pair),
+                *(say("{r}", r=(rate, FLOP_RATE)) for rate in rates),
             )
         )
     return Table(

@@ -31,16 +31,16 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": verdicts.regime(tell, inputs, result),
         **tell.values("waits", "merged", "layer", "layer_share", "step_share"),
         "formula": tell.formula("With your numbers", OVERLAP_TOKENS, c="threshold"),
-        "regime_map": partial(maps.regime_map, inputs),
-        "exposed_map": partial(maps.exposed_map, inputs),
+        "regime_map": partial(maps.regime_map, inputs, result),
+        "exposed_map": partial(maps.exposed_map, inputs, result),
         "by_way": partial(charts.by_way, result),
         **tell.values("buffer", "held"),
-        "buffers": partial(charts.buffers, inputs, result),
+        "buffers": partial(charts.buffers, result),
         "rate": tell.value(
             "rate", published=verdicts.published(inputs), assumes=(_COUNTED, *known(run))
         ),
         "names": partial(verdicts.names, result),
-        "measured": verdicts.measured,
-        "attention": timed,
+        "measured": partial(verdicts.measured, result),
+        "attention": partial(timed, result),
         "challenge": partial(verdicts.challenge, inputs, result),
     }

@@ -1,7 +1,5 @@
 """The charts of the lab: ways side by side, the ratio over ranks, and memory."""
 
-from dataclasses import replace
-
 from engine.basis.text import say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, TOKENS
@@ -15,15 +13,13 @@ from engine.basis.views import (
     Segment,
     Series,
 )
+from engine.calculators.splitting_the_model.context_lab.beside import RANKS
 from engine.calculators.splitting_the_model.context_lab.inputs import (
     MOST,
     Inputs,
-    job_of,
 )
-from engine.calculators.splitting_the_model.context_lab.result import Result, blocks_of
+from engine.calculators.splitting_the_model.context_lab.result import Result
 from engine.form.memory_bar import parts_of
-from engine.formulas.context import ring_buffer
-from engine.simulate.context_job import step_ratio
 
 _WAYS = {
     "ring": "ring, zig-zag, two buffers",
@@ -32,7 +28,6 @@ _WAYS = {
     "gather": "all-gather, zig-zag",
     "swap": "Ulysses",
 }
-_RANKS = tuple(1 << power for power in range(1, 9))
 
 
 def by_way(result: Result) -> Bars:
@@ -64,14 +59,9 @@ def by_way(result: Result) -> Bars:
 
 def ratio_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the ratio of a ring step over the number of ranks."""
-    job = job_of(inputs)
-    inside = [job_of(inputs, ranks).ring.group.nodes == 1 for ranks in _RANKS]
-    found = [
-        step_ratio(job, ranks, inside=near) for ranks, near in zip(_RANKS, inside, strict=True)
-    ]
-    near = [step_ratio(job, ranks, inside=True) for ranks in _RANKS]
+    found, near = result.ratios()
     every = (*found, *near, 1.0)
-    xs = tuple(float(ranks) for ranks in _RANKS)
+    xs = tuple(float(ranks) for ranks in RANKS)
     point = Point(key="now", label=tell.say("{ratio}"), x=inputs.context_parallel, y=result.ratio)
     return Lines(
         title="A ring step: computing over sending",
@@ -86,10 +76,8 @@ def ratio_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             scale="log",
         ),
         series=(
-            Series(key="own", label="your cluster", x=xs, y=tuple(found), color="context"),
-            Series(
-                key="near", label="all on NVLink", x=xs, y=tuple(near), color="muted", dashed=True
-            ),
+            Series(key="own", label="your cluster", x=xs, y=found, color="context"),
+            Series(key="near", label="all on NVLink", x=xs, y=near, color="muted", dashed=True),
         ),
         points=(point,) if inputs.context_parallel > 1 else (),
         rules=(Rule(key="one", label="just hidden", axis="y", at=1.0),),
@@ -101,20 +89,17 @@ def ratio_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def buffers(inputs: Inputs, result: Result) -> Bars:
+def buffers(result: Result) -> Bars:
     """Return the memory of the fullest GPU with each way's keys and values."""
-    shown = [
-        *((f"b{n}", f"ring, {n} buffer{'s' if n > 1 else ''}", n, "ring") for n in (1, 2, 3, 4)),
-        ("gather", "all-gather", 0, "gather"),
-        ("swap", "Ulysses", 0, "swap"),
-    ]
+    names = {
+        **{f"b{n}": f"ring, {n} buffer{'s' if n > 1 else ''}" for n in (1, 2, 3, 4)},
+        "gather": "all-gather",
+        "swap": "Ulysses",
+    }
     bars = []
-    for key, name, many, way in shown:
-        changed = replace(inputs, num_buffers=many or 2)
-        blocks = blocks_of(changed, result.job, way)
-        size = ring_buffer(result.tokens, result.width, result.element_bytes, blocks)
+    for key, size in result.buffers.items():
         others = Segment(key="others", label="keys and values", value=size, color="context")
-        bars.append(Bar(key=key, label=name, segments=(*parts_of(result.memory), others)))
+        bars.append(Bar(key=key, label=names[key], segments=(*parts_of(result.memory), others)))
     most = max(sum(part.value for part in bar.segments) for bar in bars)
     return Bars(
         title="The fullest GPU, with the keys and values of others",

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, cast
+from functools import partial
+from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import (
     Bandwidth,
@@ -15,18 +17,25 @@ from engine.basis.units import (
     Share,
     Tokens,
 )
+from engine.calculators.splitting_the_model.context_lab import beside
+from engine.calculators.splitting_the_model.context_lab.beside import (
+    Added,
+    Hidden,
+    blocks_of,
+    buffers_of,
+    way_of,
+)
 from engine.calculators.splitting_the_model.context_lab.inputs import WIDTHS, Inputs, job_of
 from engine.formulas.context import overlap_tokens, ring_buffer, ring_step_bytes
-from engine.simulate.attention_masks import Layout
 from engine.simulate.axis_wires import line_rank
 from engine.simulate.capacity import Memory
 from engine.simulate.context_job import (
     ContextJob,
     Way,
-    added,
     held,
     layer_without,
     reached,
+    sent,
     step_ratio,
     ways_allowed,
     whole_step,
@@ -38,17 +47,23 @@ _CAUSAL: Share = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Added:
-    """What a way of getting keys and values adds to a layer, forward and backward together."""
-
-    waits: Seconds
-    merged: Seconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Every number of the lab."""
+    """Every number of the lab; what is drawn beside the run is explained in `beside`.
 
+    Attributes:
+        exposed: of a layer, with a ring in a zig-zag and two buffers.
+        buffers: keys and values of others on the GPU, by way.
+        sends: bytes of a rank in a layer, by the name of the method.
+    """
+
+    ratios: Later[tuple[tuple[Ratio, ...], tuple[Ratio, ...]]]
+    hidden: Later[Hidden]
+    exposed: Share
+    exposed_map: Later[tuple[tuple[Share, ...], ...]]
+    buffers: Mapping[str, Bytes]
+    sends: Mapping[str, Bytes]
+    rings: Later[tuple[tuple[Ratio, ...], ...]]
+    attentions: Later[tuple[tuple[FlopRate, ...], ...]]
     job: ContextJob
     memory: Memory
     world: Count
@@ -181,24 +196,6 @@ class Result:
     allowed: Mapping[Way, bool]
 
 
-def blocks_of(inputs: Inputs, job: ContextJob, way: str) -> Count:
-    """Return the blocks of keys and values that a GPU holds of one layer."""
-    ranks = job.plan.context_parallel
-    if ranks == 1:
-        return 0
-    if way == "ring":
-        return inputs.num_buffers
-    if way == "gather":
-        return ranks
-    # All tokens of its own heads, of which there is one at least.
-    return max(1, round(ranks / job.scores.key_value_heads))
-
-
-def _way(job: ContextJob, way: str, layout: str, num_buffers: Count) -> Added:
-    waits, merged = added(job, cast(Way, way), cast(Layout, layout), num_buffers)
-    return Added(waits=sum(waits), merged=sum(merged))
-
-
 def solve(inputs: Inputs) -> Result:
     """Return bytes, times and memory."""
     job = job_of(inputs)
@@ -208,14 +205,22 @@ def solve(inputs: Inputs) -> Result:
     best = line_rank(job.cluster, job.rank)
     ranks = job.plan.context_parallel
     width = round(scores.key_value_heads * scores.head_size)
-    element, blocks = WIDTHS[inputs.element], blocks_of(inputs, job, inputs.way)
-    now = _way(job, inputs.way, inputs.layout, inputs.num_buffers)
+    element, blocks = WIDTHS[inputs.element], blocks_of(job, inputs.way, inputs.num_buffers)
+    now = way_of(job, inputs.way, inputs.layout, inputs.num_buffers)
     layer = layer_without(job) + now.waits + now.merged
     peak = job.cluster.gpu.peak["bf16"]
     line = best.scale_up if inside else best.port
     group = scores.heads / scores.key_value_heads
     buffer = ring_buffer(scores.queries, width, element, blocks)
     return Result(
+        ratios=Later(partial(beside.ratios, inputs, job)),
+        hidden=Later(partial(beside.hidden, inputs)),
+        exposed=beside.exposed(job),
+        exposed_map=Later(partial(beside.exposed_map, inputs)),
+        buffers=buffers_of(job, width, element),
+        sends=sent(job),
+        rings=Later(beside.rings),
+        attentions=Later(beside.attentions),
         job=job,
         memory=memory,
         world=job.plan.world_size,
@@ -244,11 +249,11 @@ def solve(inputs: Inputs) -> Result:
         usable=usable,
         rate=reached(job, step, _CAUSAL),
         alternatives={
-            "ring": _way(job, "ring", "zigzag", 2),
-            "one": _way(job, "ring", "zigzag", 1),
-            "contiguous": _way(job, "ring", "contiguous", 2),
-            "gather": _way(job, "gather", "zigzag", 2),
-            "swap": _way(job, "swap", "zigzag", 2),
+            "ring": way_of(job, "ring", "zigzag", 2),
+            "one": way_of(job, "ring", "zigzag", 1),
+            "contiguous": way_of(job, "ring", "contiguous", 2),
+            "gather": way_of(job, "gather", "zigzag", 2),
+            "swap": way_of(job, "swap", "zigzag", 2),
         },
         allowed=ways_allowed(job),
     )

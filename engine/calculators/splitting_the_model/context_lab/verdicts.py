@@ -7,13 +7,11 @@ from engine.basis.text import say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, as_given
 from engine.basis.views import Badge, Cell, Challenge, Cite, Condition, Published, Table
+from engine.calculators.splitting_the_model.context_lab.beside import LAYOUTS
 from engine.calculators.splitting_the_model.context_lab.inputs import LLAMA, Inputs
 from engine.calculators.splitting_the_model.context_lab.result import Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_rings import MEASURED_RINGS, SOURCE
-from engine.simulate.attention_masks import Layout
-from engine.simulate.context_job import sent
-from engine.simulate.measured_ring import modelled_rate
 
 _LENGTH, _MOST = 1 << 20, 0.02
 START: Mapping[str, Scalar] = {
@@ -121,7 +119,6 @@ def published(inputs: Inputs) -> Published | None:
 
 def names(result: Result) -> Table:
     """Return what each of the names means, with the bytes of this job."""
-    sends = sent(result.job)
     tensor, ranks = result.job.plan.tensor_parallel, result.job.plan.context_parallel
     texts = (
         ("tensor", "Tensor parallel (TP)", "matrices and heads", "hidden states, all-reduced"),
@@ -144,7 +141,7 @@ def names(result: Result) -> Table:
             name,
             divides,
             travels,
-            say("{b}", b=(sends[key], BYTES)),
+            say("{b}", b=(result.sends[key], BYTES)),
             "no: it uses those of TP"
             if key == "sequence"
             else say("{n} times", n=(tensor if key == "tensor" else ranks, COUNT)),
@@ -160,15 +157,14 @@ def names(result: Result) -> Table:
     )
 
 
-def measured() -> Table:
+def measured(result: Result) -> Table:
     """Return the measured rings beside the modeled ones."""
-    columns: tuple[Layout, ...] = ("contiguous", "striped", "zigzag")
     rows: list[tuple[Cell, ...]] = []
-    for row in MEASURED_RINGS:
+    for row, rates in zip(MEASURED_RINGS, result.rings(), strict=True):
         what = "forward and backward" if row.backward else "forward"
         cells: list[Cell] = []
-        for layout in columns:
-            found, modelled = getattr(row, layout) / row.even, modelled_rate(row, layout) / row.even
+        for layout, rate in zip(LAYOUTS, rates, strict=True):
+            found, modelled = getattr(row, layout) / row.even, rate / row.even
             cells.append(say("{m}, model {p}", m=(found, SHARE), p=(modelled, SHARE)))
         rows.append((f"{ACCELERATORS[row.gpu].name}, {what}", *cells, Cite((SOURCE,))))
     return Table(

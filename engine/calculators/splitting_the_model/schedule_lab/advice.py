@@ -6,19 +6,26 @@ from dataclasses import replace
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, MILLI, SHARE
 from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
+from engine.calculators.splitting_the_model.schedule_lab.changes import Change, changes_of
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.form.counted import noun
-from engine.simulate.schedule_bench import Played, cost, played
+from engine.simulate.schedule_bench import Played
 from engine.simulate.schedule_case import Case
 
-Change = Mapping[str, float | int | str | bool]
 _SCHEDULES = ("interleaved", "zb_h1", "zb_v", "dualpipe_v")
-_LARGEST = 3_000  # operations of a run that is only there for a remedy
+# What could be at fault: the change that takes it away, its name, and the step without it.
+_CAUSES = (
+    ("balance", "Straggler", "with stages alike"),
+    ("alike", "Uneven stages", "with stages that take equally long"),
+    ("messages", "Messages", "with free messages"),
+    ("free", "Common pause", "without the common pause"),
+)
 
 
-def regime(case: Case, own: Played) -> Badge:
+def regime(result: Result) -> Badge:
     """Return why stages idle: slow stage, messages, a common pause, or filling and draining."""
-    badge, setting = _regime(case, own), own.setting
+    badge, own = _regime(result), result.own
+    setting = own.setting
     if not setting.reason:
         return badge
     batches = noun(setting.num_microbatches, "micro-batch")
@@ -34,15 +41,20 @@ def regime(case: Case, own: Played) -> Badge:
     )
 
 
-def _regime(case: Case, own: Played) -> Badge:
+def _regime(result: Result) -> Badge:
+    own = result.own
     if own.share < 0.01:
         return Badge(text="Compute", sentence="The stages hardly ever wait.", color="compute")
-    for name, text, change in _causes(case):
-        without = _play(case, own, change)
-        if without is not None and without.share < own.share / 2:
+    for key, name, without in _CAUSES:
+        after = result.changed[key]() if key in result.changed else None
+        if after is not None and after.share < own.share / 2:
             return Badge(
                 text=name,
-                sentence=say(text, q=(own.share, SHARE), r=(without.share, SHARE)),
+                sentence=say(
+                    f"{{q}} of the step is idle; {without} it would be {{r}}.",
+                    q=(own.share, SHARE),
+                    r=(after.share, SHARE),
+                ),
                 color="communication" if name == "Messages" else "ink",
             )
     batches = noun(own.setting.num_microbatches, "micro-batch")
@@ -60,45 +72,19 @@ def _regime(case: Case, own: Played) -> Badge:
     )
 
 
-def _causes(case: Case) -> list[tuple[str, str, Change]]:
-    """Return what could be at fault, and the change that takes it away."""
-    found: list[tuple[str, str, Change]] = []
-    if case.slowness:
-        text = "{q} of the step is idle; with stages alike it would be {r}."
-        found.append(("Straggler", text, {"slowness": 0.0}))
-    if case.num_layers:
-        text = "{q} of the step is idle; with stages that take equally long it would be {r}."
-        found.append(("Uneven stages", text, {"num_layers": 0}))
-    if case.message:
-        text = "{q} of the step is idle; with free messages it would be {r}."
-        found.append(("Messages", text, {"message": 0.0}))
-    if case.synchronized:
-        text = "{q} of the step is idle; without the common pause it would be {r}."
-        found.append(("Common pause", text, {"synchronized": False}))
-    return found
-
-
-def _play(case: Case, own: Played, change: Change) -> Played | None:
-    """Return the figures after a change; None if it would take too long, or cannot run."""
-    changed = replace(case, **change)  # type: ignore[arg-type]
-    if cost(changed.pipeline_parallel, changed.num_microbatches, 1) > _LARGEST:
-        return None
-    found = played(changed)
-    return None if found.setting.reason and not own.setting.reason else found
-
-
-def advice(case: Case, own: Played, others: Mapping[str, Played | str]) -> Advice:
+def advice(result: Result) -> Advice:
     """Return every remedy that is within range, with the bubble that it leaves.
 
-    `others` are the schedules with the reader's numbers; those drawn out from shorter runs are
-    left out, for what a remedy promises is exact.
+    Of the schedules with the reader's numbers those drawn out from shorter runs are left out, for
+    what a remedy promises is exact.
     """
+    own, changes = result.own, changes_of(result.case)
     found = [
-        *_of_schedules(own, others),
+        *_of_schedules(own, result.others),
         *(
-            _remedy(own, after, key, label, change, side)
-            for key, label, change, side in _candidates(case)
-            if (after := _play(case, own, change)) is not None
+            _remedy(own, after, key, label, changes[key], side)
+            for key, (label, side) in _candidates(result.case).items()
+            if key in changes and (after := result.changed[key]()) is not None
         ),
     ]
     useful = [one for one in found if one.after < own.share * 0.9995 - 1e-9]
@@ -146,24 +132,20 @@ def _memory(own: Played, after: Played) -> Text:
     )
 
 
-def _candidates(case: Case) -> list[tuple[str, Text, Change, Text]]:
-    found: list[tuple[str, Text, Change, Text]] = []
-    if 2 * case.num_microbatches <= 256:
-        label = say("{m} micro-batches", m=(2 * case.num_microbatches, COUNT))
-        side = "doubles the global batch, or halves the micro-batch"
-        found.append(("more", label, {"num_microbatches": 2 * case.num_microbatches}, side))
-    if case.slowness:
-        side = "move layers off the slow stage"
-        found.append(("balance", "Stages alike", {"slowness": 0.0}, side))
-    if case.num_layers and (case.off_first, case.off_last) == (0, 0):
-        # Each end gives as many layers as it has to do besides them.
-        moved = {"off_first": round(case.embedding), "off_last": round(case.output)}
-        side = "their time goes to the stages between"
-        found.append(("lighter", "Fewer layers on the ends", moved, side))
-    if case.synchronized:
-        side = "check the gradient norm after the update, and roll back if necessary"
-        found.append(("free", "No common pause between steps", {"synchronized": False}, side))
-    return found
+def _candidates(case: Case) -> dict[str, tuple[Text, Text]]:
+    """Return label and side effect of each change; without one, the memory is told."""
+    return {
+        "more": (
+            say("{m} micro-batches", m=(2 * case.num_microbatches, COUNT)),
+            "doubles the global batch, or halves the micro-batch",
+        ),
+        "balance": ("Stages alike", "move layers off the slow stage"),
+        "lighter": ("Fewer layers on the ends", "their time goes to the stages between"),
+        "free": (
+            "No common pause between steps",
+            "check the gradient norm after the update, and roll back if necessary",
+        ),
+    }
 
 
 START: Change = {"schedule": "one_f_one_b", "pipeline_parallel": 8, "num_microbatches": 32}

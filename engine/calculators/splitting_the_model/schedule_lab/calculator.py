@@ -47,18 +47,17 @@ PRESETS = {
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views of the lab, in the order of the page."""
     tell = Teller(result, inputs, equations=EQUATIONS[:1])
-    case, own, others = result.case, result.own, result.others
     return {
-        "timeline": partial(timeline, own, result.run),
-        "regime": partial(regime, case, own),
+        "timeline": partial(timeline, result),
+        "regime": partial(regime, result),
         **values(tell, result),
-        "staircase": charts.staircase(result.run),
+        "staircase": charts.staircase(result),
         "formula": formula(tell, result),
         "pieces": pieces(result),
-        "comparison": comparison(others, own),
+        "comparison": comparison(result),
         "pareto": charts.pareto(result),
         "over_microbatches": partial(charts.bubble_curve, result),
-        "advice": partial(advice, case, own, others),
+        "advice": partial(advice, result),
         "pytorch": partial(export.pytorch, result),
         "megatron": partial(export.megatron, result),
         "challenge": challenge(result),

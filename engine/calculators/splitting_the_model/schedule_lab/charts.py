@@ -7,17 +7,14 @@ from engine.basis.text import say
 from engine.basis.units import BYTES, COUNT, SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
-from engine.simulate.pipeline import Run
-from engine.simulate.pipeline_measures import peak_activations
-from engine.simulate.schedule_bench import LONGEST, Played, over_microbatches
-from engine.simulate.schedule_frontier import frontier
+from engine.simulate.schedule_bench import LONGEST
 
 _BARS = 8
 
 
-def staircase(run: Run) -> Bars:
+def staircase(result: Result) -> Bars:
     """Return how many micro-batches' activations each stage holds at most."""
-    peaks = peak_activations(run)
+    peaks = result.peaks
     ranks = _spread(len(peaks))
     return Bars(
         title="Most micro-batches held, by stage",
@@ -45,14 +42,7 @@ def _spread(count: int) -> Sequence[int]:
 
 def pareto(result: Result) -> Lines:
     """Return the bubble of every schedule over its memory, and who is beaten by none."""
-    own, found = result.own, result.others
-    # One micro-batch at a time is out of every scale, unless it is what the reader looks at.
-    shown = [
-        one
-        for one in found.values()
-        if isinstance(one, Played) and (one.name != "naive" or one.name == own.name)
-    ] or [own]
-    best = frontier(shown)
+    own, shown = result.own, result.shown
     high = max(one.memory for one in shown) * 1.15
     top = max(one.share for one in shown)
     rules = tuple(
@@ -60,7 +50,7 @@ def pareto(result: Result) -> Lines:
         for one in shown
         if one.name == "one_f_one_b"
     )
-    edge = [(one.memory, one.share) for one in best]
+    edge = [(one.memory, one.share) for one in result.best]
     return Lines(
         title="Bubble against memory",
         x=Axis(
@@ -98,9 +88,9 @@ def pareto(result: Result) -> Lines:
 
 
 def bubble_curve(result: Result) -> Slices[Lines]:
-    """Find the bubble over the micro-batches: played, and 1F1B's closed form beside it."""
+    """Show the bubble over the micro-batches: played, and 1F1B's closed form beside it."""
     own = result.own
-    points = yield from over_microbatches(result.case, own)
+    points = yield from result.played_column.rest()
     return Lines(
         title="Bubble over micro-batches",
         x=Axis(label="micro-batches", quantity=COUNT, low=1, high=LONGEST, scale="log"),

@@ -4,7 +4,6 @@ from engine.basis import discover
 from engine.basis.views import Code
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.form.schedule_export import MOST_ACTIONS, megatron_arguments, pytorch_csv
-from engine.schedules.interleaved import group
 from engine.simulate.pipeline import PACKAGE
 
 
@@ -27,7 +26,7 @@ def megatron(result: Result) -> Code:
     """Return Megatron-LM's arguments for the schedule."""
     own = result.own.setting
     p, m, v = own.pipeline_parallel, own.num_microbatches, own.num_chunks
-    text = megatron_arguments(result.own.name, p, v, group(p, m), result.cut)
+    text = megatron_arguments(result.own.name, p, v, result.group, result.layout)
     if result.own.name == "interleaved" and m < p:
         text = "# Megatron-LM interleaves only with at least as many micro-batches as stages."
     return Code(

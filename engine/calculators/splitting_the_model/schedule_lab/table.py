@@ -1,13 +1,10 @@
 """All schedules side by side, computed."""
 
-from collections.abc import Mapping
-
 from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
 from engine.basis.views import Table
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.simulate.schedule_bench import Played
-from engine.simulate.schedule_case import pieces_of, schedules
 
 _COLUMNS = (
     "Schedule",
@@ -21,13 +18,13 @@ _COLUMNS = (
 )
 
 
-def comparison(found: Mapping[str, Played | str], own: Played) -> Table:
+def comparison(result: Result) -> Table:
     """Return a row for every schedule; who cannot run says why."""
-    titles = schedules()
+    found, own = result.others, result.own
     return Table(
         title="All schedules with these numbers",
         columns=_COLUMNS,
-        rows=tuple(_row(titles[name], one, own) for name, one in found.items()),
+        rows=tuple(_row(result.titles[name], one, own) for name, one in found.items()),
         caption="All run the same micro-batches with the same times: their steps can be compared."
         + (
             " Long runs of the others are drawn out from two shorter ones."
@@ -50,7 +47,6 @@ def pieces(result: Result) -> Table:
     if not result.cut:
         return Table(title="", columns=(), rows=())
     case, places = result.case, result.run.program.places
-    share = pieces_of(case, len(result.cut))
     busy, last = case.forward / result.run.program.num_parts, len(result.cut) - 1
     return Table(
         title="The stages as they are cut",
@@ -60,7 +56,7 @@ def pieces(result: Result) -> Table:
                 f"{rank}",
                 ", ".join(str(result.cut[place]) for place in own),
                 _ENDS[0 in own, last in own],
-                say("{t}", t=(busy * sum(share[place] for place in own), SECONDS)),
+                say("{t}", t=(busy * sum(result.shares[place] for place in own), SECONDS)),
                 say("{t}", t=(result.run.busy[rank], SECONDS)),
             )
             for rank, own in enumerate(places)

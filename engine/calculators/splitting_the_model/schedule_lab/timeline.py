@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from engine.basis import discover
 from engine.basis.pipeline_op import BACKWARD, FORWARD, INPUT, PAIR, WEIGHT, Op, stage_of
 from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SECONDS, Seconds
+from engine.basis.units import COUNT, SECONDS, Ratio, Seconds
 from engine.basis.views import Axis, Lane, Rule, Series, Span, Timeline
+from engine.calculators.splitting_the_model.schedule_lab.result import Result
 from engine.simulate.pipeline import PACKAGE, Run
-from engine.simulate.pipeline_measures import activations
 from engine.simulate.schedule_bench import Played
 
 # What a page can draw and a reader can follow.
@@ -32,12 +32,16 @@ _LETTER = {FORWARD: "F", BACKWARD: "B", INPUT: "B", WEIGHT: "W", PAIR: "P"}
 _Pass = tuple[str, int, int]
 
 
-def timeline(played: Played, run: Run) -> Timeline:
+def timeline(result: Result) -> Timeline:
     """Return the step, or of a long one its beginning, on the outer stages of a deep pipeline."""
+    played, run = result.own, result.run
     lanes = _lanes(len(run.starts))
     until = _window(run, lanes)
     whole = until >= run.length
-    held = [_curve(run, rank, until, last=rank == lanes[-1]) for rank in (lanes[0], lanes[-1])]
+    held = [
+        _curve(f"{rank}", steps, until, last=rank == lanes[-1])
+        for rank, steps in zip((lanes[0], lanes[-1]), result.held(), strict=True)
+    ]
     most = max(max(series.y) for series in held)
     return Timeline(
         title="One step",
@@ -90,8 +94,14 @@ def _rules(run: Run, until: Seconds) -> tuple[Rule, ...]:
     return (Rule(key="next", label="stage 0 is free again", axis="x", at=run.ends[0][-1]),)
 
 
-def _curve(run: Run, rank: int, until: Seconds, *, last: bool) -> Series:
-    times, counts = activations(run, rank)
+def _curve(
+    rank: str,
+    held: tuple[tuple[Seconds, ...], tuple[Ratio, ...]],
+    until: Seconds,
+    *,
+    last: bool,
+) -> Series:
+    times, counts = held
     shown = [(x, y) for x, y in zip(times, counts, strict=True) if x <= until]
     shown.append((until, shown[-1][1]))
     return Series(
