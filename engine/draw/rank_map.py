@@ -10,7 +10,7 @@ from engine.basis.units import Count
 from engine.basis.views import Frame, Scene, Shape
 from engine.draw.rank_map_shapes import Place, cell, curve, label, legend, node_box
 from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh, Ranks, group, groups, node_of
+from engine.simulate.rank_map import Mesh, Ranks
 
 WIDTH, HEIGHT = 600.0, 560.0
 _HEAD, _GAP, _LARGEST = 20.0, 10.0, 62.0
@@ -187,16 +187,16 @@ def _tints(
     tints: list[tuple[str, float]] = [("muted", 0.08)] * mesh.world_size
     if axis is None:
         for one in reversed(axes):
-            for rank in group(mesh, one, chosen):
+            for rank in mesh.group(one, chosen):
                 tints[rank] = (one, 0.42)
         tints[chosen] = ("accent", 0.3)
         return tints
     if mesh.world_size <= _TINTS:
-        for index, ranks in enumerate(groups(mesh, axis)):
+        for index, ranks in enumerate(mesh.groups(axis)):
             for rank in ranks:
                 tints[rank] = (axis, _STRENGTHS[index % len(_STRENGTHS)])
         return tints
-    for rank in group(mesh, axis, chosen):
+    for rank in mesh.group(axis, chosen):
         tints[rank] = (axis, _STRENGTHS[0])
     return tints
 
@@ -208,11 +208,11 @@ def _chains(
     found: list[tuple[Count, Count, str, bool]] = []
     every = axis is not None and mesh.world_size <= _ALL_GROUPS
     for one in axes if axis is None else (axis,):
-        for ranks in groups(mesh, one) if every else (group(mesh, one, chosen),):
+        for ranks in mesh.groups(one) if every else (mesh.group(one, chosen),):
             found += _chain(mesh, ranks, one)
     return found
 
 
 def _chain(mesh: Mesh, ranks: Ranks, axis: Axis) -> list[tuple[Count, Count, str, bool]]:
     pairs = pairwise(ranks)
-    return [(a, b, axis, node_of(mesh, a) != node_of(mesh, b)) for a, b in pairs]
+    return [(a, b, axis, mesh.node_of(a) != mesh.node_of(b)) for a, b in pairs]

@@ -15,7 +15,7 @@ from engine.formulas.volumes import tensor_passes
 from engine.run.parallelism import Plan, Training, num_microbatches
 from engine.simulate.axis_bytes import axis_bytes_sent, passes_again
 from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh, Ranks, groups, node_of, place
+from engine.simulate.rank_map import Mesh, Ranks
 
 SHOWN: tuple[Axis, ...] = ("tensor", "context", "expert", "data", "pipeline")
 # Tokens to their experts and results back, forward and backward.
@@ -95,11 +95,11 @@ def share_across(mesh: Mesh, axis: Axis) -> Share:
     Counted group by group; within an all-to-all by the ranks on each node.
     """
     inside = total = 0.0
-    for one in groups(mesh, axis):
+    for one in mesh.groups(axis):
         if axis == "expert":
             counts: dict[Count, Count] = {}
             for rank in one:
-                counts[node_of(mesh, rank)] = counts.get(node_of(mesh, rank), 0) + 1
+                counts[mesh.node_of(rank)] = counts.get(mesh.node_of(rank), 0) + 1
             total += len(one) * (len(one) - 1)
             inside += sum(n * (n - 1) for n in counts.values())
         elif len(one) > 1:
@@ -122,9 +122,3 @@ def traffic(model: Model, plan: Plan, training: Training, mesh: Mesh) -> Mapping
         )
         for axis, (sent, messages) in sent_per_step(model, plan, training, mesh).items()
     }
-
-
-def ends(mesh: Mesh, rank: Count) -> Count:
-    """Return how many neighbors a rank has in its pipeline: 0, 1 or 2."""
-    at, last = place(mesh, rank, "pipeline"), mesh.sizes["pipeline"] - 1
-    return (at > 0) + (at < last)

@@ -19,23 +19,38 @@ _MODEL: Order = ("tensor", "context", "expert", "pipeline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swap:
+class Stepped:
+    """What has a step."""
+
+    step: StepTime
+
+    def exposed(self, axis: Axis) -> Seconds:
+        """Return what the step waits for an axis."""
+        return {
+            "tensor": self.step.tensor_parallel,
+            "context": self.step.context_parallel,
+            "expert": self.step.expert_parallel,
+            "data": self.step.data_parallel,
+            "pipeline": self.step.pipeline,
+        }[axis]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swap(Stepped):
     """The same plan with two axes of the order swapped.
 
     Attributes:
         first, second: the axes.
         order: that results, innermost first.
-        step: its time.
     """
 
     first: Axis
     second: Axis
     order: Order
-    step: StepTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MappedPlan:
+class MappedPlan(Stepped):
     """A plan, laid on its machines.
 
     Attributes:
@@ -43,7 +58,6 @@ class MappedPlan:
         mesh: the ranks.
         traffic: by axis, of those with more than one rank.
         wires: the link each axis uses, by axis.
-        step: with the ranks in this order.
         swaps: of every two axes that have ranks, in the order of the axes.
     """
 
@@ -51,13 +65,12 @@ class MappedPlan:
     mesh: Mesh
     traffic: Mapping[Axis, Traffic]
     wires: Mapping[Axis, Group]
-    step: StepTime
     swaps: tuple[Swap, ...]
 
     @property
     def waits(self) -> Seconds:
         """What the step waits for communication, all axes."""
-        return self.step.data_parallel + sum(exposed(self.step, axis) for axis in _MODEL)
+        return self.step.data_parallel + sum(map(self.exposed, _MODEL))
 
     @property
     def leaving(self) -> Bytes:
@@ -71,17 +84,6 @@ class MappedPlan:
     def alone(self, axis: Axis) -> Seconds:
         """Return the bytes of an axis over the bandwidth of its link."""
         return self.traffic[axis].sent / self.wires[axis].bandwidth
-
-
-def exposed(step: StepTime, axis: Axis) -> Seconds:
-    """Return what a step waits for an axis."""
-    return {
-        "tensor": step.tensor_parallel,
-        "context": step.context_parallel,
-        "expert": step.expert_parallel,
-        "data": step.data_parallel,
-        "pipeline": step.pipeline,
-    }[axis]
 
 
 def mapped_plan(run: Run, order: Order) -> MappedPlan:

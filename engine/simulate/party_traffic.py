@@ -6,7 +6,7 @@ from itertools import chain
 from engine.basis.units import Bytes, Count, Share
 from engine.simulate.map_traffic import Traffic, peers_of_group
 from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh, groups
+from engine.simulate.rank_map import Mesh
 
 Cells = dict[tuple[Count, Count], dict[str, Bytes]]
 
@@ -25,13 +25,13 @@ def _between(mesh: Mesh, axis: Axis, ranks_each: Count) -> Iterator[tuple[Count,
     """Yield (from, to, share of what one rank sends) between parties of so many ranks."""
     if axis == "expert":
         return _blocks(mesh, ranks_each)
-    parties = (tuple(rank // ranks_each for rank in one) for one in groups(mesh, axis))
+    parties = (tuple(rank // ranks_each for rank in one) for one in mesh.groups(axis))
     return chain.from_iterable(peers_of_group(axis, one) for one in parties if len(one) > 1)
 
 
 def _blocks(mesh: Mesh, ranks_each: Count) -> Iterator[tuple[Count, Count, Share]]:
     """Yield the all-to-all between parties, counted by how many ranks of a group each has."""
-    for ranks in groups(mesh, "expert"):
+    for ranks in mesh.groups("expert"):
         counts: dict[Count, Count] = {}
         for rank in ranks:
             counts[rank // ranks_each] = counts.get(rank // ranks_each, 0) + 1

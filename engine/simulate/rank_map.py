@@ -68,28 +68,34 @@ class Mesh:
         """Groups found so far, by axis: all groups, and for each rank its group."""
         return {}
 
+    def node_of(self, rank: Count) -> Count:
+        """Return the node that a rank runs on."""
+        return rank // self.gpus_per_node
+
+    def group(self, axis: Axis, rank: Count) -> Ranks:
+        """Return the ranks that a rank talks to along an axis, itself included, in order.
+
+        "data" is the ranks over which gradients are reduced, those of context parallelism included.
+        """
+        return _known(self, axis)[1][rank]
+
+    def groups(self, axis: Axis) -> tuple[Ranks, ...]:
+        """Return all groups of an axis, each rank in one of them, by their first rank."""
+        return _known(self, axis)[0]
+
+    def nodes_spanned(self, axis: Axis) -> Count:
+        """Return over how many nodes the widest group of an axis spreads."""
+        return max(len(_on_nodes(self, one)) for one in _unlike(self, axis))
+
+    def pipeline_neighbors(self, rank: Count) -> Count:
+        """Return how many neighbors a rank has in its pipeline: 0, 1 or 2."""
+        at, last = place(self, rank, "pipeline"), self.sizes["pipeline"] - 1
+        return (at > 0) + (at < last)
+
 
 def place(mesh: Mesh, rank: Count, axis: Axis) -> Count:
     """Return the position of a rank along one of `AXES`."""
     return rank // mesh.strides[axis] % mesh.sizes[axis]
-
-
-def node_of(mesh: Mesh, rank: Count) -> Count:
-    """Return the node that a rank runs on."""
-    return rank // mesh.gpus_per_node
-
-
-def group(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
-    """Return the ranks that a rank talks to along an axis, itself included, in order.
-
-    "data" is the ranks over which gradients are reduced, those of context parallelism included.
-    """
-    return _known(mesh, axis)[1][rank]
-
-
-def groups(mesh: Mesh, axis: Axis) -> tuple[Ranks, ...]:
-    """Return all groups of an axis, each rank in one of them, by their first rank."""
-    return _known(mesh, axis)[0]
 
 
 def _known(mesh: Mesh, axis: Axis) -> tuple[tuple[Ranks, ...], tuple[Ranks, ...]]:
@@ -145,11 +151,6 @@ def along(mesh: Mesh, axis: Axis, rank: Count) -> Ranks:
     return tuple(range(first, first + mesh.sizes[axis] * stride, stride))
 
 
-def nodes_spanned(mesh: Mesh, axis: Axis) -> Count:
-    """Return over how many nodes the widest group of an axis spreads."""
-    return max(len(_on_nodes(mesh, one)) for one in _unlike(mesh, axis))
-
-
 def _unlike(mesh: Mesh, axis: Axis) -> list[Ranks]:
     """Return groups that lie differently in their nodes.
 
@@ -157,15 +158,15 @@ def _unlike(mesh: Mesh, axis: Axis) -> list[Ranks]:
     place in its node matters.
     """
     if axis in ("expert", "expert_data"):
-        return list(groups(mesh, axis))
+        return list(mesh.groups(axis))
     firsts = {first % mesh.gpus_per_node: first for first in _firsts(mesh, axis)}
     return [_from_first(mesh, axis, first) for first in firsts.values()]
 
 
 def _on_nodes(mesh: Mesh, ranks: Ranks) -> Mapping[Count, Count]:
     """Return how many of the ranks, which ascend, run on each of their nodes."""
-    first = node_of(mesh, ranks[0])
-    if first == node_of(mesh, ranks[-1]):
+    first = mesh.node_of(ranks[0])
+    if first == mesh.node_of(ranks[-1]):
         return {first: len(ranks)}
     return Counter([rank // mesh.gpus_per_node for rank in ranks])
 
@@ -198,7 +199,7 @@ def placed(mesh: Mesh) -> Mapping[Axis, Count]:
         return found
     stride = mesh.strides["pipeline"]
     apart = any(
-        node_of(mesh, rank) != node_of(mesh, rank + stride)
+        mesh.node_of(rank) != mesh.node_of(rank + stride)
         for stage in mesh.stages[:-1]
         for rank in stage
     )

@@ -1,7 +1,7 @@
 """Expert groups by convention: as the frameworks' own documentation prints them."""
 
 from engine.simulate.expert_mesh import ExpertMesh
-from engine.simulate.rank_map import Mesh, groups
+from engine.simulate.rank_map import Mesh
 from tests.each import each
 
 DEEPSPEED = ExpertMesh(tensor=2, context=1, data=8, pipeline=1, expert=4, convention="within")
@@ -53,7 +53,7 @@ def test_the_map_has_the_same_groups(axis):
     drawn = Mesh(
         sizes=sizes, order=("tensor", "context", "data", "pipeline"), expert=8, gpus_per_node=8
     )
-    assert sorted(mesh.along(axis)) == sorted(groups(drawn, axis))
+    assert sorted(mesh.along(axis)) == sorted(drawn.groups(axis))
 
 
 def test_experts_that_do_not_divide_the_data_ranks_do_not_fit_within_them():

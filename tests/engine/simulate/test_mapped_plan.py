@@ -7,7 +7,7 @@ import pytest
 
 from engine.form.run.inputs import Inputs
 from engine.form.run.repair import run_of
-from engine.simulate.mapped_plan import exposed, mapped_plan
+from engine.simulate.mapped_plan import mapped_plan
 from engine.simulate.party_traffic import between_parties
 from engine.simulate.step_time import step_time
 
@@ -45,7 +45,7 @@ def test_no_order_changes_the_bytes(order):
 
 def test_what_the_step_waits_for_is_the_sum_over_the_axes():
     axes = ("tensor", "context", "expert", "data", "pipeline")
-    assert PLAN.waits == pytest.approx(sum(exposed(PLAN.step, axis) for axis in axes))
+    assert PLAN.waits == pytest.approx(sum(PLAN.exposed(axis) for axis in axes))
 
 
 def test_a_swap_is_the_plan_in_that_order():

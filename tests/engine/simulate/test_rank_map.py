@@ -10,17 +10,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.map_traffic import SHOWN, peers_of_group, sent_per_step, share_across, traffic
-from engine.simulate.rank_map import (
-    AXES,
-    Mesh,
-    along,
-    group,
-    groups,
-    node_of,
-    nodes_spanned,
-    place,
-    placed,
-)
+from engine.simulate.rank_map import AXES, Mesh, along, place, placed
 from engine.simulate.step_time import step_time
 from tests.each import each
 
@@ -38,10 +28,10 @@ def mesh(sizes, order=MEGATRON, expert=1, gpus_per_node=8):
 def test_the_groups_of_16_gpus_are_those_in_megatrons_documentation():
     # parallel_state.py: tensor 2, pipeline 4 on 16 GPUs.
     sixteen = mesh((2, 1, 2, 4))
-    assert groups(sixteen, "tensor") == tuple((i, i + 1) for i in range(0, 16, 2))
-    assert groups(sixteen, "pipeline") == tuple((i, i + 4, i + 8, i + 12) for i in range(4))
+    assert sixteen.groups("tensor") == tuple((i, i + 1) for i in range(0, 16, 2))
+    assert sixteen.groups("pipeline") == tuple((i, i + 4, i + 8, i + 12) for i in range(4))
     data = [(0, 2), (1, 3), (4, 6), (5, 7), (8, 10), (9, 11), (12, 14), (13, 15)]
-    assert groups(sixteen, "data") == tuple(data)
+    assert sixteen.groups("data") == tuple(data)
 
 
 def test_the_neighbors_of_gpu_0_are_those_in_the_llama_3_paper():
@@ -53,7 +43,7 @@ def test_the_neighbors_of_gpu_0_are_those_in_the_llama_3_paper():
 @each("order", ORDERS, ids="-".join)
 @each("axis", [*AXES, "expert", "expert_data"])
 def test_every_rank_is_in_one_group_of_each_axis(order, axis):
-    found = groups(mesh((2, 3, 4, 2), order, expert=6), axis)
+    found = mesh((2, 3, 4, 2), order, expert=6).groups(axis)
     assert sorted(rank for one in found for rank in one) == list(range(48))
 
 
@@ -67,35 +57,35 @@ def test_places_along_all_axes_name_a_rank(order):
 @each("order", ORDERS, ids="-".join)
 def test_experts_never_leave_their_stage(order):
     cube = mesh((2, 2, 2, 3), order, expert=4)
-    for one in groups(cube, "expert"):
+    for one in cube.groups("expert"):
         assert len({place(cube, rank, "pipeline") for rank in one}) == 1
 
 
 def test_experts_reuse_the_ranks_of_a_stage():
     # Megatron's parallel folding: the experts of a stage spread over its 8 ranks.
-    assert group(mesh((2, 1, 4, 2), expert=8), "expert", 3) == tuple(range(8))
+    assert mesh((2, 1, 4, 2), expert=8).group("expert", 3) == tuple(range(8))
 
 
 def test_the_same_experts_are_held_a_group_apart():
-    assert group(mesh((2, 1, 4, 2), expert=4), "expert_data", 1) == (1, 5)
+    assert mesh((2, 1, 4, 2), expert=4).group("expert_data", 1) == (1, 5)
 
 
 def test_gradients_are_reduced_over_context_ranks_too():
-    assert group(mesh((2, 2, 2, 1)), "data", 0) == (0, 2, 4, 6)
+    assert mesh((2, 2, 2, 1)).group("data", 0) == (0, 2, 4, 6)
 
 
 def test_the_24_gpus_keep_tensor_groups_in_a_node():
-    assert nodes_spanned(mesh((4, 1, 2, 3)), "tensor") == 1
+    assert mesh((4, 1, 2, 3)).nodes_spanned("tensor") == 1
 
 
 def test_swapping_tensor_and_pipeline_spreads_tensor_groups_over_all_nodes():
     swapped = mesh((4, 1, 2, 3), ("pipeline", "context", "data", "tensor"))
-    assert nodes_spanned(swapped, "tensor") == 3
+    assert swapped.nodes_spanned("tensor") == 3
 
 
 def test_three_tensor_ranks_straddle_nodes_of_8():
     # Ranks 6, 7 and 8.
-    assert nodes_spanned(mesh((3, 1, 8, 1)), "tensor") == 2
+    assert mesh((3, 1, 8, 1)).nodes_spanned("tensor") == 2
 
 
 def test_placed_counts_the_gpus_of_a_group_in_a_node():
@@ -179,8 +169,8 @@ def test_seven_of_eight_expert_bytes_leave_the_node_of_64_ranks():
 @each("axis", SHOWN)
 def test_the_share_that_leaves_is_that_of_the_single_links(order, axis):
     one = mesh((2, 2, 2, 3), order, expert=4, gpus_per_node=4)
-    pairs = [pair for ranks in groups(one, axis) for pair in peers_of_group(axis, ranks)]
-    across = sum(share for a, b, share in pairs if node_of(one, a) != node_of(one, b))
+    pairs = [pair for ranks in one.groups(axis) for pair in peers_of_group(axis, ranks)]
+    across = sum(share for a, b, share in pairs if one.node_of(a) != one.node_of(b))
     total = sum(share for _, _, share in pairs)
     assert share_across(one, axis) == pytest.approx(across / total)
 
@@ -224,5 +214,5 @@ def test_no_order_of_the_24_gpus_beats_tensor_parallelism_inside(order):
 @each("axis", [*AXES, "expert", "expert_data"])
 def test_the_widest_group_is_the_widest_of_all_groups(order, axis):
     one = mesh((2, 3, 4, 2), order, expert=6, gpus_per_node=5)
-    spans = [len({node_of(one, rank) for rank in ranks}) for ranks in groups(one, axis)]
-    assert nodes_spanned(one, axis) == max(spans)
+    spans = [len({one.node_of(rank) for rank in ranks}) for ranks in one.groups(axis)]
+    assert one.nodes_spanned(axis) == max(spans)

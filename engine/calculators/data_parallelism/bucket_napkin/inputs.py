@@ -155,7 +155,7 @@ def solve(inputs: Inputs) -> Result:
 def _curve(job: Job, name: str, ends: tuple[float, float]) -> Curve:
     low, high = ends
     xs = tuple(low * (high / low) ** (i / 60) for i in range(61))
-    jobs = [replace(job, **{name: x}) for x in xs]  # type: ignore[arg-type]
+    jobs = [replace(job, **{name: x}) for x in xs]
     return Curve(
         x=xs,
         exposed=tuple(_with_full_buckets(one).exposed for one in jobs),

@@ -145,9 +145,10 @@ def _curve(inputs: Inputs, name: str) -> Slices[Curve]:
 
 def _shown(inputs: Inputs, name: str, value: float) -> float:
     """Return what the figure of a setting shows; times alone need a step that is played."""
+    changes: Mapping[str, Any] = {name: value}
     if SHOWN[name] == "exposed":
-        return _step(inputs, {name: value}).seen.exposed
-    plan = planned(inputs.model, *_settings(replace(inputs, **{name: value})))
+        return _step(inputs, changes).seen.exposed
+    plan = planned(inputs.model, *_settings(replace(inputs, **changes)))
     return plan.buffers if SHOWN[name] == "buffers" else float(plan.gathers + plan.reductions)
 
 

@@ -4,19 +4,19 @@ from engine.basis.units import Count
 from engine.form.axis_names import SHORT
 from engine.simulate.mapped_plan import MappedPlan
 from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Ranks, group, groups
+from engine.simulate.rank_map import Ranks
 
 
 def links_of(plan: MappedPlan, rank: Count) -> dict[Axis, str]:
     """Return the name of each group that a rank belongs to, by axis."""
-    return {axis: _link(axis, group(plan.mesh, axis, rank)) for axis in plan.traffic}
+    return {axis: _link(axis, plan.mesh.group(axis, rank)) for axis in plan.traffic}
 
 
 def all_links(plan: MappedPlan) -> tuple[dict[Axis, str], ...]:
     """Return the links of every rank."""
     names: tuple[dict[Axis, str], ...] = tuple({} for _ in range(plan.mesh.world_size))
     for axis in plan.traffic:
-        for ranks in groups(plan.mesh, axis):
+        for ranks in plan.mesh.groups(axis):
             name = _link(axis, ranks)
             for rank in ranks:
                 names[rank][axis] = name

@@ -1,9 +1,10 @@
 """What the map solves: the possible plan nearest to the inputs, laid on its machines."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, cast
 
+from engine.basis.later import Later
 from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Seconds, Share
@@ -18,11 +19,31 @@ from engine.calculators.splitting_the_model.parallel_map.notes import (
 from engine.catalog.nodes import NODES
 from engine.form.run import inputs as run_inputs
 from engine.form.run.repair import run_of
+from engine.simulate.levers import run_fits
 from engine.simulate.mapped_plan import MappedPlan, Order, mapped_plan
+from engine.simulate.party_traffic import Cells, between_parties
+from engine.simulate.rank_map import Mesh
 
 ORDER = "Links as the order of the ranks places them; each GPU has its share of the ports."
 _MODELLED = (ORDER, "The cost model of the estimates, whose error other pages measure.")
 _SOURCES = ("narayanan2021", "korthikanti2022")
+# A matrix has at most so many rows; more ranks are drawn as nodes, more nodes as blocks of them.
+_ROWS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Party:
+    """Who a row of the matrix stands for: a rank, a node or a block of nodes.
+
+    Attributes:
+        kind: "rank", "node" or "block".
+        nodes: of a block; 1 otherwise.
+        ranks: of a row.
+    """
+
+    kind: str
+    nodes: Count
+    ranks: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +55,14 @@ class Result:
         rank: the reader's GPU.
         notes: what had to change, and what is unusual, in sentences.
         refused: whether Megatron would refuse the order.
+        fits: whether the fullest GPU holds its part.
+        cells: (from, to) -> axis -> bytes of a step, between parties.
     """
 
     plan: MappedPlan
+    fits: bool
+    party: Party
+    cells: Later[Cells]
     rank: Count
     notes: tuple[Text, ...]
     refused: bool
@@ -118,8 +144,12 @@ def _first_rank(inputs: Inputs) -> Result:
     plan = mapped_plan(run, cast("Order", axes_of(limited.order)))
     against = refused(limited, run)
     mesh, step, tensor = plan.mesh, plan.step, plan.traffic.get("tensor")
+    party = _party(mesh)
     return Result(
         plan=plan,
+        fits=run_fits(run),
+        party=party,
+        cells=Later(partial(between_parties, mesh, plan.traffic, party.ranks)),
         rank=0,
         notes=(*cut, *changes, *uneven(run), *others(run), *against),
         refused=bool(against),
@@ -138,6 +168,14 @@ def _first_rank(inputs: Inputs) -> Result:
         tensor_leaves=tensor.across if tensor else 0.0,
         leaves=plan.leaving,
     )
+
+
+def _party(mesh: Mesh) -> Party:
+    if mesh.world_size <= _ROWS:
+        return Party(kind="rank", nodes=1, ranks=1)
+    nodes = -(-mesh.num_nodes // _ROWS)
+    kind = "node" if nodes == 1 else "block"
+    return Party(kind=kind, nodes=nodes, ranks=mesh.gpus_per_node * nodes)
 
 
 def _run_inputs_of(inputs: Inputs) -> run_inputs.Inputs:

@@ -1,7 +1,7 @@
 """The two drawings of the map: GPUs with their groups, and the matrix of traffic."""
 
 from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Count
+from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
 from engine.basis.views import Scene
 from engine.calculators.splitting_the_model.parallel_map.inputs import order_of
 from engine.calculators.splitting_the_model.parallel_map.links import all_links
@@ -11,13 +11,7 @@ from engine.draw.rank_map import Look, map_scene
 from engine.draw.traffic_matrix import Matrix, matrix_scene
 from engine.form.axis_names import SHORT
 from engine.form.counted import noun
-from engine.simulate.mapped_plan import exposed
-from engine.simulate.party_traffic import between_parties
 from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh, group, groups, node_of, nodes_spanned
-
-# A matrix has at most so many rows; more ranks are drawn as nodes, more nodes as blocks of them.
-_ROWS = 32
 
 
 def scene(found: Result) -> Scene:
@@ -27,7 +21,7 @@ def scene(found: Result) -> Scene:
     looks = [Look(axis=None, caption=_own(found))]
     looks += [Look(axis=axis, caption=_of_axis(found, axis)) for axis in found.plan.traffic]
     legend = {axis: f"{SHORT[axis]} {found.plan.size(axis)}" for axis in found.plan.traffic}
-    kind, nodes = _party(mesh)
+    kind, nodes = found.party.kind, found.party.nodes
     boxes = "" if kind == "rank" else kind
     return map_scene(mesh, found.rank, names, tuple(looks), legend, (boxes, nodes))
 
@@ -59,8 +53,8 @@ def _own(found: Result) -> Text:
     mesh, rank = found.plan.mesh, found.rank
     if not found.plan.traffic:
         return "One GPU: it talks to nobody."
-    peers = {other for axis in found.plan.traffic for other in group(mesh, axis, rank)} - {rank}
-    inside = sum(node_of(mesh, other) == node_of(mesh, rank) for other in peers)
+    peers = {other for axis in found.plan.traffic for other in mesh.group(axis, rank)} - {rank}
+    inside = sum(mesh.node_of(other) == mesh.node_of(rank) for other in peers)
     nodes = "nodes" if mesh.num_nodes > 1 else "node"
     return say(
         f"{{w}} GPUs on {{m}} {nodes}. GPU {{r}} on node {{n}} shares a group with {{all}} of the "
@@ -68,7 +62,7 @@ def _own(found: Result) -> Text:
         w=(mesh.world_size, COUNT),
         m=(mesh.num_nodes, COUNT),
         r=(rank, COUNT),
-        n=(node_of(mesh, rank), COUNT),
+        n=(mesh.node_of(rank), COUNT),
         all=(len(peers), COUNT),
         others=(mesh.world_size - 1, COUNT),
         inside=(inside, COUNT),
@@ -77,37 +71,35 @@ def _own(found: Result) -> Text:
 
 def _of_axis(found: Result, axis: Axis) -> Text:
     mesh, one = found.plan.mesh, found.plan.traffic[axis]
-    spread = nodes_spanned(mesh, axis)
+    spread = mesh.nodes_spanned(axis)
     where = "inside one node" if spread == 1 else "over up to {k} nodes"
-    count = noun(len(groups(mesh, axis)), "group")
+    count = noun(len(mesh.groups(axis)), "group")
     words = (
         f"{axis.capitalize()} parallel: {{g}} {count} of {{n}}, each {where}. A GPU sends {{b}} "
         "per step, of which {a} leaves the node; the step waits {t} for it."
     )
     return say(
         words,
-        g=(len(groups(mesh, axis)), COUNT),
-        n=(len(group(mesh, axis, found.rank)), COUNT),
+        g=(len(mesh.groups(axis)), COUNT),
+        n=(len(mesh.group(axis, found.rank)), COUNT),
         k=(spread, COUNT),
         b=(one.sent, BYTES),
         a=(one.across, SHARE),
-        t=(exposed(found.plan.step, axis), SECONDS),
+        t=(found.plan.exposed(axis), SECONDS),
     )
 
 
 def matrix(found: Result) -> Scene:
     """Return who sends how much to whom: ranks, or nodes, or blocks of nodes."""
-    mesh = found.plan.mesh
-    kind, party = _party(mesh)
-    ranks_each = {"rank": 1, "node": mesh.gpus_per_node}.get(kind, mesh.gpus_per_node * party)
+    mesh, kind, ranks_each = found.plan.mesh, found.party.kind, found.party.ranks
     count = -(-mesh.world_size // ranks_each)
-    cells = between_parties(mesh, found.plan.traffic, ranks_each)
-    rows = {"rank": "GPUs", "node": "nodes", "block": f"blocks of {party} nodes"}[kind]
+    blocks = f"blocks of {found.party.nodes} nodes"
+    rows = {"rank": "GPUs", "node": "nodes", "block": blocks}[kind]
     return matrix_scene(
         Matrix(
             kind=kind,
             names=tuple(str(index) for index in range(count)),
-            cells=cells,
+            cells=found.cells(),
             per_node=mesh.gpus_per_node if kind == "rank" else 1,
         ),
         title="Who sends to whom",
@@ -117,15 +109,6 @@ def matrix(found: Result) -> Scene:
         ],
         chosen=found.rank // ranks_each,
     )
-
-
-def _party(mesh: Mesh) -> tuple[str, Count]:
-    """Return the kind of a row, and how many nodes it stands for."""
-    if mesh.world_size <= _ROWS:
-        return "rank", 1
-    if mesh.num_nodes <= _ROWS:
-        return "node", 1
-    return "block", -(-mesh.num_nodes // _ROWS)
 
 
 def _summary(found: Result, rows: str) -> Text:

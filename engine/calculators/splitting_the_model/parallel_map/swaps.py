@@ -10,25 +10,22 @@ from engine.basis.views import Axis as ChartAxis
 from engine.calculators.splitting_the_model.parallel_map.inputs import Inputs, order_of
 from engine.calculators.splitting_the_model.parallel_map.result import Result
 from engine.form.axis_names import SHORT
-from engine.simulate.levers import run_fits
-from engine.simulate.mapped_plan import exposed
+from engine.simulate.mapped_plan import Stepped
 from engine.simulate.rank import Axis
-from engine.simulate.step_time import StepTime
 
 
 def orders(inputs: Inputs, found: Result) -> Bars:
     """Return the step as set and after each swap of two axes, by what it is spent on."""
-    rows: list[tuple[str, str, StepTime]] = [("now", _written(inputs.order), found.plan.step)]
+    rows: list[tuple[str, str, Stepped]] = [("now", _written(inputs.order), found.plan)]
     rows += [
-        (order_of(swap.order), _written(order_of(swap.order)), swap.step)
-        for swap in found.plan.swaps
+        (order_of(swap.order), _written(order_of(swap.order)), swap) for swap in found.plan.swaps
     ]
-    longest = max(step.total for _, _, step in rows)
+    longest = max(one.step.total for _, _, one in rows)
     return Bars(
         title="The step, and what it would be after each swap of two axes",
         axis=ChartAxis(label="step", quantity=SECONDS, low=0.0, high=longest * 1.02),
         bars=tuple(
-            Bar(key=key, label=label, segments=_segments(found, step)) for key, label, step in rows
+            Bar(key=key, label=label, segments=_segments(found, one)) for key, label, one in rows
         ),
         caption="The first bar is the order as set. Same GPUs, same groups, same bytes: only the "
         "wires differ. Computation includes the collectives of the output layer, so it is longer "
@@ -40,10 +37,11 @@ def _written(order: str) -> str:
     return order.replace("-", " · ").upper()
 
 
-def _segments(found: Result, step: StepTime) -> tuple[Segment, ...]:
+def _segments(found: Result, one: Stepped) -> tuple[Segment, ...]:
+    step = one.step
     parts = [Segment(key="compute", label="computation", value=step.compute, color="compute")]
     parts += [
-        Segment(key=axis, label=f"{axis} parallel", value=exposed(step, axis), color=axis)
+        Segment(key=axis, label=f"{axis} parallel", value=one.exposed(axis), color=axis)
         for axis in found.plan.traffic
     ]
     rest = step.total - sum(part.value for part in parts)
@@ -60,12 +58,12 @@ def swaps(found: Result) -> Advice:
             label=f"Swap {swap.first} and {swap.second}: {_written(order_of(swap.order))}",
             change={"order": order_of(swap.order)},
             after=swap.step.total,
-            side_effect=_because(found, swap.step),
+            side_effect=_because(found, swap),
         )
         for swap in sorted(better, key=lambda swap: swap.step.total)
     )
     verdict: Text = "No swap of two axes shortens the step."
-    if not run_fits(found.plan.run):
+    if not found.fits:
         remedies = ()
         verdict = "This plan does not fit into memory, and no order of the ranks changes that."
     if remedies:
@@ -81,10 +79,10 @@ def swaps(found: Result) -> Advice:
     )
 
 
-def _because(found: Result, after: StepTime) -> Text:
+def _because(found: Result, after: Stepped) -> Text:
     """Return the axis whose wait changes most."""
     change: dict[Axis, Seconds] = {
-        axis: exposed(after, axis) - exposed(found.plan.step, axis) for axis in found.plan.traffic
+        axis: after.exposed(axis) - found.plan.exposed(axis) for axis in found.plan.traffic
     }
     most = max(change, key=lambda axis: abs(change[axis]))
     if abs(change[most]) < 0.0005 * found.plan.step.total:
@@ -101,7 +99,7 @@ def swap_table(inputs: Inputs, found: Result) -> Table:
             _written(order_of(swap.order)),
             say("{t}", t=(swap.step.total, SECONDS)),
             _difference(found.plan.step.total, swap.step.total),
-            _because(found, swap.step),
+            _because(found, swap),
             Open("swap", "parallel_map", _query(inputs, order_of(swap.order))),
         )
         for swap in found.plan.swaps

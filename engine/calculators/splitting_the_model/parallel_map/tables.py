@@ -6,10 +6,8 @@ from engine.basis.views import Cell, Table
 from engine.calculators.splitting_the_model.parallel_map.links import links_of
 from engine.calculators.splitting_the_model.parallel_map.result import Result
 from engine.form.axis_names import SHORT
-from engine.simulate.map_traffic import ends
-from engine.simulate.mapped_plan import exposed
 from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Ranks, group, node_of, nodes_spanned
+from engine.simulate.rank_map import Ranks
 
 _LISTED = 7
 _MULTIPLIES = {"expert": "no: reuses the ranks of a stage"}
@@ -61,7 +59,7 @@ def mesh_table(found: Result) -> Table:
     rows: list[tuple[Cell, ...]] = []
     axes: tuple[Axis, ...] = (*mesh.order, "expert")
     for one in axes:
-        count, spread = found.plan.size(one), nodes_spanned(mesh, one)
+        count, spread = found.plan.size(one), mesh.nodes_spanned(one)
         traffic = found.plan.traffic.get(one)
         across = traffic.across if traffic else 0.0
         apart: Text = "-" if count == 1 else say("{n}", n=(_apart(found, one), COUNT))
@@ -94,7 +92,7 @@ def mesh_table(found: Result) -> Table:
 
 
 def _apart(found: Result, axis: Axis) -> Count:
-    ranks = group(found.plan.mesh, axis, 0)
+    ranks = found.plan.mesh.group(axis, 0)
     return ranks[1] - ranks[0]
 
 
@@ -107,7 +105,7 @@ def traffic_table(found: Result) -> Table:
             say("{n}", n=(round(one.messages), COUNT)),
             say("{a}", a=(one.across, SHARE)),
             say("{t}", t=(found.plan.alone(axis), SECONDS)),
-            say("{t}", t=(exposed(found.plan.step, axis), SECONDS)),
+            say("{t}", t=(found.plan.exposed(axis), SECONDS)),
         )
         for axis, one in found.plan.traffic.items()
     ]
@@ -141,7 +139,7 @@ def gpu_table(found: Result) -> Table:
     own = links_of(found.plan, rank)
     rows = []
     for axis in found.plan.traffic:
-        ranks = group(mesh, axis, rank)
+        ranks = mesh.group(axis, rank)
         rows.append(
             (
                 name(axis),
@@ -152,7 +150,7 @@ def gpu_table(found: Result) -> Table:
             )
         )
     return Table(
-        title=f"GPU {rank}, node {node_of(mesh, rank)}",
+        title=f"GPU {rank}, node {mesh.node_of(rank)}",
         columns=("Axis", "Place", "Talks with", "Sends per step", "Over"),
         rows=tuple(rows) or (("none", "-", "nobody", "-", "-"),),
         caption="Places count from 0. Type another GPU's number to see its groups.",
@@ -168,7 +166,7 @@ def _peers(ranks: Ranks, rank: Count) -> str:
 
 def _sent(found: Result, axis: Axis) -> Bytes:
     sent = found.plan.traffic[axis].sent
-    return sent * ends(found.plan.mesh, found.rank) / 2 if axis == "pipeline" else sent
+    return sent * found.plan.mesh.pipeline_neighbors(found.rank) / 2 if axis == "pipeline" else sent
 
 
 def _path(found: Result, axis: Axis, ranks: Ranks) -> str:
@@ -181,7 +179,7 @@ def _path(found: Result, axis: Axis, ranks: Ranks) -> str:
         to = [ranks[i] for i in (at - 1, at + 1) if 0 <= i < len(ranks)]
     else:
         to = [ranks[(at + 1) % len(ranks)]]
-    inside = sum(node_of(mesh, other) == node_of(mesh, rank) for other in to)
+    inside = sum(mesh.node_of(other) == mesh.node_of(rank) for other in to)
     if inside == len(to):
         return "NVLink"
     return "network" if not inside else "NVLink and network"

@@ -12,7 +12,6 @@ from engine.form.counted import noun
 from engine.form.run.equations import STEP
 from engine.form.run.known import known, near
 from engine.form.step_parts import step_symbols
-from engine.simulate.mapped_plan import exposed
 from engine.simulate.rank import Axis
 
 WORLD = Equation(
@@ -58,7 +57,7 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
 def regime(found: Result) -> Badge:
     """Return which axis binds the step, if one does."""
     step = found.plan.step
-    waits: dict[Axis, Seconds] = {axis: exposed(step, axis) for axis in found.plan.traffic}
+    waits: dict[Axis, Seconds] = {axis: found.plan.exposed(axis) for axis in found.plan.traffic}
     worst = max(waits, key=lambda axis: waits[axis], default=None)
     if worst and waits[worst] > max(0.05 * step.total, step.bubble):
         nodes = found.plan.wires[worst].nodes

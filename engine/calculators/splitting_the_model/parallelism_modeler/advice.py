@@ -1,33 +1,33 @@
 """What would cost fewer GPU hours, with side effects; and a challenge."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-
-from engine.basis.inputs import Number
 from engine.basis.text import Sentence, Text, say
 from engine.basis.units import BYTES, COUNT, GPU_TIME, LINK_SPEED, SHARE, Quantity
 from engine.basis.views import Advice, Challenge, Condition, Remedy
+from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.result import Result, plan_of
+from engine.calculators.splitting_the_model.parallelism_modeler.plan import Changed
+from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.counted import noun
-from engine.run.problems import problems
-from engine.run.stage_cut import uneven_pieces
 from engine.simulate.modeled_plan import Modeled
 
-Change = Mapping[str, float | int | str | bool]
-_FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
 
-
-def advice(inputs: Inputs, found: Modeled) -> Advice:
+def advice(inputs: Inputs, result: Result) -> Advice:
     """Return the changes that lower the GPU time per token, with what else they change.
 
     What does not fit is not among them; a plan that does not fit itself needs what makes it fit.
     """
+    found, labels = result.plan, _labels(inputs)
     now = found.token_time
     remedies = [
-        remedy
-        for key, label, change in _candidates(inputs, found)
-        if _in_range(change) and (remedy := _remedy(inputs, found, key, label, change))
+        Remedy(
+            key=key,
+            label=labels[key],
+            change=one.change,
+            after=one.plan.token_time,
+            side_effect=_side(found, one),
+        )
+        for key, one in result.changed().items()
+        if one.plan.fits
     ]
     useful = [one for one in remedies if not found.fits or one.after < now * 0.9995]
     useful.sort(key=lambda one: one.after)
@@ -59,24 +59,9 @@ def _verdict(found: Modeled, useful: list[Remedy]) -> Text:
     )
 
 
-def _remedy(
-    inputs: Inputs, before: Modeled, key: str, label: Text, change: Change
-) -> Remedy | None:
-    """Return the change with its effect; nothing if the plan does not fit after it."""
-    after, _ = plan_of(replace(inputs, **change))  # type: ignore[arg-type]
-    if not after.fits:
-        return None
-    return Remedy(
-        key=key,
-        label=label,
-        change=change,
-        after=after.token_time,
-        side_effect=_side(before, after),
-    )
-
-
-def _side(before: Modeled, after: Modeled) -> Sentence:
+def _side(before: Modeled, change: Changed) -> Sentence:
     """Return what else changes: GPUs, batch, memory; and what does not divide."""
+    after = change.plan
     numbers: dict[str, tuple[float, Quantity]] = {}
     words: list[str] = []
     pairs = (
@@ -106,90 +91,44 @@ def _side(before: Modeled, after: Modeled) -> Sentence:
         if abs(new - old) > 1e-3 * old:
             words.append(phrase)
             numbers[key] = (float(new), quantity)
-    words += _uneven(after)
+    words += _uneven(change)
     return say(", ".join(words) or "nothing else changes", **numbers)
 
 
-def _uneven(found: Modeled) -> list[str]:
-    run = found.run
-    sizes = uneven_pieces(run.model, run.plan, run.training.schedule)
-    if sizes:
-        return [f"{run.model.num_layers} layers do not divide by {len(sizes)}"]
-    said = problems(run.model, run.cluster, run.plan, run.training)
-    return ["but " + note.replace("_", " ").rstrip(".") for note in said[:1]]
+def _uneven(found: Changed) -> list[str]:
+    if found.uneven:
+        return [f"{found.plan.run.model.num_layers} layers do not divide by {len(found.uneven)}"]
+    return ["but " + note.replace("_", " ").rstrip(".") for note in found.problems[:1]]
 
 
-def _in_range(change: Change) -> bool:
-    return all(
-        field.low <= float(value) <= field.high
-        for name, value in change.items()
-        if isinstance(field := _FIELDS[name], Number)
-    )
-
-
-def _candidates(inputs: Inputs, found: Modeled) -> Iterator[tuple[str, Text, Change]]:
-    many, stages = inputs.num_microbatches, inputs.pipeline_parallel
-    yield (
-        "microbatches",
-        say("{m} micro-batches", m=(2 * many, COUNT)),
-        {"num_microbatches": 2 * many},
-    )
-    if many > 1 and many % 2 == 0:
-        sequences = 2 * inputs.micro_batch_size
-        yield (
-            "larger",
-            say(
-                f"{{m}} {noun(many // 2, 'micro-batch')} of {{b}}",
-                m=(many // 2, COUNT),
-                b=(sequences, COUNT),
-            ),
-            {"num_microbatches": many // 2, "micro_batch_size": sequences},
-        )
-    if stages > 1:
-        yield "stages", _stages(stages - 1), {"pipeline_parallel": stages - 1}
-    if stages > 2 and stages % 2 == 0:
-        yield "half_stages", _stages(stages // 2), {"pipeline_parallel": stages // 2}
-    tensor = inputs.tensor_parallel
-    for key, size in (("less_tensor", tensor // 2), ("more_tensor", 2 * tensor)):
-        yield key, say("Tensor parallelism of {t}", t=(size, COUNT)), {"tensor_parallel": size}
-    if inputs.context_parallel > 1:
-        half = inputs.context_parallel // 2
-        yield (
-            "context",
-            say("Context parallelism of {c}", c=(half, COUNT)),
-            {"context_parallel": half},
-        )
-    yield from _settings(inputs)
-    yield from _moves(inputs)
+def _labels(inputs: Inputs) -> dict[str, Text]:
+    """Return what each change is called."""
+    many, stages, tensor = inputs.num_microbatches, inputs.pipeline_parallel, inputs.tensor_parallel
+    return {
+        "microbatches": say("{m} micro-batches", m=(2 * many, COUNT)),
+        "larger": say(
+            f"{{m}} {noun(many // 2, 'micro-batch')} of {{b}}",
+            m=(many // 2, COUNT),
+            b=(2 * inputs.micro_batch_size, COUNT),
+        ),
+        "stages": _stages(stages - 1),
+        "half_stages": _stages(stages // 2),
+        "less_tensor": say("Tensor parallelism of {t}", t=(tensor // 2, COUNT)),
+        "more_tensor": say("Tensor parallelism of {t}", t=(2 * tensor, COUNT)),
+        "context": say("Context parallelism of {c}", c=(inputs.context_parallel // 2, COUNT)),
+        "interleaved": say("Interleaved, {v} pieces per rank", v=(inputs.virtual_pipeline, COUNT)),
+        "zero_bubble": "Zero bubble, ZB-1p",
+        "overlap": "Tensor parallelism beside products",
+        "sequence": "Sequence parallelism",
+        "recompute": "Recompute nothing",
+        "port": say("Ports of {b}", b=(2 * inputs.nic_bandwidth, LINK_SPEED)),
+        "off_last": "One layer off the last stage",
+        "off_ends": "One layer off both ends",
+    }
 
 
 def _stages(count: int) -> Text:
     return say("{p} stages" if count > 1 else "{p} stage", p=(count, COUNT))
-
-
-def _settings(inputs: Inputs) -> Iterator[tuple[str, Text, Change]]:
-    if inputs.pipeline_parallel > 1 and inputs.schedule != "interleaved":
-        pieces = say("Interleaved, {v} pieces per rank", v=(inputs.virtual_pipeline, COUNT))
-        yield "interleaved", pieces, {"schedule": "interleaved"}
-    if inputs.pipeline_parallel > 1 and inputs.schedule != "zb-1p":
-        yield "zero_bubble", "Zero bubble, ZB-1p", {"schedule": "zb-1p"}
-    if not inputs.overlap and inputs.tensor_parallel > 1:
-        yield "overlap", "Tensor parallelism beside products", {"overlap": True}
-    if not inputs.sequence_parallel and inputs.tensor_parallel > 1:
-        yield "sequence", "Sequence parallelism", {"sequence_parallel": True}
-    if inputs.recompute != "none":
-        yield "recompute", "Recompute nothing", {"recompute": "none"}
-    port = 2 * inputs.nic_bandwidth
-    yield "port", say("Ports of {b}", b=(port, LINK_SPEED)), {"nic_bandwidth": port}
-
-
-def _moves(inputs: Inputs) -> Iterator[tuple[str, Text, Change]]:
-    """Return one layer more off the last stage, and off both ends."""
-    if inputs.pipeline_parallel < 3:
-        return
-    last, first = inputs.off_last + 1, inputs.off_first + 1
-    yield "off_last", "One layer off the last stage", {"off_last": last}
-    yield "off_ends", "One layer off both ends", {"off_last": last, "off_first": first}
 
 
 _GIVEN: Change = {

@@ -40,9 +40,9 @@ def views(inputs: Inputs, result: Result) -> Views:
         "strip": partial(charts.strip, inputs, result),
         "stage_memory": charts.stage_memory_bars(plan),
         "utilization_curve": partial(charts.utilization_curve, result),
-        "advice": partial(advice, inputs, plan),
+        "advice": partial(advice, inputs, result),
         "formula": values.bubble_formula(tell, result),
-        "same_batch": partial(charts.same_batch, inputs, result),
+        "same_batch": partial(charts.same_batch, result),
         "published_digits": table(tell, inputs, result),
         "challenge": challenge(inputs, result),
     }

@@ -12,8 +12,7 @@ from engine.calculators.splitting_the_model.parallelism_modeler.result import Re
 from engine.draw.grip import Grip
 from engine.draw.stage_strip import Box, strip_scene
 from engine.form.memory_bar import parts_of
-from engine.simulate.batch_cuts import batch_cuts
-from engine.simulate.modeled_plan import Modeled, Stage, computing_share
+from engine.simulate.modeled_plan import Modeled, Stage
 
 # What a published calculator calls too low.
 THRESHOLD = 0.8
@@ -186,7 +185,6 @@ def _stage_caption(found: Modeled, index: Count, ends: str) -> Text:
 def utilization_curve(result: Result) -> Lines:
     """Return the share of the step that computes over the micro-batches: closed form and model."""
     plan = result.plan
-    modeled = tuple(computing_share(plan.run, m) for m in result.column)
     now = plan.step.compute / plan.step.total
     enough = THRESHOLD / (1 - THRESHOLD) * (result.stages - 1) / result.pieces
     rules = [Rule(key="threshold", label=say("{s}", s=(THRESHOLD, SHARE)), axis="y", at=THRESHOLD)]
@@ -212,7 +210,13 @@ def utilization_curve(result: Result) -> Lines:
                 color="ink",
                 dashed=True,
             ),
-            Series(key="model", label="step model", x=result.column, y=modeled, color="compute"),
+            Series(
+                key="model",
+                label="step model",
+                x=result.column,
+                y=result.modeled(),
+                color="compute",
+            ),
         ),
         points=(Point(key="now", label=say("{e}", e=(now, SHARE)), x=result.microbatches, y=now),),
         rules=tuple(rules),
@@ -221,20 +225,17 @@ def utilization_curve(result: Result) -> Lines:
     )
 
 
-def same_batch(inputs: Inputs, result: Result) -> Table:
+def same_batch(result: Result) -> Table:
     """Return what crosses one boundary if the same batch is cut in more or fewer micro-batches."""
-    whole = result.boundary * inputs.num_microbatches
     rows: list[tuple[Text, ...]] = [
         (
             say("{m} of {b}", m=(cut.num_microbatches, COUNT), b=(cut.sequences, COUNT)),
-            say("{v}", v=(2 * whole, BYTES)),
+            say("{v}", v=(2 * result.batch_sent, BYTES)),
             say("{n}", n=(2 * cut.num_microbatches, COUNT)),
             say("{l} of {t}", l=(cut.latencies, SECONDS), t=(cut.time, SECONDS)),
             say("{q}", q=(cut.bubble, SHARE)),
         )
-        for cut in batch_cuts(
-            result.plan.run, inputs.micro_batch_size * inputs.num_microbatches, whole
-        )
+        for cut in result.batch_cuts()
     ]
     return Table(
         title="The same batch in more micro-batches",

@@ -1,10 +1,11 @@
 """What the modeler solves: the plan nearest to the inputs, and the numbers that it shows of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.text import Text
 from engine.basis.told import Symbol, Told
 from engine.basis.units import (
@@ -20,48 +21,34 @@ from engine.basis.units import (
     TokenRate,
     Tokens,
 )
+from engine.calculators.splitting_the_model.parallelism_modeler.asked import Asked, asked
+from engine.calculators.splitting_the_model.parallelism_modeler.changes import changes_of
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     MOST_MICROBATCHES,
     Inputs,
-    run_inputs,
 )
-from engine.catalog.reported import REPORTED, Reported
-from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.repair import run_of
+from engine.calculators.splitting_the_model.parallelism_modeler.plan import (
+    Changed,
+    changed,
+    plan_of,
+    problems_of,
+    report_of,
+)
+from engine.catalog.reported import Reported
 from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
-from engine.run.run import Run
-from engine.run.stage_cut import moved_layers
+from engine.simulate.batch_cuts import BatchCut, batch_cuts
 from engine.simulate.modeled_plan import (
     Modeled,
-    model_of,
+    computing_share,
     peak_of,
     share_at_work,
     tokens_of_replica,
 )
-from engine.simulate.published_pipeline import printed, printed_efficiency
+from engine.simulate.published_pipeline import printed
 
 _ALIKE = "All stages alike, messages free."
 _COLUMN = tuple(sorted({round(MOST_MICROBATCHES ** (i / 24)) for i in range(25)}))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """Our digits for just what a published calculator asks for: 1F1B of the reader's stages.
-
-    Attributes:
-        advised: what it prints, and what is left of the step, for twice the micro-batches and for
-            one stage less.
-    """
-
-    asked_operations: Count
-    asked_transfer: Bytes
-    asked_transfers: Bytes
-    asked_share: Share
-    asked_ideal: Share
-    asked_bandwidth: Annotated[float, LINK_SPEED]
-    last_activation: Bytes
-    advised: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +61,11 @@ class Result:
         report: what was published of just this plan, if anything.
         column: micro-batches of the curves.
         closed: share of the step that the bubble leaves, over them.
+        modeled: share of the step that computes, likewise.
+        changed: the plan after each change of `changes_of`.
+        problems: what speaks against the plan.
+        batch_sent: over one boundary in a step, one way.
+        batch_cuts: the same batch in more or fewer micro-batches.
         printed: what a published calculator prints for the same inputs, by output.
     """
 
@@ -202,43 +194,13 @@ class Result:
     sold: Bytes
     column: tuple[Count, ...]
     closed: tuple[Share, ...]
+    modeled: Later[tuple[Share, ...]]
+    changed: Later[dict[str, Changed]]
+    problems: tuple[str, ...]
+    batch_sent: Bytes
+    batch_cuts: Later[tuple[BatchCut, ...]]
     printed: Mapping[str, str]
     asked: Asked
-
-
-@lru_cache(maxsize=128)
-def plan_of(inputs: Inputs) -> tuple[Modeled, tuple[Text, ...]]:
-    """Return the possible plan nearest to the inputs, modelled, and what differs from them."""
-    run, changes = run_of(run_inputs(inputs))
-    run = replace(run, plan=replace(run.plan, stage_layers=_stage_layers(inputs, run)))
-    return model_of(run, inputs.utilization), changes
-
-
-@cache
-def _reported_runs() -> tuple[tuple[Run, Reported], ...]:
-    return tuple((run_of(RunInputs(**one.settings))[0], one) for one in REPORTED.values())  # type: ignore[arg-type]
-
-
-def _report_of(run: Run) -> Reported | None:
-    """Return what was published of just this run, if anything."""
-    return next((one for known, one in _reported_runs() if _plain(known) == _plain(run)), None)
-
-
-def _plain(run: Run) -> Run:
-    """Return the run without a switch that says nothing: one rank has no collectives to overlap."""
-    if run.plan.tensor_parallel > 1:
-        return run
-    return replace(run, training=replace(run.training, overlap_tensor_parallel=False))
-
-
-def _stage_layers(inputs: Inputs, run: Run) -> tuple[Count, ...]:
-    """Return the layers of each stage; empty if none was moved. Interleaved pieces stay."""
-    plan = run.plan
-    moved = inputs.off_first or inputs.off_last
-    if plan.pipeline_parallel == 1 or plan.virtual_pipeline > 1 or not moved:
-        return ()
-    layers = run.model.num_layers
-    return moved_layers(layers, plan.pipeline_parallel, inputs.off_first, inputs.off_last)
 
 
 def solve(inputs: Inputs) -> Result:
@@ -252,6 +214,8 @@ def solve(inputs: Inputs) -> Result:
     sent = {axis.key: axis.sent for axis in plan.axes}.get("pipeline", 0.0)
     alone = {axis.key: axis.alone for axis in plan.axes}.get("tensor", 0.0)
     first, pieces = plan.stages[0], inputs.pipeline_parallel * sizes[2]
+    batch_sent = whole * inputs.num_microbatches
+    sequences = inputs.micro_batch_size * inputs.num_microbatches
     return Result(
         plan=plan,
         changes=changes,
@@ -264,7 +228,7 @@ def solve(inputs: Inputs) -> Result:
         token_time=plan.token_time,
         token_rate=plan.token_rate,
         mfu=plan.mfu,
-        report=_report_of(run),
+        report=report_of(run),
         computation=plan.computation,
         parameters_at_work=share_at_work(run),
         tokens_at_work=tokens_of_replica(run),
@@ -297,6 +261,13 @@ def solve(inputs: Inputs) -> Result:
         sold=run.cluster.gpu.memory,
         column=_COLUMN,
         closed=tuple(1 - bubble_share(sizes[0], m, sizes[2]) for m in _COLUMN),
+        modeled=Later(lambda: tuple(computing_share(run, m) for m in _COLUMN)),
+        changed=Later(
+            lambda: {key: changed(inputs, one) for key, one in changes_of(inputs).items()}
+        ),
+        problems=problems_of(run),
+        batch_sent=batch_sent,
+        batch_cuts=Later(partial(batch_cuts, run, sequences, batch_sent)),
         printed=printed(
             run.model.num_layers,
             inputs.pipeline_parallel,
@@ -304,25 +275,5 @@ def solve(inputs: Inputs) -> Result:
             tokens,
             whole,
         ),
-        asked=_asked(inputs, plan, whole),
-    )
-
-
-def _asked(inputs: Inputs, plan: Modeled, whole: Bytes) -> Asked:
-    p, m = inputs.pipeline_parallel, inputs.num_microbatches
-    both = 2 * m * whole
-    per_gpu = both / inputs.tensor_parallel / inputs.context_parallel
-    fewer = max(p - 1, 1)
-    return Asked(
-        asked_operations=2 * p * m,
-        asked_transfer=both,
-        asked_transfers=(p - 1) * both,
-        asked_share=bubble_share(p, m),
-        asked_ideal=bubble_over_ideal(p, m),
-        asked_bandwidth=least_bandwidth(per_gpu, plan.computation) if p > 1 else 0.0,
-        last_activation=plan.stages[-1].memory.activations,
-        advised=(
-            (printed_efficiency(p, 2 * m), 1 - bubble_share(p, 2 * m)),
-            (printed_efficiency(fewer, m), 1 - bubble_share(fewer, m)),
-        ),
+        asked=asked(inputs, plan, whole),
     )

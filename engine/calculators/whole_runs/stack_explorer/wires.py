@@ -18,7 +18,7 @@ from engine.run.parallelism import data_parallel
 from engine.simulate.map_traffic import SHOWN
 from engine.simulate.node_message import NodeMessage
 from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh, group
+from engine.simulate.rank_map import Mesh
 
 _DRAWN: Count = 256  # GPUs on the map, at most
 _ORDER: tuple[Axis, ...] = ("tensor", "context", "data", "pipeline")
@@ -162,7 +162,7 @@ def _drawn(
     ranks = {**mesh.sizes, "expert": expert}
     shown = [axis for axis in SHOWN if ranks[axis] > 1]
     names = tuple(
-        {axis: f"group:{SHORT[axis].lower()}:{group(mesh, axis, rank)[0]}" for axis in shown}
+        {axis: f"group:{SHORT[axis].lower()}:{mesh.group(axis, rank)[0]}" for axis in shown}
         for rank in range(mesh.world_size)
     )
     caption = say(

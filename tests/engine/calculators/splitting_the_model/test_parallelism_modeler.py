@@ -11,7 +11,7 @@ from engine.basis.units import BYTES, MILLI, Gbit
 from engine.calculator import load, make
 from engine.calculators.splitting_the_model import axis_bytes
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import SCHEDULES, Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.result import plan_of
+from engine.calculators.splitting_the_model.parallelism_modeler.plan import plan_of
 from engine.catalog.models import MODELS
 from engine.catalog.reported import REPORTED
 from engine.estimate import estimate

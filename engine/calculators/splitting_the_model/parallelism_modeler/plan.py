@@ -1,0 +1,83 @@
+"""The possible plan nearest to the modeler's inputs, and what was published of just that."""
+
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from engine.basis.text import Text
+from engine.basis.units import Count
+from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change
+from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs, run_inputs
+from engine.catalog.reported import REPORTED, Reported
+from engine.form.run.inputs import Inputs as RunInputs
+from engine.form.run.repair import run_of
+from engine.run.problems import problems
+from engine.run.run import Run
+from engine.run.stage_cut import moved_layers, uneven_pieces
+from engine.simulate.modeled_plan import Modeled, model_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A plan after one change of the inputs.
+
+    Attributes:
+        uneven: layers of its pieces, where they do not divide; empty otherwise.
+        problems: what speaks against it.
+    """
+
+    change: Change
+    plan: Modeled
+    uneven: tuple[Count, ...]
+    problems: tuple[str, ...]
+
+
+def changed(inputs: Inputs, change: Change) -> Changed:
+    """Return the plan nearest to the inputs after a change."""
+    plan, _ = plan_of(replace(inputs, **change))  # type: ignore[arg-type]
+    model, parallel, training = plan.run.model, plan.run.plan, plan.run.training
+    return Changed(
+        change=change,
+        plan=plan,
+        uneven=tuple(uneven_pieces(model, parallel, training.schedule)),
+        problems=problems_of(plan.run),
+    )
+
+
+def problems_of(run: Run) -> tuple[str, ...]:
+    """Return what speaks against a run, in sentences."""
+    return tuple(problems(run.model, run.cluster, run.plan, run.training))
+
+
+@lru_cache(maxsize=128)
+def plan_of(inputs: Inputs) -> tuple[Modeled, tuple[Text, ...]]:
+    """Return the possible plan nearest to the inputs, modelled, and what differs from them."""
+    run, changes = run_of(run_inputs(inputs))
+    run = replace(run, plan=replace(run.plan, stage_layers=_stage_layers(inputs, run)))
+    return model_of(run, inputs.utilization), changes
+
+
+@cache
+def _reported_runs() -> tuple[tuple[Run, Reported], ...]:
+    return tuple((run_of(RunInputs(**one.settings))[0], one) for one in REPORTED.values())  # type: ignore[arg-type]
+
+
+def report_of(run: Run) -> Reported | None:
+    """Return what was published of just this run, if anything."""
+    return next((one for known, one in _reported_runs() if _plain(known) == _plain(run)), None)
+
+
+def _plain(run: Run) -> Run:
+    """Return the run without a switch that says nothing: one rank has no collectives to overlap."""
+    if run.plan.tensor_parallel > 1:
+        return run
+    return replace(run, training=replace(run.training, overlap_tensor_parallel=False))
+
+
+def _stage_layers(inputs: Inputs, run: Run) -> tuple[Count, ...]:
+    """Return the layers of each stage; empty if none was moved. Interleaved pieces stay."""
+    plan = run.plan
+    moved = inputs.off_first or inputs.off_last
+    if plan.pipeline_parallel == 1 or plan.virtual_pipeline > 1 or not moved:
+        return ()
+    layers = run.model.num_layers
+    return moved_layers(layers, plan.pipeline_parallel, inputs.off_first, inputs.off_last)
