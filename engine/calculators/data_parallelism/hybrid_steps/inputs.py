@@ -1,31 +1,20 @@
-"""Hierarchical sharding, part by part: two nodes of two GPUs, and what crosses between them."""
+"""What the reader can change about the step, and what its bytes were."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
 from engine.basis.slices import Slices, steps_done, whole
-from engine.basis.told import Teller, Told, Views
+from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Ratio
-from engine.basis.views import Badge, Table
-from engine.draw.shard_strips import Step, shard_scene
-from engine.form.sharded.steps import HALF, SIZE, Place, equal, log_table
-from engine.formulas.node_volumes import NODE_BYTES, node_bytes_sent
+from engine.draw.shard_strips import Step
+from engine.form.sharded.steps import HALF, SIZE, Place
+from engine.formulas.node_volumes import node_bytes_sent
 from engine.formulas.states import MIXED_PRECISION, sharded_states
 from engine.tiny.gathered import Sharding
 from engine.tiny.zero_record import Record, memory_of, node_record
 
-TITLE = "One step on two nodes, part by part"
-QUESTION = "What crosses between nodes if each node keeps a copy of its own?"
-EQUATIONS = (NODE_BYTES,)
-PRESETS = {
-    "Full sharding": {"scheme": "full"},
-    "A second copy in the node (hpZ)": {"scheme": "second"},
-    "Two micro-batches, summed once": {"micro_batches": 2},
-    "Two micro-batches, summed each time": {"micro_batches": 2, "sums": "each"},
-}
 _RANKS, _NODE = 4, 2
 _SCHEMES: Mapping[str, str] = {
     "full": "over all four GPUs (ZeRO-3)",
@@ -213,43 +202,4 @@ def search(inputs: Inputs) -> Slices[Result]:
         gathers=gathers,
         reductions=reductions,
         summed=summed,
-    )
-
-
-def views(inputs: Inputs, result: Result) -> Views:
-    """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
-    return {
-        "scene": partial(shard_scene, result.step),
-        "equal": equal(tell, result.found.off),
-        "verdict": _verdict(tell, inputs),
-        **tell.values("held", "peak", "crossed", "crossed_formula", "less"),
-        "log": partial(_log, result),
-    }
-
-
-def _verdict(tell: Teller, inputs: Inputs) -> Badge:
-    if inputs.scheme == "node":
-        return Badge(
-            text="A copy in each node",
-            sentence=tell.say("Only shares of the gradients cross: {crossed} instead of {full}."),
-            color="data",
-        )
-    if inputs.scheme == "second":
-        return Badge(
-            text="One gather stays inside",
-            sentence=tell.say("{crossed} cross instead of {full}. At most, a GPU holds {peak}."),
-            color="data",
-        )
-    return Badge(
-        text="One copy over all nodes",
-        sentence=tell.say("Each GPU holds only {held}, and {crossed} leave each node."),
-        color="communication",
-    )
-
-
-def _log(result: Result) -> Table:
-    step = result.step
-    return log_table(
-        step, "Every event, with bytes held by GPU 0 and sent by node 0 to node 1", step.crossed
     )

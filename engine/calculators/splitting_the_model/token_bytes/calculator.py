@@ -1,27 +1,21 @@
 """Bytes of a forward pass: weights gathered or activations added up, over the tokens of a pass."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
-from engine.basis.inputs import Choice, Number
 from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, RATIO, TOKENS, Bytes, Count, Parameters, Ratio, Tokens
+from engine.basis.told import Teller, Views
+from engine.basis.units import BYTES, RATIO, TOKENS
 from engine.basis.views import Axis, Badge, Lines, Point, Published, Rule, Series
-from engine.catalog.models import MODELS
+from engine.calculators.splitting_the_model.token_bytes.inputs import HIGH, LOW
+from engine.calculators.splitting_the_model.token_bytes.inputs import Inputs as Inputs
+from engine.calculators.splitting_the_model.token_bytes.inputs import Result as Result
+from engine.calculators.splitting_the_model.token_bytes.inputs import solve as solve
 from engine.formulas.inference import (
     EVEN_TOKENS,
     GATHERED_WEIGHTS,
     SUMMED_ACTIVATIONS,
     WEIGHTS_OVER_ACTIVATIONS,
-    even_tokens,
-    gathered_weights,
-    summed_activations,
-    weights_over_activations,
 )
-from engine.formulas.parameters import dense_layer_parameters
-from engine.simulate.generation import HALF
 
 TITLE = "Weights or activations: what crosses the wire"
 QUESTION = "How many bytes does a forward pass send, by ZeRO-3 and by tensor parallelism?"
@@ -31,97 +25,6 @@ PRESETS = {
     "A prompt of 4,096": {"tokens": 4096},
     "Llama 2 7B": {"model": "llama-2-7b"},
 }
-_MODELS = ("llama-2-7b", "llama-3-8b", "llama-3-70b", "llama-3-405b")
-_LOW, _HIGH = 1, 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """What the reader can change."""
-
-    tokens: Annotated[
-        int,
-        Number(
-            label="Tokens of the pass",
-            low=_LOW,
-            high=_HIGH,
-            scale="log2",
-            whole=True,
-            symbol="t",
-            help="Of all sequences together; one per sequence while text is generated.",
-        ),
-    ] = 32
-    model: Annotated[
-        str, Choice(label="Model", cites=False, options={key: MODELS[key].name for key in _MODELS})
-    ] = "llama-3-70b"
-    ranks: Annotated[
-        int, Number(label="GPUs", low=2, high=64, scale="log2", whole=True, symbol="n")
-    ] = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The bytes of a layer."""
-
-    parameters: Annotated[
-        Parameters,
-        Told(
-            "Parameters of a layer",
-            "P",
-            "hidden size {hidden}",
-            assumes=("All matrices and norms of one layer; embedding and output are left out.",),
-            of="model",
-        ),
-    ]
-    hidden: Annotated[Count, Told(symbol="h", of="model")]
-    element: Annotated[Bytes, Told(symbol="e")]
-    ratio: Annotated[
-        Ratio,
-        Told(
-            "Weights over activations",
-            "r",
-            "as many bytes, whatever the number of GPUs",
-            "communication",
-        ),
-    ]
-    zero: Annotated[
-        Bytes,
-        Told(
-            "Sent per layer, weights gathered",
-            "Z",
-            "by each GPU, ZeRO-3, for any number of tokens",
-            "parameters",
-        ),
-    ]
-    tensor: Annotated[
-        Bytes,
-        Told(
-            "Sent per layer, activations added",
-            "A",
-            "by each GPU, tensor parallelism; {token} per token",
-            "activations",
-        ),
-    ]
-    token: Bytes
-    even: Annotated[
-        Tokens, Told("Both send the same at", "T", "tokens of one pass", "communication")
-    ]
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return the bytes of a layer."""
-    model = MODELS[inputs.model]
-    layer, hidden = dense_layer_parameters(model).total, model.hidden_size
-    return Result(
-        parameters=layer,
-        hidden=hidden,
-        element=HALF,
-        ratio=weights_over_activations(layer, inputs.tokens, hidden),
-        zero=gathered_weights(layer, inputs.ranks, HALF),
-        tensor=summed_activations(inputs.tokens, hidden, inputs.ranks, HALF),
-        token=summed_activations(1, hidden, inputs.ranks, HALF),
-        even=even_tokens(layer, hidden),
-    )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -163,11 +66,11 @@ def _regime(tell: Teller, result: Result) -> Badge:
 
 
 def _axis() -> Axis:
-    return Axis(label="tokens of the pass", quantity=TOKENS, low=_LOW, high=_HIGH, scale="log")
+    return Axis(label="tokens of the pass", quantity=TOKENS, low=LOW, high=HIGH, scale="log")
 
 
 def _bytes_curve(inputs: Inputs, result: Result) -> Lines:
-    ends = (float(_LOW), float(_HIGH))
+    ends = (float(LOW), float(HIGH))
     return Lines(
         title="Bytes that each GPU sends for one layer",
         x=_axis(),
@@ -175,7 +78,7 @@ def _bytes_curve(inputs: Inputs, result: Result) -> Lines:
             label="sent per layer",
             quantity=BYTES,
             low=result.token / 2,
-            high=4 * max(result.zero, result.token * _HIGH),
+            high=4 * max(result.zero, result.token * HIGH),
             scale="log",
         ),
         series=(

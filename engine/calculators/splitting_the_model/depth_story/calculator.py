@@ -1,21 +1,17 @@
 """From one GPU that overflows to the depth split: the same model on 1 to 64 GPUs."""
 
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from typing import Annotated
+from functools import partial
 
-from engine.basis.inputs import Choice, Number
 from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, COUNT, GPU_TIME, Bytes, Count, GpuTime, Share
+from engine.basis.told import Teller, Views
+from engine.basis.units import BYTES, COUNT, GPU_TIME, Bytes
 from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segment, Series
-from engine.catalog.models import MODELS
-from engine.form.fields import OwnConstants
-from engine.form.run.inputs import Inputs as RunInputs
+from engine.calculators.splitting_the_model.depth_story.inputs import HELD, MANY, NODE, PARTS, peak
+from engine.calculators.splitting_the_model.depth_story.inputs import Inputs as Inputs
+from engine.calculators.splitting_the_model.depth_story.inputs import Result as Result
+from engine.calculators.splitting_the_model.depth_story.inputs import solve as solve
 from engine.form.run.known import known
-from engine.form.run.repair import run_of
-from engine.form.sharded.lab import LabModel
-from engine.simulate.modeled_plan import Modeled, model_of
+from engine.simulate.modeled_plan import Modeled
 
 TITLE = "One model on 1 to 64 GPUs"
 QUESTION = "What if a model is too large for one node?"
@@ -24,126 +20,6 @@ PRESETS = {
     "One node": {"num_gpus": 8},
     "405B on 64 GPUs": {"model": "llama-3-405b", "num_gpus": 64},
 }
-NODE: Count = 8
-_MANY = (1, 2, 4, 8, 16, 32, 64)
-_UTILIZATION: Share = 0.5
-_PARTS = {
-    "parameters": ("parameters", "parameters"),
-    "gradients": ("gradients", "gradients"),
-    "optimizer": ("optimizer", "optimizer"),
-    "activations": ("activations", "activations"),
-    "buffers": ("buffers", "buffers"),
-    "reserve": ("workspaces", "muted"),
-}
-_HELD = (
-    "One replica; Megatron, bf16, gradients summed in fp32, Adam; one sequence per micro-batch, "
-    "1F1B.",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """What the reader can change."""
-
-    num_gpus: Annotated[
-        int, Number(label="GPUs", low=1, high=64, scale="log2", whole=True, symbol="n")
-    ] = 32
-    model: LabModel = "llama-3-70b"
-    sequence_length: Annotated[
-        int,
-        Number(label="Sequence length", low=512, high=32_768, scale="log2", whole=True),
-    ] = 4096
-    num_microbatches: Annotated[
-        int, Number(label="Micro-batches", low=1, high=256, scale="log2", whole=True, symbol="m")
-    ] = 32
-    nics_per_node: Annotated[
-        str,
-        Choice(label="Ports of 400 Gb/s per node", options={n: n for n in ("1", "2", "4", "8")}),
-    ] = "8"
-    own_constants: OwnConstants = ""
-
-
-def _told(label: str, note: str, color: str) -> Told:
-    return Told(label, "", note, color, _HELD, ("narayanan2021", "rajbhandari2020"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The model on one GPU and on several, all in one tensor group or also in stages."""
-
-    alone: Annotated[Bytes, _told("On one GPU it would need", "{usable} can be used", "buffers")]
-    usable: Bytes
-    wide_memory: Annotated[
-        Bytes, _told("Tensor parallel only", "on the fullest of {gpus} GPUs", "tensor")
-    ]
-    deep_memory: Annotated[
-        Bytes, _told("With stages", "{tensor} GPUs per stage, {stages} stages", "pipeline")
-    ]
-    wide_time: Annotated[
-        GpuTime, _told("A million tokens, tensor parallel only", "GPU time", "tensor")
-    ]
-    deep_time: Annotated[GpuTime, _told("A million tokens, with stages", "GPU time", "pipeline")]
-    gpus: Count
-    tensor: Count
-    stages: Count
-    wide: tuple[Modeled, ...]
-    deep: tuple[Modeled, ...]
-    now: tuple[Modeled, Modeled]
-
-
-@lru_cache(maxsize=256)
-def _plan(inputs: Inputs, tensor: Count, stages: Count) -> Modeled:
-    run, _ = run_of(
-        RunInputs(
-            model=inputs.model,
-            nics_per_node=int(inputs.nics_per_node),
-            own_constants=inputs.own_constants,
-            world_size=tensor * stages,
-            tensor_parallel=tensor,
-            pipeline_parallel=stages,
-            context_parallel=1,
-            sequence_parallel=tensor > 1,
-            sequence_length=inputs.sequence_length,
-            global_batch_size=inputs.num_microbatches,
-            overlap_tensor_parallel=False,
-            virtual_pipeline=1,
-            schedule="1f1b",
-        )
-    )
-    return model_of(run, _UTILIZATION)
-
-
-def _both(inputs: Inputs, gpus: Count) -> tuple[Modeled, Modeled]:
-    """Return the plan with one tensor group of all GPUs, and with one per node."""
-    alike = replace(inputs, num_gpus=1)
-    heads = MODELS[inputs.model].num_attention_heads
-    wide = max(t for t in range(1, gpus + 1) if heads % t == 0)
-    tensor = max(t for t in range(1, min(gpus, NODE) + 1) if heads % t == 0)
-    return _plan(alike, wide, 1), _plan(alike, tensor, gpus // tensor)
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return both ways of cutting, on the reader's GPUs and on all."""
-    wide, deep = _both(inputs, inputs.num_gpus)
-    pairs = [_both(inputs, gpus) for gpus in _MANY]
-    return Result(
-        alone=_peak(pairs[0][0]),
-        usable=wide.usable,
-        wide_memory=_peak(wide),
-        deep_memory=_peak(deep),
-        wide_time=wide.token_time,
-        deep_time=deep.token_time,
-        gpus=wide.run.plan.world_size,
-        tensor=deep.run.plan.tensor_parallel,
-        stages=deep.run.plan.pipeline_parallel,
-        wide=tuple(one for one, _ in pairs),
-        deep=tuple(two for _, two in pairs),
-        now=(wide, deep),
-    )
-
-
-def _peak(plan: Modeled) -> Bytes:
-    return plan.stages[plan.fullest].memory.total
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -154,8 +30,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(tell, inputs, result),
         **tell.values("alone", "wide_memory", "deep_memory"),
         "bars": partial(_bars, result),
-        "wide_time": tell.value("wide_time", assumes=(*_HELD, *known(result.now[0].run))),
-        "deep_time": tell.value("deep_time", assumes=(*_HELD, *known(result.now[1].run))),
+        "wide_time": tell.value("wide_time", assumes=(*HELD, *known(result.now[0].run))),
+        "deep_time": tell.value("deep_time", assumes=(*HELD, *known(result.now[1].run))),
         "times": partial(_times, result),
     }
 
@@ -196,8 +72,8 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
 
 
 def _memory(inputs: Inputs, result: Result) -> Lines:
-    xs = tuple(float(n) for n in _MANY)
-    wide, deep = (tuple(map(_peak, plans)) for plans in (result.wide, result.deep))
+    xs = tuple(float(n) for n in MANY)
+    wide, deep = (tuple(map(peak, plans)) for plans in (result.wide, result.deep))
     every = (*wide, *deep, result.usable)
     return Lines(
         title="Memory of the fullest GPU",
@@ -250,7 +126,7 @@ def _bars(result: Result) -> Bars:
                 label=name,
                 segments=tuple(
                     Segment(key=part, label=label, value=_part(plan, part), color=color)
-                    for part, (label, color) in _PARTS.items()
+                    for part, (label, color) in PARTS.items()
                 ),
             )
             for at, (name, plan) in enumerate(zip(names, result.now, strict=True))
@@ -272,7 +148,7 @@ def _part(plan: Modeled, part: str) -> Bytes:
 
 def _times(result: Result) -> Bars:
     rows = []
-    for gpus, wide, deep in zip(_MANY, result.wide, result.deep, strict=True):
+    for gpus, wide, deep in zip(MANY, result.wide, result.deep, strict=True):
         if gpus < NODE:
             continue
         named = (("tensor parallel", wide), ("stages", deep)) if gpus > NODE else (("", wide),)

@@ -1,15 +1,13 @@
 """ZeRO-1 and ZeRO-2 at real scale: memory saved, bytes and time paid, by micro-batches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated
 
-from engine.basis.inputs import Choice, Scalar
-from engine.basis.slices import Running, Slices, steps_done, whole
+from engine.basis.inputs import Scalar
+from engine.basis.slices import Slices
 from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, LINK_SPEED, SECONDS, Bytes, Gbit, Ratio, Seconds
+from engine.basis.told import Teller, Views
+from engine.basis.units import BYTES, LINK_SPEED, SECONDS, Gbit
 from engine.basis.views import (
     Axis,
     Badge,
@@ -22,134 +20,26 @@ from engine.basis.views import (
     Segment,
     Series,
 )
-from engine.form.fields import LabGpu, OwnConstants
+from engine.calculators.data_parallelism.zero_2_lab.inputs import NAMES, PORTS, setting_of
+from engine.calculators.data_parallelism.zero_2_lab.inputs import Inputs as Inputs
+from engine.calculators.data_parallelism.zero_2_lab.inputs import Result as Result
+from engine.calculators.data_parallelism.zero_2_lab.inputs import search as search
+from engine.calculators.data_parallelism.zero_2_lab.inputs import solve as solve
 from engine.form.sharded.lab import (
-    LabContention,
-    LabMicro,
-    LabModel,
-    LabPort,
-    LabRanks,
-    LabTokens,
     capacity,
     fit,
-    simulated,
     simulated_step,
     timeline,
 )
-from engine.simulate.overlap_job import Setting, run_of
-from engine.simulate.sharded_step import Sharded, sharded, step_length
+from engine.simulate.overlap_job import run_of
 
 TITLE = "ZeRO-2 at real scale"
 QUESTION = "What does a step pay for keeping only a share of the gradients?"
-NAMES = {0: "DDP", 1: "ZeRO-1", 2: "ZeRO-2"}
 PRESETS = {
     "13B on 16 GPUs": {"model": "llama-2-13b", "ranks": 16},
     "Slow ports: 100 Gb/s per node": {"port": 12.5 * Gbit},
     "Eight micro-batches": {"micro_batches": 8},
 }
-_PORTS = (*(3.125 * Gbit * 2**i for i in range(9)), 1600 * Gbit)
-_SOURCES = ("rajbhandari2020",)
-_told = partial(simulated, _SOURCES)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """What the reader can change."""
-
-    zero_stage: Annotated[
-        str, Choice(label="Stage shown", options={"2": "ZeRO-2", "1": "ZeRO-1", "0": "DDP"})
-    ] = "2"
-    micro_batches: LabMicro = 2
-    model: LabModel = "llama-3-8b"
-    ranks: LabRanks = 64
-    tokens: LabTokens = 4096
-    port: LabPort = 400 * Gbit
-    slow_down: LabContention = 0.0
-    gpu: LabGpu = "h100"
-    own_constants: OwnConstants = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The steps of all stages, and the numbers of the one shown.
-
-    Attributes:
-        over_ports: stage -> step, as `_PORTS` are.
-    """
-
-    runs: Mapping[int, Sharded]
-    over_ports: Running[Mapping[int, list[Seconds]]]
-    step_time: Annotated[Seconds, _told("Step", "without its optimizer")]
-    exposed: Annotated[Seconds, _told("Exposed communication", "per step", "communication")]
-    sent: Annotated[Bytes, _told("Sent by each GPU", "per step", "communication")]
-    peak: Annotated[
-        Bytes, _told("States and buffers, at most", "of {room} that can be used", "buffers")
-    ]
-    room: Bytes
-    saved: Annotated[
-        Bytes,
-        Told(
-            "ZeRO-2 saves",
-            "",
-            "of gradients, against ZeRO-1",
-            "gradients",
-            assumes=("Two bytes for a gradient; the share that stays is taken off.",),
-            sources=_SOURCES,
-        ),
-    ]
-    slower: Annotated[Ratio, _told("ZeRO-2 over ZeRO-1", "step times", "communication")]
-    more: Annotated[Bytes, _told("ZeRO-2 sends more by", "per GPU and step", "communication")]
-
-
-def _setting(inputs: Inputs, micro: int) -> Setting:
-    return Setting(
-        model=inputs.model,
-        gpu=inputs.gpu,
-        tensor_parallel=1,
-        pipeline_parallel=1,
-        data_parallel=inputs.ranks,
-        num_microbatches=micro,
-        tokens=inputs.tokens,
-        port=inputs.port,
-        slow_down=inputs.slow_down,
-        own=inputs.own_constants,
-    )
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return every number of the page."""
-    return whole(search(inputs))
-
-
-def search(inputs: Inputs) -> Slices[Result]:
-    """Run a step of every stage, one after the other."""
-    setting = _setting(inputs, inputs.micro_batches)
-    runs = {}
-    for place, stage in enumerate(NAMES, start=1):
-        yield steps_done(place, len(NAMES), "Stage")
-        runs[stage] = sharded(setting, stage)
-    own = runs[int(inputs.zero_stage)]
-    return Result(
-        runs=runs,
-        over_ports=Running(_over_ports(setting)),
-        step_time=own.seen.length,
-        exposed=own.seen.exposed,
-        sent=own.sent,
-        peak=own.peak,
-        room=own.room,
-        saved=runs[1].states.gradients - runs[2].states.gradients,
-        slower=runs[2].seen.length / runs[1].seen.length,
-        more=runs[2].sent - runs[1].sent,
-    )
-
-
-def _over_ports(setting: Setting) -> Slices[Mapping[int, list[Seconds]]]:
-    times: dict[int, list[Seconds]] = {1: [], 2: []}
-    for place, port in enumerate(_PORTS, start=1):
-        for stage, lengths in times.items():
-            yield steps_done(place, len(_PORTS), "Port")
-            lengths.append(step_length(replace(setting, port=port), stage))
-    return times
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -157,7 +47,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell, stage = Teller(result, inputs), int(inputs.zero_stage)
     own = result.runs[stage]
     return {
-        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.micro_batches), stage)),
+        "step_time": simulated_step(tell, run_of(setting_of(inputs, inputs.micro_batches), stage)),
         **tell.values("exposed"),
         "regime": _regime(tell, result),
         "timeline": partial(
@@ -197,8 +87,8 @@ def _curve(inputs: Inputs, result: Result) -> Slices[Lines]:
         x=Axis(
             label="port per GPU",
             quantity=LINK_SPEED,
-            low=_PORTS[0],
-            high=_PORTS[-1],
+            low=PORTS[0],
+            high=PORTS[-1],
             scale="log",
         ),
         y=Axis(
@@ -212,7 +102,7 @@ def _curve(inputs: Inputs, result: Result) -> Slices[Lines]:
             Series(
                 key=f"stage{stage}",
                 label=NAMES[stage],
-                x=_PORTS,
+                x=PORTS,
                 y=tuple(times[stage]),
                 color=color,
                 dashed=stage == 1,

@@ -1,7 +1,6 @@
-"""The exposed tail: one gradient in N pieces behind a backward pass, and what is left over."""
+"""What the reader can change about the pieces, and the tail that they leave."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import (
@@ -11,12 +10,9 @@ from engine.basis.inputs import (
     MILLISECONDS,
     Number,
 )
-from engine.basis.told import Symbol, Teller, Told, Views
+from engine.basis.told import Symbol, Told
 from engine.basis.units import COUNT, GB, MB, MICRO, Count, Seconds, Share
-from engine.basis.views import Badge, Lines, Point, Published, Rule, Series
 from engine.formulas.bucket_tail import (
-    EXPOSED_TAIL,
-    MOST_PIECES,
     exposed_tail,
     most_pieces,
     published_overlap,
@@ -24,17 +20,9 @@ from engine.formulas.bucket_tail import (
 from engine.formulas.communication import ring_all_reduce_time
 from engine.formulas.overlap import hidden_share
 
-TITLE = "How many pieces?"
-QUESTION = "How much of an all-reduce stays exposed if the gradient is cut in N pieces?"
-EQUATIONS = (EXPOSED_TAIL, MOST_PIECES)
-PRESETS = {
-    "One piece": {"pieces": 1},
-    "64 pieces": {"pieces": 64},
-    "A short backward pass": {"backward": 4e-3},
-}
 PUBLISHED = 16
-_MOST = 100_000
-_COLUMN = tuple(sorted({round(10 ** (i / 16)) for i in range(81)}))
+MOST = 100_000
+COLUMN = tuple(sorted({round(10 ** (i / 16)) for i in range(81)}))
 _EQUAL = "Equal pieces, ready at even intervals; the wire carries one at a time."
 
 
@@ -43,7 +31,9 @@ class Inputs:
     """What the reader can change: at first the example of a published page."""
 
     pieces: Annotated[
-        int, Number(label="Pieces", low=1, high=_MOST, scale="log", whole=True), Symbol("N")
+        int,
+        Number(label="Pieces", low=1, high=MOST, scale="log", whole=True),
+        Symbol("N"),
     ] = PUBLISHED
     latency: Annotated[
         float,
@@ -167,102 +157,5 @@ def solve(inputs: Inputs) -> Result:
         half=round(max(1.0, whole / inputs.latency)),
         whole=whole,
         compared=exposed_tail(*given, PUBLISHED, inputs.latency),
-        curve=tuple(exposed_tail(*given, count, inputs.latency) for count in _COLUMN),
-    )
-
-
-def views(inputs: Inputs, result: Result) -> Views:
-    """Return the views, in the order of the page."""
-    tell = Teller(result, inputs, equations=(EXPOSED_TAIL,))
-    eta = Published(
-        text=tell.say("a published page's overlap efficiency: {published_overlap}"),
-        reason="It divides communication by the backward pass: the better all of it hides, the "
-        "smaller it gets.",
-        source="pingdo_pipeline",
-        claim="E4.42",
-    )
-    return {
-        "curve": partial(_curve, tell, inputs, result),
-        "exposed": tell.value("exposed", symbols={"N": "pieces"}),
-        "regime": _regime(tell, inputs, result),
-        "hidden": tell.value("hidden", published=eta),
-        "most": tell.value("most", equation=MOST_PIECES, symbols={"N": "most"}),
-        **tell.values("half", "compared", "whole", "published_overlap"),
-    }
-
-
-def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
-    if inputs.pieces == 1:
-        return Badge(
-            text="Nothing hides",
-            sentence="One piece is complete only when the backward pass ends.",
-            color="communication",
-        )
-    if inputs.pieces > result.most:
-        return Badge(
-            text="The wire never rests",
-            sentence=tell.say(
-                "Transfers and {pieces} latencies outlast the backward pass: more pieces only add "
-                "latency."
-            )
-            if result.most > 1
-            else "The all-reduce alone outlasts the backward pass, in any number of pieces.",
-            color="communication",
-        )
-    return Badge(
-        text="Only the last piece is exposed",
-        sentence="All others are summed before the backward pass ends.",
-        color="compute",
-    )
-
-
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    high, low = max(result.curve), min(result.curve)
-    rules = [Rule(key="whole", label="nothing hidden", axis="y", at=result.whole, color="muted")]
-    if 1 < result.most < _MOST:
-        rules.append(
-            Rule(
-                key="most",
-                label="latencies fill the backward pass",
-                axis="x",
-                at=result.most,
-                color="muted",
-            )
-        )
-    points = [
-        Point(
-            key="now",
-            label=tell.say("{exposed}"),
-            x=float(inputs.pieces),
-            y=result.exposed,
-        )
-    ]
-    if inputs.pieces != PUBLISHED:
-        points.insert(
-            0,
-            Point(
-                key="published",
-                label="16: published optimum",
-                x=16.0,
-                y=result.compared,
-                color="ink",
-            ),
-        )
-    return Lines(
-        title="Exposed communication against the number of pieces",
-        x=tell.axis("pieces", "pieces of the gradient", low=1.0, high=float(_MOST), scale="log"),
-        y=tell.axis("exposed", "exposed", low=low / 2, high=high * 2, scale="log"),
-        series=(
-            Series(
-                key="exposed",
-                label="exposed tail",
-                x=tuple(map(float, _COLUMN)),
-                y=result.curve,
-                color="communication",
-            ),
-        ),
-        points=tuple(points),
-        rules=tuple(rules),
-        handle="pieces",
-        caption="Both axes are logarithmic. Drag the handle.",
+        curve=tuple(exposed_tail(*given, count, inputs.latency) for count in COLUMN),
     )

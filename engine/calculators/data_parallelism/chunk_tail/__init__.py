@@ -1,0 +1,1 @@
+"""The exposed tail."""

@@ -1,0 +1,1 @@
+"""Hierarchical sharding, part by part."""

@@ -1,0 +1,1 @@
+"""ZeRO-1 and ZeRO-2 at real scale."""

@@ -1,0 +1,1 @@
+"""From one GPU that overflows to the depth split."""

@@ -1,0 +1,1 @@
+"""Layers moved between the stages of a pipeline."""
