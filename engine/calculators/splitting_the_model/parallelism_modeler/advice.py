@@ -5,9 +5,10 @@ from engine.basis.units import BYTES, COUNT, GPU_TIME, LINK_SPEED, SHARE, Quanti
 from engine.basis.views import Advice, Challenge, Condition, Remedy
 from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
-from engine.calculators.splitting_the_model.parallelism_modeler.plan import Changed
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.counted import noun
+from engine.run.problems import problems
+from engine.run.stage_cut import uneven_pieces
 from engine.simulate.modeled_plan import Modeled
 
 
@@ -22,12 +23,12 @@ def advice(inputs: Inputs, result: Result) -> Advice:
         Remedy(
             key=key,
             label=labels[key],
-            change=one.change,
-            after=one.plan.token_time,
-            side_effect=_side(found, one),
+            change=change,
+            after=after.token_time,
+            side_effect=_side(found, after),
         )
-        for key, one in result.changed().items()
-        if one.plan.fits
+        for key, (change, after) in result.changed().items()
+        if after.fits
     ]
     useful = [one for one in remedies if not found.fits or one.after < now * 0.9995]
     useful.sort(key=lambda one: one.after)
@@ -59,9 +60,8 @@ def _verdict(found: Modeled, useful: list[Remedy]) -> Text:
     )
 
 
-def _side(before: Modeled, change: Changed) -> Sentence:
+def _side(before: Modeled, after: Modeled) -> Sentence:
     """Return what else changes: GPUs, batch, memory; and what does not divide."""
-    after = change.plan
     numbers: dict[str, tuple[float, Quantity]] = {}
     words: list[str] = []
     pairs = (
@@ -91,14 +91,17 @@ def _side(before: Modeled, change: Changed) -> Sentence:
         if abs(new - old) > 1e-3 * old:
             words.append(phrase)
             numbers[key] = (float(new), quantity)
-    words += _uneven(change)
+    words += _uneven(after)
     return say(", ".join(words) or "nothing else changes", **numbers)
 
 
-def _uneven(found: Changed) -> list[str]:
-    if found.uneven:
-        return [f"{found.plan.run.model.num_layers} layers do not divide by {len(found.uneven)}"]
-    return ["but " + note.replace("_", " ").rstrip(".") for note in found.problems[:1]]
+def _uneven(found: Modeled) -> list[str]:
+    run = found.run
+    sizes = uneven_pieces(run.model, run.plan, run.training.schedule)
+    if sizes:
+        return [f"{run.model.num_layers} layers do not divide by {len(sizes)}"]
+    said = problems(run.model, run.cluster, run.plan, run.training)
+    return ["but " + note.replace("_", " ").rstrip(".") for note in said[:1]]
 
 
 def _labels(inputs: Inputs) -> dict[str, Text]:

@@ -1,51 +1,17 @@
 """The possible plan nearest to the modeler's inputs, and what was published of just that."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from engine.basis.text import Text
 from engine.basis.units import Count
-from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs, run_inputs
 from engine.catalog.reported import REPORTED, Reported
 from engine.form.run.inputs import Inputs as RunInputs
 from engine.form.run.repair import run_of
-from engine.run.problems import problems
 from engine.run.run import Run
-from engine.run.stage_cut import moved_layers, uneven_pieces
+from engine.run.stage_cut import moved_layers
 from engine.simulate.modeled_plan import Modeled, model_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
-    """A plan after one change of the inputs.
-
-    Attributes:
-        uneven: layers of its pieces, where they do not divide; empty otherwise.
-        problems: what speaks against it.
-    """
-
-    change: Change
-    plan: Modeled
-    uneven: tuple[Count, ...]
-    problems: tuple[str, ...]
-
-
-def changed(inputs: Inputs, change: Change) -> Changed:
-    """Return the plan nearest to the inputs after a change."""
-    plan, _ = plan_of(replace(inputs, **change))  # type: ignore[arg-type]
-    model, parallel, training = plan.run.model, plan.run.plan, plan.run.training
-    return Changed(
-        change=change,
-        plan=plan,
-        uneven=tuple(uneven_pieces(model, parallel, training.schedule)),
-        problems=problems_of(plan.run),
-    )
-
-
-def problems_of(run: Run) -> tuple[str, ...]:
-    """Return what speaks against a run, in sentences."""
-    return tuple(problems(run.model, run.cluster, run.plan, run.training))
 
 
 @lru_cache(maxsize=128)

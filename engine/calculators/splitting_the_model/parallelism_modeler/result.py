@@ -1,7 +1,7 @@
 """What the modeler solves: the plan nearest to the inputs, and the numbers that it shows of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
@@ -22,18 +22,12 @@ from engine.basis.units import (
     Tokens,
 )
 from engine.calculators.splitting_the_model.parallelism_modeler.asked import Asked, asked
-from engine.calculators.splitting_the_model.parallelism_modeler.changes import changes_of
+from engine.calculators.splitting_the_model.parallelism_modeler.changes import Change, changes_of
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import (
     MOST_MICROBATCHES,
     Inputs,
 )
-from engine.calculators.splitting_the_model.parallelism_modeler.plan import (
-    Changed,
-    changed,
-    plan_of,
-    problems_of,
-    report_of,
-)
+from engine.calculators.splitting_the_model.parallelism_modeler.plan import plan_of, report_of
 from engine.catalog.reported import Reported
 from engine.formulas.axes import HALF, exposed_ratio, least_bandwidth, stage_message
 from engine.formulas.pipeline import bubble_over_ideal, bubble_share, pipeline_bytes
@@ -62,8 +56,7 @@ class Result:
         column: micro-batches of the curves.
         closed: share of the step that the bubble leaves, over them.
         modeled: share of the step that computes, likewise.
-        changed: the plan after each change of `changes_of`.
-        problems: what speaks against the plan.
+        changed: the changes of `changes_of`, each with the plan after it.
         batch_sent: over one boundary in a step, one way.
         batch_cuts: the same batch in more or fewer micro-batches.
         printed: what a published calculator prints for the same inputs, by output.
@@ -195,8 +188,7 @@ class Result:
     column: tuple[Count, ...]
     closed: tuple[Share, ...]
     modeled: Later[tuple[Share, ...]]
-    changed: Later[dict[str, Changed]]
-    problems: tuple[str, ...]
+    changed: Later[dict[str, tuple[Change, Modeled]]]
     batch_sent: Bytes
     batch_cuts: Later[tuple[BatchCut, ...]]
     printed: Mapping[str, str]
@@ -262,10 +254,7 @@ def solve(inputs: Inputs) -> Result:
         column=_COLUMN,
         closed=tuple(1 - bubble_share(sizes[0], m, sizes[2]) for m in _COLUMN),
         modeled=Later(lambda: tuple(computing_share(run, m) for m in _COLUMN)),
-        changed=Later(
-            lambda: {key: changed(inputs, one) for key, one in changes_of(inputs).items()}
-        ),
-        problems=problems_of(run),
+        changed=Later(partial(_changed, inputs)),
         batch_sent=batch_sent,
         batch_cuts=Later(partial(batch_cuts, run, sequences, batch_sent)),
         printed=printed(
@@ -277,3 +266,10 @@ def solve(inputs: Inputs) -> Result:
         ),
         asked=asked(inputs, plan, whole),
     )
+
+
+def _changed(inputs: Inputs) -> dict[str, tuple[Change, Modeled]]:
+    return {
+        key: (change, plan_of(replace(inputs, **change))[0])  # type: ignore[arg-type]
+        for key, change in changes_of(inputs).items()
+    }

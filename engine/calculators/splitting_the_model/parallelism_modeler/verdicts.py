@@ -10,6 +10,7 @@ from engine.basis.views import Badge
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.run.verdicts import uneven
+from engine.run.problems import problems
 
 
 def goal(inputs: Inputs, result: Result) -> Badge:
@@ -80,7 +81,8 @@ def possible(inputs: Inputs, result: Result) -> Badge:
     if run.plan.virtual_pipeline > 1 and (inputs.off_first or inputs.off_last):
         sentence = "The pieces of an interleaved pipeline stay as they are; no layer was moved."
         return Badge(text="Not moved", sentence=sentence, color="communication")
-    if said := result.problems:
+    said = problems(run.model, run.cluster, run.plan, run.training)
+    if said:
         return Badge(text="Doubtful", sentence=said[0].replace("_", " "), color="communication")
     words = "Every size divides."
     if run.plan.stage_layers:
