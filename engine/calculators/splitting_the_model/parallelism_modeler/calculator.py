@@ -14,6 +14,10 @@ from engine.calculators.splitting_the_model.parallelism_modeler.inputs import In
 from engine.calculators.splitting_the_model.parallelism_modeler.published import table
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.calculators.splitting_the_model.parallelism_modeler.result import solve as solve
+from engine.calculators.splitting_the_model.parallelism_modeler.stages import (
+    stage_memory_bars,
+    strip,
+)
 
 TITLE = "Bandwidth and efficiency of a parallel plan"
 QUESTION = "Which axis needs which link, and how much of its traffic does a step wait for?"
@@ -37,8 +41,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "tensor_alone": values.tensor_alone(tell),
         **of_memory,
         "breakdown": charts.breakdown(plan),
-        "strip": partial(charts.strip, inputs, result),
-        "stage_memory": charts.stage_memory_bars(plan),
+        "strip": partial(strip, inputs, result),
+        "stage_memory": stage_memory_bars(plan),
         "utilization_curve": partial(charts.utilization_curve, result),
         "advice": partial(advice, inputs, result),
         "formula": values.bubble_formula(tell, result),
