@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from engine.basis.units import Count, Ratio, Seconds
 from engine.simulate.overlap_job import Setting, job
-from engine.simulate.pieces import Piece, pieces
+from engine.simulate.parts import Part, parts
 from engine.simulate.programs import tensor_parallel, tensor_parallel_async
 from engine.simulate.stream_account import Account, account
 from engine.simulate.streams import Span, run
@@ -26,9 +26,9 @@ class Layer:
     gather: Seconds
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
+    def parts(self) -> tuple[Part, ...]:
         """The spans, communication cut where it stops or starts to be hidden."""
-        return pieces(self.spans)
+        return parts(self.spans)
 
 
 def one_layer(setting: Setting, chunks: Count) -> Layer:

@@ -12,7 +12,7 @@ from engine.formulas.overlap import backward_time, forward_time
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.gradient_buckets import Bucket, packed, ready_order, work_shares
-from engine.simulate.pieces import Piece, pieces
+from engine.simulate.parts import Part, parts
 from engine.simulate.rank import group_of, rank_of
 from engine.simulate.sharding_time import Weights, optimizer_time
 from engine.simulate.stream_account import Account, account
@@ -80,9 +80,9 @@ class Bucketed:
     tail: Seconds
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
+    def parts(self) -> tuple[Part, ...]:
         """The spans, communication cut where it stops or starts to be hidden."""
-        return pieces(self.spans)
+        return parts(self.spans)
 
 
 def wire_of(setting: Setting) -> Wire:

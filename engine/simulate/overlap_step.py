@@ -13,8 +13,8 @@ from engine.formulas.operations import local_tokens
 from engine.formulas.stragglers import slowest_of
 from engine.formulas.volumes import tensor_passes
 from engine.simulate.overlap_job import Job, Setting, job
-from engine.simulate.pieces import Part, Piece, all_wires, pieces
-from engine.simulate.stream_account import Account, account
+from engine.simulate.parts import Part, all_wires, parts
+from engine.simulate.stream_account import Account, Piece, account
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Span, run
 
 PROGRAMS = {
@@ -78,13 +78,13 @@ class Outcome:
     waited: Seconds
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
+    def parts(self) -> tuple[Part, ...]:
         """The spans, communication cut where it stops or starts to be hidden."""
-        return pieces(self.spans)
+        return parts(self.spans)
 
     @property
-    def communicating(self) -> tuple[Part, ...]:
-        """Communication of all wires as one, in parts (start, end, exposed)."""
+    def communicating(self) -> tuple[Piece, ...]:
+        """Communication of all wires as one, in pieces (start, end, exposed)."""
         return all_wires(self.spans)
 
     @property

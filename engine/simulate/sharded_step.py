@@ -15,7 +15,7 @@ from engine.formulas.states import MIXED_PRECISION, States, sharded_states
 from engine.formulas.volumes import zero_bytes_sent
 from engine.simulate.capacity import usable
 from engine.simulate.overlap_job import Job, Setting, job
-from engine.simulate.pieces import Piece, pieces
+from engine.simulate.parts import Part, parts
 from engine.simulate.stream_account import Account, account
 from engine.simulate.streams import COMPUTE, Span, run
 
@@ -52,9 +52,9 @@ class Sharded:
     reshard: bool = True
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
+    def parts(self) -> tuple[Part, ...]:
         """The spans, communication cut where it stops or starts to be hidden."""
-        return pieces(self.spans)
+        return parts(self.spans)
 
     def freed(self, gather: str, spans: Mapping[str, Span]) -> Seconds:
         """Return when the unit of a gather is freed: after its pass, or its last backward pass."""

@@ -12,7 +12,7 @@ from engine.form.fields import LabGpu, OwnConstants
 from engine.form.sharded.lab import LabContention, LabModel, LabTokens
 from engine.simulate.async_layer import Layer, one_layer
 from engine.simulate.overlap_job import Setting
-from engine.simulate.pieces import Piece
+from engine.simulate.parts import Part
 from engine.simulate.streams import COMPUTE, SCALE_UP
 
 TITLE = "One layer of async tensor parallelism"
@@ -130,24 +130,24 @@ def _timeline(result: Result) -> Timeline:
         title="One layer, forward and backward",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=1.01 * length),
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=SCALE_UP, label="NVLink")),
-        spans=tuple(map(_drawn, result.layer.pieces)),
+        spans=tuple(map(_drawn, result.layer.parts)),
         caption="Hatched: communication that nothing hides. All pieces between the first and the "
         "last are drawn as one.",
         player=True,
     )
 
 
-def _drawn(piece: Piece) -> Span:
-    op = piece.ran.op
+def _drawn(part: Part) -> Span:
+    op = part.ran.op
     return Span(
-        key=piece.key,
+        key=part.key,
         lane=op.stream,
-        start=piece.start,
-        end=piece.end,
+        start=part.start,
+        end=part.end,
         label=_named(op.label),
         color="compute" if op.stream == COMPUTE else "communication",
-        exposed=piece.exposed,
-        after=op.after if piece.number == 1 else (),
+        exposed=part.exposed,
+        after=op.after if part.number == 1 else (),
     )
 
 

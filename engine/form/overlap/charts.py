@@ -8,7 +8,7 @@ from engine.basis.views import Axis, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.form.overlap.inputs import SCHEDULES
 from engine.simulate.overlap_job import Job
 from engine.simulate.overlap_step import Outcome
-from engine.simulate.pieces import Piece
+from engine.simulate.parts import Part
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP
 from engine.simulate.streams import Span as Ran
 
@@ -82,7 +82,7 @@ def chosen(schedule: str, work: Job, one: Outcome) -> Timeline:
         title=f"{SCHEDULES[schedule]}, operation by operation",
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=one.seen.length * 1.02),
         lanes=tuple(Lane(key=name, label=_NAMES[name]) for name in work.streams),
-        spans=tuple(_drawn(piece, work.layers) for piece in one.pieces),
+        spans=tuple(_drawn(part, work.layers) for part in one.parts),
         caption=say(
             "The first micro-batches of one stage, simulated layer by layer."
             if work.layers == 1
@@ -93,19 +93,19 @@ def chosen(schedule: str, work: Job, one: Outcome) -> Timeline:
     )
 
 
-def _drawn(piece: Piece, layers: int) -> Span:
-    op = piece.ran.op
-    waits = tuple(dict.fromkeys(key for key in (*op.after, piece.ran.waited_for) if key))
+def _drawn(part: Part, layers: int) -> Span:
+    op = part.ran.op
+    waits = tuple(dict.fromkeys(key for key in (*op.after, part.ran.waited_for) if key))
     return Span(
-        key=piece.key,
+        key=part.key,
         lane=op.stream,
-        start=piece.start,
-        end=piece.end,
+        start=part.start,
+        end=part.end,
         label=_named(op.label, layers),
         color="compute" if op.stream == COMPUTE else "communication",
-        exposed=piece.exposed,
+        exposed=part.exposed,
         links=op.links[:2],
-        after=waits if piece.number == 1 else (),
+        after=waits if part.number == 1 else (),
     )
 
 

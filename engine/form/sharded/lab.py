@@ -11,7 +11,7 @@ from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline, 
 from engine.catalog.models import MODELS
 from engine.form.run.known import unranged
 from engine.run.run import Run
-from engine.simulate.pieces import Piece
+from engine.simulate.parts import Part
 from engine.simulate.sharded_step import Sharded
 from engine.simulate.streams import COMPUTE
 
@@ -104,7 +104,7 @@ def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
         title=title,
         axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.01),
         lanes=tuple(Lane(key=key, label=name) for key, name in _LANES.items() if key in lanes),
-        spans=tuple(_drawn(piece, ran.work.layers) for piece in ran.pieces),
+        spans=tuple(_drawn(part, ran.work.layers) for part in ran.parts),
         curves=(
             Series(
                 key="memory",
@@ -120,18 +120,18 @@ def timeline(title: str, ran: Sharded, caption: Text) -> Timeline:
     )
 
 
-def _drawn(piece: Piece, layers: Count) -> Span:
-    op = piece.ran.op
+def _drawn(part: Part, layers: Count) -> Span:
+    op = part.ran.op
     return Span(
-        key=piece.key,
+        key=part.key,
         lane=lane_of(op.key, op.stream),
-        start=piece.start,
-        end=piece.end,
+        start=part.start,
+        end=part.end,
         label=named(op.label, layers),
         color="compute" if op.stream == COMPUTE else "communication",
-        exposed=piece.exposed,
+        exposed=part.exposed,
         links=op.links[:2],
-        after=op.after if piece.number == 1 else (),
+        after=op.after if part.number == 1 else (),
     )
 
 

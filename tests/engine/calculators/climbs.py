@@ -2,9 +2,9 @@
 
 A view tells what `solve` found. While the views of a calculator are made, at its defaults and at
 every preset, no module-level function of the rooms that compute is called from a calculator or from
-`form/`, except below a part of the result that waited: a `Later`, or a search in slices
-(`Running`). Methods and properties of records are the records telling of themselves; what `draw/`
-asks of them is drawing.
+`form/`, except below a `Later` of the result or a search of it in slices. Methods and properties of
+records are the records telling of themselves; what `draw/` asks of them is drawing; an exporter
+tells a run in the words of other software.
 """
 
 import sys
@@ -20,8 +20,8 @@ from engine.calculator import load, make, names
 ENGINE = str(Path(__file__).parents[3] / "engine") + "/"
 COMPUTE = ("formulas", "simulate", "run", "collectives", "schedules", "tiny")
 TELL = ("calculators", "form")
-# What is found below these is a part of the result that waited.
-WAITED = (Later.__call__.__code__, Running.until.__code__)
+# Parts of a result that wait until they are asked for.
+PARTS = (Later.__call__.__code__, Running.until.__code__)
 
 
 def climbs(name: str) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def _seen(frame: FrameType, event: str) -> dict[str, None]:
     above = list(_engine(frame.f_back))
     if not above or _room(above[0]) not in TELL:
         return {}
-    if any(one.f_code in WAITED for one in above):
+    if any(one.f_code in PARTS for one in above):
         return {}
     file = above[0].f_code.co_filename.removeprefix(ENGINE)
     return {f"{file}: {above[0].f_code.co_qualname} -> {code.co_name}": None}
@@ -68,7 +68,9 @@ def _engine(frame: FrameType | None) -> Iterator[FrameType]:
 
 def _room(frame: FrameType) -> str:
     file = frame.f_code.co_filename
-    return file.removeprefix(ENGINE).split("/")[0] if file.startswith(ENGINE) else ""
+    if not file.startswith(ENGINE) or "/run/exporters/" in file:
+        return ""
+    return file.removeprefix(ENGINE).split("/")[0]
 
 
 def main(*chosen: str) -> int:

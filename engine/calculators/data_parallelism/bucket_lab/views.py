@@ -70,24 +70,24 @@ def _buckets(result: Result) -> list[Span]:
     spans = {span.op.key: span for span in ran.spans}
     buckets = {f"bucket {bucket.number}": bucket for bucket in ran.buckets}
     found = []
-    for piece in ran.pieces:
-        op = piece.ran.op
+    for part in ran.parts:
+        op = part.ran.op
         if op.key not in buckets:
             continue
         bucket = buckets[op.key]
         waits = _part(result, spans[op.after[0]])
         found.append(
             Span(
-                key=piece.key,
+                key=part.key,
                 lane=NETWORK,
-                start=piece.start,
-                end=piece.end,
+                start=part.start,
+                end=part.end,
                 label=f"{bucket.number}",
                 called=f"all-reduce of bucket {bucket.number}: {_names(bucket)}",
                 color="communication",
-                exposed=piece.exposed,
+                exposed=part.exposed,
                 links=op.links,
-                after=(waits,) if piece.number == 1 else (),
+                after=(waits,) if part.number == 1 else (),
             )
         )
     return found

@@ -1,8 +1,8 @@
-"""Spans in pieces, on a step small enough to cut by hand."""
+"""Spans in parts, on a step small enough to cut by hand."""
 
 import pytest
 
-from engine.simulate.pieces import all_wires, pieces
+from engine.simulate.parts import all_wires, parts
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Op, Span
 
 
@@ -22,7 +22,7 @@ STEP = (
 
 
 def test_communication_is_cut_where_computation_stops_and_starts():
-    found = [(one.key, one.start, one.end, one.exposed) for one in pieces(STEP)]
+    found = [(one.key, one.start, one.end, one.exposed) for one in parts(STEP)]
     assert found == [
         ("F", 0.0, 2.0, False),
         ("B", 3.0, 5.0, False),
@@ -34,13 +34,13 @@ def test_communication_is_cut_where_computation_stops_and_starts():
     ]
 
 
-def test_the_last_piece_has_the_key_that_others_wait_for():
-    assert [one.ran.op.key for one in pieces(STEP) if one.last] == ["F", "B", "gather", "sum"]
+def test_the_last_part_has_the_key_that_others_wait_for():
+    assert [one.ran.op.key for one in parts(STEP) if one.last] == ["F", "B", "gather", "sum"]
 
 
 def test_a_pause_of_rounding_cuts_nothing():
     step = (span("F", COMPUTE, 0.0, 1.0), span("B", COMPUTE, 1.0 + 1e-12, 2.0))
-    (one,) = pieces((*step, span("gather", NETWORK, 0.5, 1.5)))[2:]
+    (one,) = parts((*step, span("gather", NETWORK, 0.5, 1.5)))[2:]
     assert (one.start, one.end, one.exposed) == (0.5, 1.5, False)
 
 
