@@ -1,5 +1,6 @@
 """Bus bandwidth: a measured time as algorithm bandwidth, bus bandwidth, and bytes on the wire."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, cast
@@ -154,6 +155,7 @@ class Result:
     switched: bool
     few: tuple[Ratio, ...]
     parts: tuple[Ratio, ...]
+    operations: Mapping[str, tuple[Ratio, Bandwidth]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -175,7 +177,13 @@ def solve(inputs: Inputs) -> Result:
         switched=switched,
         few=tuple(bus_bandwidth_factor("all_reduce", one) for one in _COLUMN),
         parts=tuple(bus_bandwidth_factor("all_gather", one) for one in _COLUMN),
+        operations={one: _factor_and_bus(inputs, cast(Operation, one)) for one in _TESTS},
     )
+
+
+def _factor_and_bus(inputs: Inputs, operation: Operation) -> tuple[Ratio, Bandwidth]:
+    n = inputs.world_size
+    return bus_bandwidth_factor(operation, n), bus_bandwidth(inputs.size, inputs.time, operation, n)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -186,7 +194,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("algorithm_bandwidth", "bus_bandwidth", "factor", "wire", "share", "sent"),
         "verdict": _verdict(tell, result),
         "factors": partial(_factors, tell, inputs, result),
-        "operations": partial(_operations, inputs),
+        "operations": partial(_operations, inputs, result),
     }
 
 
@@ -260,24 +268,18 @@ def _factors(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _operations(inputs: Inputs) -> Table:
-    rows = []
-    for key, (program, counted) in _TESTS.items():
-        operation = cast(Operation, key)
-        factor = bus_bandwidth_factor(operation, inputs.world_size)
-        bus = bus_bandwidth(inputs.size, inputs.time, operation, inputs.world_size)
-        rows.append(
-            (
-                TESTED[key],
-                program,
-                counted,
-                say("{f}", f=(factor, RATIO)),
-                say("{b}", b=(bus, BANDWIDTH)),
-            )
-        )
+def _operations(inputs: Inputs, result: Result) -> Table:
     return Table(
         title="Nine tests, three factors",
         columns=("Operation", "Program", "Its size counts", "Factor", "busbw of this time"),
-        rows=tuple(rows),
+        rows=tuple(
+            (
+                TESTED[key],
+                *_TESTS[key],
+                say("{f}", f=(factor, RATIO)),
+                say("{b}", b=(bus, BANDWIDTH)),
+            )
+            for key, (factor, bus) in result.operations.items()
+        ),
         caption=say("{n} GPUs.", n=(inputs.world_size, COUNT)),
     )
