@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import PERCENT, Choice, Number
+from engine.basis.later import Later
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import RATIO, SHARE, Count, Ratio
 from engine.basis.views import Axis, Badge, Lines, Point, Series
@@ -114,6 +115,7 @@ class Result:
     ]
     tail: Annotated[Ratio, _told("One flow alone: P99.9 over P50", "no collisions in it")]
     trials: Count = TRIALS
+    over_leaves: Later[Mapping[str, tuple[Ratio, ...]]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -123,11 +125,24 @@ def solve(inputs: Inputs) -> Result:
     own = found[inputs.routing]
     return Result(
         found=found,
-        slow=own.mean / own.even,
+        slow=_slow(own),
         rare=own.rare / own.even,
         busiest=own.busiest / own.even,
         tail=tail_ratio(flows),
+        over_leaves=Later(partial(_slow_over_leaves, flows)),
     )
+
+
+def _slow_over_leaves(flows: Flows) -> Mapping[str, tuple[Ratio, ...]]:
+    """Return what a step waits for with each routing, for every number of `_LEAVES`."""
+    return {
+        name: tuple(_slow(waiting(replace(flows, leaves=n), name)) for n in _LEAVES)
+        for name in ROUTINGS
+    }
+
+
+def _slow(one: Waiting) -> Ratio:
+    return one.mean / one.even
 
 
 def flows_of(inputs: Inputs) -> Flows:
@@ -213,11 +228,7 @@ def _done(inputs: Inputs, result: Result) -> Lines:
 
 
 def _over_leaves(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    flows = flows_of(inputs)
-    columns = {
-        name: tuple(_slow(waiting(replace(flows, leaves=n), name)) for n in _LEAVES)
-        for name in ROUTINGS
-    }
+    columns = result.over_leaves()
     most = max(max(column) for column in columns.values())
     return Lines(
         title="What the step waits for, over the leaves that take part",
@@ -237,7 +248,3 @@ def _over_leaves(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(Point(key="now", label=tell.say("{slow}"), x=inputs.leaves, y=result.slow),),
         handle="leaves",
     )
-
-
-def _slow(one: Waiting) -> Ratio:
-    return one.mean / one.even

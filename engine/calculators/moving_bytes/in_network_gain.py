@@ -5,7 +5,8 @@ from functools import partial
 from typing import Annotated, cast
 
 from engine.basis.inputs import Choice, Number
-from engine.basis.text import Text, say
+from engine.basis.later import Later
+from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BANDWIDTH, COUNT, SECONDS, Bandwidth, Count, GiB, Ratio, Share
 from engine.basis.views import Cell, Cite, Lines, Point, Series, Table
@@ -31,6 +32,7 @@ QUESTION = "How much faster is an all-reduce if the NVSwitch adds?"
 _MOST = 8
 _COLUMN = tuple(range(2, _MOST + 1))
 _HUGE = 16 * GiB
+_Rates = tuple[Bandwidth, Bandwidth]  # of a ring, and of sums in the switch
 _MODEL = ("The times that a training step is charged, of 8 GiB in one node.",)
 
 
@@ -58,7 +60,11 @@ def _large(label: str) -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Rings, sums in the switch, and their ratio; no finite value where nothing was measured."""
+    """Rings, sums in the switch, and their ratio; no finite value where nothing was measured.
+
+    `elsewhere` is what the model has for each of `COLLECTIVES`: a bandwidth, or the time where that
+    was measured.
+    """
 
     measured: Annotated[
         Ratio,
@@ -84,6 +90,8 @@ class Result:
     modelled_column: tuple[Ratio, ...]
     bound_column: tuple[Ratio, ...]
     measured_rows: tuple[Ramp, ...]
+    modelled_rows: tuple[_Rates, ...]
+    elsewhere: Later[tuple[float, ...]]
     worst: Annotated[
         Share, _gain("Largest error of the model", "of the gains that were measured", "modelled")
     ]
@@ -115,25 +123,30 @@ def solve(inputs: Inputs) -> Result:
     machine, n = inputs.machine, inputs.world_size
     rows = tuple(row for row in RAMPS if row.machine == machine)
     here = next((row for row in rows if row.ranks == n), None)
-    column = tuple(_modelled(machine, ranks) for ranks in _COLUMN)
     ring, switch = _rates(machine, n)
+    rates = tuple(_rates(machine, row.ranks) for row in rows)
     return Result(
         measured=here.chosen / here.ring if here else float("inf"),
-        modelled=_modelled(machine, n),
+        modelled=_gained((ring, switch)),
         bound=in_network_gain(n),
         ring=ring,
         switch=switch,
         ring_measured=_measured_large("all_reduce", "Ring"),
         gather_measured=_measured_large("all_gather", "Ring"),
         scatter_measured=_measured_large("reduce_scatter", "Ring"),
-        modelled_column=column,
+        modelled_column=tuple(_gained(_rates(machine, ranks)) for ranks in _COLUMN),
         bound_column=tuple(map(in_network_gain, _COLUMN)),
         measured_rows=rows,
-        worst=max(abs(_modelled(machine, row.ranks) / (row.chosen / row.ring) - 1) for row in rows),
+        modelled_rows=rates,
+        elsewhere=Later(lambda: tuple(map(_modelled, COLLECTIVES))),
+        worst=max(
+            abs(_gained(one) / (row.chosen / row.ring) - 1)
+            for row, one in zip(rows, rates, strict=True)
+        ),
     )
 
 
-def _rates(machine: str, ranks: Count) -> tuple[Bandwidth, Bandwidth]:
+def _rates(machine: str, ranks: Count) -> _Rates:
     """Return the bus bandwidth of a ring, and of sums in the switch (0: it cannot)."""
     found = times("all_reduce", RAMP_SIZE, place(machine, ranks))
     rates = (
@@ -144,9 +157,18 @@ def _rates(machine: str, ranks: Count) -> tuple[Bandwidth, Bandwidth]:
     return ring, switch
 
 
-def _modelled(machine: str, ranks: Count) -> Ratio:
-    ring, switch = _rates(machine, ranks)
-    return max(ring, switch) / ring
+def _gained(rates: _Rates) -> Ratio:
+    return max(rates) / rates[0]
+
+
+def _modelled(one: Collective) -> float:
+    where = place(one.machine, one.ranks)
+    size = one.size or _HUGE
+    found = times(one.operation, size, where)
+    named = found.get(f"{one.algorithm} Simple", charged(one.operation, size, where))
+    if not one.bandwidth:
+        return named
+    return bandwidth_of(cast(Operation, one.operation), size, named, one.ranks)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -157,7 +179,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("measured", "modelled", "bound", "ring", "switch", "worst", "reach"),
         **tell.values("ring_measured", "gather_measured", "scatter_measured"),
         "ramp": partial(_ramp, result),
-        "elsewhere": _elsewhere,
+        "elsewhere": partial(_elsewhere, result),
     }
 
 
@@ -198,8 +220,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 
 def _ramp(result: Result) -> Table:
     rows = []
-    for row in result.measured_rows:
-        ring, switch = _rates(row.machine, row.ranks)
+    for row, (ring, switch) in zip(result.measured_rows, result.modelled_rows, strict=True):
         rows.append(
             (
                 say("{n}", n=(row.ranks, COUNT)),
@@ -217,35 +238,25 @@ def _ramp(result: Result) -> Table:
     )
 
 
-def _elsewhere() -> Table:
+def _elsewhere(result: Result) -> Table:
     return Table(
         title="Other operations, and several nodes",
         columns=("Machines", "Operation", "Algorithm", "Measured", "Modeled", "Off by", "Source"),
-        rows=tuple(map(_row, COLLECTIVES)),
+        rows=tuple(map(_row, COLLECTIVES, result.elsewhere())),
         caption="Modeled: the fastest that the model has, or the algorithm named where it has "
         "that. It knows no sums in the switches of the network (SHARP).",
     )
 
 
-def _row(one: Collective) -> tuple[Cell, ...]:
-    where = place(one.machine, one.ranks)
-    size = one.size or _HUGE
-    found = times(one.operation, size, where)
-    named = found.get(f"{one.algorithm} Simple", charged(one.operation, size, where))
-    measured: Text
-    if one.bandwidth:
-        model = bandwidth_of(cast(Operation, one.operation), size, named, one.ranks)
-        measured = say("{b}", b=(one.bandwidth, BANDWIDTH))
-        modelled, off = say("{b}", b=(model, BANDWIDTH)), model / one.bandwidth - 1
-    else:
-        measured = say("{t}", t=(one.time, SECONDS))
-        modelled, off = say("{t}", t=(named, SECONDS)), named / one.time - 1
+def _row(one: Collective, model: float) -> tuple[Cell, ...]:
+    measured = one.bandwidth or one.time
+    quantity = BANDWIDTH if one.bandwidth else SECONDS
     return (
         f"{one.ranks} GPUs, {one.called or NODES[one.machine].name}",
         TESTED[one.operation],
         one.algorithm,
-        measured,
-        modelled,
-        off_words(off),
+        say("{m}", m=(measured, quantity)),
+        say("{m}", m=(model, quantity)),
+        off_words(model / measured - 1),
         Cite((one.source,)),
     )

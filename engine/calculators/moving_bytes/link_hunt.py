@@ -73,6 +73,7 @@ class Result:
     """The tests that were made, and whether the accusation is right."""
 
     rounds: tuple[Round, ...]
+    halves: tuple[Group, ...]
     named: frozenset[str]
     guilty: frozenset[str]
     fault: str
@@ -99,6 +100,7 @@ def solve(inputs: Inputs) -> Result:
     guilty = {str(node) for node, _ in ports} | ({_BETWEEN} if uplinks else set())
     return Result(
         rounds=rounds,
+        halves=next_groups(NODES, rounds),
         named=frozenset({inputs.accused, inputs.second} - {_NOBODY}),
         guilty=frozenset(guilty),
         fault=fault,
@@ -158,7 +160,7 @@ def _next(inputs: Inputs, result: Result) -> Table:
     across = tuple((node, node + NODES // 2) for node in range(NODES // 2))
     offers: dict[str, tuple[Group, ...]] = {
         "All nodes together": (everyone,),
-        "Halves of every slow group": next_groups(NODES, result.rounds),
+        "Halves of every slow group": result.halves,
         "Neighbors in pairs": pairs,
         "Pairs across the two leaves": across,
     }

@@ -1,10 +1,11 @@
 """Goodput against loss: what a port delivers that loses packets, by how they are sent again."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from typing import Annotated
 
 from engine.basis.inputs import GBITS, MEGABYTES, MICROSECONDS, PERCENT, Number, Unit
+from engine.basis.later import Later
 from engine.basis.text import say
 from engine.basis.told import Symbol, Teller, Told, Views
 from engine.basis.units import (
@@ -110,7 +111,11 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What arrives as new, by the way lost packets are sent again."""
+    """What arrives as new, by the way lost packets are sent again.
+
+    `curves` are over `_LOSSES`: selective repeat, go back N, go back 0; `dropped` is what go back 0
+    and go back N deliver in the published test.
+    """
 
     again: Annotated[
         Share, Told("Go back N", "g", "{reached} of a port", "communication", _ASSUMES)
@@ -134,6 +139,8 @@ class Result:
               "luck of the dice."), basis="simulated"),
     ]  # fmt: skip
     packets: Count
+    curves: Later[tuple[tuple[Share, ...], ...]]
+    dropped: Later[tuple[Share, Share]]
     tick: Annotated[Seconds, Told(symbol="c")]
     wait: Annotated[
         Seconds,
@@ -154,9 +161,31 @@ def solve(inputs: Inputs) -> Result:
         half=half_goodput_loss(window),
         played=_play(inputs.loss, round(window)),
         packets=_PLAYED,
+        curves=Later(partial(_curves, inputs, window)),
+        dropped=Later(_dropped),
         tick=TICK,
         wait=answer_timeout(inputs.timeout),
     )
+
+
+def _curves(inputs: Inputs, window: float) -> tuple[tuple[Share, ...], ...]:
+    count = max(1, round(inputs.message / inputs.packet))
+    return (
+        tuple(selective_repeat_goodput(q) for q in _LOSSES),
+        tuple(go_back_n_goodput(q, window) for q in _LOSSES),
+        tuple(go_back_0_goodput(q, window, count) for q in _LOSSES),
+    )
+
+
+@cache
+def _dropped() -> tuple[Share, Share]:
+    port, packet, message = _GUO["port"], _GUO["packet"], _GUO["message"]
+    window = round(round_trip_packets(port, Inputs().round_trip, packet))
+    count = round(message / packet)
+    whole, again = (
+        send(way, every(_DROPPED), window, count, _PLAYED).goodput for way in (WHOLE, AGAIN)
+    )
+    return whole, again
 
 
 @lru_cache(maxsize=16)
@@ -174,7 +203,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "again": tell.value("again", equation=GO_BACK_N, symbols={"w": "window", "q": "loss"}),
         "selective": tell.value("selective", equation=SELECTIVE_REPEAT, symbols={"q": "loss"}),
         **numbers,
-        "published": _published,
+        "published": partial(_published, result),
         "formula": tell.formula("With your numbers", GO_BACK_N, g="again", w="window", q="loss"),
     }
 
@@ -197,20 +226,18 @@ def _verdict(tell: Teller, result: Result) -> Badge:
 
 
 def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    count = max(1, round(inputs.message / inputs.packet))
-    window = result.window
-    lines = {
-        "selective": ("selective repeat", [selective_repeat_goodput(q) for q in _LOSSES], "data"),
-        "again": ("go back N", [go_back_n_goodput(q, window) for q in _LOSSES], "communication"),
-        "whole": ("go back 0", [go_back_0_goodput(q, window, count) for q in _LOSSES], "pipeline"),
-    }
+    lines = (
+        ("selective", "selective repeat", "data"),
+        ("again", "go back N", "communication"),
+        ("whole", "go back 0", "pipeline"),
+    )
     return Lines(
         title="Share of the port that delivers something new",
         x=tell.axis("loss", "packets lost", low=_LOW, high=_HIGH, scale="log"),
         y=Axis(label="share of the port", quantity=SHARE, low=0.0, high=1.05),
         series=tuple(
-            Series(key=key, label=label, x=_LOSSES, y=tuple(column), color=color)
-            for key, (label, column, color) in lines.items()
+            Series(key=key, label=label, x=_LOSSES, y=column, color=color)
+            for (key, label, color), column in zip(lines, result.curves(), strict=True)
         ),
         points=(Point(key="now", label=tell.say("{again}"), x=inputs.loss, y=result.again),),
         rules=(Rule(key="half", label="half is left", axis="x", at=result.half),)
@@ -225,16 +252,9 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-@cache
-def _published() -> Table:
+def _published(result: Result) -> Table:
     """Return the published test of a link that drops every 256th packet, beside ours."""
-    port, packet, message = _GUO["port"], _GUO["packet"], _GUO["message"]
-    asked = replace(Inputs(), loss=_GUO["loss"], port=port, packet=packet, message=message)
-    window = round(round_trip_packets(asked.port, asked.round_trip, asked.packet))
-    count = round(asked.message / asked.packet)
-    whole, again = (
-        send(way, every(_DROPPED), window, count, _PLAYED).goodput for way in (WHOLE, AGAIN)
-    )
+    whole, again = result.dropped()
     return Table(
         title="Every 256th packet dropped on purpose, measured and played",
         columns=("Sent again", "Measured goodput", "Played here", "Source"),
@@ -245,7 +265,7 @@ def _published() -> Table:
         caption=say(
             "Messages of {m}; the {p} and the round trip are assumed; go back 0 does not depend "
             "on them. The link was full all the time.",
-            m=(asked.message, BYTES),
-            p=(asked.port, LINK_SPEED),
+            m=(_GUO["message"], BYTES),
+            p=(_GUO["port"], LINK_SPEED),
         ),
     )
