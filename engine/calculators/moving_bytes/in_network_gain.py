@@ -6,7 +6,7 @@ from typing import Annotated, cast
 
 from engine.basis.inputs import Choice, Number
 from engine.basis.later import Later
-from engine.basis.text import say
+from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BANDWIDTH, COUNT, SECONDS, Bandwidth, Count, GiB, Ratio, Share
 from engine.basis.views import Cell, Cite, Lines, Point, Series, Table
@@ -250,13 +250,18 @@ def _elsewhere(result: Result) -> Table:
 
 def _row(one: Collective, model: float) -> tuple[Cell, ...]:
     measured = one.bandwidth or one.time
-    quantity = BANDWIDTH if one.bandwidth else SECONDS
     return (
         f"{one.ranks} GPUs, {one.called or NODES[one.machine].name}",
         TESTED[one.operation],
         one.algorithm,
-        say("{m}", m=(measured, quantity)),
-        say("{m}", m=(model, quantity)),
+        _said(one, measured),
+        _said(one, model),
         off_words(model / measured - 1),
         Cite((one.source,)),
     )
+
+
+def _said(one: Collective, number: float) -> Text:
+    if one.bandwidth:
+        return say("{b}", b=(number, BANDWIDTH))
+    return say("{t}", t=(number, SECONDS))

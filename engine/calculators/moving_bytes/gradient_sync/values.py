@@ -15,7 +15,6 @@ from engine.calculators.moving_bytes.gradient_sync.result import (
 )
 from engine.catalog.hardware import GPUS
 from engine.formulas import communication, hierarchy, overlap
-from engine.simulate.cluster_wires import hierarchical_tiers, ring_tiers
 
 TIME_EQUATION = {
     "ring": communication.RING_ALL_REDUCE,
@@ -185,8 +184,7 @@ def _exposed(tell: Teller, inputs: Inputs) -> Value:
 
 def traffic(result: Result) -> Table:
     """Return the bytes that each tier carries per all-reduce, flat ring against hierarchical."""
-    flat = ring_tiers(result.job.wires, result.sync.size)
-    tiers = hierarchical_tiers(result.job.wires, result.sync.size)
+    flat, tiers = result.tiers
     rows = (
         ("sent by a GPU, all links", flat.gpu, tiers.gpu),
         ("sent by a GPU into the network, mean", flat.network, tiers.network),
