@@ -66,6 +66,7 @@ class Result:
     Attributes:
         values: of the tensor.
         all: recipe -> what is left.
+        scales: of the reader's recipe; 1 where it has none.
     """
 
     values: tuple[float, ...]
@@ -95,6 +96,7 @@ class Result:
             sources=("ocp_mx", "nvfp4"),
         ),
     ]
+    scales: tuple[float, ...]
     num_scales: Annotated[
         int, COUNT, Told("Scales", assumes=("One for each block of the 1,024 values.",))
     ]
@@ -111,14 +113,15 @@ def solve(inputs: Inputs) -> Result:
     """Return the tensor under every recipe."""
     values = tensor(inputs.typical, inputs.outlier)
     found = _all(inputs.typical, inputs.outlier, inputs.rounding)
-    mine = found[inputs.recipe]
+    mine, divisors = found[inputs.recipe], scales(values, inputs.recipe)
     return Result(
         values=values,
         all=found,
         error=mine.error,
         lost=mine.lost,
         bits=RECIPES[inputs.recipe].bits,
-        num_scales=len(scales(values, inputs.recipe)) if RECIPES[inputs.recipe].block >= 0 else 0,
+        scales=tuple(divisors),
+        num_scales=len(divisors) if RECIPES[inputs.recipe].block >= 0 else 0,
     )
 
 
@@ -218,7 +221,7 @@ def _block(inputs: Inputs, result: Result) -> Table:
     """Return some values around the outlier, before and after."""
     back = result.all[inputs.recipe].values
     width = RECIPES[inputs.recipe].block
-    found = scales(result.values, inputs.recipe)
+    found = result.scales
     rows = []
     for at in (34, 35, 36, 37, 38, 39):
         scale = found[at // width] if width > 0 else found[0]

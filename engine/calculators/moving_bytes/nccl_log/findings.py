@@ -24,10 +24,7 @@ def choices(result: Result) -> Table:
     return Table(
         title="What NCCL chose",
         columns=("Operation", "Message", "Algorithm, protocol", "Channels", "Model's choice"),
-        rows=tuple(
-            _choice(result, *pair)
-            for pair in zip(result.found.choices, result.chosen(), strict=False)
-        )
+        rows=tuple(_choice(result, one, ours) for one, ours in result.chosen())
         or (("none in the text", "", "", "", ""),),
         caption="From lines of NCCL_DEBUG_SUBSYS=TUNING, each operation and size once.",
     )

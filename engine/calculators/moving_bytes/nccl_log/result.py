@@ -17,7 +17,7 @@ from engine.simulate.nccl_choice import charged, choice, times
 from engine.simulate.nccl_effect import bandwidth_of
 from engine.simulate.nccl_setting import Given
 
-CHOICES: Count = 40
+_CHOICES: Count = 40
 _INFINITE = float("inf")
 _SIZES = tuple(2.0**power for power in range(10, 35, 2))
 _MODEL = "The same time as a training step is charged for this collective; receipts there."
@@ -39,7 +39,7 @@ class Curve:
 class Result:
     """What the text says; no finite value where it has no table.
 
-    `chosen` is what the model would take where NCCL chose: one for each of the first `CHOICES`.
+    `chosen` are the first of NCCL's choices, each with what the model would take.
     """
 
     text: NcclText
@@ -89,7 +89,7 @@ class Result:
     ranks: Count
     nodes: Count
     curve: Later[Curve]
-    chosen: Later[tuple[str, ...]]
+    chosen: Later[tuple[tuple[Chosen, str], ...]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -116,7 +116,7 @@ def solve(inputs: Inputs) -> Result:
         ranks=found.where.group.ranks,
         nodes=found.where.group.nodes,
         curve=Later(partial(_curve, found)),
-        chosen=Later(lambda: tuple(_choice(found, one) for one in found.choices[:CHOICES])),
+        chosen=Later(lambda: tuple((one, _choice(found, one)) for one in found.choices[:_CHOICES])),
     )
 
 
