@@ -102,9 +102,10 @@ def _told(label: str, note: str = "", color: str = "ink") -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The distribution of the last flow, for every routing."""
+    """The distribution of the last flow, for every routing, over the times of `grid`."""
 
     found: Mapping[str, Waiting]
+    grid: tuple[Ratio, ...]
     slow: Annotated[
         Ratio,
         _told("The step waits", "mean, over the time of equal loads and no delay", "communication"),
@@ -125,6 +126,7 @@ def solve(inputs: Inputs) -> Result:
     own = found[inputs.routing]
     return Result(
         found=found,
+        grid=times(),
         slow=_slow(own),
         rare=own.rare / own.even,
         busiest=own.busiest / own.even,
@@ -193,7 +195,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
 
 
 def _done(inputs: Inputs, result: Result) -> Lines:
-    grid = times()
+    grid = result.grid
     last = next(
         (time for i, time in enumerate(grid) if all(one.shares[i] > 0.999 for one in
                                                     result.found.values())),

@@ -5,7 +5,6 @@ from functools import lru_cache, partial
 
 from engine.basis.slices import Running, Slices
 from engine.basis.told import Teller, Views
-from engine.basis.units import Count
 from engine.basis.views import Badge, Scene
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.collectives_by_hand.result import Result
@@ -13,8 +12,9 @@ from engine.calculators.moving_bytes.collectives_by_hand.result import solve as 
 from engine.calculators.moving_bytes.collectives_by_hand.views import meter, proof, sums
 from engine.draw.collective import collective_drawing
 from engine.form.collective_names import label
-from engine.simulate.by_hand import Hand, algorithms, traced
+from engine.simulate.by_hand import Hand
 from engine.simulate.collective import OPERATIONS
+from engine.simulate.trace import Trace
 
 TITLE = "Collectives by hand"
 QUESTION = "How can every GPU get the sum without one of them doing all the work?"
@@ -45,15 +45,13 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _scene(hand: Hand) -> Slices[Scene]:
-    name = algorithms()[hand.trace.operation][hand.algorithm]
-    star = hasattr(hand.module, "ROOT")
-    drawn = yield from _drawing(name, hand.trace.world_size, hand.trace.seed, star).rest()
+    drawn = yield from _drawing(hand.trace, hasattr(hand.module, "ROOT")).rest()
     return drawn
 
 
 @lru_cache(maxsize=4)
-def _drawing(name: str, world_size: Count, seed: int, star: bool) -> Running[Scene]:
-    return Running(_titled(collective_drawing(traced(name, world_size, seed), star=star)))
+def _drawing(trace: Trace, star: bool) -> Running[Scene]:
+    return Running(_titled(collective_drawing(trace, star=star)))
 
 
 def _titled(drawing: Slices[Scene]) -> Slices[Scene]:
