@@ -9,12 +9,12 @@ from engine.calculators.moving_bytes.gradient_sync.charts import (
     efficiency_curve,
     parts,
     required_curve,
-    timeline,
 )
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.gradient_sync.published import table
 from engine.calculators.moving_bytes.gradient_sync.result import Result
 from engine.calculators.moving_bytes.gradient_sync.solved import solve as solve
+from engine.calculators.moving_bytes.gradient_sync.timeline import timeline
 from engine.calculators.moving_bytes.gradient_sync.values import (
     BYTES_EQUATION,
     TIME_EQUATION,

@@ -8,11 +8,7 @@ from engine.basis.units import BYTES
 from engine.basis.views import Formula, Receipt, Table, Value
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.published import ring_note
-from engine.calculators.moving_bytes.gradient_sync.result import (
-    NO_ATTENTION,
-    NO_SLOWDOWN,
-    Result,
-)
+from engine.calculators.moving_bytes.gradient_sync.result import NO_ATTENTION, NO_SLOWDOWN, Result
 from engine.catalog.hardware import GPUS
 from engine.formulas import communication, hierarchy, overlap
 

@@ -5,18 +5,7 @@ from collections.abc import Iterator
 from engine.basis.text import say
 from engine.basis.told import Teller
 from engine.basis.units import COUNT, SECONDS
-from engine.basis.views import (
-    Bar,
-    Bars,
-    Lane,
-    Lines,
-    Point,
-    Rule,
-    Segment,
-    Series,
-    Span,
-    Timeline,
-)
+from engine.basis.views import Bar, Bars, Lane, Lines, Point, Rule, Segment, Series, Span, Timeline
 from engine.calculators.moving_bytes.message_waterfall.layers import span_of
 from engine.calculators.moving_bytes.message_waterfall.names import COLORS, GROUPS, NAMES
 from engine.calculators.moving_bytes.message_waterfall.result import COLUMN, DRAWN, Result

@@ -5,7 +5,8 @@ from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, SHARE, TOKEN_RATE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
 from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs
-from engine.calculators.one_gpu.accumulation_cost.result import COUNTS, Result
+from engine.calculators.one_gpu.accumulation_cost.result import Result
+from engine.calculators.one_gpu.accumulation_cost.sweeps import COUNTS
 from engine.simulate.accumulation import Held
 
 _COLUMN = tuple(float(count) for count in COUNTS)

@@ -8,7 +8,15 @@ from typing import Annotated
 from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
-from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs, step_of
+from engine.calculators.one_gpu.accumulation_cost.inputs import SCHEMES, Inputs, step_of
+from engine.calculators.one_gpu.accumulation_cost.sweeps import (
+    COUNTS,
+    Scheme,
+    scheme_of,
+    speeds,
+    tokens_of,
+    volumes,
+)
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.run.parallelism import Training
@@ -17,7 +25,6 @@ from engine.simulate.accumulation import (
     GRADIENT,
     PARAMETER,
     Held,
-    Step,
     accumulated_passes,
     held,
     run_of,
@@ -26,25 +33,11 @@ from engine.simulate.accumulation import (
 )
 from engine.simulate.capacity import usable
 
-COUNTS = tuple(1 << power for power in range(MOST.bit_length()))
-# Those whose speed the model knows.
-_TIMED = ("ddp", "zero1", "fsdp")
 MODELLED = (
     "The step model of all pages; nodes of 8 GPUs. It knows FSDP as it comes: that gradients are "
     "reduced, or parameters gathered, less often is not counted."
 )
 _WIRE = ("Gradients travel in 4 bytes, parameters in 2, in rings over all GPUs.",)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scheme:
-    """What a scheme sends in a step, in how many passes around the ring, and what a GPU holds."""
-
-    reductions: Count
-    gathers: Count
-    sent: Bytes
-    per_token: Bytes
-    held: Bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +155,7 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     step = step_of(inputs)
     reductions, gathers = accumulated_passes(step.scheme, step.count)
-    own = _own(step)
+    own = tokens_of(step)
     size, volume = total_parameters(step.model), sent(step)
     training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
     stages, count = inputs.pipeline_parallel, inputs.num_microbatches
@@ -184,38 +177,11 @@ def solve(inputs: Inputs) -> Result:
         token_rate=rate,
         run=run_of(step),
         parts=parts,
-        volumes=Later(partial(_volumes, inputs)),
-        speeds=Later(partial(_speeds, inputs)),
+        volumes=Later(partial(volumes, inputs)),
+        speeds=Later(partial(speeds, inputs)),
         bubbles=tuple(bubble_share(stages, n) for n in COUNTS),
-        schemes=Later(lambda: {scheme: _scheme(inputs, scheme) for scheme in SCHEMES}),
+        schemes=Later(lambda: {scheme: scheme_of(inputs, scheme) for scheme in SCHEMES}),
         gained=rate / speed(step_of(inputs, count=1)),
         bubble=bubble_share(stages, count),
         in_flight=one_f_one_b_peak(0, stages, count),
-    )
-
-
-def _own(step: Step) -> Tokens:
-    return float(step.batch * step.count * step.sequence_length)
-
-
-def _volumes(inputs: Inputs) -> Mapping[str, tuple[Bytes, ...]]:
-    steps = {scheme: [step_of(inputs, scheme, n) for n in COUNTS] for scheme in SCHEMES}
-    return {
-        scheme: tuple(sent(step) / _own(step) for step in some) for scheme, some in steps.items()
-    }
-
-
-def _speeds(inputs: Inputs) -> Mapping[str, tuple[TokenRate, ...]]:
-    return {scheme: tuple(speed(step_of(inputs, scheme, n)) for n in COUNTS) for scheme in _TIMED}
-
-
-def _scheme(inputs: Inputs, scheme: str) -> Scheme:
-    step = step_of(inputs, scheme)
-    reductions, gathers = accumulated_passes(scheme, step.count)
-    return Scheme(
-        reductions=reductions,
-        gathers=gathers,
-        sent=sent(step),
-        per_token=sent(step) / _own(step),
-        held=held(step).total,
     )

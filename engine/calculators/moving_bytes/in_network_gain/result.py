@@ -1,15 +1,12 @@
-"""In-network gain: what sums in the switch win by the number of GPUs, measured beside modeled."""
+"""In-network gain: what the reader can change, and the gains."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, cast
 
 from engine.basis.inputs import Choice, Number
 from engine.basis.later import Later
-from engine.basis.text import Text, say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BANDWIDTH, COUNT, SECONDS, Bandwidth, Count, GiB, Ratio, Share
-from engine.basis.views import Cell, Cite, Lines, Point, Series, Table
+from engine.basis.told import Told
+from engine.basis.units import Bandwidth, Count, GiB, Ratio, Share
 from engine.catalog.measured_collectives import (
     COLLECTIVES,
     RAMP_SIZE,
@@ -18,19 +15,14 @@ from engine.catalog.measured_collectives import (
     Collective,
     Ramp,
 )
-from engine.catalog.nodes import NODES
 from engine.catalog.transports import SWITCH_SHARE
-from engine.form.collective_names import TESTED
-from engine.form.nccl_fields import off_words
 from engine.formulas.bandwidth import Operation
 from engine.formulas.communication import in_network_gain
 from engine.simulate.nccl_choice import charged, place, times
 from engine.simulate.nccl_effect import bandwidth_of
 
-TITLE = "Sums in the switch, by number of GPUs"
-QUESTION = "How much faster is an all-reduce if the NVSwitch adds?"
-_MOST = 8
-_COLUMN = tuple(range(2, _MOST + 1))
+MOST = 8
+COLUMN = tuple(range(2, MOST + 1))
 _HUGE = 16 * GiB
 _Rates = tuple[Bandwidth, Bandwidth]  # of a ring, and of sums in the switch
 _MODEL = ("The times that a training step is charged, of 8 GiB in one node.",)
@@ -41,7 +33,7 @@ class Inputs:
     """What the reader can change."""
 
     world_size: Annotated[
-        int, Number(label="GPUs of one node", low=2, high=_MOST, whole=True, symbol="n")
+        int, Number(label="GPUs of one node", low=2, high=MOST, whole=True, symbol="n")
     ] = 8
     machine: Annotated[
         str, Choice(label="Node", options={"dgx-h200": "8 H200", "p6-b200": "8 B200"})
@@ -134,8 +126,8 @@ def solve(inputs: Inputs) -> Result:
         ring_measured=_measured_large("all_reduce", "Ring"),
         gather_measured=_measured_large("all_gather", "Ring"),
         scatter_measured=_measured_large("reduce_scatter", "Ring"),
-        modelled_column=tuple(_gained(_rates(machine, ranks)) for ranks in _COLUMN),
-        bound_column=tuple(map(in_network_gain, _COLUMN)),
+        modelled_column=tuple(_gained(_rates(machine, ranks)) for ranks in COLUMN),
+        bound_column=tuple(map(in_network_gain, COLUMN)),
         measured_rows=rows,
         modelled_rows=rates,
         elsewhere=Later(lambda: tuple(map(_modelled, COLLECTIVES))),
@@ -169,99 +161,3 @@ def _modelled(one: Collective) -> float:
     if not one.bandwidth:
         return named
     return bandwidth_of(cast(Operation, one.operation), size, named, one.ranks)
-
-
-def views(inputs: Inputs, result: Result) -> Views:
-    """Return the views, in the order of the page."""
-    tell = Teller(inputs, result)
-    return {
-        "curve": partial(_curve, tell, inputs, result),
-        **tell.values("measured", "modelled", "bound", "ring", "switch", "worst", "reach"),
-        **tell.values("ring_measured", "gather_measured", "scatter_measured"),
-        "ramp": partial(_ramp, result),
-        "elsewhere": partial(_elsewhere, result),
-    }
-
-
-def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    ranks = tuple(map(float, _COLUMN))
-    rows = result.measured_rows
-    series = (
-        Series(
-            key="measured",
-            label="measured",
-            x=tuple(float(row.ranks) for row in rows),
-            y=tuple(row.chosen / row.ring for row in rows),
-            color="communication",
-        ),
-        Series(
-            key="modelled",
-            label="modeled",
-            x=ranks,
-            y=result.modelled_column,
-            color="ink",
-            dashed=True,
-        ),
-        Series(key="bound", label="by the bytes", x=ranks, y=result.bound_column, color="data"),
-    )
-    return Lines(
-        title="All-reduce with sums in the switch, over a ring",
-        x=tell.axis("world_size", "GPUs of one node", low=2.0, high=float(_MOST)),
-        y=tell.axis("bound", "gain", low=0.5, high=1.7),
-        series=series,
-        points=(
-            Point(key="now", label=tell.say("{modelled}"), x=inputs.world_size, y=result.modelled),
-        ),
-        handle="world_size",
-        caption="Large messages of 8 GiB. Below 1, sums in the switch would lose, and NCCL keeps "
-        "the ring. Drag the handle.",
-    )
-
-
-def _ramp(result: Result) -> Table:
-    rows = []
-    for row, (ring, switch) in zip(result.measured_rows, result.modelled_rows, strict=True):
-        rows.append(
-            (
-                say("{n}", n=(row.ranks, COUNT)),
-                say("{b}", b=(row.ring, BANDWIDTH)),
-                say("{b}", b=(ring, BANDWIDTH)),
-                say("{b}", b=(row.chosen, BANDWIDTH)),
-                say("{b}", b=(max(ring, switch), BANDWIDTH)),
-                "in the switch" if row.switch_adds else "ring",
-            )
-        )
-    return Table(
-        title="Bus bandwidth of 8 GiB, measured beside modeled",
-        columns=("GPUs", "Ring", "Ring, modeled", "NCCL's choice", "Modeled", "Algorithm"),
-        rows=tuple(rows),
-    )
-
-
-def _elsewhere(result: Result) -> Table:
-    return Table(
-        title="Other operations, and several nodes",
-        columns=("Machines", "Operation", "Algorithm", "Measured", "Modeled", "Off by", "Source"),
-        rows=tuple(map(_row, COLLECTIVES, result.elsewhere())),
-        caption="Modeled: the fastest that the model has, or the algorithm named where it has "
-        "that. It knows no sums in the switches of the network (SHARP).",
-    )
-
-
-def _row(one: Collective, model: float) -> tuple[Cell, ...]:
-    measured = one.bandwidth or one.time
-    return (
-        f"{one.ranks} GPUs, {one.called or NODES[one.machine].name}",
-        TESTED[one.operation],
-        one.algorithm,
-        _said(one, measured),
-        _said(one, model),
-        off_words(model / measured - 1),
-        Cite((one.source,)),
-    )
-
-
-def _said(one: Collective, number: float) -> Text:
-    if one.bandwidth:
-        return say("{b}", b=(number, BANDWIDTH))
-    return say("{t}", t=(number, SECONDS))
