@@ -172,7 +172,7 @@ def solve(inputs: Inputs) -> Result:
                 ways(path_of(published(link=inputs.link)), COLUMN),
             )
         ),
-        passages=Later(lambda: passages(one.stages, one.wire, min(one.pieces, DRAWN))),
+        passages=Later(lambda: tuple(passages(one.stages, one.wire, min(one.pieces, DRAWN)))),
         by_protocol={
             key: (
                 at(inputs, protocol=key).time,
