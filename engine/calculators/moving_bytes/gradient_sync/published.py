@@ -5,22 +5,22 @@ from engine.basis.text import Text, as_printed, say
 from engine.basis.told import Teller
 from engine.basis.units import SECONDS, TOKENS, GiB
 from engine.basis.views import Published, Table
-from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of
+from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.result import Result
 from engine.form.printed_sync import SOURCE, printed
 
 
-def digits(inputs: Inputs) -> dict[str, str]:
-    """Return its outputs for the reader's inputs."""
-    job = job_of(inputs)
-    return printed(job.parameters, job.element, inputs.world_size, job.wires.node)
+def digits(result: Result) -> dict[str, str]:
+    """Return its outputs for the reader's job."""
+    job = result.job
+    return printed(job.parameters, job.element, job.wires.world_size, job.wires.node)
 
 
-def ring_note(inputs: Inputs) -> Published:
+def ring_note(result: Result) -> Published:
     """Return what it prints for the ring, for the receipt."""
     more = significant((GiB / 1e9 - 1) * 100, 2)
     return Published(
-        text=f"a published calculator prints {digits(inputs)['ring']}",
+        text=f"a published calculator prints {digits(result)['ring']}",
         reason=f"It divides GiB by GB/s; the right time is {more} % more.",
         source=SOURCE,
         claim="E3.2",
@@ -31,7 +31,7 @@ def table(tell: Teller, inputs: Inputs, result: Result) -> Table:
     """Return the published digits beside the right ones with the reason; empty unless asked for."""
     if not inputs.published:
         return Table(title="", columns=(), rows=())
-    theirs = digits(inputs)
+    theirs = digits(result)
     return Table(
         title="A published calculator's digits beside ours",
         columns=("Output", "It prints", "Right", "Why they differ"),

@@ -15,7 +15,7 @@ _MOST = 7
 _FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
     """A change, and the time per step after it, scaled to the tokens of the step as it is now."""
 
@@ -31,7 +31,7 @@ def tried(inputs: Inputs, sync: Moved, now: Seconds) -> tuple[Tried, ...]:
     """
     missing = bool(missing_of(inputs))
     found = (
-        Tried(key, change, _after(inputs, change))
+        Tried(key=key, change=change, after=_after(inputs, change))
         for key, change in _changes(inputs, sync, missing=missing)
         if _in_range(change) and not missing_of(_changed(inputs, change))
     )

@@ -26,7 +26,7 @@ NO_SLOWDOWN = "Overlap slows neither stream down; measured contention costs more
 NO_ATTENTION = "Six operations per parameter and token; attention scores are left out."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """The share of the step that computes, for every number of `TOKENS_COLUMN`."""
 

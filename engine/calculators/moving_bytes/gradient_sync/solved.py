@@ -121,9 +121,9 @@ def _by_algorithm(inputs: Inputs, job: Job, sync: Moved) -> Mapping[str, Seconds
 def _curve(job: Job, sync: Moved) -> Curve:
     steps = [passes(job, sync, tokens) for tokens in TOKENS_COLUMN]
     return Curve(
-        tuple(step.efficiency for step in steps),
-        tuple(step.ideal_efficiency for step in steps),
-        tuple(efficiency(step.compute, sync.collective) for step in steps),
+        as_set=tuple(step.efficiency for step in steps),
+        ideal=tuple(step.ideal_efficiency for step in steps),
+        blocking=tuple(efficiency(step.compute, sync.collective) for step in steps),
     )
 
 

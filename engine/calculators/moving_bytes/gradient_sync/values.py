@@ -50,7 +50,7 @@ def _kind(inputs: Inputs, result: Result) -> str:
 
 def headline(tell: Teller, inputs: Inputs, result: Result) -> Value:
     """Return the time of the all-reduce, beside what a published calculator prints."""
-    published = ring_note(inputs) if result.algorithm == "ring" else None
+    published = ring_note(result) if result.algorithm == "ring" else None
     return tell.value(
         "all_reduce_time",
         equation=TIME_EQUATION[_kind(inputs, result)],

@@ -23,7 +23,7 @@ _SIZES = tuple(2.0**power for power in range(10, 35, 2))
 _MODEL = "The same time as a training step is charged for this collective; receipts there."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """Bus bandwidths over the sizes of messages; 0 where there is none, no sizes without a table.
 
@@ -130,7 +130,8 @@ def _curve(found: Check) -> Curve:
             bandwidth_of(operation, size, charged(operation, size, where), where.group.ranks)
             for size in sizes
         )
-    return Curve(sizes, tuple(_bus(found, row) for row in rows), expected)
+    measured = tuple(_bus(found, row) for row in rows)
+    return Curve(sizes=sizes, measured=measured, expected=expected)
 
 
 def _bus(found: Check, row: Row) -> Bandwidth:

@@ -17,12 +17,12 @@ _SAME = ("The noise scale stays the same over the run; in truth it grows.",)
 COLUMN = tuple(LOW * (HIGH / LOW) ** (at / 72) for at in range(73))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Curves:
     """Over the batches of `COLUMN`; `times` are of the run, on as many GPUs as a batch feeds."""
 
     progress: tuple[Share, ...]
-    steps: tuple[Count, ...]
+    steps: tuple[float, ...]
     tokens: tuple[Tokens, ...]
     times: tuple[Seconds, ...]
 
@@ -143,10 +143,10 @@ def _curves(inputs: Inputs, per_gpu: Tokens) -> Curves:
     scale, least = inputs.noise_scale, inputs.least_steps
     tokens = tuple(batch_tokens(batch, scale, least) for batch in COLUMN)
     return Curves(
-        tuple(progress(batch, scale) for batch in COLUMN),
-        tuple(batch_steps(batch, scale, least) for batch in COLUMN),  # type: ignore[misc]
-        tokens,
-        tuple(
+        progress=tuple(progress(batch, scale) for batch in COLUMN),
+        steps=tuple(batch_steps(batch, scale, least) for batch in COLUMN),
+        tokens=tokens,
+        times=tuple(
             count / _fed(batch, per_gpu) / inputs.token_rate
             for batch, count in zip(COLUMN, tokens, strict=True)
         ),
