@@ -174,7 +174,10 @@ def switches_between(fabric: Fabric, node: Count, other: Count, *, same_rail: bo
 
 
 def reach(fabric: Fabric, gpus: Count, *, pxn: bool) -> Mapping[Count, Count]:
-    """Return how many GPUs the first one reaches over so many switches of the network."""
+    """Return how many GPUs the first one reaches over so many switches of the network.
+
+    `gpus` are those of a node; with PXN a message may change rails before it leaves.
+    """
     found = {0: gpus - 1}
     ports = min(fabric.plan.ports_per_node, gpus)
     same = gpus if pxn or not fabric.plan.rails else gpus // ports
