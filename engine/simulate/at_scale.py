@@ -78,6 +78,11 @@ class Played:
         return sum(phase.times * phase.hops for phase in self.plan)
 
     @property
+    def waits_for(self) -> tuple[str, ...]:
+        """The kinds of the links that bind it, the first one first."""
+        return tuple(map(kind_of, self.timed.binding))
+
+    @property
     def mostly_latency(self) -> bool:
         """Whether more than half of the time is latency."""
         return self.timed.latency > self.timed.time / 2

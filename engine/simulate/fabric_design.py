@@ -7,6 +7,7 @@ whose spines use half of their ports upward; above the leaves nothing is oversub
 Tests compare the counts with those that NVIDIA prints for its DGX SuperPODs.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.basis.units import Bandwidth, Count, Ratio
@@ -170,6 +171,21 @@ def switches_between(fabric: Fabric, node: Count, other: Count, *, same_rail: bo
     if not per_pod:  # a group is larger than a pod, so pods are made of rails
         return 3 if meets else 5
     return 3 if first // per_pod == second // per_pod else 5
+
+
+def reach(fabric: Fabric, gpus: Count, *, pxn: bool) -> Mapping[Count, Count]:
+    """Return how many GPUs the first one reaches over so many switches of the network.
+
+    `gpus` are those of a node; with PXN a message may change rails before it leaves.
+    """
+    found = {0: gpus - 1}
+    ports = min(fabric.plan.ports_per_node, gpus)
+    same = gpus if pxn or not fabric.plan.rails else gpus // ports
+    for node in range(1, fabric.plan.num_nodes):
+        for count, rail in ((same, True), (gpus - same, False)):
+            switches = switches_between(fabric, 0, node, same_rail=rail)
+            found[switches] = found.get(switches, 0) + count
+    return {switches: count for switches, count in sorted(found.items()) if count}
 
 
 def cost_index(fabric: Fabric, cable: Ratio) -> Ratio:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate
-from engine.formulas.batch import batch_room, largest_batch, usable_memory
+from engine.formulas.batch import batch_room, largest_batch, memory_of_batch, usable_memory
 from engine.run.parallelism import Training, data_parallel
 from engine.run.run import Run
 from engine.simulate.capacity import Memory, context
@@ -30,6 +30,10 @@ class Line:
     fixed: Bytes
     per_sequence: Bytes
     room: Ratio
+
+    def at(self, batch: Ratio) -> Bytes:
+        """Return the memory with so many sequences."""
+        return memory_of_batch(batch, self.fixed, self.per_sequence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

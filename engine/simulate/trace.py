@@ -36,9 +36,9 @@ class Frame:
     received: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trace:
-    """A whole run.
+    """A whole run; equal to none but itself, so that what is made of it is quickly found again.
 
     Attributes:
         title: of the collective.

@@ -59,7 +59,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The search, and how such searches grow."""
+    """The search, and how such searches grow: for `_SIZES`, rounds of halves and tests of pairs."""
 
     hunt: Hunt
     whole: Annotated[
@@ -74,6 +74,7 @@ class Result:
              "simulated"),
     ]  # fmt: skip
     tests: Annotated[Count, Told("Groups tested", assumes=_PLAYED, basis="simulated")]
+    grown: tuple[tuple[Count, Count], ...]
     rounds: Annotated[
         Count, Told("Rounds in the large cluster", "r", "with one slow node", "data", of="cluster")
     ]
@@ -99,6 +100,7 @@ def solve(inputs: Inputs) -> Result:
         healthy=whole.expected,
         halvings=hunt.halvings,
         tests=sum(len(one) for one in hunt.rounds),
+        grown=tuple((halving_rounds(n), pair_tests(n)) for n in _SIZES),
         rounds=halving_rounds(inputs.cluster),
         pairs=pair_tests(inputs.cluster),
         single=inputs.cluster - 1,
@@ -141,8 +143,8 @@ def _verdict(tell: Teller, result: Result) -> Badge:
 
 def _curve(inputs: Inputs, result: Result) -> Lines:
     lines: dict[str, tuple[str, tuple[Ratio, ...], str]] = {
-        "halving": ("halving, rounds", tuple(map(halving_rounds, _SIZES)), "data"),
-        "pairs": ("pairs, tests", tuple(map(pair_tests, _SIZES)), "pipeline"),
+        "halving": ("halving, rounds", tuple(rounds for rounds, _ in result.grown), "data"),
+        "pairs": ("pairs, tests", tuple(pairs for _, pairs in result.grown), "pipeline"),
         "single": ("one at a time, tests", tuple(n - 1 for n in _SIZES), "communication"),
     }
     return Lines(

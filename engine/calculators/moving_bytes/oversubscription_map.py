@@ -1,10 +1,12 @@
 """Oversubscription map: what a narrow middle of the fabric costs a step, by its exposed share."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import PERCENT, Number
+from engine.basis.later import Later
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import SHARE, Ratio, Share
@@ -23,6 +25,8 @@ PRESETS = {
 _MOST: Share = 0.6
 _ROWS = (1, 2, 3, 4, 5, 6, 7, 8)
 _COLUMNS = tuple(i / 10 for i in range(7))
+_DRAWN = (2.0, 3.0, LLAMA)
+_SHARES = tuple(_MOST * i / 60 for i in range(61))
 _ASSUMES = (
     "All ports send upward at once, so that those messages take {oversubscription} as long; what "
     "hides behind computation stays hidden.",
@@ -66,7 +70,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The speed that is kept."""
+    """The speed that is kept; `curves` are the reader's and those of `_DRAWN`, over `_SHARES`."""
 
     kept: Annotated[Share, Told("Speed kept", "K", color="compute", assumes=_ASSUMES)]
     lost: Annotated[
@@ -81,6 +85,8 @@ class Result:
             sources=("dubey2024",),
         ),
     ]
+    curves: Later[tuple[tuple[Share, ...], ...]]
+    cells: Later[tuple[tuple[Share, ...], ...]]
     half_at: Annotated[
         Share,
         Told(
@@ -99,8 +105,14 @@ def solve(inputs: Inputs) -> Result:
         kept=kept,
         lost=1 - kept,
         at_llama=kept_speed(inputs.exposed, LLAMA),
+        curves=Later(partial(_kept, (over, *_DRAWN), _SHARES)),
+        cells=Later(partial(_kept, _ROWS, _COLUMNS)),
         half_at=min(1.0, exposed_for(0.5, over)) if over > 1 else 1.0,
     )
+
+
+def _kept(overs: Iterable[Ratio], shares: Iterable[Share]) -> tuple[tuple[Share, ...], ...]:
+    return tuple(tuple(kept_speed(share, over) for share in shares) for over in overs)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -112,7 +124,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("at_llama", "half_at"),
         "verdict": _verdict(tell, inputs, result),
         "curve": partial(_curve, tell, inputs, result),
-        "map": partial(_map, tell, inputs),
+        "map": partial(_map, tell, inputs, result),
         "formula": tell.formula("With your numbers", KEPT_SPEED),
     }
 
@@ -134,14 +146,14 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     )  # fmt: skip
 
 
-def _map(tell: Teller, inputs: Inputs) -> Heatmap:
+def _map(tell: Teller, inputs: Inputs, result: Result) -> Heatmap:
     return Heatmap(
         title="Speed that is kept",
         x_label="share of the step that waits for the spines",
         y_label="oversubscription",
         x=tuple(f"{share * 100:.0f} %" for share in _COLUMNS),
         y=tuple(f"{over}:1 Llama 3" if over == LLAMA else f"{over}:1" for over in _ROWS),
-        values=tuple(tuple(kept_speed(share, over) for share in _COLUMNS) for over in _ROWS),
+        values=result.cells(),
         quantity=SHARE,
         points=(
             Point(
@@ -158,36 +170,20 @@ def _map(tell: Teller, inputs: Inputs) -> Heatmap:
 
 
 def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    shares = tuple(_MOST * i / 60 for i in range(61))
-    drawn = {"two": 2.0, "three": 3.0, "llama": LLAMA}
-    looks = {
-        "two": ("2:1", "data"),
-        "three": ("3:1", "pipeline"),
-        "llama": ("7:1 (Llama 3)", "communication"),
-    }
-    series = tuple(
-        Series(
-            key=key,
-            label=looks[key][0],
-            x=shares,
-            y=tuple(kept_speed(share, over) for share in shares),
-            color=looks[key][1],
-            dashed=True,
-        )
-        for key, over in drawn.items()
-    )
-    own = Series(
-        key="own",
-        label="yours",
-        x=shares,
-        y=tuple(kept_speed(share, inputs.oversubscription) for share in shares),
-        color="compute",
+    looks = (
+        ("own", "yours", "compute"),
+        ("two", "2:1", "data"),
+        ("three", "3:1", "pipeline"),
+        ("llama", "7:1 (Llama 3)", "communication"),
     )
     return Lines(
         title="Speed kept over the share that waits",
         x=tell.axis("exposed", "share of the step that waits for the spines", low=0.0, high=_MOST),
         y=Axis(label="speed kept", quantity=SHARE, low=0.0, high=1.02),
-        series=(own, *series),
+        series=tuple(
+            Series(key=key, label=label, x=_SHARES, y=y, color=color, dashed=key != "own")
+            for (key, label, color), y in zip(looks, result.curves(), strict=True)
+        ),
         points=(Point(key="now", label=tell.say("{kept}"), x=inputs.exposed, y=result.kept),),
         rules=(Rule(key="half", label=say("half of the speed"), axis="y", at=0.5, color="muted"),),
         handle="exposed",

@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Unit
+from engine.basis.later import Later
 from engine.basis.slices import Slices, steps_done
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
@@ -74,10 +75,11 @@ def _told(label: str, note: str, color: str = "ink") -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What everybody gets."""
+    """What everybody gets, and the same hosts under every control."""
 
     scene: Incast
     played: Played
+    controls: Mapping[str, Later[Played]]
     victim: Annotated[Share, _told("The victim gets", "of a port that is idle", "data")]
     hot: Annotated[Share, _told("Its neighbor gets", "of the full port", "communication")]
     full_port: Annotated[Share, _told("The full port is busy", "the more, the better")]
@@ -101,6 +103,7 @@ def solve(inputs: Inputs) -> Result:
     return Result(
         scene=scene,
         played=played,
+        controls={name: Later(partial(_played, replace(scene, control=name))) for name in CONTROLS},
         victim=played.victim,
         hot=played.hot,
         full_port=played.full_port,
@@ -124,7 +127,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "verdict": _verdict(tell, result),
         **{name: tell.value(name, assumes=assumes) for name in names},
         "rates": partial(_rates, result),
-        "controls": partial(_controls, result.scene),
+        "controls": partial(_controls, result),
     }
 
 
@@ -175,11 +178,11 @@ def _rates(result: Result) -> Lines:
     )
 
 
-def _controls(scene: Incast) -> Slices[Table]:
+def _controls(result: Result) -> Slices[Table]:
     rows: list[tuple[Text, ...]] = []
     for place, (name, label) in enumerate(CONTROLS.items(), start=1):
         yield steps_done(place, len(CONTROLS), "Control")
-        one = _played(replace(scene, control=name))
+        one = result.controls[name]()
         cells = (one.victim, one.hot, one.full_port, one.paused, one.lost)
         rows.append(
             (

@@ -14,7 +14,7 @@ from engine.draw.fabric import Look, drawn_of, fabric_scene, wires_of
 from engine.simulate.fabric_design import Fabric, Plan, design, switches_between
 from engine.simulate.fabric_flows import topology_of, traffic
 from engine.simulate.fair_share import Link
-from engine.simulate.topology import Route, route
+from engine.simulate.topology import Route, Topology, route
 
 TITLE = "One message, hop by hop"
 QUESTION = "How many switches are between two GPUs of different nodes?"
@@ -67,9 +67,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The way of the message."""
+    """The way of the message over the wires of a fabric."""
 
     fabric: Fabric
+    wires: Topology
     way: Route
     switches: Annotated[
         Count,
@@ -119,6 +120,7 @@ def solve(inputs: Inputs) -> Result:
     behind = fabric.nodes_per_group - 1
     return Result(
         fabric=fabric,
+        wires=topology,
         way=way,
         switches=switches_between(fabric, 0, node, same_rail=same),
         links=len(way.links),
@@ -131,7 +133,7 @@ def solve(inputs: Inputs) -> Result:
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the scene, its numbers and a verdict."""
     tell = Teller(result, inputs)
-    wires = topology_of(result.fabric, GPUS, _NVLINK.bandwidth)
+    wires = result.wires
     hops = {
         "port": (_PORT.bandwidth, BANDWIDTH),
         "step": (wires.step_latency, SECONDS),

@@ -6,7 +6,17 @@ from typing import Annotated
 from engine.basis.inputs import Number
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, SECONDS, TOKEN_RATE, TOKENS, Bytes, Count, Share, as_given
+from engine.basis.units import (
+    BYTES,
+    SECONDS,
+    TOKEN_RATE,
+    TOKENS,
+    Bytes,
+    Count,
+    Share,
+    TokenRate,
+    as_given,
+)
 from engine.basis.views import Lines, Point, Rule, Series, Table
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
@@ -34,7 +44,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The line, and the measurements beside it."""
+    """The line, and the measurements beside it; `rates` are those of `OWN_STEPS`."""
 
     per_sequence: Annotated[
         Bytes,
@@ -81,6 +91,7 @@ class Result:
     column: tuple[Bytes, ...]
     sizes: tuple[Count, ...]
     peaks: tuple[Bytes, ...]
+    rates: tuple[TokenRate, ...]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -100,6 +111,7 @@ def solve(inputs: Inputs) -> Result:
         column=tuple(line.at(n) for n in range(1, _MOST + 1)),
         sizes=tuple(step.micro_batch_size for step in (one, two, four)),
         peaks=tuple(step.allocated for step in (one, two, four)),
+        rates=tuple(map(token_rate, OWN_STEPS)),
     )
 
 
@@ -118,7 +130,7 @@ def views(inputs: Inputs, result: Result) -> Views:
             "fourth_gain",
         ),
         "line": _line(tell, inputs, result),
-        "steps": _steps(),
+        "steps": _steps(result),
     }
 
 
@@ -156,16 +168,16 @@ def _line(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _steps() -> Table:
+def _steps(result: Result) -> Table:
     rows = tuple(
         (
             f"{one.micro_batch_size}",
             say("{n}", n=(one.length, TOKENS)),
             say("{b}", b=(one.allocated, as_given(BYTES, 4))),
             say("{t}", t=(one.time, SECONDS)),
-            say("{r}", r=(token_rate(one), TOKEN_RATE)),
+            say("{r}", r=(rate, TOKEN_RATE)),
         )
-        for one in OWN_STEPS
+        for one, rate in zip(OWN_STEPS, result.rates, strict=True)
     )
     return Table(
         title="Steps of one job, measured",

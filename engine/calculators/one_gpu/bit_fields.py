@@ -46,10 +46,12 @@ class Result:
     Attributes:
         value: as the reader gave it.
         held: format -> what it holds.
+        bits: format -> the bits of that, sign first, and the number if that bit were flipped.
     """
 
     value: float
     held: dict[str, float]
+    bits: dict[str, tuple[tuple[bool, float], ...]]
     bf16_off: Annotated[
         float,
         as_given(SHARE, 2),
@@ -80,7 +82,16 @@ def solve(inputs: Inputs) -> Result:
     def off(key: str) -> Share:
         return min(abs(held[key] / value - 1), 1.0)
 
-    return Result(value=value, held=held, bf16_off=off("bf16"), e4m3_off=off("e4m3"))
+    bits = {key: _flips(form, held[key]) for key, form in FORMATS.items()}
+    return Result(value=value, held=held, bits=bits, bf16_off=off("bf16"), e4m3_off=off("e4m3"))
+
+
+def _flips(form: Format, held: float) -> tuple[tuple[bool, float], ...]:
+    code = code_of(form, held if held else math.copysign(0.0, held or 1.0))
+    return tuple(
+        (bit == "1", value_of(form, f"{code[:at]}{'0' if bit == '1' else '1'}{code[at + 1 :]}"))
+        for at, bit in enumerate(code)
+    )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -94,7 +105,7 @@ def views(inputs: Inputs, result: Result) -> Views:
 
 
 def _bits(inputs: Inputs, result: Result) -> Scene:
-    lines = [_line(inputs, key, form, result.held[key]) for key, form in FORMATS.items()]
+    lines = [_line(inputs, result, key, form) for key, form in FORMATS.items()]
     return bit_fields(lines, _caption(result))
 
 
@@ -115,13 +126,12 @@ def _caption(result: Result) -> Text:
     return words.strip()
 
 
-def _line(inputs: Inputs, key: str, form: Format, held: float) -> Line:
-    code = code_of(form, held if held else math.copysign(0.0, held or 1.0))
+def _line(inputs: Inputs, result: Result, key: str, form: Format) -> Line:
     return Line(
         key=key,
         name=form.name,
-        says=_says(held, -inputs.size if inputs.negative else inputs.size),
-        bits=tuple(_bit(inputs, form, code, place) for place in range(len(code))),
+        says=_says(result.held[key], result.value),
+        bits=tuple(_bit(inputs, form, place, *bit) for place, bit in enumerate(result.bits[key])),
     )
 
 
@@ -134,18 +144,17 @@ def _says(held: float, value: float) -> str:
     return f"{typeset(written(held))}, off {typeset(significant(100 * off, 2))} %"
 
 
-def _bit(inputs: Inputs, form: Format, code: str, place: int) -> Bit:
-    on = code[place] == "1"
+def _bit(inputs: Inputs, form: Format, place: int, on: bool, flipped: float) -> Bit:
     field = "sign" if not place else "exponent" if place <= form.exponent else "mantissa"
     if field == "sign":
         return Bit(field=field, on=on, input="negative", value="off" if inputs.negative else "on")
-    flipped = abs(value_of(form, f"{code[:place]}{'0' if on else '1'}{code[place + 1 :]}"))
-    allowed = math.isfinite(flipped) and _LEAST <= flipped <= _MOST
+    size = abs(flipped)
+    allowed = math.isfinite(size) and _LEAST <= size <= _MOST
     return Bit(
         field=field,
         on=on,
         input="size" if allowed else "",
-        value=plain(flipped) if allowed else "",
+        value=plain(size) if allowed else "",
     )
 
 

@@ -6,11 +6,12 @@ from typing import Annotated
 from engine.basis.inputs import Choice
 from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import BYTES, SECONDS, SHARE, Seconds, Share, as_given
+from engine.basis.units import BYTES, SECONDS, SHARE, Bytes, Seconds, Share, as_given
 from engine.basis.views import Axis, Bar, Bars, Cite, Segment, Table
 from engine.catalog.models import MODELS
 from engine.catalog.own_timings import OWN_DATE, OWN_LAYERS
 from engine.catalog.recompute_times import LAYER_TIMES, SOURCE
+from engine.simulate.published_runs import Predicted
 from engine.simulate.recompute_measured import Modelled, kept, layers, steps
 
 TITLE = "Recomputation, measured"
@@ -40,9 +41,13 @@ class Result:
 
     Attributes:
         rows: all ways, predicted.
+        runs: whole steps, predicted.
+        kept: what each of `OWN_LAYERS` keeps, modeled.
     """
 
     rows: dict[str, Modelled]
+    runs: tuple[Predicted, ...]
+    kept: tuple[Bytes, ...]
     measured: Annotated[
         Share,
         Told(
@@ -87,6 +92,8 @@ def solve(inputs: Inputs) -> Result:
     plain, mode = rows["none"], rows[inputs.mode]
     return Result(
         rows=rows,
+        runs=steps(),
+        kept=tuple(map(kept, OWN_LAYERS)),
         measured=mode.measured.total / plain.measured.total - 1,
         modelled=mode.total / plain.total - 1,
         forward_share=plain.measured.forward / plain.measured.total,
@@ -101,8 +108,8 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("measured", "modelled", "forward_share"),
         "bars": _bars(inputs, result),
-        "runs": _runs(),
-        "kept": _kept(),
+        "runs": _runs(result),
+        "kept": _kept(result),
     }
 
 
@@ -148,10 +155,10 @@ def _part(key: str, label: str, value: Seconds, color: str) -> Segment:
     return Segment(key=key, label=label, value=value, color=color)
 
 
-def _runs() -> Table:
+def _runs(result: Result) -> Table:
     given = as_given(SECONDS, 4)
     rows = []
-    for one in steps():
+    for one in result.runs:
         row = one.case.row
         name, kind = row["row_id"].split("-")[2:]
         rows.append(
@@ -186,10 +193,9 @@ _STYLES = {
 }
 
 
-def _kept() -> Table:
+def _kept(result: Result) -> Table:
     rows = []
-    for one in OWN_LAYERS:
-        modeled = kept(one)
+    for one, modeled in zip(OWN_LAYERS, result.kept, strict=True):
         rows.append(
             (
                 f"{MODELS[one.model].name}, {_STYLES[one.style]}"

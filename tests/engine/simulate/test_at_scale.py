@@ -39,6 +39,7 @@ def test_the_port_of_a_ring_is_full_all_the_time():
     ring = play("all_reduce", Cluster(topology=NODES), SIZE)["ring"]
     shares = busy(ring, SIZE)
     assert (shares["port"], shares["leaf"]) == (pytest.approx(1.0), 0.0)
+    assert set(ring.waits_for) == {"port"}
 
 
 def test_halving_and_doubling_is_missing_without_a_power_of_two():

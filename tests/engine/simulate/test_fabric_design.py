@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from engine.basis.units import Gbit
-from engine.simulate.fabric_design import Plan, cost_index, design, split_ports, switches_between
+from engine.simulate.fabric_design import (
+    Plan,
+    cost_index,
+    design,
+    reach,
+    split_ports,
+    switches_between,
+)
 
 POD = Plan(num_nodes=127, ports_per_node=8, port=400 * Gbit)
 
@@ -65,6 +72,13 @@ def test_messages_on_one_rail_of_a_group_meet_in_one_switch():
     assert switches_between(tree, 0, 31, same_rail=False) == 3
     assert switches_between(tree, 0, 127, same_rail=True) == 3
     assert switches_between(tree, 0, 128, same_rail=True) == 5
+
+
+def test_the_first_gpu_reaches_its_leaf_group_over_one_switch():
+    # Of 127 nodes of 8, 31 others are in its group, 95 are not; without PXN it meets its own rail.
+    tree = design(POD)
+    assert reach(tree, 8, pxn=True) == {0: 7, 1: 31 * 8, 3: 95 * 8}
+    assert reach(tree, 8, pxn=False) == {0: 7, 1: 31, 3: 31 * 7 + 95 * 8}
 
 
 def test_without_rails_a_leaf_takes_fewer_nodes_and_all_their_ports():

@@ -17,6 +17,12 @@ def test_the_largest_fits_and_the_next_does_not():
     assert held[0] <= found.usable < held[1]
 
 
+def test_the_line_meets_the_memory_of_every_batch():
+    found = fit_of(RUN, 0.05)
+    held = [memory_of(RUN, batch).total for batch in (1, 3, 8)]
+    assert [found.line.at(batch) for batch in (1, 3, 8)] == pytest.approx(held)
+
+
 def test_what_fits_is_said_of_the_batch_asked_for():
     found = fit_of(RUN, 0.05)
     large = replace(RUN.training, micro_batch_size=found.largest + 1)

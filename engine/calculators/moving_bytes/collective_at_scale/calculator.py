@@ -16,7 +16,6 @@ from engine.calculators.moving_bytes.collective_at_scale.views import (
     phases_table,
     table,
 )
-from engine.simulate.at_scale import kind_of
 
 TITLE = "Collectives at scale"
 QUESTION = "Which algorithm is fastest on which cluster, and which link does it wait for?"
@@ -66,15 +65,13 @@ def _binding(tell: Teller, result: Result) -> Badge:
     if own.mostly_latency:
         half = tell.say("More than half of the time is latency: {latency} of {time}.")
         return Badge(text="Latency", sentence=half)
-    binding = own.timed.binding
-    if any(link in binding for link, _ in result.cluster.topology.slow):
+    if any(link in own.timed.binding for link, _ in result.cluster.topology.slow):
         return Badge(
             text="One slow port",
             sentence="The longest phase waits for port 2 of node 1, and everybody with it.",
             color="communication",
         )
-    kinds = {kind_of(link) for link in binding}
-    name, sentence = _SENTENCES[next((k for k in _SENTENCES if k in kinds), "port")]
+    name, sentence = _SENTENCES[next((k for k in _SENTENCES if k in own.waits_for), "port")]
     return Badge(text=name, sentence=sentence, color="communication")
 
 

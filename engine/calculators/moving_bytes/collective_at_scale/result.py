@@ -17,7 +17,7 @@ from engine.calculators.moving_bytes.collective_at_scale.inputs import (
 from engine.formulas.overlap import gradient_size
 from engine.simulate.at_scale import Played, busy, playing
 from engine.simulate.cluster_collectives import Cluster
-from engine.simulate.topology import CLIMB
+from engine.simulate.topology import CLIMB, describe
 
 ELEMENT = 2.0
 _SOURCES = ("bertsekas1992", "nvidia_pxn", NVLINK.source, PORT.source, "nccl_tuning")
@@ -33,13 +33,17 @@ ASSUMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What every algorithm of the operation takes on the cluster; `shown` is looked at."""
+    """What every algorithm of the operation takes on the cluster; `shown` is looked at.
+
+    `repaired` and `slow` are words: what had to change, and which link is slow, if any.
+    """
 
     cluster: Cluster
     played: Mapping[str, Played]
     shown: str
     best: str
     repaired: str
+    slow: str
     size: Bytes
     simulated: Count
     local: Count
@@ -94,6 +98,7 @@ def search(inputs: Inputs) -> Slices[Result]:
         shown=shown,
         best=best,
         repaired=repaired(inputs, topology),
+        slow=describe(topology.slow[0][0]) if topology.slow else "",
         size=size,
         simulated=topology.world_size,
         local=topology.gpus_per_node,

@@ -9,8 +9,7 @@ from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Seconds, as_given
 from engine.basis.views import Axis, Bar, Bars, Challenge, Condition, Segment, Table
 from engine.calculators.moving_bytes.collective_at_scale.inputs import NAMES, Inputs
 from engine.calculators.moving_bytes.collective_at_scale.result import Result
-from engine.simulate.at_scale import Played, kind_of
-from engine.simulate.topology import describe
+from engine.simulate.at_scale import Played
 
 LINKS: Mapping[str, str] = {
     "nvlink": "NVLink of a GPU",
@@ -91,12 +90,11 @@ def table(result: Result) -> Table:
 def _waits(one: Played) -> Text:
     if one.mostly_latency:
         return "latency"
-    return LINKS[kind_of(one.timed.binding[0])] if one.timed.binding else "nothing"
+    return LINKS[one.waits_for[0]] if one.waits_for else "nothing"
 
 
 def phases_table(result: Result) -> Table:
     """Return the phases of the shown algorithm."""
-    slow = [describe(link) for link, _ in result.cluster.topology.slow]
     return Table(
         title=f"Phases: {NAMES[result.shown]}",
         columns=("Phase", "Rounds", "Bytes of a message", "Time"),
@@ -109,7 +107,7 @@ def phases_table(result: Result) -> Table:
             )
             for step in result.played[result.shown].steps
         ),
-        caption=f"Slow: {slow[0]}." if slow else "",
+        caption=f"Slow: {result.slow}." if result.slow else "",
     )
 
 

@@ -1,23 +1,20 @@
 """Collectives by hand: eight operations on small numbers, step by step, and a slow port."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
-from math import fsum
-from typing import Annotated
 
 from engine.basis.slices import Running, Slices
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Count, Ratio, Seconds
+from engine.basis.told import Teller, Views
 from engine.basis.views import Badge, Scene
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs as Inputs
-from engine.calculators.moving_bytes.collectives_by_hand.inputs import setup_of
+from engine.calculators.moving_bytes.collectives_by_hand.result import Result
+from engine.calculators.moving_bytes.collectives_by_hand.result import solve as solve
 from engine.calculators.moving_bytes.collectives_by_hand.views import meter, proof, sums
 from engine.draw.collective import collective_drawing
 from engine.form.collective_names import label
-from engine.simulate.by_hand import Hand, agreed, algorithms, play, traced
+from engine.simulate.by_hand import Hand
 from engine.simulate.collective import OPERATIONS
-from engine.simulate.topology import describe
-from engine.simulate.trace import port_bytes
+from engine.simulate.trace import Trace
 
 TITLE = "Collectives by hand"
 QUESTION = "How can every GPU get the sum without one of them doing all the work?"
@@ -28,95 +25,6 @@ PRESETS = {
     "One port at a quarter": {"slow_share": 0.25},
     "All-to-all on four": {"operation": "all_to_all", "algorithm": "direct", "world_size": 4},
 }
-_COUNTED = ("Counted in the run that the scene shows; the tests hold it against the closed form.",)
-_SOURCES = ("patarasuk2009", "thakur2005", "sanders2009")
-_WIRES = (
-    "One port of {port} per GPU, all on one switch that never blocks.",
-    "Messages of a round start together and share ports max-min fairly; a round starts when "
-    "the one before has ended.",
-)
-_FLUID = ("bertsekas1992", "hockney1994")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What the run counted and proved, and its time on wires; `hand` is the run."""
-
-    hand: Hand
-    rounds: Annotated[Count, Told("Rounds", assumes=_COUNTED, sources=_SOURCES, basis="simulated")]
-    busiest_port: Annotated[
-        Ratio,
-        Told(
-            "Busiest port sends",
-            "",
-            "the buffer",
-            "communication",
-            assumes=_COUNTED,
-            sources=_SOURCES,
-            basis="simulated",
-        ),
-    ]
-    all_ports: Annotated[
-        Ratio,
-        Told(
-            "All ports together send",
-            "",
-            "the buffer, from {world_size} GPUs",
-            assumes=_COUNTED,
-            sources=_SOURCES,
-            basis="simulated",
-        ),
-    ]
-    time: Annotated[
-        Seconds,
-        Told(
-            "",
-            "",
-            "{latency_part} of it latency",
-            "communication",
-            assumes=_WIRES,
-            sources=_FLUID,
-            basis="simulated",
-        ),
-    ]
-    latency_part: Seconds
-    even_time: Annotated[
-        Seconds,
-        Told(
-            "With equal ports",
-            "",
-            "{slower} as long with the slow one",
-            assumes=("The same run with no slow port.",),
-            sources=_FLUID,
-            basis="simulated",
-        ),
-    ]
-    slower: Ratio
-    equal: tuple[bool, ...]
-    cells: Count
-    wrong: Count
-    ports: tuple[tuple[Bytes, Bytes], ...]
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return the run on numbers and on wires."""
-    hand = play(setup_of(inputs))
-    sent = [out for out, _ in port_bytes(hand.trace, -1, 1.0)]
-    equal = agreed(hand.trace)
-    return Result(
-        hand=hand,
-        rounds=len(hand.trace.frames) - 1,
-        busiest_port=max(sent),
-        all_ports=fsum(sent),
-        time=hand.timed.time,
-        latency_part=hand.timed.latency,
-        even_time=hand.even.time,
-        slower=hand.timed.time / hand.even.time,
-        equal=equal,
-        cells=len(equal),
-        wrong=equal.count(False),
-        ports=port_bytes(hand.trace, -1, inputs.size),
-    )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -132,20 +40,18 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("even_time"),
         "binding": _binding(tell, inputs, result),
         "meter": partial(meter, tell, result.ports),
-        "sums": partial(sums, inputs, hand),
+        "sums": partial(sums, inputs, result),
     }
 
 
 def _scene(hand: Hand) -> Slices[Scene]:
-    name = algorithms()[hand.trace.operation][hand.algorithm]
-    star = hasattr(hand.module, "ROOT")
-    drawn = yield from _drawing(name, hand.trace.world_size, hand.trace.seed, star).rest()
+    drawn = yield from _drawing(hand.trace, hasattr(hand.module, "ROOT")).rest()
     return drawn
 
 
 @lru_cache(maxsize=4)
-def _drawing(name: str, world_size: Count, seed: int, star: bool) -> Running[Scene]:
-    return Running(_titled(collective_drawing(traced(name, world_size, seed), star=star)))
+def _drawing(trace: Trace, star: bool) -> Running[Scene]:
+    return Running(_titled(collective_drawing(trace, star=star)))
 
 
 def _titled(drawing: Slices[Scene]) -> Slices[Scene]:
@@ -186,6 +92,6 @@ def _binding(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     first = timed.binding[0]
     return Badge(
         text=f"Port of GPU {first[1]}",
-        sentence=f"The last message waits for the {describe(first)}; other ports have less to do.",
+        sentence=f"The last message waits for the {result.waits_for}; other ports have less to do.",
         color="communication",
     )

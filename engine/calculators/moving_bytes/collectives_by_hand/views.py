@@ -2,11 +2,11 @@
 
 from engine.basis.text import Text
 from engine.basis.told import Teller
-from engine.basis.units import Bytes
+from engine.basis.units import Bytes, Count
 from engine.basis.views import Badge, Bar, Bars, Segment, Table
 from engine.calculators.moving_bytes.collectives_by_hand.inputs import Inputs
-from engine.simulate.by_hand import Hand
-from engine.simulate.collective import OPERATIONS, part, promise
+from engine.calculators.moving_bytes.collectives_by_hand.result import Result
+from engine.simulate.collective import OPERATIONS
 
 ADDING = ("all_reduce", "reduce_scatter", "reduce")
 
@@ -29,15 +29,16 @@ def proof(tell: Teller, inputs: Inputs, equal: bool) -> Badge:
     )
 
 
-def sums(inputs: Inputs, hand: Hand) -> Table:
+def sums(inputs: Inputs, result: Result) -> Table:
     """Return what was promised and what is held, by chunk (by GPU in an all-to-all)."""
     if inputs.operation == "all_to_all":
-        rows = [_received(hand, rank) for rank in range(inputs.world_size)]
+        rows = [_received(result, inputs.world_size, rank) for rank in range(inputs.world_size)]
         links = tuple((f"rank:{rank}",) for rank in range(inputs.world_size))
         columns = ("GPU", "Got", "Must get", "Had for the others")
     else:
-        rows = [_chunk(inputs, hand, chunk) for chunk in range(hand.trace.chunks)]
-        links = tuple((f"chunk:{chunk}",) for chunk in range(hand.trace.chunks))
+        chunks = range(len(result.chunks()))
+        rows = [_chunk(result, chunk) for chunk in chunks]
+        links = tuple((f"chunk:{chunk}",) for chunk in chunks)
         columns = ("Chunk", "At the end", "Held by", "Computed directly")
     return Table(
         title=f"The {OPERATIONS[inputs.operation]}, checked",
@@ -49,28 +50,20 @@ def sums(inputs: Inputs, hand: Hand) -> Table:
     )
 
 
-def _chunk(inputs: Inputs, hand: Hand, chunk: int) -> tuple[Text, ...]:
-    trace = hand.trace
-    ranks = [r for r in range(trace.world_size) if promise(trace, r, chunk) is not None]
-    cell = promise(trace, ranks[0], chunk)
-    parts = [
-        part(rank, chunk, trace.world_size, trace.chunks, trace.seed)
-        for rank in sorted(cell.ranks if cell else ())
-    ]
-    direct = " + ".join(map(str, parts)) + (f" = {sum(parts)}" if len(parts) > 1 else "")
-    held = {trace.frames[-1].state[rank][chunk].value for rank in ranks}
-    who = f"GPU {ranks[0]}" if len(ranks) == 1 else f"all {len(ranks)} GPUs"
-    return (str(chunk), " and ".join(map(str, sorted(held))), who, direct)
+def _chunk(result: Result, chunk: int) -> tuple[Text, ...]:
+    one = result.chunks()[chunk]
+    direct = " + ".join(map(str, one.parts)) + (f" = {sum(one.parts)}" if one.parts[1:] else "")
+    who = f"GPU {one.ranks[0]}" if len(one.ranks) == 1 else f"all {len(one.ranks)} GPUs"
+    return (str(chunk), " and ".join(map(str, one.held)), who, direct)
 
 
-def _received(hand: Hand, rank: int) -> tuple[Text, ...]:
-    trace, n = hand.trace, hand.trace.world_size
-    ranks = range(n)
-    final = trace.frames[-1].state[rank]
-    has = [part(rank, rank * n + other, n, trace.chunks, trace.seed) for other in ranks]
-    must = [part(other, other * n + rank, n, trace.chunks, trace.seed) for other in ranks]
-    got = [final[other * n + rank].value for other in ranks]
-    return (str(rank), *(" ".join(map(str, numbers)) for numbers in (got, must, has)))
+def _received(result: Result, n: Count, rank: int) -> tuple[Text, ...]:
+    """Return the blocks of a GPU: block a·n + b is what GPU a has for GPU b."""
+    blocks = result.chunks()
+    own, others = blocks[rank * n : (rank + 1) * n], blocks[rank::n]
+    got, must = (one.held for one in others), (one.parts for one in others)
+    has = (one.parts for one in own)
+    return (str(rank), *(" ".join(str(one[0]) for one in column) for column in (got, must, has)))
 
 
 def meter(tell: Teller, ports: tuple[tuple[Bytes, Bytes], ...]) -> Bars:

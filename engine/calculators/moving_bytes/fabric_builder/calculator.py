@@ -38,6 +38,6 @@ def views(inputs: Inputs, result: Result) -> Views:
         "tiers": partial(seen.tiers, result),
         "reach": partial(seen.reach, result),
         "formula": tell.formula("Bisection with your numbers", BISECTION),
-        "published": seen.published,
+        "published": partial(seen.published, result),
         "challenge": partial(seen.challenge, inputs, result),
     }

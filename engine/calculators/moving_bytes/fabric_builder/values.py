@@ -8,9 +8,11 @@ from engine.basis.slices import Slices, steps_done, whole
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Count, Ratio, Seconds, Share
 from engine.calculators.moving_bytes.fabric_builder.inputs import Built, Inputs, built
+from engine.catalog.published_fabrics import PUBLISHED_FABRICS, PublishedFabric
 from engine.formulas.fabric import kept_speed
-from engine.simulate.fabric_design import Fabric, cost_index, switches_between
+from engine.simulate.fabric_design import Fabric, Plan, cost_index, design, reach
 from engine.simulate.fabric_flows import PATTERNS, Traffic, topology_of, traffic
+from engine.simulate.topology import Route, Topology, route
 
 COUNTED = (
     "A leaf has its ports below and above in the ratio asked for, as whole numbers allow: "
@@ -33,11 +35,13 @@ def _counted(label: str, note: str) -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The fabric, its price and its traffic."""
+    """The fabric, its price and its traffic; `way` is that of the single message."""
 
     built: Built
     played: Mapping[str, Traffic]
     reach: Mapping[Count, Count]
+    way: Route
+    published: Mapping[PublishedFabric, Fabric]
     gpus: Annotated[Count, Told("GPUs", assumes=("Nodes times GPUs of a node.",))]
     nodes: Annotated[Count, Told(symbol="N", of="num_nodes")]
     ports: Annotated[Count, Told(symbol="k", of="rails_per_eight")]
@@ -146,7 +150,9 @@ def search(inputs: Inputs) -> Slices[Result]:
     return Result(
         built=found,
         played=played,
-        reach=_reach(fabric, found.node.gpus_per_node, pxn=inputs.pxn),
+        way=route(_wires(found, fabric, pxn=inputs.pxn), *_pair(fabric, found.node.gpus_per_node)),
+        published={one: _counted_of(one) for one in PUBLISHED_FABRICS},
+        reach=reach(fabric, found.node.gpus_per_node, pxn=inputs.pxn),
         gpus=plan.num_nodes * found.node.gpus_per_node,
         nodes=plan.num_nodes,
         ports=plan.ports_per_node,
@@ -174,25 +180,21 @@ def search(inputs: Inputs) -> Slices[Result]:
 
 
 def _play(found: Built, fabric: Fabric, pattern: str, *, pxn: bool) -> Traffic:
-    gpus = found.node.gpus_per_node
-    topology = topology_of(fabric, gpus, found.nvlink, pxn=pxn)
-    return traffic(pattern, topology, found.size, pair_of(fabric, gpus))
+    pair = _pair(fabric, found.node.gpus_per_node)
+    return traffic(pattern, _wires(found, fabric, pxn=pxn), found.size, pair)
 
 
-def pair_of(fabric: Fabric, gpus: Count) -> tuple[Count, Count]:
+def _wires(found: Built, fabric: Fabric, *, pxn: bool) -> Topology:
+    return topology_of(fabric, found.node.gpus_per_node, found.nvlink, pxn=pxn)
+
+
+def _counted_of(one: PublishedFabric) -> Fabric:
+    """Return the fabric of a printed design, as counted here."""
+    return design(Plan(num_nodes=one.num_nodes, ports_per_node=8, port=one.port, radix=one.radix))
+
+
+def _pair(fabric: Fabric, gpus: Count) -> tuple[Count, Count]:
     """Return the GPUs of the single message: the first, and one of another rail far away."""
     plan = fabric.plan
     node = fabric.nodes_per_group if fabric.groups > 1 else plan.num_nodes - 1
     return 0, node * gpus + (1 if plan.num_nodes > 1 else gpus - 1)
-
-
-def _reach(fabric: Fabric, gpus: Count, *, pxn: bool) -> Mapping[Count, Count]:
-    """Return how many GPUs the first one reaches over so many switches of the network."""
-    found = {0: gpus - 1}
-    ports = min(fabric.plan.ports_per_node, gpus)
-    same = gpus if pxn or not fabric.plan.rails else gpus // ports
-    for node in range(1, fabric.plan.num_nodes):
-        for count, rail in ((same, True), (gpus - same, False)):
-            switches = switches_between(fabric, 0, node, same_rail=rail)
-            found[switches] = found.get(switches, 0) + count
-    return {switches: count for switches, count in sorted(found.items()) if count}

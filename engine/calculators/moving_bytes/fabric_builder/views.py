@@ -8,13 +8,11 @@ from engine.basis.told import Teller
 from engine.basis.units import COUNT, RATIO, SECONDS, SHARE, as_given
 from engine.basis.views import Badge, Challenge, Cite, Condition, Heatmap, Scene, Table
 from engine.calculators.moving_bytes.fabric_builder.inputs import Inputs
-from engine.calculators.moving_bytes.fabric_builder.values import Result, pair_of
-from engine.catalog.published_fabrics import PUBLISHED_FABRICS, PublishedFabric
+from engine.calculators.moving_bytes.fabric_builder.values import Result
 from engine.draw.fabric import Look, all_wires, drawn_of, fabric_scene, wires_of
 from engine.form.counted import noun
-from engine.simulate.fabric_design import Plan, design
-from engine.simulate.fabric_flows import PATTERNS, Painted, topology_of
-from engine.simulate.topology import route
+from engine.simulate.fabric_design import Fabric
+from engine.simulate.fabric_flows import PATTERNS, Painted
 
 _KINDS: Mapping[str, str] = {
     "nvlink": "NVLink",
@@ -54,10 +52,11 @@ def scene(tell: Teller, inputs: Inputs, result: Result) -> Scene:
         )
     ]
     if inputs.pattern == "pair":
-        topology = topology_of(found.fabric, gpus, found.nvlink, pxn=inputs.pxn)
-        way = route(topology, *pair_of(found.fabric, gpus))
         frames.append(
-            (wires_of(drawn, way.links), tell.say("One message crosses these links: {time}."))
+            (
+                wires_of(drawn, result.way.links),
+                tell.say("One message crosses these links: {time}."),
+            )
         )
     else:
         for part in result.played[inputs.pattern].phases:
@@ -151,7 +150,7 @@ def reach(result: Result) -> Table:
     )
 
 
-def published() -> Table:
+def published(result: Result) -> Table:
     """Return printed reference designs beside what this page counts."""
     return Table(
         title="Printed designs, beside the count of this page",
@@ -161,17 +160,16 @@ def published() -> Table:
                 one.name,
                 f"{one.num_nodes:,}",
                 f"{one.leaves}, {one.spines}, {one.cores}; {one.cables:,} cables",
-                _ours(one),
+                _ours(counted),
                 Cite((one.source,)),
             )
-            for one in PUBLISHED_FABRICS
+            for one, counted in result.published.items()
         ),
         caption="Cables between switches. Switches of 64 ports; B300: 144 ports.",
     )
 
 
-def _ours(one: PublishedFabric) -> str:
-    found = design(Plan(num_nodes=one.num_nodes, ports_per_node=8, port=one.port, radix=one.radix))
+def _ours(found: Fabric) -> str:
     cables = found.to_spines + found.to_cores
     return f"{found.leaves}, {found.spines}, {found.cores}; {cables:,} cables"
 

@@ -1,24 +1,15 @@
 """What binds the step, what each remedy would give, and a challenge."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from engine.basis.inputs import Number
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB, Seconds
+from engine.basis.units import BYTES, COUNT, PARAMETERS, SECONDS, SHARE, TOKENS, Gbit, MiB
 from engine.basis.views import Advice, Badge, Challenge, Condition, Remedy
-from engine.calculators.moving_bytes.gradient_sync.inputs import (
-    Inputs,
-    job_of,
-    missing_of,
-)
+from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
+from engine.calculators.moving_bytes.gradient_sync.remedies import Change, Tried
 from engine.calculators.moving_bytes.gradient_sync.result import Result
 from engine.catalog.hardware import GPUS
-from engine.simulate.gradient_sync import step_of
-
-Change = Mapping[str, float | int | str | bool]
-_FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
 
 
 def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
@@ -77,27 +68,16 @@ def _behind(tell: Teller, result: Result) -> Badge:
     )
 
 
-def advice(tell: Teller, inputs: Inputs, result: Result) -> Advice:
-    """Return every remedy within range that fits, with the step time that it gives.
-
-    A job whose states do not fit needs what makes them fit, whatever it does to the step.
-    """
-    remedies = [
-        _remedy(inputs, key, label, change, side)
-        for key, label, change, side in _candidates(inputs, result)
-        if _in_range(change) and _fits(inputs, change)
-    ]
-    useful = [
-        remedy for remedy in remedies if result.missing or remedy.after < result.step_time * 0.9995
-    ]
-    useful.sort(key=lambda remedy: remedy.after)
+def advice(tell: Teller, result: Result) -> Advice:
+    """Return the single changes that help, with the step time that each gives."""
+    remedies = tuple(_remedy(result, one) for one in result.tried())
     return Advice(
         title="What would help",
-        verdict=_verdict(tell, result, found=bool(useful)),
+        verdict=_verdict(tell, result, found=bool(remedies)),
         figure="step for the same tokens",
         now=result.step_time,
         quantity=SECONDS,
-        remedies=tuple(useful[:7]),
+        remedies=remedies,
         enabling=bool(result.missing),
     )
 
@@ -118,115 +98,52 @@ def _verdict(tell: Teller, result: Result, *, found: bool) -> Text:
     )
 
 
-def _fits(inputs: Inputs, change: Change) -> bool:
-    return not missing_of(replace(inputs, **change))  # type: ignore[arg-type]
+_WORDS: Mapping[str, tuple[str, str]] = {
+    "zero1": (
+        "ZeRO-1, parameters gathered during the next forward",
+        "the same bytes, in two halves; also shards the optimizer state",
+    ),
+    "port": ("Ports twice as fast", "new network cards and switches"),
+    "ports": ("Twice the ports per node", "more cards, cables and switch ports"),
+    "bucket": (
+        "Buckets four times as large",
+        "fewer latencies, a longer tail, more buffer memory",
+    ),
+    "smaller_bucket": ("Buckets a quarter as large", "more overlap, more latencies"),
+    "overlap": ("Overlap with the backward pass", ""),
+    "hierarchical": ("Hierarchical", ""),
+    "auto": ("An algorithm for the bucket", "as NCCL does"),
+    "in_network": (
+        "In-network reduction",
+        "needs switches that add; measured gains are smaller",
+    ),
+    "ring": ("Ring", ""),
+}
 
 
-def _remedy(inputs: Inputs, key: str, label: Text, change: Change, side: Text) -> Remedy:
-    step = step_of(job_of(replace(inputs, **change)))  # type: ignore[arg-type]
-    return Remedy(
-        key=key,
-        label=label,
-        change=change,
-        after=_same_tokens(inputs, change, step),
-        side_effect=side,
-    )
+def _remedy(result: Result, one: Tried) -> Remedy:
+    label, side = _words(result, one.key, one.change)
+    return Remedy(key=one.key, label=label, change=one.change, after=one.after, side_effect=side)
 
 
-def _same_tokens(inputs: Inputs, change: Change, step: Seconds) -> Seconds:
-    """Return the time per step scaled to the tokens of the step as it is now."""
-    tokens = float(change.get("tokens_per_gpu", inputs.tokens_per_gpu))
-    accumulation = float(change.get("accumulation", inputs.accumulation))
-    return step * inputs.tokens_per_gpu * inputs.accumulation / (tokens * accumulation)
-
-
-def _in_range(change: Change) -> bool:
-    return all(
-        field.low <= float(value) <= field.high
-        for name, value in change.items()
-        if isinstance(field := _FIELDS[name], Number)
-    )
-
-
-def _candidates(inputs: Inputs, result: Result) -> list[tuple[str, Text, Change, Text]]:
-    tokens, micro = inputs.tokens_per_gpu, inputs.accumulation
-    lower = {"fp32": "bf16", "bf16": "fp8"}.get(inputs.dtype)
-    found: list[tuple[str, Text, Change, Text]] = [
-        (
-            "accumulate",
-            say("Accumulate {k} micro-batches under no_sync", k=(2 * micro, COUNT)),
-            {"accumulation": 2 * micro},
-            "doubles the global batch; no more memory",
-        ),
-        (
-            "tokens",
-            say("{t} tokens per GPU", t=(2 * tokens, TOKENS)),
-            {"tokens_per_gpu": 2 * tokens},
-            "doubles the global batch and the activations",
-        ),
-        (
-            "zero1",
-            "ZeRO-1, parameters gathered during the next forward",
-            {"sharding": "zero1"},
-            "the same bytes, in two halves; also shards the optimizer state",
-        ),
-        (
-            "port",
-            "Ports twice as fast",
-            {"port": 2 * inputs.port},
-            "new network cards and switches",
-        ),
-        (
-            "ports",
-            "Twice the ports per node",
-            {"ports_per_node": 2 * inputs.ports_per_node},
-            "more cards, cables and switch ports",
-        ),
-        (
-            "bucket",
-            "Buckets four times as large",
-            {"bucket": 4 * inputs.bucket},
-            "fewer latencies, a longer tail, more buffer memory",
-        ),
-        (
-            "smaller_bucket",
-            "Buckets a quarter as large",
-            {"bucket": inputs.bucket / 4},
-            "more overlap, more latencies",
-        ),
-    ]
-    if lower:
+def _words(result: Result, key: str, change: Change) -> tuple[Text, Text]:
+    """Return a change in words, and what else it does."""
+    if key == "accumulate":
+        label = "Accumulate {k} micro-batches under no_sync"
+        many = int(change["accumulation"]), COUNT
+        return say(label, k=many), "doubles the global batch; no more memory"
+    if key == "tokens":
+        tokens = int(change["tokens_per_gpu"]), TOKENS
+        return say("{t} tokens per GPU", t=tokens), "doubles the global batch and the activations"
+    if key == "dtype":
+        lower = change["dtype"]
         side = "the sum loses digits" if lower == "bf16" else "sums need scaling and wider adders"
-        found.append(("dtype", f"Reduce in {lower}", {"dtype": lower}, side))
-    if not inputs.overlap:
-        found.append(("overlap", "Overlap with the backward pass", {"overlap": True}, ""))
-    if result.missing:
-        found += [
-            (key, gpu.name, {"gpu": key}, say("{m} each", m=(gpu.memory, BYTES)))
-            for key, gpu in GPUS.items()
-        ]
-    return found + _other_wires(inputs, result)
-
-
-def _other_wires(inputs: Inputs, result: Result) -> list[tuple[str, Text, Change, Text]]:
-    found: list[tuple[str, Text, Change, Text]] = []
-    if result.num_nodes > 1 and inputs.world_size <= 8:
-        change = {"gpus_per_node": inputs.world_size}
-        found.append(("node", f"All GPUs in one {result.link} node", change, "needs such a node"))
-    if (
-        result.num_nodes > 1
-        and inputs.gpus_per_node > 1
-        and result.sync.algorithm != "hierarchical"
-    ):
-        found.append(("hierarchical", "Hierarchical", {"algorithm": "hierarchical"}, ""))
-    if inputs.algorithm in ("ring", "hierarchical"):
-        found.append(("auto", "An algorithm for the bucket", {"algorithm": "auto"}, "as NCCL does"))
-    if result.sync.algorithm != "in_network":
-        side = "needs switches that add; measured gains are smaller"
-        found.append(("in_network", "In-network reduction", {"algorithm": "in_network"}, side))
-    if result.sync.algorithm == "tree":
-        found.append(("ring", "Ring", {"algorithm": "ring"}, ""))
-    return found
+        return f"Reduce in {lower}", side
+    if key == "node":
+        return f"All GPUs in one {result.link} node", "needs such a node"
+    if key in GPUS:
+        return GPUS[key].name, say("{m} each", m=(GPUS[key].memory, BYTES))
+    return _WORDS[key]
 
 
 START: Change = {

@@ -9,12 +9,12 @@ from engine.calculators.moving_bytes.gradient_sync.charts import (
     efficiency_curve,
     parts,
     required_curve,
-    timeline,
 )
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs as Inputs
 from engine.calculators.moving_bytes.gradient_sync.published import table
 from engine.calculators.moving_bytes.gradient_sync.result import Result
-from engine.calculators.moving_bytes.gradient_sync.result import solve as solve
+from engine.calculators.moving_bytes.gradient_sync.solved import solve as solve
+from engine.calculators.moving_bytes.gradient_sync.timeline import timeline
 from engine.calculators.moving_bytes.gradient_sync.values import (
     BYTES_EQUATION,
     TIME_EQUATION,
@@ -76,12 +76,12 @@ def views(inputs: Inputs, result: Result) -> Views:
         "efficiency_curve": partial(efficiency_curve, tell, inputs, result),
         "timeline": partial(timeline, tell, inputs, result),
         **step_values(tell, inputs, result),
-        "advice": partial(advice, tell, inputs, result),
+        "advice": partial(advice, tell, result),
         "required_curve": partial(required_curve, tell, inputs, result),
         "formula": partial(formula, tell, inputs, result),
         "parts": partial(parts, tell, result),
         **all_reduce_values(tell, inputs, result),
-        "algorithms": partial(algorithms, tell, inputs, result),
+        "algorithms": partial(algorithms, tell, result),
         "traffic": partial(traffic, result),
         "published_digits": partial(table, tell, inputs, result),
         "challenge": partial(challenge, inputs, result),

@@ -1,35 +1,13 @@
 """The pictures of the gradient sync lab."""
 
 import math
-from collections.abc import Iterable
 
 from engine.basis.told import Teller
-from engine.basis.units import SECONDS, Seconds
-from engine.basis.views import (
-    Axis,
-    Bar,
-    Bars,
-    Lane,
-    Lines,
-    Point,
-    Rule,
-    Segment,
-    Series,
-    Span,
-    Timeline,
-)
+from engine.basis.units import Seconds
+from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.moving_bytes.gradient_sync.inputs import ALGORITHMS, Inputs
 from engine.calculators.moving_bytes.gradient_sync.result import Result
-from engine.formulas.overlap import efficiency
-from engine.simulate import gradient_sync
-from engine.simulate.backward import Span as Stretch
-from engine.simulate.cluster_wires import all_reduce_time
-
-LOW, HIGH = 256, 1_048_576
-_COLUMN = tuple(
-    round(math.exp(math.log(LOW) + i / 72 * (math.log(HIGH) - math.log(LOW)))) for i in range(73)
-)
-LANES = (Lane(key="compute", label="compute"), Lane(key="communication", label="network"))
+from engine.calculators.moving_bytes.gradient_sync.solved import HIGH, LOW, TOKENS_COLUMN
 
 
 def parts(tell: Teller, result: Result) -> Bars:
@@ -41,19 +19,16 @@ def parts(tell: Teller, result: Result) -> Bars:
     return _bars(tell, "Two parts of one all-reduce", rows)
 
 
-def algorithms(tell: Teller, inputs: Inputs, result: Result) -> Bars:
+def algorithms(tell: Teller, result: Result) -> Bars:
     """Return the time of every algorithm for this gradient on these wires."""
-    names = [n for n in ALGORITHMS if n not in ("auto", "hierarchical")]
-    if inputs.gpus_per_node > 1 and result.num_nodes > 1:
-        names.insert(2, "hierarchical")
     rows = tuple(
         (
             name,
             ALGORITHMS[name] + (" (in use)" if name == result.sync.algorithm else ""),
-            all_reduce_time(result.job.wires, name, result.sync.size),
+            time,
             "all-reduce",
         )
-        for name in names
+        for name, time in result.by_algorithm.items()
     )
     return _bars(tell, "The same gradient by every algorithm", rows)
 
@@ -74,100 +49,20 @@ def _bars(tell: Teller, title: str, rows: tuple[tuple[str, str, Seconds, str], .
     )
 
 
-def timeline(tell: Teller, inputs: Inputs, result: Result) -> Timeline:
-    """Return one step on two streams; with accumulation, its last micro-batch."""
-    computed = result.now.forward + result.now.backward
-    halves = inputs.overlap and inputs.sharding == "zero1"
-    if halves:
-        spans, end = _halves(result)
-    else:
-        step = gradient_sync.streams(result.job, result.sync, result.now)
-        spans, end = _cuts(step.spans, computed), step.total
-    rule = Rule(key="computed", label="backward ends", axis="x", at=computed)
-    return Timeline(
-        title="One step" if inputs.accumulation == 1 else "The last micro-batch of a step",
-        axis=Axis(label="time", quantity=SECONDS, low=0.0, high=end * 1.02),
-        lanes=LANES,
-        spans=spans,
-        rules=() if inputs.sharding == "zero1" else (rule,),
-        caption=tell.say(
-            "{num_buckets} buckets, drawn in groups. What runs after the backward pass is exposed."
-        ),
-        player=True,
-    )
-
-
-def _halves(result: Result) -> tuple[tuple[Span, ...], Seconds]:
-    """Return a ZeRO-1 step: gather before and behind the forward pass, scatter behind backward."""
-    step = gradient_sync.halves(result.sync, result.now)
-    gather = _cuts(step.gather, step.gathered, "gather, ", {"backward": "forward"})
-    computed = step.gathered + result.now.backward
-    return gather + _cuts(step.scatter, computed, "scatter, ", at=step.gathered), step.total
-
-
-def _cuts(
-    spans: Iterable[Stretch],
-    computed: Seconds,
-    prefix: str = "",
-    words: dict[str, str] | None = None,
-    at: Seconds = 0.0,
-) -> tuple[Span, ...]:
-    """Return the spans, cut where the backward pass ends: behind it, communication is exposed."""
-    found: list[Span] = []
-    for span in spans:
-        label = span.label if span.stream == "compute" else prefix + span.label
-        for old, new in (words or {}).items():
-            label = label.replace(old, new)
-        found += _cut(span.stream, at + span.start, at + span.end, label, computed)
-    return tuple(found)
-
-
-def _cut(lane: str, start: Seconds, end: Seconds, label: str, computed: Seconds) -> list[Span]:
-    pieces = [(start, min(end, computed), False), (max(start, computed), end, True)]
-    if lane == "compute":
-        pieces = [(start, end, False)]
-    return [
-        Span(
-            key=f"{label}{' exposed' if exposed else ''}",
-            lane=lane,
-            start=begin,
-            end=stop,
-            label=label,
-            color=lane,
-            exposed=exposed,
-            links=_objects(label),
-            after=_waits(lane, label) if begin == start else (),
-        )
-        for begin, stop, exposed in pieces
-        if stop > begin
-    ]
-
-
-def _objects(label: str) -> tuple[str, ...]:
-    """Return the group of buckets that a label ends with, as an object."""
-    return (f"bucket:{label.split()[-1]}",) if "bucket" in label else ()
-
-
-def _waits(lane: str, label: str) -> tuple[str, ...]:
-    """Return what has to end first; of a group of buckets, some start while others are computed."""
-    return (f"backward, {label}",) if lane != "compute" and label.startswith("bucket ") else ()
-
-
 def efficiency_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the share of the step that computes, over the tokens per GPU."""
-    steps = [gradient_sync.passes(result.job, result.sync, tokens) for tokens in _COLUMN]
-    blocking = tuple(efficiency(step.compute, result.all_reduce_time) for step in steps)
+    curve = result.curve()
     curves = (
-        ("set", "as set", "compute", tuple(step.efficiency for step in steps)),
-        ("ideal", "ideal", "ink", tuple(step.ideal_efficiency for step in steps)),
-        ("blocking", "no overlap", "communication", blocking),
+        ("set", "as set", "compute", curve.as_set),
+        ("ideal", "ideal", "ink", curve.ideal),
+        ("blocking", "no overlap", "communication", curve.blocking),
     )
     return Lines(
         title="Efficiency against tokens per GPU",
         x=_tokens(tell),
         y=tell.axis("efficiency", "share of the step that computes", low=0.0, high=1.0),
         series=tuple(
-            Series(key=key, label=label, x=_COLUMN, y=y, color=color, dashed=key != "set")
+            Series(key=key, label=label, x=TOKENS_COLUMN, y=y, color=color, dashed=key != "set")
             for key, label, color, y in curves
         ),
         points=(
@@ -186,9 +81,7 @@ def efficiency_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 
 def required_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the port speed that hides the all-reduce, over the tokens per GPU."""
-    per_token = result.backward_time / inputs.tokens_per_gpu
-    job, sync, now = result.job, result.sync, result.required_bandwidth
-    ports = ((t, gradient_sync.required_port(job, sync, per_token * t)) for t in _COLUMN)
+    now, ports = result.required_bandwidth, zip(TOKENS_COLUMN, result.ports(), strict=True)
     # Where the part inside the node alone outlasts the backward pass, no port is fast enough.
     needed = [(t, port) for t, port in ports if math.isfinite(port)]
     have = result.port_speed

@@ -5,24 +5,22 @@ from engine.basis.text import Text, as_printed, say
 from engine.basis.told import Teller
 from engine.basis.units import SECONDS, TOKENS, GiB
 from engine.basis.views import Published, Table
-from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs, job_of
+from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.result import Result
-from engine.form.printed_sync import COMPUTE, SOURCE, printed
-from engine.formulas.communication import ring_all_reduce_time, tree_all_reduce_time
-from engine.formulas.overlap import tokens_of
+from engine.form.printed_sync import SOURCE, printed
 
 
-def digits(inputs: Inputs) -> dict[str, str]:
-    """Return its outputs for the reader's inputs."""
-    job = job_of(inputs)
-    return printed(job.parameters, job.element, inputs.world_size, job.wires.node)
+def digits(result: Result) -> dict[str, str]:
+    """Return its outputs for the reader's job."""
+    job = result.job
+    return printed(job.parameters, job.element, job.wires.world_size, job.wires.node)
 
 
-def ring_note(inputs: Inputs) -> Published:
+def ring_note(result: Result) -> Published:
     """Return what it prints for the ring, for the receipt."""
     more = significant((GiB / 1e9 - 1) * 100, 2)
     return Published(
-        text=f"a published calculator prints {digits(inputs)['ring']}",
+        text=f"a published calculator prints {digits(result)['ring']}",
         reason=f"It divides GiB by GB/s; the right time is {more} % more.",
         source=SOURCE,
         claim="E3.2",
@@ -33,7 +31,7 @@ def table(tell: Teller, inputs: Inputs, result: Result) -> Table:
     """Return the published digits beside the right ones with the reason; empty unless asked for."""
     if not inputs.published:
         return Table(title="", columns=(), rows=())
-    theirs = digits(inputs)
+    theirs = digits(result)
     return Table(
         title="A published calculator's digits beside ours",
         columns=("Output", "It prints", "Right", "Why they differ"),
@@ -47,29 +45,27 @@ def table(tell: Teller, inputs: Inputs, result: Result) -> Table:
 
 
 def _rows(tell: Teller, result: Result) -> tuple[tuple[str, str, Text, Text], ...]:
-    job = result.job
-    tokens = tokens_of(COMPUTE, job.parameters, job.utilization, job.peak)
-    wire = result.gradient_size, job.wires.world_size, result.ring_bandwidth, job.wires.latency
+    tokens = round(result.printed_tokens), TOKENS
     artifact = "an artifact of its compute time"
     return (
         ("gradient", "Gradient size", tell.say("{gradient_size}"), "GiB printed as GB"),
         (
             "ring",
             "All-reduce, ring",
-            say("{t}", t=(ring_all_reduce_time(*wire), SECONDS)),
+            say("{t}", t=(result.ring_time, SECONDS)),
             "GiB divided by GB/s, no latency",
         ),
         (
             "tree",
             "All-reduce, tree",
-            say("{t}", t=(tree_all_reduce_time(*wire), SECONDS)),
+            say("{t}", t=(result.tree_time, SECONDS)),
             "the same unit error; the tree's lower latency is missing",
         ),
         (
             "compute",
             "Compute",
             tell.say("{compute_time}"),
-            say("what it prints is the time of {n} tokens", n=(round(tokens), TOKENS)),
+            say("what it prints is the time of {n} tokens", n=tokens),
         ),
         ("step", "Step", tell.say("{step_time}"), "it adds both times; overlap is ignored"),
         ("overhead", "Communication share", tell.say("{exposed_share}"), artifact),

@@ -1,8 +1,10 @@
 """What the gradient sync lab shows: every number, with its label, symbol and note."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import (
     Bandwidth,
@@ -15,38 +17,52 @@ from engine.basis.units import (
     Share,
     Tokens,
 )
-from engine.calculators.moving_bytes.gradient_sync.inputs import (
-    Inputs,
-    job_of,
-    missing_of,
-    states_of,
-)
-from engine.catalog.hardware import GPUS, link_name
-from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_bandwidth_factor
-from engine.formulas.overlap import communication_share
-from engine.simulate.cluster_wires import effective, port_load, sent_bytes, step_latency
-from engine.simulate.gradient_sync import (
-    Job,
-    Moved,
-    Passes,
-    break_even,
-    moved,
-    passes,
-    required_port,
-)
+from engine.calculators.moving_bytes.gradient_sync.remedies import Tried
+from engine.simulate.backward import Step
+from engine.simulate.cluster_wires import TierBytes
+from engine.simulate.gradient_sync import Halves, Job, Moved, Passes
 
 NO_SLOWDOWN = "Overlap slows neither stream down; measured contention costs more."
 NO_ATTENTION = "Six operations per parameter and token; attention scores are left out."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """The share of the step that computes, for every number of `TOKENS_COLUMN`."""
+
+    as_set: tuple[Share, ...]
+    ideal: tuple[Share, ...]
+    blocking: tuple[Share, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Every number of the lab; `job`, `sync` and `now` are what it was solved from."""
+    """Every number of the lab; `job`, `sync` and `now` are what it was solved from.
+
+    Attributes:
+        tiers: bytes of a flat ring, and of a hierarchical all-reduce.
+        by_algorithm: the time of every algorithm on these wires.
+        curve, ports: over `TOKENS_COLUMN`, the step and the port that hides the all-reduce.
+        streams, halves: one step on two streams; that of ZeRO-1 in halves.
+        tried: single changes that help, the best first.
+        printed_tokens: that a published calculator's compute time is the time of.
+        ring_time, tree_time: of rings over the network alone, as that calculator means them.
+    """
 
     job: Job
     sync: Moved
     now: Passes
     algorithm: str
+    tiers: tuple[TierBytes, TierBytes]
+    by_algorithm: Mapping[str, Seconds]
+    curve: Later[Curve]
+    ports: Later[tuple[Bandwidth, ...]]
+    streams: Later[Step]
+    halves: Later[Halves]
+    tried: Later[tuple[Tried, ...]]
+    printed_tokens: Tokens
+    ring_time: Seconds
+    tree_time: Seconds
 
     all_reduce_time: Annotated[Seconds, Told("All-reduce", "T", color="communication")]
     bandwidth_part: Annotated[Seconds, Told("Bandwidth part", note="bytes over bandwidth")]
@@ -167,57 +183,3 @@ class Result:
             of="port",
         ),
     ]
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return every number of the lab."""
-    job = job_of(inputs)
-    sync, wires = moved(job), job.wires
-    now = passes(job, sync, job.tokens)
-    whole = sync.size, sync.collective
-    load = port_load(wires, sync.algorithm, sync.size)
-    return Result(
-        job=job,
-        sync=sync,
-        now=now,
-        algorithm=effective(wires, sync.algorithm),
-        all_reduce_time=sync.collective,
-        bandwidth_part=sync.collective - sync.latency_part,
-        latency_part=sync.latency_part,
-        gradient_size=sync.size,
-        sent_bytes=sent_bytes(wires, sync.algorithm, sync.size),
-        algorithm_bandwidth=algorithm_bandwidth(*whole),
-        bus_bandwidth=bus_bandwidth(*whole, "all_reduce", wires.world_size),
-        factor=bus_bandwidth_factor("all_reduce", wires.world_size),
-        link=link_name(inputs.gpu),
-        step_latency=step_latency(wires, effective(wires, sync.algorithm)),
-        network_latency=wires.latency,
-        scale_up_latency=wires.scale_up_latency,
-        scale_up_rate=wires.scale_up,
-        ring_bandwidth=wires.ring,
-        local=wires.local,
-        num_nodes=wires.num_nodes,
-        node_bandwidth=wires.node,
-        element=job.element,
-        port_speed=wires.port if wires.num_nodes > 1 else wires.scale_up,
-        port_sent=load.sent,
-        port_wait=load.wait,
-        peak=job.peak,
-        step_tokens=job.tokens * job.accumulation,
-        compute_time=now.compute,
-        backward_time=now.backward,
-        communication=sync.communication,
-        num_buckets=sync.num_buckets,
-        exposed_time=now.exposed,
-        ideal_exposed=now.ideal_exposed,
-        step_time=now.step,
-        blocking_share=communication_share(now.compute, sync.collective),
-        exposed_share=communication_share(now.compute, now.exposed),
-        efficiency=now.efficiency,
-        ideal_efficiency=now.ideal_efficiency,
-        states=states_of(inputs),
-        memory=GPUS[inputs.gpu].memory,
-        missing=missing_of(inputs),
-        break_even_tokens=break_even(job, sync),
-        required_bandwidth=required_port(job, sync, now.backward),
-    )

@@ -8,14 +8,9 @@ from engine.basis.units import BYTES
 from engine.basis.views import Formula, Receipt, Table, Value
 from engine.calculators.moving_bytes.gradient_sync.inputs import Inputs
 from engine.calculators.moving_bytes.gradient_sync.published import ring_note
-from engine.calculators.moving_bytes.gradient_sync.result import (
-    NO_ATTENTION,
-    NO_SLOWDOWN,
-    Result,
-)
+from engine.calculators.moving_bytes.gradient_sync.result import NO_ATTENTION, NO_SLOWDOWN, Result
 from engine.catalog.hardware import GPUS
 from engine.formulas import communication, hierarchy, overlap
-from engine.simulate.cluster_wires import hierarchical_tiers, ring_tiers
 
 TIME_EQUATION = {
     "ring": communication.RING_ALL_REDUCE,
@@ -55,7 +50,7 @@ def _kind(inputs: Inputs, result: Result) -> str:
 
 def headline(tell: Teller, inputs: Inputs, result: Result) -> Value:
     """Return the time of the all-reduce, beside what a published calculator prints."""
-    published = ring_note(inputs) if result.algorithm == "ring" else None
+    published = ring_note(result) if result.algorithm == "ring" else None
     return tell.value(
         "all_reduce_time",
         equation=TIME_EQUATION[_kind(inputs, result)],
@@ -185,8 +180,7 @@ def _exposed(tell: Teller, inputs: Inputs) -> Value:
 
 def traffic(result: Result) -> Table:
     """Return the bytes that each tier carries per all-reduce, flat ring against hierarchical."""
-    flat = ring_tiers(result.job.wires, result.sync.size)
-    tiers = hierarchical_tiers(result.job.wires, result.sync.size)
+    flat, tiers = result.tiers
     rows = (
         ("sent by a GPU, all links", flat.gpu, tiers.gpu),
         ("sent by a GPU into the network, mean", flat.network, tiers.network),

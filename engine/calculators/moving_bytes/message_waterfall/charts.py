@@ -5,27 +5,12 @@ from collections.abc import Iterator
 from engine.basis.text import say
 from engine.basis.told import Teller
 from engine.basis.units import COUNT, SECONDS
-from engine.basis.views import (
-    Bar,
-    Bars,
-    Lane,
-    Lines,
-    Point,
-    Rule,
-    Segment,
-    Series,
-    Span,
-    Timeline,
-)
+from engine.basis.views import Bar, Bars, Lane, Lines, Point, Rule, Segment, Series, Span, Timeline
 from engine.calculators.moving_bytes.message_waterfall.layers import span_of
 from engine.calculators.moving_bytes.message_waterfall.names import COLORS, GROUPS, NAMES
-from engine.calculators.moving_bytes.message_waterfall.result import Result
-from engine.form.message.inputs import HIGH, LOW, Inputs, path_of, published
-from engine.simulate.message import passages
-from engine.simulate.message_path import Way, ways
-
-COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 45) for i in range(46))
-DRAWN = 8  # pieces at most in the picture of the pipeline
+from engine.calculators.moving_bytes.message_waterfall.result import COLUMN, DRAWN, Result
+from engine.form.message.inputs import HIGH, LOW, Inputs
+from engine.simulate.message_path import Way
 
 
 def waterfall(tell: Teller, inputs: Inputs, one: Way) -> Bars:
@@ -83,8 +68,7 @@ def _segments(one: Way) -> Iterator[Segment]:
 
 def shares(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the shares of the time that are latency, against the size of the message."""
-    ours = ways(path_of(inputs), COLUMN)
-    theirs = ways(path_of(published(link=inputs.link)), COLUMN)
+    ours, theirs = result.by_size()
     even, now = result.break_even, result.pcie_share
     rule = Rule(key="even", label=tell.say("{break_even}"), axis="x", at=even, color="muted")
     columns = (
@@ -107,11 +91,10 @@ def shares(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def pipeline(tell: Teller, one: Way) -> Timeline:
+def pipeline(tell: Teller, result: Result) -> Timeline:
     """Return the message on its way: a lane for every stage, a span for every piece."""
-    pieces = min(one.pieces, DRAWN)
-    ran = passages(one.stages, one.wire, pieces)
-    end = ran[-1].end
+    one, ran = result.one, result.passages()
+    pieces, end = min(one.pieces, DRAWN), ran[-1].end
     waits = {stage.key: stage.latency for stage in one.stages}
     spans: list[Span] = []
     before: dict[int, str] = {}

@@ -1,30 +1,45 @@
 """What the waterfall of a message shows: every number, with its label, symbol and note."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.catalog.constants import ACHIEVED
 from engine.catalog.transports import INFINIBAND
-from engine.form.message.inputs import LARGE, Inputs, at, published
+from engine.form.message.inputs import HIGH, LARGE, LOW, PROTOCOLS, Inputs, at, path_of, published
 from engine.formulas.communication import ring_bytes_sent
 from engine.formulas.message import break_even_size, effective_bandwidth, pcie_bytes
 from engine.formulas.overlap import exposed_time
 from engine.formulas.transfer_time import all_reduce_time
-from engine.simulate.message_path import SENT, Way
+from engine.simulate.message import Passage, passages
+from engine.simulate.message_path import SENT, Way, ways
 
+COLUMN = tuple(LOW * (HIGH / LOW) ** (i / 45) for i in range(46))
+DRAWN = 8  # pieces at most in the picture of the pipeline
 _SOURCES = ("kentino", "dewing", "p2pmark", "nccl_topo", "hu2025")
 _ABOUT = "{num_buckets} all-reduces of {message} over {world_size} GPUs, one per node."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Every number of the message; `one` is its way, `other` that with copies (or without)."""
+    """Every number of the message; `one` is its way, `other` that with copies (or without).
+
+    Attributes:
+        theirs: the way of a published waterfall.
+        by_size: ways of messages of `COLUMN`: the reader's, the published one's.
+        passages: of at most `DRAWN` pieces through the stages.
+        by_protocol: one way, of the message and of a large one.
+    """
 
     one: Way
     other: Way
     theirs: Way
+    by_size: Later[tuple[tuple[Way, ...], tuple[Way, ...]]]
+    passages: Later[tuple[Passage, ...]]
+    by_protocol: Mapping[str, tuple[Seconds, Seconds]]
     one_way: Annotated[
         Seconds,
         Told(
@@ -151,6 +166,20 @@ def solve(inputs: Inputs) -> Result:
         one=one,
         other=other,
         theirs=at(published(message=inputs.message, link=inputs.link)),
+        by_size=Later(
+            lambda: (
+                ways(path_of(inputs), COLUMN),
+                ways(path_of(published(link=inputs.link)), COLUMN),
+            )
+        ),
+        passages=Later(lambda: tuple(passages(one.stages, one.wire, min(one.pieces, DRAWN)))),
+        by_protocol={
+            key: (
+                at(inputs, protocol=key).time,
+                at(inputs, protocol=key, message=LARGE).time,
+            )
+            for key in PROTOCOLS
+        },
         one_way=one.time,
         latency=one.latency,
         moving=one.moving,

@@ -8,7 +8,7 @@ from engine.basis.told import Teller
 from engine.basis.units import BYTES, KB, LINK_SPEED, MICRO, SECONDS, SHARE, Gbit, as_given
 from engine.basis.views import Badge, Challenge, Condition, Table
 from engine.calculators.moving_bytes.message_waterfall.result import Result
-from engine.form.message.inputs import LARGE, PROTOCOLS, PUBLISHED, Inputs, at
+from engine.form.message.inputs import PROTOCOLS, PUBLISHED, Inputs
 from engine.simulate.message_path import DATA, SYNC
 
 
@@ -32,15 +32,14 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     return Badge(text=name, sentence=tell.say(text), color=color)
 
 
-def protocols(tell: Teller, inputs: Inputs) -> Table:
+def protocols(tell: Teller, result: Result) -> Table:
     """Return what each protocol costs a hop, what it leaves of the wire, and two messages."""
     rows = tuple(
         (
             name,
             say("{t}", t=(SYNC[key], SECONDS)) if SYNC[key] else "none",
             say("{s}", s=(DATA[key], SHARE)),
-            say("{t}", t=(at(inputs, protocol=key).time, SECONDS)),
-            say("{t}", t=(at(inputs, protocol=key, message=LARGE).time, SECONDS)),
+            *(say("{t}", t=(time, SECONDS)) for time in result.by_protocol[key]),
         )
         for key, name in PROTOCOLS.items()
     )

@@ -22,13 +22,13 @@ from engine.calculators.moving_bytes.nccl_choice.inputs import (
     HIGH,
     LOW,
     NODE_COUNTS,
+    RACK,
     SIZES,
     Inputs,
     Result,
 )
 from engine.catalog.hardware import MEASURED
 from engine.form.nccl_fields import size_words
-from engine.simulate.nccl_choice import place, reached
 
 # Name of an algorithm and protocol -> color.
 _COLORS = {
@@ -63,11 +63,10 @@ def winner(inputs: Inputs, result: Result) -> Badge:
     rack: dict[str, tuple[float, Quantity]] = {}
     if _beyond(result):
         words += _RACK
-        one = MEASURED["gb200_nvl72"]
-        modelled = reached("all_reduce", one.size, place("gb200-nvl72", one.world_size))
+        one = MEASURED[RACK]
         rack = {
             "ranks": (one.world_size, COUNT),
-            "modelled": (modelled, BANDWIDTH),
+            "modelled": (result.rack, BANDWIDTH),
             "measured": (one.bus_bandwidth, BANDWIDTH),
         }
     return Badge(

@@ -7,11 +7,12 @@ from typing import Annotated, cast
 from engine.basis.inputs import Choice, Number, Scalar
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Bytes, Count, GiB, KiB, MiB, Ratio, Seconds
+from engine.catalog.hardware import MEASURED
 from engine.form.collective_names import TESTED
 from engine.form.fields import OwnConstants
 from engine.form.nccl_fields import LARGEST, SMALLEST, Machine, Message, Nodes
 from engine.formulas.bandwidth import Operation
-from engine.simulate.nccl_choice import Place, choice, forced, place, times
+from engine.simulate.nccl_choice import Place, choice, forced, place, reached, times
 from engine.simulate.nccl_effect import bandwidth_of
 
 _RATIO = ("The time with the setting over the time without.",)
@@ -36,6 +37,7 @@ PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     },
 }
 SIZES = tuple(2.0**power for power in range(10, 35))
+RACK = "gb200_nvl72"  # of the measured all-reduces
 NODE_COUNTS = tuple(2**power for power in range(11))
 
 
@@ -70,7 +72,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What each can do for this message, over sizes and over nodes."""
+    """What each can do for this message, by sizes and by nodes; `rack` is modeled for `RACK`."""
 
     where: Place
     now: Mapping[str, Seconds]
@@ -106,6 +108,7 @@ class Result:
     columns: Mapping[str, tuple[Bandwidth, ...]]
     over_nodes: Mapping[str, tuple[Seconds, ...]]
     size: Bytes
+    rack: Bandwidth
 
 
 def solve(inputs: Inputs) -> Result:
@@ -122,6 +125,7 @@ def solve(inputs: Inputs) -> Result:
         for nodes in NODE_COUNTS
         if nodes * inputs.gpus_per_node > 1
     ]
+    rack = MEASURED[RACK]
     names = {name: None for row in counts for name in row}
     return Result(
         where=where,
@@ -141,6 +145,7 @@ def solve(inputs: Inputs) -> Result:
         },
         over_nodes={name: tuple(row.get(name, float("nan")) for row in counts) for name in names},
         size=inputs.message,
+        rack=reached("all_reduce", rack.size, place("gb200-nvl72", rack.world_size)),
     )
 
 

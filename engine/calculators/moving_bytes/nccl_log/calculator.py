@@ -6,8 +6,9 @@ from engine.basis.told import Teller, Views
 from engine.calculators.moving_bytes.nccl_log import charts, findings
 from engine.calculators.moving_bytes.nccl_log.inputs import PRESETS as PRESETS
 from engine.calculators.moving_bytes.nccl_log.inputs import Inputs as Inputs
-from engine.calculators.moving_bytes.nccl_log.inputs import Result as Result
-from engine.calculators.moving_bytes.nccl_log.inputs import solve as solve
+from engine.calculators.moving_bytes.nccl_log.result import Result as Result
+from engine.calculators.moving_bytes.nccl_log.result import solve as solve
+from engine.calculators.moving_bytes.nccl_log.verdict import verdict
 
 TITLE = "Is my network fine?"
 LARGEST = "of the largest message"
@@ -19,7 +20,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         "bus_bandwidth": tell.value("bus_bandwidth", note=charts.measured_note(result, LARGEST)),
-        "verdict": charts.verdict(result),
+        "verdict": verdict(result),
         **tell.values("expected"),
         "line": tell.value("line", note=charts.line_note(result)),
         "share": tell.value("share", note=charts.measured_note(result, "")),

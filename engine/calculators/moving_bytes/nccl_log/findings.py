@@ -3,14 +3,13 @@
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, SECONDS
 from engine.basis.views import Cell, Table
-from engine.calculators.moving_bytes.nccl_log.inputs import Result
+from engine.calculators.moving_bytes.nccl_log.result import Result
 from engine.catalog.nccl_variables import VARIABLES
 from engine.catalog.nodes import NODES
 from engine.form.collective_names import TESTED
 from engine.form.nccl_fields import size_words
 from engine.run.logs.nccl_debug import Chosen
 from engine.run.logs.nccl_tests import Note
-from engine.simulate.nccl_choice import choice, times
 
 _SHOWN = 12
 _KINDS = {
@@ -25,22 +24,21 @@ def choices(result: Result) -> Table:
     return Table(
         title="What NCCL chose",
         columns=("Operation", "Message", "Algorithm, protocol", "Channels", "Model's choice"),
-        rows=tuple(_choice(one, result) for one in result.found.choices[:40])
+        rows=tuple(_choice(result, one, ours) for one, ours in result.chosen())
         or (("none in the text", "", "", "", ""),),
         caption="From lines of NCCL_DEBUG_SUBSYS=TUNING, each operation and size once.",
     )
 
 
-def _choice(one: Chosen, result: Result) -> tuple[Cell, ...]:
+def _choice(result: Result, one: Chosen, ours: str) -> tuple[Cell, ...]:
     operation = one.operation or result.found.setting.operation
-    found = times(operation, one.size, result.found.where)
     planned = say("{t} planned", t=(one.time, SECONDS)) if one.time else ""
     return (
         TESTED.get(operation, operation),
         size_words(one.size),
         f"{one.algorithm} {one.protocol}".strip(),
         say("{n}", n=(one.channels, COUNT)) if one.channels else planned,
-        choice(operation, one.size, result.found.where, found),
+        ours,
     )
 
 

@@ -1,4 +1,4 @@
-"""The inputs of the check of a text of NCCL, and every number of the page.
+"""The inputs of the check of a text of NCCL.
 
 A reader's own constants are no input: what is measured on a network says nothing of how fast it
 should be.
@@ -10,18 +10,13 @@ from functools import lru_cache
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Scalar, Text
-from engine.basis.told import Told
-from engine.basis.units import Bandwidth, Bytes, Count, Seconds, Share
 from engine.catalog.nodes import NODES
 from engine.form.collective_names import TESTED
 from engine.form.nccl_samples import SAMPLES
 from engine.form.pasted import checked_by
 from engine.run.logs.nccl import LONGEST_NCCL, NcclText, read_nccl
-from engine.simulate.nccl_check import Check, check_nccl
-from engine.simulate.nccl_setting import Given
 
-_INFINITE = float("inf")
-_TEXT = {"text": "as the text says"}
+AS_TEXT = {"text": "as the text says"}
 _MACHINES = (
     *("dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "dgx-b300", "gb200-nvl72", "gb300-nvl72"),
     *("h800", "grand-teton", "p4de", "p5", "p5en", "p6-b200", "a3-mega", "mi300x", "mi355x"),
@@ -61,12 +56,12 @@ class Inputs:
         str,
         Choice(
             label="Machines",
-            options={**_TEXT, **{key: NODES[key].name for key in _MACHINES}},
+            options={**AS_TEXT, **{key: NODES[key].name for key in _MACHINES}},
             help="A table names GPUs, but neither their network nor their cloud.",
         ),
     ] = "text"
     operation: Annotated[
-        str, Choice(label="Operation", options={**_TEXT, **TESTED}, advanced=True)
+        str, Choice(label="Operation", options={**AS_TEXT, **TESTED}, advanced=True)
     ] = "text"
     ranks: Annotated[
         int,
@@ -90,84 +85,3 @@ class Inputs:
             advanced=True,
         ),
     ] = 0
-
-
-_MODEL = "The same time as a training step is charged for this collective; receipts there."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What the text says; no finite value where it has no table."""
-
-    text: NcclText
-    found: Check
-    bus_bandwidth: Annotated[
-        Bandwidth,
-        Told(
-            "Bus bandwidth",
-            color="communication",
-            basis="measured",
-            assumes=("As the table prints it, out of place.",),
-            sources=("nccl_tests",),
-        ),
-    ]
-    expected: Annotated[
-        Bandwidth,
-        Told("Expected", note="of this message, from the model", assumes=(_MODEL,)),
-    ]
-    line: Annotated[
-        Bandwidth,
-        Told(
-            "Line rate",
-            note="one way: of a GPU's links, or of a node's ports",
-            basis="datasheet",
-            assumes=("Of a ring: in one node the links of a GPU, between nodes all ports.",),
-            sources=("bekman2025",),
-        ),
-    ]
-    share: Annotated[
-        Share,
-        Told(
-            "Of the line rate",
-            basis="measured",
-            assumes=("May exceed 100 % where a switch adds, or a tree of two nodes runs.",),
-            sources=("nccl_tests",),
-        ),
-    ]
-    latency: Annotated[
-        Seconds,
-        Told(
-            "Smallest message",
-            basis="measured",
-            assumes=("As the table prints it, out of place.",),
-        ),
-    ]
-    size: Bytes
-    ranks: Count
-    nodes: Count
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return what the text says of the machines."""
-    text = read(inputs.log)
-    given = Given(
-        machine="" if inputs.machine in _TEXT else inputs.machine,
-        ranks=inputs.ranks,
-        nodes=inputs.nodes,
-        operation="" if inputs.operation in _TEXT else inputs.operation,
-    )
-    found = check_nccl(text, given)
-    largest, smallest = found.largest, found.smallest
-    bus = largest.row.bus_bandwidth if largest else _INFINITE
-    return Result(
-        text=text,
-        found=found,
-        bus_bandwidth=bus,
-        expected=(largest.expected if largest else found.plateau) or _INFINITE,
-        line=found.where.line,
-        share=bus / found.where.line,
-        latency=smallest.row.time if smallest else _INFINITE,
-        size=largest.row.size if largest else 0.0,
-        ranks=found.where.group.ranks,
-        nodes=found.where.group.nodes,
-    )

@@ -1,26 +1,16 @@
 """Port traffic: what an all-reduce sends through one port, against the number of GPUs."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
-from engine.basis.inputs import BILLIONS, Number
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Bytes, Count, Ratio, Seconds
+from engine.basis.told import Teller, Views
 from engine.basis.views import Lines, Point, Published, Rule, Series
+from engine.calculators.moving_bytes.port_traffic.result import COLUMN, HIGH, LOW, Result
+from engine.calculators.moving_bytes.port_traffic.result import Inputs as Inputs
+from engine.calculators.moving_bytes.port_traffic.result import solve as solve
 from engine.calculators.moving_bytes.port_traffic.tables import claims, comparison
-from engine.catalog.transports import INFINIBAND
-from engine.form.fields import StepLatency
-from engine.formulas.communication import RING_BYTES, in_network_bytes_sent, ring_bytes_sent
-from engine.formulas.lower_bound import (
-    FACTOR,
-    RING_LATENCY,
-    STAR_PORT,
-    all_reduce_factor,
-    ring_latency_part,
-    star_port_bytes,
-)
-from engine.formulas.overlap import GRADIENT_SIZE, gradient_size
+from engine.formulas.communication import RING_BYTES
+from engine.formulas.lower_bound import FACTOR, RING_LATENCY, STAR_PORT
+from engine.formulas.overlap import GRADIENT_SIZE
 
 TITLE = "Traffic per port"
 QUESTION = "How much does every GPU send, and how does that grow with their number?"
@@ -30,121 +20,12 @@ PRESETS = {
     "1,024 GPUs": {"world_size": 1024},
     "A published text: 16,384 GPUs": {"world_size": 16_384},
 }
-ELEMENT = 2.0
-LOW, HIGH, MANY = 2, 16_384, 1024
-_COLUMN = tuple(sorted({round(LOW * (HIGH / LOW) ** (i / 80)) for i in range(81)}))
 _STAR_CLAIM = Published(
     text="a published text gives a star O(n²) communication complexity",
     reason="The root moves 2(n - 1) buffers, and so do all ports of it together: O(n).",
     source="pingdo_sync",
     claim="E3.12",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """What the reader can change."""
-
-    world_size: Annotated[
-        int, Number(label="GPUs", low=LOW, high=HIGH, scale="log2", whole=True, symbol="n")
-    ] = 8
-    parameters: Annotated[
-        float,
-        Number(label="Parameters", unit=BILLIONS, low=1e6, high=1e12, scale="log", symbol="P"),
-    ] = 7e9
-    latency: StepLatency = INFINIBAND.step
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What ports carry, in buffers and in bytes, and what a ring waits for messages."""
-
-    factor: Annotated[
-        Ratio,
-        Told(
-            "Every port sends",
-            "f",
-            "the buffer of {gradient_size}",
-            "communication",
-            assumes=("Ranks add, not switches; every rank starts with a whole buffer.",),
-        ),
-    ]
-    many_factor: Annotated[
-        Ratio,
-        Told(
-            f"With {MANY:,} GPUs",
-            "f",
-            "the buffer of {gradient_size}",
-            "communication",
-            assumes=("The same for any size of the buffer.",),
-        ),
-    ]
-    many: Count = MANY
-    gradient_size: Annotated[
-        Bytes,
-        Told(
-            "Buffer",
-            "S",
-            "gradients in bf16",
-            "gradients",
-            assumes=("Gradients in bf16, two bytes each.",),
-            of="parameters",
-        ),
-    ]
-    element: Annotated[Bytes, Told(symbol="e")] = ELEMENT
-    ring_port: Annotated[
-        Bytes,
-        Told(
-            "Through each port of a ring",
-            "V",
-            "out, and as much in at the same time",
-            "communication",
-            assumes=("Out; as much comes in meanwhile.",),
-        ),
-    ]
-    star_port: Annotated[
-        Bytes,
-        Told(
-            "Through the root of a star",
-            "V",
-            "{star_half} in, then {star_half} out",
-            "communication",
-            assumes=("Half of it in, then half of it out: the sum must be complete first.",),
-        ),
-    ]
-    star_half: Bytes
-    ring_latency: Annotated[
-        Seconds,
-        Told(
-            "Latencies of the ring",
-            "T",
-            "2(n - 1) steps of {latency}",
-            assumes=("One flat ring; every step waits for the one before.",),
-        ),
-    ]
-    few_factor: Ratio
-    most_factor: Ratio
-    factors: tuple[Ratio, ...]
-    switch_factors: tuple[Ratio, ...]
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return what ports carry."""
-    size, n = gradient_size(inputs.parameters, ELEMENT), inputs.world_size
-    star = star_port_bytes(size, n)
-    return Result(
-        factor=all_reduce_factor(n),
-        many_factor=all_reduce_factor(MANY),
-        gradient_size=size,
-        ring_port=ring_bytes_sent(size, n),
-        star_port=star,
-        star_half=star / 2,
-        ring_latency=ring_latency_part(n, inputs.latency),
-        few_factor=all_reduce_factor(8),
-        most_factor=all_reduce_factor(HIGH),
-        factors=tuple(map(all_reduce_factor, _COLUMN)),
-        switch_factors=tuple(in_network_bytes_sent(1.0, n) for n in _COLUMN),
-    )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -159,13 +40,13 @@ def views(inputs: Inputs, result: Result) -> Views:
         "star_port": tell.value("star_port", equation=STAR_PORT, published=_STAR_CLAIM),
         "ring_latency": tell.value("ring_latency"),
         "bound": tell.formula("The bytes of one port, with your numbers", RING_BYTES),
-        "comparison": partial(comparison, result.gradient_size, inputs.world_size),
-        "claims": partial(claims, inputs.latency),
+        "comparison": partial(comparison, inputs, result),
+        "claims": partial(claims, inputs, result.claimed),
     }
 
 
 def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    sizes = tuple(float(n) for n in _COLUMN)
+    sizes = tuple(float(n) for n in COLUMN)
     return Lines(
         title="Bytes through each port, over the size of the buffer",
         x=tell.axis("world_size", "GPUs", low=LOW, high=HIGH, scale="log"),

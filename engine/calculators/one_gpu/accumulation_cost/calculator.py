@@ -48,7 +48,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "speed": partial(charts.speeds, inputs, result),
         "pipeline": partial(charts.pipeline, tell, inputs, result),
         **tell.values("bubble", "in_flight"),
-        "schemes": partial(charts.schemes, inputs),
+        "schemes": partial(charts.schemes, result),
         "challenge": _challenge(inputs, result),
     }
 

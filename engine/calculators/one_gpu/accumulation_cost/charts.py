@@ -4,24 +4,24 @@ from engine.basis.text import say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, COUNT, SHARE, TOKEN_RATE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series, Table
-from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs, step_of
+from engine.calculators.one_gpu.accumulation_cost.inputs import MOST, SCHEMES, Inputs
 from engine.calculators.one_gpu.accumulation_cost.result import Result
-from engine.formulas.pipeline import bubble_share
-from engine.simulate.accumulation import Held, accumulated_passes, held, sent, speed
+from engine.calculators.one_gpu.accumulation_cost.sweeps import COUNTS
+from engine.simulate.accumulation import Held
 
-_COUNTS = tuple(1 << power for power in range(MOST.bit_length()))
-_COLUMN = tuple(float(count) for count in _COUNTS)
+_COLUMN = tuple(float(count) for count in COUNTS)
 _COLORS = {"ddp_sync": "muted", "ddp": "ink", "zero1": "data", "zero2": "gradients"}
 _FSDP = {"fsdp": "communication", "fsdp_once": "parameters", "fsdp_keep": "activations"}
 
 
 def memory(inputs: Inputs, result: Result) -> Bars:
     """Return the memory in micro-batches, and with all sequences at once."""
-    step = step_of(inputs)
-    pieces = "micro-batch" if step.count == 1 else "micro-batches"
+    count, batch = inputs.num_microbatches, inputs.micro_batch_size
+    pieces = "micro-batch" if count == 1 else "micro-batches"
+    parts, at_once = result.parts
     bars = (
-        ("micro", f"{step.count} {pieces} of {step.batch}", held(step)),
-        ("once", f"one batch of {step.count * step.batch}", held(step, at_once=True)),
+        ("micro", f"{count} {pieces} of {batch}", parts),
+        ("once", f"one batch of {count * batch}", at_once),
     )
     most = max(result.usable, *(one.total for _, _, one in bars))
     return Bars(
@@ -48,25 +48,19 @@ def _parts(one: Held) -> tuple[Segment, ...]:
     )
 
 
-def _own(inputs: Inputs, count: int) -> float:
-    return float(inputs.micro_batch_size * count * inputs.sequence_length)
-
-
 def volume(inputs: Inputs, result: Result) -> Lines:
     """Return the bytes that a GPU sends for each of its tokens, over the micro-batches."""
-    series = []
-    for key, color in (_COLORS | _FSDP).items():
-        values = tuple(sent(step_of(inputs, key, n)) / _own(inputs, n) for n in _COUNTS)
-        series.append(
-            Series(
-                key=key,
-                label=SCHEMES[key],
-                x=_COLUMN,
-                y=values,
-                color=color,
-                dashed=key in ("ddp_sync", "fsdp_once"),
-            )
+    series = [
+        Series(
+            key=key,
+            label=SCHEMES[key],
+            x=_COLUMN,
+            y=result.volumes()[key],
+            color=color,
+            dashed=key in ("ddp_sync", "fsdp_once"),
         )
+        for key, color in (_COLORS | _FSDP).items()
+    ]
     ends = [value for one in series for value in one.y]
     return Lines(
         title="Bytes sent for a token, over the micro-batches",
@@ -103,11 +97,11 @@ def speeds(inputs: Inputs, result: Result) -> Lines:
             key=key,
             label=SCHEMES[key],
             x=_COLUMN,
-            y=tuple(speed(step_of(inputs, key, n)) for n in _COUNTS),
-            color=color,
+            y=column,
+            color=looks[key],
             dashed=key == "ddp",
         )
-        for key, color in looks.items()
+        for key, column in result.speeds().items()
     )
     most = max(result.token_rate, *(max(one.y) for one in series))
     return Lines(
@@ -139,7 +133,7 @@ def pipeline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
                 key="bubble",
                 label="bubble",
                 x=_COLUMN,
-                y=tuple(bubble_share(inputs.pipeline_parallel, n) for n in _COUNTS),
+                y=result.bubbles,
                 color="pipeline",
             ),
         ),
@@ -159,24 +153,20 @@ def pipeline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def schemes(inputs: Inputs) -> Table:
+def schemes(result: Result) -> Table:
     """Return what every scheme sends and holds."""
-    rows = []
-    for key, name in SCHEMES.items():
-        step = step_of(inputs, key)
-        reductions, gathers = accumulated_passes(key, step.count)
-        rows.append(
-            (
-                name,
-                say("{r} and {a}", r=(reductions, COUNT), a=(gathers, COUNT)),
-                say("{v}", v=(sent(step), BYTES)),
-                say("{v}", v=(sent(step) / _own(inputs, step.count), BYTES)),
-                say("{m}", m=(held(step).total, BYTES)),
-            )
-        )
     return Table(
         title="All schemes with your numbers",
         columns=("Scheme", "Passes: gradients, parameters", "Sent", "For a token", "Fullest GPU"),
-        rows=tuple(rows),
+        rows=tuple(
+            (
+                SCHEMES[key],
+                say("{r} and {a}", r=(one.reductions, COUNT), a=(one.gathers, COUNT)),
+                say("{v}", v=(one.sent, BYTES)),
+                say("{v}", v=(one.per_token, BYTES)),
+                say("{m}", m=(one.held, BYTES)),
+            )
+            for key, one in result.schemes().items()
+        ),
         caption="The memory of ZeRO-2 is that of DeepSpeed, with its buckets and its own buffers.",
     )

@@ -1,11 +1,22 @@
 """What accumulation at scale shows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate, Tokens
-from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs, step_of
+from engine.calculators.one_gpu.accumulation_cost.inputs import SCHEMES, Inputs, step_of
+from engine.calculators.one_gpu.accumulation_cost.sweeps import (
+    COUNTS,
+    Scheme,
+    scheme_of,
+    speeds,
+    tokens_of,
+    volumes,
+)
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.run.parallelism import Training
@@ -13,6 +24,7 @@ from engine.run.run import Run
 from engine.simulate.accumulation import (
     GRADIENT,
     PARAMETER,
+    Held,
     accumulated_passes,
     held,
     run_of,
@@ -34,6 +46,10 @@ class Result:
 
     Attributes:
         run: the job.
+        parts: what the fullest GPU holds, in micro-batches and in one batch.
+        volumes, speeds: scheme -> what a GPU sends for a token, and its rate, over `COUNTS`.
+        bubbles: idle shares of a pipeline over `COUNTS`.
+        schemes: every scheme with the reader's numbers.
         own: tokens of one GPU.
         usable: of a GPU's memory.
     """
@@ -128,17 +144,23 @@ class Result:
         ),
     ]
     run: Run
+    parts: tuple[Held, Held]
+    volumes: Later[Mapping[str, tuple[Bytes, ...]]]
+    speeds: Later[Mapping[str, tuple[TokenRate, ...]]]
+    bubbles: tuple[Share, ...]
+    schemes: Later[Mapping[str, Scheme]]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     step = step_of(inputs)
     reductions, gathers = accumulated_passes(step.scheme, step.count)
-    own = float(step.batch * step.count * step.sequence_length)
+    own = tokens_of(step)
     size, volume = total_parameters(step.model), sent(step)
     training = Training(micro_batch_size=1, global_batch_size=1, sequence_length=1)
     stages, count = inputs.pipeline_parallel, inputs.num_microbatches
     rate = speed(step)
+    parts = held(step), held(step, at_once=True)
     return Result(
         sent=volume,
         reductions=reductions,
@@ -149,11 +171,16 @@ def solve(inputs: Inputs) -> Result:
         collectives=reductions + gathers,
         tokens=own * step.ranks,
         own=own,
-        held=held(step).total,
-        at_once=held(step, at_once=True).total,
+        held=parts[0].total,
+        at_once=parts[1].total,
         usable=usable(step.cluster.gpu.memory, training),
         token_rate=rate,
         run=run_of(step),
+        parts=parts,
+        volumes=Later(partial(volumes, inputs)),
+        speeds=Later(partial(speeds, inputs)),
+        bubbles=tuple(bubble_share(stages, n) for n in COUNTS),
+        schemes=Later(lambda: {scheme: scheme_of(inputs, scheme) for scheme in SCHEMES}),
         gained=rate / speed(step_of(inputs, count=1)),
         bubble=bubble_share(stages, count),
         in_flight=one_f_one_b_peak(0, stages, count),

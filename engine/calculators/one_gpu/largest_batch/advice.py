@@ -1,116 +1,79 @@
 """What frees memory, ranked, and a challenge."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from engine.basis.inputs import Number
 from engine.basis.text import Text, say
-from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, Count, Share, TokenRate
+from engine.basis.units import BYTES, COUNT, SHARE, TOKENS, Quantity, TokenRate
 from engine.basis.views import Advice, Challenge, Condition, Remedy
-from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, fit
-from engine.run.parallelism import data_parallel
-from engine.simulate.largest_batch import Fit, speed
-
-Change = Mapping[str, float | int | str | bool]
-_FIELDS = {name: hint.__metadata__[0] for name, hint in Inputs.__annotations__.items()}
+from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs
+from engine.calculators.one_gpu.largest_batch.result import Result
+from engine.calculators.one_gpu.largest_batch.tried import Change, Tried
+from engine.simulate.largest_batch import Fit
 
 
-def advice(inputs: Inputs, found: Fit, before: TokenRate) -> Advice:
+def advice(inputs: Inputs, result: Result) -> Advice:
     """Return the knobs by what they free at the reader's micro-batch."""
-    now = found.held.total
-    remedies = [
-        _remedy(inputs, key, label, change, before)
-        for key, label, change in _candidates(inputs)
-        if _in_range(change)
-    ]
-    useful = [one for one in remedies if one.after < now * 0.9995]
-    enough = [one for one in useful if one.after <= found.usable]
-    useful = enough or useful
-    useful.sort(key=lambda one: one.after)
+    found = result.tried()
     words = "Nothing here frees memory."
-    if useful:
+    if found:
         words = "{m} on the fullest GPU with {b} at once. Each line gives its memory after one "
-        words += "change." if enough else "change; no single one is enough."
+        words += "change." if found[0].found.fits else "change; no single one is enough."
     return Advice(
         title="What frees memory",
-        verdict=say(words, m=(now, BYTES), b=(inputs.micro_batch_size, COUNT)),
+        verdict=say(words, m=(result.total, BYTES), b=(inputs.micro_batch_size, COUNT)),
         figure="fullest GPU",
-        now=now,
+        now=result.total,
         quantity=BYTES,
-        remedies=tuple(useful[:8]),
+        remedies=tuple(_remedy(result, one) for one in found),
     )
 
 
-def _remedy(inputs: Inputs, key: str, label: Text, change: Change, before: TokenRate) -> Remedy:
-    changed = replace(inputs, **change)  # type: ignore[arg-type]
-    after = fit(changed)
-    ranks = data_parallel(after.run.plan)
+def _remedy(result: Result, one: Tried) -> Remedy:
     return Remedy(
-        key=key,
-        label=label,
-        change=change,
-        after=after.held.total,
+        key=one.key,
+        label=_label(one),
+        change=one.change,
+        after=one.found.held.total,
         side_effect=say(
-            f"{_pace(after, changed.micro_batch_size, before)}; largest micro-batch {{b}}, on "
-            f"{'one data-parallel rank' if ranks == 1 else '{d} data-parallel ranks'}",
-            p=(abs(_slower(after, changed.micro_batch_size, before)), SHARE),
-            b=(after.largest, COUNT),
-            d=(ranks, COUNT),
+            f"{_pace(result, one)}; largest micro-batch {{b}}, on "
+            f"{'one data-parallel rank' if one.ranks == 1 else '{d} data-parallel ranks'}",
+            p=(abs(one.slower), SHARE),
+            b=(one.found.largest, COUNT),
+            d=(one.ranks, COUNT),
         ),
     )
 
 
-def _slower(after: Fit, batch: Count, before: TokenRate) -> Share:
-    """Return how much slower a token gets; nothing where there is no speed to compare."""
-    return 1 - speed(after.run, batch) / before if before and after.fits else 0.0
-
-
-def _pace(after: Fit, batch: Count, before: TokenRate) -> str:
-    if not after.fits:
+def _pace(result: Result, one: Tried) -> str:
+    if not one.found.fits:
         return "still does not fit"
-    if not before:
+    if not result.token_rate:
         return "then it fits"
-    slower = _slower(after, batch, before)
-    if abs(slower) <= 0.0005:
+    if abs(one.slower) <= 0.0005:
         return "no slower"
-    return "{p} slower per token" if slower > 0 else "{p} faster per token"
+    return "{p} slower per token" if one.slower > 0 else "{p} faster per token"
 
 
-def _in_range(change: Change) -> bool:
-    return all(
-        field.low <= float(value) <= field.high
-        for name, value in change.items()
-        if isinstance(field := _FIELDS[name], Number)
-    )
+_NUMBERS: Mapping[str, tuple[str, str, Quantity]] = {
+    "tensor_parallel": ("Tensor parallelism of {n}", "n", COUNT),
+    "pipeline_parallel": ("Pipeline of {n} stages", "n", COUNT),
+    "context_parallel": ("Context parallelism of {n}", "n", COUNT),
+    "world_size": ("{n} GPUs", "n", COUNT),
+    "micro_batch_size": ("{b} at once", "b", COUNT),
+    "sequence_length": ("Sequences of {s} tokens", "s", TOKENS),
+}
 
 
-def _candidates(inputs: Inputs) -> list[tuple[str, Text, Change]]:
-    found: list[tuple[str, Text, Change]] = [
-        (kind, f"Recompute: {RECOMPUTE[kind]}", {"recompute": kind})
-        for kind in ("selective", "full")
-        if kind != inputs.recompute
-    ]
-    found += [
-        (f"zero{stage}", f"ZeRO stage {stage}", {"zero_stage": stage})
-        for stage in "123"
-        if stage > inputs.zero_stage
-    ]
-    axes = (
-        ("tensor_parallel", "Tensor parallelism of {n}"),
-        ("pipeline_parallel", "Pipeline of {n} stages"),
-        ("context_parallel", "Context parallelism of {n}"),
-        ("world_size", "{n} GPUs"),
-    )
-    for name, words in axes:
-        value = 2 * getattr(inputs, name)
-        found.append((name, say(words, n=(value, COUNT)), {name: value}))
-    if not inputs.flash_attention:
-        found.append(("flash", "Fused attention", {"flash_attention": True}))
-    half = inputs.micro_batch_size // 2
-    found.append(("batch", say("{b} at once", b=(half, COUNT)), {"micro_batch_size": half}))
-    length = inputs.sequence_length // 2
-    shorter = say("Sequences of {s} tokens", s=(length, TOKENS))
-    return [*found, ("length", shorter, {"sequence_length": length})]
+def _label(one: Tried) -> Text:
+    ((name, value),) = one.change.items()
+    if name == "recompute":
+        return f"Recompute: {RECOMPUTE[str(value)]}"
+    if name == "zero_stage":
+        return f"ZeRO stage {value}"
+    if name == "flash_attention":
+        return "Fused attention"
+    words, symbol, quantity = _NUMBERS[name]
+    return say(words, **{symbol: (int(value), quantity)})
 
 
 START: Change = {

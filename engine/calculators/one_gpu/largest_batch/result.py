@@ -1,15 +1,24 @@
 """What the largest batch shows: what fits, what fills the memory, and how fast it is."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Ratio, TokenRate
-from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fitted
+from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, fit, fitted
+from engine.calculators.one_gpu.largest_batch.tried import Tried, tried
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.parallelism import data_parallel
-from engine.simulate.largest_batch import Fit, speed
+from engine.simulate.batch_search import Probe, search
+from engine.simulate.capacity import Memory
+from engine.simulate.largest_batch import Fit, memory_of, speed
+
+# No search of the page tries more.
+LIMIT = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +33,11 @@ class Result:
         again: operations computed over those that the model needs.
         found: all of it.
         changes: what differs from the inputs.
+        held: memory of some micro-batches, up to one that does not fit.
+        probes: the search for the largest micro-batch by trial.
+        speeds: (recomputed, micro-batch) -> speed, with one sequence and with the most that fit.
+        lengths: sequence length -> what fits with fused attention, and with scores kept.
+        tried: single changes that free memory, the best first.
     """
 
     largest: Annotated[Count, Told("Largest micro-batch", "b", color="activations")]
@@ -78,20 +92,26 @@ class Result:
     again: Ratio
     found: Fit
     changes: tuple[Text, ...]
+    held: Later[Mapping[Count, Memory]]
+    probes: Later[tuple[Probe, ...]]
+    speeds: Later[Mapping[tuple[str, Count], TokenRate]]
+    lengths: Later[Mapping[Count, tuple[Fit, Fit]]]
+    tried: Later[tuple[Tried, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     found, changes = fitted(inputs)
     run, held = found.run, found.held
+    # What does not fit has no speed.
+    rate = speed(run, inputs.micro_batch_size) if found.fits else 0.0
     return Result(
         largest=found.largest,
         total=held.total,
         fixed=found.line.fixed,
         per_sequence=found.line.per_sequence,
         usable=found.usable,
-        # What does not fit has no speed.
-        token_rate=speed(run, inputs.micro_batch_size) if found.fits else 0.0,
+        token_rate=rate,
         context=found.context,
         capacity=run.cluster.gpu.memory,
         parameters=held.parameters,
@@ -105,4 +125,37 @@ def solve(inputs: Inputs) -> Result:
         / model_operations(run.model, run.training),
         found=found,
         changes=changes,
+        held=Later(partial(_held, inputs.micro_batch_size, found)),
+        probes=Later(partial(search, lambda one: memory_of(run, one).total, found.usable, LIMIT)),
+        speeds=Later(partial(_speeds, inputs)),
+        lengths=Later(partial(_lengths, inputs)),
+        tried=Later(partial(tried, inputs, found, rate)),
     )
+
+
+def _held(mine: Count, found: Fit) -> Mapping[Count, Memory]:
+    """One, the reader's, half of the largest, the largest and the next, without repeats."""
+    most = min(found.largest, LIMIT)
+    batches = sorted({1, mine, max(1, most // 2), max(1, most), most + 1})
+    return {batch: memory_of(found.run, batch) for batch in batches}
+
+
+def _speeds(inputs: Inputs) -> Mapping[tuple[str, Count], TokenRate]:
+    speeds = {}
+    for kind in RECOMPUTE:
+        other = fit(replace(inputs, recompute=kind))
+        largest = min(other.largest, LIMIT)
+        for batch in sorted({min(1, largest), largest} - {0}):
+            speeds[kind, batch] = speed(other.run, batch)
+    return speeds
+
+
+def _lengths(inputs: Inputs) -> Mapping[Count, tuple[Fit, Fit]]:
+    lengths = (round(inputs.sequence_length * factor) for factor in (1 / 4, 1 / 2, 1, 2, 4))
+    return {
+        length: (
+            fit(replace(inputs, sequence_length=length, flash_attention=True)),
+            fit(replace(inputs, sequence_length=length, flash_attention=False)),
+        )
+        for length in lengths
+    }

@@ -38,7 +38,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         ),
         "step": partial(charts.step, tell, result),
         "three": partial(charts.three, tell, result),
-        "trained_bars": partial(charts.trained_bars, tell, inputs, result),
+        "trained_bars": partial(charts.trained_bars, tell, result),
         "challenge": _challenge(inputs, result),
     }
 

@@ -1,17 +1,10 @@
 """The pictures of the memory ledger: parts, the step, three tools, and what is trained."""
 
-from dataclasses import replace
-from typing import cast
-
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, SECONDS, Bytes
+from engine.basis.units import BYTES, SECONDS
 from engine.basis.views import Axis, Bar, Bars, Lane, Rule, Segment, Series, Span, Timeline
-from engine.calculators.one_gpu.memory_ledger.inputs import TRAINED, Inputs, job
 from engine.calculators.one_gpu.memory_ledger.result import Result
-from engine.catalog.models import MODELS
 from engine.form.memory_bar import parts_of
-from engine.simulate.adapters import Trained, held_with
-from engine.simulate.capacity import Memory
 from engine.simulate.step_memory import Instant
 
 _NAMES = {"forward": "forward", "logits": "loss", "backward": "backward", "update": "Adam"}
@@ -138,24 +131,20 @@ def three(tell: Teller, result: Result) -> Bars:
     )
 
 
-def trained_bars(tell: Teller, inputs: Inputs, result: Result) -> Bars:
+def trained_bars(tell: Teller, result: Result) -> Bars:
     """Return the memory by what is trained, rightly and wrongly wrapped."""
-    found: list[tuple[str, str, Memory]] = []
-    rank = inputs.lora_rank
-    for kind in TRAINED:
-        plan, training = job(replace(inputs, trained=kind, lora_rank=rank))
-        for trapped in (False, True) if kind == "lora" else (False,):
-            held = held_with(
-                MODELS[inputs.model], plan, training, cast(Trained, kind), trapped=trapped
-            )
-            label = _SHORT[kind] + (", wrapped wrongly" if trapped else "")
-            found.append((f"{kind}{trapped}", label, held))
-    most: Bytes = max(result.capacity, *(held.total for _, _, held in found))
+    found = result.by_trained()
+    most = max(result.capacity, *(held.total for held in found.values()))
     return Bars(
         title="Memory by what is trained",
         axis=tell.axis("total", "memory", low=0.0, high=1.04 * most),
         bars=tuple(
-            Bar(key=key, label=label, segments=parts_of(held)) for key, label, held in found
+            Bar(
+                key=f"{kind}{trapped}",
+                label=_SHORT[kind] + (", wrapped wrongly" if trapped else ""),
+                segments=parts_of(held),
+            )
+            for (kind, trapped), held in found.items()
         ),
         rules=(_capacity(tell, result),),
         caption="The same model, sequences and recomputation.",

@@ -1,11 +1,14 @@
 """Every number of the memory ledger."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, cast
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Parameters
-from engine.calculators.one_gpu.memory_ledger.inputs import Inputs, job
+from engine.calculators.one_gpu.memory_ledger.inputs import TRAINED, Inputs, job
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.own_constants import parse
@@ -25,7 +28,10 @@ _STATES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the GPU holds at its fullest, over a step, and as three tools show it."""
+    """What the GPU holds at its fullest, over a step, and as three tools show it.
+
+    `by_trained` is its memory by what is trained, and whether adapters are wrapped wrongly.
+    """
 
     total: Annotated[
         Bytes,
@@ -87,6 +93,7 @@ class Result:
     held: Memory
     instants: tuple[Instant, ...]
     peak: Instant
+    by_trained: Later[Mapping[tuple[str, bool], Memory]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -111,4 +118,16 @@ def solve(inputs: Inputs) -> Result:
         held=held,
         instants=instants,
         peak=fullest(instants),
+        by_trained=Later(partial(_by_trained, inputs)),
     )
+
+
+def _by_trained(inputs: Inputs) -> Mapping[tuple[str, bool], Memory]:
+    found = {}
+    for kind in TRAINED:
+        plan, training = job(replace(inputs, trained=kind))
+        for trapped in (False, True) if kind == "lora" else (False,):
+            found[kind, trapped] = held_with(
+                MODELS[inputs.model], plan, training, cast(Trained, kind), trapped=trapped
+            )
+    return found

@@ -49,5 +49,5 @@ def views(inputs: Inputs, result: Result) -> Views:
         "peaks": partial(charts.peak_bars, tell, inputs, result),
         "ways": partial(charts.ways, tell, inputs, result),
         "formula": tell.formula("With your numbers", MFU, u="mfu"),
-        "published": partial(charts.published, tell),
+        "published": partial(charts.published, tell, result),
     }

@@ -1,18 +1,15 @@
 """The verdict on a printed MFU, the peaks beside the one it implies, and published ones checked."""
 
 from collections.abc import Mapping
-from functools import cache
 
 from engine.basis.text import Text
 from engine.basis.told import Teller
 from engine.basis.units import FLOP_RATE, SHARE, TOKEN_RATE
 from engine.basis.views import Badge, Bar, Bars, Cite, Rule, Segment, Table
 from engine.calculators.one_gpu.mfu_check.inputs import Inputs, Result
-from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.models import MODELS
 from engine.catalog.reported_mfu import PRINTED
 from engine.formulas.token_operations import COUNTINGS
-from engine.simulate.peak_check import ALIKE, Explanation, explanations, peaks
+from engine.simulate.peak_check import ALIKE, Explanation
 
 # As far from every known way, a printed MFU has another cause.
 _FAR = 0.1
@@ -135,21 +132,7 @@ def _way(tell: Teller, one: Explanation) -> tuple[Text, ...]:
     )
 
 
-@cache
-def _nearest() -> tuple[Explanation, ...]:
-    return tuple(
-        explanations(
-            MODELS[line.model],
-            line.sequence_length,
-            line.rate,
-            line.mfu,
-            peaks(ACCELERATORS[line.gpu], line.precision),
-        )[0]
-        for line in PRINTED
-    )
-
-
-def published(tell: Teller) -> Table:
+def published(tell: Teller, result: Result) -> Table:
     """Return published MFUs beside what the peak and the count nearest to them give."""
     rows = tuple(
         (
@@ -161,7 +144,7 @@ def published(tell: Teller) -> Table:
             best.peak.name,
             Cite((line.source,)),
         )
-        for line, best in zip(PRINTED, _nearest(), strict=True)
+        for line, best in zip(PRINTED, result.nearest(), strict=True)
     )
     return Table(
         title="Published MFUs, recomputed",

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, cast
 
 from engine.basis.inputs import PERCENT, Choice, Number
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import FlopRate, Operations, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.reported_mfu import PRINTED
 from engine.form.job_inputs import PER_SECOND
 from engine.formulas.token_operations import (
     COUNTINGS,
@@ -73,7 +76,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The two utilizations, and what explains the printed one; nothing does if none is printed."""
+    """The two utilizations, and what explains the printed one; nothing does if none is printed.
+
+    `nearest` is what best explains each of those that were published.
+    """
 
     mfu: Annotated[
         Share,
@@ -126,6 +132,7 @@ class Result:
     peak: Peak
     candidates: tuple[Peak, ...]
     found: tuple[Explanation, ...]
+    nearest: Later[tuple[Explanation, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -149,4 +156,19 @@ def solve(inputs: Inputs) -> Result:
         peak=peak,
         candidates=candidates,
         found=explanations(model, inputs.sequence_length, inputs.rate, printed, candidates),
+        nearest=Later(_nearest),
+    )
+
+
+@cache
+def _nearest() -> tuple[Explanation, ...]:
+    return tuple(
+        explanations(
+            MODELS[line.model],
+            line.sequence_length,
+            line.rate,
+            line.mfu,
+            peaks(ACCELERATORS[line.gpu], line.precision),
+        )[0]
+        for line in PRINTED
     )

@@ -7,16 +7,9 @@ from engine.basis.told import Teller, Views
 from engine.basis.units import PARAMETERS
 from engine.basis.views import Axis, Challenge, Condition, Lines, Point, Rule, Series
 from engine.calculators.one_gpu.noise_scale.inputs import HIGH, LOW, Inputs
-from engine.calculators.one_gpu.noise_scale.result import Result, fed
+from engine.calculators.one_gpu.noise_scale.result import COLUMN, Result
 from engine.calculators.one_gpu.noise_scale.result import solve as solve
-from engine.formulas.batch_noise import (
-    BATCH_STEPS,
-    BATCH_TOKENS,
-    PROGRESS,
-    batch_steps,
-    batch_tokens,
-    progress,
-)
+from engine.formulas.batch_noise import BATCH_STEPS, BATCH_TOKENS, PROGRESS
 
 TITLE = "How large should the batch be?"
 QUESTION = "When do larger batches stop helping?"
@@ -26,7 +19,6 @@ PRESETS = {
     "Four times the noise scale": {"batch": 8e6},
     "Ethernet of 100 Gb/s per node": {"port": 12.5e9 / 8},
 }
-_COLUMN = tuple(LOW * (HIGH / LOW) ** (at / 72) for at in range(73))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -52,8 +44,8 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             Series(
                 key="progress",
                 label="progress",
-                x=_COLUMN,
-                y=tuple(progress(batch, inputs.noise_scale) for batch in _COLUMN),
+                x=COLUMN,
+                y=result.curves().progress,
                 color="compute",
             ),
         ),
@@ -67,8 +59,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 
 
 def _pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
-    steps = [batch_steps(b, inputs.noise_scale, inputs.least_steps) for b in _COLUMN]
-    tokens = [batch_tokens(b, inputs.noise_scale, inputs.least_steps) for b in _COLUMN]
+    steps, tokens = result.curves().steps, result.curves().tokens
     least = inputs.least_steps * inputs.noise_scale
     return Lines(
         title="Steps against tokens: every batch is a trade",
@@ -86,8 +77,8 @@ def _pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             Series(
                 key="trade",
                 label="same loss",
-                x=tuple(steps[::-1]),
-                y=tuple(tokens[::-1]),
+                x=steps[::-1],
+                y=tokens[::-1],
                 color="compute",
             ),
         ),
@@ -105,17 +96,12 @@ def _pareto(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 
 def _cluster(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the time of the run over the batch, with as many GPUs as each batch feeds."""
-    times = tuple(
-        batch_tokens(b, inputs.noise_scale, inputs.least_steps)
-        / fed(b, result.per_gpu)
-        / inputs.token_rate
-        for b in _COLUMN
-    )
+    times = result.curves().times
     return Lines(
         title="Time of the run, with as many GPUs as the batch feeds",
         x=tell.axis("batch", "tokens of a step", low=LOW, high=HIGH, scale="log"),
         y=tell.axis("time", "time", low=0.5 * times[-1], high=1.5 * times[0], scale="log"),
-        series=(Series(key="time", label="time", x=_COLUMN, y=times, color="data"),),
+        series=(Series(key="time", label="time", x=COLUMN, y=times, color="data"),),
         points=(Point(key="now", label=tell.say("{time}"), x=inputs.batch, y=result.time),),
         handle="batch",
         caption="Far left of the noise scale, twice the batch means twice the GPUs and nearly half "

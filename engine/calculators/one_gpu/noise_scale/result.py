@@ -1,25 +1,37 @@
 """What the noise scale shows."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Seconds, Share, Tokens
-from engine.calculators.one_gpu.noise_scale.inputs import Inputs
+from engine.calculators.one_gpu.noise_scale.inputs import HIGH, LOW, Inputs
 from engine.catalog.accelerators import ACCELERATORS
-from engine.formulas.batch_noise import (
-    batch_steps,
-    batch_tokens,
-    kaplan_critical_batch,
-    progress,
-)
+from engine.formulas.batch_noise import batch_steps, batch_tokens, kaplan_critical_batch, progress
 
 _SAME = ("The noise scale stays the same over the run; in truth it grows.",)
+
+
+COLUMN = tuple(LOW * (HIGH / LOW) ** (at / 72) for at in range(73))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """Over the batches of `COLUMN`; `times` are of the run, on as many GPUs as a batch feeds."""
+
+    progress: tuple[Share, ...]
+    steps: tuple[float, ...]
+    tokens: tuple[Tokens, ...]
+    times: tuple[Seconds, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The batch and what follows from it."""
+
+    curves: Later[Curves]
 
     share: Annotated[
         Share,
@@ -98,7 +110,7 @@ class Result:
     ]
 
 
-def fed(batch: Tokens, per_gpu: Tokens) -> Count:
+def _fed(batch: Tokens, per_gpu: Tokens) -> Count:
     """Return the GPUs that a batch feeds; one works on any batch."""
     return max(1, int(batch / per_gpu))
 
@@ -108,11 +120,12 @@ def solve(inputs: Inputs) -> Result:
     scale, least = inputs.noise_scale, inputs.least_steps
     peak = ACCELERATORS[inputs.gpu].peak["bf16"]
     per_gpu = peak / (8 * inputs.port)
-    gpus = fed(inputs.batch, per_gpu)
+    gpus = _fed(inputs.batch, per_gpu)
     steps = batch_steps(inputs.batch, scale, least)
     tokens = batch_tokens(inputs.batch, scale, least)
     step_time = inputs.batch / gpus / inputs.token_rate
     return Result(
+        curves=Later(partial(_curves, inputs, per_gpu)),
         share=progress(inputs.batch, scale),
         steps=steps,  # type: ignore[arg-type]
         tokens=tokens,
@@ -123,4 +136,18 @@ def solve(inputs: Inputs) -> Result:
         quarter=progress(0.25, 1.0),
         fourfold=progress(4.0, 1.0),
         kaplan=float(f"{kaplan_critical_batch(inputs.language_loss):.3g}"),
+    )
+
+
+def _curves(inputs: Inputs, per_gpu: Tokens) -> Curves:
+    scale, least = inputs.noise_scale, inputs.least_steps
+    tokens = tuple(batch_tokens(batch, scale, least) for batch in COLUMN)
+    return Curves(
+        progress=tuple(progress(batch, scale) for batch in COLUMN),
+        steps=tuple(batch_steps(batch, scale, least) for batch in COLUMN),
+        tokens=tokens,
+        times=tuple(
+            count / _fed(batch, per_gpu) / inputs.token_rate
+            for batch, count in zip(COLUMN, tokens, strict=True)
+        ),
     )

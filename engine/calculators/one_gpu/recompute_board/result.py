@@ -1,21 +1,29 @@
 """What the board shows: bytes kept, operations repeated, and whether the step fits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Operations, Seconds, Share
 from engine.calculators.one_gpu.recompute_board.inputs import Inputs, Job, dropped, job_of
+from engine.calculators.one_gpu.recompute_board.sweeps import (
+    Stepped,
+    best_of,
+    gpt,
+    lengths_of,
+    step_of,
+    steps_of,
+)
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
 from engine.catalog.own_constants import parse
-from engine.formulas.activations import HALF, korthikanti_activations
 from engine.formulas.operations import output_gemm
-from engine.formulas.recomputation import kept_by_layers, repeated_share
+from engine.formulas.recomputation import kept_by_layers
 from engine.run.parallelism import Cluster
-from engine.simulate.capacity import reserve, usable
-from engine.simulate.memory import memory
-from engine.simulate.memory_over_step import Moment, memory_over_step, peak
+from engine.simulate.capacity import usable
 from engine.simulate.rank import rank_of
 from engine.simulate.saved_tensors import num_drop_sets
 
@@ -33,13 +41,17 @@ class Result:
     Attributes:
         job: its plan, its training and its saved tensors.
         gone: the tensors that are dropped.
-        moments: of the step.
+        steps: the step by policy, and that of the reader's set under "yours".
+        best: share computed again and bytes kept, of the sets that no other set beats.
+        lengths: bytes that all layers keep over `LENGTHS`, by policy and by the GPT formula.
         fixed: states, buffers and reserve of the rank.
     """
 
     job: Job
     gone: frozenset[str]
-    moments: tuple[Moment, ...]
+    steps: Later[Mapping[str, Stepped]]
+    best: Later[tuple[tuple[Share, Bytes], ...]]
+    lengths: Later[Mapping[str, tuple[Bytes, ...]]]
     kept: Annotated[
         Bytes,
         Told("Kept by all layers", "K", "of {everything} if nothing is dropped", "activations"),
@@ -104,9 +116,8 @@ def solve(inputs: Inputs) -> Result:
     """Return every number of the board."""
     job, model = job_of(inputs), MODELS[inputs.model]
     layer, gone = job.layer, dropped(inputs, job.layer)
-    moments = memory_over_step(model, job.plan, job.training, layer, gone)
-    highest = peak(moments).held
-    fixed = fixed_memory(inputs, highest)
+    output = output_gemm(model, job.plan, job.training).operations
+    own = step_of(model, job, gone, output)
     gpu = ACCELERATORS[inputs.gpu]
     cluster = Cluster(
         gpu=gpu,
@@ -118,49 +129,29 @@ def solve(inputs: Inputs) -> Result:
     light = sum(
         one.size for one in layer.tensors if one.key in gone and not layer.operations[one.operator]
     )
-    output = output_gemm(model, job.plan, job.training).operations
     layers = model.num_layers
     none, selective, full = gpt(inputs, inputs.sequence_length)
     return Result(
         job=job,
         gone=gone,
-        moments=moments,
-        kept=kept_by_layers(layers, layer.kept(gone)),
+        steps=Later(partial(steps_of, model, job, own, output)),
+        best=Later(partial(best_of, layers, layer, output)),
+        lengths=Later(partial(lengths_of, inputs)),
+        kept=own.kept,
         kept_layer=layer.kept(gone),
         everything=kept_by_layers(layers, layer.size),
-        extra=repeated_share(layers, layer.again(gone), layer.forward, output),
+        extra=own.extra,
         layers=layers,
         again=layer.again(gone),
         forward=layer.forward,
         output=output,
         light_time=layers * 2 * light / rank_of(cluster, job.training).memory,
-        total=fixed + highest,
-        fixed=fixed,
-        peak=highest,
+        total=own.fixed + own.peak,
+        fixed=own.fixed,
+        peak=own.peak,
         usable=usable(gpu.memory, job.training),
         num_sets=num_drop_sets(layer),
         gpt_none=none,
         gpt_selective=selective,
         gpt_full=full,
     )
-
-
-def fixed_memory(inputs: Inputs, activations: Bytes) -> Bytes:
-    """Return states, buffers and reserve of the rank beside activations at their peak."""
-    job = job_of(inputs)
-    held = memory(MODELS[inputs.model], job.plan, job.training)
-    states = held.parameters + held.gradients + held.optimizer + held.buffers
-    return states + reserve(job.training, states + activations, job.plan.world_size)
-
-
-def gpt(inputs: Inputs, sequence_length: Count) -> tuple[Bytes, Bytes, Bytes]:
-    """Return the GPT formula for the model's width: everything, without scores, inputs only."""
-    model, batch = MODELS[inputs.model], inputs.micro_batch_size
-    tokens = batch * sequence_length
-    split = inputs.tensor_parallel
-    shape = (tokens, model.hidden_size, model.num_attention_heads)
-    scores = 5 * tokens * sequence_length * model.num_attention_heads / split
-    every = korthikanti_activations(*shape, sequence_length, split)
-    kept = (every, every - scores, HALF * tokens * model.hidden_size)
-    none, selective, full = (kept_by_layers(model.num_layers, one) for one in kept)
-    return none, selective, full

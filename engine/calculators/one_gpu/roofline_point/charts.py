@@ -2,13 +2,11 @@
 
 from engine.basis.text import Text
 from engine.basis.told import Teller
-from engine.basis.units import FLOP_RATE, INTENSITY, SHARE, FlopRate
+from engine.basis.units import FLOP_RATE, INTENSITY, SHARE
 from engine.basis.views import Badge, Cell, Cite, Lines, Point, Rule, Table
-from engine.calculators.one_gpu.roofline_point.inputs import HIGH, LOW, Inputs, Result
-from engine.catalog.accelerators import ACCELERATORS
+from engine.calculators.one_gpu.roofline_point.inputs import HIGH, LOW, Inputs, Kernel, Result
 from engine.catalog.measured_kernels import STREAMED, MeasuredProduct
 from engine.form.roof import roof
-from engine.formulas.roofline import attainable, intensity, product_bytes, product_operations, ridge
 
 _TRIAD = 2 / 24  # operations per byte of BabelStream's triad in double precision
 
@@ -52,27 +50,15 @@ def roofline(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def per_byte(one: MeasuredProduct) -> float:
-    """Return the operations per byte of a measured product whose result has 16 bits."""
-    element = 1.0 if one.precision == "fp8" else 2.0
-    moved = product_bytes(one.rows, one.columns, one.inner, element, 2.0)
-    return intensity(product_operations(one.rows, one.columns, one.inner), moved)
-
-
-def _peak(gpu: str, precision: str) -> FlopRate:
-    peaks = ACCELERATORS[gpu].peak
-    return peaks[precision] if precision in peaks else peaks["fp16"]
-
-
 def measured(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the roofs with the products and the stream that were measured on this GPU."""
     points = tuple(
         Point(
             key=f"{at}",
-            label=_shape(one),
-            x=per_byte(one),
-            y=one.rate,
-            color="compute" if one.precision == "fp8" else "ink",
+            label=_shape(one.product),
+            x=one.per_byte,
+            y=one.product.rate,
+            color="compute" if one.product.precision == "fp8" else "ink",
         )
         for at, one in enumerate(result.measured)
     )
@@ -80,12 +66,11 @@ def measured(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         streamed = STREAMED[inputs.gpu] * _TRIAD
         triad = Point(key="triad", label="triad", x=_TRIAD, y=streamed, color="memory")
         points = (triad, *points)
-    rates = {name: _peak(inputs.gpu, name) for name in ("bf16", "fp8")}
+    rates = result.peaks
     roofs = [roof("roof", "16 bits", (rates["bf16"], result.bandwidth), (LOW, HIGH))]
     if rates["fp8"] > rates["bf16"]:
-        # Up to the ridge of 16 bits both are one line.
-        apart = (ridge(rates["bf16"], result.bandwidth), HIGH)
-        roofs.append(roof("fp8", "fp8", (rates["fp8"], result.bandwidth), apart))
+        ends = (result.apart, HIGH)
+        roofs.append(roof("fp8", "fp8", (rates["fp8"], result.bandwidth), ends))
     return Lines(
         title="Measured kernels under the roof",
         x=tell.axis("intensity", "operations per byte", low=LOW, high=HIGH, scale="log"),
@@ -117,19 +102,18 @@ def kernels(tell: Teller, inputs: Inputs, result: Result) -> Table:
             "Of the roof",
             "Source",
         ),
-        rows=tuple(_row(tell, one, result) for one in result.measured),
+        rows=tuple(_row(tell, one) for one in result.measured),
         caption="The result always has 16 bits. The roof is that of the data type of the factors.",
     )
 
 
-def _row(tell: Teller, one: MeasuredProduct, result: Result) -> tuple[Cell, ...]:
-    each = per_byte(one)
-    top = attainable(_peak(one.gpu, one.precision), result.bandwidth, each)
+def _row(tell: Teller, kernel: Kernel) -> tuple[Cell, ...]:
+    one = kernel.product
     numbers: tuple[Text, ...] = (
-        tell.say("{i}", i=(each, INTENSITY)),
+        tell.say("{i}", i=(kernel.per_byte, INTENSITY)),
         tell.say("{r}", r=(one.rate, FLOP_RATE)),
-        tell.say("{t}", t=(top, FLOP_RATE)),
-        tell.say("{s}", s=(one.rate / top, SHARE)),
+        tell.say("{t}", t=(kernel.roof, FLOP_RATE)),
+        tell.say("{s}", s=(one.rate / kernel.roof, SHARE)),
     )
     shape = f"{one.rows:,} × {one.columns:,} × {one.inner:,}"
     return (shape, one.precision, *numbers, Cite((one.source,)))

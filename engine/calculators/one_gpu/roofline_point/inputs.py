@@ -1,5 +1,6 @@
 """The inputs of the roofline, and every number of the page."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -8,7 +9,7 @@ from engine.basis.told import Told
 from engine.basis.units import INTENSITY, Bandwidth, FlopRate, Intensity, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.measured_kernels import MEASURED, MeasuredProduct
-from engine.formulas.roofline import attainable, ridge
+from engine.formulas.roofline import attainable, intensity, product_bytes, product_operations, ridge
 
 LOW, HIGH = 1 / 16, 16_384.0
 _PER_BYTE = Unit(" FLOP/B", 1.0, quantity=INTENSITY)
@@ -43,8 +44,21 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A measured product, and the roof above it at its operations per byte."""
+
+    product: MeasuredProduct
+    per_byte: Intensity
+    roof: FlopRate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The roof, the point under it, and what was measured on this GPU."""
+    """The roof, the point under it, and what was measured on this GPU.
+
+    `peaks` are those of the data types, the 16-bit one where there is no other; up to `apart`
+    operations per byte all roofs are one.
+    """
 
     rate: Annotated[
         FlopRate,
@@ -66,12 +80,15 @@ class Result:
     share: Annotated[Share, Told("Of the peak", assumes=("The rate above over the peak.",))]
     peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]
     bandwidth: Annotated[Bandwidth, Told(symbol="B", of="gpu")]
-    measured: tuple[MeasuredProduct, ...]
+    measured: tuple[Kernel, ...]
+    peaks: Mapping[str, FlopRate]
+    apart: Intensity
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     gpu = ACCELERATORS[inputs.gpu]
+    peaks = {name: gpu.peak.get(name, gpu.peak["fp16"]) for name in ("fp16", "bf16", "fp8")}
     quick = inputs.precision == "fp8" and "fp8" in gpu.peak
     peak = gpu.peak["fp8"] if quick else gpu.peak["fp16"]
     rate = attainable(peak, gpu.memory_bandwidth, inputs.intensity)
@@ -81,5 +98,22 @@ def solve(inputs: Inputs) -> Result:
         share=rate / peak,
         peak=peak,
         bandwidth=gpu.memory_bandwidth,
-        measured=tuple(one for one in MEASURED if one.gpu == inputs.gpu),
+        measured=tuple(
+            Kernel(
+                product=one,
+                per_byte=per_byte(one),
+                roof=attainable(peaks[one.precision], gpu.memory_bandwidth, per_byte(one)),
+            )
+            for one in MEASURED
+            if one.gpu == inputs.gpu
+        ),
+        peaks=peaks,
+        apart=ridge(peaks["bf16"], gpu.memory_bandwidth),
     )
+
+
+def per_byte(one: MeasuredProduct) -> Intensity:
+    """Return the operations per byte of a measured product whose result has 16 bits."""
+    element = 1.0 if one.precision == "fp8" else 2.0
+    moved = product_bytes(one.rows, one.columns, one.inner, element, 2.0)
+    return intensity(product_operations(one.rows, one.columns, one.inner), moved)

@@ -47,7 +47,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "gpu_time": tell.value("gpu_time", symbols={"Tr": "days"}),
         **tell.values("cost", "per_million", "total", "per_parameter", "step", "printed_tokens"),
         "curve": partial(charts.curve, tell, inputs, result),
-        "published": partial(charts.published, tell),
+        "published": partial(charts.published, tell, result),
         "formula": tell.formula("The speed of one GPU", run.TOKEN_RATE),
         "challenge": _challenge(inputs, result),
     }

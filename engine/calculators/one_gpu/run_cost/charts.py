@@ -1,14 +1,12 @@
 """The pictures of the cost of a run: cost over MFU, and what whole runs have reached."""
 
 from engine.basis.told import Teller
-from engine.basis.units import GPU_TIME, SHARE, TERA, Share
+from engine.basis.units import GPU_TIME, SHARE, TERA
 from engine.basis.views import Cite, Lines, Point, Series, Table
 from engine.calculators.one_gpu.run_cost.inputs import COLUMN, Inputs, Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
-from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
-from engine.formulas import run
-from engine.formulas.parameters import active_parameters
+from engine.catalog.reported_hours import WHOLE_RUNS
 
 
 def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
@@ -40,15 +38,7 @@ def curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def reached(one: WholeRun) -> Share:
-    """Return what share of the peak a whole run used, with all that went wrong."""
-    parameters = active_parameters(MODELS[one.model])
-    return run.utilization(
-        parameters, one.tokens / one.gpu_time, ACCELERATORS[one.gpu].peak["fp16"]
-    )
-
-
-def published(tell: Teller) -> Table:
+def published(tell: Teller, result: Result) -> Table:
     """Return published GPU-hours and the MFU that they amount to over the whole run."""
     return Table(
         title="Whole runs, as published",
@@ -58,10 +48,10 @@ def published(tell: Teller) -> Table:
                 f"{MODELS[one.model].name} on {ACCELERATORS[one.gpu].name}",
                 f"{one.tokens / TERA:g}T",
                 tell.say("{g}", g=(one.gpu_time, GPU_TIME)),
-                tell.say("{u}", u=(reached(one), SHARE)),
+                tell.say("{u}", u=(share, SHARE)),
                 Cite((one.source,)),
             )
-            for one in WHOLE_RUNS
+            for one, share in zip(WHOLE_RUNS, result.reached, strict=True)
         ),
         caption="Six operations per parameter and token over the 16-bit peak. Restarts, "
         "evaluations and slow phases are in the hours, so this is less than the MFU of a step. "

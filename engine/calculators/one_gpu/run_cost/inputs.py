@@ -14,11 +14,13 @@ from engine.basis.units import (
     Parameters,
     Ratio,
     Seconds,
+    Share,
     TokenRate,
     Tokens,
 )
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.models import MODELS
+from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
 from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PRICE
 from engine.form.printed_sync import COMPUTE
@@ -75,7 +77,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the run takes, and what a step of one GPU takes."""
+    """What the run takes, and what a step of one GPU takes; `reached` is that of `WHOLE_RUNS`."""
 
     total: Annotated[
         Operations,
@@ -124,6 +126,7 @@ class Result:
     peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]
     days_column: tuple[Seconds, ...]
     cost_column: tuple[Money, ...]
+    reached: tuple[Share, ...]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -152,7 +155,16 @@ def solve(inputs: Inputs) -> Result:
         parameters=parameters,
         peak=peak,
         days_column=times,
+        reached=tuple(map(reached, WHOLE_RUNS)),
         cost_column=tuple(
             run.cost(run.gpu_time(inputs.num_gpus, time), inputs.price) for time in times
         ),
+    )
+
+
+def reached(one: WholeRun) -> Share:
+    """Return what share of the peak a whole run used, with all that went wrong."""
+    parameters = active_parameters(MODELS[one.model])
+    return run.utilization(
+        parameters, one.tokens / one.gpu_time, ACCELERATORS[one.gpu].peak["fp16"]
     )

@@ -5,12 +5,13 @@ from functools import partial
 
 from engine.basis.inputs import Scalar
 from engine.basis.told import Teller, Views
-from engine.basis.units import COUNT, SECONDS
-from engine.basis.views import Badge, Challenge, Condition, Scene
+from engine.basis.units import COUNT, FLOP_RATE, SECONDS, SHARE
+from engine.basis.views import Badge, Cell, Challenge, Cite, Condition, Scene, Table
 from engine.calculators.one_gpu.tile_scheduler.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.tile_scheduler.inputs import Result as Result
+from engine.calculators.one_gpu.tile_scheduler.inputs import Square
 from engine.calculators.one_gpu.tile_scheduler.inputs import solve as solve
-from engine.calculators.one_gpu.tile_scheduler.measured import measured
+from engine.catalog.measured_kernels import OWN_DATE
 from engine.draw.sm_grid import Filled, sm_grid
 from engine.simulate.tile_waves import Wave
 
@@ -35,7 +36,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("time", "tiles", "waves", "in_use", "sticking_out", "occupancy"),
         "held": tell.value("held", note=f"limited by {result.limit}"),
         **tell.values("per_byte"),
-        "measured": partial(measured, tell),
+        "measured": partial(_measured, tell, result),
         "challenge": _challenge(inputs, result),
     }
 
@@ -114,6 +115,31 @@ def _resting(idle: int) -> str:
     if idle == 0:
         return "no multiprocessor is idle"
     return "{i} multiprocessors are idle" if idle > 1 else "{i} multiprocessor is idle"
+
+
+def _measured(tell: Teller, result: Result) -> Table:
+    """Return timed products: tiles, places in use, modelled and measured rates."""
+    return Table(
+        title="Square products on an H100",
+        columns=("Side", "In", "Tiles", "Places in use", "Modeled", "Measured", "Source"),
+        rows=tuple(_row(tell, one) for one in result.squares()),
+        caption="Tiles of 128 by 256, one at a time on each multiprocessor. The rate of a full "
+        "multiprocessor is fitted to training runs, so it is no free parameter here. A product "
+        "that runs alone is faster than in a step, where the limit of power slows the clock.",
+    )
+
+
+def _row(tell: Teller, square: Square) -> tuple[Cell, ...]:
+    one = square.product
+    return (
+        f"{one.rows:,}",
+        one.precision,
+        tell.say("{t}", t=(square.tiles, COUNT)),
+        tell.say("{u}", u=(square.in_use, SHARE)),
+        tell.say("{r}", r=(square.rate, FLOP_RATE)),
+        tell.say("{r}", r=(one.rate, FLOP_RATE)),
+        Cite((one.source,)) if one.source else f"measured by us, {OWN_DATE}",
+    )
 
 
 def _challenge(inputs: Inputs, result: Result) -> Challenge:

@@ -4,16 +4,29 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Count, FlopRate, Intensity, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
+from engine.catalog.constants import achieved
 from engine.catalog.hardware import ON_CHIP
+from engine.catalog.measured_kernels import MEASURED, OWN_SQUARES, MeasuredProduct
 from engine.catalog.own_constants import parse
 from engine.catalog.own_constants import reached as reached_of
 from engine.form.fields import OwnConstants
 from engine.formulas.roofline import intensity, product_bytes
-from engine.simulate.tile_waves import MOST_WARPS, Schedule, Tiling, places_by, run_tiles
+from engine.simulate.tile_waves import (
+    MOST_WARPS,
+    Schedule,
+    Tiling,
+    places_by,
+    run_tiles,
+    wave_efficiency,
+)
 
+_GPU = ACCELERATORS["H100-SXM"]
+# The largest tile of the libraries for Hopper.
+_TILE_ROWS, _TILE_COLUMNS = 128, 256
 _GPUS = {key: gpu.name for key, gpu in ACCELERATORS.items() if gpu.name in ON_CHIP}
 
 
@@ -52,8 +65,18 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Square:
+    """A square product that was timed on an H100, and what the waves of its tiles give."""
+
+    product: MeasuredProduct
+    tiles: Count
+    in_use: Share
+    rate: FlopRate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A product as it runs, and what the multiprocessors have room for."""
+    """A product as it runs, what the multiprocessors have room for, and timed products."""
 
     rate: Annotated[
         FlopRate,
@@ -109,6 +132,7 @@ class Result:
     limit: str
     places: Count
     schedule: Schedule
+    squares: Later[tuple[Square, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -141,4 +165,37 @@ def solve(inputs: Inputs) -> Result:
         limit=limit,
         places=places,
         schedule=schedule,
+        squares=Later(lambda: tuple(map(_square, squares()))),
     )
+
+
+def squares() -> tuple[MeasuredProduct, ...]:
+    """Return the square products: fp8 ones of the tables, then our own, the smallest first."""
+    found = [
+        one
+        for one in MEASURED
+        if one.gpu == "H100-SXM" and one.precision == "fp8" and one.source == "azure_gpu_guide"
+    ]
+    square = (one for one in found if one.rows == one.columns == one.inner)
+    return (*sorted(square, key=lambda one: one.rows), *OWN_SQUARES)
+
+
+def modelled(one: MeasuredProduct) -> tuple[int, float]:
+    """Return the tiles of a product and the rate that their waves give."""
+    tiling = Tiling(
+        rows=one.rows,
+        columns=one.columns,
+        inner=one.inner,
+        tile_rows=_TILE_ROWS,
+        tile_columns=_TILE_COLUMNS,
+    )
+    reached = achieved(_GPU)
+    share = reached.matmul_fp8 if one.precision == "fp8" else reached.matmul
+    rate = _GPU.peak[one.precision] * share / _GPU.sms
+    time = run_tiles(tiling, _GPU.sms, 1, rate, reached.fill).time
+    return tiling.tiles, tiling.useful / time
+
+
+def _square(one: MeasuredProduct) -> Square:
+    tiles, rate = modelled(one)
+    return Square(product=one, tiles=tiles, in_use=wave_efficiency(tiles, _GPU.sms), rate=rate)

@@ -8,7 +8,8 @@ from engine.basis.numbers import show
 from engine.basis.text import words
 from engine.basis.units import GB, KB, MB, MICRO
 from engine.calculator import load, make
-from engine.calculators.moving_bytes.nccl_log import charts, inputs
+from engine.calculators.moving_bytes.nccl_log import charts
+from engine.calculators.moving_bytes.nccl_log.calculator import Inputs, solve
 from engine.formulas.communication import point_to_point_time
 from tests.engine.run.logs.nccl_texts import NEW_CHOICE, VERSIONED
 
@@ -198,7 +199,7 @@ def test_what_no_link_can_do_is_said_in_the_readers_units(points, said):
 
 
 def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
-    result = inputs.solve(inputs.Inputs())
+    result = solve(Inputs())
     factor = 2 * (result.ranks - 1) / result.ranks  # of an all-reduce
     measured = next(one for one in charts.curve(result).series if one.key == "measured")
     rows = [one.row for one in result.found.rows]
@@ -208,7 +209,7 @@ def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
 def test_a_column_of_nccl_s_choices_is_there_where_the_text_has_one_of_a_row():
     chosen = NEW_CHOICE.replace("33554432", "17179869184")
     for log, more in ((VERSIONED, ()), (VERSIONED + chosen, ("NCCL's choice",))):
-        table = charts.rows(inputs.solve(inputs.Inputs(log=log)))
+        table = charts.rows(solve(Inputs(log=log)))
         assert table.columns == ("Message", "Time", "Expected", "Off by", "Model's choice", *more)
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert "RING" in table.rows[-1][-1].upper()

@@ -7,7 +7,7 @@ import pytest
 from engine.basis.numbers import Display
 from engine.basis.text import words
 from engine.calculator import load
-from engine.calculators.one_gpu.tile_scheduler.measured import modelled, squares
+from engine.calculators.one_gpu.tile_scheduler.inputs import modelled, squares
 
 scheduler, waves, traced = (
     load(name) for name in ("tile_scheduler", "wave_quantization", "kernel_trace")

@@ -8,7 +8,7 @@ from engine.basis.numbers import show
 from engine.basis.text import words
 from engine.basis.units import DAY, HOUR
 from engine.calculator import load
-from engine.calculators.one_gpu.run_cost.charts import reached
+from engine.calculators.one_gpu.run_cost.inputs import reached
 from engine.catalog.reported_hours import WHOLE_RUNS
 
 token_cost, run_cost, mfu_check = load("token_cost"), load("run_cost"), load("mfu_check")

@@ -1,26 +1,17 @@
 """Block scales: a tensor with outliers squeezed into FP8 and FP4, by every recipe in use."""
 
 import math
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Annotated
+from functools import partial
 
-from engine.basis.inputs import Choice, Number, Scalar
+from engine.basis.inputs import Scalar
 from engine.basis.text import say
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import COUNT, SHARE, Share
-from engine.basis.views import (
-    Axis,
-    Bar,
-    Bars,
-    Challenge,
-    Condition,
-    Lines,
-    Segment,
-    Series,
-    Table,
-)
-from engine.simulate.block_scaling import RECIPES, Scaled, scaled, scales, tensor
+from engine.basis.told import Teller, Views
+from engine.basis.units import COUNT, SHARE
+from engine.basis.views import Axis, Bar, Bars, Challenge, Condition, Lines, Segment, Series, Table
+from engine.calculators.one_gpu.block_scales.result import Inputs as Inputs
+from engine.calculators.one_gpu.block_scales.result import Result
+from engine.calculators.one_gpu.block_scales.result import solve as solve
+from engine.simulate.block_scaling import RECIPES
 from engine.simulate.number_format import FORMATS
 
 TITLE = "Scales for narrow formats"
@@ -30,96 +21,6 @@ PRESETS = {
     "Activations with strong outliers": {"outlier": 3000.0},
     "Stochastic rounding": {"rounding": "stochastic"},
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """What the reader can change."""
-
-    recipe: Annotated[
-        str, Choice(label="Recipe", options={key: one.name for key, one in RECIPES.items()})
-    ] = "mxfp8"
-    typical: Annotated[float, Number(label="Typical value", low=1e-8, high=1e3, scale="log")] = 1.0
-    outlier: Annotated[
-        float,
-        Number(
-            label="Outliers, times as large",
-            low=1.0,
-            high=1e4,
-            scale="log",
-            help="One column of 128.",
-        ),
-    ] = 100.0
-    rounding: Annotated[
-        str,
-        Choice(label="Rounding", options={"nearest": "to the nearest", "stochastic": "by chance"}),
-    ] = "nearest"
-
-
-_RUN = ("1,024 seeded normal values in rows of 128; one column is larger.",)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The tensor under every recipe.
-
-    Attributes:
-        values: of the tensor.
-        all: recipe -> what is left.
-    """
-
-    values: tuple[float, ...]
-    all: dict[str, Scaled]
-    error: Annotated[
-        Share,
-        Told(
-            "A value is off by",
-            note="on average, of itself",
-            color="buffers",
-            basis="simulated",
-            assumes=_RUN,
-        ),
-    ]
-    lost: Annotated[
-        Share,
-        Told("Values that become zero", color="buffers", basis="simulated", assumes=_RUN),
-    ]
-    bits: Annotated[
-        float,
-        COUNT,
-        Told(
-            "Bits per value",
-            note="its part of the scale included",
-            color="parameters",
-            assumes=("Bits of the element, and of its scale over the values that share it.",),
-            sources=("ocp_mx", "nvfp4"),
-        ),
-    ]
-    num_scales: Annotated[
-        int, COUNT, Told("Scales", assumes=("One for each block of the 1,024 values.",))
-    ]
-
-
-@lru_cache(maxsize=32)
-def _all(typical: float, outlier: float, rounding: str) -> dict[str, Scaled]:
-    values = tensor(typical, outlier)
-    by_chance = rounding == "stochastic"
-    return {key: scaled(values, key, stochastic=by_chance) for key in RECIPES}
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return the tensor under every recipe."""
-    values = tensor(inputs.typical, inputs.outlier)
-    found = _all(inputs.typical, inputs.outlier, inputs.rounding)
-    mine = found[inputs.recipe]
-    return Result(
-        values=values,
-        all=found,
-        error=mine.error,
-        lost=mine.lost,
-        bits=RECIPES[inputs.recipe].bits,
-        num_scales=len(scales(values, inputs.recipe)) if RECIPES[inputs.recipe].block >= 0 else 0,
-    )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -218,7 +119,7 @@ def _block(inputs: Inputs, result: Result) -> Table:
     """Return some values around the outlier, before and after."""
     back = result.all[inputs.recipe].values
     width = RECIPES[inputs.recipe].block
-    found = scales(result.values, inputs.recipe)
+    found = result.scales
     rows = []
     for at in (34, 35, 36, 37, 38, 39):
         scale = found[at // width] if width > 0 else found[0]

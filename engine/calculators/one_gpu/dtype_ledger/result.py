@@ -1,36 +1,18 @@
-"""Dtype ledger: which bytes become fewer when a tensor class gets a narrower format."""
+"""Dtype ledger: what the reader can change, and which bytes become fewer."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
-from engine.basis.told import Symbol, Teller, Told, Views
-from engine.basis.units import BYTES, Bytes, Parameters, Share
-from engine.basis.views import Axis, Bar, Bars, Segment
+from engine.basis.told import Symbol, Told
+from engine.basis.units import Bytes, Parameters, Share
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import total_parameters
-from engine.formulas.states import ZERO_MEMORY, StateBytes, sharded_states
+from engine.formulas.states import StateBytes, sharded_states
 from engine.formulas.volumes import tensor_parallel_bytes_sent, zero_bytes_sent
 
-TITLE = "The dtype ledger"
-QUESTION = "Which bytes does FP8 halve?"
-EQUATIONS = (ZERO_MEMORY,)
-_SIZES = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0, "none": 0.0}
+SIZES = {"fp32": 4.0, "bf16": 2.0, "fp8": 1.0, "none": 0.0}
 _NAMES = {"fp32": "fp32", "bf16": "bf16", "fp8": "FP8", "none": "none"}
-PRESETS = {
-    "FP8 products only, as usual": {"weights": "fp8"},
-    "As DeepSeek-V3: moments in bf16, gradients in fp32": {
-        "weights": "fp8",
-        "gradients": "fp32",
-        "moments": "bf16",
-    },
-    "Everything on the wire in FP8": {
-        "reduced": "fp8",
-        "gathered": "fp8",
-        "activations": "fp8",
-    },
-}
 
 
 def _choice(label: str, *keys: str, help_text: str = "") -> Choice:
@@ -136,12 +118,12 @@ class Result:
 
 
 def _sent(inputs: Inputs, size: Parameters, reduced: str, gathered: str) -> Bytes:
-    return zero_bytes_sent(size * _SIZES[reduced], size * _SIZES[gathered], 1, inputs.ranks)
+    return zero_bytes_sent(size * SIZES[reduced], size * SIZES[gathered], 1, inputs.ranks)
 
 
 def _exchanged(inputs: Inputs, activations: str) -> Bytes:
     model = MODELS[inputs.model]
-    rows = inputs.tokens * model.hidden_size * _SIZES[activations]
+    rows = inputs.tokens * model.hidden_size * SIZES[activations]
     return tensor_parallel_bytes_sent(rows, model.num_layers, inputs.tensor_parallel)
 
 
@@ -149,9 +131,9 @@ def solve(inputs: Inputs) -> Result:
     """Return the bytes."""
     size = total_parameters(MODELS[inputs.model]) / inputs.tensor_parallel
     types = StateBytes(
-        parameter=_SIZES[inputs.weights],
-        gradient=_SIZES[inputs.gradients],
-        optimizer=_SIZES[inputs.master] + 2 * _SIZES[inputs.moments],
+        parameter=SIZES[inputs.weights],
+        gradient=SIZES[inputs.gradients],
+        optimizer=SIZES[inputs.master] + 2 * SIZES[inputs.moments],
     )
     data = _sent(inputs, size, inputs.reduced, inputs.gathered)
     tensor = _exchanged(inputs, inputs.activations)
@@ -170,66 +152,4 @@ def solve(inputs: Inputs) -> Result:
         saved=1 - (data + tensor) / sum(before) if sum(before) else 0.0,
         before_data=before[0],
         before_tensor=before[1],
-    )
-
-
-def views(inputs: Inputs, result: Result) -> Views:
-    """Return the bytes held and sent."""
-    tell = Teller(result, inputs, equations=EQUATIONS)
-    return {
-        **tell.values("per_parameter"),
-        "states": tell.value("states", symbols={"b": "whole"}),
-        **tell.values("data_sent", "tensor_sent", "saved"),
-        "held": partial(_held, inputs),
-        "wire": partial(_wire, result),
-    }
-
-
-def _held(inputs: Inputs) -> Bars:
-    """Return the bytes of a parameter, class by class, now and by default."""
-    kinds = (
-        ("weights", "weights", "parameters", 1),
-        ("gradients", "gradients", "gradients", 1),
-        ("master", "master weights", "optimizer", 1),
-        ("moments", "two moments", "memory", 2),
-    )
-    default = {"weights": "bf16", "gradients": "fp32", "master": "fp32", "moments": "fp32"}
-
-    def bar(key: str, label: str, types: dict[str, str]) -> Bar:
-        return Bar(
-            key=key,
-            label=label,
-            segments=tuple(
-                Segment(key=name, label=words, value=count * _SIZES[types[name]], color=color)
-                for name, words, color, count in kinds
-            ),
-        )
-
-    mine = {name: str(getattr(inputs, name)) for name, _, _, _ in kinds}
-    return Bars(
-        title="Bytes for each parameter",
-        axis=Axis(label="bytes", quantity=BYTES, low=0.0, high=19.0),
-        bars=(bar("usual", "bf16 with fp32 states", default), bar("yours", "yours", mine)),
-    )
-
-
-def _wire(result: Result) -> Bars:
-    def bar(key: str, label: str, data: Bytes, tensor: Bytes) -> Bar:
-        return Bar(
-            key=key,
-            label=label,
-            segments=(
-                Segment(key="data", label="data parallelism", value=data, color="data"),
-                Segment(key="tensor", label="tensor parallelism", value=tensor, color="tensor"),
-            ),
-        )
-
-    most = max(result.before_data + result.before_tensor, result.data_sent + result.tensor_sent)
-    return Bars(
-        title="Bytes that each GPU sends in a step",
-        axis=Axis(label="sent", quantity=BYTES, low=0.0, high=1.05 * most or 1.0),
-        bars=(
-            bar("usual", "fp32 gradients, bf16 rest", result.before_data, result.before_tensor),
-            bar("yours", "yours", result.data_sent, result.tensor_sent),
-        ),
     )

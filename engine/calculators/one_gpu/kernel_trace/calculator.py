@@ -1,30 +1,15 @@
 """A layer's trace: what the CPU launches, what the GPU runs, and the gaps between."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
-from engine.basis.inputs import MICROSECONDS, Choice, Number, Switch
-from engine.basis.told import Teller, Told, Views
-from engine.basis.units import (
-    BANDWIDTH,
-    COUNT,
-    FLOP_RATE,
-    MICRO,
-    SECONDS,
-    SHARE,
-    Count,
-    Seconds,
-    Share,
-)
+from engine.basis.told import Teller, Views
+from engine.basis.units import BANDWIDTH, COUNT, FLOP_RATE, MICRO, SECONDS, SHARE
 from engine.basis.views import Axis, Badge, Lane, Rule, Span, Table, Timeline
-from engine.catalog.accelerators import ACCELERATORS
-from engine.catalog.constants import achieved
-from engine.catalog.models import MODELS
+from engine.calculators.one_gpu.kernel_trace.result import GPU, Result
+from engine.calculators.one_gpu.kernel_trace.result import Inputs as Inputs
+from engine.calculators.one_gpu.kernel_trace.result import solve as solve
 from engine.catalog.own_timings import OWN_DATE, OWN_LAUNCHES
-from engine.formulas.roofline import roofline_time
-from engine.simulate.kernel_trace import Kernel, Stretch, Trace, stretches, trace
-from engine.simulate.layer_operators import layer_operators
+from engine.simulate.kernel_trace import Kernel, Stretch
 
 TITLE = "A trace of one layer"
 QUESTION = "What does a profiler show of one layer, and which row is worth your time?"
@@ -47,98 +32,6 @@ _NAMES = {
     "mlp_down": "MLP down",
     "add_2": "add",
 }
-_MODEL, _GPU = MODELS["llama-3-8b"], ACCELERATORS["H100-SXM"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """What the reader can change."""
-
-    tokens: Annotated[
-        int, Number(label="Tokens", low=1, high=1 << 16, scale="log2", whole=True)
-    ] = 256
-    launch: Annotated[
-        float,
-        Number(
-            label="Launch of a kernel",
-            unit=MICROSECONDS,
-            low=0.1 * MICRO,
-            high=100 * MICRO,
-            scale="log",
-            help="By the CPU, with all of Python above it.",
-        ),
-    ] = 10 * MICRO
-    fused: Annotated[bool, Switch(label="Fused kernels")] = True
-    shown: Annotated[
-        str,
-        Choice(label="Time axis", options={"all": "the whole layer", "start": "its first half"}),
-    ] = "all"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The trace and what tools make of it."""
-
-    end: Annotated[
-        Seconds,
-        Told("One layer, forward", color="compute", assumes=("Until the last kernel ends.",)),
-    ]
-    busy: Annotated[
-        Share,
-        Told(
-            "GPU utilization",
-            note="as nvidia-smi counts: some kernel runs",
-            assumes=("The time with a kernel over the time.",),
-            sources=("nvml_utilization",),
-        ),
-    ]
-    used: Annotated[
-        Share,
-        Told(
-            "Of the peak",
-            assumes=("All operations over the time and the dense 16-bit peak.",),
-        ),
-    ]
-    launching: Annotated[
-        Seconds, Told("Launching", assumes=("All launches, one after the other.",))
-    ]
-    kernels: Annotated[Count, Told("Kernels", assumes=("One for each operator.",))]
-    trace: Trace
-    notes: tuple[Stretch, ...]
-    idle: Annotated[
-        Seconds,
-        Told("GPU idle", assumes=("The time of the layer without any kernel.",)),
-    ]
-    ahead: Annotated[
-        Seconds,
-        Told(
-            "CPU ahead, at most",
-            note="from the end of a launch to the start of its kernel",
-            assumes=("The largest wait of a launched kernel in the queue.",),
-        ),
-    ]
-
-
-def solve(inputs: Inputs) -> Result:
-    """Return every number of the page."""
-    reached = achieved(_GPU)
-    rates = _GPU.peak["fp16"] * reached.matmul, _GPU.memory_bandwidth * reached.memory
-    operators = layer_operators(
-        _MODEL, inputs.tokens, inputs.tokens, fused=inputs.fused, flash=True
-    )
-    lengths = tuple(roofline_time(one.operations, one.moved, *rates) for one in operators)
-    played = trace(operators, lengths, inputs.launch)
-    return Result(
-        end=played.end,
-        busy=played.busy,
-        used=played.operations / played.end / _GPU.peak["fp16"],
-        launching=len(operators) * inputs.launch,
-        kernels=len(operators),
-        trace=played,
-        notes=(found := stretches(played)),
-        idle=sum(one.idle for one in found),
-        ahead=max(one.ahead for one in found),
-    )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -271,7 +164,7 @@ def _spans(one: Kernel) -> tuple[Span, ...]:
 
 def _rows(tell: Teller, result: Result) -> Table:
     """Return the trace's rows as a profiler lists them."""
-    peak, bandwidth = _GPU.peak["fp16"], _GPU.memory_bandwidth
+    peak, bandwidth = GPU.peak["fp16"], GPU.memory_bandwidth
     rows = []
     for one in result.trace.kernels:
         rate = one.operator.operations / one.length

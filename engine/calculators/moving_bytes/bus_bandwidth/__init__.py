@@ -1,0 +1,1 @@
+"""Algorithm bandwidth and bus bandwidth."""

@@ -1,0 +1,1 @@
+"""The last of many flows."""

@@ -1,0 +1,131 @@
+"""The gradient sync lab, solved."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+
+from engine.basis.later import Later
+from engine.basis.units import Bandwidth, Seconds
+from engine.calculators.moving_bytes.gradient_sync.inputs import (
+    ALGORITHMS,
+    Inputs,
+    job_of,
+    missing_of,
+    states_of,
+)
+from engine.calculators.moving_bytes.gradient_sync.remedies import tried
+from engine.calculators.moving_bytes.gradient_sync.result import Curve, Result
+from engine.catalog.hardware import GPUS, link_name
+from engine.form.printed_sync import COMPUTE
+from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_bandwidth_factor
+from engine.formulas.communication import ring_all_reduce_time, tree_all_reduce_time
+from engine.formulas.overlap import communication_share, efficiency, tokens_of
+from engine.simulate.cluster_wires import (
+    all_reduce_time,
+    effective,
+    hierarchical_tiers,
+    port_load,
+    ring_tiers,
+    sent_bytes,
+    step_latency,
+)
+from engine.simulate.gradient_sync import (
+    Job,
+    Moved,
+    break_even,
+    halves,
+    moved,
+    passes,
+    required_port,
+    streams,
+)
+
+LOW, HIGH = 256, 1_048_576
+TOKENS_COLUMN = tuple(
+    round(math.exp(math.log(LOW) + i / 72 * (math.log(HIGH) - math.log(LOW)))) for i in range(73)
+)
+
+
+def solve(inputs: Inputs) -> Result:
+    """Return every number of the lab."""
+    job = job_of(inputs)
+    sync, wires = moved(job), job.wires
+    now = passes(job, sync, job.tokens)
+    whole = sync.size, sync.collective
+    network = sync.size, wires.world_size, wires.ring, wires.latency
+    load = port_load(wires, sync.algorithm, sync.size)
+    return Result(
+        job=job,
+        sync=sync,
+        now=now,
+        algorithm=effective(wires, sync.algorithm),
+        tiers=(ring_tiers(wires, sync.size), hierarchical_tiers(wires, sync.size)),
+        by_algorithm=_by_algorithm(inputs, job, sync),
+        curve=Later(partial(_curve, job, sync)),
+        ports=Later(partial(_ports, job, sync, now.backward / inputs.tokens_per_gpu)),
+        streams=Later(partial(streams, job, sync, now)),
+        halves=Later(partial(halves, sync, now)),
+        tried=Later(partial(tried, inputs, sync, now.step)),
+        printed_tokens=tokens_of(COMPUTE, job.parameters, job.utilization, job.peak),
+        ring_time=ring_all_reduce_time(*network),
+        tree_time=tree_all_reduce_time(*network),
+        all_reduce_time=sync.collective,
+        bandwidth_part=sync.collective - sync.latency_part,
+        latency_part=sync.latency_part,
+        gradient_size=sync.size,
+        sent_bytes=sent_bytes(wires, sync.algorithm, sync.size),
+        algorithm_bandwidth=algorithm_bandwidth(*whole),
+        bus_bandwidth=bus_bandwidth(*whole, "all_reduce", wires.world_size),
+        factor=bus_bandwidth_factor("all_reduce", wires.world_size),
+        link=link_name(inputs.gpu),
+        step_latency=step_latency(wires, effective(wires, sync.algorithm)),
+        network_latency=wires.latency,
+        scale_up_latency=wires.scale_up_latency,
+        scale_up_rate=wires.scale_up,
+        ring_bandwidth=wires.ring,
+        local=wires.local,
+        num_nodes=wires.num_nodes,
+        node_bandwidth=wires.node,
+        element=job.element,
+        port_speed=wires.port if wires.num_nodes > 1 else wires.scale_up,
+        port_sent=load.sent,
+        port_wait=load.wait,
+        peak=job.peak,
+        step_tokens=job.tokens * job.accumulation,
+        compute_time=now.compute,
+        backward_time=now.backward,
+        communication=sync.communication,
+        num_buckets=sync.num_buckets,
+        exposed_time=now.exposed,
+        ideal_exposed=now.ideal_exposed,
+        step_time=now.step,
+        blocking_share=communication_share(now.compute, sync.collective),
+        exposed_share=communication_share(now.compute, now.exposed),
+        efficiency=now.efficiency,
+        ideal_efficiency=now.ideal_efficiency,
+        states=states_of(inputs),
+        memory=GPUS[inputs.gpu].memory,
+        missing=missing_of(inputs),
+        break_even_tokens=break_even(job, sync),
+        required_bandwidth=required_port(job, sync, now.backward),
+    )
+
+
+def _by_algorithm(inputs: Inputs, job: Job, sync: Moved) -> Mapping[str, Seconds]:
+    names = [n for n in ALGORITHMS if n not in ("auto", "hierarchical")]
+    if inputs.gpus_per_node > 1 and job.wires.num_nodes > 1:
+        names.insert(2, "hierarchical")
+    return {name: all_reduce_time(job.wires, name, sync.size) for name in names}
+
+
+def _curve(job: Job, sync: Moved) -> Curve:
+    steps = [passes(job, sync, tokens) for tokens in TOKENS_COLUMN]
+    return Curve(
+        as_set=tuple(step.efficiency for step in steps),
+        ideal=tuple(step.ideal_efficiency for step in steps),
+        blocking=tuple(efficiency(step.compute, sync.collective) for step in steps),
+    )
+
+
+def _ports(job: Job, sync: Moved, per_token: Seconds) -> tuple[Bandwidth, ...]:
+    return tuple(required_port(job, sync, per_token * tokens) for tokens in TOKENS_COLUMN)

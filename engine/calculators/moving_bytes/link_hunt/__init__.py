@@ -1,0 +1,1 @@
+"""Hunt for a bad link."""

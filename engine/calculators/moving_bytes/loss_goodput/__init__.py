@@ -1,0 +1,1 @@
+"""Goodput of a port that loses packets."""

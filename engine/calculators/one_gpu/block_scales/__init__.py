@@ -1,0 +1,1 @@
+"""Scales for narrow formats."""

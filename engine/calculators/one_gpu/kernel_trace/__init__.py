@@ -1,0 +1,1 @@
+"""A trace of one layer."""

@@ -1,0 +1,99 @@
+"""The board over the step, over policies, over all sets and over sequence lengths."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.basis.units import Bytes, Count, Operations, Share
+from engine.calculators.one_gpu.recompute_board.inputs import LONGEST, Inputs, Job, job_of
+from engine.catalog.models import MODELS, Model
+from engine.formulas.activations import HALF, korthikanti_activations
+from engine.formulas.recomputation import kept_by_layers, repeated_share
+from engine.simulate.capacity import reserve
+from engine.simulate.memory import memory
+from engine.simulate.memory_over_step import Moment, memory_over_step, peak
+from engine.simulate.saved_tensors import SavedLayer, best_sets, drops_of
+
+POLICIES = ("none", "core_attn", "every_second", "full")
+LENGTHS = tuple(1 << power for power in range(10, LONGEST.bit_length()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stepped:
+    """A step that drops a set of tensors.
+
+    Attributes:
+        moments: of it.
+        peak: activations at the fullest of them.
+        fixed: states, buffers and reserve of the rank beside those.
+        kept: by all layers.
+        extra: share of the step's operations that run again.
+    """
+
+    moments: tuple[Moment, ...]
+    peak: Bytes
+    fixed: Bytes
+    kept: Bytes
+    extra: Share
+
+
+def step_of(model: Model, job: Job, gone: frozenset[str], output: Operations) -> Stepped:
+    """Return the step that drops these tensors; `output` are operations of the output layer."""
+    layers, layer = model.num_layers, job.layer
+    moments = memory_over_step(model, job.plan, job.training, layer, gone)
+    highest = peak(moments).held
+    return Stepped(
+        moments=moments,
+        peak=highest,
+        fixed=_fixed(model, job, highest),
+        kept=kept_by_layers(layers, layer.kept(gone)),
+        extra=repeated_share(layers, layer.again(gone), layer.forward, output),
+    )
+
+
+def _fixed(model: Model, job: Job, activations: Bytes) -> Bytes:
+    held = memory(model, job.plan, job.training)
+    states = held.parameters + held.gradients + held.optimizer + held.buffers
+    return states + reserve(job.training, states + activations, job.plan.world_size)
+
+
+def steps_of(model: Model, job: Job, own: Stepped, output: Operations) -> Mapping[str, Stepped]:
+    """Return the step by policy, and the reader's own."""
+    steps = {key: step_of(model, job, drops_of(job.layer, key), output) for key in POLICIES}
+    return {**steps, "yours": own}
+
+
+def best_of(
+    layers: Count, layer: SavedLayer, output: Operations
+) -> tuple[tuple[Share, Bytes], ...]:
+    """Return the share computed again and the bytes kept of the sets that no other set beats."""
+    return tuple(
+        (
+            repeated_share(layers, one.again, layer.forward, output),
+            kept_by_layers(layers, one.kept),
+        )
+        for one in best_sets(layer)
+    )
+
+
+def lengths_of(inputs: Inputs) -> Mapping[str, tuple[Bytes, ...]]:
+    """Return what all layers keep over `LENGTHS`, by policy and by the GPT formula."""
+    layers = MODELS[inputs.model].num_layers
+    every = [job_of(replace(inputs, sequence_length=length)).layer for length in LENGTHS]
+    kept = {
+        key: tuple(kept_by_layers(layers, layer.kept(drops_of(layer, key))) for layer in every)
+        for key in ("none", "every_second", "full")
+    }
+    return {**kept, "gpt": tuple(gpt(inputs, length)[0] for length in LENGTHS)}
+
+
+def gpt(inputs: Inputs, sequence_length: Count) -> tuple[Bytes, Bytes, Bytes]:
+    """Return the GPT formula for the model's width: everything, without scores, inputs only."""
+    model, batch = MODELS[inputs.model], inputs.micro_batch_size
+    tokens = batch * sequence_length
+    split = inputs.tensor_parallel
+    shape = (tokens, model.hidden_size, model.num_attention_heads)
+    scores = 5 * tokens * sequence_length * model.num_attention_heads / split
+    every = korthikanti_activations(*shape, sequence_length, split)
+    kept = (every, every - scores, HALF * tokens * model.hidden_size)
+    none, selective, full = (kept_by_layers(model.num_layers, one) for one in kept)
+    return none, selective, full
