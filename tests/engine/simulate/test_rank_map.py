@@ -216,3 +216,9 @@ def test_the_widest_group_is_the_widest_of_all_groups(order, axis):
     one = mesh((2, 3, 4, 2), order, expert=6, gpus_per_node=5)
     spans = [len({one.node_of(rank) for rank in ranks}) for ranks in one.groups(axis)]
     assert one.nodes_spanned(axis) == max(spans)
+
+
+def test_the_ends_of_a_pipeline_have_one_neighbor():
+    four = mesh((2, 1, 1, 4))
+    assert [four.pipeline_neighbors(rank) for rank in range(8)] == [1, 1, 2, 2, 2, 2, 1, 1]
+    assert mesh((8, 1, 1, 1)).pipeline_neighbors(3) == 0
