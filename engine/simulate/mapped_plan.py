@@ -8,6 +8,7 @@ from itertools import combinations
 from engine.basis.units import Bytes, Count, Seconds
 from engine.run.parallelism import Plan, data_parallel
 from engine.run.run import Run
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.map_traffic import SHOWN, Traffic, traffic
 from engine.simulate.rank import Axis, Group, group_of, rank_of, stage_hops
 from engine.simulate.rank_map import AXES, Mesh, placed
@@ -45,6 +46,7 @@ class MappedPlan:
         wires: the link each axis uses, by axis.
         step: with the ranks in this order.
         swaps: of every two axes that have ranks, in the order of the axes.
+        evidence: on which its step rests.
     """
 
     run: Run
@@ -53,6 +55,7 @@ class MappedPlan:
     wires: Mapping[Axis, Group]
     step: StepTime
     swaps: tuple[Swap, ...]
+    evidence: Evidence
 
     @property
     def waits(self) -> Seconds:
@@ -99,6 +102,7 @@ def mapped_plan(run: Run, order: Order) -> MappedPlan:
         wires={axis: _wire(run, where, axis) for axis in SHOWN},
         step=_step(run, where),
         swaps=_swaps(run, mesh),
+        evidence=evidence(run),
     )
 
 

@@ -29,6 +29,7 @@ from engine.run.parallelism import (
 from engine.run.run import Run
 from engine.simulate.axis_loads import AxisLoad, axis_loads
 from engine.simulate.capacity import Memory, usable
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.held_layers import in_flight
 from engine.simulate.layer_time import embedding_time, layer_time, output_time
 from engine.simulate.memory import kinds_of_layer, stage_memory
@@ -66,6 +67,7 @@ class Modeled:
         embedding: look-up of one micro-batch, forward and backward.
         output: output layer and loss, likewise.
         layer: one layer, likewise, of the kind that most layers are.
+        evidence: on which its step rests.
     """
 
     run: Run
@@ -76,6 +78,7 @@ class Modeled:
     embedding: Seconds
     output: Seconds
     layer: Seconds
+    evidence: Evidence
 
     @property
     def microbatches(self) -> Count:
@@ -157,6 +160,7 @@ def model_of(run: Run, utilization: Share) -> Modeled:
         embedding=embedding,
         output=output,
         layer=layer,
+        evidence=evidence(run),
     )
 
 

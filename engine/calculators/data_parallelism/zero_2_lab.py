@@ -36,7 +36,7 @@ from engine.form.sharded.lab import (
     simulated_step,
     timeline,
 )
-from engine.simulate.overlap_job import Setting, run_of
+from engine.simulate.overlap_job import Setting
 from engine.simulate.sharded_step import Sharded, sharded, step_length
 
 TITLE = "ZeRO-2 at real scale"
@@ -142,7 +142,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell, stage = Teller(result, inputs), int(inputs.zero_stage)
     own = result.runs[stage]
     return {
-        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.micro_batches), stage)),
+        "step_time": simulated_step(tell, own.evidence),
         **tell.values("exposed"),
         "regime": _regime(tell, result),
         "timeline": partial(

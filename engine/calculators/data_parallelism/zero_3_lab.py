@@ -24,7 +24,7 @@ from engine.form.sharded.lab import (
     simulated_step,
     timeline,
 )
-from engine.simulate.overlap_job import Setting, run_of
+from engine.simulate.overlap_job import Setting
 from engine.simulate.sharded_step import Sharded, sharded
 
 TITLE = "ZeRO-3 at real scale"
@@ -124,7 +124,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         "carousel": partial(carousel, result.ran),
-        "step_time": simulated_step(tell, run_of(_setting(inputs, inputs.prefetch), 3)),
+        "step_time": simulated_step(tell, result.ran.evidence),
         **tell.values("exposed"),
         "regime": _regime(tell, inputs, result),
         "timeline": partial(

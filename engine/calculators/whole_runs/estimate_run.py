@@ -9,12 +9,11 @@ from engine.basis.told import Views
 from engine.basis.units import BYTES, RATIO, SECONDS, Bytes, Ratio, Seconds
 from engine.basis.views import Challenge, Condition
 from engine.catalog.reported import REPORTED
-from engine.estimate import estimate
 from engine.form.run import charts, verdicts
 from engine.form.run.beside import beside
 from engine.form.run.inputs import Inputs as Inputs
 from engine.form.run.repair import run_of
-from engine.form.run.result import Estimate, estimated
+from engine.form.run.result import Estimated, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
 from engine.form.run.views import peak, values
 from engine.run.run import Run
@@ -36,31 +35,30 @@ _SOLUTION: dict[str, Scalar] = {
 class Result:
     """The run nearest to the inputs, what had to change for it, and its estimate."""
 
-    run: Run
     changes: tuple[Text, ...]
-    found: Estimate
+    found: Estimated
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the estimate of the run nearest to the inputs."""
     run, changes = run_of(inputs)
-    return Result(run=run, changes=changes, found=estimate(run))
+    return Result(changes=changes, found=estimated(run))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    run, found = result.run, result.found
-    numbers = values(run, found)
+    found = result.found
+    numbers = values(found)
     return {
         "step_time": numbers.pop("step_time"),
-        "possible": verdicts.possible(run, result.changes),
+        "possible": verdicts.possible(found.run, result.changes),
         **numbers,
-        "time_parts": partial(charts.time_parts, run, found),
-        "fits": verdicts.fit(run, found),
-        "peak_memory": peak(run, found),
-        "memory_parts": partial(charts.memory_parts, run, found),
-        "published": partial(beside, inputs, estimated(run, found)),
-        "challenge": partial(_challenge, result),
+        "time_parts": partial(charts.time_parts, found),
+        "fits": verdicts.fit(found),
+        "peak_memory": peak(found),
+        "memory_parts": partial(charts.memory_parts, found),
+        "published": partial(beside, inputs, found),
+        "challenge": partial(_challenge, found),
     }
 
 
@@ -68,12 +66,12 @@ def views(inputs: Inputs, result: Result) -> Views:
 def _at_start() -> tuple[Seconds, Bytes]:
     """Return the step and the peak of the plan that the page opens with."""
     found = solve(Inputs()).found
-    return found["step_time"], found["peak_memory"]
+    return found.step_time, found.held.peak_memory
 
 
-def _challenge(result: Result) -> Challenge:
+def _challenge(found: Estimated) -> Challenge:
     """Return the goal: the same job without context parallelism, in less memory."""
-    run, found = result.run, result.found
+    run = found.run
     step, peak = _at_start()
     return Challenge(
         title="Without context parallelism",
@@ -91,11 +89,11 @@ def _challenge(result: Result) -> Challenge:
                     t=(_LONGER * step, SECONDS),
                     r=(_LONGER, RATIO),
                 ),
-                met=found["step_time"] <= _LONGER * step,
+                met=found.step_time <= _LONGER * step,
             ),
             Condition(
                 text=say("it fits, and needs less than {m}", m=(peak, BYTES)),
-                met=found["fits"] and found["peak_memory"] < peak,
+                met=found.fits and found.held.peak_memory < peak,
             ),
         ),
         hints=(

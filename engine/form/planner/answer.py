@@ -14,6 +14,7 @@ from engine.form.run.known import known
 from engine.run.plan_space import Job
 from engine.run.run import Run
 from engine.simulate.capacity import usable
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.planner.evaluate import Candidate, Shape, run_of
 from engine.simulate.planner.search import Found, pricing, searching
 from engine.simulate.planner.why import Reason, why_not
@@ -49,6 +50,7 @@ class Answer:
         found: the fastest plans.
         own: the reader's plan.
         why: what speaks against it.
+        evidence: on which the best plan's step rests.
     """
 
     job: Job
@@ -56,6 +58,7 @@ class Answer:
     found: Found
     own: Run
     why: Reason
+    evidence: Evidence | None
     step: Annotated[
         Seconds, Told("Step of the best plan", "", "{low} to {high}", "compute", _MODEL)
     ]
@@ -92,9 +95,7 @@ class Answer:
     @property
     def known(self) -> tuple[Text, ...]:
         """What is known of the best plan's step: its range, and runs measured nearby."""
-        best = self.best
-        about = known(run_of(self.job, best.plan, best.training)) if best else ()
-        return *_MODEL, *about
+        return *_MODEL, *(known(self.evidence) if self.evidence else ())
 
 
 @lru_cache(maxsize=8)
@@ -117,7 +118,8 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     best = found.best[0] if found.best else None
     why = why_not(job, own, best)
     step = best.step if best else 0.0
-    low, high = step_range(run_of(job, best.plan, best.training), step)[:2] if best else (0.0, 0.0)
+    run = run_of(job, best.plan, best.training) if best else None
+    low, high = step_range(run, step)[:2] if run else (0.0, 0.0)
     batch = job.training.global_batch_size * job.training.sequence_length
     days = tokens / batch * step
     plan = why.plan
@@ -127,6 +129,7 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         found=found,
         own=own,
         why=why,
+        evidence=evidence(run) if run else None,
         step=step,
         low=low,
         high=high,

@@ -6,11 +6,10 @@ from engine.basis.units import (
     Quantity,
 )
 from engine.basis.views import Badge
-from engine.form.run.result import Estimate
+from engine.form.run.result import Estimated
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.run.stage_cut import uneven_pieces
-from engine.simulate.capacity import usable
 
 
 def possible(run: Run, changes: tuple[Text, ...]) -> Badge:
@@ -53,20 +52,19 @@ def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:
     return say(" ".join([*templates, *said]), **numbers)
 
 
-def fit(run: Run, found: Estimate) -> Badge:
+def fit(found: Estimated) -> Badge:
     """Return whether the fullest GPU holds it."""
-    capacity = run.cluster.gpu.memory
-    room = usable(capacity, run.training)
+    capacity = found.run.cluster.gpu.memory
     words = "The fullest GPU needs {need}. Of its {have} as sold, tensors may fill {room}."
-    if room == capacity:
+    if found.usable == capacity:
         words = "The fullest GPU needs {need}, the CUDA context included. It has {have} as sold."
     return Badge(
-        text="Fits" if found["fits"] else "Does not fit",
+        text="Fits" if found.fits else "Does not fit",
         sentence=say(
             words,
-            need=(found["peak_memory"], BYTES),
+            need=(found.held.peak_memory, BYTES),
             have=(capacity, BYTES),
-            room=(room, BYTES),
+            room=(found.usable, BYTES),
         ),
-        color="compute" if found["fits"] else "communication",
+        color="compute" if found.fits else "communication",
     )

@@ -9,7 +9,6 @@ from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs, step_of
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.run.parallelism import Training
-from engine.run.run import Run
 from engine.simulate.accumulation import (
     GRADIENT,
     PARAMETER,
@@ -20,6 +19,7 @@ from engine.simulate.accumulation import (
     speed,
 )
 from engine.simulate.capacity import usable
+from engine.simulate.evidence import Evidence, evidence
 
 MODELLED = (
     "The step model of all pages; nodes of 8 GPUs. It knows FSDP as it comes: that gradients are "
@@ -33,7 +33,7 @@ class Result:
     """One step of so many micro-batches.
 
     Attributes:
-        run: the job.
+        evidence: on which the speed rests.
         own: tokens of one GPU.
         usable: of a GPU's memory.
     """
@@ -127,7 +127,7 @@ class Result:
             sources=("narayanan2019",),
         ),
     ]
-    run: Run
+    evidence: Evidence
 
 
 def solve(inputs: Inputs) -> Result:
@@ -153,7 +153,7 @@ def solve(inputs: Inputs) -> Result:
         at_once=held(step, at_once=True).total,
         usable=usable(step.cluster.gpu.memory, training),
         token_rate=rate,
-        run=run_of(step),
+        evidence=evidence(run_of(step)),
         gained=rate / speed(step_of(inputs, count=1)),
         bubble=bubble_share(stages, count),
         in_flight=one_f_one_b_peak(0, stages, count),

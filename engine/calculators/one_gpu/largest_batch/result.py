@@ -9,6 +9,7 @@ from engine.basis.units import Bytes, Count, Ratio, TokenRate
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fitted
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.parallelism import data_parallel
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.largest_batch import Fit, speed
 
 
@@ -24,6 +25,7 @@ class Result:
         again: operations computed over those that the model needs.
         found: all of it.
         changes: what differs from the inputs.
+        evidence: on which the speed rests.
     """
 
     largest: Annotated[Count, Told("Largest micro-batch", "b", color="activations")]
@@ -78,6 +80,7 @@ class Result:
     again: Ratio
     found: Fit
     changes: tuple[Text, ...]
+    evidence: Evidence
 
 
 def solve(inputs: Inputs) -> Result:
@@ -105,4 +108,5 @@ def solve(inputs: Inputs) -> Result:
         / model_operations(run.model, run.training),
         found=found,
         changes=changes,
+        evidence=evidence(run),
     )

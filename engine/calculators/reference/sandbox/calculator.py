@@ -15,6 +15,7 @@ from engine.calculators.reference.sandbox.way import Station, way
 from engine.estimate import estimate
 from engine.form.run.known import known
 from engine.form.run.repair import run_of
+from engine.simulate.evidence import evidence
 from engine.simulate.planner.evaluate import one_candidate
 from engine.simulate.planner.why import differences
 
@@ -94,8 +95,10 @@ def solve(inputs: Any) -> Result:  # noqa: ANN401 (the inputs are made, not writ
     before, after = inputs_of(inputs, "A"), inputs_of(inputs, "B")
     (run, changes), (other, other_changes) = run_of(before), run_of(after)
     found, others = estimate(run), estimate(other)
-    first = Side(run=run, changes=changes, plan=one_candidate(run))
-    second = Side(run=other, changes=other_changes, plan=one_candidate(other))
+    first = Side(run=run, changes=changes, plan=one_candidate(run), evidence=evidence(run))
+    second = Side(
+        run=other, changes=other_changes, plan=one_candidate(other), evidence=evidence(other)
+    )
     return Result(
         first=first,
         second=second,
@@ -117,8 +120,8 @@ def views(inputs: Any, result: Result) -> Views:  # noqa: ANN401 (the inputs are
     """Return the views, in the order of the page."""
     tell, pair = Teller(result), (inputs_of(inputs, "A"), inputs_of(inputs, "B"))
     about: dict[str, tuple[Text, ...]] = {
-        "first_step": (*_MODEL, *known(result.first.run)),
-        "second_step": (*_MODEL, *known(result.second.run)),
+        "first_step": (*_MODEL, *known(result.first.evidence)),
+        "second_step": (*_MODEL, *known(result.second.evidence)),
     }
     return {
         "ratio": tell.value("ratio"),

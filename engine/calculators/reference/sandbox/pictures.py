@@ -15,6 +15,7 @@ from engine.form.planner.words import differing, name
 from engine.form.run import verdicts
 from engine.form.run.inputs import Inputs
 from engine.run.run import Run
+from engine.simulate.evidence import Evidence
 from engine.simulate.planner.evaluate import Candidate
 from engine.simulate.step_range import step_range
 
@@ -27,6 +28,7 @@ class Side:
     """A plan: the run nearest to its inputs, what had to change for it, memory and step."""
 
     run: Run
+    evidence: Evidence
     changes: tuple[Text, ...]
     plan: Candidate
 

@@ -17,6 +17,7 @@ from engine.basis.units import (
 )
 from engine.calculators.splitting_the_model.context_lab.inputs import WIDTHS, Inputs, job_of
 from engine.formulas.context import overlap_tokens, ring_buffer, ring_step_bytes
+from engine.run.run import Run
 from engine.simulate.attention_masks import Layout
 from engine.simulate.axis_wires import line_rank
 from engine.simulate.capacity import Memory
@@ -31,6 +32,7 @@ from engine.simulate.context_job import (
     ways_allowed,
     whole_step,
 )
+from engine.simulate.evidence import Evidence, evidence
 
 _KERNELS = "Kernels and links reach what was measured of them."
 # Both of zig-zag and stripes: half of the pairs of a step are masked.
@@ -179,6 +181,7 @@ class Result:
     ]
     alternatives: Mapping[str, Added]
     allowed: Mapping[Way, bool]
+    evidence: Evidence
 
 
 def blocks_of(inputs: Inputs, job: ContextJob, way: str) -> Count:
@@ -251,4 +254,7 @@ def solve(inputs: Inputs) -> Result:
             "swap": _way(job, "swap", "zigzag", 2),
         },
         allowed=ways_allowed(job),
+        evidence=evidence(
+            Run(model=job.model, cluster=job.cluster, plan=job.plan, training=job.training)
+        ),
     )

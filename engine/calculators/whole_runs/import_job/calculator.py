@@ -11,14 +11,13 @@ from engine.basis.views import Axis, Bar, Bars, Code, Segment
 from engine.calculators.whole_runs.import_job.challenge import challenge
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
-from engine.estimate import estimate
 from engine.form.fields import OwnConstants
 from engine.form.imported import exports, told, verdicts
 from engine.form.imported.given import AS_SAID, read_text
 from engine.form.imported.samples import SAMPLES
 from engine.form.pasted import checked_by
 from engine.form.run import charts
-from engine.form.run.result import Estimate
+from engine.form.run.result import Estimated, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
 from engine.run.importers.assemble import Imported
 from engine.simulate.single_changes import SingleChange, best_changes, enough_gpus
@@ -85,7 +84,7 @@ class Result:
     """
 
     read: Imported
-    found: Estimate | None
+    found: Estimated | None
     best: tuple[SingleChange, ...]
     more: Count
 
@@ -95,23 +94,23 @@ def solve(inputs: Inputs) -> Result:
     read = read_text(inputs.text, inputs.model, inputs.node, inputs.gpus, inputs.own_constants)
     if read.run is None:
         return Result(read=read, found=None, best=(), more=0)
-    found = estimate(read.run)
-    more = 0 if found["fits"] else enough_gpus(read.run)
+    found = estimated(read.run)
+    more = 0 if found.fits else enough_gpus(read.run)
     return Result(read=read, found=found, best=best_changes(read.run), more=more)
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     read, found = result.read, result.found
-    numbers = told.speeds(read.run, found)
+    numbers = told.speeds(found)
     return {
         "step_time": numbers.pop("step_time"),
         "verdict": verdicts.verdict(read, found),
         **numbers,
         **told.memory_lines(found),
         "binds": verdicts.binds(found),
-        "changes": verdicts.changes(read.run, found, result.best, result.more),
-        "plan": partial(verdicts.whole_plan, read.run, found, result.best),
+        "changes": verdicts.changes(found, result.best, result.more),
+        "plan": partial(verdicts.whole_plan, found, result.best),
         "time_parts": partial(_time, result),
         "memory_parts": partial(_memory, result),
         "keys": partial(verdicts.keys, read),
@@ -121,20 +120,18 @@ def views(inputs: Inputs, result: Result) -> Views:
             language=exports.language(inputs.export),
             text=exports.exported(inputs.export, read, found),
         ),
-        "challenge": partial(challenge, read.run, found),
+        "challenge": partial(challenge, found),
     }
 
 
 def _time(result: Result) -> Bars:
-    if result.read.run is None or result.found is None:
-        return _nothing("Where the step goes")
-    return charts.time_parts(result.read.run, result.found)
+    return charts.time_parts(result.found) if result.found else _nothing("Where the step goes")
 
 
 def _memory(result: Result) -> Bars:
-    if result.read.run is None or result.found is None:
+    if result.found is None:
         return _nothing("What the fullest GPU holds")
-    return charts.memory_parts(result.read.run, result.found)
+    return charts.memory_parts(result.found)
 
 
 def _nothing(title: str) -> Bars:

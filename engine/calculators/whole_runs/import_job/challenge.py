@@ -8,7 +8,7 @@ from engine.basis.views import Challenge, Condition
 from engine.estimate import estimate
 from engine.form.imported.given import read_text
 from engine.form.imported.samples import SAMPLES
-from engine.form.run.result import Estimate
+from engine.form.run.result import Estimated
 from engine.run.run import Run
 
 _LONGER: Ratio = 1.02  # than the published plan's, at most
@@ -33,9 +33,10 @@ def _published() -> tuple[Run, Seconds]:
     return run, estimate(run)["step_time"]
 
 
-def challenge(run: Run | None, found: Estimate | None) -> Challenge:
+def challenge(found: Estimated | None) -> Challenge:
     """Return the goal, and how far the reader's text is."""
     job, step = _published()
+    run = found.run if found else None
     return Challenge(
         title="Mend a launch command",
         goal="A colleague's command for Llama 3 70B on 64 H100 does not start. Mend it, and keep "
@@ -50,14 +51,14 @@ def challenge(run: Run | None, found: Estimate | None) -> Challenge:
                 text=say("at most {n} pipeline stages", n=(_STAGES, COUNT)),
                 met=run is not None and run.plan.pipeline_parallel <= _STAGES,
             ),
-            Condition(text="it fits", met=found is not None and bool(found["fits"])),
+            Condition(text="it fits", met=found is not None and found.fits),
             Condition(
                 text=say(
                     "a step of at most {t}, {r} of the published plan's four stages",
                     t=(_LONGER * step, SECONDS),
                     r=(_LONGER, RATIO),
                 ),
-                met=found is not None and found["step_time"] <= _LONGER * step,
+                met=found is not None and found.step_time <= _LONGER * step,
             ),
         ),
         hints=(

@@ -14,6 +14,7 @@ from engine.form.log_samples import SAMPLES
 from engine.form.pasted import checked_by
 from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
 from engine.run.run import Run
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.log_check import LogCheck, check_log
 
 _INFINITE = float("inf")
@@ -82,6 +83,7 @@ class Result:
     """What the log says, and what the model predicts; no finite value where it says nothing."""
 
     run: Run
+    evidence: Evidence
     log: TrainingLog
     found: LogCheck | None
     step_time: Annotated[
@@ -164,6 +166,7 @@ def solve(inputs: Inputs) -> Result:
     steady = found.steady
     return Result(
         run=run,
+        evidence=evidence(run),
         log=log,
         found=found,
         step_time=steady.median,
@@ -181,6 +184,7 @@ def _nothing(run: Run, log: TrainingLog) -> Result:
     """Return the result of a log without a whole step."""
     return Result(
         run=run,
+        evidence=evidence(run),
         log=log,
         found=None,
         step_time=_INFINITE,

@@ -13,6 +13,7 @@ from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, sharding_ranks
 from engine.run.run import Run
 from engine.simulate.capacity import usable
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.memory import memory
 from engine.simulate.muon import SCHEMES, MuonStep, Scheme, muon_step, plan_of
@@ -59,6 +60,7 @@ class Result:
     """Every number of the lab."""
 
     run: Run
+    evidence: Evidence
     changes: tuple[Text, ...]
     steps: dict[Scheme, MuonStep]
     modes: dict[TensorMode, MuonStep]
@@ -177,6 +179,7 @@ def solve(inputs: Inputs) -> Result:
     capacity = usable(run.cluster.gpu.memory, run.training)
     return Result(
         run=run,
+        evidence=evidence(run),
         changes=changes,
         steps={one: job_of(inputs, one, mode, run) for one in SCHEMES},
         modes={one: job_of(inputs, scheme, one, run) for one in MODES},

@@ -4,7 +4,6 @@ from engine.basis.text import Sentence, say
 from engine.basis.units import SECONDS, SHARE, TOKEN_RATE
 from engine.basis.views import Cell, Cite, Table
 from engine.catalog.reported import REPORTED, Reported
-from engine.estimate import estimate
 from engine.form.run.inputs import Inputs
 from engine.form.run.repair import run_of
 from engine.form.run.result import estimated
@@ -29,10 +28,11 @@ def reports() -> Table:
 
 def _row(name: str, one: Reported) -> tuple[Cell, ...]:
     run, _ = run_of(Inputs(**one.settings))  # type: ignore[arg-type]
-    found = estimate(run)
+    found = estimated(run)
     label, quantity = _FIGURES[one.figure]
-    value = float(getattr(estimated(run, found), one.figure))
-    low, high = (found[end] / found["step_time"] for end in ("step_time_low", "step_time_high"))
+    value = float(getattr(found, one.figure))
+    ends_of_step = ("step_time_low", "step_time_high")
+    low, high = (found.estimate[end] / found.step_time for end in ends_of_step)
     ends = (value * low, value * high)
     if one.figure != "step_time":
         ends = (value / high, value / low)

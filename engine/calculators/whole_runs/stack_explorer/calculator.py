@@ -27,12 +27,12 @@ EQUATIONS = (RATE, COST, MFU, STEP)
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the header, the ruler, the layers, and what stands on each tab."""
     tell, found = Teller(result, inputs, equations=EQUATIONS), result.job
-    run, estimated = found.run, found.found
-    placed, told = events(result), run_views.values(run, estimated)
+    estimated, placed = found.found, events(result)
+    told = run_views.values(estimated)
     return {
         **_header(tell, told, result),
-        "possible": verdicts.possible(run, found.changes),
-        "fits": verdicts.fit(run, estimated),
+        "possible": verdicts.possible(found.run, found.changes),
+        "fits": verdicts.fit(estimated),
         "published": partial(published.table, tell, result),
         "ruler": partial(ruler.scene, inputs, placed),
         "event_time": ruler.time_value(tell, inputs, placed),
@@ -50,7 +50,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("overlap_gain"),
         "overlaps": partial(step.overlaps, found),
         "timeline": partial(step.timeline, inputs, found),
-        "parts": partial(charts.time_parts, run, estimated),
+        "parts": partial(charts.time_parts, estimated),
         "look": partial(step.look, found),
         "commands": partial(step.commands, found),
         "first": levers.first(found.levers),

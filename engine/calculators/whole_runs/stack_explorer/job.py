@@ -1,18 +1,16 @@
 """The job behind the explorer: its run, its estimate, its levers and its wires."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
-from typing import Any
 
 from engine.basis.text import Text
 from engine.basis.units import Count, Money, Price, TokenRate
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs, shared
-from engine.estimate import estimate
 from engine.form.levers.inputs import Inputs as JobInputs
 from engine.form.levers.model import Job as Levers
 from engine.form.levers.model import job as levers_of
+from engine.form.run.result import Estimated, estimated
 from engine.formulas.job import cost_of_tokens, token_rate
 from engine.run.parallelism import num_microbatches
 from engine.run.run import Run
@@ -42,7 +40,7 @@ class Job:
 
     run: Run
     changes: tuple[Text, ...]
-    found: Mapping[str, Any]
+    found: Estimated
     step: StepTime
     rank: Rank
     levers: Levers
@@ -53,7 +51,7 @@ class Job:
     @property
     def fits(self) -> bool:
         """Whether its fullest GPU holds it; what does not fit has neither a rate nor a price."""
-        return bool(self.found["fits"])
+        return self.found.fits
 
     @property
     def microbatches(self) -> Count:
@@ -85,7 +83,7 @@ def _job(inputs: JobInputs) -> Job:
     return Job(
         run=run,
         changes=levers.changes,
-        found=estimate(run),
+        found=estimated(run),
         step=step,
         rank=rank_of(run.cluster, training),
         levers=levers,

@@ -182,7 +182,7 @@ def solve(inputs: Inputs) -> Result:
         port_rate=constants.network * cluster.nic_bandwidth,
         computing=found.step.compute / found.step.total,
         start_price=job(start()).cost(start().price),
-        mfu=found.found["mfu"],
+        mfu=found.found.mfu,
         run_time=times["run"],
         published=publication(
             inputs.model, inputs.gpu, run.plan.world_size, run.training.sequence_length

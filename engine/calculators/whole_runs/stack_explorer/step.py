@@ -118,7 +118,7 @@ def _setting(inputs: Inputs, found: Job) -> Setting:
 
 def look(found: Job) -> Table:
     """Return the parts of the step, where a trace shows each, and the tool for it."""
-    parts = found.found["time"]
+    parts = found.found.estimate["time"]
     ordered = sorted((key for key in _SEEN if parts[key] > 0), key=lambda key: -float(parts[key]))
     rows: list[tuple[Cell, ...]] = [
         (

@@ -12,6 +12,7 @@ from engine.form.fields import OwnConstants
 from engine.form.pasted import checked_by
 from engine.run.run import Run
 from engine.run.traces.document import LONGEST_TRACE, MOST_RANKS, read_traces
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.levers import step_of
 from engine.simulate.step_range import step_range
 from engine.simulate.step_time import StepTime
@@ -139,7 +140,7 @@ _ONCE = "What several streams do at once counts once."
 class Result:
     """What the trace says; no finite value where it says nothing."""
 
-    run: Run
+    evidence: Evidence
     checked: Checked
     shown: Shown
     job: Predicted | None
@@ -249,7 +250,7 @@ def solve(inputs: Inputs) -> Result:
     total = sum(one.time for one in kernels)
     steps = len(checked.uses[shown.rank])
     return Result(
-        run=run,
+        evidence=evidence(run),
         checked=checked,
         shown=shown,
         job=job,
