@@ -19,6 +19,7 @@ from engine.formulas.axes import exposed_ratio
 from engine.formulas.operations import model_operations
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
+from engine.run.doubts import Doubts, doubts
 from engine.run.parallelism import (
     data_parallel,
     first_piece,
@@ -67,6 +68,7 @@ class Modeled:
         embedding: look-up of one micro-batch, forward and backward.
         output: output layer and loss, likewise.
         layer: one layer, likewise, of the kind that most layers are.
+        doubts: what speaks against the run.
         evidence: on which its step rests.
     """
 
@@ -78,6 +80,7 @@ class Modeled:
     embedding: Seconds
     output: Seconds
     layer: Seconds
+    doubts: Doubts
     evidence: Evidence
 
     @property
@@ -160,6 +163,7 @@ def model_of(run: Run, utilization: Share) -> Modeled:
         embedding=embedding,
         output=output,
         layer=layer,
+        doubts=doubts(run),
         evidence=evidence(run),
     )
 

@@ -51,7 +51,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     numbers = values(found)
     return {
         "step_time": numbers.pop("step_time"),
-        "possible": verdicts.possible(found.run, result.changes),
+        "possible": verdicts.possible(found.run, found.doubts, result.changes),
         **numbers,
         "time_parts": partial(charts.time_parts, found),
         "fits": verdicts.fit(found),

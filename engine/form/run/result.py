@@ -18,6 +18,7 @@ from engine.basis.units import (
 )
 from engine.estimate import estimate
 from engine.formulas.operations import hardware_operations, model_operations
+from engine.run.doubts import Doubts, doubts
 from engine.run.run import Run
 from engine.simulate.capacity import usable
 from engine.simulate.evidence import Evidence, evidence
@@ -51,6 +52,7 @@ class Estimated:
         held: by the fullest GPU.
         usable: of its memory.
         fits: what it holds is no more.
+        doubts: what speaks against the run.
         evidence: on which the step rests.
     """
 
@@ -59,6 +61,7 @@ class Estimated:
     held: Held
     usable: Bytes
     fits: bool
+    doubts: Doubts
     evidence: Evidence
     step_time: Annotated[Seconds, Told("Step", symbol="T")]
     compute: Annotated[Seconds, Told(symbol="C")]
@@ -102,6 +105,7 @@ def estimated(run: Run) -> Estimated:
         held=Held(peak_memory=found["peak_memory"], **found["memory"]),
         usable=usable(gpu.memory, run.training),
         fits=found["fits"],
+        doubts=doubts(run),
         evidence=evidence(run),
         step_time=found["step_time"],
         exchange=sum(time[name] for name in model),

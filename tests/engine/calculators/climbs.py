@@ -3,7 +3,8 @@
 A view tells what `solve` found. While the views of a calculator are made, at its defaults and at
 every preset, no module-level function of the rooms that compute is called from a calculator or from
 `form/`, except below a `Later` of the result or a search in slices. Methods and properties of
-records are the records telling of themselves; what `draw/` asks of them is drawing.
+records are the records telling of themselves; what `draw/` asks of them is drawing; an exporter
+tells a run in the words of other software.
 """
 
 import sys
@@ -65,7 +66,9 @@ def _engine(frame: FrameType | None) -> Iterator[FrameType]:
 
 def _room(frame: FrameType) -> str:
     file = frame.f_code.co_filename
-    return file.removeprefix(ENGINE).split("/")[0] if file.startswith(ENGINE) else ""
+    if not file.startswith(ENGINE) or "/run/exporters/" in file:
+        return ""
+    return file.removeprefix(ENGINE).split("/")[0]
 
 
 def main(*chosen: str) -> int:

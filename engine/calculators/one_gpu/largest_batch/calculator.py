@@ -62,7 +62,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "memory_line": partial(memory_line, inputs, found),
         "memory_bars": partial(memory_bars, inputs, found),
         **told,
-        "possible": possible(found.run, result.changes),
+        "possible": possible(found.run, result.doubts, result.changes),
         "search": partial(played_search, found),
         "advice": partial(advice, inputs, found, result.token_rate),
         "formula": tell.formula("The closed form, with your numbers", LARGEST_BATCH),

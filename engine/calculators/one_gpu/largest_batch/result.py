@@ -8,6 +8,7 @@ from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Ratio, TokenRate
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fitted
 from engine.formulas.operations import hardware_operations, model_operations
+from engine.run.doubts import Doubts, doubts
 from engine.run.parallelism import data_parallel
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.largest_batch import Fit, speed
@@ -25,6 +26,7 @@ class Result:
         again: operations computed over those that the model needs.
         found: all of it.
         changes: what differs from the inputs.
+        doubts: what speaks against the run.
         evidence: on which the speed rests.
     """
 
@@ -80,6 +82,7 @@ class Result:
     again: Ratio
     found: Fit
     changes: tuple[Text, ...]
+    doubts: Doubts
     evidence: Evidence
 
 
@@ -108,5 +111,6 @@ def solve(inputs: Inputs) -> Result:
         / model_operations(run.model, run.training),
         found=found,
         changes=changes,
+        doubts=doubts(run),
         evidence=evidence(run),
     )

@@ -31,7 +31,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     told = run_views.values(estimated)
     return {
         **_header(tell, told, result),
-        "possible": verdicts.possible(found.run, found.changes),
+        "possible": verdicts.possible(found.run, estimated.doubts, found.changes),
         "fits": verdicts.fit(estimated),
         "published": partial(published.table, tell, result),
         "ruler": partial(ruler.scene, inputs, placed),
