@@ -14,6 +14,8 @@ from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP, Span
 
 COMMUNICATION = (SCALE_UP, NETWORK)
 Stretch = tuple[Seconds, Seconds]
+# Start and end of a part of a span, and whether it is exposed.
+Piece = tuple[Seconds, Seconds, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +114,7 @@ def account(spans: Iterable[Span], rank: Count = 0) -> Account:
     )
 
 
-def exposed_pieces(span: Span, spans: Iterable[Span]) -> list[tuple[Seconds, Seconds, bool]]:
+def exposed_pieces(span: Span, spans: Iterable[Span]) -> list[Piece]:
     """Return the span cut into (start, end, exposed): whether its first rank computes meanwhile."""
     rank = span.op.ranks[0]
     computing = _union(
@@ -134,7 +136,7 @@ def joined(stretches: Iterable[Stretch]) -> list[Stretch]:
     return found
 
 
-def cut(stretch: Stretch, computing: list[Stretch]) -> list[tuple[Seconds, Seconds, bool]]:
+def cut(stretch: Stretch, computing: list[Stretch]) -> list[Piece]:
     """Return the stretch in pieces (start, end, exposed), `computing` in order and apart."""
     at, end = stretch
     pieces = []

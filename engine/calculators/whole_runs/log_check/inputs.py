@@ -16,6 +16,7 @@ from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
 from engine.run.run import Run
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.log_check import LogCheck, check_log
+from engine.simulate.memory_check import Lines, modelled
 
 _INFINITE = float("inf")
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
@@ -86,6 +87,7 @@ class Result:
     evidence: Evidence
     log: TrainingLog
     found: LogCheck | None
+    ours: Lines
     step_time: Annotated[
         Seconds,
         Told(
@@ -167,6 +169,7 @@ def solve(inputs: Inputs) -> Result:
     return Result(
         run=run,
         evidence=evidence(run),
+        ours=modelled(run),
         log=log,
         found=found,
         step_time=steady.median,
@@ -185,6 +188,7 @@ def _nothing(run: Run, log: TrainingLog) -> Result:
     return Result(
         run=run,
         evidence=evidence(run),
+        ours=modelled(run),
         log=log,
         found=None,
         step_time=_INFINITE,
