@@ -2,7 +2,7 @@
 
 A view tells what `solve` found. While the views of a calculator are made, at its defaults and at
 every preset, no module-level function of the rooms that compute is called from a calculator or from
-`form/`, except below a `Later` of the result or a search in slices. Methods and properties of
+`form/`, except below a `Later` of the result or a search of it in slices. Methods and properties of
 records are the records telling of themselves; what `draw/` asks of them is drawing; an exporter
 tells a run in the words of other software.
 """
@@ -14,12 +14,14 @@ from types import FrameType
 from typing import Any
 
 from engine.basis.later import Later
-from engine.basis.slices import whole
+from engine.basis.slices import Running, whole
 from engine.calculator import load, make, names
 
 ENGINE = str(Path(__file__).parents[3] / "engine") + "/"
 COMPUTE = ("formulas", "simulate", "run", "collectives", "schedules", "tiny")
 TELL = ("calculators", "form")
+# Parts of a result that wait until they are asked for.
+PARTS = (Later.__call__.__code__, Running.until.__code__)
 
 
 def climbs(name: str) -> tuple[str, ...]:
@@ -50,7 +52,7 @@ def _seen(frame: FrameType, event: str) -> dict[str, None]:
     above = list(_engine(frame.f_back))
     if not above or _room(above[0]) not in TELL:
         return {}
-    if any(one.f_code is Later.__call__.__code__ for one in above):
+    if any(one.f_code in PARTS for one in above):
         return {}
     file = above[0].f_code.co_filename.removeprefix(ENGINE)
     return {f"{file}: {above[0].f_code.co_qualname} -> {code.co_name}": None}
