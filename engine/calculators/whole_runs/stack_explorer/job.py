@@ -1,18 +1,19 @@
 """The job behind the explorer: its run, its estimate, its levers and its wires."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
 
+from engine.basis.later import Later
 from engine.basis.text import Text
-from engine.basis.units import Count, Money, Price, TokenRate
+from engine.basis.units import Money, Price, TokenRate
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs, shared
+from engine.calculators.whole_runs.stack_explorer.shown import Part, part_of
 from engine.form.levers.inputs import Inputs as JobInputs
 from engine.form.levers.model import Job as Levers
 from engine.form.levers.model import job as levers_of
 from engine.form.run.result import Estimated, estimated
 from engine.formulas.job import cost_of_tokens, token_rate
-from engine.run.parallelism import num_microbatches
 from engine.run.run import Run
 from engine.simulate.axis_wires import AxisWire, axis_wires
 from engine.simulate.rank import Rank, rank_of
@@ -36,6 +37,7 @@ class Job:
         variants: (key, name, step) with nothing overlapped, gradients, tensor parallelism too.
         wires: of its axes.
         rate: tokens per second of all GPUs.
+        part: its GPUs on the map.
     """
 
     run: Run
@@ -47,16 +49,12 @@ class Job:
     variants: tuple[Variant, ...]
     wires: tuple[AxisWire, ...]
     rate: TokenRate
+    part: Later[Part]
 
     @property
     def fits(self) -> bool:
         """Whether its fullest GPU holds it; what does not fit has neither a rate nor a price."""
         return self.found.fits
-
-    @property
-    def microbatches(self) -> Count:
-        """Micro-batches of a pipeline in a step."""
-        return num_microbatches(self.run.plan, self.run.training)
 
     @property
     def uneven(self) -> bool:
@@ -90,6 +88,7 @@ def _job(inputs: JobInputs) -> Job:
         variants=_variants(run),
         wires=axis_wires(run, step),
         rate=token_rate(training.global_batch_size, training.sequence_length, step.total),
+        part=Later(partial(part_of, run)),
     )
 
 
