@@ -1,18 +1,17 @@
 """The answer of an imported job in words: whether it runs, what binds, what to change."""
 
-from engine.basis.slices import Slices
+from engine.basis.slices import Running, Slices
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
 from engine.basis.views import Badge, Cell, Open, Table
-from engine.form.imported.places import PLACES, job_query, query_of
+from engine.form.imported.places import PLACES, Links
 from engine.form.levers.accuracy import GAIN_ERROR
 from engine.form.run.result import Estimated
 from engine.form.run.verdicts import fit
 from engine.run.importers.assemble import Imported
 from engine.run.importers.told import Entry
-from engine.run.run import Run
 from engine.simulate.single_changes import SingleChange
-from engine.simulate.whole_change import whole_change
+from engine.simulate.whole_change import WholeChange
 
 _PARTS = {
     "compute": ("Computation", "compute"),
@@ -113,16 +112,14 @@ def changes(found: Estimated | None, best: tuple[SingleChange, ...], more: Count
     )
 
 
-def whole_plan(found: Estimated | None, best: tuple[SingleChange, ...]) -> Slices[Table]:
+def whole_plan(
+    found: Estimated | None, together: Running[tuple[WholeChange, ...]] | None
+) -> Slices[Table]:
     """Find a plan that changes several settings together, where the planner knows a better."""
-    nothing = Table(title="", columns=(), rows=())
-    if found is None:
-        return nothing
-    # Another precision is not a plan's to choose.
-    singles = [one.step for one in best if one.setting != "precision"]
-    plan = yield from whole_change(found.run, min(singles, default=float("inf")))
-    if plan is None:
-        return nothing
+    plans = (yield from together.rest()) if together else ()
+    if found is None or not plans:
+        return Table(title="", columns=(), rows=())
+    plan = plans[0]
     return Table(
         title="Several changes together" if found.fits else "A plan that fits",
         columns=("Setting", "Now", "Change to"),
@@ -167,23 +164,21 @@ def _value(one: Entry) -> Text:
     return one.value
 
 
-def places(run: Run | None) -> Table:
+def places(links: Links | None) -> Table:
     """Return where the job can be taken."""
-    if run is None:
+    if links is None:
         return Table(title="", columns=(), rows=())
-    queries = {name: query_of(run, name) for name in PLACES}
-    job = job_query(run)
     rows: list[tuple[Cell, ...]] = [
         (
             one.title,
             Open(
                 "open with this job",
                 name,
-                queries[name],
+                links.places[name],
                 page=one.page,
-                job=job if not index else "",
+                job=links.job if not index else "",
             )
-            if queries[name]
+            if name in links.places
             else "takes models of the catalog only",
         )
         for index, (name, one) in enumerate(PLACES.items())
