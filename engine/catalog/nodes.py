@@ -37,6 +37,11 @@ class Node:
     source: str
     date: str
 
+    @property
+    def network_per_gpu(self) -> Bandwidth:
+        """The network ports of a node, shared by its GPUs, one way."""
+        return self.nics_per_node * self.nic_bandwidth / self.gpus_per_node
+
 
 def _node(
     name: str,

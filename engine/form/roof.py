@@ -2,20 +2,20 @@
 
 from engine.basis.units import Bandwidth, FlopRate, Intensity
 from engine.basis.views import Series
-from engine.formulas.roofline import attainable, ridge
+from engine.formulas.roofline import Roof
 
 
 def roof(
     key: str, label: str, rates: tuple[FlopRate, Bandwidth], ends: tuple[Intensity, Intensity]
 ) -> Series:
     """Return the roof between two intensities; `rates` are its peak and its memory bandwidth."""
-    peak, bandwidth = rates
-    x = (ends[0], min(max(ridge(peak, bandwidth), ends[0]), ends[1]), ends[1])
+    top = Roof(*rates)
+    x = (ends[0], min(max(top.ridge, ends[0]), ends[1]), ends[1])
     return Series(
         key=key,
         label=label,
         x=x,
-        y=tuple(attainable(peak, bandwidth, one) for one in x),
+        y=tuple(top.at(one) for one in x),
         color="compute",
         dashed=key != "roof",
     )

@@ -1,5 +1,7 @@
 """The roofline: how fast an operation can run, by its operations for every byte it moves."""
 
+from dataclasses import dataclass
+
 from engine.basis.equation import Equation
 from engine.basis.units import Bandwidth, Bytes, FlopRate, Intensity, Operations, Ratio, Seconds
 
@@ -58,6 +60,23 @@ def attainable(peak: FlopRate, bandwidth: Bandwidth, operations_per_byte: Intens
     Limit: operations and transfers overlap, and neither has a start-up cost.
     """
     return min(peak, operations_per_byte * bandwidth)
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """The roof of a GPU: its peak rate, and the bandwidth of its memory."""
+
+    peak: FlopRate
+    bandwidth: Bandwidth
+
+    @property
+    def ridge(self) -> Intensity:
+        """The intensity from which computation is the limit."""
+        return ridge(self.peak, self.bandwidth)
+
+    def at(self, operations_per_byte: Intensity) -> FlopRate:
+        """Return the highest rate at an intensity."""
+        return attainable(self.peak, self.bandwidth, operations_per_byte)
 
 
 PRODUCT_BYTES = Equation(

@@ -22,11 +22,6 @@ class Rung:
     source: str
 
 
-def network_per_gpu(node: Node) -> Bandwidth:
-    """Return the network ports of a node, shared by its GPUs, one way."""
-    return node.nics_per_node * node.nic_bandwidth / node.gpus_per_node
-
-
 def ladder(node: Node) -> tuple[Rung, ...]:
     """Return the rungs of a GPU of this node, from its memory to the network."""
     gpu = ACCELERATORS[node.gpu]
@@ -34,5 +29,5 @@ def ladder(node: Node) -> tuple[Rung, ...]:
         Rung(key="memory", bandwidth=gpu.memory_bandwidth, source=gpu.source),
         Rung(key="scale_up", bandwidth=gpu.scale_up, source=gpu.source),
         Rung(key="host", bandwidth=gpu.pcie, source=gpu.source),
-        Rung(key="network", bandwidth=network_per_gpu(node), source=node.source),
+        Rung(key="network", bandwidth=node.network_per_gpu, source=node.source),
     )

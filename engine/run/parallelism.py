@@ -95,6 +95,12 @@ class Plan:
     shard_group: Count = 0
     stage_layers: tuple[Count, ...] = ()
 
+    @property
+    def data_parallel(self) -> Count:
+        """Ranks that hold the same part of the model and see different sequences."""
+        parts = self.tensor_parallel * self.pipeline_parallel * self.context_parallel
+        return self.world_size // parts
+
 
 @record
 class Training:
@@ -210,9 +216,7 @@ def adds_in_place(training: Training) -> bool:
 
 def data_parallel(plan: Plan) -> Count:
     """Return the ranks that hold the same part of the model and see different sequences."""
-    return plan.world_size // (
-        plan.tensor_parallel * plan.pipeline_parallel * plan.context_parallel
-    )
+    return plan.data_parallel
 
 
 def sharding_ranks(plan: Plan) -> Count:

@@ -62,6 +62,10 @@ class Composed:
         """Whether the bound is reached."""
         return self.length <= self.least * (1 + 1e-9)
 
+    def kind(self, name: str) -> str:
+        """Return the kind of an operation, as `kind_of` does."""
+        return kind_of(name)
+
 
 def kind_of(name: str) -> str:
     """Return "AG", "RS", "F", "B" or "Opt"."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 from engine.basis.units import Bytes, Count, Parameters, Seconds
 from engine.catalog.models import MODELS
 from engine.formulas.states import MIXED_PRECISION, sharded_states
-from engine.run.run import Run
+from engine.simulate.evidence import Evidence
 from engine.simulate.gradient_buckets import Tensor, registered
 from engine.simulate.overlap_job import Job, Setting, job
 from engine.simulate.parameter_fetch import Fetched, Knobs, fetched, gathered, same_fetches
@@ -62,13 +62,13 @@ class FetchedStep(Planned):
         seen: the times of its streams.
         states: that each GPU keeps.
         sent: bytes of each GPU.
-        run: the job as every other page has it.
+        evidence: on which a prediction of the step rests.
     """
 
     seen: Timed
     states: Bytes
     sent: Bytes
-    run: Run
+    evidence: Evidence
 
 
 def planned(model: str, knobs: Knobs, buckets: Buckets) -> Planned:
@@ -133,7 +133,7 @@ def fetched_step(setting: Setting, knobs: Knobs, buckets: Buckets) -> FetchedSte
         persistent=plan.persistent,
         states=sharded_states(total, MIXED_PRECISION, 3, ranks).total,
         sent=_BF16 * (ranks - 1) / ranks * (gathered(sizes, seen) + total),
-        run=base.run,
+        evidence=base.evidence,
     )
 
 

@@ -8,6 +8,7 @@ from itertools import combinations
 from engine.basis.units import Bytes, Count, Seconds
 from engine.run.parallelism import Plan, data_parallel
 from engine.run.run import Run
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.map_traffic import SHOWN, Traffic, traffic
 from engine.simulate.rank import Axis, Group, group_of, rank_of, stage_hops
 from engine.simulate.rank_map import AXES, Mesh, placed
@@ -59,6 +60,7 @@ class MappedPlan(Stepped):
         traffic: by axis, of those with more than one rank.
         wires: the link each axis uses, by axis.
         swaps: of every two axes that have ranks, in the order of the axes.
+        evidence: on which its step rests.
     """
 
     run: Run
@@ -66,6 +68,7 @@ class MappedPlan(Stepped):
     traffic: Mapping[Axis, Traffic]
     wires: Mapping[Axis, Group]
     swaps: tuple[Swap, ...]
+    evidence: Evidence
 
     @property
     def waits(self) -> Seconds:
@@ -101,6 +104,7 @@ def mapped_plan(run: Run, order: Order) -> MappedPlan:
         wires={axis: _wire(run, where, axis) for axis in SHOWN},
         step=_step(run, where),
         swaps=_swaps(run, mesh),
+        evidence=evidence(run),
     )
 
 

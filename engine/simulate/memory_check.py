@@ -36,24 +36,24 @@ class Lines:
     reserved: Bytes
     process: Bytes
 
+    @property
+    def pieces(self) -> Bytes:
+        """What the allocator holds beyond tensors; 0 where one of the two was not read."""
+        both = self.allocated and self.reserved
+        return max(0.0, self.reserved - self.allocated) if both else 0.0
+
+    @property
+    def outside(self) -> Bytes:
+        """What lies outside PyTorch; 0 where one of the two was not read."""
+        both = self.reserved and self.process
+        return max(0.0, self.process - self.reserved) if both else 0.0
+
 
 def modelled(run: Run) -> Lines:
     """Return what the three tools should show of the fullest GPU of a run."""
     held = memory(run.model, run.plan, run.training)
     tensors = at_once(run.model, run.plan, run.training, held)
     return Lines(allocated=tensors, reserved=reserved(held), process=process(held))
-
-
-def pieces(lines: Lines) -> Bytes:
-    """Return what the allocator holds beyond tensors; 0 where one of the two was not read."""
-    both = lines.allocated and lines.reserved
-    return max(0.0, lines.reserved - lines.allocated) if both else 0.0
-
-
-def outside(lines: Lines) -> Bytes:
-    """Return what lies outside PyTorch; 0 where one of the two was not read."""
-    both = lines.reserved and lines.process
-    return max(0.0, lines.process - lines.reserved) if both else 0.0
 
 
 def off(ours: Bytes, read: Bytes) -> Share:
@@ -70,9 +70,9 @@ def cause(ours: Lines, read: Lines) -> Cause:
         return "order"
     if read.allocated and abs(off(ours.allocated, read.allocated)) > NEAR:
         return "tensors"
-    if pieces(read) > _TWICE * pieces(ours):
+    if read.pieces > _TWICE * ours.pieces:
         return "pieces"
-    if outside(read) > _TWICE * (ALLOWANCES.context + ALLOWANCES.channels):
+    if read.outside > _TWICE * (ALLOWANCES.context + ALLOWANCES.channels):
         return "outside"
     whole = (ours.process, read.process) if read.process else (ours.reserved, read.reserved)
     if not read.allocated and whole[1] and abs(off(*whole)) > NEAR:

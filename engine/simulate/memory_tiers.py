@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds, Tokens
-from engine.catalog.hardware import ON_CHIP, SHARED_PER_CLOCK, OnChip
+from engine.catalog.hardware import SHARED_PER_CLOCK
 from engine.catalog.hosts import CPU_ADAM
 from engine.formulas.activations import HALF, SINGLE
 from engine.formulas.compute import TILE_COLUMNS, TILE_ROWS
@@ -93,14 +93,9 @@ def place(placed: Placed) -> Placement:
     )
 
 
-def chip_of(job: Job) -> OnChip:
-    """Return what lies on the chip of the job's GPU."""
-    return ON_CHIP[job.gpu.name]
-
-
 def shared_bandwidth(job: Job) -> Bandwidth:
     """Return that of all shared memories, at the clock that the peak stands for."""
-    return job.peak / chip_of(job).operations * SHARED_PER_CLOCK
+    return job.peak / job.chip.operations * SHARED_PER_CLOCK
 
 
 def tile_bytes() -> tuple[Bytes, Bytes]:

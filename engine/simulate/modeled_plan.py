@@ -19,6 +19,7 @@ from engine.formulas.axes import exposed_ratio
 from engine.formulas.operations import model_operations
 from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
+from engine.run.doubts import Doubts, doubts
 from engine.run.parallelism import (
     data_parallel,
     first_piece,
@@ -29,6 +30,7 @@ from engine.run.parallelism import (
 from engine.run.run import Run
 from engine.simulate.axis_loads import AxisLoad, axis_loads
 from engine.simulate.capacity import Memory, usable
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.held_layers import in_flight
 from engine.simulate.layer_time import embedding_time, layer_time, output_time
 from engine.simulate.memory import kinds_of_layer, stage_memory
@@ -66,6 +68,8 @@ class Modeled:
         embedding: look-up of one micro-batch, forward and backward.
         output: output layer and loss, likewise.
         layer: one layer, likewise, of the kind that most layers are.
+        doubts: what speaks against the run.
+        evidence: on which its step rests.
     """
 
     run: Run
@@ -76,6 +80,8 @@ class Modeled:
     embedding: Seconds
     output: Seconds
     layer: Seconds
+    doubts: Doubts
+    evidence: Evidence
 
     @property
     def microbatches(self) -> Count:
@@ -157,6 +163,8 @@ def model_of(run: Run, utilization: Share) -> Modeled:
         embedding=embedding,
         output=output,
         layer=layer,
+        doubts=doubts(run),
+        evidence=evidence(run),
     )
 
 

@@ -11,6 +11,7 @@ from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import Cluster, Plan, Training, chunk_sizes
 from engine.run.run import Run
 from engine.simulate.axis_wires import line_rate
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.layer_time import LayerTime, layer_time
 from engine.simulate.rank import Rank, group_of, rank_of
 from engine.simulate.streams import COMPUTE, NETWORK, SCALE_UP
@@ -78,6 +79,7 @@ class Job:
         stream: that carries data parallelism.
         line_rate: of it, for a ring of the data-parallel ranks: several of a node share its ports.
         run: all of the job.
+        evidence: on which predictions of its step rest.
     """
 
     work: Workload
@@ -88,6 +90,7 @@ class Job:
     stream: str
     line_rate: Bandwidth
     run: Run
+    evidence: Evidence
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -172,6 +175,7 @@ def job(setting: Setting) -> Job:
         stream=work.data.stream,
         line_rate=line_rate(cluster, rank, setting.data_parallel, tensor),
         run=run,
+        evidence=evidence(run),
     )
 
 

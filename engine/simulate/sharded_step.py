@@ -14,7 +14,8 @@ from engine.formulas.parameters import total_parameters
 from engine.formulas.states import MIXED_PRECISION, States, sharded_states
 from engine.formulas.volumes import zero_bytes_sent
 from engine.simulate.capacity import usable
-from engine.simulate.overlap_job import Job, Setting, job
+from engine.simulate.evidence import Evidence, evidence
+from engine.simulate.overlap_job import Job, Setting, job, run_of
 from engine.simulate.parts import Part, parts
 from engine.simulate.stream_account import Account, account
 from engine.simulate.streams import COMPUTE, Span, run
@@ -36,6 +37,7 @@ class Sharded:
         room: memory of the GPU that can be used.
         sent: bytes of each GPU in the step, those of embedding and output layer included.
         isolated: all its collectives one after the other.
+        evidence: on which a prediction of the step rests.
         reshard: gathered parameters are freed after the forward pass.
     """
 
@@ -48,6 +50,7 @@ class Sharded:
     room: Bytes
     sent: Bytes
     isolated: Seconds
+    evidence: Evidence
 
     reshard: bool = True
 
@@ -104,6 +107,7 @@ def sharded(setting: Setting, zero_stage: Count) -> Sharded:
         )
         + _sent_across(setting, base.work.gradient * parameters / shard, shard),
         isolated=sum(op.time for op in moving),
+        evidence=evidence(run_of(setting, zero_stage)),
         reshard=setting.reshard,
     )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from engine.basis.units import Bandwidth, Bytes, Count, FlopRate, Parameters, Share, Tokens
 from engine.catalog.accelerators import ACCELERATORS, Gpu
+from engine.catalog.hardware import ON_CHIP, OnChip
 from engine.catalog.hosts import HOSTS
 from engine.catalog.models import MODELS, Model
 from engine.catalog.nodes import NODES
@@ -76,6 +77,11 @@ class Job:
     working: Bytes
     peak: FlopRate
     rate: Share
+
+    @property
+    def chip(self) -> OnChip:
+        """What lies on the chip of its GPU."""
+        return ON_CHIP[self.gpu.name]
 
 
 def job_of(placed: Placed) -> Job:

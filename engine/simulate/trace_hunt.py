@@ -7,15 +7,17 @@ all 128.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
+from engine.basis.later import Later
 from engine.basis.units import GB, MICRO, MILLI, FlopRate, Parameters, Seconds, Share, Tokens
 from engine.catalog.accelerators import ACCELERATORS
 from engine.simulate.launch import launched
 from engine.simulate.on_ranks import Kernel, kernels, on_ranks
 from engine.simulate.programs import bucketed_data_parallel, flat_data_parallel, fully_sharded
-from engine.simulate.rank_account import RankAccount, rank_account
-from engine.simulate.streams import COMPUTE, COPY, Op, run
+from engine.simulate.rank_account import RankAccount, computing, rank_account
+from engine.simulate.stream_account import Piece, cut
+from engine.simulate.streams import COMPUTE, COPY, NETWORK, Op, run
 from engine.simulate.workload import Workload, ring_wire
 
 PARAMETERS: Parameters = 1.5e9
@@ -49,9 +51,18 @@ CASES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """A step as its trace shows it; `ranks` holds what the trace of each rank adds up to."""
+    """A step as its trace shows it.
+
+    Attributes:
+        kernels: of the ranks that are played.
+        pieces: of each kernel, exposed or not.
+        step: its time.
+        mfu: of the job.
+        ranks: what the trace of each rank adds up to.
+    """
 
     kernels: tuple[Kernel, ...]
+    pieces: Later[tuple[list[Piece], ...]]
     step: Seconds
     mfu: Share
     ranks: tuple[RankAccount, ...]
@@ -80,9 +91,20 @@ def play(case: str, repaired: frozenset[str] = frozenset()) -> Played:
     step = max(kernel.end for kernel in found)
     return Played(
         kernels=found,
+        pieces=Later(partial(_pieces, found)),
         step=step,
         mfu=6 * PARAMETERS * TOKENS / peak() / step,
         ranks=tuple(rank_account(found, rank, step) for rank in range(SHOWN)),
+    )
+
+
+def _pieces(found: tuple[Kernel, ...]) -> tuple[list[Piece], ...]:
+    busy = {rank: computing(found, rank) for rank in range(SHOWN)}
+    return tuple(
+        cut((one.begin, one.end), busy[one.rank])
+        if one.op.stream == NETWORK
+        else [(one.begin, one.end, False)]
+        for one in found
     )
 
 

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from engine.basis.inputs import Scalar
+from engine.basis.later import Later
 from engine.basis.text import Text, say
 from engine.basis.told import Views
-from engine.basis.units import BYTES, RATIO, SECONDS, Bytes, Ratio, Seconds
+from engine.basis.units import BYTES, RATIO, SECONDS, Ratio
 from engine.basis.views import Challenge, Condition
 from engine.catalog.reported import REPORTED
-from engine.estimate import estimate
 from engine.form.run import charts, verdicts
 from engine.form.run.beside import beside
 from engine.form.run.inputs import Inputs as Inputs
 from engine.form.run.repair import run_of
-from engine.form.run.result import Estimate, estimated
+from engine.form.run.result import Estimated, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
 from engine.form.run.views import peak, values
 from engine.run.run import Run
@@ -34,53 +34,55 @@ _SOLUTION: dict[str, Scalar] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The run nearest to the inputs, what had to change for it, and its estimate."""
+    """What had to change for a run to be possible, its estimate, and that at the start."""
 
-    run: Run
     changes: tuple[Text, ...]
-    found: Estimate
+    found: Estimated
+    start: Later[Estimated]
+
+
+@cache
+def _at_start() -> Estimated:
+    """Return the estimate that the page opens with."""
+    return estimated(run_of(Inputs())[0])
 
 
 def solve(inputs: Inputs) -> Result:
     """Return the estimate of the run nearest to the inputs."""
     run, changes = run_of(inputs)
-    return Result(run=run, changes=changes, found=estimate(run))
+    return Result(changes=changes, found=estimated(run), start=Later(_at_start))
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    run, found = result.run, result.found
-    numbers = values(run, found)
+    found = result.found
+    numbers = values(found)
     return {
         "step_time": numbers.pop("step_time"),
-        "possible": verdicts.possible(run, result.changes),
+        "possible": verdicts.possible(found.run, found.doubts, result.changes),
         **numbers,
-        "time_parts": partial(charts.time_parts, run, found),
-        "fits": verdicts.fit(run, found),
-        "peak_memory": peak(run, found),
-        "memory_parts": partial(charts.memory_parts, run, found),
-        "published": partial(beside, inputs, estimated(run, found)),
+        "time_parts": partial(charts.time_parts, found),
+        "fits": verdicts.fit(found),
+        "peak_memory": peak(found),
+        "memory_parts": partial(charts.memory_parts, found),
+        "published": partial(beside, inputs, found),
         "challenge": partial(_challenge, result),
     }
 
 
-@cache
-def _at_start() -> tuple[Seconds, Bytes]:
-    """Return the step and the peak of the plan that the page opens with."""
-    found = solve(Inputs()).found
-    return found["step_time"], found["peak_memory"]
-
-
 def _challenge(result: Result) -> Challenge:
     """Return the goal: the same job without context parallelism, in less memory."""
-    run, found = result.run, result.found
-    step, peak = _at_start()
+    found, start = result.found, result.start()
+    run, step, peak = found.run, start.step_time, start.held.peak_memory
     return Challenge(
         title="Without context parallelism",
         goal="Train the same Llama 3.1 70B on the same 64 H100 without context parallelism: in "
         "less memory than the published plan, and hardly slower.",
         conditions=(
-            Condition(text="the job of the start: model, GPUs, network, batch", met=_same_job(run)),
+            Condition(
+                text="the job of the start: model, GPUs, network, batch",
+                met=_same_job(run, start.run),
+            ),
             Condition(
                 text="no context parallelism, nothing recomputed",
                 met=run.plan.context_parallel == 1 and run.training.recompute == "none",
@@ -91,11 +93,11 @@ def _challenge(result: Result) -> Challenge:
                     t=(_LONGER * step, SECONDS),
                     r=(_LONGER, RATIO),
                 ),
-                met=found["step_time"] <= _LONGER * step,
+                met=found.step_time <= _LONGER * step,
             ),
             Condition(
                 text=say("it fits, and needs less than {m}", m=(peak, BYTES)),
-                met=found["fits"] and found["peak_memory"] < peak,
+                met=found.fits and found.held.peak_memory < peak,
             ),
         ),
         hints=(
@@ -109,8 +111,7 @@ def _challenge(result: Result) -> Challenge:
     )
 
 
-def _same_job(run: Run) -> bool:
-    start, _ = run_of(Inputs())
+def _same_job(run: Run, start: Run) -> bool:
     batch = ("global_batch_size", "sequence_length", "precision")
     return (
         (run.model, run.cluster) == (start.model, start.cluster)

@@ -9,7 +9,7 @@ from engine.basis.told import Teller, Told, Views
 from engine.basis.units import MILLI, SECONDS, Count, Ratio, Seconds, TokenRate
 from engine.basis.views import Axis, Badge, Bar, Bars, Lane, Segment, Span, Timeline
 from engine.simulate.short_step import TOKENS, short_step
-from engine.simulate.stream_account import Account, exposed_pieces
+from engine.simulate.stream_account import Account, Piece, exposed_pieces
 from engine.simulate.streams import COMPUTE, LAUNCH, NETWORK
 from engine.simulate.streams import Span as Ran
 
@@ -61,9 +61,10 @@ def _told(label: str, note: str = "", color: str = "ink") -> Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The step as predicted and as it ran."""
+    """The step as predicted and as it ran; the pieces of each span say whether it is exposed."""
 
     ran: tuple[Ran, ...]
+    pieces: tuple[list[Piece], ...]
     parts: Account
     as_predicted: Account
     predicted: Annotated[
@@ -89,6 +90,7 @@ def solve(inputs: Inputs) -> Result:
     parts = found.parts
     return Result(
         ran=found.spans,
+        pieces=tuple(_pieces(one, found.spans) for one in found.spans),
         parts=parts,
         as_predicted=plan,
         predicted=plan.length,
@@ -102,6 +104,12 @@ def solve(inputs: Inputs) -> Result:
         hidden=parts.hidden,
         idle=parts.idle,
     )
+
+
+def _pieces(one: Ran, spans: tuple[Ran, ...]) -> list[Piece]:
+    if one.op.stream == NETWORK:
+        return exposed_pieces(one, spans)
+    return [(one.start, one.end, False)]
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -142,11 +150,7 @@ def _cause(tell: Teller, result: Result) -> Badge:
 
 def _timeline(tell: Teller, result: Result) -> Timeline:
     spans = []
-    for one in result.ran:
-        if one.op.stream == NETWORK:
-            pieces = exposed_pieces(one, result.ran)
-        else:
-            pieces = [(one.start, one.end, False)]
+    for one, pieces in zip(result.ran, result.pieces, strict=True):
         spans += [
             Span(
                 key=f"{one.op.key}, {number}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.basis.numbers import DEFAULT, show
 from engine.basis.units import BYTES, SECONDS, SHARE
 from engine.form.imported.given import known_model
-from engine.form.run.result import Estimate
+from engine.form.run.result import Estimated
 from engine.run.exporters import fully_sharded
 from engine.run.exporters.megatron import bridge_overrides, megatron_arguments
 from engine.run.importers.assemble import Imported
@@ -90,7 +90,7 @@ def language(kind: str) -> str:
     return EXPORTS[kind].language if kind in EXPORTS else _LANGUAGES[kind]
 
 
-def exported(kind: str, read: Imported, found: Estimate | None) -> str:
+def exported(kind: str, read: Imported, found: Estimated | None) -> str:
     """Return the text of an export."""
     if kind == "csv":
         return csv_of(read)
@@ -116,7 +116,7 @@ def _quoted(text: str) -> str:
     return '"' + safe.replace('"', '""') + '"' if any(c in safe for c in ',"\n') else safe
 
 
-def markdown_of(read: Imported, found: Estimate | None) -> str:
+def markdown_of(read: Imported, found: Estimated | None) -> str:
     """Return the answer and every key as Markdown."""
     lines = [f"# {', '.join(read.dialects)}", ""]
     if found is not None:
@@ -129,17 +129,18 @@ def markdown_of(read: Imported, found: Estimate | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _answers(found: Estimate) -> tuple[str, ...]:
-    low, high = found["step_time_low"], found["step_time_high"]
+def _answers(found: Estimated) -> tuple[str, ...]:
+    said = found.estimate
+    low, high = said["step_time_low"], said["step_time_high"]
     sizes = {
-        name: show(found[f"memory_{name}"], BYTES, DEFAULT)
+        name: show(said[f"memory_{name}"], BYTES, DEFAULT)
         for name in ("allocated", "reserved", "process")
     }
     return (
-        f"Step: {show(found['step_time'], SECONDS, DEFAULT)} "
+        f"Step: {show(found.step_time, SECONDS, DEFAULT)} "
         f"({show(low, SECONDS, DEFAULT)} to {show(high, SECONDS, DEFAULT)})",
-        f"MFU: {show(found['mfu'], SHARE, DEFAULT)}",
-        f"{'Fits' if found['fits'] else 'Does not fit'}: {sizes['allocated']} allocated, "
+        f"MFU: {show(found.mfu, SHARE, DEFAULT)}",
+        f"{'Fits' if found.fits else 'Does not fit'}: {sizes['allocated']} allocated, "
         f"{sizes['reserved']} reserved, {sizes['process']} in nvidia-smi",
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 
+from engine.basis.record import record
 from engine.basis.typed import plain
 from engine.basis.units import Count
 from engine.catalog.nodes import NODES
@@ -162,18 +163,28 @@ def _machine(run: Run) -> str:
 _WHOLE = ("estimate_run", "sandbox")
 
 
-def job_query(run: Run) -> str:
-    """Return all values of a job as a query, for the calculators that have fields for them."""
-    return "&".join(f"job.{name}={value}" for name, value in job_values(run).items())
+@record
+class Links:
+    """A job on its way to other calculators, as parts of addresses.
+
+    Attributes:
+        job: all its values, for the calculators that have fields for them.
+        places: of `PLACES`, those that take it, with what gives it to them.
+    """
+
+    job: str
+    places: Mapping[str, str]
 
 
-def query_of(run: Run, calculator: str) -> str:
-    """Return the part of an address that gives a calculator this job; "" where it cannot."""
-    values = job_values(run)
-    if calculator in _WHOLE:
-        if not expressible(run):
-            return ""
-    elif values["model"] == CUSTOM:
-        return ""
-    names = PLACES[calculator].names
-    return "&".join(f"{calculator}.{name}={values[name]}" for name in names if name in values)
+def links_of(run: Run) -> Links:
+    """Return the parts of addresses that give calculators this job."""
+    values, whole = job_values(run), expressible(run)
+    named = values["model"] != CUSTOM
+    return Links(
+        job="&".join(f"job.{name}={value}" for name, value in values.items()),
+        places={
+            key: "&".join(f"{key}.{name}={values[name]}" for name in one.names if name in values)
+            for key, one in PLACES.items()
+            if (whole if key in _WHOLE else named)
+        },
+    )

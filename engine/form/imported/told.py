@@ -7,9 +7,8 @@ from typing import Annotated
 from engine.basis.told import Teller, Told
 from engine.basis.units import BYTES, SECONDS, SHARE, TOKEN_RATE, Bytes, Quantity
 from engine.basis.views import Receipt, Value
-from engine.form.run.result import Estimate
+from engine.form.run.result import Estimated
 from engine.form.run.views import values
-from engine.run.run import Run
 
 _NOTHING = Receipt(
     basis="definition", assumptions=("No job could be put together from the text above.",)
@@ -65,11 +64,11 @@ class Lines:
     ]
 
 
-def speeds(run: Run | None, found: Estimate | None) -> dict[str, Value]:
+def speeds(found: Estimated | None) -> dict[str, Value]:
     """Return step, MFU and tokens per second."""
-    if run is None or found is None:
+    if found is None:
         return _missing(_SPEEDS)
-    numbers = values(run, found)
+    numbers = values(found)
     return {name: _unlinked(numbers[name]) for name in _SPEEDS}
 
 
@@ -78,15 +77,11 @@ def _unlinked(value: Value) -> Value:
     return replace(value, receipt=replace(value.receipt, inputs={}))
 
 
-def memory_lines(found: Estimate | None) -> dict[str, Value]:
+def memory_lines(found: Estimated | None) -> dict[str, Value]:
     """Return what the three tools show."""
     if found is None:
         return _missing(_LINES)
-    lines = Lines(
-        allocated=found["memory_allocated"],
-        reserved=found["memory_reserved"],
-        process=found["memory_process"],
-    )
+    lines = Lines(**{name: found.estimate[f"memory_{name}"] for name in _LINES})
     return Teller(lines).values(*_LINES)
 
 

@@ -1,18 +1,17 @@
 """The answer of an imported job in words: whether it runs, what binds, what to change."""
 
-from engine.basis.slices import Slices
+from engine.basis.slices import Running, Slices
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, LINK_SPEED, RATIO, SECONDS, SHARE, Count
 from engine.basis.views import Badge, Cell, Open, Table
-from engine.form.imported.places import PLACES, job_query, query_of
+from engine.form.imported.places import PLACES, Links
 from engine.form.levers.accuracy import GAIN_ERROR
-from engine.form.run.result import Estimate
+from engine.form.run.result import Estimated
 from engine.form.run.verdicts import fit
 from engine.run.importers.assemble import Imported
 from engine.run.importers.told import Entry
-from engine.run.run import Run
 from engine.simulate.single_changes import SingleChange
-from engine.simulate.whole_change import whole_change
+from engine.simulate.whole_change import WholeChange
 
 _PARTS = {
     "compute": ("Computation", "compute"),
@@ -37,10 +36,10 @@ _PRICES = {
 }
 
 
-def verdict(read: Imported, found: Estimate | None) -> Badge:
+def verdict(read: Imported, found: Estimated | None) -> Badge:
     """Return whether the job can run, and whether it fits."""
-    if read.run is not None and found is not None:
-        return fit(read.run, found)
+    if found is not None:
+        return fit(found)
     return Badge(
         text="Contradiction",
         sentence=" ".join(_ended(one) for one in read.contradictions[:_SAID]) + _rest(read),
@@ -58,11 +57,11 @@ def _ended(text: str) -> str:
     return text.replace("{", "(").replace("}", ")").rstrip(".") + "."
 
 
-def binds(found: Estimate | None) -> Badge:
+def binds(found: Estimated | None) -> Badge:
     """Return the part of the step that takes longest beside computation."""
     if found is None:
         return Badge(text="Nothing to time", sentence="The text gives no job.", color="muted")
-    parts, step = found["time"], found["step_time"]
+    parts, step = found.estimate["time"], found.step_time
     longest = max(parts, key=lambda name: parts[name])
     waiting = max((name for name in parts if name != "compute"), key=lambda name: parts[name])
     text, color = _PARTS[longest]
@@ -78,29 +77,28 @@ def binds(found: Estimate | None) -> Badge:
     )
 
 
-def changes(
-    run: Run | None, found: Estimate | None, best: tuple[SingleChange, ...], more: Count
-) -> Table:
+def changes(found: Estimated | None, best: tuple[SingleChange, ...], more: Count) -> Table:
     """Return the best single changes, each computed; of a job that does not fit, what mends it."""
-    if run is None or found is None:
+    if found is None:
         return Table(title="", columns=(), rows=())
+    gpus = found.num_gpus
     rows: list[tuple[Cell, ...]] = [
         (
             one.setting,
             one.before,
             one.after,
             say("{t}", t=(one.step, SECONDS)),
-            say("{r}", r=(found["step_time"] / one.step, RATIO)),
+            say("{r}", r=(found.step_time / one.step, RATIO)),
             _PRICES.get(one.setting, ""),
         )
         for one in best
     ]
     if more:
-        rows.append(("world_size", str(run.plan.world_size), str(run.plan.world_size * more),
-                     "", "", "more GPUs, as data-parallel ranks"))  # fmt: skip
+        rows.append(("world_size", str(gpus), str(gpus * more), "", "",
+                     "more GPUs, as data-parallel ranks"))  # fmt: skip
     if not rows:
         rows.append(("none", "", "", "", "", _none(found)))
-    title = "The best single changes" if found["fits"] else "What makes it fit"
+    title = "The best single changes" if found.fits else "What makes it fit"
     return Table(
         title=title,
         columns=("Setting", "Now", "Change to", "Step then", "Speed", "Price"),
@@ -115,32 +113,28 @@ def changes(
 
 
 def whole_plan(
-    run: Run | None, found: Estimate | None, best: tuple[SingleChange, ...]
+    found: Estimated | None, together: Running[tuple[WholeChange, ...]] | None
 ) -> Slices[Table]:
     """Find a plan that changes several settings together, where the planner knows a better."""
-    nothing = Table(title="", columns=(), rows=())
-    if run is None or found is None:
-        return nothing
-    # Another precision is not a plan's to choose.
-    singles = [one.step for one in best if one.setting != "precision"]
-    plan = yield from whole_change(run, min(singles, default=float("inf")))
-    if plan is None:
-        return nothing
+    plans = (yield from together.rest()) if together else ()
+    if found is None or not plans:
+        return Table(title="", columns=(), rows=())
+    plan = plans[0]
     return Table(
-        title="Several changes together" if found["fits"] else "A plan that fits",
+        title="Several changes together" if found.fits else "A plan that fits",
         columns=("Setting", "Now", "Change to"),
         rows=plan.changed,
         caption=say(
             "Together: a step of {t}, {r} as fast, and it fits. The planner has tried all plans "
             "with half to twice of each axis, at the same GPUs, batch, precision and software.",
             t=(plan.step, SECONDS),
-            r=(found["step_time"] / plan.step, RATIO),
+            r=(found.step_time / plan.step, RATIO),
         ),
     )
 
 
-def _none(found: Estimate) -> str:
-    if found["fits"]:
+def _none(found: Estimated) -> str:
+    if found.fits:
         return "no single change of a setting is faster and fits"
     return "no single change of a setting makes it fit, nor do 64 times the GPUs"
 
@@ -170,23 +164,21 @@ def _value(one: Entry) -> Text:
     return one.value
 
 
-def places(run: Run | None) -> Table:
+def places(links: Links | None) -> Table:
     """Return where the job can be taken."""
-    if run is None:
+    if links is None:
         return Table(title="", columns=(), rows=())
-    queries = {name: query_of(run, name) for name in PLACES}
-    job = job_query(run)
     rows: list[tuple[Cell, ...]] = [
         (
             one.title,
             Open(
                 "open with this job",
                 name,
-                queries[name],
+                links.places[name],
                 page=one.page,
-                job=job if not index else "",
+                job=links.job if not index else "",
             )
-            if queries[name]
+            if name in links.places
             else "takes models of the catalog only",
         )
         for index, (name, one) in enumerate(PLACES.items())

@@ -13,6 +13,7 @@ from engine.form.levers.changes import LEVERS, Change, Lever
 from engine.form.levers.inputs import Inputs, as_run
 from engine.run.run import Run
 from engine.simulate.capacity import usable
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.levers import gpus_per_sequence, run_fits, step_of
 from engine.simulate.memory import memory
 from engine.simulate.step_time import StepTime
@@ -50,7 +51,7 @@ class Job:
     before the change or after it.
 
     Attributes:
-        run: it.
+        run, evidence: it, and on what predictions of its step rest.
         changes: what had to change for it to be possible.
         step: its parts.
         fits: whether the memory suffices; `held` is needed on the fullest GPU, of `usable`.
@@ -61,6 +62,7 @@ class Job:
     """
 
     run: Run
+    evidence: Evidence
     changes: tuple[Text, ...]
     step: StepTime
     fits: bool
@@ -93,6 +95,7 @@ def job(inputs: Inputs) -> Job:
     fits = run_fits(run)
     return Job(
         run=run,
+        evidence=evidence(run),
         changes=changes,
         step=step,
         fits=fits,

@@ -46,7 +46,7 @@ def step_value(tell: Teller, found: Job) -> Value:
     fitted = "The cost model, whose constants are fitted to published runs."
     return tell.value(
         "step_time",
-        receipt=Receipt(assumptions=(fitted, *found.changes, *known(found.run), band())),
+        receipt=Receipt(assumptions=(fitted, *found.changes, *known(found.evidence), band())),
         note="" if found.fits else "the job does not fit: this step cannot run",
     )
 

@@ -1,5 +1,6 @@
 """The answer of the planner to a reader: the best plan of a job, and a plan of the reader's own."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
@@ -14,8 +15,11 @@ from engine.form.run.known import known
 from engine.run.plan_space import Job
 from engine.run.run import Run
 from engine.simulate.capacity import usable
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.planner.evaluate import Candidate, Shape, run_of
-from engine.simulate.planner.search import Found, pricing, searching
+from engine.simulate.planner.moves import Limit, Move, by_gpus, limit, moves
+from engine.simulate.planner.search import Cell, Found, cells, frontier, pricing, searching
+from engine.simulate.planner.ties import Tie, tie
 from engine.simulate.planner.why import Reason, why_not
 from engine.simulate.step_range import step_range
 
@@ -31,6 +35,7 @@ _PAIRS = (
     "These runs include those that the constants were fitted to.",
 )
 _COUNT: Count = 8
+_FACTORS = (0.25, 0.5, 1, 2, 4)
 # A plan of the reader's own changes nothing about the search.
 _OWN: dict[str, Any] = {
     name: field.default
@@ -49,6 +54,13 @@ class Answer:
         found: the fastest plans.
         own: the reader's plan.
         why: what speaks against it.
+        run, evidence: the best plan's, and on what its step rests.
+        limit: what of the best plan's step is no computation.
+        tie: what ties with the best plan.
+        cells: the best plan of each tensor and pipeline parallelism.
+        frontier: plans that no other beats in both step and memory.
+        counts, by_gpus: fewer and more GPUs, and the best plan on each.
+        moves: what changes of the job would gain.
     """
 
     job: Job
@@ -56,6 +68,15 @@ class Answer:
     found: Found
     own: Run
     why: Reason
+    run: Run | None
+    evidence: Evidence | None
+    limit: Limit | None
+    tie: Running[Tie] | None
+    cells: Running[Mapping[Cell, Candidate]]
+    frontier: Running[tuple[Candidate, ...]]
+    counts: tuple[Count, ...]
+    by_gpus: Running[Mapping[Count, Candidate]]
+    moves: Running[tuple[Move, ...]] | None
     step: Annotated[
         Seconds, Told("Step of the best plan", "", "{low} to {high}", "compute", _MODEL)
     ]
@@ -92,9 +113,7 @@ class Answer:
     @property
     def known(self) -> tuple[Text, ...]:
         """What is known of the best plan's step: its range, and runs measured nearby."""
-        best = self.best
-        about = known(run_of(self.job, best.plan, best.training)) if best else ()
-        return *_MODEL, *about
+        return *_MODEL, *(known(self.evidence) if self.evidence else ())
 
 
 @lru_cache(maxsize=8)
@@ -109,6 +128,13 @@ def _search(job: Job) -> Slices[tuple[list[Shape], Found]]:
     return shapes, (yield from searching(job, _COUNT, shapes))
 
 
+def _counts(job: Job) -> tuple[Count, ...]:
+    """Return a quarter to four times the GPUs of a job, in whole nodes."""
+    node = job.cluster.gpus_per_node
+    sizes = {max(node, int(job.world_size * factor) // node * node) for factor in _FACTORS}
+    return tuple(sorted(sizes))
+
+
 def answer(inputs: Inputs) -> Slices[Answer]:
     """Find what the planner says of a job and of a reader's plan."""
     job, tokens = job_of(inputs), inputs.tokens
@@ -117,16 +143,26 @@ def answer(inputs: Inputs) -> Slices[Answer]:
     best = found.best[0] if found.best else None
     why = why_not(job, own, best)
     step = best.step if best else 0.0
-    low, high = step_range(run_of(job, best.plan, best.training), step)[:2] if best else (0.0, 0.0)
+    run = run_of(job, best.plan, best.training) if best else None
+    low, high = step_range(run, step)[:2] if run else (0.0, 0.0)
     batch = job.training.global_batch_size * job.training.sequence_length
     days = tokens / batch * step
-    plan = why.plan
+    plan, counts = why.plan, _counts(job)
     return Answer(
         job=job,
         shapes=shapes,
         found=found,
         own=own,
         why=why,
+        run=run,
+        evidence=evidence(run) if run else None,
+        limit=limit(best) if best else None,
+        tie=Running(tie(job, best, shapes)) if best else None,
+        cells=Running(cells(job, shapes)),
+        frontier=Running(frontier(job, shapes)),
+        counts=counts,
+        by_gpus=Running(by_gpus(job, counts)),
+        moves=Running(moves(job, best)) if best else None,
         step=step,
         low=low,
         high=high,

@@ -23,11 +23,7 @@ from engine.basis.views import (
 from engine.form.memory_bar import parts_of
 from engine.form.planner.answer import Answer
 from engine.form.planner.words import MOVES, limited, name, reason, split, tied
-from engine.simulate.planner.evaluate import Candidate, run_of
-from engine.simulate.planner.moves import by_gpus, limit, moves
-from engine.simulate.planner.search import cells, frontier
-from engine.simulate.planner.ties import tie
-from engine.simulate.step_range import spread
+from engine.simulate.planner.evaluate import Candidate
 
 _PARTS = (
     ("compute", "computation", "compute"),
@@ -106,14 +102,13 @@ def why(found: Answer) -> Badge:
 
 def best(found: Answer) -> Badge:
     """Return the best plan by its name, and how far beyond measured runs the job lies."""
-    if not found.best:
+    if not found.best or not found.evidence:
         return Badge(
             text="No plan fits",
             sentence=_none(found),
             color="communication",
         )
-    run = run_of(found.job, found.best.plan, found.best.training)
-    beyond = " ".join(spread(run).beyond)
+    beyond = " ".join(found.evidence().spread.beyond)
     sentence = f"{name(found.best.plan, found.best.training)}. {beyond}".strip()
     return Badge(text="Best plan", sentence=sentence, color="compute")
 
@@ -131,9 +126,9 @@ def _none(found: Answer) -> Text:
 
 def ties(found: Answer) -> Slices[Badge]:
     """Return what ties with the best, and the simplest of those plans."""
-    if not found.best:
+    if not found.tie:
         return Badge(text="No tie", sentence="Nothing fits.", color="muted")
-    one = yield from tie(found.job, found.best, found.shapes)
+    one = yield from found.tie.rest()
     simplest = f" The simplest of them: {name(one.simplest.plan, one.simplest.training)}."
     told = tied(one)
     if isinstance(told, str):
@@ -147,7 +142,7 @@ def ties(found: Answer) -> Slices[Badge]:
 
 def map_of_splits(found: Answer) -> Slices[Heatmap]:
     """Return the speed of the best plan of each tensor and pipeline parallelism, over the best."""
-    best_of = yield from cells(found.job, found.shapes)
+    best_of = yield from found.cells.rest()
     tensors = sorted({one.plan.tensor_parallel for one in found.shapes}) or [1]
     stages = sorted({pipeline for _, pipeline in best_of} | {1, 2, 4, 8})
     return Heatmap(
@@ -182,7 +177,7 @@ def _own_split(found: Answer, tensors: Sequence[int], stages: Sequence[int]) -> 
 
 def memory_frontier(found: Answer) -> Slices[Lines]:
     """Return the plans that no other beats in both speed and memory, and the reader's."""
-    front = yield from frontier(found.job, found.shapes)
+    front = yield from found.frontier.rest()
     x = tuple(one.held.total for one in reversed(front))
     y = tuple(found.step / one.step for one in reversed(front))
     points = [_point(found, "best", "best", found.best)] if found.best else []
@@ -205,13 +200,9 @@ def _point(found: Answer, key: str, label: str, one: Candidate) -> Point:
     return Point(key=key, label=label, x=one.held.total, y=found.step / one.step)
 
 
-def gpu_frontier(found: Answer, factors: Sequence[float] = (0.25, 0.5, 1, 2, 4)) -> Slices[Lines]:
+def gpu_frontier(found: Answer) -> Slices[Lines]:
     """Return the best throughput on fewer and on more GPUs, with the same batch."""
-    node = found.job.cluster.gpus_per_node
-    counts = sorted(
-        {max(node, int(found.job.world_size * factor) // node * node) for factor in factors}
-    )
-    best_of = yield from by_gpus(found.job, tuple(counts))
+    best_of, counts = (yield from found.by_gpus.rest()), found.counts
     training = found.job.training
     tokens = training.global_batch_size * training.sequence_length
     x = tuple(float(count) for count in best_of)
@@ -238,9 +229,9 @@ def gpu_frontier(found: Answer, factors: Sequence[float] = (0.25, 0.5, 1, 2, 4))
 
 def limits(found: Answer) -> Badge:
     """Return what of the best step is no computation."""
-    if not found.best:
+    one = found.limit
+    if not one:
         return Badge(text="Memory", sentence="No plan fits; memory is the limit.", color="memory")
-    one = limit(found.best)
     text = "Computation" if one.computing > 0.9 else "Communication and waiting"
     return Badge(text=text, sentence=limited(one), color="compute")
 
@@ -248,7 +239,7 @@ def limits(found: Answer) -> Badge:
 def next_moves(found: Answer) -> Slices[Table]:
     """Return what changes of the job itself would gain."""
     columns = ("Change", "Speed", "Per GPU", "Best plan then")
-    if not found.best:
+    if not found.moves:
         return Table(title="What would change more", columns=columns, rows=())
     rows: list[tuple[Cell, ...]] = [
         (
@@ -257,7 +248,7 @@ def next_moves(found: Answer) -> Slices[Table]:
             say("{g}", g=(one.per_gpu, RATIO)),
             split(one.best.plan),
         )
-        for one in (yield from moves(found.job, found.best))
+        for one in (yield from found.moves.rest())
     ]
     return Table(
         title="What would change more",

@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
+from engine.basis.slices import Running, Slices, part
 from engine.basis.units import DAY, HOUR, Seconds
+from engine.form.planner.answer import Answer
 from engine.form.planner.inputs import PRESETS, Inputs, job_of, own_run
 from engine.run.limits import impossible
 from engine.run.plan_space import Job
 from engine.run.problems import problems
 from engine.run.run import Run
-from engine.simulate.planner.evaluate import one_candidate
+from engine.simulate.planner.evaluate import Candidate, one_candidate
+from engine.simulate.planner.search import at, reaching, searching, within_shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,45 @@ def outcome(chapter: Chapter, own: Mapping[str, Any]) -> Outcome:
     time = whole_run(job, tokens, one.step)
     reached = time <= chapter.deadline
     return Outcome(ending="in time" if reached else "too late", time=time, reached=reached)
+
+
+def in_time(found: Answer, tokens: float, deadline: Seconds) -> Slices[tuple[Candidate, ...]]:
+    """Find all plans that end a chapter in time."""
+    job = found.job
+    limit = deadline / whole_run(job, tokens, 1.0)
+    good: list[Candidate] = []
+    for done, shape in enumerate(near := reaching(limit, found.shapes)):
+        yield at(done, len(near), "{done} of {all} splits looked at")
+        good += within_shape(job, limit, shape)
+    return tuple(good)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Best:
+    """The best plan of a chapter with one software, and the whole run; None where nothing fits."""
+
+    chapter: Chapter
+    plan: Candidate | None
+    time: Seconds
+
+
+@cache
+def bests() -> Running[tuple[Best, ...]]:
+    """Return the search of every chapter, which is the same whatever the reader's plan is."""
+    return Running(_bests())
+
+
+def _bests() -> Slices[tuple[Best, ...]]:
+    found: list[Best] = []
+    every = 2 * len(CHAPTERS)
+    for chapter in CHAPTERS.values():
+        for framework in ("megatron", "fsdp"):
+            job, _, tokens = job_of_chapter(chapter, {"framework": framework})
+            yield at(len(found), every, "{done} of {all} searches done")
+            best = (yield from part(searching(job, 1), len(found), every)).best
+            time = whole_run(job, tokens, best[0].step) if best else 0.0
+            found.append(Best(chapter=chapter, plan=best[0] if best else None, time=time))
+    return tuple(found)
 
 
 def whole_run(job: Job, tokens: float, step: Seconds) -> Seconds:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from engine.basis.text import Text, say
 from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, SHARE, Quantity, Seconds
-from engine.run.parallelism import Plan, Training, data_parallel
+from engine.run.parallelism import Plan, Training
 from engine.simulate.planner.moves import Limit
 from engine.simulate.planner.ties import Tie
 from engine.simulate.planner.why import Reason
@@ -60,7 +60,7 @@ def split(plan: Plan) -> str:
         ("ETP", plan.expert_tensor_parallel, ""),
     )
     axes = [f"{axis} {size}{more}" for axis, size, more in sizes if size > 1]
-    return " × ".join([*axes, f"DP {data_parallel(plan)}"])
+    return " × ".join([*axes, f"DP {plan.data_parallel}"])
 
 
 def sharding(plan: Plan) -> str:

@@ -6,8 +6,7 @@ from engine.basis.units import (
     SECONDS,
 )
 from engine.basis.views import Axis, Bar, Bars, Rule, Segment
-from engine.form.run.result import Estimate
-from engine.run.run import Run
+from engine.form.run.result import Estimated
 
 _TIMES = (
     ("compute", "computation", "compute"),
@@ -32,9 +31,9 @@ _SIZES = (
 )
 
 
-def time_parts(run: Run, found: Estimate) -> Bars:
+def time_parts(found: Estimated) -> Bars:
     """Return the parts of the step, which add up to it."""
-    parts = found["time"]
+    parts = found.estimate["time"]
     return Bars(
         title="Where the step goes",
         axis=Axis(
@@ -53,33 +52,32 @@ def time_parts(run: Run, found: Estimate) -> Bars:
         ),
         caption=say(
             "Together {t}. Communication that runs beside computation is not in any bar.",
-            t=(found["step_time"], SECONDS),
+            t=(found.step_time, SECONDS),
         ),
     )
 
 
-def memory_parts(run: Run, found: Estimate) -> Bars:
+def memory_parts(found: Estimated) -> Bars:
     """Return what the fullest GPU holds, against its capacity."""
-    capacity = run.cluster.gpu.memory
-    parts = found["memory"]
-    rule = Rule(key="capacity", label=say("{m}", m=(capacity, BYTES)), axis="x", at=capacity)
+    gpu, held = found.run.cluster.gpu, found.held
+    rule = Rule(key="capacity", label=say("{m}", m=(gpu.memory, BYTES)), axis="x", at=gpu.memory)
     return Bars(
         title="What the fullest GPU holds",
         axis=Axis(
             label="memory",
             quantity=BYTES,
             low=0.0,
-            high=1.08 * max(found["peak_memory"], capacity),
+            high=1.08 * max(held.peak_memory, gpu.memory),
         ),
         bars=(
             Bar(
                 key="held",
-                label=run.cluster.gpu.name,
+                label=gpu.name,
                 segments=tuple(
                     Segment(
                         key=name,
                         label=label,
-                        value=parts[name],
+                        value=getattr(held, name),
                         color="muted" if name == "reserve" else name,
                     )
                     for name, label in _SIZES

@@ -6,9 +6,7 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nearby import Nearby
 from engine.catalog.published_runs_sources import SOURCES
 from engine.form.run.accuracy import ACCURACY
-from engine.run.run import Run
-from engine.simulate.nearest_runs import nearest
-from engine.simulate.step_range import spread
+from engine.simulate.evidence import Evidence
 
 _NO_RANGE = (
     "This is the length of a simulated order of operations, all layers alike. No published step "
@@ -16,31 +14,32 @@ _NO_RANGE = (
 )
 
 
-def known(run: Run) -> tuple[Text, ...]:
+def known(evidence: Evidence) -> tuple[Text, ...]:
     """Return what every predicted step says of itself: its range, and runs measured nearby."""
-    return near(run), *_own(run), *measured_nearby(run)
+    return near(evidence), *_own(evidence), *_measured_nearby(evidence)
 
 
-def _own(run: Run) -> tuple[Text, ...]:
+def _own(evidence: Evidence) -> tuple[Text, ...]:
     """Return what constants of the reader's own did: nothing on another GPU."""
-    own = run.cluster.own
-    if own is None:
+    cluster = evidence().run.cluster
+    if cluster.own is None:
         return ()
-    if not own.of(run.cluster.gpu):
-        return (f"Your own constants are of {ACCELERATORS[own.gpu].name}, and do not count here.",)
+    if not cluster.own.of(cluster.gpu):
+        name = ACCELERATORS[cluster.own.gpu].name
+        return (f"Your own constants are of {name}, and do not count here.",)
     words = "Your own constants stand for the catalog's, and explain {share} of the variance."
-    return (say(words, share=(spread(run).explained, SHARE)),)
+    return (say(words, share=(evidence().spread.explained, SHARE)),)
 
 
-def unranged(run: Run) -> tuple[Text, ...]:
+def unranged(evidence: Evidence) -> tuple[Text, ...]:
     """Return why a step that a simulator played has no range, and the runs measured nearby."""
-    return _NO_RANGE, *_counted(run), *measured_nearby(run)
+    return _NO_RANGE, *_counted(evidence), *_measured_nearby(evidence)
 
 
-def _counted(run: Run) -> tuple[Text, ...]:
-    own = run.cluster.own
-    if own is None or not own.of(run.cluster.gpu):
-        return _own(run)
+def _counted(evidence: Evidence) -> tuple[Text, ...]:
+    cluster = evidence().run.cluster
+    if cluster.own is None or not cluster.own.of(cluster.gpu):
+        return _own(evidence)
     return ("Your own constants stand for the catalog's.",)
 
 
@@ -51,9 +50,9 @@ def memory_error() -> Sentence:
     return say(words + "{tail}.", rows=(rows, COUNT), mean=(mean, SHARE), tail=(tail, SHARE))
 
 
-def near(run: Run) -> Sentence:
+def near(evidence: Evidence) -> Sentence:
     """Return in what range four in five such steps lie, on what it rests, and what lies beyond."""
-    found = spread(run)
+    found = evidence().spread
     words = "Four in five unseen runs of this kind ({runs} of {name}) took between {less} less and "
     words += "{more} more than predicted."
     if found.beyond:
@@ -68,9 +67,9 @@ def near(run: Run) -> Sentence:
     )
 
 
-def measured_nearby(run: Run) -> tuple[Sentence, ...]:
+def _measured_nearby(evidence: Evidence) -> tuple[Sentence, ...]:
     """Return what was measured of the published runs nearest to a run."""
-    return tuple(_measured(one) for one in nearest(run))
+    return tuple(map(_measured, evidence().nearest))
 
 
 def _measured(one: Nearby) -> Sentence:

@@ -16,10 +16,13 @@ from engine.basis.units import (
     TokenRate,
     Tokens,
 )
+from engine.estimate import estimate
 from engine.formulas.operations import hardware_operations, model_operations
+from engine.run.doubts import Doubts, doubts
 from engine.run.run import Run
+from engine.simulate.capacity import usable
+from engine.simulate.evidence import Evidence, evidence
 
-Estimate = Mapping[str, Any]
 _COUNTED = (
     "Megatron's count: attention in full, the output layer, no recomputation.",
     "Other sources count otherwise; compare times instead.",
@@ -27,9 +30,39 @@ _COUNTED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimated:
-    """The step of a run and what follows from it."""
+class Held:
+    """What the fullest GPU of a run holds."""
 
+    peak_memory: Annotated[Bytes, Told("Fullest GPU", symbol="M")]
+    parameters: Annotated[Bytes, Told(symbol="P")]
+    gradients: Annotated[Bytes, Told(symbol="G")]
+    optimizer: Annotated[Bytes, Told(symbol="O")]
+    activations: Annotated[Bytes, Told(symbol="A")]
+    buffers: Annotated[Bytes, Told(symbol="B")]
+    reserve: Annotated[Bytes, Told(symbol="R")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimated:
+    """The step of a run and what follows from it.
+
+    Attributes:
+        run: it.
+        estimate: all that `python -m engine estimate` says.
+        held: by the fullest GPU.
+        usable: of its memory.
+        fits: what it holds is no more.
+        doubts: what speaks against the run.
+        evidence: on which the step rests.
+    """
+
+    run: Run
+    estimate: Mapping[str, Any]
+    held: Held
+    usable: Bytes
+    fits: bool
+    doubts: Doubts
+    evidence: Evidence
     step_time: Annotated[Seconds, Told("Step", symbol="T")]
     compute: Annotated[Seconds, Told(symbol="C")]
     exchange: Annotated[Seconds, Told(symbol="X")]
@@ -60,25 +93,20 @@ class Estimated:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What the fullest GPU of a run holds."""
-
-    peak_memory: Annotated[Bytes, Told("Fullest GPU", symbol="M")]
-    parameters: Annotated[Bytes, Told(symbol="P")]
-    gradients: Annotated[Bytes, Told(symbol="G")]
-    optimizer: Annotated[Bytes, Told(symbol="O")]
-    activations: Annotated[Bytes, Told(symbol="A")]
-    buffers: Annotated[Bytes, Told(symbol="B")]
-    reserve: Annotated[Bytes, Told(symbol="R")]
-
-
-def estimated(run: Run, found: Estimate) -> Estimated:
-    """Return the step of an estimate and what follows from it."""
-    time, gpu = found["time"], run.cluster.gpu
+def estimated(run: Run) -> Estimated:
+    """Return the step of a run and what follows from it."""
+    found, gpu = estimate(run), run.cluster.gpu
+    time = found["time"]
     model = ("tensor_parallel", "context_parallel", "expert_parallel", "pipeline")
     alone = ("compute", "data_parallel", "bubble", "optimizer", "other")
     return Estimated(
+        run=run,
+        estimate=found,
+        held=Held(peak_memory=found["peak_memory"], **found["memory"]),
+        usable=usable(gpu.memory, run.training),
+        fits=found["fits"],
+        doubts=doubts(run),
+        evidence=evidence(run),
         step_time=found["step_time"],
         exchange=sum(time[name] for name in model),
         **{name: time[name] for name in alone},
@@ -94,8 +122,3 @@ def estimated(run: Run, found: Estimate) -> Estimated:
         flops_rate=found["model_flops_rate"],
         parameters=found["parameters"],
     )
-
-
-def held(found: Estimate) -> Held:
-    """Return what the fullest GPU of an estimate holds."""
-    return Held(peak_memory=found["peak_memory"], **found["memory"])

@@ -6,17 +6,14 @@ from engine.basis.units import (
     Quantity,
 )
 from engine.basis.views import Badge
-from engine.form.run.result import Estimate
-from engine.run.problems import problems
+from engine.form.run.result import Estimated
+from engine.run.doubts import Doubts
 from engine.run.run import Run
-from engine.run.stage_cut import uneven_pieces
-from engine.simulate.capacity import usable
 
 
-def possible(run: Run, changes: tuple[Text, ...]) -> Badge:
+def possible(run: Run, doubts: Doubts, changes: tuple[Text, ...]) -> Badge:
     """Return whether software would run this plan as it is, and what speaks against it."""
-    notes = problems(run.model, run.cluster, run.plan, run.training)
-    said = [note.replace("_", " ") for note in notes]
+    said = [note.replace("_", " ") for note in doubts.problems]
     gpu, precision = run.cluster.gpu, run.training.precision
     if (taken := gpu.computes_in(precision)) != precision:
         said.append(f"{gpu.name} has no {precision}; its {taken} peak is taken.")
@@ -24,15 +21,14 @@ def possible(run: Run, changes: tuple[Text, ...]) -> Badge:
         return Badge(text="Changed", sentence=_joined(changes, said), color="communication")
     if said:
         return Badge(text="Doubtful", sentence=" ".join(said), color="communication")
-    if sentence := uneven(run):
+    if sentence := uneven(run, doubts):
         return Badge(text="Uneven", sentence=sentence, color="communication")
     return Badge(text="Possible", sentence="Every size divides.", color="compute")
 
 
-def uneven(run: Run) -> str:
+def uneven(run: Run, doubts: Doubts) -> str:
     """Return in words how layers that do not divide are spread; nothing where they do."""
-    layers = run.model.num_layers
-    sizes = uneven_pieces(run.model, run.plan, run.training.schedule)
+    layers, sizes = run.model.num_layers, doubts.pieces
     if not sizes:
         return ""
     words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else ".")
@@ -53,20 +49,19 @@ def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:
     return say(" ".join([*templates, *said]), **numbers)
 
 
-def fit(run: Run, found: Estimate) -> Badge:
+def fit(found: Estimated) -> Badge:
     """Return whether the fullest GPU holds it."""
-    capacity = run.cluster.gpu.memory
-    room = usable(capacity, run.training)
+    capacity = found.run.cluster.gpu.memory
     words = "The fullest GPU needs {need}. Of its {have} as sold, tensors may fill {room}."
-    if room == capacity:
+    if found.usable == capacity:
         words = "The fullest GPU needs {need}, the CUDA context included. It has {have} as sold."
     return Badge(
-        text="Fits" if found["fits"] else "Does not fit",
+        text="Fits" if found.fits else "Does not fit",
         sentence=say(
             words,
-            need=(found["peak_memory"], BYTES),
+            need=(found.held.peak_memory, BYTES),
             have=(capacity, BYTES),
-            room=(room, BYTES),
+            room=(found.usable, BYTES),
         ),
-        color="compute" if found["fits"] else "communication",
+        color="compute" if found.fits else "communication",
     )

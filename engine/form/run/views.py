@@ -5,19 +5,18 @@ from engine.basis.told import Teller
 from engine.basis.views import Value
 from engine.form.run.equations import HFU, MFU, PEAK, STEP, TOKENS_PER_SECOND
 from engine.form.run.known import known, memory_error, near
-from engine.form.run.result import Estimate, estimated, held
-from engine.run.run import Run
+from engine.form.run.result import Estimated
 
 EQUATIONS = (STEP, TOKENS_PER_SECOND, MFU, HFU, PEAK)
 
 
-def values(run: Run, found: Estimate) -> dict[str, Value]:
+def values(found: Estimated) -> dict[str, Value]:
     """Return the numbers of an estimate by name."""
-    tell = Teller(estimated(run, found), equations=EQUATIONS)
-    error, gpu = near(run), (run.cluster.gpu.source,)
+    tell = Teller(found, equations=EQUATIONS)
+    error, gpu = near(found.evidence), (found.run.cluster.gpu.source,)
     counted = ("Attention is counted in full, as if nothing were masked.", error)
     return {
-        "step_time": tell.value("step_time", assumes=_assumptions(run), note=error),
+        "step_time": tell.value("step_time", assumes=_assumptions(found), note=error),
         "token_rate": tell.value("token_rate", assumes=(error,)),
         "mfu": tell.value("mfu", assumes=counted, sources=gpu),
         "hfu": tell.value(
@@ -31,19 +30,19 @@ def values(run: Run, found: Estimate) -> dict[str, Value]:
     }
 
 
-def peak(run: Run, found: Estimate) -> Value:
+def peak(found: Estimated) -> Value:
     """Return the memory of the fullest GPU."""
     error = memory_error()
-    return Teller(held(found), equations=(PEAK,)).value(
+    return Teller(found.held, equations=(PEAK,)).value(
         "peak_memory",
         assumes=(error, "An allocator's peak; nvidia-smi adds the context of CUDA and NCCL."),
-        sources=(run.cluster.gpu.source,),
+        sources=(found.run.cluster.gpu.source,),
         note=error,
     )
 
 
-def _assumptions(run: Run) -> tuple[Text, ...]:
+def _assumptions(found: Estimated) -> tuple[Text, ...]:
     return (
-        *known(run),
+        *known(found.evidence),
         "The slowest rank sets the step; experts are loaded evenly; no failure, no checkpoint.",
     )

@@ -10,7 +10,7 @@ from engine.basis.units import BYTES, SECONDS, Count, Gbit
 from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline, Value
 from engine.catalog.models import MODELS
 from engine.form.run.known import unranged
-from engine.run.run import Run
+from engine.simulate.evidence import Evidence
 from engine.simulate.parts import Part
 from engine.simulate.sharded_step import Sharded
 from engine.simulate.streams import COMPUTE
@@ -71,9 +71,9 @@ def simulated(sources: tuple[str, ...], label: str, note: str, color: str = "ink
     )
 
 
-def simulated_step(tell: Teller, run: Run) -> Value:
+def simulated_step(tell: Teller, evidence: Evidence) -> Value:
     """Return the simulated step, with what was measured of the runs nearest to it."""
-    return tell.value("step_time", assumes=(*SIMULATED, *unranged(run)))
+    return tell.value("step_time", assumes=(*SIMULATED, *unranged(evidence)))
 
 
 _LANES: Mapping[str, str] = {

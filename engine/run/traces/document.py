@@ -110,6 +110,11 @@ class RankTrace:
     steps: tuple[Mark, ...]
 
     @property
+    def title(self) -> str:
+        """The name of its file, on one short line."""
+        return shorten(self.file or "the trace")
+
+    @property
     def called(self) -> str:
         """What a sentence calls it."""
         if self.rank >= 0:

@@ -85,7 +85,7 @@ def test_every_page_has_one_check_of_divisibility(inputs):
     run = result.plan.run
     uneven = bool(uneven_pieces(run.model, run.plan, run.training.schedule))
     here = MODELER.compute(inputs, ["possible"])["possible"]
-    there = possible(run, result.changes)
+    there = possible(run, result.plan.doubts, result.changes)
     assert (here.text == "Uneven") == (there.text == "Uneven") == uneven
 
 

@@ -77,7 +77,7 @@ def test_memory_and_whether_it_fits_are_those_of_the_estimate(name, preset):
 def test_a_run_given_to_the_estimate_comes_back_as_it_was(name, preset):
     run = job_of(name, preset).run
     found = load("estimate_run").solve(inputs_of(run))
-    assert (found.run, found.changes) == (run, ())
+    assert (found.found.run, found.changes) == (run, ())
 
 
 @JOBS

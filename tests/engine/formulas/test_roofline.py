@@ -4,6 +4,7 @@ import pytest
 
 from engine.basis.units import TB, TERA
 from engine.formulas.roofline import (
+    Roof,
     attainable,
     intensity,
     product_bytes,
@@ -37,6 +38,12 @@ def test_below_the_ridge_the_rate_is_that_of_the_memory():
 
 def test_beyond_the_ridge_it_is_the_peak():
     assert attainable(*H100, 296) == 989 * TERA
+
+
+def test_a_roof_bends_at_its_ridge():
+    roof = Roof(peak=100.0, bandwidth=20.0)
+    assert roof.ridge == 5
+    assert [roof.at(x) for x in (1, 5, 8)] == [20, 100, 100]
 
 
 def test_the_time_is_that_of_the_slower_one():

@@ -4,7 +4,7 @@ import pytest
 
 from engine.basis.units import GB, TB, Gbit
 from engine.catalog.nodes import NODES
-from engine.run.ladder import ladder, network_per_gpu
+from engine.run.ladder import ladder
 
 
 def test_the_rungs_of_a_dgx_h100_are_the_datasheets():
@@ -18,7 +18,7 @@ def test_the_rungs_of_a_dgx_h100_are_the_datasheets():
 
 
 def test_four_ports_serve_eight_gpus_of_a_p4d():
-    assert network_per_gpu(NODES["p4d"]) == 50 * Gbit
+    assert NODES["p4d"].network_per_gpu == 50 * Gbit
 
 
 @pytest.mark.parametrize("node", NODES)

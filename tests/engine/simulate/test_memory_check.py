@@ -6,7 +6,7 @@ from engine.catalog.constants import ALLOWANCES
 from engine.form.run.accuracy import ACCURACY
 from engine.form.run.inputs import Inputs
 from engine.form.run.repair import run_of
-from engine.simulate.memory_check import NEAR, Lines, cause, modelled, off, outside, pieces
+from engine.simulate.memory_check import NEAR, Lines, cause, modelled, off
 
 RUN, _ = run_of(Inputs())
 OURS = modelled(RUN)
@@ -23,8 +23,8 @@ def test_the_lines_lie_one_in_the_other():
 
 def test_what_lies_between_them_is_the_allowance_of_each():
     tensors = OURS.allocated - ALLOWANCES.workspace
-    assert pieces(OURS) == pytest.approx(ALLOWANCES.fragments * tensors)
-    assert outside(OURS) == pytest.approx(ALLOWANCES.context + ALLOWANCES.channels)
+    assert OURS.pieces == pytest.approx(ALLOWANCES.fragments * tensors)
+    assert OURS.outside == pytest.approx(ALLOWANCES.context + ALLOWANCES.channels)
 
 
 def test_readings_like_the_model_are_alike():
@@ -55,8 +55,8 @@ def test_the_innermost_line_that_differs_is_the_cause(found, expected):
 
 
 def test_a_gap_is_unknown_where_one_of_its_readings_is_missing():
-    assert pieces(read(60 * GB)) == 0
-    assert outside(read(60 * GB, 0, 70 * GB)) == 0
+    assert read(60 * GB).pieces == 0
+    assert read(60 * GB, 0, 70 * GB).outside == 0
 
 
 def test_a_share_is_of_the_model():

@@ -4,7 +4,7 @@ import pytest
 
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.hosts import CPU_ADAM
-from engine.simulate.memory_tiers import chip_of, place, shared_bandwidth, tile_bytes
+from engine.simulate.memory_tiers import place, shared_bandwidth, tile_bytes
 from engine.simulate.tiered_job import Placed
 
 HBM = dict.fromkeys(
@@ -56,7 +56,7 @@ def test_a_wire_is_busy_in_the_passes_and_in_the_update():
 
 def test_the_shared_memories_of_an_h100_move_31_tb_per_second():
     job = placement().job
-    assert chip_of(job).name == "Hopper"
+    assert job.chip.name == "Hopper"
     assert shared_bandwidth(job) == pytest.approx(132 * 128 * 1.83e9, rel=1e-3)
 
 

@@ -20,7 +20,7 @@ from engine.basis.views import (
     Segment,
     Series,
 )
-from engine.calculators.data_parallelism.zero_2_lab.inputs import NAMES, PORTS, setting_of
+from engine.calculators.data_parallelism.zero_2_lab.inputs import NAMES, PORTS
 from engine.calculators.data_parallelism.zero_2_lab.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.zero_2_lab.inputs import Result as Result
 from engine.calculators.data_parallelism.zero_2_lab.inputs import search as search
@@ -31,7 +31,6 @@ from engine.form.sharded.lab import (
     simulated_step,
     timeline,
 )
-from engine.simulate.overlap_job import run_of
 
 TITLE = "ZeRO-2 at real scale"
 QUESTION = "What does a step pay for keeping only a share of the gradients?"
@@ -47,7 +46,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell, stage = Teller(result, inputs), int(inputs.zero_stage)
     own = result.runs[stage]
     return {
-        "step_time": simulated_step(tell, run_of(setting_of(inputs, inputs.micro_batches), stage)),
+        "step_time": simulated_step(tell, own.evidence),
         **tell.values("exposed"),
         "regime": _regime(tell, result),
         "timeline": partial(

@@ -29,6 +29,6 @@ def views(inputs: Inputs, result: Result) -> Views:
         "memory": partial(memory, result),
         "board": partial(board, result),
         **tell.values("calls", "most", "states", "sent"),
-        "step_time": simulated_step(tell, result.step.run),
+        "step_time": simulated_step(tell, result.step.evidence),
         "challenge": partial(challenge, inputs, result),
     }

@@ -10,7 +10,6 @@ from engine.basis.units import BYTES, SECONDS, Bytes, Gbit, as_given
 from engine.basis.views import Axis, Badge, Bar, Bars, Challenge, Condition, Segment
 from engine.calculators.data_parallelism.zero_3_lab.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.zero_3_lab.inputs import Result as Result
-from engine.calculators.data_parallelism.zero_3_lab.inputs import setting_of
 from engine.calculators.data_parallelism.zero_3_lab.inputs import solve as solve
 from engine.draw.layer_carousel import carousel
 from engine.form.sharded.lab import (
@@ -18,7 +17,6 @@ from engine.form.sharded.lab import (
     simulated_step,
     timeline,
 )
-from engine.simulate.overlap_job import run_of
 
 TITLE = "ZeRO-3 at real scale"
 QUESTION = "How much of gathering and freeing can a step hide, and at which memory?"
@@ -35,7 +33,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         "carousel": partial(carousel, result.ran),
-        "step_time": simulated_step(tell, run_of(setting_of(inputs, inputs.prefetch), 3)),
+        "step_time": simulated_step(tell, result.ran.evidence),
         **tell.values("exposed"),
         "regime": _regime(tell, inputs, result),
         "timeline": partial(

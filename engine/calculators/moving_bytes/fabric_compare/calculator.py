@@ -51,7 +51,7 @@ PRESETS = {
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs, equations=EQUATIONS)
-    told = tuple((*ALIKE, *known(run)) for run in result.runs)
+    told = tuple((*ALIKE, *known(one)) for one in result.evidence)
     return {
         "slower": tell.value("slower", assumes=told[1]),
         "verdict": _verdict(tell, inputs, result),

@@ -13,6 +13,7 @@ from engine.formulas.fabric import break_even_price, waiting_step
 from engine.run.networks import NETWORKS
 from engine.run.run import Run
 from engine.simulate.capacity import fits
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.memory import memory
 from engine.simulate.step_time import StepTime, step_time
 
@@ -64,7 +65,7 @@ def _told(label: str, note: str = "", color: str = "ink", symbol: str = "") -> T
 class Result:
     """The job on both networks."""
 
-    runs: tuple[Run, Run]
+    evidence: tuple[Evidence, Evidence]
     steps: tuple[StepTime, StepTime]
     first_step: Annotated[
         Seconds, _told("Step on A", "{first_exposed} of it waits", "pipeline", "A")
@@ -115,7 +116,7 @@ def solve(inputs: Inputs) -> Result:
     other = waiting_step(second.total, second.exposed, inputs.second_wait)
     held = memory(runs[0].model, runs[0].plan, runs[0].training)
     return Result(
-        runs=runs,
+        evidence=(evidence(runs[0]), evidence(runs[1])),
         steps=(first, second),
         first_step=one,
         second_step=other,

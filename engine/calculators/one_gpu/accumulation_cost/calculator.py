@@ -41,7 +41,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "fits": _fits(tell, result),
         "sent": tell.value("sent", symbols={"n": "world_size"}),
         **tell.values("per_token", "collectives", "tokens", "held", "at_once"),
-        "token_rate": tell.value("token_rate", assumes=(MODELLED, *known(result.run))),
+        "token_rate": tell.value("token_rate", assumes=(MODELLED, *known(result.evidence))),
         **tell.values("gained"),
         "memory": partial(charts.memory, inputs, result),
         "volume": partial(charts.volume, inputs, result),

@@ -20,7 +20,6 @@ from engine.calculators.one_gpu.accumulation_cost.sweeps import (
 from engine.formulas.parameters import total_parameters
 from engine.formulas.pipeline import bubble_share, one_f_one_b_peak
 from engine.run.parallelism import Training
-from engine.run.run import Run
 from engine.simulate.accumulation import (
     GRADIENT,
     PARAMETER,
@@ -32,6 +31,7 @@ from engine.simulate.accumulation import (
     speed,
 )
 from engine.simulate.capacity import usable
+from engine.simulate.evidence import Evidence, evidence
 
 MODELLED = (
     "The step model of all pages; nodes of 8 GPUs. It knows FSDP as it comes: that gradients are "
@@ -45,7 +45,7 @@ class Result:
     """One step of so many micro-batches.
 
     Attributes:
-        run: the job.
+        evidence: on which the speed rests.
         parts: what the fullest GPU holds, in micro-batches and in one batch.
         volumes, speeds: scheme -> what a GPU sends for a token, and its rate, over `COUNTS`.
         bubbles: idle shares of a pipeline over `COUNTS`.
@@ -143,12 +143,12 @@ class Result:
             sources=("narayanan2019",),
         ),
     ]
-    run: Run
     parts: tuple[Held, Held]
     volumes: Later[Mapping[str, tuple[Bytes, ...]]]
     speeds: Later[Mapping[str, tuple[TokenRate, ...]]]
     bubbles: tuple[Share, ...]
     schemes: Later[Mapping[str, Scheme]]
+    evidence: Evidence
 
 
 def solve(inputs: Inputs) -> Result:
@@ -175,12 +175,12 @@ def solve(inputs: Inputs) -> Result:
         at_once=parts[1].total,
         usable=usable(step.cluster.gpu.memory, training),
         token_rate=rate,
-        run=run_of(step),
         parts=parts,
         volumes=Later(partial(volumes, inputs)),
         speeds=Later(partial(speeds, inputs)),
         bubbles=tuple(bubble_share(stages, n) for n in COUNTS),
         schemes=Later(lambda: {scheme: scheme_of(inputs, scheme) for scheme in SCHEMES}),
+        evidence=evidence(run_of(step)),
         gained=rate / speed(step_of(inputs, count=1)),
         bubble=bubble_share(stages, count),
         in_flight=one_f_one_b_peak(0, stages, count),

@@ -62,7 +62,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "memory_line": partial(memory_line, inputs, found),
         "memory_bars": partial(memory_bars, inputs, result),
         **told,
-        "possible": possible(found.run, result.changes),
+        "possible": possible(found.run, result.doubts, result.changes),
         "search": partial(played_search, result),
         "advice": partial(advice, inputs, result),
         "formula": tell.formula("The closed form, with your numbers", LARGEST_BATCH),

@@ -12,9 +12,11 @@ from engine.basis.units import Bytes, Count, Ratio, TokenRate
 from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, fit, fitted
 from engine.calculators.one_gpu.largest_batch.tried import Tried, tried
 from engine.formulas.operations import hardware_operations, model_operations
+from engine.run.doubts import Doubts, doubts
 from engine.run.parallelism import data_parallel
 from engine.simulate.batch_search import Probe, search
 from engine.simulate.capacity import Memory
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.largest_batch import Fit, memory_of, speed
 
 # No search of the page tries more.
@@ -38,6 +40,8 @@ class Result:
         speeds: (recomputed, micro-batch) -> speed, with one sequence and with the most that fit.
         lengths: sequence length -> what fits with fused attention, and with scores kept.
         tried: single changes that free memory, the best first.
+        doubts: what speaks against the run.
+        evidence: on which the speed rests.
     """
 
     largest: Annotated[Count, Told("Largest micro-batch", "b", color="activations")]
@@ -97,6 +101,8 @@ class Result:
     speeds: Later[Mapping[tuple[str, Count], TokenRate]]
     lengths: Later[Mapping[Count, tuple[Fit, Fit]]]
     tried: Later[tuple[Tried, ...]]
+    doubts: Doubts
+    evidence: Evidence
 
 
 def solve(inputs: Inputs) -> Result:
@@ -130,6 +136,8 @@ def solve(inputs: Inputs) -> Result:
         speeds=Later(partial(_speeds, inputs)),
         lengths=Later(partial(_lengths, inputs)),
         tried=Later(partial(tried, inputs, found, rate)),
+        doubts=doubts(run),
+        evidence=evidence(run),
     )
 
 

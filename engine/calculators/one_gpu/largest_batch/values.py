@@ -20,7 +20,7 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
         "token_rate": tell.value(
             "token_rate",
             assumes=(
-                *known(run),
+                *known(result.evidence),
                 f"Each data-parallel rank works through {SEQUENCES} sequences in a step.",
                 "Nodes of 8 GPUs with one port of 400 Gb/s for each.",
             ),

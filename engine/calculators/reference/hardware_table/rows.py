@@ -17,7 +17,6 @@ from engine.catalog.constants import ALLOWANCES
 from engine.catalog.hardware import LINKS, MEASURED, Link, Measurement
 from engine.catalog.nodes import NODES, Node
 from engine.catalog.transports import INFINIBAND, NVLINK
-from engine.run.ladder import network_per_gpu
 
 TYPES = {"bf16": "bf16", "fp16": "fp16", "fp8": "fp8", "fp4": "fp4"}
 _NETWORKS = {
@@ -190,7 +189,7 @@ def _node(node: Node) -> tuple[Cell, ...]:
         f"{node.gpus_per_node} × {ACCELERATORS[node.gpu].name}",
         f"{node.nics_per_node}",
         say("{b}", b=(node.nic_bandwidth, LINK_SPEED)),
-        say("{b}", b=(network_per_gpu(node), BANDWIDTH)),
+        say("{b}", b=(node.network_per_gpu, BANDWIDTH)),
         _NETWORKS[node.network],
         node.date,
         Cite((node.source,)),

@@ -9,7 +9,7 @@ from engine.calculators.reference.memory_tiers.values import WIRES, Result
 from engine.draw.memory_shelves import shelves_scene
 from engine.draw.shelf_shapes import Chip, Fixed, Shelf
 from engine.formulas.compute import TILE_COLUMNS, TILE_ROWS
-from engine.simulate.memory_tiers import TILE_STAGES, Placement, chip_of
+from engine.simulate.memory_tiers import TILE_STAGES, Placement
 
 _NAMES = {"hbm": "HBM", "peer": "HBM of idle GPUs", "host": "host", "nvme": "drives"}
 
@@ -82,7 +82,7 @@ def _shelf(found: Placement, key: str) -> Shelf:
 
 def _fixed(result: Result) -> list[Fixed]:
     job = result.placed.job
-    chip, (sums, slices) = chip_of(job), result.tile
+    chip, (sums, slices) = job.chip, result.tile
     shared = show(result.shared_bandwidth, BANDWIDTH)
     tile = f"{TILE_ROWS} × {TILE_COLUMNS}"
     return [

@@ -7,7 +7,7 @@ from engine.calculators.reference.memory_tiers.inputs import TENSORS, TIERS
 from engine.calculators.reference.memory_tiers.values import WIRES, Result
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.own_timings import OWN_COPIES, OWN_DATE
-from engine.simulate.memory_tiers import Placement, chip_of
+from engine.simulate.memory_tiers import Placement
 
 
 def tensors(result: Result) -> Table:
@@ -91,7 +91,7 @@ def _bar(key: str, label: str, parts: list[tuple[str, float, tuple[str, ...]]]) 
 def memories(result: Result) -> Table:
     """Return every memory from the fastest to the slowest, with its sources."""
     found, shared = result.placed, result.shared_bandwidth
-    chip = chip_of(found.job)
+    chip = found.job.chip
     rows: list[tuple[Cell, ...]] = [
         (
             chip.sums,

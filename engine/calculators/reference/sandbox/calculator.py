@@ -13,10 +13,14 @@ from engine.calculators.reference.sandbox.inputs import inputs_of
 from engine.calculators.reference.sandbox.pictures import Side
 from engine.calculators.reference.sandbox.way import Station, way
 from engine.estimate import estimate
+from engine.form.run.inputs import Inputs as RunInputs
 from engine.form.run.known import known
 from engine.form.run.repair import run_of
+from engine.run.doubts import doubts
+from engine.simulate.evidence import evidence
 from engine.simulate.planner.evaluate import one_candidate
 from engine.simulate.planner.why import differences
+from engine.simulate.step_range import step_range
 
 TITLE = "Two plans side by side"
 QUESTION = "Which of two plans is faster, which needs less memory, and what makes the difference?"
@@ -71,12 +75,14 @@ class Result:
     Attributes:
         first, second: plans A and B.
         parts: by how many seconds each part of B's step is longer than A's.
+        tied: the ranges of their steps overlap.
         stations: the plans between them.
     """
 
     first: Side
     second: Side
     parts: dict[str, Seconds]
+    tied: bool
     stations: tuple[Station, ...]
     ratio: Annotated[Ratio, Told("B's step over A's", color="compute", assumes=_MODEL)]
     first_step: Annotated[Seconds, Told("Step of A", color="compute", assumes=_MODEL)]
@@ -89,16 +95,28 @@ class Result:
     second_held: Annotated[Bytes, Told("Fullest GPU, B", color="memory", assumes=_HELD)]
 
 
+def _side(inputs: RunInputs) -> Side:
+    run, changes = run_of(inputs)
+    return Side(
+        run=run,
+        changes=changes,
+        plan=one_candidate(run),
+        doubts=doubts(run),
+        evidence=evidence(run),
+    )
+
+
 def solve(inputs: Any) -> Result:  # noqa: ANN401 (the inputs are made, not written)
     """Return both plans, and the way from one to the other."""
     before, after = inputs_of(inputs, "A"), inputs_of(inputs, "B")
-    (run, changes), (other, other_changes) = run_of(before), run_of(after)
-    found, others = estimate(run), estimate(other)
-    first = Side(run=run, changes=changes, plan=one_candidate(run))
-    second = Side(run=other, changes=other_changes, plan=one_candidate(other))
+    first, second = _side(before), _side(after)
+    found, others = estimate(first.run), estimate(second.run)
+    low, high, _ = step_range(first.run, first.plan.step)
+    other_low, other_high, _ = step_range(second.run, second.plan.step)
     return Result(
         first=first,
         second=second,
+        tied=other_low <= high and low <= other_high,
         parts=dict(differences(second.plan, first.plan)),
         stations=tuple(way(before, after)),
         ratio=second.plan.step / first.plan.step,
@@ -117,12 +135,12 @@ def views(inputs: Any, result: Result) -> Views:  # noqa: ANN401 (the inputs are
     """Return the views, in the order of the page."""
     tell, pair = Teller(result), (inputs_of(inputs, "A"), inputs_of(inputs, "B"))
     about: dict[str, tuple[Text, ...]] = {
-        "first_step": (*_MODEL, *known(result.first.run)),
-        "second_step": (*_MODEL, *known(result.second.run)),
+        "first_step": (*_MODEL, *known(result.first.evidence)),
+        "second_step": (*_MODEL, *known(result.second.evidence)),
     }
     return {
         "ratio": tell.value("ratio"),
-        "verdict": pictures.verdict(result.first, result.second, result.parts),
+        "verdict": pictures.verdict(result.first, result.second, result.parts, tied=result.tied),
         "steps": partial(pictures.steps, result.first, result.second),
         "memory": partial(pictures.memory, result.first, result.second),
         **{name: tell.value(name, assumes=assumes) for name, assumes in about.items()},

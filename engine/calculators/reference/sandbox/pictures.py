@@ -14,9 +14,10 @@ from engine.form.planner.pictures import step_bar
 from engine.form.planner.words import differing, name
 from engine.form.run import verdicts
 from engine.form.run.inputs import Inputs
+from engine.run.doubts import Doubts
 from engine.run.run import Run
+from engine.simulate.evidence import Evidence
 from engine.simulate.planner.evaluate import Candidate
-from engine.simulate.step_range import step_range
 
 # The export that suits a family of software.
 _FORMATS = {"megatron": "megatron", "fsdp": "torchtitan-toml", "deepspeed": "deepspeed"}
@@ -27,11 +28,13 @@ class Side:
     """A plan: the run nearest to its inputs, what had to change for it, memory and step."""
 
     run: Run
+    doubts: Doubts
+    evidence: Evidence
     changes: tuple[Text, ...]
     plan: Candidate
 
 
-def verdict(first: Side, second: Side, parts: Mapping[str, Seconds]) -> Badge:
+def verdict(first: Side, second: Side, parts: Mapping[str, Seconds], *, tied: bool) -> Badge:
     """Return which plan to take, and which parts of the step make the difference."""
     full = [letter for letter, one in (("A", first), ("B", second)) if not one.plan.fits]
     if full:
@@ -39,7 +42,7 @@ def verdict(first: Side, second: Side, parts: Mapping[str, Seconds]) -> Badge:
         return Badge(text=f"{' and '.join(full)} too large", sentence=sentence, color="buffers")
     words, numbers = differing(parts, first.plan.step)
     share = (abs(second.plan.step / first.plan.step - 1), SHARE)
-    if _tied(first, second):
+    if tied:
         said = "The predicted steps differ by {share}, and their ranges overlap"
         return Badge(
             text="A tie", sentence=_said(said, words, share=share, **numbers), color="muted"
@@ -69,15 +72,9 @@ def _too_full(full: list[str], first: Side, second: Side) -> Text:
     return say(words, **over)
 
 
-def _tied(first: Side, second: Side) -> bool:
-    low, high, _ = step_range(first.run, first.plan.step)
-    other_low, other_high, _ = step_range(second.run, second.plan.step)
-    return other_low <= high and low <= other_high
-
-
 def possible(letter: str, side: Side) -> Badge:
     """Return whether software would run a plan as it is."""
-    found = verdicts.possible(side.run, side.changes)
+    found = verdicts.possible(side.run, side.doubts, side.changes)
     return Badge(text=f"{letter}: {found.text}", sentence=found.sentence, color=found.color)
 
 

@@ -11,7 +11,6 @@ from engine.calculators.splitting_the_model.context_lab.result import Result as 
 from engine.calculators.splitting_the_model.context_lab.result import solve as solve
 from engine.form.run.known import known
 from engine.formulas.context import OVERLAP_TOKENS, RING_BUFFER, RING_STEP_BYTES
-from engine.run.run import Run
 
 TITLE = "Context parallelism at real scale"
 QUESTION = "Can a sequence this long be shared by this many GPUs without waiting?"
@@ -21,8 +20,7 @@ _COUNTED = "All operations of the model over the step and the GPUs."
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
-    tell, job = Teller(result, inputs, equations=EQUATIONS), result.job
-    run = Run(model=job.model, cluster=job.cluster, plan=job.plan, training=job.training)
+    tell = Teller(result, inputs, equations=EQUATIONS)
     return {
         "ratio_curve": partial(charts.ratio_curve, tell, inputs, result),
         **tell.values("ratio", "computes", "block"),
@@ -37,7 +35,9 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("buffer", "held"),
         "buffers": partial(charts.buffers, result),
         "rate": tell.value(
-            "rate", published=verdicts.published(inputs), assumes=(_COUNTED, *known(run))
+            "rate",
+            published=verdicts.published(inputs),
+            assumes=(_COUNTED, *known(result.evidence)),
         ),
         "names": partial(verdicts.names, result),
         "measured": partial(verdicts.measured, result),

@@ -27,6 +27,7 @@ from engine.calculators.splitting_the_model.context_lab.beside import (
 )
 from engine.calculators.splitting_the_model.context_lab.inputs import WIDTHS, Inputs, job_of
 from engine.formulas.context import overlap_tokens, ring_buffer, ring_step_bytes
+from engine.run.run import Run
 from engine.simulate.axis_wires import line_rank
 from engine.simulate.capacity import Memory
 from engine.simulate.context_job import (
@@ -40,6 +41,7 @@ from engine.simulate.context_job import (
     ways_allowed,
     whole_step,
 )
+from engine.simulate.evidence import Evidence, evidence
 
 _KERNELS = "Kernels and links reach what was measured of them."
 # Both of zig-zag and stripes: half of the pairs of a step are masked.
@@ -194,6 +196,7 @@ class Result:
     ]
     alternatives: Mapping[str, Added]
     allowed: Mapping[Way, bool]
+    evidence: Evidence
 
 
 def solve(inputs: Inputs) -> Result:
@@ -256,4 +259,7 @@ def solve(inputs: Inputs) -> Result:
             "swap": way_of(job, "swap", "zigzag", 2),
         },
         allowed=ways_allowed(job),
+        evidence=evidence(
+            Run(model=job.model, cluster=job.cluster, plan=job.plan, training=job.training)
+        ),
     )

@@ -30,8 +30,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(tell, inputs, result),
         **tell.values("alone", "wide_memory", "deep_memory"),
         "bars": partial(_bars, result),
-        "wide_time": tell.value("wide_time", assumes=(*HELD, *known(result.now[0].run))),
-        "deep_time": tell.value("deep_time", assumes=(*HELD, *known(result.now[1].run))),
+        "wide_time": tell.value("wide_time", assumes=(*HELD, *known(result.now[0].evidence))),
+        "deep_time": tell.value("deep_time", assumes=(*HELD, *known(result.now[1].evidence))),
         "times": partial(_times, result),
     }
 

@@ -41,14 +41,14 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
             note=f"on {{num_nodes}} {noun(result.num_nodes, 'node')}",
         ),
         "step": tell.value(
-            "step", symbols=step_symbols(plan.step), assumes=(ORDER, *known(plan.run))
+            "step", symbols=step_symbols(plan.step), assumes=(ORDER, *known(plan.evidence))
         ),
         "worst_swap": tell.value(
             "worst_swap",
             equation=STEP,
             symbols=step_symbols(worst.step if worst else plan.step),
             note=swapped,
-            assumes=(ORDER, near(plan.run)),
+            assumes=(ORDER, near(plan.evidence)),
         ),
         **tell.values("waits", "tensor_waits", "tensor_leaves", "leaves"),
     }

@@ -7,8 +7,6 @@ from engine.calculators.splitting_the_model.parallelism_modeler.changes import C
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.counted import noun
-from engine.run.problems import problems
-from engine.run.stage_cut import uneven_pieces
 from engine.simulate.modeled_plan import Modeled
 
 
@@ -96,12 +94,9 @@ def _side(before: Modeled, after: Modeled) -> Sentence:
 
 
 def _uneven(found: Modeled) -> list[str]:
-    run = found.run
-    sizes = uneven_pieces(run.model, run.plan, run.training.schedule)
-    if sizes:
-        return [f"{run.model.num_layers} layers do not divide by {len(sizes)}"]
-    said = problems(run.model, run.cluster, run.plan, run.training)
-    return ["but " + note.replace("_", " ").rstrip(".") for note in said[:1]]
+    if sizes := found.doubts.pieces:
+        return [f"{found.run.model.num_layers} layers do not divide by {len(sizes)}"]
+    return ["but " + note.replace("_", " ").rstrip(".") for note in found.doubts.problems[:1]]
 
 
 def _labels(inputs: Inputs) -> dict[str, Text]:

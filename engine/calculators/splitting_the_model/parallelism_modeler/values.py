@@ -39,17 +39,17 @@ EQUATIONS: tuple[Equation, ...] = (
 
 def of_step(tell: Teller, result: Result) -> dict[str, Value]:
     """Return the step, what it costs, and the computation of a GPU."""
-    run = result.plan.run
+    evidence = result.plan.evidence
     return {
         "step": tell.value(
             "step",
             symbols=step_symbols(result.plan.step),
             note=f"{{tokens}} tokens on {{gpus}} {noun(result.gpus, 'GPU')}",
-            assumes=(*known(run), "The slowest stage sets the pace."),
+            assumes=(*known(evidence), "The slowest stage sets the pace."),
         ),
         "token_time": tell.value(
             "token_time",
-            assumes=("The step times the GPUs, over the tokens of the step.", near(run)),
+            assumes=("The step times the GPUs, over the tokens of the step.", near(evidence)),
         ),
         "token_rate": _beside(tell, result, "token_rate"),
         "mfu": _beside(tell, result, "mfu"),
@@ -83,12 +83,12 @@ def _beside(tell: Teller, result: Result, name: str) -> Value:
 
 def _more(name: str, result: Result) -> tuple[Text, ...]:
     counted = ("Attention is counted in full, as if nothing were masked.",) if name == "mfu" else ()
-    return (near(result.plan.run), *counted)
+    return (near(result.plan.evidence), *counted)
 
 
 def ratio(tell: Teller, result: Result) -> Value:
     """Return exposed communication over computation."""
-    assumes = (near(result.plan.run), "The bubble is waiting, not communication.")
+    assumes = (near(result.plan.evidence), "The bubble is waiting, not communication.")
     return tell.value("ratio", symbols={"Tc": "compute"}, assumes=assumes)
 
 

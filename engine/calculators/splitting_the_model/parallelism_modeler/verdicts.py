@@ -10,7 +10,6 @@ from engine.basis.views import Badge
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.run.verdicts import uneven
-from engine.run.problems import problems
 
 
 def goal(inputs: Inputs, result: Result) -> Badge:
@@ -76,13 +75,12 @@ def possible(inputs: Inputs, result: Result) -> Badge:
     if result.changes:
         return Badge(text="Changed", sentence=result.changes[0], color="communication")
     run = result.plan.run
-    if sentence := uneven(run):
+    if sentence := uneven(run, result.plan.doubts):
         return Badge(text="Uneven", sentence=sentence, color="communication")
     if run.plan.virtual_pipeline > 1 and (inputs.off_first or inputs.off_last):
         sentence = "The pieces of an interleaved pipeline stay as they are; no layer was moved."
         return Badge(text="Not moved", sentence=sentence, color="communication")
-    said = problems(run.model, run.cluster, run.plan, run.training)
-    if said:
+    if said := result.plan.doubts.problems:
         return Badge(text="Doubtful", sentence=said[0].replace("_", " "), color="communication")
     words = "Every size divides."
     if run.plan.stage_layers:

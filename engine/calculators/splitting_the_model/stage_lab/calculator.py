@@ -43,7 +43,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "strip": partial(_strip, inputs, result),
         "regime": _regime(tell, result),
         **tell.values("slowest", "imbalance"),
-        "step": tell.value("step", assumes=(HELD, *known(result.plan.run))),
+        "step": tell.value("step", assumes=(HELD, *known(result.plan.evidence))),
         **tell.values("token_rate", "output", "memory"),
         "message": tell.value("message", symbols={"t": "sequence_length"}),
         **tell.values("needed", "tensor_needed"),

@@ -27,7 +27,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("ratio"),
         "regime": regime(tell, result),
         **tell.values("layer_bytes", "needed", "exposed", "exposed_share"),
-        "token_rate": tell.value("token_rate", assumes=(PREDICTED, *known(result.plan.run))),
+        "token_rate": tell.value("token_rate", assumes=(PREDICTED, *known(result.plan.evidence))),
         "gpu_time": partial(charts.gpu_time, result),
         **tell.values("memory"),
         "fits": fits(tell, result),

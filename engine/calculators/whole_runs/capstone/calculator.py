@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Annotated, Any
 
 from engine.basis.inputs import Choice
-from engine.basis.slices import Slices, whole
+from engine.basis.slices import Running, Slices, whole
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SECONDS, Money, Seconds
@@ -26,7 +26,10 @@ from engine.form.planner.inputs import (
 )
 from engine.form.planner.story import (
     CHAPTERS,
+    Best,
     Outcome,
+    bests,
+    in_time,
     inputs_of,
     job_of_chapter,
     outcome,
@@ -34,7 +37,6 @@ from engine.form.planner.story import (
 )
 from engine.form.planner.words import SOFTWARE, name, reason
 from engine.simulate.planner.evaluate import Candidate
-from engine.simulate.planner.search import at, fastest, reaching, within_shape
 
 TITLE = "A startup with 64 H100s"
 QUESTION = "Does my plan finish the job in time, and which others would?"
@@ -81,12 +83,18 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The chapter as the plan leaves it."""
+    """The chapter as the plan leaves it.
+
+    Attributes:
+        good: all plans that end it in time.
+        bests: the best plan of every chapter, with either software.
+    """
 
     found: Answer
+    good: Running[tuple[Candidate, ...]]
+    bests: Running[tuple[Best, ...]]
     own: Outcome
     every: tuple[Outcome, ...]
-    tokens: float
     time: Annotated[Seconds, Told("The run takes", "", "{deadline} are left", "ink", _MODEL)]
     deadline: Annotated[Seconds, Told("Deadline", assumes=("The story sets it.",))]
     best_time: Annotated[Seconds, Told("With the best plan", color="compute", assumes=_MODEL)]
@@ -112,9 +120,10 @@ def search(inputs: Inputs) -> Slices[Result]:
     here = every[list(CHAPTERS).index(inputs.chapter)]
     return Result(
         found=found,
+        good=Running(in_time(found, tokens, chapter.deadline)),
+        bests=bests(),
         own=here,
         every=every,
-        tokens=tokens,
         time=here.time,
         deadline=chapter.deadline,
         best_time=whole_run(job, tokens, found.step),
@@ -137,7 +146,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "filled": partial(pictures.filled, result.found),
         "why": pictures.why(result.found),
         "others": partial(_others, result),
-        "bests": _bests,
+        "bests": partial(_bests, result),
         "challenge": partial(_challenge, inputs, result),
     }
 
@@ -173,15 +182,7 @@ def _chapters(result: Result) -> Table:
 
 def _others(result: Result) -> Slices[Badge]:
     """Find how many plans end the chapter in time, and how different they are."""
-    found = result.found
-    steps = result.tokens / (
-        found.job.training.global_batch_size * found.job.training.sequence_length
-    )
-    limit = result.deadline / steps
-    good: list[Candidate] = []
-    for done, shape in enumerate(near := reaching(limit, found.shapes)):
-        yield at(done, len(near), "{done} of {all} splits looked at")
-        good += within_shape(found.job, limit, shape)
+    good = yield from result.good.rest()
     splits = {(one.plan.tensor_parallel, one.plan.pipeline_parallel) for one in good}
     names = " and ".join(sorted({SOFTWARE[one.training.framework] for one in good}))
     return Badge(
@@ -196,30 +197,17 @@ def _others(result: Result) -> Slices[Badge]:
     )
 
 
-def _bests() -> Slices[Table]:
+def _bests(result: Result) -> Slices[Table]:
     rows: list[tuple[Cell, ...]] = []
-    every = 2 * len(CHAPTERS)
-    for key, chapter in CHAPTERS.items():
-        job, _, tokens = job_of_chapter(chapter, {})
-        for framework in ("megatron", "fsdp"):
-            yield at(len(rows), every, "{done} of {all} searches done")
-            one = _best(key, framework)
-            time = whole_run(job, tokens, one.step) if one else 0.0
-            told: Cell = say("{t}", t=(time, SECONDS)) if one else "nothing fits"
-            rows.append((chapter.title, told, name(one.plan, one.training) if one else ""))
+    for found in (yield from result.bests.rest()):
+        one = found.plan
+        told: Cell = say("{t}", t=(found.time, SECONDS)) if one else "nothing fits"
+        rows.append((found.chapter.title, told, name(one.plan, one.training) if one else ""))
     return Table(
         title="The best plan of every chapter, with either software",
         columns=("Chapter", "The run takes", "Plan"),
         rows=tuple(rows),
     )
-
-
-@cache
-def _best(chapter: str, framework: str) -> Candidate | None:
-    """Return the best plan of a chapter, which is the same whatever the reader's plan is."""
-    job, _, _ = job_of_chapter(CHAPTERS[chapter], {"framework": framework})
-    best = fastest(job, 1).best
-    return best[0] if best else None
 
 
 START: Mapping[str, Any] = {

@@ -16,6 +16,7 @@ from engine.form.short_job import job_run, job_told
 from engine.formulas.checkpoint import CHECKPOINT_BYTES, TOKEN_BYTES, WRITE_TIME, token_bytes_rate
 from engine.formulas.goodput import DALY_INTERVAL, JOB_MTBF, YOUNG_INTERVAL, job_mtbf
 from engine.formulas.parameters import total_parameters
+from engine.simulate.evidence import evidence
 from engine.simulate.levers import run_fits
 from engine.simulate.saved_run import Pace, Saved, Storage, pace, saved, token_rate
 
@@ -43,7 +44,7 @@ def solve(inputs: Inputs) -> Result:
     now = at(inputs.interval, inputs.background)
     tokens = token_rate(run)
     return Result(
-        run=run,
+        evidence=evidence(run),
         changes=changes,
         saved=one,
         bloom=_saved(Inputs(**PRESETS[BLOOM])),  # type: ignore[arg-type]
@@ -95,7 +96,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("rank_0", "stall", "mtbf"),
         "young": tell.value("young", equation=YOUNG_INTERVAL, symbols={"d": "stall"}),
         **tell.values("daly", "best"),
-        "tokens": tell.value("tokens", assumes=(charts.STEP, *known(result.run))),
+        "tokens": tell.value("tokens", assumes=(charts.STEP, *known(result.evidence))),
         "reading": tell.value("reading", symbols={"r": "tokens", "b": (TOKEN, BYTES)}),
         "parts": partial(charts.parts, result),
         "published": partial(charts.published, tell, result),

@@ -6,7 +6,7 @@ from typing import Annotated
 from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Bytes, Count, Parameters, Seconds, Share, TokenRate
-from engine.run.run import Run
+from engine.simulate.evidence import Evidence
 from engine.simulate.saved_run import Pace, Saved
 
 # Token numbers of a vocabulary beyond 65,536.
@@ -22,7 +22,7 @@ class Result:
         changes: of the plan, in sentences, without which nothing would run it.
     """
 
-    run: Run
+    evidence: Evidence
     changes: tuple[Text, ...]
     saved: Saved
     bloom: Saved

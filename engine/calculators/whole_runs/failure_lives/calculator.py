@@ -4,10 +4,11 @@ import math
 from dataclasses import replace
 from functools import partial
 
+from engine.basis.later import Later
 from engine.basis.told import Teller, Views
 from engine.basis.units import DAY, Seconds, Share
 from engine.basis.views import Badge
-from engine.calculators.whole_runs.failure_lives import charts
+from engine.calculators.whole_runs.failure_lives import charts, curves
 from engine.calculators.whole_runs.failure_lives.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.failure_lives.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.failure_lives.result import Result as Result
@@ -55,6 +56,13 @@ def solve(inputs: Inputs) -> Result:
         whole=whole,
         played=played,
         tried=tuple(_tried(habits, inputs.seed)),
+        ended=Later(
+            partial(curves.ended, whole.wall, whole.spread, played.ends[-1] if played else 0.0)
+        ),
+        saving=Later(partial(curves.saving, *rest)),
+        required=Later(partial(curves.required, mtbf)),
+        scale=curves.scale(inputs.gpu_mtbf),
+        reports=curves.reports(inputs),
     )
 
 
@@ -95,7 +103,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "best": tell.value("best", symbols={"t": "daly", "d": "checkpoint"}),
         "required": partial(charts.required, result),
         "scale": partial(charts.scale, tell, inputs, result),
-        "reports": partial(charts.reports, inputs),
+        "reports": partial(charts.reports, result),
     }
 
 

@@ -1,21 +1,21 @@
 """Pictures of the lives of a job: when they end, how often to save, and how jobs fail with size."""
 
-import math
-
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import COUNT, DAY, HOUR, SECONDS, SHARE, Seconds, Share
+from engine.basis.units import COUNT, DAY, HOUR, SECONDS, SHARE, Seconds
 from engine.basis.views import Axis, Cell, Cite, Heatmap, Lines, Point, Rule, Series, Table
-from engine.calculators.whole_runs.failure_lives.inputs import FEWEST, MOST, Inputs
+from engine.calculators.whole_runs.failure_lives.curves import (
+    CHECKPOINTS,
+    INTERVALS,
+    LONGEST,
+    RESTARTS,
+    SHORTEST,
+    SIZES,
+)
+from engine.calculators.whole_runs.failure_lives.inputs import Inputs
 from engine.calculators.whole_runs.failure_lives.result import Result
 from engine.catalog.failure_reports import FAILURE_REPORTS
-from engine.formulas.goodput import daly_interval, first_order_goodput, goodput, job_mtbf
-from engine.formulas.stragglers import normal
 
-_SHORTEST, _LONGEST = 30.0, DAY
-_INTERVALS = tuple(_SHORTEST * (_LONGEST / _SHORTEST) ** (i / 48) for i in range(49))
-_CHECKPOINTS = (2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
-_RESTARTS = (60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
 _NO_ENDS = "No life is drawn: too many failures to play them all, or a job that never ends."
 
 
@@ -27,12 +27,10 @@ def ends(tell: Teller, result: Result) -> Lines:
         done = Axis(label="lives that have ended", quantity=SHARE, low=0.0, high=1.0)
         return Lines(title="When the lives end", x=now, y=done, series=(), caption=_NO_ENDS)
     count = len(played.ends)
-    wide = max(3 * result.spread, played.ends[-1] - result.wall, 600.0)
-    low, high = max(0.0, result.wall - wide), result.wall + wide
-    grid = tuple(low + (high - low) * i / 80 for i in range(81))
+    grid, ended = result.ended()
     return Lines(
         title="When the lives of the job end",
-        x=tell.axis("wall", "time", low=low, high=high),
+        x=tell.axis("wall", "time", low=grid[0], high=grid[-1]),
         y=Axis(label="lives that have ended", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(
@@ -46,7 +44,7 @@ def ends(tell: Teller, result: Result) -> Lines:
                 key="formula",
                 label="by formula",
                 x=grid,
-                y=tuple(_ended(time, result) for time in grid),
+                y=ended,
                 color="muted",
                 dashed=True,
             ),
@@ -60,32 +58,28 @@ def ends(tell: Teller, result: Result) -> Lines:
     )
 
 
-def _ended(time: Seconds, result: Result) -> Share:
-    return normal((time - result.wall) / max(result.spread, 1e-9))
-
-
 def saving_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return goodput over the interval: by formula, to first order, and played."""
-    rest = inputs.checkpoint, inputs.restart, result.mtbf
+    curves = result.saving()
     best = Rule(key="best", label=tell.say("Daly: {daly}"), axis="x", at=result.daly)
     tried, shares = zip(*result.tried, strict=True)
     return Lines(
         title="Goodput against the work between two checkpoints",
-        x=tell.axis("daly", "work between checkpoints", low=_SHORTEST, high=_LONGEST, scale="log"),
+        x=tell.axis("daly", "work between checkpoints", low=SHORTEST, high=LONGEST, scale="log"),
         y=tell.axis("goodput", "goodput", low=0.0, high=1.0),
         series=(
             Series(
                 key="daly",
                 label="Daly\u2019s model",
-                x=_INTERVALS,
-                y=tuple(goodput(t, *rest) for t in _INTERVALS),
+                x=INTERVALS,
+                y=curves.daly,
                 color="compute",
             ),
             Series(
                 key="first",
                 label="first order",
-                x=_INTERVALS,
-                y=tuple(first_order_goodput(t, *rest) for t in _INTERVALS),
+                x=INTERVALS,
+                y=curves.first,
                 color="muted",
                 dashed=True,
             ),
@@ -94,7 +88,7 @@ def saving_curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         points=(
             Point(key="now", label=tell.say("{goodput}"), x=inputs.interval, y=result.goodput),
         ),
-        rules=(best,) if _SHORTEST <= result.daly <= _LONGEST else (),
+        rules=(best,) if SHORTEST <= result.daly <= LONGEST else (),
         handle="interval",
         caption="Left of the best interval, the job spends its time saving; right of it, it loses "
         "too much with every failure.",
@@ -107,12 +101,9 @@ def required(result: Result) -> Heatmap:
         title="Best goodput, by checkpoint and restart",
         x_label="time of a checkpoint",
         y_label="restart",
-        x=tuple(_words(checkpoint) for checkpoint in _CHECKPOINTS),
-        y=tuple(_words(restart) for restart in _RESTARTS),
-        values=tuple(
-            tuple(_best(checkpoint, restart, result.mtbf) for checkpoint in _CHECKPOINTS)
-            for restart in _RESTARTS
-        ),
+        x=tuple(_words(checkpoint) for checkpoint in CHECKPOINTS),
+        y=tuple(_words(restart) for restart in RESTARTS),
+        values=result.required(),
         quantity=SHARE,
         caption=say(
             "Each cell saves at its own best interval. Something fails every {m}.",
@@ -127,8 +118,7 @@ def _words(time: Seconds) -> str:
 
 def scale(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     """Return the time between failures over the number of GPUs, with what was published."""
-    sizes = tuple(float(2**i) for i in range(round(math.log2(FEWEST)), round(math.log2(MOST)) + 1))
-    ours = tuple(job_mtbf(inputs.gpu_mtbf, round(n)) for n in sizes)
+    ours = result.scale
     published = tuple(
         Point(
             key=report.source,
@@ -143,7 +133,7 @@ def scale(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     theirs = [report.mtbf for report in FAILURE_REPORTS]
     return Lines(
         title="Time between two failures of a job, by its size",
-        x=tell.axis("num_gpus", "GPUs", low=sizes[0], high=sizes[-1], scale="log"),
+        x=tell.axis("num_gpus", "GPUs", low=SIZES[0], high=SIZES[-1], scale="log"),
         y=tell.axis(
             "mtbf",
             "time between failures",
@@ -151,27 +141,25 @@ def scale(tell: Teller, inputs: Inputs, result: Result) -> Lines:
             high=max(*ours, *theirs) * 2,
             scale="log",
         ),
-        series=(Series(key="ours", label="GPUs as above", x=sizes, y=ours, color="compute"),),
+        series=(Series(key="ours", label="GPUs as above", x=SIZES, y=ours, color="compute"),),
         points=(now, *published),  # the handle is the first one's
         handle="num_gpus",
         caption="Twice the GPUs, half the time. The line is for the failure rate set above.",
     )
 
 
-def reports(inputs: Inputs) -> Table:
+def reports(result: Result) -> Table:
     """Return what was published, per GPU, and what it would mean for the reader's job."""
     rows: list[tuple[Cell, ...]] = []
-    for report in FAILURE_REPORTS:
-        here = job_mtbf(report.gpu_mtbf, inputs.num_gpus)
-        best = _best(inputs.checkpoint, inputs.restart, here)
+    for report, here in zip(FAILURE_REPORTS, result.reports, strict=True):
         rows.append(
             (
                 report.name,
                 say("{n}", n=(report.world_size, COUNT)),
                 report.said,
                 say("{h} h", h=(float(round(report.gpu_mtbf / HOUR, -2)), COUNT)),
-                say("{m}", m=(here, SECONDS)),
-                say("{g}", g=(best, SHARE)),
+                say("{m}", m=(here.mtbf, SECONDS)),
+                say("{g}", g=(here.best, SHARE)),
                 Cite((report.source,)),
             )
         )
@@ -189,8 +177,3 @@ def reports(inputs: Inputs) -> Table:
         rows=tuple(rows),
         caption="Best goodput: with your checkpoint and restart, saving at Daly\u2019s interval.",
     )
-
-
-def _best(checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Share:
-    """Return what saving at Daly's interval reaches."""
-    return goodput(daly_interval(checkpoint, mtbf), checkpoint, restart, mtbf)

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import COUNT, Count, Seconds, Share
+from engine.calculators.whole_runs.failure_lives.curves import Here, Saving
 from engine.simulate.many_lives import Lives
 from engine.simulate.whole_run import WholeRun
 
@@ -20,6 +22,7 @@ class Result:
         whole: the run by the formula.
         played: many lives; None where they would hold too many failures to play.
         tried: goodput of long lives, at some intervals.
+        ended, saving, required, scale, reports: what `curves` draws.
     """
 
     mtbf: Annotated[
@@ -57,3 +60,8 @@ class Result:
     whole: WholeRun
     played: Lives | None
     tried: tuple[tuple[Seconds, Share], ...]
+    ended: Later[tuple[tuple[Seconds, ...], tuple[Share, ...]]]
+    saving: Later[Saving]
+    required: Later[tuple[tuple[Share, ...], ...]]
+    scale: tuple[Seconds, ...]
+    reports: tuple[Here, ...]

@@ -5,23 +5,27 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number, Text
+from engine.basis.later import Later
+from engine.basis.slices import Running, Slices
 from engine.basis.told import Views
 from engine.basis.units import SHARE, Count
 from engine.basis.views import Axis, Bar, Bars, Code, Segment
-from engine.calculators.whole_runs.import_job.challenge import challenge
+from engine.calculators.whole_runs.import_job.challenge import challenge, sample
 from engine.catalog.models import MODELS
 from engine.catalog.nodes import NODES
-from engine.estimate import estimate
 from engine.form.fields import OwnConstants
 from engine.form.imported import exports, told, verdicts
 from engine.form.imported.given import AS_SAID, read_text
+from engine.form.imported.places import Links, links_of
 from engine.form.imported.samples import SAMPLES
 from engine.form.pasted import checked_by
 from engine.form.run import charts
-from engine.form.run.result import Estimate
+from engine.form.run.result import Estimated, estimated
 from engine.form.run.views import EQUATIONS as EQUATIONS
 from engine.run.importers.assemble import Imported
+from engine.run.run import Run
 from engine.simulate.single_changes import SingleChange, best_changes, enough_gpus
+from engine.simulate.whole_change import WholeChange, whole_change
 
 TITLE = "Bring your own configuration"
 QUESTION = "What does my configuration mean, does it fit, and what would make it faster?"
@@ -80,61 +84,81 @@ class Result:
     Attributes:
         read: of the text.
         found: the estimate.
+        start: that of the sample, which a publication ran.
         best: the best single changes.
         more: with how many times the GPUs a job fits that does not; 0 otherwise.
+        together: the plan that changes several settings, where one is worth naming.
+        links: to calculators that take the job.
     """
 
     read: Imported
-    found: Estimate | None
-    best: tuple[SingleChange, ...]
-    more: Count
+    found: Estimated | None
+    start: Later[Estimated]
+    best: tuple[SingleChange, ...] = ()
+    more: Count = 0
+    together: Running[tuple[WholeChange, ...]] | None = None
+    links: Links | None = None
 
 
 def solve(inputs: Inputs) -> Result:
     """Return what the text says and what follows."""
     read = read_text(inputs.text, inputs.model, inputs.node, inputs.gpus, inputs.own_constants)
     if read.run is None:
-        return Result(read=read, found=None, best=(), more=0)
-    found = estimate(read.run)
-    more = 0 if found["fits"] else enough_gpus(read.run)
-    return Result(read=read, found=found, best=best_changes(read.run), more=more)
+        return Result(read=read, found=None, start=Later(sample))
+    found = estimated(read.run)
+    more = 0 if found.fits else enough_gpus(read.run)
+    best = best_changes(read.run)
+    return Result(
+        read=read,
+        found=found,
+        start=Later(sample),
+        best=best,
+        more=more,
+        together=Running(_together(read.run, best)),
+        links=links_of(read.run),
+    )
+
+
+def _together(run: Run, best: tuple[SingleChange, ...]) -> Slices[tuple[WholeChange, ...]]:
+    # Another precision is not a plan's to choose.
+    singles = [one.step for one in best if one.setting != "precision"]
+    found = yield from whole_change(run, min(singles, default=float("inf")))
+    return (found,) if found else ()
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     read, found = result.read, result.found
-    numbers = told.speeds(read.run, found)
+    numbers = told.speeds(found)
     return {
         "step_time": numbers.pop("step_time"),
         "verdict": verdicts.verdict(read, found),
         **numbers,
         **told.memory_lines(found),
         "binds": verdicts.binds(found),
-        "changes": verdicts.changes(read.run, found, result.best, result.more),
-        "plan": partial(verdicts.whole_plan, read.run, found, result.best),
+        "changes": verdicts.changes(found, result.best, result.more),
+        "plan": partial(verdicts.whole_plan, found, result.together),
         "time_parts": partial(_time, result),
         "memory_parts": partial(_memory, result),
         "keys": partial(verdicts.keys, read),
-        "places": verdicts.places(read.run),
+        "places": verdicts.places(result.links),
         "exported": Code(
             title=exports.OPTIONS[inputs.export],
             language=exports.language(inputs.export),
             text=exports.exported(inputs.export, read, found),
         ),
-        "challenge": partial(challenge, read.run, found),
+        "challenge": partial(challenge, found, result.start),
     }
 
 
 def _time(result: Result) -> Bars:
-    if result.read.run is None or result.found is None:
-        return _nothing("Where the step goes")
-    return charts.time_parts(result.read.run, result.found)
+    return charts.time_parts(result.found) if result.found else _nothing("Where the step goes")
 
 
 def _memory(result: Result) -> Bars:
-    if result.read.run is None or result.found is None:
+    if result.found is None:
         return _nothing("What the fullest GPU holds")
-    return charts.memory_parts(result.read.run, result.found)
+    return charts.memory_parts(result.found)
 
 
 def _nothing(title: str) -> Bars:

@@ -2,13 +2,13 @@
 
 from functools import cache
 
+from engine.basis.later import Later
 from engine.basis.text import say
-from engine.basis.units import COUNT, RATIO, SECONDS, Count, Ratio, Seconds
+from engine.basis.units import COUNT, RATIO, SECONDS, Count, Ratio
 from engine.basis.views import Challenge, Condition
-from engine.estimate import estimate
 from engine.form.imported.given import read_text
 from engine.form.imported.samples import SAMPLES
-from engine.form.run.result import Estimate
+from engine.form.run.result import Estimated, estimated
 from engine.run.run import Run
 
 _LONGER: Ratio = 1.02  # than the published plan's, at most
@@ -25,17 +25,18 @@ _SOLUTION = _COMMAND.format(tensor=8, pieces=10, micro=1, overlap="true")
 
 
 @cache
-def _published() -> tuple[Run, Seconds]:
-    """Return the job of the sample, which a publication ran, and its predicted step."""
+def sample() -> Estimated:
+    """Return the estimate of the sample, which a publication ran."""
     run = read_text(SAMPLES["bridge"].text).run
     if run is None:
         raise AssertionError("the sample describes a job")
-    return run, estimate(run)["step_time"]
+    return estimated(run)
 
 
-def challenge(run: Run | None, found: Estimate | None) -> Challenge:
+def challenge(found: Estimated | None, start: Later[Estimated]) -> Challenge:
     """Return the goal, and how far the reader's text is."""
-    job, step = _published()
+    job, step = start().run, start().step_time
+    run = found.run if found else None
     return Challenge(
         title="Mend a launch command",
         goal="A colleague's command for Llama 3 70B on 64 H100 does not start. Mend it, and keep "
@@ -50,14 +51,14 @@ def challenge(run: Run | None, found: Estimate | None) -> Challenge:
                 text=say("at most {n} pipeline stages", n=(_STAGES, COUNT)),
                 met=run is not None and run.plan.pipeline_parallel <= _STAGES,
             ),
-            Condition(text="it fits", met=found is not None and bool(found["fits"])),
+            Condition(text="it fits", met=found is not None and found.fits),
             Condition(
                 text=say(
                     "a step of at most {t}, {r} of the published plan's four stages",
                     t=(_LONGER * step, SECONDS),
                     r=(_LONGER, RATIO),
                 ),
-                met=found is not None and found["step_time"] <= _LONGER * step,
+                met=found is not None and found.step_time <= _LONGER * step,
             ),
         ),
         hints=(

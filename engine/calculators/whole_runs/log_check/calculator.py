@@ -21,7 +21,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("step_time"),
         "verdict": charts.verdict(result),
-        "predicted": tell.value("predicted", assumes=(PREDICTED, *known(result.run))),
+        "predicted": tell.value("predicted", assumes=(PREDICTED, *known(result.evidence))),
         **tell.values("token_rate"),
         "mfu": tell.value("mfu", note=charts.printed(result)),
         **tell.values("spread", "drift", "slow", "reserved"),

@@ -5,7 +5,6 @@ from engine.basis.units import BYTES, COUNT, SECONDS, SHARE
 from engine.basis.views import Axis, Badge, Cell, Lines, Rule, Series, Table
 from engine.calculators.whole_runs.log_check.inputs import Result
 from engine.simulate.log_check import ALIKE, LogCheck
-from engine.simulate.memory_check import modelled
 
 # So much drift from the first quarter to the last is not chance.
 _DRIFTS = 0.03
@@ -102,7 +101,7 @@ def reading(result: Result) -> Table:
 
 
 def _of_found(result: Result, found: LogCheck) -> list[tuple[Cell, ...]]:
-    ours = modelled(result.run)
+    ours = result.ours
     batch = result.run.training.global_batch_size
     told: list[tuple[Cell, ...]] = [
         (

@@ -14,7 +14,9 @@ from engine.form.log_samples import SAMPLES
 from engine.form.pasted import checked_by
 from engine.run.logs.training import LONGEST_LOG, TrainingLog, read_training_log
 from engine.run.run import Run
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.log_check import LogCheck, check_log
+from engine.simulate.memory_check import Lines, modelled
 
 _INFINITE = float("inf")
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
@@ -82,8 +84,10 @@ class Result:
     """What the log says, and what the model predicts; no finite value where it says nothing."""
 
     run: Run
+    evidence: Evidence
     log: TrainingLog
     found: LogCheck | None
+    ours: Lines
     step_time: Annotated[
         Seconds,
         Told(
@@ -164,6 +168,8 @@ def solve(inputs: Inputs) -> Result:
     steady = found.steady
     return Result(
         run=run,
+        evidence=evidence(run),
+        ours=modelled(run),
         log=log,
         found=found,
         step_time=steady.median,
@@ -181,6 +187,8 @@ def _nothing(run: Run, log: TrainingLog) -> Result:
     """Return the result of a log without a whole step."""
     return Result(
         run=run,
+        evidence=evidence(run),
+        ours=modelled(run),
         log=log,
         found=None,
         step_time=_INFINITE,

@@ -6,7 +6,6 @@ from engine.basis.views import Axis, Badge, Bar, Bars, Cell, Rule, Segment, Tabl
 from engine.calculators.whole_runs.memory_check.inputs import Result
 from engine.catalog.constants import ALLOWANCES
 from engine.form.run.known import memory_error
-from engine.simulate.memory_check import cause, off, outside, pieces
 
 
 def pieces_note(result: Result) -> str:
@@ -23,8 +22,6 @@ def beside_note(result: Result) -> str:
 
 def verdict(result: Result) -> Badge:
     """Return which reading differs first, and what that means."""
-    ours, read = result.ours, result.read
-    found = cause(ours, read)
     numbers = {
         "p": (result.in_pieces, BYTES),
         "o": (result.beside, BYTES),
@@ -57,8 +54,8 @@ def verdict(result: Result) -> Badge:
             "As modeled",
             "The readings are as close to the model as nine in ten published peaks are.",
         ),
-    }[found]
-    color = {"alike": "compute", "none": "muted"}.get(found, "communication")
+    }[result.cause]
+    color = {"alike": "compute", "none": "muted"}.get(result.cause, "communication")
     return Badge(text=text, sentence=say(words, **numbers), color=color)
 
 
@@ -81,12 +78,12 @@ def bars(result: Result) -> Bars:
                         value=lines.allocated,
                         color="activations",
                     ),
-                    Segment(key="pieces", label="reserved", value=pieces(lines), color="buffers"),
-                    Segment(key="outside", label="outside", value=outside(lines), color="muted"),
+                    Segment(key="pieces", label="reserved", value=lines.pieces, color="buffers"),
+                    Segment(key="outside", label="outside", value=lines.outside, color="muted"),
                 ),
             )
             for key, label, lines in shown
-            if lines.allocated or pieces(lines) or outside(lines)
+            if lines.allocated or lines.pieces or lines.outside
         ),
         rules=(Rule(key="gpu", label="the GPU as sold", axis="x", at=capacity),),
         caption="A part is drawn where the two readings around it were taken.",
@@ -105,7 +102,7 @@ def compared(result: Result) -> Table:
                 label,
                 say("{m}", m=(ours, BYTES)),
                 say("{m}", m=(read, BYTES)) if read else "not read",
-                say(f"{sign}{{d}}", d=(abs(off(ours, read)), SHARE)) if read else "",
+                say(f"{sign}{{d}}", d=(abs(result.off[name]), SHARE)) if read else "",
             )
         )
     return Table(

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from engine.basis.inputs import GIGABYTES, Number, Scalar
 from engine.basis.told import Told
-from engine.basis.units import GB, Bytes, GiB
+from engine.basis.units import GB, Bytes, GiB, Share
 from engine.form import short_job
 from engine.form.fields import EagerLoss
 from engine.run.run import Run
-from engine.simulate.memory_check import Lines, modelled, outside, pieces
+from engine.simulate.memory_check import Cause, Lines, cause, modelled, off
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
     "torchtitan: Llama 3 8B on 8 H100, 77.0 GiB": {
@@ -71,11 +71,13 @@ class Inputs(short_job.Shape):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The model's lines, and what lies between the readings."""
+    """The model's lines, what lies between the readings, and by how much they are off and why."""
 
     run: Run
     ours: Lines
     read: Lines
+    cause: Cause
+    off: Mapping[str, Share]
     our_allocated: Annotated[
         Bytes,
         Told(
@@ -131,9 +133,11 @@ def solve(inputs: Inputs) -> Result:
         run=run,
         ours=ours,
         read=read,
+        cause=cause(ours, read),
+        off={name: off(getattr(ours, name), getattr(read, name)) for name in Lines.__slots__},
         our_allocated=ours.allocated,
         our_reserved=ours.reserved,
         our_process=ours.process,
-        in_pieces=pieces(read),
-        beside=outside(read),
+        in_pieces=read.pieces,
+        beside=read.outside,
     )

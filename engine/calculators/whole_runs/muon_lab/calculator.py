@@ -41,7 +41,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "curve": partial(charts.curve, inputs, result),
         **tell.values("muon", "adam", "longer"),
-        "step": tell.value("step", assumes=(_STEP, *known(result.run))),
+        "step": tell.value("step", assumes=(_STEP, *known(result.evidence))),
         "regime": _regime(tell, result),
         **tell.values("products", "operations", "communication", "sent", "over_mean"),
         "parts": partial(charts.parts, result),

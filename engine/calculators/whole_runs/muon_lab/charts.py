@@ -1,23 +1,18 @@
 """The charts of the lab: ways beside each other, over GPUs, over tensor parallelism, in memory."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, RATIO, SECONDS, Count, Ratio, Seconds
+from engine.basis.units import BYTES, COUNT, RATIO, SECONDS
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
 from engine.calculators.whole_runs.muon_lab.inputs import (
     GPUS,
     MODE_NAMES,
     Inputs,
-    run_with,
 )
-from engine.calculators.whole_runs.muon_lab.result import Result, job_of
-from engine.run.parallelism import Plan
+from engine.calculators.whole_runs.muon_lab.result import Result
 from engine.simulate.muon import SCHEMES, MuonStep, Scheme
-from engine.simulate.muon_slices import TensorMode
 
-_SIZES = tuple(8 << power for power in range(10))
 _COLORS: dict[Scheme, str] = {
     "repeat": "tensor",
     "gather": "communication",
@@ -88,44 +83,9 @@ def _bars(title: str, bars: Iterable[Bar], caption: str) -> Bars:
     )
 
 
-@lru_cache(maxsize=64)
-def _column(
-    inputs: Inputs, scheme: Scheme, mode: TensorMode
-) -> tuple[tuple[Count, Seconds, Ratio], ...]:
-    """Return (GPUs, optimizer step, busiest over mean) over the numbers of GPUs.
-
-    Few GPUs leave no room for the plan; they are left out.
-    """
-    largest = run_with(inputs, _SIZES[-1])[0].plan
-    found = []
-    for size in _SIZES:
-        run, _ = run_with(inputs, size)
-        if _split(run.plan) == _split(largest):
-            step = job_of(inputs, scheme, mode, run)
-            found.append((run.plan.world_size, step.total, step.over_mean))
-    return tuple(found)
-
-
-def _split(plan: Plan) -> tuple[Count, Count, Count]:
-    return plan.tensor_parallel, plan.pipeline_parallel, plan.expert_parallel
-
-
-def _over_gpus(inputs: Inputs) -> dict[Scheme, tuple[tuple[Count, Seconds, Ratio], ...]]:
-    plain = Inputs(
-        model=inputs.model,
-        gpu=inputs.gpu,
-        tensor_parallel=inputs.tensor_parallel,
-        pipeline_parallel=inputs.pipeline_parallel,
-        expert_parallel=inputs.expert_parallel,
-        element=inputs.element,
-    )
-    mode: TensorMode = inputs.tensor_mode  # type: ignore[assignment]
-    return {one: _column(plain, one, mode) for one in SCHEMES}
-
-
 def curve(inputs: Inputs, result: Result) -> Lines:
     """Return the optimizer step over the GPUs, in every way."""
-    columns = _over_gpus(inputs)
+    columns = result.over_gpus()
     every = [time for column in columns.values() for _, time, _ in column]
     return Lines(
         title="Muon's optimizer step, over the GPUs",
@@ -172,7 +132,7 @@ def curve(inputs: Inputs, result: Result) -> Lines:
 
 def balance(inputs: Inputs, result: Result) -> Lines:
     """Return how far the busiest GPU is above the mean, over the GPUs."""
-    column = _over_gpus(inputs)["owner"]
+    column = result.over_gpus()["owner"]
     shared = [(size, over) for size, _, over in column]
     return Lines(
         title="Operations of the busiest GPU over the mean",

@@ -1,24 +1,28 @@
 """Muon's step on a job: its time, its bytes, its memory, beside AdamW's."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, cast
 
+from engine.basis.later import Later
 from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import COUNT, Bytes, Count, Operations, Parameters, Ratio, Seconds, Share
 from engine.calculators.whole_runs.muon_lab.inputs import Inputs, run_with
+from engine.calculators.whole_runs.muon_lab.over_gpus import Sized, job_of, over_gpus
 from engine.catalog.models import MODELS
 from engine.formulas.muon import muon_overhead, shampoo_bytes
 from engine.formulas.parameters import total_parameters
 from engine.run.parallelism import Plan, sharding_ranks
 from engine.run.run import Run
 from engine.simulate.capacity import usable
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.memory import memory
-from engine.simulate.muon import SCHEMES, MuonStep, Scheme, muon_step, plan_of
+from engine.simulate.muon import SCHEMES, MuonStep, Scheme, plan_of
 from engine.simulate.muon_slices import MODES, TensorMode
 from engine.simulate.orthogonal_work import STEPS, Shapes, parameters_of, pools_of
-from engine.simulate.rank import rank_of
 from engine.simulate.sharding_time import MOMENT
 from engine.simulate.step_time import step_time
 
@@ -59,9 +63,11 @@ class Result:
     """Every number of the lab."""
 
     run: Run
+    evidence: Evidence
     changes: tuple[Text, ...]
     steps: dict[Scheme, MuonStep]
     modes: dict[TensorMode, MuonStep]
+    over_gpus: Later[Mapping[Scheme, tuple[Sized, ...]]]
     muon: Annotated[
         Seconds,
         _told("Muon's optimizer step", "of the busiest GPU", "optimizer"),
@@ -153,14 +159,6 @@ class Result:
     fits: bool
 
 
-def job_of(inputs: Inputs, scheme: Scheme, mode: TensorMode, run: Run) -> MuonStep:
-    """Return Muon's step of a run in one way."""
-    rank = rank_of(run.cluster, run.training)
-    return muon_step(
-        run.model, run.plan, run.training, rank, scheme, mode, element=float(inputs.element)
-    )
-
-
 def solve(inputs: Inputs) -> Result:
     """Return every number of the lab."""
     run, changes = run_with(inputs)
@@ -177,9 +175,11 @@ def solve(inputs: Inputs) -> Result:
     capacity = usable(run.cluster.gpu.memory, run.training)
     return Result(
         run=run,
+        evidence=evidence(run),
         changes=changes,
         steps={one: job_of(inputs, one, mode, run) for one in SCHEMES},
         modes={one: job_of(inputs, scheme, one, run) for one in MODES},
+        over_gpus=Later(partial(over_gpus, inputs)),
         muon=found.total,
         adam=time.optimizer,
         longer=(found.total - time.optimizer) / time.total,

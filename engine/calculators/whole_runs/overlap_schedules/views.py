@@ -51,7 +51,7 @@ def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
     return {
         "step_time": tell.value(
             "step_time",
-            assumes=(*tell.value("step_time").receipt.assumptions, *unranged(result.work.run)),
+            assumes=(*tell.value("step_time").receipt.assumptions, *unranged(result.work.evidence)),
         ),
         "exposed": tell.value("exposed", note=f"per step, {SCHEDULES[inputs.schedule]}"),
         **tell.values("contention"),

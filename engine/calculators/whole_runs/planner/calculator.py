@@ -14,7 +14,6 @@ from engine.form.planner.inputs import Inputs as Inputs
 from engine.form.planner.published import beside
 from engine.run.exporters.fully_sharded import torchtitan_toml
 from engine.run.exporters.megatron import megatron_arguments
-from engine.simulate.planner.evaluate import run_of
 
 TITLE = "The planner"
 QUESTION = "Which plan is the fastest for my model on my GPUs, and why not another?"
@@ -66,11 +65,11 @@ def views(inputs: Inputs, result: Answer) -> Views:
 
 def _export(found: Answer) -> Code:
     """Return the best plan as the configuration of its software."""
-    if not found.best:
+    if not found.run:
         return Code(title="No plan fits", language="text", text="")
-    run = run_of(found.job, found.best.plan, found.best.training)
-    if run.training.framework == "megatron":
-        return Code(
-            title="The best plan for Megatron-LM", language="bash", text=megatron_arguments(run)
-        )
-    return Code(title="The best plan for torchtitan", language="toml", text=torchtitan_toml(run))
+    megatron = found.run.training.framework == "megatron"
+    return Code(
+        title=f"The best plan for {'Megatron-LM' if megatron else 'torchtitan'}",
+        language="bash" if megatron else "toml",
+        text=(megatron_arguments if megatron else torchtitan_toml)(found.run),
+    )

@@ -108,7 +108,7 @@ def solve(inputs: Inputs) -> Result:
     wanted = [row for row in published() if _wanted(row, inputs)]
     ordered = tables.in_order(wanted, inputs.order)
     one = ordered[min(inputs.pick, len(ordered)) - 1] if ordered else None
-    return result_of(wanted, picked(one))
+    return result_of(wanted, picked(one), inputs.group)
 
 
 def _wanted(row: Published, inputs: Inputs) -> bool:
@@ -132,21 +132,21 @@ def views(inputs: Inputs, result: Result) -> Views:
         **{name: tell.value(name, sources=cited) for name in _ERRORS},
         "worst": _worst(tell, result),
         **{name: tell.value(name, sources=cited) for name in ("repeated", "noise")},
-        "groups": partial(pictures.groups, runs, inputs.group),
+        "groups": partial(pictures.groups, result, inputs.group),
         "scale_residuals": partial(pictures.residuals, runs, "gpus"),
         "gpu_residuals": partial(pictures.residuals, runs, "board"),
         "sequence_residuals": partial(pictures.residuals, runs, "sequence"),
-        "plan_errors": partial(pictures.plan_errors, runs),
+        "plan_errors": partial(pictures.plan_errors, result),
         **tell.values("first_plans", "plan_ratio", "beyond_rows"),
         "beyond": partial(tables.beyond_memory, runs),
         "runs": partial(tables.runs, runs, inputs.order, inputs.page),
         **{name: tell.value(name, sources=peaks) for name in _PEAKS},
-        "memory_groups": partial(tables.memory_groups, held),
+        "memory_groups": partial(tables.memory_groups, result),
         **tell.values("left_out_dense", "left_out_mixture"),
         "left_out": tables.left_out,
         **tell.values("constants"),
         "constants_table": constants,
-        "reports": reports,
+        "reports": partial(reports, result),
         **Teller(result.outside).values(*_OUTSIDE),
         "curves": outside.curves,
         "article_plans": outside.plans,
@@ -161,7 +161,7 @@ def _picked(one: Picked) -> Views:
     return {
         "picked_verdict": pick.verdict(tell, one),
         "picked_bars": partial(pick.bars, tell, one),
-        "picked_plan": partial(planned.verdict, run),
+        "picked_plan": partial(planned.verdict, one.against),
         "picked_step": tell.value("picked_step", note=name, sources=cited),
         "picked_measured": tell.value("picked_measured", sources=cited),
     }

@@ -1,12 +1,15 @@
 """One published run that the reader picks: predicted without its source, its range, measured."""
 
 from dataclasses import dataclass
+from functools import partial
 from math import exp
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Teller, Told
 from engine.basis.units import COUNT, Seconds
 from engine.basis.views import Badge, Bar, Bars, Segment
+from engine.calculators.whole_runs.published_runs.planned import Against, against
 from engine.calculators.whole_runs.published_runs.read import Published
 from engine.catalog.unseen_runs import unseen_logs
 from engine.simulate.step_range import Spread, step_range
@@ -26,6 +29,7 @@ class Picked:
         low, high: ends of the range of the prediction.
         fitted: predicted with constants that were fitted to it too, if its source stands by it.
         spread: what the range rests on.
+        against: its plan beside the best one.
     """
 
     run: Published | None
@@ -39,6 +43,7 @@ class Picked:
     high: Seconds
     fitted: Seconds
     spread: Spread | None
+    against: Later[Against] | None
 
     @property
     def inside(self) -> bool:
@@ -57,6 +62,7 @@ def picked(run: Published | None) -> Picked:
             high=0.0,
             fitted=0.0,
             spread=None,
+            against=None,
         )
     step = run.measured * exp(unseen_logs()[run.key])
     low, high, spread = step_range(run.case.run, step)
@@ -68,6 +74,7 @@ def picked(run: Published | None) -> Picked:
         high=high,
         fitted=run.predicted,
         spread=spread,
+        against=Later(partial(against, run)),
     )
 
 

@@ -1,13 +1,24 @@
 """How far the chosen runs are off, together, and what the fit of the constants was."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Annotated
 
 from engine.basis.equation import Equation
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.calculators.whole_runs.published_runs.grouped import (
+    Bracket,
+    Group,
+    brackets,
+    groups,
+    memory_error,
+    memory_groups,
+    plan_errors,
+)
 from engine.calculators.whole_runs.published_runs.outside import Outside, outside
 from engine.calculators.whole_runs.published_runs.picked import Picked
 from engine.calculators.whole_runs.published_runs.planned import median_ratio, standing
@@ -60,6 +71,10 @@ class Result:
     """The chosen runs, and what their errors amount to."""
 
     runs: tuple[Published, ...]
+    groups: Later[tuple[Group, ...]]
+    plan_errors: Later[Mapping[tuple[str, str], Ratio]]
+    memory_groups: Later[tuple[Group, ...]]
+    brackets: Later[Mapping[str, Bracket]]
     rows: Annotated[
         Count,
         Told(
@@ -123,8 +138,8 @@ class Result:
     shared: Count
 
 
-def result_of(runs: Sequence[Published], picked: Picked) -> Result:
-    """Return what the errors of these runs amount to, and the run that is picked."""
+def result_of(runs: Sequence[Published], picked: Picked, by: str) -> Result:
+    """Return what the errors of these runs and their groups amount to, and the picked run."""
     found = spread([row.error for row in runs])
     held = tuple(row for row in runs if row.memory)
     peaks = spread([memory_error(row) for row in held])
@@ -135,6 +150,10 @@ def result_of(runs: Sequence[Published], picked: Picked) -> Result:
     shared = sum(owner == "common" for owner, *_ in CONSTANTS)
     return Result(
         runs=tuple(runs),
+        groups=Later(partial(groups, runs, by)),
+        plan_errors=Later(partial(plan_errors, runs)),
+        memory_groups=Later(partial(memory_groups, held)),
+        brackets=Later(brackets),
         rows=len(runs),
         mean=found.mean,
         median=found.median,
@@ -164,11 +183,6 @@ def result_of(runs: Sequence[Published], picked: Picked) -> Result:
         types=len(types),
         shared=shared,
     )
-
-
-def memory_error(row: Published) -> Ratio:
-    """Return the error of the peak of a run that has one."""
-    return row.memory[1] / row.memory[0] - 1
 
 
 def _twins(runs: Sequence[Published]) -> list[Ratio]:

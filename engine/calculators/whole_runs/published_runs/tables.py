@@ -6,12 +6,11 @@ from engine.basis.text import say
 from engine.basis.units import BYTES, COUNT, SECONDS, SHARE, Ratio
 from engine.basis.views import Cell, Cite, Open, Table
 from engine.calculators.whole_runs.published_runs.planned import cell, standing
-from engine.calculators.whole_runs.published_runs.read import Published, query_of, split
-from engine.calculators.whole_runs.published_runs.result import memory_error
+from engine.calculators.whole_runs.published_runs.read import Published, query_of
+from engine.calculators.whole_runs.published_runs.result import Result
 from engine.catalog.beyond_memory import CAUSES, beyond
 from engine.form.run import accuracy
 from engine.form.run.given import expressible
-from engine.simulate.errors import spread
 
 PER_PAGE = 20
 
@@ -91,18 +90,17 @@ def _plan(row: Published) -> str:
     return " ".join(parts + [f"ZeRO-{given.zero_stage}"] * (given.zero_stage != "0"))
 
 
-def memory_groups(held: Sequence[Published]) -> Table:
+def memory_groups(result: Result) -> Table:
     """Return the errors of the peak by source, and the largest peak there."""
     body: list[tuple[Cell, ...]] = []
-    for name, members in split(held, "source").items():
-        found = spread([memory_error(row) for row in members])
-        largest = max(members, key=lambda row: row.memory[0]).memory
+    for one in result.memory_groups():
+        off, largest = one.errors, max(one.runs, key=lambda row: row.memory[0]).memory
         body.append(
             (
-                name,
-                say("{n}", n=(float(len(members)), COUNT)),
-                *(say("{x}", x=(x, SHARE)) for x in (found.median, found.mean, found.worst)),
-                signed(found.bias),
+                one.name,
+                say("{n}", n=(float(len(one.runs)), COUNT)),
+                *(say("{x}", x=(x, SHARE)) for x in (off.median, off.mean, off.worst)),
+                signed(off.bias),
                 say("{m}, predicted {p}", m=(largest[0], BYTES), p=(largest[1], BYTES)),
             )
         )

@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from engine.basis.text import Text, say
-from engine.basis.units import COUNT, SHARE, Ratio
+from engine.basis.units import COUNT, SHARE
 from engine.basis.views import Cell, Cite, Heatmap, Table
-from engine.calculators.whole_runs.published_runs.read import Published, group_of, named, split
+from engine.calculators.whole_runs.published_runs.read import Published, group_of, named
+from engine.calculators.whole_runs.published_runs.result import Result
 from engine.calculators.whole_runs.published_runs.tables import signed
-from engine.simulate.errors import spread
 
 GROUPS: Mapping[str, str] = {
     "source": "source",
@@ -38,17 +38,17 @@ _TENSOR = ("1", "2", "4", "8")
 _PIPELINE = ("1", "2", "4", "8", "16", "32", "64")
 
 
-def groups(rows: Sequence[Published], by: str) -> Table:
+def groups(result: Result, by: str) -> Table:
     """Return one row of errors per group."""
     body: list[tuple[Cell, ...]] = []
-    for name, members in split(rows, by).items():
-        found = spread([row.error for row in members])
+    for one in result.groups():
+        off = one.errors
         sizes: tuple[Cell, ...] = tuple(
-            say("{x}", x=(x, SHARE)) for x in (found.median, found.mean, found.p90, found.worst)
+            say("{x}", x=(x, SHARE)) for x in (off.median, off.mean, off.p90, off.worst)
         )
-        cited: tuple[Cell, ...] = (Cite(named(members)),) if by == "source" else ()
-        count: Text = say("{n}", n=(float(len(members)), COUNT))
-        body.append((name, count, *sizes, signed(found.bias), *cited))
+        cited: tuple[Cell, ...] = (Cite(named(one.runs)),) if by == "source" else ()
+        count: Text = say("{n}", n=(float(len(one.runs)), COUNT))
+        body.append((one.name, count, *sizes, signed(off.bias), *cited))
     more = by not in ("source", "gpu", "precision")
     head = f"{GROUPS[by]}, from" if more else GROUPS[by]
     cite = ("Cited",) if by == "source" else ()
@@ -102,12 +102,9 @@ def _short(name: str) -> str:
     return f"{int(name) // 1024}K" if name.isdigit() and int(name) >= 1024 else name
 
 
-def plan_errors(rows: Sequence[Published]) -> Heatmap:
+def plan_errors(result: Result) -> Heatmap:
     """Return the mean absolute error for each pair of tensor and pipeline parallelism."""
-    found: dict[tuple[str, str], list[Ratio]] = {}
-    for row in rows:
-        key = group_of(row, "tensor"), group_of(row, "pipeline")
-        found.setdefault(key, []).append(row.error)
+    mean = result.plan_errors()
     return Heatmap(
         title="Mean error by tensor and pipeline parallelism",
         x_label="pipeline parallel",
@@ -115,7 +112,7 @@ def plan_errors(rows: Sequence[Published]) -> Heatmap:
         x=_PIPELINE,
         y=_TENSOR,
         values=tuple(
-            tuple(spread(found.get((tensor, pipeline), [])).mean for pipeline in _PIPELINE)
+            tuple(mean.get((tensor, pipeline), math.nan) for pipeline in _PIPELINE)
             for tensor in _TENSOR
         ),
         quantity=SHARE,

@@ -7,8 +7,9 @@ from engine.basis.inputs import Scalar
 from engine.basis.told import Teller, Views
 from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.rollout_lab import charts
+from engine.calculators.whole_runs.rollout_lab.curves import JOB
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs as Inputs
-from engine.calculators.whole_runs.rollout_lab.measured import JOB, measured
+from engine.calculators.whole_runs.rollout_lab.measured import measured
 from engine.calculators.whole_runs.rollout_lab.result import Result as Result
 from engine.calculators.whole_runs.rollout_lab.result import search as search
 from engine.calculators.whole_runs.rollout_lab.result import solve as solve
@@ -37,8 +38,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("generation", "tail", "learning", "update", "rate", "stale"),
         **tell.values("mean", "over_mean"),
         "tail_curve": partial(charts.tail, inputs, result),
-        "survivors": partial(charts.survivors, inputs, result),
-        "measured": measured,
+        "survivors": partial(charts.survivors, result),
+        "measured": partial(measured, result),
         "placements": partial(charts.placements, result),
         "split": partial(charts.split, inputs, result),
         "challenge": partial(_challenge, inputs, result),

@@ -1,39 +1,27 @@
 """The charts of the lab: the tail, the survivors, the split, and all placements."""
 
-from dataclasses import replace
-from typing import cast
-
-from engine.basis.slices import Slices, steps_done
+from engine.basis.slices import Slices
 from engine.basis.text import say
-from engine.basis.units import COUNT, SECONDS, SHARE, Seconds
+from engine.basis.units import COUNT, SECONDS, SHARE
 from engine.basis.views import Axis, Bar, Bars, Lines, Point, Rule, Segment, Series
+from engine.calculators.whole_runs.rollout_lab.curves import SPLITS, SPREADS
 from engine.calculators.whole_runs.rollout_lab.inputs import MODE_NAMES, SPREAD, Inputs
 from engine.calculators.whole_runs.rollout_lab.inputs import SHARE as SHARES
-from engine.calculators.whole_runs.rollout_lab.result import Result, step_of
+from engine.calculators.whole_runs.rollout_lab.result import Result
 from engine.simulate.reinforcement import MODES, Mode
-from engine.simulate.rollouts import still_running
-
-_SPREADS = tuple(place * 0.2 for place in range(9))
-_SPLITS = tuple(0.1 + place * 0.1 for place in range(9))
 
 
 def tail(inputs: Inputs, result: Result) -> Slices[Lines]:
     """Find the generation over the spread, with the median as it is."""
-    plain = replace(inputs, mode="colocated")
-    found = []
-    for place, spread in enumerate(_SPREADS, start=1):
-        yield steps_done(place, len(_SPREADS), "Spread")
-        found.append(step_of(replace(plain, spread=spread), "colocated"))
-    last = tuple(one.generation for one in found)
-    even = tuple(sum(engine.end for engine in one.engines) / len(one.engines) for one in found)
-    now = step_of(plain, "colocated").generation
+    found = yield from result.tail_curve.rest()
+    now = found.now
     return Lines(
         title="Generation over the spread of the lengths, all GPUs generating",
         x=Axis(label="spread", quantity=COUNT, low=SPREAD[0], high=SPREAD[1]),
-        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * max(*last, now)),
+        y=Axis(label="time", quantity=SECONDS, low=0.0, high=1.1 * max(*found.last, now)),
         series=(
-            Series(key="last", label="last engine", x=_SPREADS, y=last, color="communication"),
-            Series(key="mean", label="mean engine", x=_SPREADS, y=even, color="compute"),
+            Series(key="last", label="last engine", x=SPREADS, y=found.last, color="communication"),
+            Series(key="mean", label="mean engine", x=SPREADS, y=found.even, color="compute"),
         ),
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.spread, y=now),),
         handle="spread",
@@ -42,20 +30,19 @@ def tail(inputs: Inputs, result: Result) -> Slices[Lines]:
     )
 
 
-def survivors(inputs: Inputs, result: Result) -> Lines:
+def survivors(result: Result) -> Lines:
     """Return the share of the responses that still run, over the time."""
-    step = result.steps["colocated" if inputs.mode == "colocated" else "separate"]
-    times = tuple(step.generation * place / 40 for place in range(41))
+    times, shares = zip(*result.survivors(), strict=True)
     return Lines(
         title="Responses that still run",
-        x=Axis(label="time", quantity=SECONDS, low=0.0, high=step.generation),
+        x=Axis(label="time", quantity=SECONDS, low=0.0, high=times[-1]),
         y=Axis(label="still running or waiting", quantity=SHARE, low=0.0, high=1.0),
         series=(
             Series(
                 key="running",
                 label="of all responses",
                 x=times,
-                y=tuple(still_running(step.engines, time) for time in times),
+                y=shares,
                 color="communication",
             ),
         ),
@@ -66,35 +53,28 @@ def survivors(inputs: Inputs, result: Result) -> Lines:
 
 def split(inputs: Inputs, result: Result) -> Slices[Lines]:
     """Find the step over the share of GPUs that generate, one step off and as a stream."""
-    plain = replace(inputs, mode="colocated")
     modes: tuple[tuple[Mode, str, str], ...] = (
         ("separate", "in turn", "tensor"),
         ("one_step_off", "one step off", "communication"),
         ("stream", "a stream", "compute"),
     )
-    found: dict[Mode, list[Seconds]] = {mode: [] for mode, _, _ in modes}
-    for place, share in enumerate(_SPLITS, start=1):
-        yield steps_done(place, len(_SPLITS), "Split")
-        for mode in found:
-            found[mode].append(step_of(replace(plain, share=share), mode).total)
-    colocated = result.steps["colocated"].total
-    mode = cast("Mode", inputs.mode if inputs.mode != "colocated" else "one_step_off")
-    now = step_of(replace(plain, share=inputs.share), mode).total
-    most = max(*(max(found[one]) for one, _, _ in modes), colocated, now)
+    found = yield from result.split.rest()
+    colocated, now = result.steps["colocated"].total, found.now
+    most = max(*map(max, found.steps.values()), colocated, now)
     return Lines(
         title="A step over the share of the GPUs that generate",
         x=Axis(label="GPUs that generate", quantity=SHARE, low=SHARES[0], high=SHARES[1]),
         y=Axis(label="step", quantity=SECONDS, low=0.0, high=1.1 * most),
         series=tuple(
-            Series(key=mode, label=name, x=_SPLITS, y=tuple(found[mode]), color=color)
+            Series(key=mode, label=name, x=SPLITS, y=found.steps[mode], color=color)
             for mode, name, color in modes
         ),
         points=(Point(key="now", label=say("{t}", t=(now, SECONDS)), x=inputs.share, y=now),),
         rules=(Rule(key="same", label="same GPUs", axis="y", at=colocated),),
         handle="share",
         caption=say(
-            f"{MODE_NAMES[mode]}: with {{share}} of them generating, a step takes {{t}}. Toward "
-            "the left end too few GPUs generate; toward the right end too few train.",
+            f"{MODE_NAMES[found.mode]}: with {{share}} of them generating, a step takes {{t}}. "
+            "Toward the left end too few GPUs generate; toward the right end too few train.",
             share=(inputs.share, SHARE),
             t=(now, SECONDS),
         ),

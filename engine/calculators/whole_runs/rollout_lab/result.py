@@ -1,17 +1,20 @@
 """The numbers of a simulated step of reinforcement learning."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from typing import Annotated, cast
 
-from engine.basis.slices import Slices, steps_done, whole
+from engine.basis.later import Later
+from engine.basis.slices import Running, Slices, steps_done, whole
 from engine.basis.told import Told
 from engine.basis.units import COUNT, Count, Ratio, Seconds, Share, TokenRate, Tokens
+from engine.calculators.whole_runs.rollout_lab import curves
+from engine.calculators.whole_runs.rollout_lab.curves import step_of
 from engine.calculators.whole_runs.rollout_lab.inputs import Inputs, setup_of
 from engine.run.parallelism import Training
 from engine.simulate.capacity import usable
-from engine.simulate.reinforcement import MODES, Mode, RlStep, Setup, engines_of, rl_memory, rl_step
-from engine.simulate.rollouts import Engine, lengths
+from engine.simulate.reinforcement import MODES, Mode, RlStep, Setup, rl_memory
+from engine.simulate.rollouts import lengths
 
 _ASSUMES = (
     "Lengths are lognormal, cut at the longest allowed; responses are dealt to the engines like "
@@ -58,17 +61,10 @@ class Result:
     fits: bool
     held: float
     capacity: float
-
-
-@lru_cache(maxsize=64)
-def step_of(inputs: Inputs, mode: Mode) -> RlStep:
-    """Return the step of one placement; `inputs.mode` does not count."""
-    return rl_step(setup_of(inputs), mode, _engines(inputs, mode != "colocated"))
-
-
-@lru_cache(maxsize=64)
-def _engines(inputs: Inputs, apart: bool) -> tuple[Engine, ...]:
-    return engines_of(setup_of(inputs), apart=apart)
+    tail_curve: Running[curves.Tail]
+    split: Running[curves.Split]
+    survivors: Later[tuple[tuple[Seconds, Share], ...]]
+    published: Later[tuple[curves.Published, ...]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -85,6 +81,7 @@ def search(inputs: Inputs) -> Slices[Result]:
         yield steps_done(place, len(MODES), "Placement")
         steps[mode] = step_of(plain, mode)
     found = steps[cast("Mode", inputs.mode)]
+    drained = steps["colocated" if inputs.mode == "colocated" else "separate"]
     drawn = lengths(setup.asked)
     mean = sum(drawn) / len(drawn)
     phases = rl_memory(setup, sleeps=True, offloaded=False)
@@ -111,4 +108,8 @@ def search(inputs: Inputs) -> Slices[Result]:
         fits=held <= capacity or inputs.mode != "colocated",
         held=held,
         capacity=capacity,
+        tail_curve=Running(curves.tail(plain)),
+        split=Running(curves.split(plain, inputs.mode)),
+        survivors=Later(partial(curves.survivors, drained)),
+        published=Later(curves.published),
     )

@@ -27,14 +27,14 @@ EQUATIONS = (RATE, COST, MFU, STEP)
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the header, the ruler, the layers, and what stands on each tab."""
     tell, found = Teller(result, inputs, equations=EQUATIONS), result.job
-    run, estimated = found.run, found.found
-    placed, told = events(result), run_views.values(run, estimated)
+    estimated, placed = found.found, events(result)
+    told = run_views.values(estimated)
     return {
         **_header(tell, told, result),
-        "possible": verdicts.possible(run, found.changes),
-        "fits": verdicts.fit(run, estimated),
+        "possible": verdicts.possible(found.run, estimated.doubts, found.changes),
+        "fits": verdicts.fit(estimated),
         "published": partial(published.table, tell, result),
-        "ruler": partial(ruler.scene, inputs, placed),
+        "ruler": partial(ruler.scene, inputs, placed, result.ruler),
         "event_time": ruler.time_value(tell, inputs, placed),
         "event_panel": partial(ruler.panel, inputs, placed, result.step_time),
         "events": partial(ruler.table, inputs, placed),
@@ -45,12 +45,12 @@ def views(inputs: Inputs, result: Result) -> Views:
         "message_regime": wires.message_regime(tell, inputs, result),
         "waterfall": partial(wires.waterfall, tell, result),
         "three_times": partial(wires.three_times, found),
-        "map": partial(wires.cluster_map, found),
+        "map": lambda: wires.cluster_map(found.part()),
         "axes": partial(wires.axes, found),
         **tell.values("overlap_gain"),
         "overlaps": partial(step.overlaps, found),
-        "timeline": partial(step.timeline, inputs, found),
-        "parts": partial(charts.time_parts, run, estimated),
+        "timeline": partial(step.timeline, inputs, result),
+        "parts": partial(charts.time_parts, estimated),
         "look": partial(step.look, found),
         "commands": partial(step.commands, found),
         "first": levers.first(found.levers),

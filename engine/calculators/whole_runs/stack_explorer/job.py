@@ -1,20 +1,19 @@
 """The job behind the explorer: its run, its estimate, its levers and its wires."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf
-from typing import Any
 
+from engine.basis.later import Later
 from engine.basis.text import Text
-from engine.basis.units import Count, Money, Price, TokenRate
+from engine.basis.units import Money, Price, TokenRate
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs, shared
-from engine.estimate import estimate
+from engine.calculators.whole_runs.stack_explorer.shown import Part, part_of
 from engine.form.levers.inputs import Inputs as JobInputs
 from engine.form.levers.model import Job as Levers
 from engine.form.levers.model import job as levers_of
+from engine.form.run.result import Estimated, estimated
 from engine.formulas.job import cost_of_tokens, token_rate
-from engine.run.parallelism import num_microbatches
 from engine.run.run import Run
 from engine.simulate.axis_wires import AxisWire, axis_wires
 from engine.simulate.rank import Rank, rank_of
@@ -38,27 +37,24 @@ class Job:
         variants: (key, name, step) with nothing overlapped, gradients, tensor parallelism too.
         wires: of its axes.
         rate: tokens per second of all GPUs.
+        part: its GPUs on the map.
     """
 
     run: Run
     changes: tuple[Text, ...]
-    found: Mapping[str, Any]
+    found: Estimated
     step: StepTime
     rank: Rank
     levers: Levers
     variants: tuple[Variant, ...]
     wires: tuple[AxisWire, ...]
     rate: TokenRate
+    part: Later[Part]
 
     @property
     def fits(self) -> bool:
         """Whether its fullest GPU holds it; what does not fit has neither a rate nor a price."""
-        return bool(self.found["fits"])
-
-    @property
-    def microbatches(self) -> Count:
-        """Micro-batches of a pipeline in a step."""
-        return num_microbatches(self.run.plan, self.run.training)
+        return self.found.fits
 
     @property
     def uneven(self) -> bool:
@@ -85,13 +81,14 @@ def _job(inputs: JobInputs) -> Job:
     return Job(
         run=run,
         changes=levers.changes,
-        found=estimate(run),
+        found=estimated(run),
         step=step,
         rank=rank_of(run.cluster, training),
         levers=levers,
         variants=_variants(run),
         wires=axis_wires(run, step),
         rate=token_rate(training.global_batch_size, training.sequence_length, step.total),
+        part=Later(partial(part_of, run)),
     )
 
 

@@ -52,7 +52,7 @@ def layers(tell: Teller, found: Job) -> tuple[Layer, ...]:
             metric="share of the time in which the matrix units are busy; clocks",
             healthy=tell.say(
                 "about {h} of the time at full clocks, the HFU of this job",
-                h=(float(found.found["hfu"]), SHARE),
+                h=(found.found.hfu, SHARE),
             ),
             relation="The slowest of all GPUs sets the step.",
         ),
@@ -78,7 +78,7 @@ def layers(tell: Teller, found: Job) -> tuple[Layer, ...]:
             tool="the log of the run",
             metric="MFU, tokens per second, goodput",
             healthy=tell.say(
-                "MFU near {m}, and the same in every hour", m=(float(found.found["mfu"]), SHARE)
+                "MFU near {m}, and the same in every hour", m=(found.found.mfu, SHARE)
             ),
             relation="A step that is a tenth shorter ends the run a tenth earlier.",
         ),

@@ -35,7 +35,12 @@ def table(tell: Teller, result: Result) -> Table:
     )
     if known:
         rows = (
-            ("MFU", say("{m}", m=(known.mfu, SHARE)), tell.say("{mfu}"), near(result.job.run)),
+            (
+                "MFU",
+                say("{m}", m=(known.mfu, SHARE)),
+                tell.say("{mfu}"),
+                near(result.job.found.evidence),
+            ),
             (
                 "The run",
                 say(

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Annotated
 
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import (
     COUNT,
@@ -18,11 +19,14 @@ from engine.basis.units import (
 )
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
 from engine.calculators.whole_runs.stack_explorer.job import BILLION, Job, job
+from engine.calculators.whole_runs.stack_explorer.shown import played
 from engine.catalog.own_constants import reached
 from engine.catalog.publications import Publication, publication
 from engine.formulas.transfer_time import send_time
 from engine.simulate.job_events import Length, decades, event_counts, event_times
 from engine.simulate.node_message import NodeMessage, node_message
+from engine.simulate.overlap_job import Job as Played
+from engine.simulate.overlap_step import Outcome
 
 START = PRESETS["13B on eight nodes with one port of 100 Gb/s"]
 
@@ -45,6 +49,8 @@ class Result:
         computing: share of the step.
         mfu, run_time: of its steps.
         published: what was, of this very job.
+        ruler: orders of magnitude from its low end to its high one.
+        played: two micro-batches of a stage under the schedule.
         start_price: of a billion tokens, where the challenge starts.
     """
 
@@ -123,6 +129,8 @@ class Result:
     port_rate: Bandwidth
     computing: Share
     start_price: Money
+    ruler: Ratio
+    played: Later[tuple[Played, Outcome]]
     mfu: Share
     run_time: Seconds
     published: Publication | None
@@ -181,8 +189,10 @@ def solve(inputs: Inputs) -> Result:
         node_rate=constants.scale_up * cluster.gpu.scale_up,
         port_rate=constants.network * cluster.nic_bandwidth,
         computing=found.step.compute / found.step.total,
+        ruler=decades(inputs.ruler_from, inputs.ruler_to),
+        played=Later(partial(played, inputs, run)),
         start_price=job(start()).cost(start().price),
-        mfu=found.found["mfu"],
+        mfu=found.found.mfu,
         run_time=times["run"],
         published=publication(
             inputs.model, inputs.gpu, run.plan.world_size, run.training.sequence_length

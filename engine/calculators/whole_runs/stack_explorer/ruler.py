@@ -4,12 +4,11 @@ from math import log10
 
 from engine.basis.text import say, words
 from engine.basis.told import Teller
-from engine.basis.units import COUNT, DAY, HOUR, SECONDS, SHARE, Seconds
+from engine.basis.units import COUNT, DAY, HOUR, SECONDS, SHARE, Ratio, Seconds
 from engine.basis.views import Cell, Cite, Frame, Open, Receipt, Scene, Shape, Table, Value
 from engine.calculators.whole_runs.stack_explorer.events import Event, in_words, time_of
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.names import EVENT_NAMES, LAYER_NAMES
-from engine.simulate.job_events import decades
 
 _WIDTH, _TOP, _LENGTH, _BOTTOM = 430.0, 26.0, 520.0, 40.0
 _AXIS, _TEXT, _GAP = 92.0, 142.0, 23.0
@@ -42,7 +41,7 @@ _COLORS = {
 }
 
 
-def scene(inputs: Inputs, found: tuple[Event, ...]) -> Scene:
+def scene(inputs: Inputs, found: tuple[Event, ...], decades: Ratio) -> Scene:
     """Return the ruler with every event at its place; beyond the window they gather at its ends."""
     shown = [event for event in found if event.time > 0]
     at = {event.key: _at(inputs, event.time) for event in shown}
@@ -57,7 +56,7 @@ def scene(inputs: Inputs, found: tuple[Event, ...]) -> Scene:
         "From {low} to {high}: {n} orders of magnitude.",
         low=(inputs.ruler_from, SECONDS),
         high=(inputs.ruler_to, SECONDS),
-        n=(round(decades(inputs.ruler_from, inputs.ruler_to), 1), COUNT),
+        n=(round(decades, 1), COUNT),
     )
     return Scene(
         title="Every time of the job on one ruler",

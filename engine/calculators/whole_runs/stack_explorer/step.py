@@ -1,17 +1,12 @@
 """Overlap and profiling of the explorer: what hides, when, and how to see it."""
 
-from functools import lru_cache
-
 from engine.basis.text import say
 from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Axis, Bar, Bars, Cell, Code, Segment, Table, Timeline
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.job import Job
+from engine.calculators.whole_runs.stack_explorer.result import Result
 from engine.form.overlap.charts import chosen
-from engine.run.parallelism import data_parallel
-from engine.simulate.overlap_job import Setting
-from engine.simulate.overlap_job import job as overlap_job
-from engine.simulate.overlap_step import outcome
 from engine.simulate.step_time import StepTime
 
 _PARTS = (
@@ -20,13 +15,6 @@ _PARTS = (
     ("bubble", "bubble", "pipeline"),
     ("rest", "optimizer, host, slowest GPU", "muted"),
 )
-_GPUS = {
-    "A100-SXM-80GB": "a100",
-    "H100-SXM": "h100",
-    "H200-SXM": "h200",
-    "B200": "b200",
-    "MI300X": "mi300x",
-}
 # Part of the step: where a trace shows it, and the tool.
 _SEEN = {
     "compute": ("kernels of products and attention on the compute stream", "ncu on the longest"),
@@ -89,36 +77,14 @@ def _bar(key: str, label: str, step: StepTime) -> Bar:
     )
 
 
-def timeline(inputs: Inputs, found: Job) -> Timeline:
+def timeline(inputs: Inputs, result: Result) -> Timeline:
     """Return two micro-batches of a stage under the reader's schedule, simulated."""
-    return _timeline(inputs.schedule, _setting(inputs, found))
-
-
-@lru_cache(maxsize=4)
-def _timeline(schedule: str, asked: Setting) -> Timeline:
-    work = overlap_job(asked)
-    return chosen(schedule, work, outcome(asked, work, schedule))
-
-
-def _setting(inputs: Inputs, found: Job) -> Setting:
-    run = found.run
-    plan, training = run.plan, run.training
-    tokens = training.micro_batch_size * training.sequence_length // plan.context_parallel
-    return Setting(
-        model=inputs.model,
-        gpu=_GPUS[inputs.gpu],
-        tensor_parallel=plan.tensor_parallel,
-        pipeline_parallel=plan.pipeline_parallel,
-        data_parallel=data_parallel(plan) * plan.context_parallel,
-        num_microbatches=found.microbatches,
-        tokens=max(1, tokens),
-        port=inputs.nic_bandwidth * inputs.nics_per_node / run.cluster.gpus_per_node,
-    )
+    return chosen(inputs.schedule, *result.played())
 
 
 def look(found: Job) -> Table:
     """Return the parts of the step, where a trace shows each, and the tool for it."""
-    parts = found.found["time"]
+    parts = found.found.estimate["time"]
     ordered = sorted((key for key in _SEEN if parts[key] > 0), key=lambda key: -float(parts[key]))
     rows: list[tuple[Cell, ...]] = [
         (

@@ -1,27 +1,20 @@
 """Waterfall and topology of the explorer: one message, three times of each axis, the map."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from math import prod
 
 from engine.basis.text import say
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, COUNT, SECONDS, Count
+from engine.basis.units import BYTES, COUNT, SECONDS
 from engine.basis.views import Badge, Bar, Bars, Cell, Scene, Segment, Table
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.calculators.whole_runs.stack_explorer.job import Job
 from engine.calculators.whole_runs.stack_explorer.result import Result
+from engine.calculators.whole_runs.stack_explorer.shown import Part
 from engine.draw.rank_map import Look, map_scene
 from engine.form.axis_names import SHORT
-from engine.run.parallelism import data_parallel
-from engine.simulate.map_traffic import SHOWN
 from engine.simulate.node_message import NodeMessage
-from engine.simulate.rank import Axis
-from engine.simulate.rank_map import Mesh
 
-_DRAWN: Count = 256  # GPUs on the map, at most
-_ORDER: tuple[Axis, ...] = ("tensor", "context", "data", "pipeline")
 _PARTS = (
     ("launch", "launch of the kernel", "compute"),
     ("hop", "from node to node", "accent"),
@@ -69,16 +62,6 @@ def message_regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         ),
         color="accent" if small else "communication",
     )
-
-
-def _sizes(found: Job) -> dict[Axis, Count]:
-    plan = found.run.plan
-    return {
-        "tensor": plan.tensor_parallel,
-        "context": plan.context_parallel,
-        "data": data_parallel(plan),
-        "pipeline": plan.pipeline_parallel,
-    }
 
 
 _TIMES = (
@@ -133,56 +116,20 @@ def axes(found: Job) -> Table:
     )
 
 
-def cluster_map(found: Job) -> Scene:
-    """Return the GPUs in their nodes with the groups of GPU 0; of a large job a part."""
-    sizes = _part(_sizes(found))
-    stage = sizes["tensor"] * sizes["context"] * sizes["data"]
-    plan = found.run.plan
-    expert = plan.expert_parallel if stage % plan.expert_parallel == 0 else 1
-    shape = (*(sizes[axis] for axis in _ORDER), expert)
-    whole = {**_sizes(found), "expert": plan.expert_parallel}
-    legend = tuple((axis, f"{SHORT[axis]} {whole[axis]}") for axis in SHOWN if whole[axis] > 1)
-    return _drawn(shape, legend, found.run.cluster.gpus_per_node, plan.world_size)
-
-
 @lru_cache(maxsize=4)
-def _drawn(
-    shape: tuple[Count, ...],
-    legend: tuple[tuple[Axis, str], ...],
-    gpus_per_node: Count,
-    world_size: Count,
-) -> Scene:
-    *sizes, expert = shape
-    mesh = Mesh(
-        sizes=dict(zip(_ORDER, sizes, strict=True)),
-        order=_ORDER,
-        expert=expert,
-        gpus_per_node=gpus_per_node,
-    )
-    ranks = {**mesh.sizes, "expert": expert}
-    shown = [axis for axis in SHOWN if ranks[axis] > 1]
+def cluster_map(part: Part) -> Scene:
+    """Return the GPUs in their nodes with the groups of GPU 0; of a large job a part."""
+    named = {axis: f"{SHORT[axis]} {part.sizes[axis]}" for axis in part.firsts[0]}
     names = tuple(
-        {axis: f"group:{SHORT[axis].lower()}:{mesh.group(axis, rank)[0]}" for axis in shown}
-        for rank in range(mesh.world_size)
+        {axis: f"group:{SHORT[axis].lower()}:{first}" for axis, first in firsts.items()}
+        for firsts in part.firsts
     )
     caption = say(
         "One GPU, alone."
-        if world_size == 1
+        if part.world_size == 1
         else "{n} of {all} GPUs, with the groups of GPU 0. Dashed: leaves the node.",
-        n=(mesh.world_size, COUNT),
-        all=(world_size, COUNT),
+        n=(part.mesh.world_size, COUNT),
+        all=(part.world_size, COUNT),
     )
-    look = Look(axis=None, caption=caption)
-    named = {axis: text for axis, text in legend if axis in shown}
-    drawn = map_scene(mesh, 0, names, (look,), named, ("", 1))
+    drawn = map_scene(part.mesh, 0, names, (Look(axis=None, caption=caption),), named, ("", 1))
     return replace(drawn, caption="Point at a GPU: what lights up belongs to one of its groups.")
-
-
-def _part(sizes: Mapping[Axis, Count]) -> dict[Axis, Count]:
-    """Return sizes whose product is drawn: fewer replicas first, then fewer stages."""
-    left = dict(sizes)
-    order: tuple[Axis, ...] = ("data", "pipeline", "context", "tensor")
-    for axis in order:
-        while prod(left.values()) > _DRAWN and left[axis] > 2:
-            left[axis] = -(-left[axis] // 2)
-    return left

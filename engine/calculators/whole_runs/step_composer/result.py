@@ -1,5 +1,6 @@
 """What the step composer shows: every number of the composed step."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -7,7 +8,9 @@ from engine.basis.told import Told
 from engine.basis.units import Count, Seconds, Share
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
 from engine.simulate.composed_step import Composed, Times, composed, time_of, waits
+from engine.simulate.stream_account import Piece, exposed_pieces
 from engine.simulate.stream_orders import LAYERS, plan
+from engine.simulate.streams import COMPUTE
 
 RULES: tuple[str, ...] = (
     "Each stream works in order, one operation at a time. A forward pass waits for its gather and "
@@ -33,6 +36,7 @@ class Result:
         last_layers, wire, update, first, passes: parts of the bound (`LEAST_STEP`).
         causes: what is waited for on the longest chain, by cause, and how long.
         step: all of it.
+        pieces: of each operation that takes time, exposed or not.
     """
 
     step_time: Annotated[Seconds, _simulated("Step", "{computing} of it computing")]
@@ -71,6 +75,7 @@ class Result:
     passes: Annotated[Seconds, Told(symbol="c")]
     causes: dict[str, tuple[tuple[str, ...], Seconds]]
     step: Composed
+    pieces: Mapping[str, list[Piece]]
 
 
 def solve(inputs: Inputs) -> Result:
@@ -98,4 +103,13 @@ def solve(inputs: Inputs) -> Result:
         passes=step.parts["c"],
         causes={cause: (names, time_of(step, names)) for cause, names in waits(step).items()},
         step=step,
+        pieces={name: _pieces(step, name) for name in step.spans},
     )
+
+
+def _pieces(step: Composed, name: str) -> list[Piece]:
+    ran = step.spans[name]
+    pieces = [(ran.start, ran.end, False)]
+    if ran.op.stream != COMPUTE and ran.end > ran.start:
+        pieces = exposed_pieces(ran, step.spans.values())
+    return [piece for piece in pieces if piece[1] - piece[0] > 1e-9]

@@ -7,7 +7,7 @@ from engine.basis.views import Scene
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
 from engine.draw.grip import Grip
 from engine.draw.stream_strip import Chip, strip_scene
-from engine.simulate.composed_step import Composed, kind_of
+from engine.simulate.composed_step import Composed
 from engine.simulate.streams import COMPUTE
 
 
@@ -42,7 +42,7 @@ def _chip(
     place: int,
 ) -> Chip:
     name = shown[place]
-    kind = kind_of(name)
+    kind = step.kind(name)
     span = step.spans[name]
     grip = Grip(
         name=stream,

@@ -8,7 +8,6 @@ from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Badge, Lane, Rule, Series, Span, Timeline
 from engine.calculators.whole_runs.step_composer.result import Result
 from engine.simulate.composed_step import Composed
-from engine.simulate.stream_account import exposed_pieces
 from engine.simulate.stream_orders import LAYERS, Plan
 from engine.simulate.streams import COMPUTE, NETWORK
 
@@ -81,7 +80,7 @@ def timeline(tell: Teller, result: Result) -> Timeline:
         title="The step in this order",
         axis=tell.axis("step_time", "time", low=0.0, high=step.length * 1.02),
         lanes=(Lane(key=COMPUTE, label="compute"), Lane(key=NETWORK, label="communication")),
-        spans=tuple(_spans(step)),
+        spans=tuple(_spans(result)),
         rules=(Rule(key="least", label="no order ends sooner", axis="x", at=step.least),),
         caption="Hatched: nothing is computed at the same time. The curve counts gathered layers.",
         curves=(
@@ -97,23 +96,17 @@ def timeline(tell: Teller, result: Result) -> Timeline:
     )
 
 
-def _spans(step: Composed) -> Iterator[Span]:
-    everything = tuple(step.spans.values())
-    for ran in everything:
-        name = ran.op.key
-        computes = ran.op.stream == COMPUTE
-        pieces = [(ran.start, ran.end, False)]
-        if not computes and ran.end > ran.start:
-            pieces = exposed_pieces(ran, everything)
-        kept = [piece for piece in pieces if piece[1] - piece[0] > 1e-9]
-        for number, (start, end, exposed) in enumerate(kept, start=1):
+def _spans(result: Result) -> Iterator[Span]:
+    for name, pieces in result.pieces.items():
+        ran = result.step.spans[name]
+        for number, (start, end, exposed) in enumerate(pieces, start=1):
             yield Span(
-                key=name if number == len(kept) else f"{name} ({number})",
+                key=name if number == len(pieces) else f"{name} ({number})",
                 lane=ran.op.stream,
                 start=start,
                 end=end,
                 label=name,
-                color="compute" if computes else "communication",
+                color="compute" if ran.op.stream == COMPUTE else "communication",
                 exposed=exposed,
                 links=ran.op.links,
                 after=ran.op.after if number == 1 else (),

@@ -10,7 +10,7 @@ from engine.calculators.whole_runs.sweep_result.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.sweep_result.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.sweep_result.inputs import Result as Result
 from engine.calculators.whole_runs.sweep_result.inputs import read
-from engine.run.sweep_table import in_order, matching
+from engine.run.sweep_table import SweptJob, front, in_order, matching
 
 TITLE = "Read my sweep"
 QUESTION = "Which of many jobs is fast or cheap enough, and what changes from one to another?"
@@ -23,12 +23,19 @@ def solve(inputs: Inputs) -> Result:
     left = in_order(matching(every, inputs.only), inputs.order)
     place = min(inputs.row, len(left))
     one = left[place - 1] if left else None
+    numbered = enumerate(left, start=1)
+    alike = tuple((number, job) for number, job in numbered if one and _alike(job, one))
+    x = [job.cost if inputs.against == "cost" else float(job.world_size) for _, job in alike]
+    points = tuple(zip(x, (job.step for _, job in alike), strict=True))
     return Result(
         jobs=tuple(left),
         all_jobs=len(every),
         fitting=sum(bool(job.plan) for job in left),
         place=place,
         chosen=one,
+        alike=alike,
+        points=points,
+        front=tuple(front(points)),
         num_jobs=len(left),
         step=one.step if one else 0.0,
         low=one.low if one else 0.0,
@@ -38,6 +45,13 @@ def solve(inputs: Inputs) -> Result:
         time=one.time if one else 0.0,
         cost=one.cost if one else 0.0,
     )
+
+
+def _alike(one: SweptJob, other: SweptJob) -> bool:
+    """Return whether a job has a plan, and trains the same as another."""
+    names = ("model", "sequence_length", "global_batch_size")
+    same = all(getattr(one, name) == getattr(other, name) for name in names)
+    return bool(one.plan) and same and one.settings.get("tokens") == other.settings.get("tokens")
 
 
 def _of_chosen(tell: Teller, result: Result) -> dict[str, Value]:

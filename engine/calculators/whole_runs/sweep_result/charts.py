@@ -21,7 +21,7 @@ from engine.form.planner.inputs import (
     OwnTensor,
     OwnZero,
 )
-from engine.run.sweep_table import SweptJob, front
+from engine.run.sweep_table import SweptJob
 
 SHOWN = 60
 _PRICES = 3
@@ -137,15 +137,8 @@ def _own(one: SweptJob) -> dict[str, str]:
 def frontier(inputs: Inputs, result: Result) -> Lines:
     """Return step against cost or GPUs, of jobs that train the same as the chosen one."""
     one = result.chosen
-    numbered = [
-        (number, other)
-        for number, other in enumerate(result.jobs, start=1)
-        if one and other.plan and _trains(other) == _trains(one)
-    ]
-    alike = [other for _, other in numbered]
-    by_cost = inputs.against == "cost"
-    points = [((other.cost if by_cost else float(other.world_size)), other.step) for other in alike]
-    x, y = zip(*front(points), strict=True) if points else ((), ())
+    alike, points, by_cost = result.alike, result.points, inputs.against == "cost"
+    x, y = zip(*result.front, strict=True) if points else ((), ())
     across, up = ([pair[i] for pair in points] or [1.0] for i in (0, 1))
     label = "cost of the run, at the lowest price" if by_cost else "GPUs"
     words = "The line joins the jobs that no other beats in both. "
@@ -154,7 +147,7 @@ def frontier(inputs: Inputs, result: Result) -> Lines:
             f"Only jobs that train {literal(one.model)} with sequences of {{s}} tokens and "
             "batches of {b}."
         )
-    words += _long_names(numbered, one)
+    words += _long_names(alike, one)
     return Lines(
         title="Step against cost" if by_cost else "Step against GPUs",
         x=Axis(
@@ -166,7 +159,7 @@ def frontier(inputs: Inputs, result: Result) -> Lines:
         y=Axis(label="one step", quantity=SECONDS, low=0.0, high=1.15 * max(up) or 1.0),
         series=(Series(key="front", label="", x=tuple(x), y=tuple(y), color="compute"),),
         points=tuple(
-            _point(job, at, one, len(alike)) for job, at in zip(numbered, points, strict=True)
+            _point(job, at, one, len(alike)) for job, at in zip(alike, points, strict=True)
         ),
         caption=say(
             words, s=(float(one.sequence_length), COUNT), b=(float(one.global_batch_size), COUNT)
@@ -174,10 +167,6 @@ def frontier(inputs: Inputs, result: Result) -> Lines:
         if one
         else words,
     )
-
-
-def _trains(one: SweptJob) -> tuple[object, ...]:
-    return one.model, one.sequence_length, one.global_batch_size, one.settings.get("tokens")
 
 
 def _point(
@@ -200,7 +189,7 @@ def _label(number: int, one: SweptJob) -> str:
     return one.cluster if len(one.cluster) <= _LONGEST else f"job {number}"
 
 
-def _long_names(jobs: list[tuple[int, SweptJob]], chosen: SweptJob | None) -> str:
+def _long_names(jobs: tuple[tuple[int, SweptJob], ...], chosen: SweptJob | None) -> str:
     """Return which clusters the labels that are numbers mean."""
     told = (
         f"Job {number} has {literal(one.cluster)}."

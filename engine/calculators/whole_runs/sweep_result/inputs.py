@@ -106,6 +106,9 @@ class Result:
         fitting: of those left, how many have a plan.
         place: of the chosen job in the list, from 1.
         chosen: the job to compare with; None where none is left.
+        alike: jobs with a plan that train the same, with their places.
+        points: cost or GPUs, and the step, of each of them.
+        front: of these, those that no other beats in both.
         low, high: range of its step.
     """
 
@@ -114,6 +117,9 @@ class Result:
     fitting: Count
     place: Count
     chosen: SweptJob | None
+    alike: tuple[tuple[Count, SweptJob], ...]
+    points: tuple[tuple[float, Seconds], ...]
+    front: tuple[tuple[float, Seconds], ...]
     num_jobs: Annotated[
         Count, Told("Jobs", note="of {all_jobs} in the table", basis="definition", assumes=_COUNTED)
     ]

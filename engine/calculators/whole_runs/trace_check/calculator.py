@@ -20,7 +20,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("step_time"),
         "verdict": charts.verdict(result),
-        "predicted": tell.value("predicted", assumes=known(result.run)),
+        "predicted": tell.value("predicted", assumes=known(result.evidence)),
         **tell.values("compute", "exposed", "hidden", "copies", "idle", "waited", "bus"),
         "parts": partial(charts.parts, result),
         "timeline": partial(charts.timeline, inputs, result),

@@ -8,7 +8,7 @@ from engine.basis.units import SECONDS, SHARE, Seconds
 from engine.basis.views import Axis, Badge, Bar, Bars, Heatmap, Lane, Segment, Span, Timeline
 from engine.calculators.whole_runs.trace_check.inputs import Inputs, Result
 from engine.form.kernel_names import short_kernel
-from engine.simulate.traced.account import Sorted, TimeUse, stream_uses
+from engine.simulate.traced.account import Sorted, TimeUse
 from engine.simulate.traced.rules import (
     COMMUNICATION,
     COMMUNICATION_CLASS,
@@ -158,7 +158,7 @@ def timeline(inputs: Inputs, result: Result) -> Timeline:
     shown = result.shown
     one, (start, end) = result.checked.ranks[shown.rank], shown.window
     end = max(end, start + 1e-9)
-    uses = stream_uses(one, start, end)
+    uses = shown.drawn()
     kept = sorted(uses[:_MOST_LANES], key=lambda use: use.mostly == COMMUNICATION)
     lanes = tuple(Lane(key=f"stream-{use.stream}", label=f"stream {use.stream}") for use in kept)
     spans = _few_spans(one, start, end, {use.stream for use in kept})

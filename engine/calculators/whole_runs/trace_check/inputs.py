@@ -2,20 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import Number, Sample, Scalar, Switch, Text
+from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Bandwidth, Count, Seconds, Share
+from engine.calculators.whole_runs.trace_check.ranks import OfRank, of_ranks
 from engine.form import short_job
 from engine.form.fields import OwnConstants
 from engine.form.pasted import checked_by
 from engine.run.run import Run
 from engine.run.traces.document import LONGEST_TRACE, MOST_RANKS, read_traces
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.levers import step_of
 from engine.simulate.step_range import step_range
 from engine.simulate.step_time import StepTime
-from engine.simulate.traced.account import TimeUse, kernel_uses
+from engine.simulate.traced.account import KernelUse, StreamUse, TimeUse, kernel_uses, stream_uses
 from engine.simulate.traced.check import Checked, check_trace, mean_use
 from engine.simulate.traced.collectives import Kind, kinds
 from engine.simulate.traced.rules import RULES, UNKNOWN, read_rules
@@ -112,15 +116,22 @@ class Shown:
         rank: its place.
         steps: places of the steps whose mean is told.
         window: (start, end) of the step that is drawn.
+        whole: (start, end) of all steps whose mean is told.
         use: where the time went, of a step.
         kinds: its collectives.
+        drawn: the streams in the window.
+        streams, kernels: what ran in all the steps.
     """
 
     rank: int
     steps: tuple[int, ...]
     window: tuple[Seconds, Seconds]
+    whole: tuple[Seconds, Seconds]
     use: TimeUse
     kinds: tuple[Kind, ...]
+    drawn: Later[tuple[StreamUse, ...]]
+    streams: Later[tuple[StreamUse, ...]]
+    kernels: Later[tuple[KernelUse, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,9 +150,10 @@ _ONCE = "What several streams do at once counts once."
 class Result:
     """What the trace says; no finite value where it says nothing."""
 
-    run: Run
+    evidence: Evidence
     checked: Checked
     shown: Shown
+    ranks: Later[tuple[OfRank, ...]]
     job: Predicted | None
     step_time: Annotated[
         Seconds,
@@ -234,8 +246,12 @@ def _shown(checked: Checked, rank: int, step: int) -> Shown:
         rank=rank,
         steps=places,
         window=window,
+        whole=whole,
         use=mean_use([uses[place] for place in places]),
         kinds=kinds(one, whole, rank, checked.matched),
+        drawn=Later(partial(stream_uses, one, window[0], max(window[1], window[0] + 1e-9))),
+        streams=Later(partial(stream_uses, one, *whole)),
+        kernels=Later(partial(kernel_uses, one, *whole)),
     )
 
 
@@ -249,9 +265,10 @@ def solve(inputs: Inputs) -> Result:
     total = sum(one.time for one in kernels)
     steps = len(checked.uses[shown.rank])
     return Result(
-        run=run,
+        evidence=evidence(run),
         checked=checked,
         shown=shown,
+        ranks=Later(partial(of_ranks, checked)),
         job=job,
         step_time=use.length,
         predicted=job.step.total if job else _INFINITE,

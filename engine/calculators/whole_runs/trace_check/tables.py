@@ -8,21 +8,11 @@ from engine.basis.views import Cell, Table
 from engine.calculators.whole_runs.trace_check.charts import measured_parts, predicted_parts
 from engine.calculators.whole_runs.trace_check.inputs import Result
 from engine.form.kernel_names import short_kernel
-from engine.run.importers.told import shorten
-from engine.simulate.traced.account import KernelUse, kernel_uses, stream_uses
-from engine.simulate.traced.check import mean_use
-from engine.simulate.traced.collectives import Kind, clock_offset
+from engine.simulate.traced.account import KernelUse
+from engine.simulate.traced.collectives import Kind
 from engine.simulate.traced.rules import UNKNOWN
 
 _MOST_KERNELS, _MOST_KINDS, _MOST_STREAMS = 20, 16, 16
-
-
-def _window(result: Result) -> tuple[Seconds, Seconds]:
-    shown = result.shown
-    if len(shown.steps) == 1:
-        return shown.window
-    windows = result.checked.steps[shown.rank].windows
-    return windows[0][0], windows[-1][1]
 
 
 def compared(result: Result) -> Table:
@@ -68,7 +58,7 @@ def _share(value: Seconds, whole: Seconds) -> Text:
 def groups(result: Result) -> Table:
     """Return the time of all kernels by group, as the rules name them."""
     times: dict[str, tuple[Seconds, int]] = {}
-    for one in _kernels(result):
+    for one in result.shown.kernels():
         time, count = times.get(one.group, (0.0, 0))
         times[one.group] = time + one.time, count + one.count
     total = sum(time for time, _ in times.values())
@@ -85,18 +75,14 @@ def groups(result: Result) -> Table:
     )
 
 
-def _kernels(result: Result) -> tuple[KernelUse, ...]:
-    return kernel_uses(result.checked.ranks[result.shown.rank], *_window(result))
-
-
 def longest(result: Result) -> Table:
     """Return the kernels that take the most time."""
-    return _listed("The longest kernels", _kernels(result), "By the sum of their runs.")
+    return _listed("The longest kernels", result.shown.kernels(), "By the sum of their runs.")
 
 
 def unknown(result: Result) -> Table:
     """Return the kernels that no rule names, those that take the most time first."""
-    found = tuple(one for one in _kernels(result) if one.group == UNKNOWN)
+    found = tuple(one for one in result.shown.kernels() if one.group == UNKNOWN)
     caption = "They count as computation. Add a word of a name to a rule, and they move."
     return _listed("Kernels that no rule names", found, caption if found else "There is none.")
 
@@ -126,8 +112,7 @@ def _listed(title: str, found: tuple[KernelUse, ...], caption: str) -> Table:
 
 def streams(result: Result) -> Table:
     """Return the streams and how busy they are."""
-    start, end = _window(result)
-    uses = stream_uses(result.checked.ranks[result.shown.rank], start, end)
+    start, end = result.shown.whole
     return Table(
         title="Streams",
         columns=("Stream", "Mostly", "Busy", "Of the time", "Events"),
@@ -139,7 +124,7 @@ def streams(result: Result) -> Table:
                 _share(one.busy, end - start),
                 say("{n}", n=(one.events, COUNT)),
             )
-            for one in uses[:_MOST_STREAMS]
+            for one in result.shown.streams()[:_MOST_STREAMS]
         ),
     )
 
@@ -179,14 +164,9 @@ def _collective(kind: Kind) -> tuple[Cell, ...]:
 
 def ranks(result: Result) -> Table:
     """Return every file: its step in parts, what it waited and what others waited for it."""
-    checked = result.checked
     rows: list[tuple[Cell, ...]] = []
-    for place, one in enumerate(checked.ranks):
-        use, steps = mean_use(checked.uses[place]), len(checked.uses[place])
-        ahead = clock_offset(checked.ranks, checked.matched, place)
-        waited: tuple[Cell, ...] = ("–", "–")
-        if checked.matched:
-            waited = _time(checked.waited(place) / steps), _time(checked.caused(place) / steps)
+    for one, found in zip(result.checked.ranks, result.ranks(), strict=True):
+        use, ahead = found.use, found.ahead
         rows.append(
             (
                 one.trace.called,
@@ -194,8 +174,8 @@ def ranks(result: Result) -> Table:
                 _share(use.compute, use.length),
                 _share(use.exposed, use.length),
                 _share(use.idle, use.length),
-                *waited,
-                _time(ahead) if ahead is not None and place else "–",
+                *(map(_time, found.waits) if found.waits else ("–", "–")),
+                _time(ahead) if ahead is not None and len(rows) else "–",
             )
         )
     return Table(
@@ -216,7 +196,7 @@ def reading(result: Result) -> Table:
         count = len(steps.numbers)
         rows.append(
             (
-                shorten(trace.file or "the trace"),
+                trace.title,
                 trace.called if trace.rank >= 0 else "no rank recorded",
                 say("{n}", n=(trace.world_size, COUNT)) if trace.world_size else "–",
                 say("{n}", n=(trace.events, COUNT)),

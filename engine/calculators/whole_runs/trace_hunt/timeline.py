@@ -6,8 +6,6 @@ from engine.basis.text import say
 from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Axis, Cell, Lane, Span, Table, Timeline
 from engine.simulate.on_ranks import Kernel
-from engine.simulate.rank_account import computing
-from engine.simulate.stream_account import cut
 from engine.simulate.streams import COMPUTE, COPY, LAUNCH, NETWORK
 from engine.simulate.trace_hunt import SHOWN, Played
 
@@ -34,13 +32,10 @@ def timeline(played: Played, *, everyone: bool, high: float) -> Timeline:
 
 
 def _spans(played: Played, lanes: set[tuple[int, str]]) -> Iterable[Span]:
-    seen = [one for one in played.kernels if (one.rank, one.op.stream) in lanes]
-    drawn = {_key(one) for one in seen}
-    busy = {rank: computing(played.kernels, rank) for rank in range(SHOWN)}
-    for one in seen:
-        pieces = [(one.begin, one.end, False)]
-        if one.op.stream == NETWORK:
-            pieces = cut((one.begin, one.end), busy[one.rank])
+    every = zip(played.kernels, played.pieces(), strict=True)
+    seen = [(one, pieces) for one, pieces in every if (one.rank, one.op.stream) in lanes]
+    drawn = {_key(one) for one, _ in seen}
+    for one, pieces in seen:
         kept = [piece for piece in pieces if piece[1] - piece[0] > 1e-9]
         waits = tuple(
             key for name in one.op.after for key in (name, f"{name}@{one.rank}") if key in drawn

@@ -12,7 +12,7 @@ from engine.calculators.whole_runs.wire_types.inputs import TICKS
 from engine.calculators.whole_runs.wire_types.inputs import Inputs as Inputs
 from engine.form.run.known import known
 from engine.form.short_job import job_run
-from engine.run.run import Run
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.levers import run_fits, step_of
 from engine.simulate.wire_classes import Gain, WireClass, most_gained, wire_classes
 
@@ -24,7 +24,7 @@ QUESTION = "Which bytes of my step become fewer in FP8, and what is that worth?"
 class Result:
     """The classes of the job's tensors, what the ticks save, and what FP8 products save."""
 
-    run: Run
+    evidence: Evidence
     classes: tuple[WireClass, ...]
     gain: Gain
     fits: bool
@@ -98,7 +98,7 @@ def solve(inputs: Inputs) -> Result:
         for precision in ("bf16", "fp8")
     )
     return Result(
-        run=run,
+        evidence=evidence(run),
         classes=classes,
         gain=gain,
         fits=run_fits(run),
@@ -123,7 +123,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "step": tell.value(
             "step",
             note=f"in {inputs.precision}, nothing ticked",
-            assumes=("As the planner times it.", *known(result.run)),
+            assumes=("As the planner times it.", *known(result.evidence)),
         ),
         **tell.values("gained", "products"),
         "ledger": partial(charts.ledger, tell, result.classes),

@@ -1,9 +1,12 @@
 """The story: chapters, what a plan makes of them, and several ways to a good end."""
 
+from itertools import islice, pairwise
+
 import pytest
 
 from engine.calculator import load
 from engine.calculators.whole_runs.capstone.calculator import PRESETS, SOLUTION, START, Inputs
+from engine.form.planner import story
 from engine.form.planner.story import CHAPTERS, job_of_chapter, outcome
 from engine.simulate.planner.search import fastest
 from engine.simulate.planner.why import why_not
@@ -69,3 +72,9 @@ def test_half_the_network_costs_this_plan_a_few_percent():
     slow = why_not(half, run, None).plan
     assert half.cluster.nic_bandwidth == job.cluster.nic_bandwidth / 2
     assert 1 < slow.step / whole.step < 1.05
+
+
+def test_the_search_of_one_chapter_stops_between_its_slices():
+    shares = [one.share for one in islice(story._bests(), 100)]
+    assert all(before <= after for before, after in pairwise(shares))
+    assert 0 < shares[-1] < 1 / (2 * len(CHAPTERS))

@@ -72,7 +72,7 @@ def test_the_lab_says_what_is_wrong_with_the_checkpoints(given, text):
 @pytest.mark.parametrize("name", lab.PRESETS)
 def test_every_preset_fits_and_asks_for_nothing_that_cannot_be(name):
     result = lab.solve(lab.Inputs(**lab.PRESETS[name]))
-    run = result.run
+    run = result.evidence().run
     assert result.fits
     assert not problems(run.model, run.cluster, run.plan, run.training)
 

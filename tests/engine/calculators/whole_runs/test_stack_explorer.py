@@ -29,12 +29,12 @@ def cost(inputs):
 
 
 def heights(inputs):
-    shapes = scene(inputs, events(solve(inputs))).frames[0].shapes
+    shapes = scene(inputs, events(found := solve(inputs)), found.ruler).frames[0].shapes
     return {shape.key: float(shape.attributes["cy"]) for shape in shapes if shape.tag == "circle"}
 
 
 def labels(inputs):
-    shapes = scene(inputs, events(solve(inputs))).frames[0].shapes
+    shapes = scene(inputs, events(found := solve(inputs)), found.ruler).frames[0].shapes
     return [
         float(shape.attributes["y"]) for shape in shapes if shape.key.startswith("n") and shape.text
     ]
@@ -60,7 +60,7 @@ def test_a_billion_tokens_cost_what_the_gpus_of_their_time_do():
 
 
 def test_the_step_is_the_one_of_the_estimate():
-    assert times(PLAIN)["step"] == job(PLAIN).found["step_time"]
+    assert times(PLAIN)["step"] == job(PLAIN).found.step_time
 
 
 def test_half_as_many_gpus_fail_half_as_often():
@@ -96,7 +96,7 @@ def test_names_that_do_not_touch_stay_where_they_belong():
 
 def test_an_event_beyond_the_ruler_says_so():
     inputs = replace(PLAIN, ruler_to=10 * HOUR)
-    shapes = scene(inputs, events(solve(inputs))).frames[0].shapes
+    shapes = scene(inputs, events(found := solve(inputs)), found.ruler).frames[0].shapes
     assert next(s.text for s in shapes if s.key == "nrun").endswith("beyond the ruler")
 
 

@@ -15,7 +15,7 @@ from engine.calculator import load
 from engine.estimate import estimate
 from engine.form.imported import exports, verdicts
 from engine.form.imported.given import read_text
-from engine.form.imported.places import PLACES, job_values, query_of
+from engine.form.imported.places import PLACES, job_values, links_of
 from engine.form.imported.samples import SAMPLES
 from engine.form.pasted import checked_by
 from tests.engine.run.importers.fuzz import mutated
@@ -72,7 +72,7 @@ def test_a_place_is_a_calculator_with_these_inputs(name):
 @pytest.mark.parametrize("name", PLACES)
 def test_a_link_gives_a_calculator_the_job(name):
     run = run_of("bridge")
-    values = dict(parse_qsl(query_of(run, name)))
+    values = dict(parse_qsl(links_of(run).places[name]))
     found = reply(
         {"calculator": name, "values": {key.split(".")[1]: text for key, text in values.items()}}
     )
@@ -84,7 +84,9 @@ def test_a_link_gives_a_calculator_the_job(name):
 
 def test_the_link_to_the_estimate_gives_the_same_step():
     run = run_of("bridge")
-    values = {key.split(".")[1]: text for key, text in parse_qsl(query_of(run, "estimate_run"))}
+    values = {
+        key.split(".")[1]: text for key, text in parse_qsl(links_of(run).places["estimate_run"])
+    }
     found = reply({"calculator": "estimate_run", "values": values})
     assert found["outputs"]["step_time"]["value"] == pytest.approx(estimate(run)["step_time"])
 
@@ -92,7 +94,7 @@ def test_the_link_to_the_estimate_gives_the_same_step():
 def test_a_model_of_ones_own_goes_where_its_shape_can_be_typed():
     run = run_of("megatron")
     assert job_values(run)["model"] == "custom"
-    assert [name for name in PLACES if query_of(run, name)] == ["estimate_run", "sandbox"]
+    assert list(links_of(run).places) == ["estimate_run", "sandbox"]
 
 
 @pytest.mark.parametrize("kind", exports.EXPORTS)

@@ -1,0 +1,79 @@
+"""What the pictures of failure lives draw: curves, a map, and the rates that were published."""
+
+import math
+
+from engine.basis.record import record
+from engine.basis.units import DAY, Ratio, Seconds, Share
+from engine.calculators.whole_runs.failure_lives.inputs import FEWEST, MOST, Inputs
+from engine.catalog.failure_reports import FAILURE_REPORTS
+from engine.formulas.goodput import daly_interval, first_order_goodput, goodput, job_mtbf
+from engine.formulas.stragglers import normal
+
+SHORTEST, LONGEST = 30.0, DAY
+INTERVALS = tuple(SHORTEST * (LONGEST / SHORTEST) ** (i / 48) for i in range(49))
+CHECKPOINTS = (2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
+RESTARTS = (60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
+SIZES = tuple(float(2**i) for i in range(round(math.log2(FEWEST)), round(math.log2(MOST)) + 1))
+
+
+@record
+class Saving:
+    """Goodput at each of `INTERVALS`: by Daly's model, and to first order."""
+
+    daly: tuple[Share, ...]
+    first: tuple[Share, ...]
+
+
+@record
+class Here:
+    """What a published rate of failures would mean for the job, saving at Daly's interval."""
+
+    mtbf: Seconds
+    best: Share
+
+
+def ended(
+    wall: Seconds, spread: Seconds, last: Seconds
+) -> tuple[tuple[Seconds, ...], tuple[Share, ...]]:
+    """Return times around the mean, and the share of lives that has ended by each, by formula."""
+    wide = max(3 * spread, last - wall, 600.0)
+    low, high = max(0.0, wall - wide), wall + wide
+    grid = tuple(low + (high - low) * i / 80 for i in range(81))
+    deviation: Ratio = max(spread, 1e-9)
+    return grid, tuple(normal((time - wall) / deviation) for time in grid)
+
+
+def saving(checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Saving:
+    """Return the goodput over the interval."""
+    rest = checkpoint, restart, mtbf
+    return Saving(
+        daly=tuple(goodput(t, *rest) for t in INTERVALS),
+        first=tuple(first_order_goodput(t, *rest) for t in INTERVALS),
+    )
+
+
+def required(mtbf: Seconds) -> tuple[tuple[Share, ...], ...]:
+    """Return the best goodput for each of `RESTARTS`, by `CHECKPOINTS`."""
+    return tuple(
+        tuple(_best(checkpoint, restart, mtbf) for checkpoint in CHECKPOINTS)
+        for restart in RESTARTS
+    )
+
+
+def scale(gpu_mtbf: Seconds) -> tuple[Seconds, ...]:
+    """Return the time between failures of a job of each of `SIZES`."""
+    return tuple(job_mtbf(gpu_mtbf, round(size)) for size in SIZES)
+
+
+def reports(inputs: Inputs) -> tuple[Here, ...]:
+    """Return what each published rate of failures would mean for the job."""
+    found = []
+    for report in FAILURE_REPORTS:
+        here = job_mtbf(report.gpu_mtbf, inputs.num_gpus)
+        found.append(Here(mtbf=here, best=_best(inputs.checkpoint, inputs.restart, here)))
+    return tuple(found)
+
+
+def _best(checkpoint: Seconds, restart: Seconds, mtbf: Seconds) -> Share:
+    """Return what saving at Daly's interval reaches."""
+    return goodput(daly_interval(checkpoint, mtbf), checkpoint, restart, mtbf)

@@ -1,0 +1,26 @@
+"""What speaks against a run: what does not fit together, and pieces that are not alike."""
+
+from dataclasses import replace
+
+from engine.catalog.models import MODELS
+from engine.form.run.inputs import Inputs
+from engine.form.run.repair import run_of
+from engine.run.doubts import doubts
+
+JOB = Inputs(model="llama-3-70b", pipeline_parallel=4, virtual_pipeline=1, schedule="1f1b")
+RUN, _ = run_of(JOB)
+
+
+def test_80_layers_on_four_stages_leave_no_doubt():
+    assert (doubts(RUN).problems, doubts(RUN).pieces) == ((), ())
+
+
+def test_126_layers_on_four_stages_are_uneven():
+    found = doubts(replace(RUN, model=MODELS["llama-3-405b"]))
+    assert len(found.pieces) == 4
+    assert sum(found.pieces) == 126
+
+
+def test_a_batch_that_does_not_divide_is_named():
+    found = doubts(replace(RUN, training=replace(RUN.training, global_batch_size=127)))
+    assert any("global_batch_size 127" in one for one in found.problems)
