@@ -12,7 +12,7 @@ from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Rule, Segme
 from engine.catalog.models import MODELS
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.form.run.repair import run_of
 from engine.form.sharded.lab import LabModel
 from engine.simulate.modeled_plan import Modeled, model_of
@@ -154,8 +154,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(tell, inputs, result),
         **tell.values("alone", "wide_memory", "deep_memory"),
         "bars": partial(_bars, result),
-        "wide_time": tell.value("wide_time", assumes=(*_HELD, *known(result.now[0].run))),
-        "deep_time": tell.value("deep_time", assumes=(*_HELD, *known(result.now[1].run))),
+        "wide_time": ranged(tell, "wide_time", result.now[0].run, assumes=_HELD),
+        "deep_time": ranged(tell, "deep_time", result.now[1].run, assumes=_HELD),
         "times": partial(_times, result),
     }
 

@@ -26,7 +26,7 @@ from engine.draw.grip import Grip
 from engine.draw.layer_cut import Row, cut_strip, layer_width
 from engine.form.fields import OwnConstants
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.form.run.repair import run_of
 from engine.form.sharded.lab import LabModel
 from engine.formulas.axes import HALF, STAGE_MESSAGE, least_bandwidth, stage_message
@@ -207,7 +207,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "strip": partial(_strip, inputs, result),
         "regime": _regime(tell, result),
         **tell.values("slowest", "imbalance"),
-        "step": tell.value("step", assumes=(_HELD, *known(result.plan.run))),
+        "step": ranged(tell, "step", result.plan.run, assumes=(_HELD,)),
         **tell.values("token_rate", "output", "memory"),
         "message": tell.value("message", symbols={"t": "sequence_length"}),
         **tell.values("needed", "tensor_needed"),

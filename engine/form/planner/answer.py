@@ -57,7 +57,8 @@ class Answer:
     own: Run
     why: Reason
     step: Annotated[
-        Seconds, Told("Step of the best plan", "", "{low} to {high}", "compute", _MODEL)
+        Seconds,
+        Told("Step of the best plan", "", "a range from {low} to {high}", "compute", _MODEL),
     ]
     low: Seconds
     high: Seconds
@@ -90,11 +91,16 @@ class Answer:
         return self.found.best[0] if self.found.best else None
 
     @property
+    def best_run(self) -> Run | None:
+        """The fastest plan that fits, as a training run."""
+        best = self.best
+        return run_of(self.job, best.plan, best.training) if best else None
+
+    @property
     def known(self) -> tuple[Text, ...]:
         """What is known of the best plan's step: its range, and runs measured nearby."""
-        best = self.best
-        about = known(run_of(self.job, best.plan, best.training)) if best else ()
-        return *_MODEL, *about
+        run = self.best_run
+        return *_MODEL, *(known(run) if run else ())
 
 
 @lru_cache(maxsize=8)

@@ -22,6 +22,7 @@ from engine.calculators.moving_bytes.gradient_sync.inputs import (
     states_of,
 )
 from engine.catalog.hardware import GPUS, link_name
+from engine.form.unranged import UNRANGED
 from engine.formulas.bandwidth import algorithm_bandwidth, bus_bandwidth, bus_bandwidth_factor
 from engine.formulas.overlap import communication_share
 from engine.simulate.cluster_wires import effective, port_load, sent_bytes, step_latency
@@ -107,7 +108,7 @@ class Result:
             "Step",
             "Ts",
             "compute plus exposed",
-            assumes=("The optimizer's own time is left out.",),
+            assumes=("The optimizer's own time is left out.", UNRANGED),
         ),
     ]
     blocking_share: Annotated[

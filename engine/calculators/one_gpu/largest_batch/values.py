@@ -1,9 +1,10 @@
 """The numbers of the largest batch whose receipts depend on the run, and its verdicts."""
 
+from engine.basis.text import Text
 from engine.basis.told import Teller
 from engine.basis.views import Badge, Value
 from engine.calculators.one_gpu.largest_batch.result import Result
-from engine.form.run.known import known, memory_error
+from engine.form.run.known import in_range, known, memory_error
 from engine.simulate.largest_batch import SEQUENCES
 
 _PAPERS = ("korthikanti2022", "rajbhandari2020")
@@ -25,15 +26,16 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
                 "Nodes of 8 GPUs with one port of 400 Gb/s for each.",
             ),
             sources=("korthikanti2022",),
-            note=_pace(result),
+            note=_pace(tell, result),
         ),
     }
 
 
-def _pace(result: Result) -> str:
+def _pace(tell: Teller, result: Result) -> Text:
     if not result.found.fits:
         return "it does not fit: no step runs"
-    return "computing {again} of what the model needs" if result.again > 1.001 else ""
+    again = "computing {again} of what the model needs" if result.again > 1.001 else ""
+    return in_range(tell, "token_rate", result.found.run, tell.told(again))
 
 
 def largest(tell: Teller, result: Result) -> Value:

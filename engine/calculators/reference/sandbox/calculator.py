@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.text import Text
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bytes, Ratio, Seconds, Share, TokenRate
 from engine.calculators.reference.sandbox import pictures
@@ -13,7 +12,7 @@ from engine.calculators.reference.sandbox.inputs import inputs_of
 from engine.calculators.reference.sandbox.pictures import Side
 from engine.calculators.reference.sandbox.way import Station, way
 from engine.estimate import estimate
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.form.run.repair import run_of
 from engine.simulate.planner.evaluate import one_candidate
 from engine.simulate.planner.why import differences
@@ -116,16 +115,13 @@ def solve(inputs: Any) -> Result:  # noqa: ANN401 (the inputs are made, not writ
 def views(inputs: Any, result: Result) -> Views:  # noqa: ANN401 (the inputs are made, not written)
     """Return the views, in the order of the page."""
     tell, pair = Teller(result), (inputs_of(inputs, "A"), inputs_of(inputs, "B"))
-    about: dict[str, tuple[Text, ...]] = {
-        "first_step": (*_MODEL, *known(result.first.run)),
-        "second_step": (*_MODEL, *known(result.second.run)),
-    }
     return {
         "ratio": tell.value("ratio"),
         "verdict": pictures.verdict(result.first, result.second, result.parts),
         "steps": partial(pictures.steps, result.first, result.second),
         "memory": partial(pictures.memory, result.first, result.second),
-        **{name: tell.value(name, assumes=assumes) for name, assumes in about.items()},
+        "first_step": ranged(tell, "first_step", result.first.run, assumes=_MODEL),
+        "second_step": ranged(tell, "second_step", result.second.run, assumes=_MODEL),
         **tell.values("first_rate", "second_rate", "first_mfu", "second_mfu"),
         **tell.values("first_held", "second_held"),
         "first_possible": pictures.possible("A", result.first),

@@ -53,12 +53,7 @@ class Result:
     logged: tuple[Seconds, float] | None
     step_time: Annotated[
         Seconds,
-        Told(
-            "Step on your cluster",
-            "T",
-            "{ours} with the catalog's constants",
-            assumes=("The cost model with the measured constants in place of the catalog's.",),
-        ),
+        Told("Step on your cluster", "T", "{ours} with the catalog's constants"),
     ]
     ours: Seconds
     least: Annotated[

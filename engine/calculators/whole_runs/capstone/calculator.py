@@ -10,7 +10,7 @@ from engine.basis.slices import Slices, whole
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SECONDS, Money, Seconds
-from engine.basis.views import Badge, Cell, Challenge, Condition, Table
+from engine.basis.views import Badge, Cell, Challenge, Condition, Table, Value
 from engine.form.fields import OwnConstants
 from engine.form.planner import pictures
 from engine.form.planner.answer import Answer, answer
@@ -33,6 +33,8 @@ from engine.form.planner.story import (
     whole_run,
 )
 from engine.form.planner.words import SOFTWARE, name, reason
+from engine.form.run.known import ranged
+from engine.run.run import Run
 from engine.simulate.planner.evaluate import Candidate
 from engine.simulate.planner.search import at, fastest, reaching, within_shape
 
@@ -128,9 +130,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     never: dict[str, Any] = {} if result.own.time else {"note": "it never starts"}
     return {
         "ending": _ending(result),
-        "time": tell.value("time", **never),
+        "time": tell.value("time", **never) if never else _ranged(tell, "time", result.found.own),
         **tell.values("deadline"),
-        "best_time": tell.value("best_time", assumes=(*_MODEL, *result.found.known)),
+        "best_time": _ranged(tell, "best_time", result.found.best_run),
         "cost": tell.value("cost", **never),
         "chapters": _chapters(result),
         "versus": pictures.versus(result.found),
@@ -140,6 +142,10 @@ def views(inputs: Inputs, result: Result) -> Views:
         "bests": _bests,
         "challenge": partial(_challenge, inputs, result),
     }
+
+
+def _ranged(tell: Teller, name: str, run: Run | None) -> Value:
+    return ranged(tell, name, run, assumes=_MODEL) if run else tell.value(name)
 
 
 def _ending(result: Result) -> Badge:

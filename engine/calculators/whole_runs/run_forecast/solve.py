@@ -64,6 +64,7 @@ def solve(inputs: Inputs) -> Result:
         published_wall=job.wall,
         fits=fits(held, run.training, run.cluster.gpu.memory),
         found=found,
+        planned=run,
         curve=_curve(inputs),
     )
 
