@@ -10,7 +10,7 @@ from engine.basis.views import Value
 from engine.calculators.whole_runs.published_runs import outside, planned, tables
 from engine.calculators.whole_runs.published_runs import picked as pick
 from engine.calculators.whole_runs.published_runs import views as pictures
-from engine.calculators.whole_runs.published_runs.constants import constants
+from engine.calculators.whole_runs.published_runs.constants import constants, unfitted
 from engine.calculators.whole_runs.published_runs.picked import Picked, picked
 from engine.calculators.whole_runs.published_runs.read import Published, named, published
 from engine.calculators.whole_runs.published_runs.reports import reports
@@ -146,6 +146,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "left_out": tables.left_out,
         **tell.values("constants"),
         "constants_table": constants,
+        "unfitted_table": unfitted,
         "reports": reports,
         **Teller(result.outside).values(*_OUTSIDE),
         "curves": outside.curves,
