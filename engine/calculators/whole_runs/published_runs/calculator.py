@@ -7,7 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number, Switch
 from engine.basis.told import Teller, Views
 from engine.basis.views import Value
-from engine.calculators.whole_runs.published_runs import outside, planned, tables
+from engine.calculators.whole_runs.published_runs import by_class, misses, outside, planned, tables
 from engine.calculators.whole_runs.published_runs import picked as pick
 from engine.calculators.whole_runs.published_runs import views as pictures
 from engine.calculators.whole_runs.published_runs.constants import constants, unfitted
@@ -143,6 +143,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **{name: tell.value(name, sources=peaks) for name in _PEAKS},
         "memory_groups": partial(tables.memory_groups, held),
         **tell.values("left_out_dense", "left_out_mixture"),
+        "by_class": partial(by_class.table, runs),
         "left_out": tables.left_out,
         **tell.values("constants"),
         "constants_table": constants,
@@ -151,6 +152,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         **Teller(result.outside).values(*_OUTSIDE),
         "curves": outside.curves,
         "article_plans": outside.plans,
+        "own_measurements": misses.own,
+        "peaks": misses.peaks,
         **_picked(result.picked),
     }
 
