@@ -1,6 +1,6 @@
 """Errors on runs whose source the fit had not seen, by class, and how often the range held."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import exp, expm1
 
 from engine.basis.text import say
@@ -28,14 +28,26 @@ def _scale(row: Published) -> str:
     return f"{low:,} to {low * 4 - 1:,} GPUs"
 
 
-# What divides the runs: how a class is called, and its order.
-DIVISIONS: tuple[tuple[Callable[[Published], str], Callable[[str], object]], ...] = (
-    (lambda row: "all", str),
-    (lambda row: row.family, str),
-    (lambda row: row.given.precision, str),
-    (_software, str.lower),
-    (_scale, lambda name: int(name.split()[0].replace(",", ""))),
-)
+DIVISIONS: Mapping[str, str] = {
+    "gpu": "type of GPU",
+    "precision": "precision",
+    "software": "software",
+    "scale": "number of GPUs",
+    "source": "source",
+}
+_CLASS: Mapping[str, Callable[[Published], str]] = {
+    "gpu": lambda row: row.family,
+    "precision": lambda row: row.given.precision,
+    "software": _software,
+    "scale": _scale,
+    "source": lambda row: row.cited[1],
+}
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Return what sorts classes: ranges of numbers by the first, others by their letters."""
+    first = name.split()[0].replace(",", "")
+    return int(first) if first.isdigit() else 0, name.lower()
 
 
 def unseen_error(row: Published) -> Ratio:
@@ -49,17 +61,18 @@ def held(row: Published) -> bool:
     return found.low <= exp(-unseen_logs()[row.key]) <= found.high
 
 
-def table(runs: Sequence[Published]) -> Table:
-    """Return a row for each class of the runs that has any."""
+def table(runs: Sequence[Published], division: str) -> Table:
+    """Return a row for each class of the runs that has any, after one for all of a kind."""
     rows: list[tuple[Cell, ...]] = []
-    for name_of, order in DIVISIONS:
-        for kind, words in _KINDS.items():
-            classes: dict[str, list[Published]] = {}
-            for row in runs:
-                if row.kind == kind:
-                    classes.setdefault(name_of(row), []).append(row)
-            for name in sorted(classes, key=order):  # type: ignore[arg-type]
-                rows.append(_row(f"{words}, {name}", classes[name]))
+    for kind, words in _KINDS.items():
+        of = [row for row in runs if row.kind == kind]
+        classes: dict[str, list[Published]] = {}
+        for row in of:
+            classes.setdefault(_CLASS[division](row), []).append(row)
+        if of:
+            rows.append(_row(f"{words}, all", of))
+        for name in sorted(classes, key=_order):
+            rows.append(_row(f"{words}, {name}", classes[name]))
     return Table(
         title="Errors on runs that the fit had not seen, by class",
         columns=("Class", "Runs", "Mean", "90 %", "Worst", "Bias", "In the range", "Seen: mean"),

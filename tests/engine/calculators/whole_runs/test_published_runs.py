@@ -12,14 +12,12 @@ from engine.basis.numbers import DEFAULT
 from engine.basis.text import words
 from engine.basis.views import Open, Table, cell_words
 from engine.calculator import load, make
-from engine.calculators.whole_runs.published_runs.by_class import unseen_error
-from engine.calculators.whole_runs.published_runs.misses import BAR, REASONS, reason
+from engine.calculators.whole_runs.published_runs.by_class import DIVISIONS, unseen_error
 from engine.calculators.whole_runs.published_runs.picked import picked
 from engine.calculators.whole_runs.published_runs.read import published, query_of
 from engine.catalog.nearby import nearby
 from engine.catalog.published_runs import SOURCES
 from engine.catalog.reported import REPORTED
-from engine.catalog.unfitted_errors import OWN, PEAKS
 from engine.catalog.unseen_errors import CLASSES
 from engine.draw.fragments import table_fragment
 from engine.estimate import estimate
@@ -360,33 +358,26 @@ def test_a_cell_that_opens_something_is_its_text_elsewhere():
 # What the fit had not seen.
 
 
-def test_the_classes_are_told_unseen_first_and_hold_every_run_once():
-    rows = listed()["by_class"].rows
+@each("division", DIVISIONS)
+def test_the_classes_are_told_unseen_first_and_hold_every_run_once(division):
+    rows = listed(division=division)["by_class"].rows
     columns = listed()["by_class"].columns
     assert columns.index("Mean") < columns.index("Seen: mean")
     shown = [words(cell_words(row[1]), DEFAULT) for row in rows if row[0].endswith(", all")]
     assert sum(map(int, shown)) == len(RUNS)
+    each_class = [
+        words(cell_words(row[1]), DEFAULT) for row in rows if not row[0].endswith(", all")
+    ]
+    assert sum(map(int, each_class)) == len(RUNS)
+
+
+def test_a_class_has_the_mean_error_of_its_runs():
+    rows = listed()["by_class"].rows
     dense = [row for row in RUNS if row.kind == "dense" and row.family == "H100"]
     mean = sum(abs(unseen_error(row)) for row in dense) / len(dense)
     told = next(row for row in rows if row[0] == "dense, H100")
     assert words(cell_words(told[2]), DEFAULT) == f"{mean * 100:.1f} %"
 
 
-def test_every_class_of_our_own_that_is_far_off_has_a_reason():
-    assert [kind for kind, _, mean, _, _ in OWN if mean > BAR and not reason(kind)] == []
-
-
-def test_every_reason_is_of_a_class():
-    kinds = [kind for kind, *_ in OWN]
-    assert all(any(kind.startswith(start) for kind in kinds) for start, _ in REASONS)
-    assert len(listed()["own_measurements"].rows) == len(OWN)
-
-
-def test_peaks_that_nothing_was_fitted_to_are_within_five_percent_in_the_mean():
-    errors = [predicted / measured - 1 for _, measured, predicted in PEAKS]
-    assert sum(map(abs, errors)) / len(errors) <= 0.05
-    assert len(listed()["peaks"].rows) == len(PEAKS)
-
-
 def test_every_constant_that_is_not_fitted_stands_in_the_table():
-    assert len(listed()["unfitted_table"].rows) == len(ROWS)
+    assert len(listed(constants_of="others")["constants_table"].rows) == len(ROWS)

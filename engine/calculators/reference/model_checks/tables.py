@@ -1,9 +1,8 @@
 """Measurements that no fit saw: our own kernels, layers and steps, and published peaks."""
 
 from engine.basis.text import say
-from engine.basis.units import BYTES, COUNT, SHARE, Share
+from engine.basis.units import BYTES, COUNT, SHARE, Ratio, Share
 from engine.basis.views import Cell, Table
-from engine.calculators.whole_runs.published_runs.tables import signed
 from engine.catalog.unfitted_errors import OWN, PEAKS
 
 # What a class may be off in the mean before its reason has to stand beside it; a test holds it.
@@ -46,10 +45,17 @@ def reason(kind: str) -> str:
     return next((why for start, why in REASONS if kind.startswith(start)), "")
 
 
-def own() -> Table:
+def signed(value: Ratio) -> str:
+    """Return a share in percent with its sign."""
+    return f"{'+' if value >= 0 else '−'}{abs(value) * 100:.1f} %"
+
+
+def own(*, only_far: bool) -> Table:
     """Return the classes of our own measurements, the worst first."""
     rows: list[tuple[Cell, ...]] = []
     for kind, count, mean, worst, bias in sorted(OWN, key=lambda one: -one[2]):
+        if only_far and mean <= BAR:
+            continue
         number, size = say("{n}", n=(float(count), COUNT)), say("{x}", x=(mean, SHARE))
         why = reason(kind) if mean > BAR or abs(worst) > 0.2 else ""
         rows.append((kind, number, size, signed(worst), signed(bias), why))
