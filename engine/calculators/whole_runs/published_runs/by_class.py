@@ -77,9 +77,8 @@ def table(runs: Sequence[Published], division: str) -> Table:
         title="Errors on runs that the fit had not seen, by class",
         columns=("Class", "Runs", "Mean", "90 %", "Worst", "Bias", "In the range", "Seen: mean"),
         rows=tuple(rows),
-        caption="The constants were fitted without the source of each run. Absolute errors; nine "
-        "in ten runs are within 90 %; the bias keeps the sign. The range is to hold four in five. "
-        "The last column is the mean error with constants that were fitted to these runs too.",
+        caption="Absolute errors with constants fitted without the source of each run; the bias "
+        "keeps the sign. The range is to hold four in five. Last: fitted to these runs too.",
     )
 
 
