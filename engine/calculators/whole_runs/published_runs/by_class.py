@@ -74,7 +74,7 @@ def table(runs: Sequence[Published], division: str) -> Table:
         for name in sorted(classes, key=_order):
             rows.append(_row(f"{words}, {name}", classes[name]))
     return Table(
-        title="Errors on runs that the fit had not seen, by class",
+        title="Errors on unseen runs, by class",
         columns=("Class", "Runs", "Mean", "90 %", "Worst", "Bias", "In the range"),
         rows=tuple(rows),
         caption="Absolute errors with constants fitted without the source of each run; the bias "
