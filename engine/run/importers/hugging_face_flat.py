@@ -34,8 +34,9 @@ def flat(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _alike(value: object) -> object:
     """Return the size that all layers share of a list that names each; anything else as it is."""
-    sizes = isinstance(value, list) and value and all(type(one) is int for one in value)
-    return value[0] if sizes and len(set(value)) == 1 and len(value) > 1 else value  # type: ignore[index, arg-type]
+    if not isinstance(value, list) or len(value) < 2 or type(value[0]) is not int:
+        return value
+    return value[0] if all(type(one) is int and one == value[0] for one in value) else value
 
 
 def unlike(config: Mapping[str, Any], family: str) -> Iterator[str]:
