@@ -53,6 +53,10 @@ DENSE_ROWS: tuple[Row, ...] = (
     ("gpt-76b", "GPT 76.1B", 60, 10240, 80, 80, 40960, 51200, _SC21, "narayanan2021", 76.1e9),
     ("gpt-146b", "GPT 145.6B", 80, 12288, 96, 96, 49152, 51200, _SC21, "narayanan2021", 145.6e9),
     ("gpt-310b", "GPT 310.1B", 96, 16384, 128, 128, 65536, 51200, _SC21, "narayanan2021", 310.1e9),
+    ("gpt-1.5b", "GPT 1.5B", 22, 2304, 24, 24, 9216, 50304, _MPT, "qi2024", 1.5e9),
+    ("gpt-14.6b", "GPT 14.6B", 46, 5120, 40, 40, 20480, 50304, _MPT, "qi2024", 14.6e9),
+    # The candidate for BLOOM that its authors tried most plans of.
+    ("bloom-181b", "BLOOM candidate 181B", 72, 14336, 64, 64, 57344, 250880, _MPT, "bigscience2022", 181e9),
     ("mpt-125m", "MPT 125M", 12, 768, 12, 12, 3072, 50368, _MPT, "mosaicml2023", 0.124e9),
     ("mpt-350m", "MPT 350M", 24, 1024, 16, 16, 4096, 50368, _MPT, "mosaicml2023", 0.354e9),
     ("mpt-760m", "MPT 760M", 24, 1536, 12, 12, 6144, 50368, _MPT, "mosaicml2023", 0.758e9),

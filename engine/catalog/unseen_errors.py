@@ -42,9 +42,12 @@ CLASSES: dict[str, tuple[int, float, float]] = {
     "mixtures of experts in fp8 with Megatron on GB300": (20, -0.037, 0.156),
     "mixtures of experts in fp8 with Megatron on H100": (21, -0.493, 0.057),
 }
+# A class has so many runs, or none is made of it.
+FEWEST = 6
 # The largest number of GPUs, the longest sequence and the most experts of those runs,
-# and their types of GPU.
-LARGEST = 3072
-LONGEST = 65536
-MOST_EXPERTS = 256
+# by kind of model, and their types of GPU.
+REACH: dict[str, tuple[int, int, int]] = {
+    "dense models": (3072, 65536, 0),
+    "mixtures of experts": (2048, 8192, 256),
+}
 FITTED = ("A100", "H100", "GB300", "GB200", "B300", "B200")

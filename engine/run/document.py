@@ -132,7 +132,8 @@ def _own(given: object, found: list[str]) -> OwnConstants | None:
     try:
         return parse(given)
     except ValueError as error:
-        found.append(f"cluster.own_constants: {error}")
+        # The reason may quote the text, which may have several lines.
+        found.append(f"cluster.own_constants: {' '.join(str(error).split())}")
         return None
 
 

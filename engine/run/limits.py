@@ -62,9 +62,15 @@ def _experts(model: Model, plan: Plan) -> list[str]:
             else f"parallelism.expert_parallel: {ranks}; allowed: a divisor of the "
             f"{plan.world_size // plan.pipeline_parallel} ranks of a pipeline stage"
         )
-    if experts and not 1 <= model.experts_per_token <= experts:
-        found.append(f"model.experts_per_token: {model.experts_per_token}; allowed: 1 to {experts}")
-    if experts and not model.expert_ffn_hidden_size:
+    each, width = model.experts_per_token, model.expert_ffn_hidden_size
+    if experts and not each and not width:
+        found.append(
+            f"model.experts_per_token: 0, expert_ffn_hidden_size: 0; allowed: 1 to {experts}, and "
+            "1 or more, there are experts"
+        )
+    elif experts and not 1 <= each <= experts:
+        found.append(f"model.experts_per_token: {each}; allowed: 1 to {experts}")
+    elif experts and not width:
         found.append("model.expert_ffn_hidden_size: 0; allowed: 1 or more, there are experts")
     if experts and model.num_dense_layers > model.num_layers:
         found.append(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from engine.basis.record import record
 from engine.basis.units import Count, Ratio, Seconds, Share
-from engine.catalog.unseen_errors import CLASSES, FITTED, LARGEST, LONGEST, MOST_EXPERTS
+from engine.catalog.unseen_errors import CLASSES, FEWEST, FITTED, REACH
 from engine.run.run import Run
 from engine.simulate.explained import explained
 
@@ -40,6 +40,7 @@ class Spread:
     explained: Share = 0.0
 
 
+_OPTIMIZERS = {"sgd": "SGD", "muon": "Muon"}
 _SOFTWARE = {"deepspeed": "DeepSpeed", "fsdp": "FSDP", "megatron": "Megatron"}
 
 
@@ -84,18 +85,37 @@ def step_range(run: Run, step: Seconds) -> tuple[Seconds, Seconds, Spread]:
 
 
 def _beyond(run: Run) -> Iterator[str]:
-    gpus, length = run.plan.world_size, run.training.sequence_length
+    """Yield in what a run goes beyond those of the fit, in sentences."""
+    yield from _further(run)
     gpu = run.cluster.gpu.name
-    if gpus > LARGEST:
-        yield f"The largest run of the fit has {LARGEST:,} GPUs; this one has {gpus:,}."
     if gpu.split()[0] not in FITTED and not _measures_products(run):
         yield f"No run on {gpu} was fitted: its constants are another's, or read off benchmarks."
-    if length > LONGEST:
-        yield f"The longest sequence of the fit has {LONGEST:,} tokens; this one has {length:,}."
-    if run.model.num_experts > MOST_EXPERTS:
-        yield f"No model of the fit has more than {MOST_EXPERTS} experts."
-    if run.training.framework == "xla":
+    yield from _otherwise(run)
+
+
+def _further(run: Run) -> Iterator[str]:
+    """Yield in what a run is larger than those of its kind of model."""
+    gpus, length, experts = REACH[classes_of(run)[-1]]
+    of = "run of the fit with experts" if run.model.num_experts else "run of the fit"
+    if (size := run.plan.world_size) > gpus:
+        yield f"The largest {of} has {gpus:,} GPUs; this one has {size:,}."
+    if (tokens := run.training.sequence_length) > length:
+        yield f"The longest sequence of a {of} has {length:,} tokens; this one has {tokens:,}."
+    if run.model.num_experts > experts:
+        yield f"No model of the fit has more than {experts} experts."
+
+
+def _otherwise(run: Run) -> Iterator[str]:
+    """Yield in what a run trains in another way."""
+    training, software = run.training, classes_of(run)[1]
+    if training.framework == "xla":
         yield "No run with XLA was fitted."
+    elif software not in CLASSES:
+        yield f"Fewer than {FEWEST} runs of the fit are {software}."
+    if training.optimizer != "adam":
+        yield f"No run of the fit has the optimizer {_OPTIMIZERS[training.optimizer]}."
+    if training.lora_rank:
+        yield "No run of the fit trains adapters alone."
 
 
 def _measures_products(run: Run) -> bool:

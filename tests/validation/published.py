@@ -44,6 +44,11 @@ KEPT = (
 # Four in five unseen runs are to lie in a range; the errors that it rests on are themselves few, so
 # it leaves out 8 % on either side, not 10. A class needs so many runs, each unseen in two ways.
 BELOW, FEWEST = 0.08, 6
+REACHES = (
+    lambda case: case.run.plan.world_size,
+    lambda case: case.run.training.sequence_length,
+    lambda case: case.run.model.num_experts,
+)
 # No range is narrower than this on either side: what equal runs of two releases differ by.
 NOISE = 0.025
 
@@ -189,22 +194,22 @@ def errors_module(found: Sequence[Case]) -> str:
     ]
     trusted = [case for case in found if case.trusted]
     names = dict.fromkeys(family(case) for case in trusted)
-    largest, longest, experts = (
-        max(key(case) for case in trusted)
-        for key in (
-            lambda case: case.run.plan.world_size,
-            lambda case: case.run.training.sequence_length,
-            lambda case: case.run.model.num_experts,
-        )
-    )
+    reach = {
+        kind: tuple(max(key(case) for case in of) for key in REACHES)
+        for kind in ("dense models", "mixtures of experts")
+        if (of := [case for case in trusted if classes_of(case.run)[-1] == kind])
+    }
+    reached = "".join(f'    "{kind}": {ends},\n' for kind, ends in reach.items())
     return (
         '"""How far off runs are that no fit saw. Written by tests.validation.published."""\n\n'
         "# Class -> runs, and the logarithms of predicted over measured that 8 % are below and\n"
         "# 8 % above, with constants fitted without the source and without the model of each.\n"
         "CLASSES: dict[str, tuple[int, float, float]] = {\n" + "\n".join(lines) + "\n}\n"
+        "# A class has so many runs, or none is made of it.\n"
+        f"FEWEST = {FEWEST}\n"
         "# The largest number of GPUs, the longest sequence and the most experts of those runs,\n"
-        "# and their types of GPU.\n"
-        f"LARGEST = {largest}\nLONGEST = {longest}\nMOST_EXPERTS = {experts}\n"
+        "# by kind of model, and their types of GPU.\n"
+        "REACH: dict[str, tuple[int, int, int]] = {\n" + reached + "}\n"
         "FITTED = (" + ", ".join(f'"{name}"' for name in names) + ")\n"
     )
 

@@ -10,6 +10,7 @@ from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, MILLI, Seconds
 from engine.basis.views import Badge
 from engine.draw.replicas import replicas_scene
+from engine.form.unranged import MADE_UP
 from engine.simulate.replica_clock import BACKWARD, FORWARD, UPDATE, Clock, clock
 from engine.simulate.replicas import SAMPLES, Step, distance, shards, train
 
@@ -34,6 +35,7 @@ _TIMED: Mapping[str, Any] = {
     "assumes": (
         "Each sample takes {forward} forward and {backward} backward, the update {update}.",
         "No overlap: the all-reduce starts when the last GPU is done.",
+        MADE_UP,
     ),
     "basis": "simulated",
 }

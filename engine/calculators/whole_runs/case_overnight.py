@@ -9,6 +9,7 @@ from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import BANDWIDTH, COUNT, RATIO, SECONDS, Bandwidth, Seconds, Share
 from engine.basis.views import Axis, Badge, Bar, Bars, Cell, Challenge, Condition, Segment, Table
+from engine.form.unranged import MADE_UP
 from engine.simulate.overnight_case import EXPLANATIONS, Signs, healthy, signs
 
 TITLE = "Case file 2: slower since last night"
@@ -22,6 +23,7 @@ _PLAYED = (
     "of 180 MB; matrix kernels reach 60 % of the peak (assumed).",
     "Steps are simulated with the bus bandwidth that the test of all nodes reaches; losses are "
     "independent, and sent again by going back over a round trip of 10 µs.",
+    MADE_UP,
 )
 _OPEN = {"none": "I do not know yet", **EXPLANATIONS}
 

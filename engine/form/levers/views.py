@@ -20,7 +20,7 @@ from engine.basis.views import (
 from engine.form.levers.accuracy import GAIN_ERROR, PAIRS
 from engine.form.levers.changes import Lever
 from engine.form.levers.model import Gain, Job
-from engine.form.run.known import known
+from engine.form.run.known import in_range, known
 
 _FAMILIES = {
     "setting": ("setting", "compute"),
@@ -47,7 +47,9 @@ def step_value(tell: Teller, found: Job) -> Value:
     return tell.value(
         "step_time",
         receipt=Receipt(assumptions=(fitted, *found.changes, *known(found.evidence), band())),
-        note="" if found.fits else "the job does not fit: this step cannot run",
+        note=in_range(tell, "step_time", found.evidence)
+        if found.fits
+        else "the job does not fit: this step cannot run",
     )
 
 

@@ -52,7 +52,7 @@ class Answer:
         job: that was asked.
         shapes: of the job, the lowest bound first.
         found: the fastest plans.
-        own: the reader's plan.
+        own, own_evidence: the reader's plan, and on what its step rests.
         why: what speaks against it.
         run, evidence: the best plan's, and on what its step rests.
         limit: what of the best plan's step is no computation.
@@ -67,6 +67,7 @@ class Answer:
     shapes: list[Shape]
     found: Found
     own: Run
+    own_evidence: Evidence
     why: Reason
     run: Run | None
     evidence: Evidence | None
@@ -78,7 +79,8 @@ class Answer:
     by_gpus: Running[Mapping[Count, Candidate]]
     moves: Running[tuple[Move, ...]] | None
     step: Annotated[
-        Seconds, Told("Step of the best plan", "", "{low} to {high}", "compute", _MODEL)
+        Seconds,
+        Told("Step of the best plan", "", "a range from {low} to {high}", "compute", _MODEL),
     ]
     low: Seconds
     high: Seconds
@@ -153,6 +155,7 @@ def answer(inputs: Inputs) -> Slices[Answer]:
         shapes=shapes,
         found=found,
         own=own,
+        own_evidence=evidence(own),
         why=why,
         run=run,
         evidence=evidence(run) if run else None,

@@ -1,7 +1,12 @@
 """What is known of a prediction: its range, and what was measured of the runs nearest to it."""
 
-from engine.basis.text import Sentence, Text, say
+from dataclasses import replace
+from typing import Any
+
+from engine.basis.text import Sentence, Text, literal, say
+from engine.basis.told import Teller
 from engine.basis.units import COUNT, SECONDS, SHARE, TOKENS
+from engine.basis.views import Value
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nearby import Nearby
 from engine.catalog.published_runs_sources import SOURCES
@@ -17,6 +22,34 @@ _NO_RANGE = (
 def known(evidence: Evidence) -> tuple[Text, ...]:
     """Return what every predicted step says of itself: its range, and runs measured nearby."""
     return near(evidence), *_own(evidence), *_measured_nearby(evidence)
+
+
+def ranged(
+    tell: Teller,
+    name: str,
+    evidence: Evidence,
+    *,
+    assumes: tuple[Text, ...] = (),
+    **changes: Any,  # noqa: ANN401 (as of `Teller.value`)
+) -> Value:
+    """Return a predicted step, or a rate, with its range under it and what is known behind it."""
+    value = tell.value(name, assumes=(*assumes, *known(evidence)), **changes)
+    return replace(value, note=in_range(tell, name, evidence, value.note))
+
+
+def in_range(tell: Teller, name: str, evidence: Evidence, note: Text = "") -> Sentence:
+    """Return a note with the range of a predicted step, or of a rate, behind it."""
+    number, quantity = tell.number(name)
+    found = evidence().spread
+    ends = (found.low, found.high) if quantity.second > 0 else (1 / found.high, 1 / found.low)
+    before = note if isinstance(note, Sentence) else Sentence(literal(note))
+    words = "a range from {range_low} to {range_high}" + ", widened" * bool(found.beyond)
+    numbers = {
+        name: (number * end, quantity)
+        for name, end in zip(("range_low", "range_high"), ends, strict=True)
+    }
+    template = f"{before.template}; {words}" if before.template else words
+    return Sentence(template, {**before.numbers, **numbers})
 
 
 def _own(evidence: Evidence) -> tuple[Text, ...]:

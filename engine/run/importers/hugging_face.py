@@ -11,9 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.catalog.models import Model
+from engine.run.importers.hugging_face_flat import (
+    INNER,
+    flat,
+    mixed_attention,
+    unlike,
+    unread_experts,
+)
 from engine.run.importers.model_families import (
     GELU_FAMILIES,
-    STATE_SPACE,
     TIED_FAMILIES,
     VERSION,
     biased,
@@ -30,11 +36,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "num_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     "hidden_size": ("hidden_size", "n_embd", "n_embed", "d_model"),
     "num_attention_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
-    "num_key_value_heads": ("num_key_value_heads", "num_kv_heads", "n_head_kv"),
+    "num_key_value_heads": ("num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"),
     "ffn_hidden_size": ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"),
     "vocab_size": ("vocab_size",),
     "tied_embeddings": ("tie_word_embeddings",),
-    "head_size": ("head_dim",),
+    "head_size": ("head_dim", "kv_channels"),
     "num_experts": (
         "n_routed_experts",
         "num_experts",
@@ -50,9 +56,14 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
         "moe_top_k",
         "moe_k",
     ),
-    "num_shared_experts": ("n_shared_experts", "num_shared_experts", "num_shared_expert"),
+    "num_shared_experts": (
+        "n_shared_experts",
+        "num_shared_experts",
+        "num_shared_expert",
+        "moe_num_shared_experts",
+    ),
     "expert_ffn_hidden_size": ("moe_intermediate_size", "expert_ffn_hidden_size"),
-    "num_dense_layers": ("first_k_dense_replace", "num_dense_layers"),
+    "num_dense_layers": ("first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"),
     "query_latent_size": ("q_lora_rank",),
     "key_value_latent_size": ("kv_lora_rank",),
     "rotary_head_size": ("qk_rope_head_dim",),
@@ -82,7 +93,7 @@ class Shape:
 
 _OURS = ("num_layers", "hidden_size")
 # Keys that no model of a run file has.
-_TELLING = {"model_type", "architectures", "text_config"}
+_TELLING = {"model_type", "architectures", *INNER}
 _TELLING |= {name for key in _OURS for name in ALIASES[key]} - set(_OURS)
 
 
@@ -113,13 +124,10 @@ def name_of(given: Config) -> str:
 def shape_of(given: Config) -> Shape:
     """Return the model of a configuration, as far as it can be read."""
     shape = Shape()
-    inner = given.get("text_config")
-    config = {**given, **inner} if isinstance(inner, Mapping) else dict(given)
+    config = flat(given)
     family = str(config.get("model_type", ""))
-    if any(word in family for word in STATE_SPACE):
-        shape.problems.append(
-            f"model_type: {shown(family)}; allowed: a family whose layers all have attention"
-        )
+    shape.problems += unlike(config, family)
+    if shape.problems:
         return shape
     _copy(config, shape)
     if shape.problems:
@@ -155,6 +163,10 @@ def _words(key: str) -> str:
 def _heads(config: Config, shape: Shape) -> None:
     """Fill in the heads: latents where there are any, one key-value head of a multi-query model."""
     fields = shape.fields
+    groups = config.get("multi_query_group_num")
+    if config.get("multi_query_attention") is True and type(groups) is int and groups > 0:
+        fields["num_key_value_heads"] = groups
+        shape.used["multi_query_group_num"] = "num_key_value_heads"
     if config.get("multi_query") is True and not config.get("new_decoder_architecture"):
         fields["num_key_value_heads"] = 1
         shape.used["multi_query"] = "num_key_value_heads"
@@ -204,6 +216,11 @@ def _feed_forward(config: Config, family: str, shape: Shape) -> None:
 def _experts(config: Config, shape: Shape) -> None:
     """Fill in the experts; without any, drop what only they would use."""
     fields = shape.fields
+    if "num_experts" not in fields and (key := unread_experts(config)):
+        shape.problems.append(
+            f"{key}: {config[key]}; allowed: a number of experts under one of the names "
+            f"{', '.join(ALIASES['num_experts'])}"
+        )
     if fields.get("num_experts", 0) <= 1:
         for key in [key for key in fields if "expert" in key or key == "num_dense_layers"]:
             fields.pop(key)
@@ -279,3 +296,5 @@ def _ends(config: Config, family: str, shape: Shape) -> None:
         # Only here every second layer has it; elsewhere all have, or none.
         fields["sliding_window"] = window
         shape.used["sliding_window"] = "sliding_window"
+    elif said := mixed_attention(config):
+        shape.assumed["attention"] = said

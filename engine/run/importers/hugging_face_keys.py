@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.catalog.models import MODELS, Model
 from engine.run.importers.hugging_face import model_of, shape_of
+from engine.run.importers.hugging_face_flat import INNER, PARTS
 from engine.run.importers.model_families import VERSION
 from engine.run.importers.told import Draft, Given
 
@@ -14,7 +15,9 @@ def take_hugging_face(tree: Mapping[str, Any], given: list[Given], draft: Draft)
     """Read a `config.json` into a draft: the model as an object, or as a row of the catalog."""
     shape = shape_of(tree)
     for one in given:
-        name = one.key.removeprefix("text_config.")
+        name = (
+            one.key.removeprefix(one.key.partition(".")[0] + ".") if _nested(one.key) else one.key
+        )
         if name in shape.used:
             draft.take_silent(one, f"model.{shape.used[name]}")
         elif name == "model_type":
@@ -30,6 +33,10 @@ def take_hugging_face(tree: Mapping[str, Any], given: list[Given], draft: Draft)
     draft.contradictions += found
     if model is not None:
         draft.values["model"] = known(model) or dict(shape.fields)
+
+
+def _nested(key: str) -> bool:
+    return key.partition(".")[0] in (*INNER, *PARTS)
 
 
 def known(model: Model) -> str | None:

@@ -39,8 +39,6 @@ TIED_FAMILIES = (
     "cohere",
     "cohere2",
 )
-# Layers without attention that this model does not know; Qwen3-Next's are taken as attention.
-STATE_SPACE = ("mamba", "nemotron_h", "jamba", "zamba", "rwkv", "bamba", "falcon_h1")
 _BIASED = ("gpt2", "gpt_neo", "gpt_neox", "gpt_bigcode", "bloom", "opt", "starcoder2", "phi")
 _LEARNED = ("gpt2", "gpt_neo", "gpt_bigcode", "opt")
 

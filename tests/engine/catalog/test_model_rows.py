@@ -1,12 +1,15 @@
 """Rows of models against the parameters that their authors published."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from engine.catalog.model_rows import DATE, DENSE_ROWS, SPARSE_ROWS
 from engine.catalog.models import MODELS
 from engine.formulas.parameters import active_parameters, total_parameters
+from tests.validation.published import DATA
+from tests.validation.rows import cases
 
 ROWS = DENSE_ROWS + SPARSE_ROWS
 
@@ -46,3 +49,32 @@ def test_a_row_says_where_its_sizes_are(row):
 )
 def test_as_many_parameters_work_as_the_authors_say(key, active):
     assert active_parameters(MODELS[key]) / 1e9 == pytest.approx(active, rel=0.15)
+
+
+def shape(model):
+    """What tells the models of the tables apart; vocabularies are padded in many ways."""
+    heads = model.num_attention_heads, model.num_key_value_heads
+    return model.num_layers, model.hidden_size, *heads, model.ffn_hidden_size, model.num_experts
+
+
+# Models of the table that nobody trained: (layers, hidden size) of shapes that a sweep tried, and
+# models with fewer layers than their own.
+TRIED = (
+    *((96, 12288), (72, 14336), (78, 13824), (84, 13312), (72, 14400), (80, 13824), (77, 14400)),
+    *((78, 14400), (84, 13824), (80, 14400), (81, 14400), (6, 14336), (10, 14336), (8, 14400)),
+)
+CUT = {"Grok-1": "grok-1", "deepseekv2": "deepseek-v2", "llama3-70b": "llama-3-70b"}
+
+
+def test_every_model_of_the_table_of_runs_is_in_the_catalog():
+    known = {shape(model) for model in MODELS.values()}
+    missing = {}
+    for case in cases(DATA)[0]:
+        model, name = case.run.model, case.row["model"]
+        whole = next((MODELS[key] for start, key in CUT.items() if name.startswith(start)), None)
+        if whole and model.num_layers < whole.num_layers:
+            model = replace(model, num_layers=whole.num_layers)
+        tried = name.startswith("GPT/BLOOM") and (model.num_layers, model.hidden_size) in TRIED
+        if shape(model) not in known and not tried:
+            missing[name] = shape(model)
+    assert missing == {}

@@ -170,22 +170,59 @@ def test_xla_and_fp4_are_estimated():
 
 # (section, keys, the path, what must be said)
 PAIRS = [
-    ({"attention": "mla"}, "model.key_value_latent_size: 0", "with attention mla"),
-    ({"attention": "mla"}, "model.rotary_head_size: 0", "with attention mla"),
+    (
+        {"attention": "mla"},
+        "model.key_value_latent_size: 0, rotary_head_size: 0, value_head_size: 0; allowed: 1 or",
+        "with attention mla",
+    ),
+    (
+        {"attention": "mla", "key_value_latent_size": 512},
+        "model.rotary_head_size: 0, value_head_size: 0; allowed: ",
+        "with attention mla",
+    ),
     (LATENTS | {"head_size": 64}, "model.head_size: 64", "rotary_head_size = 64"),
     ({"key_value_latent_size": 512}, "model.key_value_latent_size: 512", 'attention "mla"'),
+    (
+        LATENTS | {"attention": "gqa"},
+        "model.query_latent_size: 512, key_value_latent_size: 256, rotary_head_size: 64; allowed: ",
+        'attention "mla"',
+    ),
     ({"dense_layer_every": 2}, "model.dense_layer_every: 2", "where num_experts is 0"),
+    (
+        {"dense_layer_every": 2, "nodes_per_token": 4},
+        "model.dense_layer_every: 2, nodes_per_token: 4; allowed: 0",
+        "where num_experts is 0",
+    ),
     (EXPERTS | {"dense_layer_every": 1}, "model.dense_layer_every: 1", "2 or more"),
     ({"nodes_per_token": 4}, "model.nodes_per_token: 4", "where num_experts is 0"),
+    (
+        {"num_experts": 16},
+        "model.experts_per_token: 0, expert_ffn_hidden_size: 0; allowed: 1 to 16, and 1 or more",
+        "there are experts",
+    ),
+    (
+        EXPERTS | {"expert_ffn_hidden_size": 0},
+        "model.expert_ffn_hidden_size: 0; allowed: 1 or more",
+        "there are experts",
+    ),
+    (EXPERTS | {"experts_per_token": 17}, "model.experts_per_token: 17", "1 to 16"),
     ({"head_size": -1}, "model.head_size: -1", "0 to"),
     ({"attention": "mqa"}, 'model.attention: "mqa"', "gqa, mla"),
 ]
 
 
 @pytest.mark.parametrize(("sizes", "path", "said"), PAIRS)
-def test_a_pair_that_cannot_be_is_named(sizes, path, said):
-    found = problems(with_model(**sizes))
-    assert any(line.startswith(path) and said in line for line in found), found
+def test_a_pair_that_cannot_be_is_named_on_one_line(sizes, path, said):
+    (line,) = problems(with_model(**sizes))
+    assert line.startswith(path)
+    assert said in line
+    assert "\n" not in line
+
+
+def test_a_reason_that_quotes_several_lines_is_told_on_one():
+    (line,) = problems(changed(GOOD, "cluster", own_constants="matmul\n= 1\r\nfill"))
+    assert line.startswith("cluster.own_constants: no GPU of the catalog is named 'matmul = 1")
+    assert len(line.splitlines()) == 1
 
 
 OTHERS = [

@@ -13,6 +13,7 @@ from engine.calculators.data_parallelism.bucket_lab.inputs import (
     memory_of,
     setting_of,
 )
+from engine.form.unranged import UNRANGED
 from engine.formulas.bucket_tail import published_overlap
 from engine.formulas.overlap import hidden_share
 from engine.formulas.parameters import total_parameters
@@ -50,7 +51,10 @@ class Result:
 
     setting: Setting
     ran: Bucketed
-    step_time: Annotated[Seconds, _told("Step", "forward, backward, what is exposed, optimizer")]
+    step_time: Annotated[
+        Seconds,
+        _told("Step", "forward, backward, what is exposed, optimizer", "ink", UNRANGED),
+    ]
     exposed: Annotated[
         Seconds,
         _told("Exposed communication", "of {isolated} in all buckets, alone", "communication"),

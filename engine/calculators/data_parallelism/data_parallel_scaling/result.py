@@ -14,6 +14,7 @@ from engine.calculators.data_parallelism.data_parallel_scaling.inputs import (
     tokens_of,
 )
 from engine.catalog.scaling_runs import SCALED
+from engine.form.unranged import UNRANGED
 from engine.formulas.scaling import hiding_tokens
 from engine.formulas.states import MIXED_PRECISION
 from engine.formulas.stragglers import all_below
@@ -26,6 +27,7 @@ _MODEL = (
     "it; all wait for the slowest GPU."
 )
 _STEP: Mapping[str, Any] = {"assumes": (_MODEL,), "sources": ("li2020",)}
+_WHOLE: Mapping[str, Any] = {"assumes": (_MODEL, UNRANGED), "sources": ("li2020",)}
 
 
 def _measured(label: str, setting: str) -> Told:
@@ -89,7 +91,7 @@ class Result:
     ]
     rate: Annotated[FlopRate, Told(symbol="F")]
     widest: Annotated[Bandwidth, Told(symbol="W", of="port")]
-    step_time: Annotated[Seconds, Told("Step", "", "of the slowest GPU", **_STEP)]
+    step_time: Annotated[Seconds, Told("Step", "", "of the slowest GPU", **_WHOLE)]
     compute: Annotated[Seconds, Told(symbol="Tc")]
     communication: Annotated[Seconds, Told(symbol="Tm")]
     exposed: Annotated[

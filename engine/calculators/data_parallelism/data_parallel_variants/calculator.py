@@ -17,6 +17,7 @@ from engine.calculators.data_parallelism.data_parallel_variants.charts import (
 )
 from engine.calculators.data_parallelism.data_parallel_variants.code import CODE
 from engine.catalog.transports import INFINIBAND
+from engine.form.unranged import UNRANGED
 from engine.formulas.overlap import EFFICIENCY
 from engine.simulate.loops import TENSORS, Job, Loop, play
 
@@ -34,6 +35,7 @@ _RUN: Mapping[str, Any] = {
         "bf16 gradients in {tensors} equal tensors per layer; a star or a ring over {world_size} "
         "equal links, no contention.",
         "Optimizer, data loading and launches are left out.",
+        UNRANGED,
     ),
     "sources": ("li2020",),
     "basis": "simulated",

@@ -11,7 +11,7 @@ from engine.calculators.moving_bytes.fabric_compare.inputs import Inputs as Inpu
 from engine.calculators.moving_bytes.fabric_compare.inputs import Result as Result
 from engine.calculators.moving_bytes.fabric_compare.inputs import solve as solve
 from engine.catalog.transports import TRANSPORTS
-from engine.form.run.known import known
+from engine.form.run.known import known, ranged
 from engine.formulas.fabric import BREAK_EVEN_PRICE, WAITING_STEP
 from engine.run.networks import NETWORKS, Network
 from engine.simulate.step_time import StepTime
@@ -51,13 +51,13 @@ PRESETS = {
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs, equations=EQUATIONS)
-    told = tuple((*ALIKE, *known(one)) for one in result.evidence)
+    first, second = result.evidence
     return {
-        "slower": tell.value("slower", assumes=told[1]),
+        "slower": tell.value("slower", assumes=(*ALIKE, *known(second))),
         "verdict": _verdict(tell, inputs, result),
         "steps": partial(_steps, inputs, result),
-        "first_step": tell.value("first_step", assumes=told[0]),
-        "second_step": tell.value("second_step", assumes=told[1]),
+        "first_step": ranged(tell, "first_step", first, assumes=ALIKE),
+        "second_step": ranged(tell, "second_step", second, assumes=ALIKE),
         "break_even": tell.value("break_even"),
         "side_by_side": partial(_side_by_side, inputs, result),
         "facts": facts,

@@ -18,6 +18,7 @@ from engine.basis.units import (
     Tokens,
 )
 from engine.calculators.moving_bytes.gradient_sync.remedies import Tried
+from engine.form.unranged import UNRANGED
 from engine.simulate.backward import Step
 from engine.simulate.cluster_wires import TierBytes
 from engine.simulate.gradient_sync import Halves, Job, Moved, Passes
@@ -123,7 +124,7 @@ class Result:
             "Step",
             "Ts",
             "compute plus exposed",
-            assumes=("The optimizer's own time is left out.",),
+            assumes=("The optimizer's own time is left out.", UNRANGED),
         ),
     ]
     blocking_share: Annotated[

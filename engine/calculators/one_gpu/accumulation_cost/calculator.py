@@ -10,7 +10,7 @@ from engine.calculators.one_gpu.accumulation_cost.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.accumulation_cost.result import MODELLED
 from engine.calculators.one_gpu.accumulation_cost.result import Result as Result
 from engine.calculators.one_gpu.accumulation_cost.result import solve as solve
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.formulas.volumes import ZERO_BYTES
 
 TITLE = "Accumulation at scale"
@@ -41,7 +41,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "fits": _fits(tell, result),
         "sent": tell.value("sent", symbols={"n": "world_size"}),
         **tell.values("per_token", "collectives", "tokens", "held", "at_once"),
-        "token_rate": tell.value("token_rate", assumes=(MODELLED, *known(result.evidence))),
+        "token_rate": ranged(tell, "token_rate", result.evidence, assumes=(MODELLED,)),
         **tell.values("gained"),
         "memory": partial(charts.memory, inputs, result),
         "volume": partial(charts.volume, inputs, result),

@@ -24,6 +24,7 @@ from engine.catalog.reported_hours import WHOLE_RUNS, WholeRun
 from engine.form.job_inputs import TRILLIONS
 from engine.form.price import PRICE
 from engine.form.printed_sync import COMPUTE
+from engine.form.unranged import UNRANGED
 from engine.formulas import run
 from engine.formulas.overlap import compute_time, tokens_of
 from engine.formulas.parameters import active_parameters
@@ -107,7 +108,7 @@ class Result:
             "Computing time of a step",
             "Tc",
             color="compute",
-            assumes=("One GPU, its own tokens, nothing exchanged.",),
+            assumes=("One GPU, its own tokens, nothing exchanged.", UNRANGED),
         ),
     ]
     printed_tokens: Annotated[

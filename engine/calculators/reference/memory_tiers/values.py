@@ -9,6 +9,7 @@ from engine.basis.units import Bandwidth, Bytes, FlopRate, Parameters, Seconds, 
 from engine.basis.views import Value
 from engine.calculators.reference.memory_tiers.inputs import TENSORS, Inputs, home
 from engine.catalog.hosts import CPU_ADAM
+from engine.form.unranged import UNRANGED
 from engine.formulas.offload import (
     HOST_UPDATE,
     OFFLOAD_EFFICIENCY,
@@ -69,6 +70,7 @@ class Result:
             assumes=(
                 "Everything one after the other: computation, every move, and the update.",
                 _LINE_RATES,
+                UNRANGED,
             ),
         ),
     ]
@@ -83,6 +85,7 @@ class Result:
                 "The update waits for the last gradient and the next forward pass for the update, "
                 "so that it hides behind nothing; its own reads, writes and computation run as a "
                 "pipeline.",
+                UNRANGED,
             ),
         ),
     ]

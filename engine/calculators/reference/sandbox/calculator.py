@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from engine.basis.text import Text
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bytes, Ratio, Seconds, Share, TokenRate
 from engine.calculators.reference.sandbox import pictures
@@ -14,7 +13,7 @@ from engine.calculators.reference.sandbox.pictures import Side
 from engine.calculators.reference.sandbox.way import Station, way
 from engine.estimate import estimate
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.form.run.repair import run_of
 from engine.run.doubts import doubts
 from engine.simulate.evidence import evidence
@@ -134,16 +133,13 @@ def solve(inputs: Any) -> Result:  # noqa: ANN401 (the inputs are made, not writ
 def views(inputs: Any, result: Result) -> Views:  # noqa: ANN401 (the inputs are made, not written)
     """Return the views, in the order of the page."""
     tell, pair = Teller(result), (inputs_of(inputs, "A"), inputs_of(inputs, "B"))
-    about: dict[str, tuple[Text, ...]] = {
-        "first_step": (*_MODEL, *known(result.first.evidence)),
-        "second_step": (*_MODEL, *known(result.second.evidence)),
-    }
     return {
         "ratio": tell.value("ratio"),
         "verdict": pictures.verdict(result.first, result.second, result.parts, tied=result.tied),
         "steps": partial(pictures.steps, result.first, result.second),
         "memory": partial(pictures.memory, result.first, result.second),
-        **{name: tell.value(name, assumes=assumes) for name, assumes in about.items()},
+        "first_step": ranged(tell, "first_step", result.first.evidence, assumes=_MODEL),
+        "second_step": ranged(tell, "second_step", result.second.evidence, assumes=_MODEL),
         **tell.values("first_rate", "second_rate", "first_mfu", "second_mfu"),
         **tell.values("first_held", "second_held"),
         "first_possible": pictures.possible("A", result.first),

@@ -9,7 +9,7 @@ from engine.calculators.splitting_the_model.context_lab.inputs import PRESETS as
 from engine.calculators.splitting_the_model.context_lab.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.context_lab.result import Result as Result
 from engine.calculators.splitting_the_model.context_lab.result import solve as solve
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.formulas.context import OVERLAP_TOKENS, RING_BUFFER, RING_STEP_BYTES
 
 TITLE = "Context parallelism at real scale"
@@ -34,10 +34,12 @@ def views(inputs: Inputs, result: Result) -> Views:
         "by_way": partial(charts.by_way, result),
         **tell.values("buffer", "held"),
         "buffers": partial(charts.buffers, result),
-        "rate": tell.value(
+        "rate": ranged(
+            tell,
             "rate",
+            result.evidence,
             published=verdicts.published(inputs),
-            assumes=(_COUNTED, *known(result.evidence)),
+            assumes=(_COUNTED,),
         ),
         "names": partial(verdicts.names, result),
         "measured": partial(verdicts.measured, result),

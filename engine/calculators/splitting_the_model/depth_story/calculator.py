@@ -10,7 +10,7 @@ from engine.calculators.splitting_the_model.depth_story.inputs import HELD, MANY
 from engine.calculators.splitting_the_model.depth_story.inputs import Inputs as Inputs
 from engine.calculators.splitting_the_model.depth_story.inputs import Result as Result
 from engine.calculators.splitting_the_model.depth_story.inputs import solve as solve
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.simulate.modeled_plan import Modeled
 
 TITLE = "One model on 1 to 64 GPUs"
@@ -30,8 +30,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(tell, inputs, result),
         **tell.values("alone", "wide_memory", "deep_memory"),
         "bars": partial(_bars, result),
-        "wide_time": tell.value("wide_time", assumes=(*HELD, *known(result.now[0].evidence))),
-        "deep_time": tell.value("deep_time", assumes=(*HELD, *known(result.now[1].evidence))),
+        "wide_time": ranged(tell, "wide_time", result.now[0].evidence, assumes=HELD),
+        "deep_time": ranged(tell, "deep_time", result.now[1].evidence, assumes=HELD),
         "times": partial(_times, result),
     }
 

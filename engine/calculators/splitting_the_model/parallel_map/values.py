@@ -10,7 +10,7 @@ from engine.basis.views import Badge, Value
 from engine.calculators.splitting_the_model.parallel_map.result import ORDER, Result
 from engine.form.counted import noun
 from engine.form.run.equations import STEP
-from engine.form.run.known import known, near
+from engine.form.run.known import near, ranged
 from engine.form.step_parts import step_symbols
 from engine.simulate.rank import Axis
 
@@ -40,8 +40,8 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
             symbols=sizes,
             note=f"on {{num_nodes}} {noun(result.num_nodes, 'node')}",
         ),
-        "step": tell.value(
-            "step", symbols=step_symbols(plan.step), assumes=(ORDER, *known(plan.evidence))
+        "step": ranged(
+            tell, "step", plan.evidence, symbols=step_symbols(plan.step), assumes=(ORDER,)
         ),
         "worst_swap": tell.value(
             "worst_swap",

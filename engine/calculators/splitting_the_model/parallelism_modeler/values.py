@@ -10,7 +10,7 @@ from engine.calculators.splitting_the_model.parallelism_modeler.published import
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
 from engine.form.counted import noun
 from engine.form.run.equations import PEAK, STEP
-from engine.form.run.known import known, memory_error, near
+from engine.form.run.known import memory_error, near, ranged
 from engine.form.step_parts import peak_symbols, step_symbols
 from engine.formulas.axes import EXPOSED_RATIO, LEAST_BANDWIDTH, STAGE_MESSAGE
 from engine.formulas.overlap import COMPUTE_TIME
@@ -41,11 +41,13 @@ def of_step(tell: Teller, result: Result) -> dict[str, Value]:
     """Return the step, what it costs, and the computation of a GPU."""
     evidence = result.plan.evidence
     return {
-        "step": tell.value(
+        "step": ranged(
+            tell,
             "step",
+            evidence,
             symbols=step_symbols(result.plan.step),
             note=f"{{tokens}} tokens on {{gpus}} {noun(result.gpus, 'GPU')}",
-            assumes=(*known(evidence), "The slowest stage sets the pace."),
+            assumes=("The slowest stage sets the pace.",),
         ),
         "token_time": tell.value(
             "token_time",

@@ -5,6 +5,7 @@ from engine.basis.told import Teller
 from engine.basis.units import SECONDS
 from engine.basis.views import Formula, Value
 from engine.calculators.splitting_the_model.schedule_lab.result import Result
+from engine.form.unranged import UNRANGED
 from engine.formulas import pipeline, pipeline_idle
 from engine.simulate.schedule_idle import IDLE
 
@@ -42,7 +43,7 @@ def values(tell: Teller, result: Result) -> dict[str, Value]:
         ),
         "bubble_over_ideal": tell.value("bubble_over_ideal", assumes=counted),
         "idle": _idle(tell, result, counted),
-        "step": tell.value("step", assumes=counted, note=length),
+        "step": tell.value("step", assumes=(*counted, UNRANGED), note=length),
         "peak": tell.value("peak", assumes=counted),
         **tell.values("activations", "copies", "weights"),
         "messages": tell.value("messages", assumes=counted),

@@ -20,7 +20,7 @@ from engine.calculators.splitting_the_model.stage_lab.inputs import Result as Re
 from engine.calculators.splitting_the_model.stage_lab.inputs import solve as solve
 from engine.draw.grip import Grip
 from engine.draw.layer_cut import Row, cut_strip, layer_width
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.formulas.axes import STAGE_MESSAGE
 
 TITLE = "Layers between stages"
@@ -43,7 +43,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "strip": partial(_strip, inputs, result),
         "regime": _regime(tell, result),
         **tell.values("slowest", "imbalance"),
-        "step": tell.value("step", assumes=(HELD, *known(result.plan.evidence))),
+        "step": ranged(tell, "step", result.plan.evidence, assumes=(HELD,)),
         **tell.values("token_rate", "output", "memory"),
         "message": tell.value("message", symbols={"t": "sequence_length"}),
         **tell.values("needed", "tensor_needed"),

@@ -10,7 +10,7 @@ from engine.calculators.splitting_the_model.tensor_lab.result import PREDICTED
 from engine.calculators.splitting_the_model.tensor_lab.result import Result as Result
 from engine.calculators.splitting_the_model.tensor_lab.result import solve as solve
 from engine.calculators.splitting_the_model.tensor_lab.verdicts import challenge, fits, regime
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.formulas.axes import TENSOR_LAYER_BYTES
 
 TITLE = "Tensor parallelism at real scale"
@@ -27,7 +27,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("ratio"),
         "regime": regime(tell, result),
         **tell.values("layer_bytes", "needed", "exposed", "exposed_share"),
-        "token_rate": tell.value("token_rate", assumes=(PREDICTED, *known(result.plan.evidence))),
+        "token_rate": ranged(tell, "token_rate", result.plan.evidence, assumes=(PREDICTED,)),
         "gpu_time": partial(charts.gpu_time, result),
         **tell.values("memory"),
         "fits": fits(tell, result),

@@ -10,16 +10,19 @@ from engine.calculators.whole_runs.calibrate.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.calibrate.result import Result as Result
 from engine.calculators.whole_runs.calibrate.result import solve as solve
 from engine.catalog.own_constants import write
+from engine.form.run.known import known
 
 TITLE = "Calibrate to your cluster"
 QUESTION = "How far are my machines from the catalog's, and what does that change for my job?"
+
+_MEASURED = "The cost model with the measured constants in place of the catalog's."
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs)
     return {
-        **tell.values("step_time"),
+        "step_time": tell.value("step_time", assumes=(_MEASURED, *known(result.evidence))),
         "verdict": charts.verdict(result),
         **tell.values("least", "most", "width"),
         **{name: tell.value(name, note=charts.note(result, name)) for name in charts.FASTEST},

@@ -19,6 +19,7 @@ from engine.run.logs.calibration import Timings
 from engine.run.machines import cluster_of
 from engine.run.run import Run
 from engine.simulate.calibration import Calibration, calibrate
+from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.levers import step_of
 from engine.simulate.own_cluster import (
     constants_of,
@@ -39,7 +40,7 @@ class Result:
 
     Attributes:
         machine: key of `NODES`; empty where neither text nor reader names one.
-        run: the job, with the measured constants if there are any.
+        run, evidence: the job, with the measured constants if there are any, and what is known.
         own: the constants; None where nothing could be fitted.
         found: the fits.
         logged: a logged step, and what it is of the catalog's prediction.
@@ -47,18 +48,14 @@ class Result:
 
     machine: str
     run: Run
+    evidence: Evidence
     own: OwnConstants | None
     found: Calibration
     unread: Count
     logged: tuple[Seconds, float] | None
     step_time: Annotated[
         Seconds,
-        Told(
-            "Step on your cluster",
-            "T",
-            "{ours} with the catalog's constants",
-            assumes=("The cost model with the measured constants in place of the catalog's.",),
-        ),
+        Told("Step on your cluster", "T", "{ours} with the catalog's constants"),
     ]
     ours: Seconds
     least: Annotated[
@@ -133,6 +130,7 @@ def solve(inputs: Inputs) -> Result:
     return Result(
         machine=machine,
         run=mine,
+        evidence=evidence(mine),
         own=own,
         found=found,
         unread=timings.unread,

@@ -10,7 +10,7 @@ from engine.basis.slices import Running, Slices, whole
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, SECONDS, Money, Seconds
-from engine.basis.views import Badge, Cell, Challenge, Condition, Table
+from engine.basis.views import Badge, Cell, Challenge, Condition, Table, Value
 from engine.form.fields import OwnConstants
 from engine.form.planner import pictures
 from engine.form.planner.answer import Answer, answer
@@ -36,6 +36,8 @@ from engine.form.planner.story import (
     whole_run,
 )
 from engine.form.planner.words import SOFTWARE, name, reason
+from engine.form.run.known import ranged
+from engine.simulate.evidence import Evidence
 from engine.simulate.planner.evaluate import Candidate
 
 TITLE = "A startup with 64 H100s"
@@ -137,9 +139,11 @@ def views(inputs: Inputs, result: Result) -> Views:
     never: dict[str, Any] = {} if result.own.time else {"note": "it never starts"}
     return {
         "ending": _ending(result),
-        "time": tell.value("time", **never),
+        "time": tell.value("time", **never)
+        if never
+        else _ranged(tell, "time", result.found.own_evidence),
         **tell.values("deadline"),
-        "best_time": tell.value("best_time", assumes=(*_MODEL, *result.found.known)),
+        "best_time": _ranged(tell, "best_time", result.found.evidence),
         "cost": tell.value("cost", **never),
         "chapters": _chapters(result),
         "versus": pictures.versus(result.found),
@@ -149,6 +153,10 @@ def views(inputs: Inputs, result: Result) -> Views:
         "bests": partial(_bests, result),
         "challenge": partial(_challenge, inputs, result),
     }
+
+
+def _ranged(tell: Teller, name: str, evidence: Evidence | None) -> Value:
+    return ranged(tell, name, evidence, assumes=_MODEL) if evidence else tell.value(name)
 
 
 def _ending(result: Result) -> Badge:

@@ -11,7 +11,7 @@ from engine.calculators.whole_runs.checkpoint_lab.inputs import PRESETS as PRESE
 from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.checkpoint_lab.result import TOKEN
 from engine.calculators.whole_runs.checkpoint_lab.result import Result as Result
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.form.short_job import job_run, job_told
 from engine.formulas.checkpoint import CHECKPOINT_BYTES, TOKEN_BYTES, WRITE_TIME, token_bytes_rate
 from engine.formulas.goodput import DALY_INTERVAL, JOB_MTBF, YOUNG_INTERVAL, job_mtbf
@@ -96,7 +96,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **tell.values("rank_0", "stall", "mtbf"),
         "young": tell.value("young", equation=YOUNG_INTERVAL, symbols={"d": "stall"}),
         **tell.values("daly", "best"),
-        "tokens": tell.value("tokens", assumes=(charts.STEP, *known(result.evidence))),
+        "tokens": ranged(tell, "tokens", result.evidence, assumes=(charts.STEP,)),
         "reading": tell.value("reading", symbols={"r": "tokens", "b": (TOKEN, BYTES)}),
         "parts": partial(charts.parts, result),
         "published": partial(charts.published, tell, result),

@@ -7,6 +7,7 @@ from typing import Annotated
 from engine.basis.inputs import MILLISECONDS, Number, Scalar
 from engine.basis.told import Told
 from engine.basis.units import MILLI, Count, Seconds, Share
+from engine.form.unranged import UNRANGED
 from engine.simulate.loader_queue import Batch
 
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
@@ -107,7 +108,7 @@ class Result:
             note="its waiting included",
             color="compute",
             basis="simulated",
-            assumes=("The mean after the first {skipped} batches.",),
+            assumes=("The mean after the first {skipped} batches.", UNRANGED),
             sources=("pytorch_data",),
         ),
     ]

@@ -9,7 +9,7 @@ from engine.calculators.whole_runs.log_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.log_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.log_check.inputs import Result as Result
 from engine.calculators.whole_runs.log_check.inputs import solve as solve
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 
 TITLE = "Read my log"
 QUESTION = "How fast and how steady is my run, what is its MFU, and is that what to expect?"
@@ -21,7 +21,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("step_time"),
         "verdict": charts.verdict(result),
-        "predicted": tell.value("predicted", assumes=(PREDICTED, *known(result.evidence))),
+        "predicted": ranged(tell, "predicted", result.evidence, assumes=(PREDICTED,)),
         **tell.values("token_rate"),
         "mfu": tell.value("mfu", note=charts.printed(result)),
         **tell.values("spread", "drift", "slow", "reserved"),

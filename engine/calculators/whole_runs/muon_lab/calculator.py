@@ -10,7 +10,7 @@ from engine.calculators.whole_runs.muon_lab import charts
 from engine.calculators.whole_runs.muon_lab.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.muon_lab.result import Result as Result
 from engine.calculators.whole_runs.muon_lab.result import solve as solve
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.formulas.muon import OVERHEAD
 
 TITLE = "Muon's optimizer step on your job"
@@ -41,7 +41,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "curve": partial(charts.curve, inputs, result),
         **tell.values("muon", "adam", "longer"),
-        "step": tell.value("step", assumes=(_STEP, *known(result.evidence))),
+        "step": ranged(tell, "step", result.evidence, assumes=(_STEP,)),
         "regime": _regime(tell, result),
         **tell.values("products", "operations", "communication", "sent", "over_mean"),
         "parts": partial(charts.parts, result),

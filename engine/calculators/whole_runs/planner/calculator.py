@@ -12,6 +12,7 @@ from engine.form.planner.answer import Answer, answer
 from engine.form.planner.inputs import PRESETS as PRESETS
 from engine.form.planner.inputs import Inputs as Inputs
 from engine.form.planner.published import beside
+from engine.form.run.known import ranged
 from engine.run.exporters.fully_sharded import torchtitan_toml
 from engine.run.exporters.megatron import megatron_arguments
 
@@ -47,7 +48,10 @@ def views(inputs: Inputs, result: Answer) -> Views:
         "best": pictures.best(result),
         "versus": pictures.versus(result),
         "why": pictures.why(result),
-        **{name: tell.value(name, **own) for name in ("own_step", "slower", "own_held")},
+        "own_step": tell.value("own_step", **own)
+        if own
+        else ranged(tell, "own_step", result.own_evidence),
+        **{name: tell.value(name, **own) for name in ("slower", "own_held")},
         **{name: tell.value(name, **best) for name in ("rate", "days", "cost", "held")},
         "filled": partial(pictures.filled, result),
         "ties": partial(pictures.ties, result),

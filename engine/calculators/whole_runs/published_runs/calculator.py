@@ -7,10 +7,10 @@ from typing import Annotated
 from engine.basis.inputs import Choice, Number, Switch
 from engine.basis.told import Teller, Views
 from engine.basis.views import Value
-from engine.calculators.whole_runs.published_runs import outside, planned, tables
+from engine.calculators.whole_runs.published_runs import by_class, outside, planned, tables
 from engine.calculators.whole_runs.published_runs import picked as pick
 from engine.calculators.whole_runs.published_runs import views as pictures
-from engine.calculators.whole_runs.published_runs.constants import constants
+from engine.calculators.whole_runs.published_runs.constants import constants, unfitted
 from engine.calculators.whole_runs.published_runs.picked import Picked, picked
 from engine.calculators.whole_runs.published_runs.read import Published, named, published
 from engine.calculators.whole_runs.published_runs.reports import reports
@@ -78,6 +78,11 @@ class Inputs:
         Switch(label="Only complete rows", help="Nothing about the run had to be assumed."),
     ] = False
     group: Annotated[str, Choice(label="Group by", options=pictures.GROUPS)] = "source"
+    division: Annotated[str, Choice(label="Classes by", options=by_class.DIVISIONS)] = "gpu"
+    constants_of: Annotated[
+        str,
+        Choice(label="Constants", options={"fit": "fitted to runs", "others": "all others"}),
+    ] = "fit"
     order: Annotated[
         str,
         Choice(
@@ -143,9 +148,9 @@ def views(inputs: Inputs, result: Result) -> Views:
         **{name: tell.value(name, sources=peaks) for name in _PEAKS},
         "memory_groups": partial(tables.memory_groups, result),
         **tell.values("left_out_dense", "left_out_mixture"),
-        "left_out": tables.left_out,
+        "by_class": partial(by_class.table, runs, inputs.division),
         **tell.values("constants"),
-        "constants_table": constants,
+        "constants_table": constants if inputs.constants_of == "fit" else unfitted,
         "reports": partial(reports, result),
         **Teller(result.outside).values(*_OUTSIDE),
         "curves": outside.curves,

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from engine.basis.text import Sentence, say
 from engine.basis.units import RATIO, SECONDS, SHARE, Quantity
-from engine.basis.views import Cell, Table
+from engine.basis.views import Cell, Cite, Table
 from engine.form.run.fitted import CONSTANTS
+from engine.form.run.unfitted import ROWS, value_of
 
 _WORDS: Mapping[str, tuple[str, Quantity]] = {
     "matmul": ("products in 16 bits, of the peak", SHARE),
@@ -44,6 +45,25 @@ def constants() -> Table:
         caption="The last column tells between which values a constant lies when one source after "
         "another is left out of the fit. The fit to all sources need not lie between them. An A100 "
         "has no FP8, so that constant stays as it was assumed.",
+    )
+
+
+def unfitted() -> Table:
+    """Return the constants that no training run was fitted for."""
+    rows: list[tuple[Cell, ...]] = []
+    for key, words, quantity, ends, origin, sources in ROWS:
+        value = say("{x}", x=(value_of(key), quantity))
+        reach: Cell = "-"
+        if ends:
+            reach = say("{a} to {b}", a=(ends[0], quantity), b=(ends[1], quantity))
+        rows.append((words, value, reach, origin, Cite(sources) if sources else "-"))
+    return Table(
+        title="Every other constant",
+        columns=("Constant", "Value", "Its sources range", "From", "Source"),
+        rows=tuple(rows),
+        caption="No training run was fitted for these. A dash for the range: the source states one "
+        "value, or we assume it. What is counted in formulas and tile sizes of libraries are left "
+        "out.",
     )
 
 

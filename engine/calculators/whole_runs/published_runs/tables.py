@@ -9,7 +9,6 @@ from engine.calculators.whole_runs.published_runs.planned import cell, standing
 from engine.calculators.whole_runs.published_runs.read import Published, query_of
 from engine.calculators.whole_runs.published_runs.result import Result
 from engine.catalog.beyond_memory import CAUSES, beyond
-from engine.form.run import accuracy
 from engine.form.run.given import expressible
 
 PER_PAGE = 20
@@ -125,24 +124,4 @@ def beyond_memory(rows: Sequence[Published]) -> Table:
         title="Plans that ran, and do not fit by the model",
         columns=("Cause", "Runs", "Memory filled", "What the model does not know"),
         rows=tuple(body),
-    )
-
-
-def left_out() -> Table:
-    """Return the errors on each source that the fit did not see."""
-    return Table(
-        title="Fitted without the source, tried on it",
-        columns=("Source", "Runs", "Mean", "90 %", "Bias"),
-        rows=tuple(
-            (
-                name + (" (mixtures)" if kind == "mixture" else " (dense)" * (name == "all")),
-                say("{n}", n=(float(count), COUNT)),
-                say("{x}", x=(mean, SHARE)),
-                say("{x}", x=(tail, SHARE)),
-                signed(bias),
-            )
-            for name, kind, count, mean, tail, bias in accuracy.LEFT_OUT
-        ),
-        caption="Mean and 90 % (nine in ten runs are within it) are of absolute errors; the bias "
-        "keeps the sign. The filters of the table further down do not apply.",
     )

@@ -22,6 +22,8 @@ _ASSUMES = (
     "Generation and training take what they take on the other pages of this site; the overhead of "
     "an engine between two passes is left out.",
     "Training is FSDP with full recomputation, on packed rows of 16,384 tokens.",
+    "One report's steps stand beside it in a table of this page. They are too few for a range, so "
+    "it has no range.",
 )
 
 

@@ -12,9 +12,11 @@ from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.run_forecast import charts
 from engine.calculators.whole_runs.run_forecast.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.run_forecast.inputs import Inputs as Inputs
+from engine.calculators.whole_runs.run_forecast.result import STEP
 from engine.calculators.whole_runs.run_forecast.result import Result as Result
 from engine.calculators.whole_runs.run_forecast.solve import solve as solve
 from engine.form.forecast_jobs import JOBS
+from engine.form.run.known import ranged
 from engine.form.saving_inputs import LLAMA3_MTBF, NO_END, NOTHING_FAILS, segment
 from engine.formulas import goodput, run
 
@@ -44,7 +46,8 @@ def views(inputs: Inputs, result: Result) -> Views:
         "versions": partial(charts.versions, tell, result),
         "beside": partial(charts.beside, inputs, result),
         "more_gpus": partial(charts.more_gpus, tell, inputs, result),
-        **tell.values("work_time", "ideal", "ideal_share", "mtbf", "slow_gpu"),
+        "work_time": ranged(tell, "work_time", result.evidence, assumes=(STEP,)),
+        **tell.values("ideal", "ideal_share", "mtbf", "slow_gpu"),
         "goodput": tell.value("goodput", receipt=NOTHING_FAILS if ends else NO_END)
         if result.found.run.short or not ends
         else tell.value(

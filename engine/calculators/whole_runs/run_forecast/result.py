@@ -19,7 +19,7 @@ from engine.basis.units import (
 from engine.simulate.forecast import Forecast
 
 _POISSON = "Failures strike at random and independently, at a constant rate."
-_STEP = "The site's cost model gives the step; four of five measured steps lie in its range."
+STEP = "The site's cost model gives the step; four of five measured steps lie in its range."
 _GPUS = "Idle GPUs count: nobody else has them."
 
 
@@ -56,7 +56,7 @@ class Result:
             "The run takes",
             "Tr",
             "{early} to {late} in four of five such predictions",
-            assumes=(_STEP, _POISSON, "No evaluation, no planned maintenance, no run repeated."),
+            assumes=(STEP, _POISSON, "No evaluation, no planned maintenance, no run repeated."),
         ),
     ]
     gpu_hours: Annotated[
@@ -87,7 +87,7 @@ class Result:
             "Tk",
             "{steps} steps of {step}",
             color="compute",
-            assumes=(_STEP,),
+            assumes=(STEP,),
         ),
     ]
     ideal: Annotated[
@@ -100,7 +100,7 @@ class Result:
             sources=("korthikanti2022",),
         ),
     ]
-    ideal_share: Annotated[Share, Told("Ideal over real", assumes=(_STEP,))]
+    ideal_share: Annotated[Share, Told("Ideal over real", assumes=(STEP,))]
     goodput: Annotated[
         Share,
         Told("Goodput", "g", "share of the time spent on work that lasts", assumes=(_POISSON,)),
@@ -116,8 +116,8 @@ class Result:
             assumes=("Its computation takes longer; messages and host are as they were.",),
         ),
     ]
-    token_rate: Annotated[TokenRate, Told("Speed of one GPU", "r", assumes=(_STEP,))]
-    step: Annotated[Seconds, Told("Step", assumes=(_STEP,))]
+    token_rate: Annotated[TokenRate, Told("Speed of one GPU", "r", assumes=(STEP,))]
+    step: Annotated[Seconds, Told("Step", assumes=(STEP,))]
     slow_down: Annotated[Ratio, Told(symbol="m")]
     num_gpus: Annotated[Count, Told(symbol="n", of="job")]
     batch: Count
@@ -137,4 +137,5 @@ class Result:
     published_wall: Seconds
     fits: bool
     found: Forecast
+    evidence: Evidence
     curve: Curve

@@ -13,6 +13,7 @@ from engine.formulas.goodput import job_mtbf
 from engine.run.run import Run
 from engine.simulate.capacity import fits
 from engine.simulate.cluster_life import Habits
+from engine.simulate.evidence import evidence
 from engine.simulate.forecast import Forecast, forecast
 from engine.simulate.memory import memory
 
@@ -64,6 +65,7 @@ def solve(inputs: Inputs) -> Result:
         published_wall=job.wall,
         fits=fits(held, run.training, run.cluster.gpu.memory),
         found=found,
+        evidence=evidence(run),
         curve=_curve(inputs),
     )
 

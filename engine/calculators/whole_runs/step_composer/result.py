@@ -7,6 +7,7 @@ from typing import Annotated
 from engine.basis.told import Told
 from engine.basis.units import Count, Seconds, Share
 from engine.calculators.whole_runs.step_composer.inputs import Inputs
+from engine.form.unranged import UNRANGED
 from engine.simulate.composed_step import Composed, Times, composed, time_of, waits
 from engine.simulate.stream_account import Piece, exposed_pieces
 from engine.simulate.stream_orders import LAYERS, plan
@@ -17,6 +18,7 @@ RULES: tuple[str, ...] = (
     "the layer before, a backward pass for its gather and the layer behind, a reduction for its "
     "backward pass.",
     "The top layer is kept from its forward to its backward pass. Collectives slow nothing down.",
+    UNRANGED,
 )
 _ROOM = "A layer takes its room from the start of its gather to the end of its last use."
 _BOUND = "A lower bound: with little room even the best order may stay above it."

@@ -8,7 +8,7 @@ from engine.calculators.whole_runs.trace_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.trace_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.trace_check.inputs import Result as Result
 from engine.calculators.whole_runs.trace_check.inputs import solve as solve
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 
 TITLE = "Read my trace"
 QUESTION = "Where did the time of my steps go, who waited for whom, and what was to be expected?"
@@ -20,7 +20,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         **tell.values("step_time"),
         "verdict": charts.verdict(result),
-        "predicted": tell.value("predicted", assumes=known(result.evidence)),
+        "predicted": ranged(tell, "predicted", result.evidence),
         **tell.values("compute", "exposed", "hidden", "copies", "idle", "waited", "bus"),
         "parts": partial(charts.parts, result),
         "timeline": partial(charts.timeline, inputs, result),

@@ -11,6 +11,7 @@ from engine.basis.units import SHARE, Seconds, Share, as_given
 from engine.basis.views import Badge, Challenge, Condition
 from engine.calculators.whole_runs.trace_hunt.signs import SIGNS, signs
 from engine.calculators.whole_runs.trace_hunt.timeline import ranks, timeline
+from engine.form.unranged import MADE_UP
 from engine.simulate.trace_hunt import CASES, FAULTS, Played, play
 
 TITLE = "Trace hunt"
@@ -20,6 +21,7 @@ _JOB = (
     "1.5 billion parameters, 16,384 tokens per GPU, 128 H100; four ranks are played, each "
     "collective is timed as a ring of 128 over one 400 Gb/s port each.",
     "Matrix kernels reach 60 % of the peak (assumed); recomputing nothing.",
+    MADE_UP,
 )
 _OPEN = {"none": "I do not know yet", **FAULTS}
 

@@ -10,7 +10,7 @@ from engine.calculators.whole_runs.wire_types import charts
 from engine.calculators.whole_runs.wire_types.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.wire_types.inputs import TICKS
 from engine.calculators.whole_runs.wire_types.inputs import Inputs as Inputs
-from engine.form.run.known import known
+from engine.form.run.known import ranged
 from engine.form.short_job import job_run
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.levers import run_fits, step_of
@@ -120,10 +120,12 @@ def views(inputs: Inputs, result: Result) -> Views:
         "verdict": charts.verdict(tell, result.fits, result.saved, result.gained),
         "classes": partial(charts.bars, result.classes),
         **tell.values("sent", "left"),
-        "step": tell.value(
+        "step": ranged(
+            tell,
             "step",
+            result.evidence,
             note=f"in {inputs.precision}, nothing ticked",
-            assumes=("As the planner times it.", *known(result.evidence)),
+            assumes=("As the planner times it.",),
         ),
         **tell.values("gained", "products"),
         "ledger": partial(charts.ledger, tell, result.classes),

@@ -9,7 +9,7 @@ import pytest
 from engine.basis.numbers import show
 from engine.basis.text import words
 from engine.basis.units import GB
-from engine.calculator import load
+from engine.calculator import load, make
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit
 from engine.catalog.models import MODELS, Model
 from engine.formulas.activations import korthikanti_activations, layer_memory
@@ -234,3 +234,13 @@ def test_where_no_single_change_is_enough_the_advice_says_so():
     advice = largest_batch.compute(replace(INPUTS, micro_batch_size=4096))["advice"]
     assert "no single one is enough" in words(advice.verdict)
     assert all(words(one.side_effect).startswith("still does") for one in advice.remedies)
+
+
+def test_a_step_with_adapters_names_what_was_measured_and_the_worst_miss():
+    def told(**changes):
+        calculator = load("largest_batch")
+        view = calculator.compute(make(calculator, changes))["token_rate"]
+        return " ".join(words(one) for one in view.receipt.assumptions)
+
+    assert "We measured 32 steps with adapters" in told(trained="lora")
+    assert "We measured" not in told(trained="full")

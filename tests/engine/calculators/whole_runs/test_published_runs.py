@@ -12,6 +12,7 @@ from engine.basis.numbers import DEFAULT
 from engine.basis.text import words
 from engine.basis.views import Open, Table, cell_words
 from engine.calculator import load, make
+from engine.calculators.whole_runs.published_runs.by_class import DIVISIONS, unseen_error
 from engine.calculators.whole_runs.published_runs.picked import picked
 from engine.calculators.whole_runs.published_runs.read import published, query_of
 from engine.catalog.nearby import nearby
@@ -25,6 +26,7 @@ from engine.form.run.fitted import CONSTANTS
 from engine.form.run.given import expressible
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.form.run.repair import repaired, run_of
+from engine.form.run.unfitted import ROWS
 from engine.run.file import read
 from engine.simulate import nearest_runs
 from engine.simulate.published_runs import predictions
@@ -351,3 +353,29 @@ def test_a_cell_opens_a_calculator_with_the_inputs_of_its_row():
 
 def test_a_cell_that_opens_something_is_its_text_elsewhere():
     assert cell_words(Open("open", "estimate_run", "estimate_run.gpu=B200")) == "open"
+
+
+# What the fit had not seen.
+
+
+@each("division", DIVISIONS)
+def test_the_classes_hold_every_run_once(division):
+    rows = listed(division=division)["by_class"].rows
+    shown = [words(cell_words(row[1]), DEFAULT) for row in rows if row[0].endswith(", all")]
+    assert sum(map(int, shown)) == len(RUNS)
+    each_class = [
+        words(cell_words(row[1]), DEFAULT) for row in rows if not row[0].endswith(", all")
+    ]
+    assert sum(map(int, each_class)) == len(RUNS)
+
+
+def test_a_class_has_the_mean_error_of_its_runs():
+    rows = listed()["by_class"].rows
+    dense = [row for row in RUNS if row.kind == "dense" and row.family == "H100"]
+    mean = sum(abs(unseen_error(row)) for row in dense) / len(dense)
+    told = next(row for row in rows if row[0] == "dense, H100")
+    assert words(cell_words(told[2]), DEFAULT) == f"{mean * 100:.1f} %"
+
+
+def test_every_constant_that_is_not_fitted_stands_in_the_table():
+    assert len(listed(constants_of="others")["constants_table"].rows) == len(ROWS)

@@ -14,7 +14,7 @@ from engine.run.importers.shell import script_flags
 from engine.run.importers.told import OFFLOADED, TextError, whole
 from engine.run.importers.yaml_subset import scalar, yaml_keys
 from tests.engine.run.importers.fuzz import mutated, tried
-from tests.engine.run.importers.hf_files import FILES
+from tests.engine.run.importers.hf_files import FILES, OTHERS
 from tests.engine.run.importers.real_files import (
     ACCELERATE,
     BRIDGE,
@@ -70,6 +70,28 @@ def test_a_config_json_has_the_published_parameters(name, keys, parameters, row)
         assert found.document["model"] == row or total_parameters(found.run.model) == pytest.approx(
             total_parameters(MODELS[row]), rel=0.002
         )
+
+
+@pytest.mark.parametrize(("keys", "said"), OTHERS)
+def test_a_config_json_of_another_kind_is_refused_in_words(keys, said):
+    (problem,) = imported(json.dumps(keys)).contradictions
+    assert said in problem
+    assert "; allowed: " in problem
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ({"full_attention_interval": 4}, "linear attention"),
+        ({"layer_types": ["linear_attention", "full_attention"]}, "linear attention"),
+        ({"attn_type_list": [0, 1]}, "linear attention"),
+        ({"layer_types": ["sliding_attention", "full_attention"]}, "a window"),
+    ],
+)
+def test_layers_of_another_attention_are_told(others, said):
+    keys = next(keys for name, keys, *_ in FILES if name == "meta-llama/Llama-3.1-8B")
+    told = [entry for entry in imported(json.dumps(keys | others)).entries if said in str(entry)]
+    assert len(told) == 1
 
 
 # A degree that a run file need not name.

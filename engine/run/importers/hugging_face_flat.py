@@ -1,0 +1,72 @@
+"""A `config.json` with its parts beside one another, and what of it no decoder can be.
+
+Multimodal files nest the language model; DBRX and MPT nest attention and feed-forward part. A size
+that is the same in all layers may stand there as a list, one entry a layer.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.run.values import shown
+
+# Where a file nests the language model; what stands there goes before what stands outside.
+INNER = ("text_config", "llm_config", "language_config")
+# Where it nests a part of the language model; what stands outside goes first.
+PARTS = ("attn_config", "ffn_config")
+# Layers without attention that this model does not know; Qwen3-Next's are taken as attention.
+_STATE_SPACE = ("mamba", "nemotron_h", "jamba", "zamba", "rwkv", "bamba", "falcon_h1")
+_ENCODERS = ("bert", "electra", "t5", "bart", "whisper", "marian", "pegasus")
+
+
+def flat(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of the language model on one level."""
+    found = dict(given)
+    for key in INNER:
+        inner = given.get(key)
+        if isinstance(inner, Mapping):
+            found |= inner
+    for key in PARTS:
+        part = found.get(key)
+        if isinstance(part, Mapping):
+            found = {**part, **found}
+    return {key: _alike(value) for key, value in found.items()}
+
+
+def _alike(value: object) -> object:
+    """Return the size that all layers share of a list that names each; anything else as it is."""
+    if not isinstance(value, list) or len(value) < 2 or type(value[0]) is not int:
+        return value
+    return value[0] if all(type(one) is int and one == value[0] for one in value) else value
+
+
+def unlike(config: Mapping[str, Any], family: str) -> Iterator[str]:
+    """Yield why a configuration is of no decoder whose layers are alike, one line each."""
+    if any(word in family for word in _STATE_SPACE):
+        yield f"model_type: {shown(family)}; allowed: a family whose layers all have attention"
+    elif config.get("is_encoder_decoder") is True or any(word in family for word in _ENCODERS):
+        yield f"model_type: {shown(family)}; allowed: a family of decoders alone"
+    elif config.get("block_configs"):
+        yield "block_configs: one for each layer; allowed: none, the layers of a model are alike"
+
+
+def unread_experts(config: Mapping[str, Any]) -> str:
+    """Return the key of a number of experts that no alias names; nothing if there is none."""
+    for key, value in config.items():
+        counts = key.endswith("experts") and not any(word in key for word in ("shared", "per_tok"))
+        if counts and type(value) is int and value > 1:
+            return key
+    return ""
+
+
+def mixed_attention(config: Mapping[str, Any]) -> str:
+    """Return what is assumed of layers whose attention is not that of the others, in words."""
+    kinds = config.get("layer_types")
+    named = isinstance(kinds, list) and "linear_attention" in kinds
+    by_number = config.get("attn_type_list")
+    numbered = isinstance(by_number, list) and 0 in by_number
+    if named or numbered or config.get("full_attention_interval") or "linear_attn_config" in config:
+        return "attention over all tokens in every layer; layers of linear attention cost less"
+    windows = isinstance(kinds, list) and "sliding_attention" in kinds
+    if windows or config.get("sliding_window_pattern"):
+        return "attention over all tokens in every layer; layers with a window cost less"
+    return ""
