@@ -7,7 +7,8 @@ from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.models import num_sparse_layers
 from engine.formulas.axes import HALF, least_bandwidth, stage_message
 from engine.formulas.operations import local_tokens
-from engine.formulas.transfer_time import scatter_or_gather_time, send_time
+from engine.formulas.send_time import send_time
+from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.formulas.volumes import gradient_passes, parameter_passes, tensor_passes
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from engine.basis.record import record
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.operations import Scores
-from engine.formulas.transfer_time import scatter_or_gather_time, send_time
+from engine.formulas.send_time import send_time
+from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import Plan, Training
 from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.rank import Group, Rank, group_of

@@ -8,7 +8,8 @@ from engine.catalog.constants import COMMON, LOAD
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK
 from engine.formulas.goodput import daly_interval, job_mtbf
 from engine.formulas.operations import layer_gemms, local_tokens
-from engine.formulas.transfer_time import scatter_or_gather_time, send_time
+from engine.formulas.send_time import send_time
+from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
 from engine.simulate.layer_exchange import HALF

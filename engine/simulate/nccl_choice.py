@@ -13,9 +13,10 @@ from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import NODES, Node
 from engine.catalog.transports import LAUNCH, NVLINK
 from engine.catalog.tuned import taken
-from engine.formulas import transfer_time
+from engine.formulas import transfer_time, tree_time
 from engine.formulas.bandwidth import Operation, bus_bandwidth
-from engine.formulas.transfer_time import ramp, ring_latency, send_time
+from engine.formulas.ring_time import ramp, ring_latency
+from engine.formulas.send_time import send_time
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
 from engine.simulate.expert_exchange import Routes, exchanged
@@ -119,7 +120,7 @@ def _all_reduces(size: Bytes, where: Place) -> Mapping[str, Seconds]:
     given = (size, group.ranks, group.nodes, group.bandwidth)
     found = transfer_time.all_reduce_times(*given, where.rank.switch_adds, group.network, links)
     if group.nodes == 1:
-        tree = transfer_time.tree_all_reduce_ramped_time(*given, NVLINK, links)
+        tree = tree_time.tree_all_reduce_ramped_time(*given, NVLINK, links)
         found["Tree Simple"] = tree
     return {**found, **_forced(size, group)}
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from engine.basis.units import GB, Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.transports import EFA_V2, INFINIBAND, ROCE, Transport
-from engine.formulas import transfer_time
+from engine.formulas import send_time, transfer_time
 from tests.validation.curves import points
 
 DATA = Path(__file__).with_name("unseen_curves.csv")
@@ -176,9 +176,9 @@ def predicted(one: Measured, size: Bytes, bandwidth: Bandwidth) -> Seconds:
     """Return the time that the model gives."""
     group = (one.ranks, one.nodes, bandwidth)
     if one.operation == "send":
-        return transfer_time.send_time(size, bandwidth, one.nodes, one.network)
+        return send_time.send_time(size, bandwidth, one.nodes, one.network)
     if one.operation == "exchange":
-        return transfer_time.all_to_all_time(size, *group, one.network)
+        return send_time.all_to_all_time(size, *group, one.network)
     if one.operation == "reduce":
         return transfer_time.all_reduce_time(size, *group, one.switch_adds, one.network, one.links)
     return transfer_time.scatter_or_gather_time(size, *group, one.network)

@@ -4,16 +4,12 @@ import pytest
 
 from engine.basis.units import MICRO, KiB, MiB
 from engine.catalog.transports import EFA_V1, INFINIBAND, LAUNCH, NVLINK
-from engine.formulas.transfer_time import (
-    all_reduce_time,
-    parallel_tree_time,
-    ramp,
-    ring_all_reduce_ramped_time,
-    scatter_or_gather_time,
-    send_time,
-    small_all_reduce_time,
-    switch_all_reduce_time,
-)
+from engine.formulas.low_latency_time import small_all_reduce_time
+from engine.formulas.ring_time import ramp, ring_all_reduce_ramped_time
+from engine.formulas.send_time import send_time
+from engine.formulas.switch_time import switch_all_reduce_time
+from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
+from engine.formulas.tree_time import parallel_tree_time
 
 A100, H200 = 235e9, 365e9  # bus bandwidth of large messages in a ring of 8
 
