@@ -6,7 +6,7 @@ from engine.basis.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, Bytes, S
 from engine.calculators.reference.formula_sheet.example import Example, Shown, buffer, ranks
 from engine.calculators.reference.formula_sheet.inputs import Inputs
 from engine.catalog.transports import LAUNCH, NVLINK
-from engine.formulas import bandwidth, communication, hierarchy
+from engine.formulas import bandwidth, communication, hierarchy, ring_time
 
 _RING = {"B": "port", "a": "latency"}
 _NODES = {"g": "gpus_per_node", "m": "num_nodes"}
