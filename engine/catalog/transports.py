@@ -31,6 +31,9 @@ class Transport:
         tuner: whose regions choose algorithm and protocol (`tuned.py`); empty: NCCL's own model.
         eager: messages up to this size go without asking the receiver first.
         step_eager: one step of those.
+        step_medium: one step of LL128; 0: that of LL.
+        pairs: two GPUs share a switch with their ports, so that NCCL finds its balanced tree.
+        switch_chunk: largest chunk of a tree of switches (NVLSTree) on four nodes and more.
     """
 
     start_small: Seconds = 0.0
@@ -48,6 +51,9 @@ class Transport:
     tuner: str = ""
     eager: Bytes = 0.0
     step_eager: Seconds = 0.0
+    step_medium: Seconds = 0.0
+    pairs: bool = False
+    switch_chunk: Bytes = 64 * KiB
 
 
 # Starts, the step of LL inside a node and LL's share (88 of 235, 141 of 370 GB/s) are those that
@@ -70,6 +76,10 @@ SWITCH = Transport(start=23.1 * MICRO, ramp=20.4 * MiB, scale=23.9 * MiB)
 SWITCH_SHARE: Share = 0.833
 # Of the bandwidth of a ring a tree reaches this share (tuning.cc).
 TREE_SHARE: Share = 0.92
+# And of that again, where one GPU carries all of a tree's messages over a port of its own: NCCL's
+# balanced tree takes a second GPU at the same switch, and Hopper and later make do without
+# (search.cc, "Try a simpler tree"; tuning.cc, NCCL_TOPO_PATTERN_TREE).
+TREE_ON_ONE: Share = 0.85
 # What a tree of nodes reaches by size of the message in Simple, from 64 bytes on, each twice the
 # last (tuning.cc, treeCorrectionFactor): chunks that are too small for all channels.
 TREE_BY_SIZE: tuple[Share, ...] = (
@@ -81,6 +91,17 @@ TREE_BY_SIZE: tuple[Share, ...] = (
 # (tuning.cc).
 SWITCH_TREE: Seconds = 25 * MICRO
 SWITCH_TREE_STEP: Seconds = 9.5 * MICRO
+# Its channels on Hopper, and its chunks: the largest on fewer than four nodes, and below so many
+# chunks per channel and GPU of a node at most so large (nvls.cc, NVLS_NCHANNELS_SM90 and
+# NCCL_NVLS_CHUNKSIZE; enqueue.cc, calcCollChunking).
+SWITCH_TREE_CHANNELS: Count = 16
+SWITCH_TREE_CHUNK: Bytes = 128 * KiB
+SWITCH_TREE_CHUNKS: tuple[tuple[Count, Bytes], ...] = (
+    (32, 256 * KiB),
+    (16, 128 * KiB),
+    (4, 64 * KiB),
+    (1, 32 * KiB),
+)
 
 # LL128, NCCL's protocol for sizes between LL and Simple: start, a step inside a node in a ring and
 # in a tree, the share of the bandwidth that a ring is planned with, and the 120 of 128 bytes that a
@@ -137,16 +158,25 @@ EFA_V1 = Transport(
 )
 
 
-def _later_efa(step: Seconds, tuner: str, channel: tuple[Bandwidth, Bandwidth]) -> Transport:
-    """An EFA whose packets are written in order for LL: its latency, and half of it for LL."""
+def _later_efa(
+    step: Seconds, tuner: str, channel: tuple[Bandwidth, Bandwidth], pairs: bool = True
+) -> Transport:
+    """An EFA whose packets are written in order for LL: its latency, and half of it for LL.
+
+    Messages of LL128 are larger than the plug-in sends without asking (8 KiB): the whole of it. Its
+    chunks for trees of switches are those that the plug-in sets (platform-aws.cpp).
+    """
     return Transport(
         step_small=step / 2,
         share_small=0.38,
         step=step,
         planned=True,
         tuner=tuner,
+        step_medium=step,
         medium_ring=channel[0],
         medium_tree=channel[1],
+        pairs=pairs,
+        switch_chunk=512 * KiB,
     )
 
 
@@ -157,7 +187,7 @@ def _later_efa(step: Seconds, tuner: str, channel: tuple[Bandwidth, Bandwidth]) 
 # second, 18 of the third, 3 more in Simple (aws-ofi-nccl, nccl_ofi_model.cpp): with those, the
 # curves would be 8 to 36 % off instead of 5 to 28. Of the fourth one test is public: 8 to 256 bytes
 # on two p6-b200 take 51 to 57 us (github.com/dstackai/dstack, pull request 3961), 52 here.
-EFA_V2 = _later_efa(EFA_V1.step / 1.5, "efa-v2", _HOPPER)
+EFA_V2 = _later_efa(EFA_V1.step / 1.5, "efa-v2", _HOPPER, pairs=False)
 EFA_V3 = _later_efa(EFA_V2.step * 0.65, "efa-v3", _HOPPER)
 EFA_V4 = _later_efa(EFA_V3.step / 1.18, "efa-v4", _BLACKWELL)
 # Links and switches of one rack that reach other nodes: the steps of a node, and no network.
