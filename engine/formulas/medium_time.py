@@ -49,6 +49,11 @@ def channels(ranks: Count, nodes: Count) -> Count:
     return min(4 * -(-ranks // nodes), 16)
 
 
+def medium_step(network: Transport) -> Seconds:
+    """Return the latency from node to node: that of LL, but where its messages ask first."""
+    return network.step_medium or network.step_small
+
+
 def medium_ring_time(
     size: Bytes,
     ranks: Count,
@@ -74,7 +79,7 @@ def medium_half_time(
 def _round(
     size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
 ) -> Seconds:
-    steps = (ranks - nodes) * MEDIUM_STEP + (nodes - 1) * network.step_small
+    steps = (ranks - nodes) * MEDIUM_STEP + (nodes - 1) * medium_step(network)
     bound = channels(ranks, nodes) / 2 * network.medium_ring
     return steps + (ranks - 1) / ranks * size / min(MEDIUM_SHARE * bandwidth, bound)
 
@@ -86,20 +91,22 @@ def medium_tree_time(
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
     links: Bandwidth = inf,
+    pattern: Share = 1.0,
 ) -> Seconds:
     """Return the time of a double binary tree of nodes, each of them a chain of its ranks.
 
-    Bytes as in Simple. The first chunk passes the whole tree before the last one has left: up and
-    down, as many stages as NCCL counts when it chooses the chunk.
+    Bytes and `pattern` as in Simple. The first chunk passes the whole tree before the last one has
+    left: up and down, as many stages as NCCL counts when it chooses the chunk.
 
     Source: NCCL's tuning.cc, and enqueue.cc for the chunks.
     """
     bound = channels(ranks, nodes) / 2 * network.medium_tree
-    rate = min(TREE_SHARE * MEDIUM_DATA * bandwidth, bound) * planned_share(size, "LL128")
+    rate = pattern * min(TREE_SHARE * MEDIUM_DATA * bandwidth, bound)
+    rate *= planned_share(size, "LL128")
     sent = max(size if nodes == 2 else 2 * size, 2 * size * bandwidth / links) / rate
     levels = (nodes - 1).bit_length()
     inside = -(-ranks // nodes) - 1
-    latency = 2 * (inside * MEDIUM_TREE_STEP + levels * network.step_small)
+    latency = 2 * (inside * MEDIUM_TREE_STEP + levels * medium_step(network))
     return LAUNCH + MEDIUM_START + latency + sent * (1 + _fill(size, ranks, nodes))
 
 

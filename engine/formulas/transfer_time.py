@@ -15,7 +15,11 @@ from engine.formulas.low_latency_time import small_all_reduce_time, small_half_t
 from engine.formulas.medium_time import medium_half_time, medium_ring_time, medium_tree_time
 from engine.formulas.ring_time import half_time, ring_all_reduce_ramped_time, ring_latency
 from engine.formulas.switch_time import switch_all_reduce_time, switch_tree_all_reduce_time
-from engine.formulas.tree_time import parallel_tree_time, tree_all_reduce_ramped_time
+from engine.formulas.tree_time import (
+    parallel_tree_time,
+    tree_all_reduce_ramped_time,
+    tree_pattern,
+)
 
 
 def _has_small(nodes: Count, network: Transport) -> bool:
@@ -40,13 +44,14 @@ def all_reduce_times(
         if switch_adds and ranks > 2:
             found["NVLS Simple"] = switch_all_reduce_time(size, ranks, bandwidth)
         return found
-    found["Tree Simple"] = tree_all_reduce_ramped_time(size, *group, links)
+    pattern = tree_pattern(switch_adds, network)
+    found["Tree Simple"] = tree_all_reduce_ramped_time(size, *group, links, pattern)
     if switch_adds and network.planned:
         found["NVLSTree Simple"] = switch_tree_all_reduce_time(size, *group, links)
     if _has_small(nodes, network):
         found["Tree LL"] = small_all_reduce_time(size, *group)
         if network.medium:
-            found["Tree LL128"] = medium_tree_time(size, *group, links)
+            found["Tree LL128"] = medium_tree_time(size, *group, links, pattern)
             found["Ring LL128"] = medium_ring_time(size, *group)
     return found
 

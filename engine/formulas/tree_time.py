@@ -5,7 +5,7 @@ Arguments are those of `engine.formulas.transfer_time`.
 
 from math import inf
 
-from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
+from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
 from engine.catalog.transports import (
     INFINIBAND,
     LAUNCH,
@@ -15,6 +15,7 @@ from engine.catalog.transports import (
     PAT_SHARE,
     PAT_START,
     TREE_BY_SIZE,
+    TREE_ON_ONE,
     TREE_SHARE,
     Transport,
 )
@@ -42,16 +43,27 @@ def tree_all_reduce_ramped_time(
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
     links: Bandwidth = inf,
+    pattern: Share = 1.0,
 ) -> Seconds:
     """Return the time of a double binary tree of nodes, each of them a chain of its ranks.
 
     Of two nodes each sends the buffer once, of more each sends it twice; on the chains it goes up
-    and down over the `links`. Source: NCCL's tuning.cc.
+    and down over the `links`. `pattern` is the share that the pattern of the tree leaves of its
+    bandwidth. Source: NCCL's tuning.cc.
     """
     sent = max(size if nodes == 2 else 2 * size, 2 * size * bandwidth / links)
-    sent /= TREE_SHARE * bandwidth
+    sent /= TREE_SHARE * pattern * bandwidth
     latency = 2 * tree_latency(size, ranks, nodes, network)
     return LAUNCH + NVLINK.start + latency + sent * tree_ramp(size, network)
+
+
+def tree_pattern(simple: bool, network: Transport) -> Share:
+    """Return the share of its bandwidth that the pattern of a tree of nodes leaves.
+
+    `simple`: NCCL takes its simple tree where it finds no balanced one, as on Hopper and later.
+    Source: NCCL's search.cc and tuning.cc.
+    """
+    return TREE_ON_ONE if simple and network.planned and not network.pairs else 1.0
 
 
 def parallel_tree_time(
