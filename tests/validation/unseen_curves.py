@@ -30,6 +30,8 @@ VULTR = (
 AMAZON = "github.com/aws-samples/awsome-distributed-training, nccl-tests/README.md, 2 p5"
 # Times are sizes over the printed bandwidths; 32 MiB to 2 or 8 GiB, NCCL 2.28.7, 2025-10.
 GUITAR = "github.com/crazyguitar/aws-gpu-communication-benchmark, data, p5, 2025-10-23"
+# 32 MiB to 16 GiB, NCCL 2.29.2, 2026-01-29; ports of 400 Gb/s.
+TEN = "github.com/xxrjun/nccl-tests-cluster, example-cluster01, multi-node, 10 nodes of 8 H100"
 ALIBABA = "github.com/prasad-nair-amd/alibaba, tests 11 and 12, 2026-04"
 
 
@@ -93,6 +95,19 @@ def _efa(operation: str, nodes: Count, source: str = GUITAR, fault: str = "") ->
     )
 
 
+def _ten(operation: str, ports: Count) -> Measured:
+    """Ten nodes, of which as many GPUs take part as ports."""
+    return Measured(
+        operation=operation,
+        ranks=10 * ports,
+        nodes=10,
+        source=TEN,
+        network=INFINIBAND,
+        links=369 * GB,
+        switch_adds=True,
+    )
+
+
 # From 256 MiB on, rings in LL128 and in Simple are within 9 % on 4 to 32 nodes. Trees in LL128 take
 # a fifth to two fifths longer than planned, NVLSTree on 32 nodes 1.6 times as long at 512 MiB.
 _TREES = "up to 256 MiB, trees in LL128 take longer than NCCL plans"
@@ -142,6 +157,11 @@ CURVES: Mapping[str, Measured] = {
     "EFA v2, 8 nodes, exchange": _efa("exchange", 8),
     "EFA v2, 16 nodes, exchange": _efa("exchange", 16),
     "EFA v2, 32 nodes, exchange": _efa("exchange", 32),
+    **{
+        f"H100, 10 nodes of {ports}, {operation}": _ten(operation, ports)
+        for operation in ("reduce", "gather", "scatter", "exchange")
+        for ports in (1, 2, 4, 8)
+    },
     # Links and shared memory were switched off: every message takes the port.
     "RTX 6000D, exchange": Measured(
         operation="exchange",
