@@ -7,6 +7,7 @@ and ramps are those of `engine.catalog.constants`.
 """
 
 from math import inf
+from typing import Literal
 
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.catalog.transports import INFINIBAND, Transport
@@ -20,6 +21,8 @@ from engine.formulas.tree_time import (
     tree_all_reduce_ramped_time,
     tree_pattern,
 )
+
+Half = Literal["all_gather", "reduce_scatter"]
 
 
 def _has_small(nodes: Count, network: Transport) -> bool:
@@ -123,12 +126,12 @@ def scatter_or_gather_time(
     nodes: Count,
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
-    operation: str = "all_gather",
+    operation: Half = "all_gather",
 ) -> Seconds:
-    """Return the time of a reduce-scatter or an all-gather, chosen as an all-reduce is.
+    """Return the time of an all-gather or a reduce-scatter, chosen as an all-reduce is.
 
-    Half of an all-reduce ramps up as far as half of its pipeline. Unless told otherwise a tuner's
-    regions are those of an all-gather, from which those of a reduce-scatter differ little.
+    Half of an all-reduce ramps up as far as half of its pipeline. The two differ only where the
+    network's tuner has regions of each: Amazon's has for its third and fourth generation.
 
     Source: NCCL's tuning.cc.
     """
@@ -136,3 +139,18 @@ def scatter_or_gather_time(
         return 0.0
     found = half_times(size, ranks, nodes, bandwidth, network)
     return _charged(found, network, operation, size, ranks, nodes)
+
+
+def scatter_and_gather_time(
+    size: Bytes,
+    ranks: Count,
+    nodes: Count,
+    bandwidth: Bandwidth,
+    network: Transport = INFINIBAND,
+) -> Seconds:
+    """Return the time of a reduce-scatter and an all-gather of the same buffer."""
+    group = (ranks, nodes, bandwidth, network)
+    gather = scatter_or_gather_time(size, *group)
+    if not network.tuner or nodes <= 2:
+        return 2 * gather
+    return gather + scatter_or_gather_time(size, *group, "reduce_scatter")

@@ -223,10 +223,9 @@ def _data(run: Run, rank: Rank) -> _Load:
     parameters = HALF * (held.common + held.experts)
     group = group_of(rank, ranks, plan.tensor_parallel)
     passes = gradient_passes(stage, many), parameter_passes(stage, many)
-    scatter, gather = (
-        scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
-        for size in (gradients, parameters)
-    )
+    ends = (ranks, group.nodes, group.bandwidth, group.network)
+    scatter = scatter_or_gather_time(gradients, *ends, "reduce_scatter")
+    gather = scatter_or_gather_time(parameters, *ends)
     return _Load(
         messages=layers * sum(passes),
         alone=passes[0] * scatter + passes[1] * gather,

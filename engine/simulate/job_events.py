@@ -117,7 +117,8 @@ def gradients_alone(run: Run, rank: Rank) -> Seconds:
     ranks = sharding_ranks(run.plan)
     group = group_of(rank, ranks, run.plan.tensor_parallel, "data")
     size = rank.software.gradient * rank_weights(run.model, run.plan).common
-    return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
+    ends = (ranks, group.nodes, group.bandwidth, group.network)
+    return scatter_or_gather_time(size, *ends, "reduce_scatter")
 
 
 def decades(low: Seconds, high: Seconds) -> Ratio:
