@@ -31,7 +31,8 @@ class Transport:
         tuner: whose regions choose algorithm and protocol (`tuned.py`); empty: NCCL's own model.
         eager: messages up to this size go without asking the receiver first.
         step_eager: one step of those.
-        step_medium: one step of LL128; 0: that of LL.
+        declared: latency that the network's plug-in tells NCCL, which plans with it.
+        post: what the host takes to post a message, as NCCL plans.
         pairs: two GPUs share a switch with their ports, so that NCCL finds its balanced tree.
         switch_chunk: largest chunk of a tree of switches (NVLSTree) on four nodes and more.
     """
@@ -51,7 +52,8 @@ class Transport:
     tuner: str = ""
     eager: Bytes = 0.0
     step_eager: Seconds = 0.0
-    step_medium: Seconds = 0.0
+    declared: Seconds = 0.0
+    post: Seconds = 1.0 * MICRO
     pairs: bool = False
     switch_chunk: Bytes = 64 * KiB
 
@@ -109,6 +111,10 @@ SWITCH_TREE_CHUNKS: tuple[tuple[Count, Bytes], ...] = (
 MEDIUM_START: Seconds = 14.0 * MICRO
 MEDIUM_STEP: Seconds = 1.9 * MICRO
 MEDIUM_TREE_STEP: Seconds = 1.25 * MICRO
+# But what a step takes where rings and trees cross nodes, in a node and between two, beside the
+# latency of the network. Fitted, see `tests/validation/fit_collectives.py`; why it takes more than
+# NCCL plans, no source tells.
+MEDIUM_STEP_OVER: Seconds = 7.4 * MICRO
 MEDIUM_SHARE: Share = 0.92
 MEDIUM_DATA: Share = 120 / 128
 # What a tree reaches by size in LL128, as above (tuning.cc, treeCorrectionFactor).
@@ -121,6 +127,11 @@ MEDIUM_BY_SIZE: tuple[Share, ...] = (
 MEDIUM_CHUNK: Bytes = 640 * 120 * 8 * 15 / 16
 MEDIUM_SPLIT_CHUNK: Bytes = 128 * KiB
 MEDIUM_SMALLEST_CHUNK: Bytes = 32 * KiB
+# What NCCL plans that a tree reaches by size in LL, as above.
+SMALL_BY_SIZE: tuple[Share, ...] = (
+    *(1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5),
+    *(0.4, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0),
+)
 # What one channel carries at most in LL128, in a ring and in a tree over three nodes and more, on
 # Hopper and on Blackwell (tuning.cc, perChMaxRingLL128Bws, perChMaxTreeLL128Bws).
 _HOPPER = (36.7 * GB, 29.0 * GB)
@@ -159,12 +170,18 @@ EFA_V1 = Transport(
 
 
 def _later_efa(
-    step: Seconds, tuner: str, channel: tuple[Bandwidth, Bandwidth], pairs: bool = True
+    step: Seconds,
+    tuner: str,
+    channel: tuple[Bandwidth, Bandwidth],
+    *,
+    declared: Seconds = 35 * MICRO,
+    post: Seconds = 1.0 * MICRO,
+    pairs: bool = True,
 ) -> Transport:
     """An EFA whose packets are written in order for LL: its latency, and half of it for LL.
 
-    Messages of LL128 are larger than the plug-in sends without asking (8 KiB): the whole of it. Its
-    chunks for trees of switches are those that the plug-in sets (platform-aws.cpp).
+    The latency that it declares and its chunks for trees of switches are those of the plug-in
+    (platform-aws.cpp).
     """
     return Transport(
         step_small=step / 2,
@@ -172,7 +189,8 @@ def _later_efa(
         step=step,
         planned=True,
         tuner=tuner,
-        step_medium=step,
+        declared=declared,
+        post=post,
         medium_ring=channel[0],
         medium_tree=channel[1],
         pairs=pairs,
@@ -187,7 +205,9 @@ def _later_efa(
 # second, 18 of the third, 3 more in Simple (aws-ofi-nccl, nccl_ofi_model.cpp): with those, the
 # curves would be 8 to 36 % off instead of 5 to 28. Of the fourth one test is public: 8 to 256 bytes
 # on two p6-b200 take 51 to 57 us (github.com/dstackai/dstack, pull request 3961), 52 here.
-EFA_V2 = _later_efa(EFA_V1.step / 1.5, "efa-v2", _HOPPER, pairs=False)
+EFA_V2 = _later_efa(
+    EFA_V1.step / 1.5, "efa-v2", _HOPPER, declared=75 * MICRO, post=2 * MICRO, pairs=False
+)
 EFA_V3 = _later_efa(EFA_V2.step * 0.65, "efa-v3", _HOPPER)
 EFA_V4 = _later_efa(EFA_V3.step / 1.18, "efa-v4", _BLACKWELL)
 # Links and switches of one rack that reach other nodes: the steps of a node, and no network.

@@ -4,7 +4,7 @@
 search.cc); nothing is fitted. Arguments are those of `engine.formulas.transfer_time`.
 """
 
-from math import inf, log2
+from math import hypot, inf, log2
 from typing import Literal
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
@@ -18,23 +18,25 @@ from engine.catalog.transports import (
     MEDIUM_SMALLEST_CHUNK,
     MEDIUM_SPLIT_CHUNK,
     MEDIUM_START,
-    MEDIUM_STEP,
+    MEDIUM_STEP_OVER,
     MEDIUM_TREE_STEP,
+    SMALL_BY_SIZE,
     TREE_BY_SIZE,
     TREE_SHARE,
     Transport,
 )
 
+_BY_SIZE = {"Simple": TREE_BY_SIZE, "LL128": MEDIUM_BY_SIZE, "LL": SMALL_BY_SIZE}
 # The first size of NCCL's tables of trees.
 _SMALLEST: Bytes = 64.0
 
 
-def planned_share(size: Bytes, protocol: Literal["Simple", "LL128"]) -> Share:
+def planned_share(size: Bytes, protocol: Literal["Simple", "LL128", "LL"]) -> Share:
     """Return the share of its bandwidth that a tree reaches by NCCL's table of the protocol.
 
     Between two of its sizes straight in the logarithm; beyond it as at its end.
     """
-    table = TREE_BY_SIZE if protocol == "Simple" else MEDIUM_BY_SIZE
+    table = _BY_SIZE[protocol]
     place = min(max(log2(size / _SMALLEST), 0.0), len(table) - 1.0)
     below = min(int(place), len(table) - 2)
     low, high = table[below : below + 2]
@@ -47,11 +49,6 @@ def channels(ranks: Count, nodes: Count) -> Count:
     It finds one per port, doubles up to four of them, and then all (search.cc, connect.cc).
     """
     return min(4 * -(-ranks // nodes), 16)
-
-
-def medium_step(network: Transport) -> Seconds:
-    """Return the latency from node to node: that of LL, but where its messages ask first."""
-    return network.step_medium or network.step_small
 
 
 def medium_ring_time(
@@ -79,9 +76,9 @@ def medium_half_time(
 def _round(
     size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
 ) -> Seconds:
-    steps = (ranks - nodes) * MEDIUM_STEP + (nodes - 1) * medium_step(network)
+    steps = (ranks - 1) * MEDIUM_STEP_OVER + (nodes - 1) * network.step_small
     bound = channels(ranks, nodes) / 2 * network.medium_ring
-    return steps + (ranks - 1) / ranks * size / min(MEDIUM_SHARE * bandwidth, bound)
+    return hypot(steps, (ranks - 1) / ranks * size / min(MEDIUM_SHARE * bandwidth, bound))
 
 
 def medium_tree_time(
@@ -106,7 +103,7 @@ def medium_tree_time(
     sent = max(size if nodes == 2 else 2 * size, 2 * size * bandwidth / links) / rate
     levels = (nodes - 1).bit_length()
     inside = -(-ranks // nodes) - 1
-    latency = 2 * (inside * MEDIUM_TREE_STEP + levels * medium_step(network))
+    latency = 2 * (inside * MEDIUM_TREE_STEP + levels * network.step_small)
     return LAUNCH + MEDIUM_START + latency + sent * (1 + _fill(size, ranks, nodes))
 
 

@@ -6,6 +6,7 @@ group's share of the network ports between nodes. `network` is what connects the
 and ramps are those of `engine.catalog.constants`.
 """
 
+from collections.abc import Mapping
 from math import inf
 from typing import Literal
 
@@ -14,6 +15,7 @@ from engine.catalog.transports import INFINIBAND, Transport
 from engine.catalog.tuned import taken
 from engine.formulas.low_latency_time import small_all_reduce_time, small_half_time
 from engine.formulas.medium_time import medium_half_time, medium_ring_time, medium_tree_time
+from engine.formulas.planned_choice import planned_all_reduces, planned_halves
 from engine.formulas.ring_time import half_time, ring_all_reduce_ramped_time, ring_latency
 from engine.formulas.switch_time import switch_all_reduce_time, switch_tree_all_reduce_time
 from engine.formulas.tree_time import (
@@ -23,6 +25,8 @@ from engine.formulas.tree_time import (
 )
 
 Half = Literal["all_gather", "reduce_scatter"]
+# Ranks, nodes, bandwidth and network of a group.
+Ends = tuple[Count, Count, Bandwidth, Transport]
 
 
 def _has_small(nodes: Count, network: Transport) -> bool:
@@ -49,7 +53,7 @@ def all_reduce_times(
         return found
     pattern = tree_pattern(switch_adds, network)
     found["Tree Simple"] = tree_all_reduce_ramped_time(size, *group, links, pattern)
-    if switch_adds and network.planned:
+    if switch_adds and network.planned and ranks > 2 * nodes:
         found["NVLSTree Simple"] = switch_tree_all_reduce_time(size, *group, links)
     if _has_small(nodes, network):
         found["Tree LL"] = small_all_reduce_time(size, *group)
@@ -70,29 +74,31 @@ def all_reduce_time(
 ) -> Seconds:
     """Return the time of an all-reduce with the algorithm and protocol that NCCL takes.
 
-    That is what the network's own tuner takes, if it has one, else the fastest. `links` is the bus
-    bandwidth inside a node, where several take part.
+    `links` is the bus bandwidth inside a node, where several take part.
     """
     if ranks <= 1 or size <= 0:
         return 0.0
     found = all_reduce_times(size, ranks, nodes, bandwidth, switch_adds, network, links)
-    return _charged(found, network, "all_reduce", size, ranks, nodes)
+    group = (ranks, nodes, bandwidth, network)
+    return found[all_reduce_choice(found, size, group, switch_adds, links)]
 
 
-def _charged(
-    found: dict[str, Seconds],
-    network: Transport,
-    operation: str,
-    size: Bytes,
-    ranks: Count,
-    nodes: Count,
-) -> Seconds:
-    """Return the time of what NCCL takes of the possible ways.
+def all_reduce_choice(
+    found: Mapping[str, Seconds], size: Bytes, group: Ends, switch_adds: bool, links: Bandwidth
+) -> str:
+    """Return what NCCL takes of the possible ways.
+
+    That is what the network's own tuner takes, if it has one, else what NCCL plans is the fastest.
+    For older GPUs, in one node and over other networks the fastest stands in for it.
 
     Source: nccl_ofi_regions.cpp of Amazon's plug-in; NCCL's tuning.cc.
     """
-    name = taken(network.tuner, operation, size, ranks, nodes, found)
-    return found[name] if name else min(found.values())
+    ranks, nodes, _, network = group
+    name = taken(network.tuner, "all_reduce", size, ranks, nodes, found)
+    if name or nodes == 1 or not (switch_adds and network.planned):
+        return name or min(found, key=found.__getitem__)
+    planned = planned_all_reduces(size, *group, links)
+    return min((way for way in planned if way in found), key=planned.__getitem__)
 
 
 def half_times(
@@ -137,8 +143,19 @@ def scatter_or_gather_time(
     """
     if ranks <= 1 or size <= 0:
         return 0.0
-    found = half_times(size, ranks, nodes, bandwidth, network)
-    return _charged(found, network, operation, size, ranks, nodes)
+    group = (ranks, nodes, bandwidth, network)
+    found = half_times(size, *group)
+    return found[half_choice(found, operation, size, group)]
+
+
+def half_choice(found: Mapping[str, Seconds], operation: str, size: Bytes, group: Ends) -> str:
+    """Return what NCCL takes of the possible ways, as for an all-reduce."""
+    ranks, nodes, _, network = group
+    name = taken(network.tuner, operation, size, ranks, nodes, found)
+    if name or nodes == 1 or not network.planned:
+        return name or min(found, key=found.__getitem__)
+    planned = planned_halves(size, *group)
+    return min(planned, key=planned.__getitem__)
 
 
 def scatter_and_gather_time(
