@@ -116,14 +116,29 @@ def half_times(
     Source: NCCL's tuning.cc ("PAT only supports 1 GPU per node").
     """
     group = (ranks, nodes, bandwidth, network)
-    found = {"Ring Simple": half_time(size, *group, ring_latency(size, ranks, nodes, network))}
+    return {way: _half_time(way, size, group) for way in _half_ways(ranks, nodes, network)}
+
+
+def _half_ways(ranks: Count, nodes: Count, network: Transport) -> tuple[str, ...]:
+    ways = ["Ring Simple"]
     if ranks == nodes:
-        found["PAT Simple"] = parallel_tree_time(size, ranks, bandwidth, network)
+        ways.append("PAT Simple")
     if _has_small(nodes, network):
-        found["Ring LL"] = small_half_time(size, *group)
+        ways.append("Ring LL")
         if nodes > 1 and network.medium:
-            found["Ring LL128"] = medium_half_time(size, *group)
-    return found
+            ways.append("Ring LL128")
+    return tuple(ways)
+
+
+def _half_time(way: str, size: Bytes, group: Ends) -> Seconds:
+    ranks, nodes, bandwidth, network = group
+    if way == "Ring LL128":
+        return medium_half_time(size, *group)
+    if way == "Ring LL":
+        return small_half_time(size, *group)
+    if way == "PAT Simple":
+        return parallel_tree_time(size, ranks, bandwidth, network)
+    return half_time(size, *group, ring_latency(size, ranks, nodes, network))
 
 
 def scatter_or_gather_time(
@@ -144,16 +159,23 @@ def scatter_or_gather_time(
     if ranks <= 1 or size <= 0:
         return 0.0
     group = (ranks, nodes, bandwidth, network)
-    found = half_times(size, *group)
-    return found[half_choice(found, operation, size, group)]
+    if nodes == 1 or not network.planned:
+        return min(half_times(size, *group).values())
+    return _half_time(half_choice(operation, size, group), size, group)
 
 
-def half_choice(found: Mapping[str, Seconds], operation: str, size: Bytes, group: Ends) -> str:
+def half_choice(operation: str, size: Bytes, group: Ends) -> str:
     """Return what NCCL takes of the possible ways, as for an all-reduce."""
     ranks, nodes, _, network = group
-    name = taken(network.tuner, operation, size, ranks, nodes, found)
-    if name or nodes == 1 or not network.planned:
-        return name or min(found, key=found.__getitem__)
+    if nodes == 1 or not network.planned:
+        found = half_times(size, *group)
+        return min(found, key=found.__getitem__)
+    if network.tuner:
+        name = taken(
+            network.tuner, operation, size, ranks, nodes, _half_ways(ranks, nodes, network)
+        )
+        if name:
+            return name
     planned = planned_halves(size, *group)
     return min(planned, key=planned.__getitem__)
 

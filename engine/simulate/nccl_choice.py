@@ -104,7 +104,7 @@ def choice(operation: str, size: Bytes, where: Place, found: Mapping[str, Second
     if found and operation == "all_reduce":
         return all_reduce_choice(found, size, ends, rank.switch_adds, rank.scale_up)
     if found and operation in HALVES:
-        return half_choice(found, operation, size, ends)
+        return half_choice(operation, size, ends)
     return min(found, key=found.__getitem__, default="")
 
 
