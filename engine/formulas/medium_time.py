@@ -1,16 +1,15 @@
 """How long collectives of NCCL take over nodes in LL128, the protocol between LL and Simple.
 
-120 of 128 bytes are data. Everything here is what NCCL plans with (tuning.cc, enqueue.cc,
-search.cc); nothing is fitted. Arguments are those of `engine.formulas.transfer_time`.
+120 of 128 bytes are data. All but the step of a ring over nodes, which is fitted, is what NCCL
+plans with (tuning.cc, enqueue.cc, search.cc). Arguments are those of
+`engine.formulas.transfer_time`.
 """
 
 from math import hypot, inf, log2
 from typing import Literal
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
-from engine.catalog.transports import (
-    INFINIBAND,
-    LAUNCH,
+from engine.catalog.nccl_constants import (
     MEDIUM_BY_SIZE,
     MEDIUM_CHUNK,
     MEDIUM_DATA,
@@ -23,8 +22,8 @@ from engine.catalog.transports import (
     SMALL_BY_SIZE,
     TREE_BY_SIZE,
     TREE_SHARE,
-    Transport,
 )
+from engine.catalog.transports import INFINIBAND, LAUNCH, Transport
 
 _BY_SIZE = {"Simple": TREE_BY_SIZE, "LL128": MEDIUM_BY_SIZE, "LL": SMALL_BY_SIZE}
 # The first size of NCCL's tables of trees.
@@ -58,7 +57,10 @@ def medium_ring_time(
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
 ) -> Seconds:
-    """Return the time of an all-reduce in a ring over nodes: two rounds. Source: tuning.cc."""
+    """Return the time of an all-reduce in a ring over nodes: two rounds.
+
+    Source: tuning.cc; the step and its overlap with the transfer from measured gathers.
+    """
     return LAUNCH + MEDIUM_START + 2 * _round(size, ranks, nodes, bandwidth, network)
 
 
@@ -76,6 +78,7 @@ def medium_half_time(
 def _round(
     size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
 ) -> Seconds:
+    """Return one round: steps and transfer overlap, as those of LL in a node do."""
     steps = (ranks - 1) * MEDIUM_STEP_OVER + (nodes - 1) * network.step_small
     bound = channels(ranks, nodes) / 2 * network.medium_ring
     return hypot(steps, (ranks - 1) / ranks * size / min(MEDIUM_SHARE * bandwidth, bound))

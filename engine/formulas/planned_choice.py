@@ -6,13 +6,12 @@ what NCCL plans for the processors that such machines have.
 """
 
 from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, Ratio, Seconds
-from engine.catalog.transports import (
+from engine.catalog.nccl_constants import (
     MEDIUM_DATA,
     MEDIUM_SHARE,
     MEDIUM_START,
     MEDIUM_STEP,
     MEDIUM_TREE_STEP,
-    NVLINK,
     PAT_OVERLAP,
     PAT_RANK,
     PAT_SHARE,
@@ -21,8 +20,8 @@ from engine.catalog.transports import (
     SMALL_ON_TWO,
     SWITCH_TREE,
     TREE_SHARE,
-    Transport,
 )
+from engine.catalog.transports import NVLINK, Transport
 from engine.formulas.medium_time import channels, planned_share
 from engine.formulas.tree_time import tree_pattern
 

@@ -4,7 +4,8 @@ Arguments are those of `engine.formulas.transfer_time`.
 """
 
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds
-from engine.catalog.transports import INFINIBAND, LAUNCH, MESSAGES_AT_ONCE, NVLINK, Transport
+from engine.catalog.nccl_constants import MESSAGES_AT_ONCE
+from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK, Transport
 
 
 def all_to_all_time(

@@ -6,18 +6,14 @@ Arguments are those of `engine.formulas.transfer_time`.
 from math import inf
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
-from engine.catalog.transports import (
-    INFINIBAND,
-    LAUNCH,
-    SWITCH,
-    SWITCH_SHARE,
+from engine.catalog.nccl_constants import (
     SWITCH_TREE,
     SWITCH_TREE_CHANNELS,
     SWITCH_TREE_CHUNK,
     SWITCH_TREE_CHUNKS,
     SWITCH_TREE_STEP,
-    Transport,
 )
+from engine.catalog.transports import INFINIBAND, LAUNCH, SWITCH, SWITCH_SHARE, Transport
 from engine.formulas.ring_time import ramp
 
 

@@ -6,10 +6,7 @@ Arguments are those of `engine.formulas.transfer_time`.
 from math import inf
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
-from engine.catalog.transports import (
-    INFINIBAND,
-    LAUNCH,
-    NVLINK,
+from engine.catalog.nccl_constants import (
     PAT_OVERLAP,
     PAT_RANK,
     PAT_SHARE,
@@ -17,8 +14,8 @@ from engine.catalog.transports import (
     TREE_BY_SIZE,
     TREE_ON_ONE,
     TREE_SHARE,
-    Transport,
 )
+from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK, Transport
 from engine.formulas.medium_time import planned_share
 from engine.formulas.ring_time import network_step, ramp
 

@@ -5,12 +5,10 @@ import statistics
 import pytest
 
 from engine.basis.units import GB, MICRO, GiB, KiB, MiB
+from engine.catalog.nccl_constants import MEDIUM_START, MEDIUM_STEP, MEDIUM_STEP_OVER
 from engine.catalog.transports import (
     INFINIBAND,
     LAUNCH,
-    MEDIUM_START,
-    MEDIUM_STEP,
-    MEDIUM_STEP_OVER,
     NVLINK,
     ROCE,
     SWITCH,
