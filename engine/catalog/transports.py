@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 
-from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, KiB, MiB, Ratio, Seconds, Share
+from engine.basis.units import GB, MICRO, Bandwidth, Bytes, KiB, MiB, Seconds, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,10 @@ class Transport:
         tuner: whose regions choose algorithm and protocol (`tuned.py`); empty: NCCL's own model.
         eager: messages up to this size go without asking the receiver first.
         step_eager: one step of those.
+        declared: latency that the network's plug-in tells NCCL, which plans with it.
+        post: what the host takes to post a message, as NCCL plans.
+        pairs: two GPUs share a switch with their ports, so that NCCL finds its balanced tree.
+        switch_chunk: largest chunk of a tree of switches (NVLSTree) on four nodes and more.
     """
 
     start_small: Seconds = 0.0
@@ -48,6 +52,10 @@ class Transport:
     tuner: str = ""
     eager: Bytes = 0.0
     step_eager: Seconds = 0.0
+    declared: Seconds = 0.0
+    post: Seconds = 1.0 * MICRO
+    pairs: bool = False
+    switch_chunk: Bytes = 64 * KiB
 
 
 # Starts, the step of LL inside a node and LL's share (88 of 235, 141 of 370 GB/s) are those that
@@ -68,57 +76,10 @@ NVLINK = Transport(
 # 414, 436, 460 and 473 against 365 GB/s of bus bandwidth with 5 to 8 H200 (NCCL plans with 0.85).
 SWITCH = Transport(start=23.1 * MICRO, ramp=20.4 * MiB, scale=23.9 * MiB)
 SWITCH_SHARE: Share = 0.833
-# Of the bandwidth of a ring a tree reaches this share (tuning.cc).
-TREE_SHARE: Share = 0.92
-# What a tree of nodes reaches by size of the message in Simple, from 64 bytes on, each twice the
-# last (tuning.cc, treeCorrectionFactor): chunks that are too small for all channels.
-TREE_BY_SIZE: tuple[Share, ...] = (
-    *(0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.7, 0.6, 0.6, 0.5),
-    *(0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.7, 0.7, 0.8, 0.9, 0.9, 0.9),
-)
-# The switch of every node adds, then a tree of nodes, then the switches copy (NVLSTree): latency of
-# the switches, and what a step between nodes takes beyond that of InfiniBand, 20.9 us together
-# (tuning.cc).
-SWITCH_TREE: Seconds = 25 * MICRO
-SWITCH_TREE_STEP: Seconds = 9.5 * MICRO
-
-# LL128, NCCL's protocol for sizes between LL and Simple: start, a step inside a node in a ring and
-# in a tree, the share of the bandwidth that a ring is planned with, and the 120 of 128 bytes that a
-# tree is planned with. Between nodes its step is that of LL. All from tuning.cc, none fitted.
-MEDIUM_START: Seconds = 14.0 * MICRO
-MEDIUM_STEP: Seconds = 1.9 * MICRO
-MEDIUM_TREE_STEP: Seconds = 1.25 * MICRO
-MEDIUM_SHARE: Share = 0.92
-MEDIUM_DATA: Share = 120 / 128
-# What a tree reaches by size in LL128, as above (tuning.cc, treeCorrectionFactor).
-MEDIUM_BY_SIZE: tuple[Share, ...] = (
-    *(1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.8, 0.8, 0.7, 0.6, 0.6),
-    *(0.6, 0.6, 0.6, 0.6, 0.8, 0.9, 0.9, 0.9, 0.9, 1.0, 1.0, 1.0),
-)
-# Its chunks: 15 of 16 parts of one of eight buffers, for 640 threads with 120 elements of 8 bytes,
-# halved until there are enough of them (device.h; enqueue.cc, calcCollChunking).
-MEDIUM_CHUNK: Bytes = 640 * 120 * 8 * 15 / 16
-MEDIUM_SPLIT_CHUNK: Bytes = 128 * KiB
-MEDIUM_SMALLEST_CHUNK: Bytes = 32 * KiB
 # What one channel carries at most in LL128, in a ring and in a tree over three nodes and more, on
 # Hopper and on Blackwell (tuning.cc, perChMaxRingLL128Bws, perChMaxTreeLL128Bws).
 _HOPPER = (36.7 * GB, 29.0 * GB)
 _BLACKWELL = (40.0 * GB, 20.0 * GB)
-# PAT: its start, the part of a step between nodes that each level of its tree takes, what each rank
-# adds, and its share of the bandwidth (tuning.cc).
-PAT_START: Seconds = 8.0 * MICRO
-PAT_OVERLAP: Ratio = 3.5
-PAT_RANK: Seconds = 2.8 * MICRO
-PAT_SHARE: Share = 0.75
-# LL in a ring over nodes: a step inside a node takes the host that posts to the network this long,
-# and its bandwidth is bound by the host, on two nodes and on more (tuning.cc, netOverhead and
-# llMaxBws of Intel's processors).
-SMALL_STEP_BETWEEN: Seconds = 1.0 * MICRO
-SMALL_ON_TWO: Bandwidth = 39.0 * GB
-SMALL_ON_MORE: Bandwidth = 20.4 * GB
-# Messages to and from so many ranks are under way at once (enqueue.cc,
-# NCCL_MAX_DEV_WORK_P2P_PER_BATCH); the next follow.
-MESSAGES_AT_ONCE: Count = 8
 
 INFINIBAND = Transport(step_small=9.3 * MICRO, share_small=0.38, step=11.4 * MICRO, planned=True)
 # Converged Ethernet: 320 of 400 GB/s of bus bandwidth on four nodes of 8 H100 (NCCL's issue 1221),
@@ -137,27 +98,45 @@ EFA_V1 = Transport(
 )
 
 
-def _later_efa(step: Seconds, tuner: str, channel: tuple[Bandwidth, Bandwidth]) -> Transport:
-    """An EFA whose packets are written in order for LL: its latency, and half of it for LL."""
+def _later_efa(
+    step: Seconds,
+    tuner: str,
+    channel: tuple[Bandwidth, Bandwidth],
+    *,
+    declared: Seconds = 35 * MICRO,
+    post: Seconds = 1.0 * MICRO,
+    pairs: bool = True,
+) -> Transport:
+    """An EFA whose packets are written in order for LL: its latency, and half of it for LL.
+
+    The latency that it declares and its chunks for trees of switches are those of the plug-in
+    (platform-aws.cpp).
+    """
     return Transport(
         step_small=step / 2,
         share_small=0.38,
         step=step,
         planned=True,
         tuner=tuner,
+        declared=declared,
+        post=post,
         medium_ring=channel[0],
         medium_tree=channel[1],
+        pairs=pairs,
+        switch_chunk=512 * KiB,
     )
 
 
 # Nothing is fitted to a curve of these. Amazon's announcements: the second generation is half again
 # as fast as the first, the third has 35 % less latency, the fourth is 18 % faster than that. The
-# pages of the second and the third could not be read again. Eleven curves of the second stand in
+# pages of the second and the third could not be read again. Sixteen curves of the second stand in
 # tests/validation/unseen_curves.py. Its tuner plans with 20 us for 8 bytes between two nodes of the
 # second, 18 of the third, 3 more in Simple (aws-ofi-nccl, nccl_ofi_model.cpp): with those, the
-# curves would be 8 to 36 % off instead of 5 to 28. Of the fourth one test is public: 8 to 256 bytes
+# curves would be 4 to 18 % off instead of 3 to 13. Of the fourth one test is public: 8 to 256 bytes
 # on two p6-b200 take 51 to 57 us (github.com/dstackai/dstack, pull request 3961), 52 here.
-EFA_V2 = _later_efa(EFA_V1.step / 1.5, "efa-v2", _HOPPER)
+EFA_V2 = _later_efa(
+    EFA_V1.step / 1.5, "efa-v2", _HOPPER, declared=75 * MICRO, post=2 * MICRO, pairs=False
+)
 EFA_V3 = _later_efa(EFA_V2.step * 0.65, "efa-v3", _HOPPER)
 EFA_V4 = _later_efa(EFA_V3.step / 1.18, "efa-v4", _BLACKWELL)
 # Links and switches of one rack that reach other nodes: the steps of a node, and no network.

@@ -1,16 +1,15 @@
 """How long collectives of NCCL take over nodes in LL128, the protocol between LL and Simple.
 
-120 of 128 bytes are data. Everything here is what NCCL plans with (tuning.cc, enqueue.cc,
-search.cc); nothing is fitted. Arguments are those of `engine.formulas.transfer_time`.
+120 of 128 bytes are data. All but the step of a ring over nodes, which is fitted, is what NCCL
+plans with (tuning.cc, enqueue.cc, search.cc). Arguments are those of
+`engine.formulas.transfer_time`.
 """
 
-from math import inf, log2
+from math import hypot, inf, log2
 from typing import Literal
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Share
-from engine.catalog.transports import (
-    INFINIBAND,
-    LAUNCH,
+from engine.catalog.nccl_constants import (
     MEDIUM_BY_SIZE,
     MEDIUM_CHUNK,
     MEDIUM_DATA,
@@ -18,23 +17,25 @@ from engine.catalog.transports import (
     MEDIUM_SMALLEST_CHUNK,
     MEDIUM_SPLIT_CHUNK,
     MEDIUM_START,
-    MEDIUM_STEP,
+    MEDIUM_STEP_OVER,
     MEDIUM_TREE_STEP,
+    SMALL_BY_SIZE,
     TREE_BY_SIZE,
     TREE_SHARE,
-    Transport,
 )
+from engine.catalog.transports import INFINIBAND, LAUNCH, Transport
 
+_BY_SIZE = {"Simple": TREE_BY_SIZE, "LL128": MEDIUM_BY_SIZE, "LL": SMALL_BY_SIZE}
 # The first size of NCCL's tables of trees.
 _SMALLEST: Bytes = 64.0
 
 
-def planned_share(size: Bytes, protocol: Literal["Simple", "LL128"]) -> Share:
+def planned_share(size: Bytes, protocol: Literal["Simple", "LL128", "LL"]) -> Share:
     """Return the share of its bandwidth that a tree reaches by NCCL's table of the protocol.
 
     Between two of its sizes straight in the logarithm; beyond it as at its end.
     """
-    table = TREE_BY_SIZE if protocol == "Simple" else MEDIUM_BY_SIZE
+    table = _BY_SIZE[protocol]
     place = min(max(log2(size / _SMALLEST), 0.0), len(table) - 1.0)
     below = min(int(place), len(table) - 2)
     low, high = table[below : below + 2]
@@ -56,7 +57,10 @@ def medium_ring_time(
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
 ) -> Seconds:
-    """Return the time of an all-reduce in a ring over nodes: two rounds. Source: tuning.cc."""
+    """Return the time of an all-reduce in a ring over nodes: two rounds.
+
+    Source: tuning.cc; the step and its overlap with the transfer from measured gathers.
+    """
     return LAUNCH + MEDIUM_START + 2 * _round(size, ranks, nodes, bandwidth, network)
 
 
@@ -74,9 +78,10 @@ def medium_half_time(
 def _round(
     size: Bytes, ranks: Count, nodes: Count, bandwidth: Bandwidth, network: Transport
 ) -> Seconds:
-    steps = (ranks - nodes) * MEDIUM_STEP + (nodes - 1) * network.step_small
+    """Return one round: steps and transfer overlap, as those of LL in a node do."""
+    steps = (ranks - 1) * MEDIUM_STEP_OVER + (nodes - 1) * network.step_small
     bound = channels(ranks, nodes) / 2 * network.medium_ring
-    return steps + (ranks - 1) / ranks * size / min(MEDIUM_SHARE * bandwidth, bound)
+    return hypot(steps, (ranks - 1) / ranks * size / min(MEDIUM_SHARE * bandwidth, bound))
 
 
 def medium_tree_time(
@@ -86,16 +91,18 @@ def medium_tree_time(
     bandwidth: Bandwidth,
     network: Transport = INFINIBAND,
     links: Bandwidth = inf,
+    pattern: Share = 1.0,
 ) -> Seconds:
     """Return the time of a double binary tree of nodes, each of them a chain of its ranks.
 
-    Bytes as in Simple. The first chunk passes the whole tree before the last one has left: up and
-    down, as many stages as NCCL counts when it chooses the chunk.
+    Bytes and `pattern` as in Simple. The first chunk passes the whole tree before the last one has
+    left: up and down, as many stages as NCCL counts when it chooses the chunk.
 
     Source: NCCL's tuning.cc, and enqueue.cc for the chunks.
     """
     bound = channels(ranks, nodes) / 2 * network.medium_tree
-    rate = min(TREE_SHARE * MEDIUM_DATA * bandwidth, bound) * planned_share(size, "LL128")
+    rate = pattern * min(TREE_SHARE * MEDIUM_DATA * bandwidth, bound)
+    rate *= planned_share(size, "LL128")
     sent = max(size if nodes == 2 else 2 * size, 2 * size * bandwidth / links) / rate
     levels = (nodes - 1).bit_length()
     inside = -(-ranks // nodes) - 1

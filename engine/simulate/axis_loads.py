@@ -7,7 +7,8 @@ from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.catalog.models import num_sparse_layers
 from engine.formulas.axes import HALF, least_bandwidth, stage_message
 from engine.formulas.operations import local_tokens
-from engine.formulas.transfer_time import scatter_or_gather_time, send_time
+from engine.formulas.send_time import send_time
+from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.formulas.volumes import gradient_passes, parameter_passes, tensor_passes
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
@@ -222,10 +223,9 @@ def _data(run: Run, rank: Rank) -> _Load:
     parameters = HALF * (held.common + held.experts)
     group = group_of(rank, ranks, plan.tensor_parallel)
     passes = gradient_passes(stage, many), parameter_passes(stage, many)
-    scatter, gather = (
-        scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
-        for size in (gradients, parameters)
-    )
+    ends = (ranks, group.nodes, group.bandwidth, group.network)
+    scatter = scatter_or_gather_time(gradients, *ends, "reduce_scatter")
+    gather = scatter_or_gather_time(parameters, *ends)
     return _Load(
         messages=layers * sum(passes),
         alone=passes[0] * scatter + passes[1] * gather,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds
 from engine.formulas.operations import local_tokens
-from engine.formulas.transfer_time import send_time
+from engine.formulas.send_time import send_time
 from engine.run.parallelism import Cluster
 from engine.run.run import Run
 from engine.simulate.axis_loads import AxisLoad, axis_loads

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from engine.basis.units import Bytes, Count, Seconds, Share
 from engine.formulas.pipeline import bubble_share
-from engine.formulas.transfer_time import send_time
+from engine.formulas.send_time import send_time
 from engine.run.run import Run
 from engine.simulate.rank import rank_of, stage_hops
 

@@ -254,7 +254,10 @@ def collective_time(one: TimedCollective, cluster: Cluster, constants: Achieved)
     group = (one.size, one.ranks, one.nodes, width)
     if one.operation == "all_reduce":
         return all_reduce_time(*group, rank.switch_adds, rank.network, rank.scale_up)
-    return scatter_or_gather_time(*group, rank.network)
+    scatters = one.operation == "reduce_scatter"
+    return scatter_or_gather_time(
+        *group, rank.network, "reduce_scatter" if scatters else "all_gather"
+    )
 
 
 def _size(size: Bytes) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from engine.basis.record import record
 from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.formulas.operations import Scores
-from engine.formulas.transfer_time import scatter_or_gather_time, send_time
+from engine.formulas.send_time import send_time
+from engine.formulas.transfer_time import scatter_and_gather_time, scatter_or_gather_time
 from engine.run.parallelism import Plan, Training
 from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.rank import Group, Rank, group_of
@@ -111,8 +112,8 @@ def gather_times(scores: Scores, plan: Plan, rank: Rank) -> Both:
     group = group_of(rank, ranks, plan.tensor_parallel, "context")
     width = scores.key_value_heads * (scores.head_size + scores.value_head_size)
     whole = HALF * scores.sequences * scores.keys * width
-    one = scatter_or_gather_time(whole, ranks, group.nodes, group.bandwidth, group.network)
-    return one, 2 * one
+    ends = (ranks, group.nodes, group.bandwidth, group.network)
+    return scatter_or_gather_time(whole, *ends), scatter_and_gather_time(whole, *ends)
 
 
 def swap_bytes(scores: Scores, ranks: Count) -> tuple[Bytes, Bytes]:

@@ -13,7 +13,7 @@ from engine.formulas.operations import (
     local_tokens,
     model_operations,
 )
-from engine.formulas.transfer_time import send_time
+from engine.formulas.send_time import send_time
 from engine.formulas.volumes import context_ring_bytes_sent, tensor_passes
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.simulate.attention_masks import Layout

@@ -3,7 +3,7 @@
 from engine.basis.record import record
 from engine.basis.units import Bandwidth, Bytes, Count, Ratio, Seconds, Tokens
 from engine.formulas.expert_places import reached
-from engine.formulas.transfer_time import all_to_all_time, send_time
+from engine.formulas.send_time import all_to_all_time, send_time
 from engine.simulate.rank import Group, Rank
 
 

@@ -8,7 +8,8 @@ from engine.catalog.constants import COMMON, LOAD
 from engine.catalog.transports import INFINIBAND, LAUNCH, NVLINK
 from engine.formulas.goodput import daly_interval, job_mtbf
 from engine.formulas.operations import layer_gemms, local_tokens
-from engine.formulas.transfer_time import scatter_or_gather_time, send_time
+from engine.formulas.send_time import send_time
+from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import num_microbatches, sharding_ranks
 from engine.run.run import Run
 from engine.simulate.layer_exchange import HALF
@@ -116,7 +117,8 @@ def gradients_alone(run: Run, rank: Rank) -> Seconds:
     ranks = sharding_ranks(run.plan)
     group = group_of(rank, ranks, run.plan.tensor_parallel, "data")
     size = rank.software.gradient * rank_weights(run.model, run.plan).common
-    return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
+    ends = (ranks, group.nodes, group.bandwidth, group.network)
+    return scatter_or_gather_time(size, *ends, "reduce_scatter")
 
 
 def decades(low: Seconds, high: Seconds) -> Ratio:

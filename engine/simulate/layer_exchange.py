@@ -3,7 +3,11 @@
 from engine.basis.units import Bytes, Seconds, Share, Tokens
 from engine.catalog.models import Model
 from engine.formulas.operations import local_tokens
-from engine.formulas.transfer_time import all_reduce_time, scatter_or_gather_time
+from engine.formulas.transfer_time import (
+    all_reduce_time,
+    scatter_and_gather_time,
+    scatter_or_gather_time,
+)
 from engine.run.parallelism import Exchange, Plan, Training
 from engine.simulate.expert_exchange import Routes, exchanged
 from engine.simulate.rank import Group, Rank, group_of
@@ -35,11 +39,10 @@ def tensor_parallel_time(
     parts = 1 if sparse and not model.num_shared_experts else 2
     scattered = plan.sequence_parallel
     if scattered:
-        one = scatter_or_gather_time(size, tensor, group.nodes, group.bandwidth, group.network)
-        forward = 2 * parts * one
+        ends = (tensor, group.nodes, group.bandwidth, group.network)
+        forward = parts * scatter_and_gather_time(size, *ends)
     else:
-        one = all_reduced(size, group, rank)
-        forward = parts * one
+        forward = parts * all_reduced(size, group, rank)
     backward, beside = forward, 0.0
     if rank.software.hides_backward_tensor_parallel:
         # With scattered sequences the input is gathered a second time, beside the products too.
@@ -123,6 +126,4 @@ def vocabulary_time(model: Model, plan: Plan, rank: Rank, tokens: Tokens) -> Sec
         return 0.0
     group = group_of(rank, plan.tensor_parallel, 1, "tensor")
     size = HALF * tokens * model.hidden_size
-    return 2 * scatter_or_gather_time(
-        size, group.ranks, group.nodes, group.bandwidth, group.network
-    )
+    return scatter_and_gather_time(size, group.ranks, group.nodes, group.bandwidth, group.network)

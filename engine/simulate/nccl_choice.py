@@ -1,7 +1,8 @@
 """What each algorithm and protocol of NCCL takes for one collective, and which of them NCCL takes.
 
 The times are those of `engine.formulas.transfer_time`, which the step time uses: for an all-reduce,
-a reduce-scatter and an all-gather a step is charged the fastest, or what the network's tuner takes.
+a reduce-scatter and an all-gather a step is charged what the network's tuner takes, or what NCCL
+plans is the fastest.
 """
 
 from collections.abc import Mapping
@@ -12,10 +13,11 @@ from engine.basis.units import Bandwidth, Bytes, Count, Seconds
 from engine.catalog.accelerators import ACCELERATORS
 from engine.catalog.nodes import NODES, Node
 from engine.catalog.transports import LAUNCH, NVLINK
-from engine.catalog.tuned import taken
-from engine.formulas import transfer_time
+from engine.formulas import transfer_time, tree_time
 from engine.formulas.bandwidth import Operation, bus_bandwidth
-from engine.formulas.transfer_time import ramp, ring_latency, send_time
+from engine.formulas.ring_time import ramp, ring_latency
+from engine.formulas.send_time import send_time
+from engine.formulas.transfer_time import all_reduce_choice, half_choice
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
 from engine.simulate.expert_exchange import Routes, exchanged
@@ -96,10 +98,14 @@ def times(operation: str, size: Bytes, where: Place) -> Mapping[str, Seconds]:
 
 
 def choice(operation: str, size: Bytes, where: Place, found: Mapping[str, Seconds]) -> str:
-    """Return what NCCL takes of some ways: what its tuner says, or the fastest."""
-    group = where.group
-    tuned = taken(group.network.tuner, operation, size, group.ranks, group.nodes, found)
-    return tuned or min(found, key=found.__getitem__, default="")
+    """Return what NCCL takes of some ways: what its tuner says, or plans is the fastest."""
+    group, rank = where.group, where.rank
+    ends = (group.ranks, group.nodes, group.bandwidth, group.network)
+    if found and operation == "all_reduce":
+        return all_reduce_choice(found, size, ends, rank.switch_adds, rank.scale_up)
+    if found and operation in HALVES:
+        return half_choice(operation, size, ends)
+    return min(found, key=found.__getitem__, default="")
 
 
 def charged(operation: str, size: Bytes, where: Place) -> Seconds:
@@ -119,7 +125,7 @@ def _all_reduces(size: Bytes, where: Place) -> Mapping[str, Seconds]:
     given = (size, group.ranks, group.nodes, group.bandwidth)
     found = transfer_time.all_reduce_times(*given, where.rank.switch_adds, group.network, links)
     if group.nodes == 1:
-        tree = transfer_time.tree_all_reduce_ramped_time(*given, NVLINK, links)
+        tree = tree_time.tree_all_reduce_ramped_time(*given, NVLINK, links)
         found["Tree Simple"] = tree
     return {**found, **_forced(size, group)}
 

@@ -4,7 +4,11 @@ from engine.basis.record import record
 from engine.basis.units import Bytes, Count, Parameters, Ratio, Seconds
 from engine.catalog.models import Model, num_sparse_layers
 from engine.formulas.parameters import dense_layer_parameters, sparse_layer_parameters
-from engine.formulas.transfer_time import scatter_or_gather_time
+from engine.formulas.transfer_time import (
+    Half,
+    scatter_and_gather_time,
+    scatter_or_gather_time,
+)
 from engine.run.parallelism import (
     Plan,
     Training,
@@ -67,10 +71,11 @@ class Exchange:
 def exchange_of(plan: Plan, training: Training, rank: Rank, weights: Weights) -> Exchange:
     """Return what data parallelism sends; the same for all micro-batches and recomputations."""
     gradient = HALF if halves_gradients(training) else rank.software.gradient
-    reduce = _sharded(plan, rank, weights, gradient) + _replicas(plan, rank, weights, gradient)
+    reduce = _sharded(plan, rank, weights, gradient, "reduce_scatter")
+    reduce += _replicas(plan, rank, weights, gradient)
     if training.lora_rank:  # of frozen weights there are no gradients
         gradient = reduce = 0.0
-    gather = _sharded(plan, rank, weights, HALF)
+    gather = _sharded(plan, rank, weights, HALF, "all_gather")
     return Exchange(gather=gather, reduce=reduce, gradient=gradient)
 
 
@@ -138,14 +143,14 @@ def _fully_sharded(
     return slowed + _beside(2 * gather + reduce, computation, layers)
 
 
-def _sharded(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
+def _sharded(plan: Plan, rank: Rank, weights: Weights, each: Bytes, what: Half) -> Seconds:
     """Return the time of a gather (or a scatter) of all parameters of a rank, over their shards."""
     ranks, stride = sharding_ranks(plan), plan.tensor_parallel
-    common = _round(rank, "data", each * weights.common, ranks, stride)
+    common = _round(rank, "data", each * weights.common, ranks, stride, what)
     if not weights.experts:
         return common
     ranks, stride = expert_sharding_ranks(plan), plan.expert_parallel * plan.expert_tensor_parallel
-    return common + _round(rank, "expert_data", each * weights.experts, ranks, stride)
+    return common + _round(rank, "expert_data", each * weights.experts, ranks, stride, what)
 
 
 def _replicas(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
@@ -166,15 +171,18 @@ def _replicas(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
 
 
 def _all_reduce(rank: Rank, axis: Axis, size: Bytes, copies: Count, stride: Count) -> Seconds:
-    return 2 * _round(rank, axis, size, copies, stride)
+    if copies <= 1:
+        return 0.0
+    group = group_of(rank, copies, stride, axis)
+    return scatter_and_gather_time(size, copies, group.nodes, group.bandwidth, group.network)
 
 
-def _round(rank: Rank, axis: Axis, size: Bytes, ranks: Count, stride: Count) -> Seconds:
+def _round(rank: Rank, axis: Axis, size: Bytes, ranks: Count, stride: Count, what: Half) -> Seconds:
     """Return the time of a gather or a scatter over ranks that are `stride` apart."""
     if ranks <= 1:
         return 0.0
     group = group_of(rank, ranks, stride, axis)
-    return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network)
+    return scatter_or_gather_time(size, ranks, group.nodes, group.bandwidth, group.network, what)
 
 
 def _serial_gathers(plan: Plan, rank: Rank, weights: Weights, inside: Seconds) -> Seconds:

@@ -9,8 +9,9 @@ from engine.catalog.constants import COMMON, Achieved, Common
 from engine.catalog.models import Model
 from engine.formulas.operations import local_tokens
 from engine.formulas.pipeline_idle import dualpipe_idle, one_f_one_b_idle, zb_h1_idle
+from engine.formulas.send_time import send_time
 from engine.formulas.stragglers import deviations_behind
-from engine.formulas.transfer_time import scatter_or_gather_time, send_time
+from engine.formulas.transfer_time import scatter_or_gather_time
 from engine.run.parallelism import Cluster, Plan, Training, num_microbatches
 from engine.simulate.layer_exchange import HALF
 from engine.simulate.layer_time import LayerTime

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.basis.units import GB, MICRO, Bandwidth, Bytes, Count, Seconds
 from engine.catalog.transports import EFA_V1, INFINIBAND, Transport
-from engine.formulas import transfer_time
+from engine.formulas import ring_time, switch_time, transfer_time
 
 DATA = Path(__file__).with_name("all_reduce_curves.csv")
 
@@ -111,9 +111,9 @@ def predicted(one: Conditions, size: Bytes) -> Seconds:
     """Return the time that the tool would show."""
     group = (one.ranks, one.nodes, one.bandwidth)
     if one.algorithm == "ring":
-        time = transfer_time.ring_all_reduce_ramped_time(size, *group, one.network)
+        time = ring_time.ring_all_reduce_ramped_time(size, *group, one.network)
     elif one.algorithm == "nvls":
-        time = transfer_time.switch_all_reduce_time(size, one.ranks, one.bandwidth)
+        time = switch_time.switch_all_reduce_time(size, one.ranks, one.bandwidth)
     else:
         time = transfer_time.all_reduce_time(size, *group, one.switch_adds, one.network)
     if one.one_call:

@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.basis.units import KiB, MiB
 from engine.catalog import transports
-from engine.formulas import transfer_time
+from engine.formulas import low_latency_time, ring_time, switch_time, tree_time
 from tests.validation import curves
 
 # (curve, from, to): another source on the same GPUs, or the same source in place, differs by more
@@ -24,11 +24,13 @@ CONTRADICTED = (
     ("A100, nccl-tests", 8 * MiB, 8 * MiB),
     ("H100, DGX Cloud", 4 * KiB, 4 * KiB),
 )
-# Module, record or nothing, name.
+# The modules that read a constant of the links: each holds its own copy of the name.
+_USERS = (ring_time, tree_time, low_latency_time, switch_time)
+# Module or modules, record or nothing, name.
 FREE: tuple[tuple[Any, str, str], ...] = (
-    (transfer_time, "", "LAUNCH"),
-    *((transfer_time, "NVLINK", name) for name in ("step", "ramp", "scale")),
-    *((transfer_time, "SWITCH", name) for name in ("start", "ramp", "scale")),
+    (_USERS, "", "LAUNCH"),
+    *((_USERS, "NVLINK", name) for name in ("step", "ramp", "scale")),
+    *((_USERS, "SWITCH", name) for name in ("start", "ramp", "scale")),
     # A step of large messages stays as it was fitted before trees took NCCL's table: between the
     # 9.3 us of small ones and the 14 us that NCCL plans. The one curve with InfiniBand cannot
     # tell the two apart.
@@ -47,16 +49,23 @@ def trusted(name: str, size: float) -> bool:
     return not any(name == one and low <= size <= high for one, low, high in CONTRADICTED)
 
 
-def get(module: Any, record: str, name: str) -> float:
-    holder = getattr(module, record) if record else module
-    return float(getattr(holder, name))
+def _holders(modules: Any, name: str) -> list[Any]:
+    """Return the modules that hold a name."""
+    every = modules if isinstance(modules, tuple) else (modules,)
+    return [module for module in every if hasattr(module, name)]
 
 
-def put(module: Any, record: str, name: str, value: float) -> None:
-    if record:
-        setattr(module, record, replace(getattr(module, record), **{name: value}))
-    else:
-        setattr(module, name, value)
+def get(modules: Any, record: str, name: str) -> float:
+    holder = _holders(modules, record or name)[0]
+    return float(getattr(getattr(holder, record) if record else holder, name))
+
+
+def put(modules: Any, record: str, name: str, value: float) -> None:
+    for holder in _holders(modules, record or name):
+        if record:
+            setattr(holder, record, replace(getattr(holder, record), **{name: value}))
+        else:
+            setattr(holder, name, value)
 
 
 # Constants that nothing but this curve fixes: without it nothing is left to hold them.
@@ -120,9 +129,8 @@ def descend(value: Callable[[], float]) -> None:
 def main() -> None:
     """Run it."""
     descend(loss)
-    for module, record, name in FREE:
-        holder = record or module.__name__.rpartition(".")[2]
-        print(f"{holder}.{name} = {get(module, record, name):.4g}")
+    for modules, record, name in FREE:
+        print(f"{record}.{name} = {get(modules, record, name):.4g}".lstrip("."))
 
 
 if __name__ == "__main__":

@@ -3,17 +3,18 @@
 import pytest
 
 from engine.basis.units import MICRO, KiB, MiB
-from engine.catalog.transports import EFA_V1, INFINIBAND, LAUNCH, NVLINK
+from engine.catalog.transports import EFA_V1, INFINIBAND, TRANSPORTS
+from engine.catalog.tuned import taken
+from engine.formulas.low_latency_time import small_all_reduce_time
+from engine.formulas.ring_time import ring_all_reduce_ramped_time
+from engine.formulas.switch_time import switch_all_reduce_time
 from engine.formulas.transfer_time import (
     all_reduce_time,
-    parallel_tree_time,
-    ramp,
-    ring_all_reduce_ramped_time,
+    half_times,
+    scatter_and_gather_time,
     scatter_or_gather_time,
-    send_time,
-    small_all_reduce_time,
-    switch_all_reduce_time,
 )
+from engine.formulas.tree_time import parallel_tree_time
 
 A100, H200 = 235e9, 365e9  # bus bandwidth of large messages in a ring of 8
 
@@ -83,22 +84,29 @@ def test_one_rank_communicates_nothing():
     assert all_reduce_time(1e9, 1, 1, A100) == scatter_or_gather_time(1e9, 1, 1, A100) == 0.0
 
 
-def test_the_ramp_ends():
-    assert ramp(2.0**40, NVLINK) == pytest.approx(1.0, abs=1e-4)
-
-
-def test_a_message_to_another_node_starts_later():
-    assert send_time(0.0, A100, 2) > send_time(0.0, A100, 1)
-
-
-def test_pat_has_three_quarters_of_the_bandwidth_and_a_step_per_rank():
-    # tuning.cc: 8 us, log2(64) levels of a step / 3.5, 2.8 us per rank.
-    found = parallel_tree_time(2.0**30, 64, 40e9)
-    levels = 6 * INFINIBAND.step / 3.5
-    assert found == pytest.approx(LAUNCH + 8e-6 + levels + 64 * 2.8e-6 + 2.0**30 / 30e9)
-
-
 def test_one_gpu_per_node_gathers_little_in_pat_and_much_in_a_ring():
     little, much = 64 * KiB, 2.0**32
     assert scatter_or_gather_time(little, 64, 64, 40e9) == parallel_tree_time(little, 64, 40e9)
     assert scatter_or_gather_time(much, 64, 64, 40e9) < parallel_tree_time(much, 64, 40e9)
+
+
+def test_a_scatter_and_a_gather_are_twice_one_where_no_tuner_tells_them_apart():
+    group = (64 * MiB, 128, 16, 350e9, INFINIBAND)
+    assert scatter_and_gather_time(*group) == 2 * scatter_or_gather_time(*group)
+
+
+def test_the_third_efa_has_regions_of_its_own_for_reduce_scatters():
+    # nccl_ofi_regions.cpp, P5en, 128 ranks: LL128 up to 2.25 GiB scattered, to 1.87 GiB gathered.
+    group = (2.1 * 2**30, 128, 16, 350e9, TRANSPORTS["efa-v3"])
+    gather, scatter = (
+        scatter_or_gather_time(*group, what) for what in ("all_gather", "reduce_scatter")
+    )
+    found = half_times(*group)
+    assert gather == found["Ring Simple"]
+    assert scatter == found["Ring LL128"]
+    assert scatter_and_gather_time(*group) == gather + scatter
+
+
+def test_the_second_efa_has_none_for_eight_gpus_of_a_node():
+    for what in ("all_gather", "reduce_scatter"):
+        assert not taken("efa-v2", what, 64 * MiB, 128, 16, ("Ring Simple", "Ring LL128"))

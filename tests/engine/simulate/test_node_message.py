@@ -3,7 +3,7 @@
 import pytest
 
 from engine.form.levers.inputs import Inputs, as_run
-from engine.formulas.transfer_time import send_time
+from engine.formulas.send_time import send_time
 from engine.simulate.node_message import node_message
 from engine.simulate.rank import rank_of
 

@@ -10,7 +10,7 @@ from engine.calculators.data_parallelism.zero_3_knobs.inputs import Inputs
 from engine.calculators.data_parallelism.zero_3_knobs.result import Result
 
 _MOST: Bytes = 1.5 * GB
-_WAIT: Seconds = 15e-3
+_WAIT: Seconds = 17e-3
 START: Mapping[str, Scalar] = {"model": "llama-3-8b", "ranks": 64, "tokens": 4096}
 SOLUTION: Mapping[str, Scalar] = {**START, "live": 1e8, "bucket": 5e7}
 

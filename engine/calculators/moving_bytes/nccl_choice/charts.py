@@ -56,6 +56,10 @@ def winner(inputs: Inputs, result: Result) -> Badge:
         words = f"{result.best} takes {{t}} on {{n}} GPUs in {{k}} nodes."
     elif not math.isfinite(result.set_time):
         words = f"{setting} leaves nothing that could run here; NCCL 2.24 and later fail."
+    elif result.costs < 0.9999:
+        words = (
+            f"{setting} takes {{s}}, less than the {{t}} of {result.best}, which NCCL plans with."
+        )
     elif result.costs < 1.0001:
         words = f"{setting} costs nothing for this message: it is what NCCL would take."
     else:
@@ -182,7 +186,7 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
         goal=say(
             "A colleague has set NCCL_ALGO=Ring, since it was fastest in a test of 8 GiB. Find an "
             "all-reduce of 1 MiB or more on {n} nodes of DGX H100 or fewer, all GPUs, where it "
-            "takes {r} the time of the fastest, or longer.",
+            "takes {r} the time of what NCCL takes, or longer.",
             n=(_NODES, COUNT),
             r=(_WORST, RATIO),
         ),
@@ -197,7 +201,8 @@ def challenge(inputs: Inputs, result: Result) -> Challenge:
             Condition(text="1 MiB or more", met=inputs.message >= _LEAST),
             Condition(text=say("at most {n} nodes", n=(_NODES, COUNT)), met=inputs.nodes <= _NODES),
             Condition(
-                text=say("{r} the fastest time", r=(_WORST, RATIO)), met=result.costs >= _WORST
+                text=say("{r} the time of what NCCL takes", r=(_WORST, RATIO)),
+                met=result.costs >= _WORST,
             ),
         ),
         hints=(

@@ -49,7 +49,7 @@ _ORDER = (
     "communication",
     "bandwidth",
     "hierarchy",
-    "transfer_time",
+    "ring_time",
     "overlap",
     "pipeline",
     "pipeline_idle",

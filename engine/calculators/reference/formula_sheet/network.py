@@ -6,7 +6,7 @@ from engine.basis.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, Bytes, S
 from engine.calculators.reference.formula_sheet.example import Example, Shown, buffer, ranks
 from engine.calculators.reference.formula_sheet.inputs import Inputs
 from engine.catalog.transports import LAUNCH, NVLINK
-from engine.formulas import bandwidth, communication, hierarchy, transfer_time
+from engine.formulas import bandwidth, communication, hierarchy, ring_time
 
 _RING = {"B": "port", "a": "latency"}
 _NODES = {"g": "gpus_per_node", "m": "num_nodes"}
@@ -134,7 +134,7 @@ def _fit(x: Inputs) -> Shown:
 
 
 def _ramped(x: Inputs) -> Shown:
-    time = transfer_time.ring_all_reduce_ramped_time(buffer(x), x.gpus_per_node, 1, x.scale_up)
+    time = ring_time.ring_all_reduce_ramped_time(buffer(x), x.gpus_per_node, 1, x.scale_up)
     return {
         "T": (time, SECONDS),
         "To": (LAUNCH + NVLINK.start, SECONDS),
@@ -210,7 +210,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "ring_all_reduce_ramped_time": Example(
         title="Ring all-reduce with NCCL's ramp, in one node",
-        function=transfer_time.ring_all_reduce_ramped_time,
+        function=ring_time.ring_all_reduce_ramped_time,
         symbols=_ramped,
         inputs={"n": "gpus_per_node", "B": "scale_up"},
     ),

@@ -36,6 +36,10 @@ class Outside:
     unseen_curves: Annotated[Count, _told("Curves that no fit saw", _CURVES)]
     unseen_within: Annotated[Count, _told("Unseen curves within 15 %", _CURVES)]
     unseen_error: Annotated[Share, _told("Mean error of these", _CURVES)]
+    all_reduce_error: Annotated[Share, _told("Mean error, unseen all-reduces", _CURVES)]
+    all_gather_error: Annotated[Share, _told("Mean error, unseen all-gathers", _CURVES)]
+    reduce_scatter_error: Annotated[Share, _told("Mean error, unseen reduce-scatters", _CURVES)]
+    all_to_all_error: Annotated[Share, _told("Mean error, unseen all-to-alls", _CURVES)]
     sharded_bias: Annotated[Share, _told("Error, FSDP + EP", _PLANS, "in the mean, with its sign")]
     other_plans: Annotated[Count, _told("Plans without full sharding", _PLANS)]
     other_plans_error: Annotated[Share, _told("Their mean error", _PLANS)]
@@ -51,10 +55,18 @@ def outside() -> Outside:
         unseen_curves=len(UNSEEN),
         unseen_within=len(within),
         unseen_error=_mean(within),
+        all_reduce_error=_of_class("all-reduce"),
+        all_gather_error=_of_class("all-gather"),
+        reduce_scatter_error=_of_class("reduce-scatter"),
+        all_to_all_error=_of_class("all-to-all"),
         sharded_bias=_mean([_error(*row[3:]) for row in PLANS if row[1] == "FSDP + EP"]),
         other_plans=len(others),
         other_plans_error=_mean([abs(error) for error in others]),
     )
+
+
+def _of_class(operation: str) -> Ratio:
+    return _mean([row[4] for row in UNSEEN if row[1] == operation])
 
 
 def _mean(values: Sequence[Ratio]) -> Ratio:

@@ -16,6 +16,7 @@ from engine.basis.units import (
     Share,
     TokenRate,
 )
+from engine.simulate.evidence import Evidence
 from engine.simulate.forecast import Forecast
 
 _POISSON = "Failures strike at random and independently, at a constant rate."

@@ -22,7 +22,7 @@ from engine.calculators.whole_runs.stack_explorer.job import BILLION, Job, job
 from engine.calculators.whole_runs.stack_explorer.shown import played
 from engine.catalog.own_constants import reached
 from engine.catalog.publications import Publication, publication
-from engine.formulas.transfer_time import send_time
+from engine.formulas.send_time import send_time
 from engine.simulate.job_events import Length, decades, event_counts, event_times
 from engine.simulate.node_message import NodeMessage, node_message
 from engine.simulate.overlap_job import Job as Played

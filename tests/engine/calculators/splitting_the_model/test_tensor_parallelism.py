@@ -56,7 +56,8 @@ def test_the_ratio_jumps_with_one_port_and_not_on_one_domain():
     own, port, rack = (found.ratios[key] for key in ("own", "port", "rack"))
     assert own[at[8]] == port[at[8]] == rack[at[8]]
     assert port[at[16]] > 5 * own[at[16]]
-    assert own[at[16]] == pytest.approx(rack[at[16]], rel=0.05)
+    # Over ports NCCL takes LL128, whose steps are longer.
+    assert rack[at[16]] < own[at[16]] < 1.2 * rack[at[16]]
     assert own[at[1]] == 0
 
 
