@@ -53,8 +53,8 @@ function startScene(figure, frames) {
 
   /** The steps in words, when they are to be read. */
   function list() {
-    const steps = /** @type {HTMLElement} */ (figure.querySelector("[data-steps]"));
-    if (!steps.closest("details")?.open) return;
+    const steps = figure.querySelector("[data-steps]");
+    if (!steps?.closest("details")?.open) return;
     steps.replaceChildren(...frames.map(({ caption: text }) => {
       const item = document.createElement("li");
       item.textContent = text;
