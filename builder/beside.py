@@ -1,32 +1,43 @@
 """What a page is sent without: it stands on the page of its receipts, to which links lead.
 
-Tables and steps that lie in a closed fold, and the definitions of terms. Whose script is there gets
-them from that page once one is opened or pointed at, and before anything is live or printed
-(theme/runtime/page/beside.js).
+What closed folds hold, the definitions of terms, and how sources are called. Whose script is there
+gets them from that page once one is opened or pointed at, and before anything is live or printed
+(theme/runtime/page/beside.js, receipts.js).
 """
 
+import json
 import re
+from html import unescape
 
 from builder.folders import RECEIPTS
 
-# Below a chart or a scene.
+# Below a chart or a scene: its table, its steps.
 _UNDER = re.compile(
     r'(?P<before><details class="data"><summary>[^<]*</summary>(?:<div data-table>)?)'
-    r"(?P<inside>(?:(?<=<div data-table>)(?!</div>).+?(?=</div></details>)|<ol data-steps>.+?</ol>))",
-    re.DOTALL,
-)
-_FOLD = re.compile(r"<details>(?:(?!<details\b).)*?</details>", re.DOTALL)
-_VIEW = re.compile(
-    r'(?P<before><div class="view table"[^>]*><div data-fragment>)'
-    r'(?P<inside><div class="scroll"[^>]*aria-label="(?P<title>[^"]*)".+?</table></div>'
-    r'(?:<p class="caption">.*?</p>)?)(?=</div></div>)',
+    r"(?P<inside>(?<=<div data-table>)(?!</div>).+?(?=</div></details>)|<ol data-steps>.+?</ol>)",
     re.DOTALL,
 )
 _CAPTION = "<figcaption><strong>"
+# An author's fold, and a table in it that the engine renews.
+_FOLD = re.compile(
+    r"(?P<before><details>\s*<summary>(?P<title>[^<]*)</summary>\s*)"
+    r"(?P<inside>(?:(?!<details\b).)*?)(?P<after>\s*</details>)",
+    re.DOTALL,
+)
+_VIEW = re.compile(
+    r'(?P<before><div class="view table"[^>]*><div data-fragment>)'
+    r'(?P<inside><div class="scroll"[^>]*aria-label="(?P<title>[^"]*)".+?</table></div>'
+    r'(?:<p class="caption">.*?</p>)?)(?P<after></div></div>)',
+    re.DOTALL,
+)
+_LEAST = 300  # characters of a fold: a link in its place takes a quarter of them
+# What links lead to or a calculator renews stays in its place.
+_STAYS = re.compile(r'<[^>]* (?:id="|data-(?!cite)|class="number")')
 _TERM = re.compile(
     r'<button class="term" popovertarget="([\w-]+)" type="button">(.*?)</button>', re.DOTALL
 )
 _DEFINITION = re.compile(r'<div popover (class="definition" id="[\w-]+">.*?</div>)\n', re.DOTALL)
+_SOURCE = re.compile(r'<li id="ref-([\w-]+)" data-cite-label="([^"]*)">')
 _LINK = re.compile(rf'<a data-beside href="{RECEIPTS}#([\w-]+)">.*?</a>', re.DOTALL)
 _HREF = re.compile(r'\bhref="(?!https?:)')
 _END = "</article>"
@@ -48,34 +59,43 @@ def parted(page: str, receipts: str, glossary: str) -> tuple[str, str]:
 
     def under(match: re.Match[str]) -> str:
         start = page.rindex(_CAPTION, 0, match.start()) + len(_CAPTION)
-        title = page[start : page.index("</strong>", start)]
-        return match["before"] + link(match["inside"], title)
+        return match["before"] + link(match["inside"], page[start : page.index("<", start)])
 
-    def view(match: re.Match[str]) -> str:
-        return match["before"] + link(match["inside"], match["title"])
+    def part(match: re.Match[str]) -> str:
+        return match["before"] + link(match["inside"], match["title"]) + match["after"]
 
-    short = _UNDER.sub(under, page)
-    short = _FOLD.sub(lambda fold: _VIEW.sub(view, fold[0]), short)
-    definitions = _DEFINITION.findall(short)
-    short = _DEFINITION.sub("", short)
-    short = _TERM.sub(rf'<a class="term" href="{glossary or RECEIPTS}#\1">\2</a>', short)
-    parts = [f"<div {one}" for one in definitions]
+    def fold(match: re.Match[str]) -> str:
+        if _STAYS.search(match["inside"]):
+            return _VIEW.sub(part, match[0])
+        return part(match) if len(match["inside"]) > _LEAST else match[0]
+
+    page = _TERM.sub(rf'<a class="term" href="{glossary or RECEIPTS}#\1">\2</a>', page)
+    short = _FOLD.sub(fold, _UNDER.sub(under, page))
+    parts = [f"<div {one}" for one in _DEFINITION.findall(short)]
     parts += [
         f'<h2>{title}</h2>\n<div class="beside" id="{name}">{inside}</div>'
         for inside, (name, title) in moved.items()
     ]
-    more = "".join(_HREF.sub('href="../', one) + "\n" for one in parts)
     before, end, after = receipts.rpartition(_END)
+    more = "".join(_HREF.sub('href="../', one) + "\n" for one in parts) + _labels(short)
+    short = _SOURCE.sub(r'<li id="ref-\1">', _DEFINITION.sub("", short))
     return short, f"{before}{more}{end}{after}"
 
 
+def _labels(page: str) -> str:
+    """Return how the sources of a page are called, for numbers that the engine renews."""
+    labels = {key: unescape(label) for key, label in _SOURCE.findall(page)}
+    told = json.dumps(labels, ensure_ascii=False).replace("<", "\\u003c")
+    return f'<script type="application/json" data-cite-labels>{told}</script>\n'
+
+
 def joined(page: str, receipts: str) -> str:
-    """Return a page with what its closed folds hold, for a document in which nothing is folded."""
+    """Return a page with what its folds hold, for a document in which nothing is folded."""
 
     def inside(match: re.Match[str]) -> str:
-        start = receipts.index(f'id="{match[1]}">') + len(f'id="{match[1]}">')
-        found = re.compile(r"</div>\n(?=<h2>|</article>)").search(receipts, start)
-        held = receipts[start : found.start() if found else start]
-        return held.replace('href="../', 'href="')
+        start = f'id="{match[1]}">'
+        held = receipts.partition(start)[2]
+        end = re.search(r"</div>\n(?=<h2>|<script|</article>)", held)
+        return held[: end.start() if end else 0].replace('href="../', 'href="')
 
     return _LINK.sub(inside, page)

@@ -108,7 +108,9 @@ def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
     article = draft.content.article
     finished = [addresses.filled(html, where) for html, _ in made]
     sent = _sent(finished, article, parts)
-    told = [replace(one, urls=tuple(addresses.filled(u, where) for u in one.urls)) for _, one in made]
+    told = [
+        replace(one, urls=tuple(addresses.filled(u, where) for u in one.urls)) for _, one in made
+    ]
     each = zip(_paths(article), finished, sent, told, strict=False)
     return Leaf(
         sheets={

@@ -55,7 +55,9 @@ def _formulas(html: str, url: str) -> Iterator[Entry]:
 
 def _claims(html: str, url: str) -> Iterator[Entry]:
     """Yield every claim with what is printed, what is right, and why."""
-    rows = [(_COLUMN.findall(one), row) for one in _TABLE.findall(html) for row in _ROW.findall(one)]
+    rows = [
+        (_COLUMN.findall(one), row) for one in _TABLE.findall(html) for row in _ROW.findall(one)
+    ]
     for number, (names, row) in enumerate(rows):
         cells = dict(zip(("Claim", *names[1:]), map(_bare, _CELL.findall(row)), strict=True))
         told = {label: cells[label].rstrip(".") for label in ("Printed", "Right", "Verdict", "Why")}

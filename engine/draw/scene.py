@@ -31,7 +31,7 @@ def _element(shape: Shape) -> str:
     attributes = "".join(map(_attribute, shape.attributes.items()))
     # Shapes are found by their place: every frame has the same ones in the same order.
     inside = escape(shape.text)
-    return f"<{shape.tag} data-shape{attributes}" + (
+    return f"<{shape.tag}{attributes}" + (
         f">{inside}</{shape.tag}>" if inside or shape.tag == "text" else "/>"
     )
 

@@ -37,11 +37,16 @@ async function bring() {
   const reply = await fetch(receipts);
   if (!reply.ok) throw new Error(`${receipts}: ${reply.status}`);
   const found = putBack(await reply.text());
+  await Promise.all(all("link[rel=stylesheet]", found).map((link) => giveSheet(link, reply.url)));
   for (const receipt of all(".receipt", found)) giveDialog(receipt);
   for (const box of all(".receipt, .definition", found)) giveBox(box);
   const more = "template[data-equation-template], template[data-tex-template], [data-stops]";
   document.body.append(...all(more, found));
   for (const list of all("template[data-options]", found)) giveOptions(/** @type {HTMLTemplateElement} */ (list));
+  const labels = parsed(found.querySelector("[data-cite-labels]")?.textContent ?? "") ?? {};
+  for (const [key, label] of Object.entries(labels)) {
+    document.getElementById(`ref-${key}`)?.setAttribute("data-cite-label", label);
+  }
   for (const { dataset, textContent } of all("[data-presets]", found)) {
     const buttons = all(`[data-preset][data-fresh][data-of="${dataset.presets}"]`);
     const presets = parsed(textContent ?? "");
@@ -49,6 +54,16 @@ async function bring() {
   }
   for (const link of all("a:is(.number, .term)")) giveButton(/** @type {HTMLAnchorElement} */ (link));
   forget();
+}
+
+/** A style sheet that this page has not. @param {Element} link @param {string} from its page */
+function giveSheet(link, from) {
+  const { href } = new URL(link.getAttribute("href") ?? "", from);
+  if ([...document.styleSheets].some((one) => one.href === href)) return;
+  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+  const here = new Promise((done) => (sheet.onload = sheet.onerror = done));
+  document.querySelector("link[rel=stylesheet]")?.before(sheet);
+  return here;
 }
 
 /** @param {HTMLElement} receipt */

@@ -89,7 +89,7 @@ export function showScene(figure, view) {
  * @returns {(frame: number) => void} draws a frame
  */
 function read(stage, frames) {
-  const shapes = /** @type {SVGElement[]} */ ([...stage.querySelectorAll("[data-shape]")]);
+  const shapes = /** @type {SVGElement[]} */ ([...stage.querySelectorAll(".scene > *")]);
   const { first, states } = expand(shapes, frames);
   let now = first;
   return (frame) => {
