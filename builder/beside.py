@@ -38,6 +38,7 @@ _TERM = re.compile(
 )
 _DEFINITION = re.compile(r'<div popover (class="definition" id="[\w-]+">.*?</div>)\n', re.DOTALL)
 _SOURCE = re.compile(r'<li id="ref-([\w-]+)" data-cite-label="([^"]*)">')
+_CITE = re.compile(r'<a data-cite="([\w-]+)" (?=href="#ref-\1")')
 _LINK = re.compile(rf'<a data-beside href="{RECEIPTS}#([\w-]+)">.*?</a>', re.DOTALL)
 _HREF = re.compile(r'\bhref="(?!https?:)')
 _END = "</article>"
@@ -79,6 +80,7 @@ def parted(page: str, receipts: str, glossary: str) -> tuple[str, str]:
     before, end, after = receipts.rpartition(_END)
     more = "".join(_HREF.sub('href="../', one) + "\n" for one in parts) + _labels(short)
     short = _SOURCE.sub(r'<li id="ref-\1">', _DEFINITION.sub("", short))
+    short = _CITE.sub("<a ", short)  # the address says which
     return short, f"{before}{more}{end}{after}"
 
 

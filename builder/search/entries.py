@@ -1,7 +1,7 @@
 """What can be found on the pages of lists: each formula, claim, source, and answered question."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
 

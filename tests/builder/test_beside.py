@@ -29,8 +29,8 @@ ANSWER = f"<details>\n<summary>Answer</summary>\n<p>{'It is so. ' * 40}</p>\n</d
 SOURCES = '<ol><li id="ref-x" data-cite-label="A &amp; B 2021">A, B.</li></ol>'
 TERM = '<button class="term" popovertarget="term-node" type="button">nodes</button>'
 DEFINITION = (
-    '<div class="popovers">\n<div popover class="definition" id="term-node"><p><strong>node</strong> '
-    'One. <a href="../../guides/a/">More</a></p></div>\n</div>'
+    '<div class="popovers">\n<div popover class="definition" id="term-node"><p>'
+    '<strong>node</strong> One. <a href="../../guides/a/">More</a></p></div>\n</div>'
 )
 
 

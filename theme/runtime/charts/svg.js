@@ -26,7 +26,7 @@ export function svgText(view, label, drawn = picture(view)) {
   const [before, aside] = [left, left + right].map((value) => number(value));
   const margins = `margin:${top}px ${right}px ${bottom}px ${before}px;width:calc(100% - ${aside}px)`
     + (wideTop === top ? "" : `;--wide-top:${wideTop}px`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="chart-svg" role="img" `
+  return `<svg class="chart-svg" role="img" `
     + `style="${margins};height:${height}px" aria-label="${safe(label)}">${marks(drawn)}</svg>`;
 }
 
