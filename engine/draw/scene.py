@@ -39,8 +39,12 @@ def _element(shape: Shape) -> str:
 # Drawings repeat positions and classes, and themselves after most changes of an input.
 @lru_cache(maxsize=16_384)
 def _attribute(pair: tuple[str, str]) -> str:
-    name, value = pair
-    return f' {name}="{escape(value if name.startswith("data-") else _WHOLE.sub("", value))}"'
+    return f' {pair[0]}="{escape(_short(*pair))}"'
+
+
+@lru_cache(maxsize=16_384)
+def _short(name: str, value: str) -> str:
+    return value if name.startswith("data-") else _WHOLE.sub("", value)
 
 
 def scene_json(scene: Scene, display: Display) -> dict[str, Any]:
@@ -82,9 +86,9 @@ def scene_changes(scene: Scene, display: Display) -> dict[str, Any]:
 
 def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str | None]:
     if old.keys() == new.keys():
-        return {name: value for name, value in new.items() if old[name] != value}
+        return {name: _short(name, value) for name, value in new.items() if old[name] != value}
     changed: dict[str, str | None] = {
-        name: value for name, value in new.items() if old.get(name) != value
+        name: _short(name, value) for name, value in new.items() if old.get(name) != value
     }
     # Not by a set: its order would differ from one run to the next.
     return changed | {name: None for name in old if name not in new}

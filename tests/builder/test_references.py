@@ -61,7 +61,9 @@ def test_text_receipt_list_and_markdown_of_a_page_tell_two_sources_apart(live):
     page = live.page("guides/first/index.html")
     receipts = live.page("guides/first/receipts/index.html")
     assert re.findall(r'<a href="#ref-second">([^<]*)</a>', page) == ["Hockney 1994b"]
-    told = re.findall(r'<a (?:data-cite="\w+" )?href="(?:\.\./)?#ref-hockney1994">([^<]*)</a>', page)
+    told = re.findall(
+        r'<a (?:data-cite="\w+" )?href="(?:\.\./)?#ref-hockney1994">([^<]*)</a>', page
+    )
     told += re.findall(r'<a data-cite="hockney1994"[^>]*>([^<]*)</a>', receipts)
     assert set(told) == {"Hockney 1994a"}
     labels = json.loads(re.search(r"data-cite-labels>(.*?)</script>", receipts)[1])
