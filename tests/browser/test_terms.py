@@ -17,7 +17,7 @@ def opened(page, name):
 
 @pytest.fixture
 def at_a_term(visit):
-    page = visit(LAB)
+    page = visit(LAB, moved=False)
     term = page.locator(f"a{TERM.removeprefix('article ')}").first
     return page, term, term.get_attribute("href").rpartition("#")[2], term.text_content()
 
@@ -40,7 +40,7 @@ def test_enter_opens_it_and_the_focus_stays(at_a_term):
 
 
 def test_a_finger_opens_it(visit):
-    page = visit(LAB, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = visit(LAB, moved=False, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     term = page.locator("a.term").first
     name = term.get_attribute("href").rpartition("#")[2]
     term.tap()
@@ -50,21 +50,21 @@ def test_a_finger_opens_it(visit):
 
 
 def test_without_its_file_it_leads_to_the_glossary(visit):
-    page = visit(LAB)
+    page = visit(LAB, moved=False)
     page.route("**/receipts/", lambda route: route.abort())
     page.locator("a.term").first.click()
     page.wait_for_url("**/reference/glossary/#term-*")
 
 
 def test_a_fold_that_is_opened_gets_its_table(visit):
-    page = visit(LAB)
+    page = visit(LAB, moved=False)
     fold = page.locator("figure.chart details.data:has([data-beside])").first
     fold.evaluate("one => one.querySelector('summary').click()")
     page.locator("figure.chart details.data[open] [data-table] td").first.wait_for()
 
 
 def test_on_paper_every_fold_has_what_it_holds(visit):
-    page = visit(LAB)
+    page = visit(LAB, moved=False)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("main [data-beside]").count() == 0
     assert page.locator("details.data[open] td").count() > 10
