@@ -40,7 +40,9 @@ def test_enter_opens_it_and_the_focus_stays(at_a_term):
 
 
 def test_a_finger_opens_it(visit):
-    page = visit(LAB, moved=False, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = visit(
+        LAB, moved=False, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     term = page.locator("a.term").first
     name = term.get_attribute("href").rpartition("#")[2]
     term.tap()
