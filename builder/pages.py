@@ -128,7 +128,7 @@ def _sent(finished: Sequence[str], article: Article, parts: Parts) -> list[bytes
     if len(finished) > 1:
         glossary = parts.urls.get("glossary")
         there = page.root_of(article.url) + glossary if glossary else ""
-        finished = beside.parted(*finished, there)
+        finished = beside.parted(finished[0], finished[1], there)
     return [thin.thinned(html.encode()) for html in finished]
 
 
