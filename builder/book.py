@@ -13,7 +13,9 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from builder import beside
 from builder.entry import Entry, LearningPath
+from builder.folders import RECEIPTS
 from builder.problem import ServiceError
 from builder.project import Project
 
@@ -183,6 +185,13 @@ def printed(html: str, browser: str) -> bytes:
         return target.read_bytes()
 
 
+def _whole(folder: Path) -> str:
+    """Return a guide's page, and in it what lies in its folds."""
+    page = (folder / "index.html").read_text("utf-8")
+    receipts = folder / RECEIPTS / "index.html"
+    return beside.joined(page, receipts.read_text("utf-8")) if receipts.is_file() else page
+
+
 def book(path: LearningPath, site: Path, project: Project) -> bytes:
     """Return the path as PDF, with the pages of its guides in the contents.
 
@@ -190,9 +199,7 @@ def book(path: LearningPath, site: Path, project: Project) -> bytes:
         ServiceError: there is no Chromium, or it cannot print.
     """
     browser = chromium()
-    pages = {
-        guide.slug: (site / guide.url / "index.html").read_text("utf-8") for guide in path.guides
-    }
+    pages = {guide.slug: _whole(site / guide.url) for guide in path.guides}
     found = _SHEET.search(pages[path.guides[0].slug])
     sheet = found[1] if found else ""
     first = printed(document(path, pages, site, sheet, {}, project), browser)

@@ -7,7 +7,7 @@ from typing import Any
 from engine.basis.inputs import Choice, Number, Text
 from engine.basis.inputs import Field as Declaration
 
-MANY = 12  # options of a choice: of more, a page has a few at once
+MANY = 5  # options of a choice: of more, a page has a few at once
 LONGEST = 3  # of them: these say how wide the box is
 
 

@@ -12,7 +12,7 @@ _VARIABLE = re.compile(r"var\((--[\w-]+)(?:,([^()]*))?\)")
 _LIST = re.compile(r":is\(([^()]*)\)")
 _SVG = re.compile(r"<svg\b([^>]*)>|</svg>")
 _PATH = re.compile(r'(<path\b[^>]*? d=")([^"]*)"')
-_STEP = re.compile(r"([MLlHVZ])([-\d. ]*)")
+_STEP = re.compile(r"([MmLlHhVvZ])([-\d. ]*)")
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 _MOVED = re.compile(r'style="transform:translate\(([-\d.]+)px,([-\d.]+)px\)[^"]*"')
 Frame = tuple[float, float, float, float]  # width, height, stretch across, stretch down
@@ -145,7 +145,7 @@ def _stretched(steps: str, across: float, down: float) -> str:
     """Return the steps of a path of straight lines, stretched; its strokes keep their width."""
 
     def one(match: re.Match[str]) -> str:
-        scales = {"H": (across,), "V": (down,)}.get(match[1], (across, down))
+        scales = {"H": (across,), "V": (down,)}.get(match[1].upper(), (across, down))
         numbers = [float(number) for number in _NUMBER.findall(match[2])]
         moved = (value * scales[at % len(scales)] for at, value in enumerate(numbers))
         return match[1] + " ".join(f"{value:.2f}" for value in moved)

@@ -68,8 +68,7 @@ def _picture(html: str, style: str, found: re.Match[str]) -> str:
 
 
 def _inner(html: str, found: re.Match[str]) -> str:
-    inner = html[found.end() : _end(html, found.start()) - len("</svg>")]
-    return inner.replace(" data-shape", "")
+    return html[found.end() : _end(html, found.start()) - len("</svg>")]
 
 
 def _framed(found: re.Match[str], inner: str, style: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-from builder import addresses, check, leaves, navigation, openings, page, shares, thin
+from builder import addresses, beside, check, leaves, navigation, openings, page, shares, thin
 from builder.article import Article
 from builder.assets import hashed
 from builder.drafts import draft
@@ -105,20 +105,31 @@ def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
     archives, shared = _archives(draft.content.article, parts, split)
     drawn = next(iter(draft.figures), "")
     where = addresses.of_page(parts.surface.shell, drawn, archives)
-    paths = _paths(draft.content.article)
+    article = draft.content.article
+    finished = [addresses.filled(html, where) for html, _ in made]
+    sent = _sent(finished, article, parts)
+    told = [
+        replace(one, urls=tuple(addresses.filled(u, where) for u in one.urls)) for _, one in made
+    ]
+    each = zip(_paths(article), finished, sent, told, strict=False)
     return Leaf(
-        sheets={path: _sheet(path, one, where) for path, one in zip(paths, made, strict=False)},
+        sheets={
+            path: Sheet(html=html.encode(), sent=thin, facts=found, reach=check.reach(path, found))
+            for path, html, thin, found in each
+        },
         files={**draft.figures, **shared},
         problems=draft.problems,
         written=draft.written,
     )
 
 
-def _sheet(path: str, made: Page, where: Mapping[str, str]) -> Sheet:
-    html, found = made
-    told = replace(found, urls=tuple(addresses.filled(url, where) for url in found.urls))
-    filled = addresses.filled(html, where).encode()
-    return Sheet(html=filled, sent=thin.thinned(filled), facts=told, reach=check.reach(path, told))
+def _sent(finished: Sequence[str], article: Article, parts: Parts) -> list[bytes]:
+    """Return pages as they are sent: with receipts, what is folded stands beside them."""
+    if len(finished) > 1:
+        glossary = parts.urls.get("glossary")
+        there = page.root_of(article.url) + glossary if glossary else ""
+        finished = beside.parted(finished[0], finished[1], there)
+    return [thin.thinned(html.encode()) for html in finished]
 
 
 def _paths(article: Article) -> tuple[str, str]:

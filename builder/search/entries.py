@@ -1,7 +1,7 @@
 """What can be found on the pages of lists: each formula, claim, source, and answered question."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
 
@@ -12,10 +12,10 @@ _SECTION = re.compile(
     r'<h3 id="(?P<id>[\w-]+)">(?P<title>.*?)</h3>(?P<text>.*?)(?=<h[23]\b|</article>)', re.DOTALL
 )
 _VALUE = re.compile(r'<mn data-slot="\w+">([^<]*)</mn>')
+_TABLE = re.compile(r'<table class="stack\b.*?</table>', re.DOTALL)
+_COLUMN = re.compile(r'<th scope="col">(.*?)</th>', re.DOTALL)
 _ROW = re.compile(r'<tr role="row">(.*?)</tr>', re.DOTALL)
-_CELL = re.compile(
-    r'<t[hd]\b[^>]*?(?:data-label="(?P<label>\w+)"[^>]*)?>(?P<text>.*?)</t[hd]>', re.DOTALL
-)
+_CELL = re.compile(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", re.DOTALL)
 _SILENT = re.compile(
     r"<(math|script|template|button)\b.*?</\1>|<a class=\"headerlink\".*?</a>", re.DOTALL
 )
@@ -55,10 +55,11 @@ def _formulas(html: str, url: str) -> Iterator[Entry]:
 
 def _claims(html: str, url: str) -> Iterator[Entry]:
     """Yield every claim with what is printed, what is right, and why."""
-    for number, row in enumerate(_ROW.findall(html)):
-        cells: Mapping[str, str] = {
-            one["label"] or "Claim": _bare(one["text"]) for one in _CELL.finditer(row)
-        }
+    rows = [
+        (_COLUMN.findall(one), row) for one in _TABLE.findall(html) for row in _ROW.findall(one)
+    ]
+    for number, (names, row) in enumerate(rows):
+        cells = dict(zip(("Claim", *names[1:]), map(_bare, _CELL.findall(row)), strict=True))
         told = {label: cells[label].rstrip(".") for label in ("Printed", "Right", "Verdict", "Why")}
         rest = " ".join(f"{label}: {text}." for label, text in told.items())
         text = f"<h1>{escape(cells['Claim'])}</h1><p>{escape(rest)}</p>"

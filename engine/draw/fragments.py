@@ -56,7 +56,15 @@ def _opened(kind: str, names: Sequence[str]) -> str:
         return "<table>"
     # As blocks the rows are no table to a browser any more; the roles keep them one to a reader.
     longest = max(map(len, names[1:]), default=0)
-    return f'<table class="{kind}" role="table" style="--name:{longest}">'
+    # Each column's name is told once: its cells show it where they stand below one another.
+    told = "".join(f";--{i}:{_quoted(name)}" for i, name in enumerate(names[1:], 2) if name)
+    return f'<table class="{kind}" role="table" style="--name:{longest}{told}">'
+
+
+def _quoted(name: str) -> str:
+    """Return a text as a string of a style in an attribute."""
+    bare = bound(name).replace("\\", "\\\\").replace("'", "\\'").replace('"', "\\22 ")
+    return f"'{escape(bare, quote=False)}'"
 
 
 def cite_links(keys: Iterable[str]) -> str:
@@ -94,13 +102,10 @@ def _row(cells: list[str], attributes: str, names: Sequence[str], numbered: bool
     # A number as the name of a row says nothing without that of its column; a sentence does.
     bare = numbered or _NUMBER.fullmatch(first)
     label = f' data-label="{escape(bound(names[0]))}"' if bare else ""
-    head = head.replace("<th", f'<th role="rowheader"{label}', 1).replace(
+    head = head.replace('<th scope="row"', f'<th role="rowheader"{label}', 1).replace(
         "<td", '<td role="cell"', 1
     )
-    labeled = "".join(
-        cell.replace("<td", f'<td role="cell" data-label="{escape(bound(name))}"', 1)
-        for cell, name in zip(data, names[1:], strict=True)
-    )
+    labeled = "".join(cell.replace("<td", '<td role="cell"', 1) for cell in data)
     return f'<tr role="row"{attributes}>{head}{labeled}</tr>'
 
 

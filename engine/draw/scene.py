@@ -1,5 +1,6 @@
 """A scene as SVG plus the changes from each frame to the next."""
 
+import re
 from collections import deque
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,6 +13,7 @@ from engine.draw.line_ends import told
 
 # Drawn larger than this its letters would be larger than those of the text.
 _LARGEST = 1.15
+_WHOLE = re.compile(r"(?<=\d)\.0+(?![\d.])")  # what a number says no more with than without
 
 
 def scene_svg(scene: Scene) -> str:
@@ -28,13 +30,21 @@ def scene_svg(scene: Scene) -> str:
 def _element(shape: Shape) -> str:
     attributes = "".join(map(_attribute, shape.attributes.items()))
     # Shapes are found by their place: every frame has the same ones in the same order.
-    return f"<{shape.tag} data-shape{attributes}>{escape(shape.text)}</{shape.tag}>"
+    inside = escape(shape.text)
+    return f"<{shape.tag}{attributes}" + (
+        f">{inside}</{shape.tag}>" if inside or shape.tag == "text" else "/>"
+    )
 
 
 # Drawings repeat positions and classes, and themselves after most changes of an input.
 @lru_cache(maxsize=16_384)
 def _attribute(pair: tuple[str, str]) -> str:
-    return f' {pair[0]}="{escape(pair[1])}"'
+    return f' {pair[0]}="{escape(_short(*pair))}"'
+
+
+@lru_cache(maxsize=16_384)
+def _short(name: str, value: str) -> str:
+    return value if name.startswith("data-") else _WHOLE.sub("", value)
 
 
 def scene_json(scene: Scene, display: Display) -> dict[str, Any]:
@@ -76,9 +86,9 @@ def scene_changes(scene: Scene, display: Display) -> dict[str, Any]:
 
 def _changed(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str | None]:
     if old.keys() == new.keys():
-        return {name: value for name, value in new.items() if old[name] != value}
+        return {name: _short(name, value) for name, value in new.items() if old[name] != value}
     changed: dict[str, str | None] = {
-        name: value for name, value in new.items() if old.get(name) != value
+        name: _short(name, value) for name, value in new.items() if old.get(name) != value
     }
     # Not by a set: its order would differ from one run to the next.
     return changed | {name: None for name in old if name not in new}

@@ -121,7 +121,8 @@ def _data_cell(text: str) -> str:
 
 
 def _html(title: str, head: Sequence[str], rows: Rows) -> str:
-    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    # A header without a word is none to a screen reader.
+    top = "".join(f'<th scope="col">{escape(cell)}</th>' if cell else "<td></td>" for cell in head)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>' + "".join(map(_data_cell, rest)) + "</tr>"
         for first, *rest in rows

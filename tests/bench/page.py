@@ -39,7 +39,7 @@ def kind_of(path: str) -> str:
     come then, too.
     """
     name = path.rpartition("/")[2]
-    if path.endswith("/receipts/"):
+    if path.endswith("/receipts/") or (name.startswith("receipts") and name.endswith(".css")):
         return "receipts"
     if name == "offline.js" or "reference/kept/" in path:
         return "keeping"

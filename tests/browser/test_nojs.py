@@ -73,4 +73,20 @@ def test_the_answer_to_a_prediction_can_be_unfolded(plain):
 def test_the_drawing_is_told_in_words(plain):
     words = plain.locator(".scene-figure details").first
     words.locator("summary").click()
-    assert words.locator("li").count() > 10
+    words.locator("a").click()
+    plain.wait_for_url("**/receipts/#beside-*")
+    assert plain.locator(".beside:target li").count() > 10
+
+
+def test_a_table_in_a_fold_is_one_link_away(plain):
+    fold = plain.locator(f'[data-output="parts"][data-of="{CALCULATOR}"] details.data').first
+    fold.locator("summary").click()
+    fold.locator("a").click()
+    assert plain.locator(".beside:target td").first.is_visible()
+
+
+def test_a_term_leads_to_the_glossary(plain):
+    term = plain.locator("a.term").first
+    term.click()
+    plain.wait_for_url("**/reference/glossary/#term-*")
+    assert plain.locator(":target").is_visible()

@@ -109,7 +109,7 @@ def test_the_space_bar_plays(player):
     assert player.locator("[data-play]").text_content() == "Pause"
 
 
-LONGEST = """figure => Math.max(...[...figure.querySelectorAll('[data-shape]')].flatMap(
+LONGEST = """figure => Math.max(...[...figure.querySelectorAll('.scene > *')].flatMap(
   (shape) => getComputedStyle(shape).transitionDuration.split(',').map(parseFloat)))"""
 
 
@@ -141,10 +141,10 @@ def test_a_new_drawing_does_not_stop_what_plays(visit):
     page = visit()
     found = figure(page)
     found.locator("[data-play]").click()
-    before = found.locator("[data-stage] [data-shape]").count()
+    before = found.locator("[data-stage] .scene > *").count()
     page.locator('input.drag[name="world_size"][data-of="collective_steps"]').first.press("ArrowUp")
     page.wait_for_function(
-        "count => document.querySelectorAll('.scene-figure [data-stage] [data-shape]').length"
+        "count => document.querySelectorAll('.scene-figure [data-stage] .scene > *').length"
         " !== count",
         arg=before,
     )

@@ -496,9 +496,9 @@ def test_only_the_exposed_span_is_hatched(drawn):
 def test_spans_that_meet_are_one_shape_and_a_line_parts_them(drawn):
     svg = drawn["spans that meet"]["svg"]
     (shape,) = re.findall(r'<path class="c-compute" d="([^"]*)"', svg)
-    assert re.fullmatch(r"M0 22h900v24h-900M950 22h50v24h-50", shape)
+    assert shape == "M0 22h900v24H0m950-24h50v24h-50"
     (seams,) = re.findall(r'<path class="line seam c-paper" d="([^"]*)"', svg)
-    assert seams.count("M") == 3
+    assert seams.lower().count("m") == 3
 
 
 def test_an_idle_lane_is_hatched_grey(drawn):

@@ -44,6 +44,8 @@ PICTURE = (
 def test_steps_from_point_to_point_are_stretched_as_well():
     drawn, _, _ = flat.drawing(PICTURE.replace("L1000 25", "l500-25.5 .5-.2"))
     assert 'V100.00l100.00 -51.00 0.10 -0.40"' in drawn
+    boxes, _, _ = flat.drawing(PICTURE.replace("L1000 25", "h500v5m-.5-5"))
+    assert 'V100.00h100.00v10.00m-0.10 -10.00"' in boxes
 
 
 def test_stretched_paths_become_paths_in_pixels():

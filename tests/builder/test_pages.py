@@ -79,14 +79,15 @@ def test_the_references_hold_only_what_is_cited(finished):
     assert "Not cited" not in finished.page(FIRST)
 
 
-def test_a_term_opens_its_definition(finished):
-    page = finished.page(FIRST)
-    assert re.search(r'<button[^>]*popovertarget="term-bus-bandwidth"[^>]*>link</button>', page)
+def test_a_term_leads_to_its_definition(finished):
+    page, receipts = finished.page(FIRST), finished.page(RECEIPTS)
+    assert re.search(r'<a class="term" href="[^"]*#term-bus-bandwidth">link</a>', page)
+    assert receipts.count('id="term-bus-bandwidth"') == 1
 
 
 def test_a_definition_leads_to_the_guide_about_it(finished):
-    page = finished.page(FIRST)
-    assert re.search(r'id="term-bus-bandwidth">.*?href="../../guides/second/"', page, re.DOTALL)
+    page = finished.page(RECEIPTS)
+    assert re.search(r'id="term-bus-bandwidth">.*?href="../../../guides/second/"', page, re.DOTALL)
 
 
 def test_an_empty_link_says_the_title_of_the_heading_it_leads_to(finished):

@@ -14,7 +14,7 @@ from engine.basis.views import Frame, Scene, Shape
 SHEETS = {"10-colors.css": ":root { --ink: #222; }", "40-charts.css": ".c-ink { color: #222; }"}
 SCENE = (
     '<figure><svg xmlns="x" class="scene" role="img" viewBox="0 0 560 478" style="max-width:1px">'
-    '<rect data-shape x="1"/><svg width="2"></svg></svg></figure>'
+    '<rect x="1"/><svg width="2"></svg></svg></figure>'
 )
 CHART = (
     '<svg xmlns="x" class="chart-svg" role="img" style="margin:6px 2px 46px 56px;'

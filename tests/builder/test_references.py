@@ -1,5 +1,6 @@
 """Labels of sources: what a text cites them by, and the letters that tell them apart."""
 
+import json
 import re
 from string import ascii_lowercase
 
@@ -58,11 +59,15 @@ def test_text_receipt_list_and_markdown_of_a_page_tell_two_sources_apart(live):
     live.edit("content/references.toml", "[unused2000]", SECOND + "[unused2000]")
     live.edit("content/guides/first.md", "[@hockney1994]", "[@hockney1994; @second]")
     page = live.page("guides/first/index.html")
-    assert re.findall(r'<a data-cite="second"[^>]*>([^<]*)</a>', page) == ["Hockney 1994b"]
-    assert set(re.findall(r'<a data-cite="hockney1994"[^>]*>([^<]*)</a>', page)) == {
-        "Hockney 1994a"
-    }
-    assert re.findall(r'data-cite-label="([^"]*)"', page) == ["Hockney 1994a", "Hockney 1994b"]
+    receipts = live.page("guides/first/receipts/index.html")
+    assert re.findall(r'<a href="#ref-second">([^<]*)</a>', page) == ["Hockney 1994b"]
+    told = re.findall(
+        r'<a (?:data-cite="\w+" )?href="(?:\.\./)?#ref-hockney1994">([^<]*)</a>', page
+    )
+    told += re.findall(r'<a data-cite="hockney1994"[^>]*>([^<]*)</a>', receipts)
+    assert set(told) == {"Hockney 1994a"}
+    labels = json.loads(re.search(r"data-cite-labels>(.*?)</script>", receipts)[1])
+    assert labels == {"hockney1994": "Hockney 1994a", "second": "Hockney 1994b"}
     assert "(1994a)" in page
     assert "(1994b)" in page
     assert "(Hockney 1994a; Hockney 1994b)" in markdown(page, "https://e.org/")

@@ -1,4 +1,4 @@
-"""Pages are sent without the end tags that HTML lets one leave out."""
+"""Pages are sent without what HTML lets one leave out."""
 
 from html.parser import HTMLParser
 
@@ -31,6 +31,19 @@ def test_what_something_else_follows_keeps_its_end(html: bytes) -> None:
 
 def test_words_stay_apart() -> None:
     assert thinned(b"<ul><li>one</li>\n<li>two</li>\n</ul>") == b"<ul><li>one\n<li>two\n</ul>"
+
+
+BUTTON = b'<button class="close" type="button" disabled>Close</button>'
+
+
+def test_a_button_outside_of_a_form_needs_no_type() -> None:
+    assert thinned(BUTTON) == b'<button class="close" disabled>Close</button>'
+    assert thinned(b"<form>%b</form>" % BUTTON) == b"<form>%b</form>" % BUTTON
+
+
+def test_a_drawing_in_a_page_needs_no_namespace() -> None:
+    drawing = b'<svg xmlns="http://www.w3.org/2000/svg" class="scene"></svg>'
+    assert thinned(drawing) == b'<svg class="scene"></svg>'
 
 
 class Starts(HTMLParser):

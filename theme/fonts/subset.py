@@ -5,8 +5,9 @@
     python theme/fonts/subset.py package/files theme/fonts
 
 The upright file has the weights 400 to 600 on one axis, which is shorter than a file for each.
-Both hold the letters that the site sets in them. Outlines lie on a grid of 320 units, not 1,000,
-which is a twentieth of a pixel in text, and what a weight moves by a unit at most it does not move.
+Both hold the letters that the site sets in them. Outlines lie on a grid of 200 units, not 1,000,
+so they are a twentieth of a pixel off in text at most, and what a weight moves by a unit at most it
+does not move.
 Kerned are the pairs of letters that `content/` has often, by 0.015 em or more.
 """
 
@@ -25,7 +26,7 @@ from fontTools.varLib import instancer
 ASCII = "".join(map(chr, range(0x20, 0x7F)))
 UPRIGHT = "".join(c for c in ASCII if c not in "$*@^`~") + "\u00a0±µ·×äéöü\u2009–\u2019“”…−"
 ITALIC = "".join(c for c in ASCII if c.isalnum() or c in " !\"&'(),-.:;?") + "\u00a0\u2009\u2019−"
-UNITS = 320
+UNITS = 200
 CONTENT = Path(__file__).resolve().parents[2] / "content"
 TIES = {("f",), ("i",), ("l",), ("t",), ("f", "i"), ("f", "l")}  # what an f is tied to
 LEAST = 15  # of 1,000 units: kerning below it is not seen

@@ -47,16 +47,16 @@ function listenForBoxes() {
   });
 }
 
-/** Where a number comes from is fetched when it is about to be asked. */
+/** Where a number comes from is fetched when it is about to be asked, and so is what a term means. */
 function listenForReceipts() {
-  const script = () => import("./page/receipts.js");
-  for (const sign of ["pointerover", "focusin"]) {
+  const script = () => import("./page/receipts.js"), links = "a:is(.number, .term)";
+  for (const sign of ["pointerover", "focusin", "toggle"]) {
     document.addEventListener(sign, async (event) => {
-      if (target(event, "a.number")) (await script()).bringReceipts().catch(() => {});
-    }, { passive: true });
+      if (target(event, `${links}, details:has([data-beside])`)) (await script()).bringReceipts().catch(() => {});
+    }, { passive: true, capture: true });
   }
   document.addEventListener("click", async (event) => {
-    const link = /** @type {HTMLAnchorElement | null} */ (target(event, "a.number"));
+    const link = /** @type {HTMLAnchorElement | null} */ (target(event, links));
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     (await script()).openReceipt(link);

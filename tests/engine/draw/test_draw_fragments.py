@@ -182,10 +182,17 @@ def rows_of(*cells):
 def test_a_wide_table_of_sentences_names_the_column_in_every_cell():
     sentence = "longer than what fits on one line of a narrow column"
     fragment = rows_of("a", "1 GB", sentence, sentence)
-    assert '<td role="cell" data-label="printed">1\N{NO-BREAK SPACE}GB</td>' in fragment
-    assert f'<td role="cell" data-label="why" class="long">{sentence}</td>' in fragment
+    assert '<td role="cell">1\N{NO-BREAK SPACE}GB</td>' in fragment
+    assert f'<td role="cell" class="long">{sentence}</td>' in fragment
+    assert "--2:'printed';--3:'right';--4:'why'\">" in fragment
     assert 'class="stack"' not in rows_of("a", sentence, sentence)
-    assert "data-label" not in rows_of("a", "1 GB", "2 GB", sentence)
+    assert "printed'" not in rows_of("a", "1 GB", "2 GB", sentence)
+
+
+def test_the_name_of_a_column_is_a_string_of_a_style_whatever_it_holds():
+    names = ("a", "model's <b>", 'a "b" \\', "", *"cdef")
+    found = table_fragment(Table(title="", columns=names, rows=(("14.0 GB",) * 8,)), PLAIN)
+    assert r"""--2:'model\'s &lt;b&gt;';--3:'a \22 b\22  \\';--5:'c'""" in found
 
 
 def stacked(*cells, columns=None):
@@ -206,7 +213,7 @@ def test_a_row_that_a_number_names_says_of_what():
     row = ("2", *("14.0 GB",) * 6)
     columns = ("Line", *"abcdef")
     found = table_fragment(Table(title="", columns=columns, rows=(row,)), PLAIN)
-    assert '<th role="rowheader" data-label="Line" scope="row" class="short">2</th>' in found
+    assert '<th role="rowheader" data-label="Line" class="short">2</th>' in found
     rows = (("GPipe", *row[1:]), ("1F1B (shown)", *row[1:]))
     found = table_fragment(Table(title="", columns=columns, rows=rows), PLAIN)
     assert 'data-label="Line"' not in found
@@ -215,7 +222,7 @@ def test_a_row_that_a_number_names_says_of_what():
 def test_the_names_of_stacked_cells_get_the_room_of_the_longest():
     columns = ("", "what it means here", *"abcdef")
     found = table_fragment(Table(title="", columns=columns, rows=(("14.0 GB",) * 8,)), PLAIN)
-    assert f'style="--name:{len("what it means here")}"' in found
+    assert f'style="--name:{len("what it means here")};' in found
 
 
 def test_a_cell_that_tells_much_gets_more_room():

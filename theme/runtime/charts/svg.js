@@ -23,9 +23,10 @@ const SCALE = 1000; // units of the inner drawing across the frame
  */
 export function svgText(view, label, drawn = picture(view)) {
   const { left, right, top, bottom, height, wideTop = top } = drawn.frame;
-  const margins = `margin:${top}px ${right}px ${bottom}px ${left}px;width:calc(100% - ${left + right}px)`
+  const [before, aside] = [left, left + right].map((value) => number(value));
+  const margins = `margin:${top}px ${right}px ${bottom}px ${before}px;width:calc(100% - ${aside}px)`
     + (wideTop === top ? "" : `;--wide-top:${wideTop}px`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="chart-svg" role="img" `
+  return `<svg class="chart-svg" role="img" `
     + `style="${margins};height:${height}px" aria-label="${safe(label)}">${marks(drawn)}</svg>`;
 }
 
@@ -51,24 +52,51 @@ function across(share) {
 }
 
 /** One path for all marks with the same attributes, in the order of the first ones. */
-function paths(all, look, path) {
+function paths(all, look, corners) {
   const found = new Map();
   for (const one of all) {
     const attributes = look(one);
-    found.set(attributes, (found.get(attributes) ?? "") + path(one));
+    found.set(attributes, [...(found.get(attributes) ?? []), corners(one)]);
   }
-  return [...found].map(([attributes, d]) => `<path ${attributes} d="${d}"/>`).join("");
+  return [...found].map(([attributes, each]) => `<path ${attributes} d="${outline(each)}"/>`).join("");
+}
+
+/**
+ * From corner to corner, and on to the next piece, in steps rather than places: of pieces of one size
+ * at one distance all but the first read the same, which a page's compression makes nothing of.
+ * @param {[number, number][][]} pieces shares across, pixels down
+ */
+function outline(pieces) {
+  let at = [0, 0];
+  const go = (/** @type {[number, number]} */ [x, y], /** @type {number} */ corner) => {
+    const to = [x * SCALE, y].map((value) => Math.round(value * 10));
+    const [right, down] = to.map((value, i) => value - at[i]);
+    at = to;
+    if (corner === 0) return `m${pair(right, down)}`;
+    return down ? (right ? `l${pair(right, down)}` : `v${single(down)}`) : sideways(right, to[0]);
+  };
+  return pieces.flatMap((piece) => piece.map(go)).join("").replace("m", "M");
+}
+
+/** A step to the side, or the place it leads to where that is shorter: back to the axis is `H0`. */
+function sideways(by, to) {
+  const [step, place] = [single(by), single(to)];
+  return place.length + 1 < step.length ? `H${place}` : `h${step}`;
+}
+
+function single(tenths) {
+  return step(tenths).trimStart();
+}
+
+function pair(right, down) {
+  return single(right) + step(down);
 }
 
 /** @param {Line[]} lines */
 function straight(lines) {
   const look = ({ look: name, color, width, ...on }) =>
     `class="line ${name}${pagesOf(on)} c-${color}"${width ? ` style="stroke-width:${number(width)}px"` : ""}`;
-  return paths(lines, look, ({ points: [[x1, y1], [x2, y2]] }) => {
-    const start = `M${across(x1)} ${number(y1)}`;
-    if (x1 === x2) return `${start}v${number(y2 - y1)}`;
-    return y1 === y2 ? `${start}h${across(x2 - x1)}` : `${start}L${across(x2)} ${number(y2)}`;
-  });
+  return paths(lines, look, ({ points }) => points);
 }
 
 /** @param {Line} line */
@@ -108,13 +136,11 @@ function filled(all) {
   }, /** @type {Box[]} */ ([]));
   const fill = ({ color, strength }) =>
     `class="c-${color}"${strength < 1 ? ` fill-opacity="${number(strength, 2)}"` : ""}`;
-  // Steps, not places: of boxes of one size all but the first corner reads the same.
-  const outline = ({ x0, x1, y0, y1 }) =>
-    `M${across(x0)} ${number(y0)}h${across(x1 - x0)}v${number(y1 - y0)}h${across(x0 - x1)}`;
+  const corners = ({ x0, x1, y0, y1 }) => [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
   const height = ({ y0, y1 }) => `class="stripes" stroke-width="${number(y1 - y0)}"`;
-  const middle = ({ x0, x1, y0, y1 }) =>
-    `M${across(x0)} ${number((y0 + y1) / 2)}h${across(x1 - x0)}`;
-  return paths(boxes, fill, outline) + paths(all.filter((one) => one.hatched), height, middle);
+  const middle = ({ x0, x1, y0, y1 }) => [x0, x1].map((x) => [x, (y0 + y1) / 2]);
+  const seen = boxes.filter(({ x0, x1 }) => across(x0) !== across(x1));
+  return paths(seen, fill, corners) + paths(all.filter((one) => one.hatched), height, middle);
 }
 
 /** Whether a box begins where one before it ends. @param {Box} before @param {Box} one */
@@ -128,8 +154,9 @@ function ring({ x, y, color, small, filled, ...on }) {
   return `<circle class="${look} c-${color}" cx="${percent(x)}" cy="${number(y)}" r="${radiusOf({ small })}"/>`;
 }
 
-function percent(share) {
-  return `${number(100 * share, 2)}%`;
+/** @param {number} share @param {number} [decimals] */
+function percent(share, decimals = 2) {
+  return `${number(100 * share, decimals)}%`;
 }
 
 /** Those that look the same share a group: none lies over another. @param {Words[]} words */
@@ -139,7 +166,9 @@ function texts(words) {
     const classes = `${look}${look === "label" || look === "strong" ? " halo" : ""}${pagesOf({ wide, narrow })}`;
     const attributes = `class="${classes} c-${color}"${align === "start" ? "" : ` text-anchor="${align}"`}`;
     const shift = dx ? ` dx="${number(dx)}"` : "";
-    const one = `<text x="${percent(x)}" y="${number(y)}"${shift}>${safe(text)}</text>`;
+    // A tenth of a percent and half a pixel are not seen of a text.
+    const place = x ? ` x="${percent(x, 1)}"` : "";
+    const one = `<text${place} y="${number(y, 0)}"${shift}>${safe(text)}</text>`;
     found.set(attributes, (found.get(attributes) ?? "") + one);
   }
   return [...found].map(([attributes, inside]) => `<g ${attributes}>${inside}</g>`).join("");

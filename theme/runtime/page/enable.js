@@ -5,6 +5,7 @@ export function enable() {
   for (const field of document.querySelectorAll(".field, .inline-field")) {
     const control = /** @type {HTMLInputElement | null} */ (field.querySelector("[name]"));
     if (control) nameField(control, field);
+    describe(field);
   }
   for (const number of document.querySelectorAll("a.number:not(.fixed)")) {
     nameNumber(/** @type {HTMLAnchorElement} */ (number));
@@ -18,6 +19,14 @@ export function enable() {
   for (const element of document.querySelectorAll(controls)) {
     if (!element.matches(later)) element.removeAttribute("disabled");
   }
+}
+
+/** What is said of an input below it is heard with it. @param {Element} field */
+function describe(field) {
+  const control = field.querySelector("[id]"), hint = field.querySelector(".hint");
+  if (!control || !hint) return;
+  hint.id = `${control.id}-hint`;
+  control.setAttribute("aria-describedby", hint.id);
 }
 
 /** What is around an input names it, and so does its slider. @param {HTMLInputElement} control @param {Element} field */

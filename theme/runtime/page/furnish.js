@@ -6,7 +6,7 @@ import { all } from "./dom.js";
 export async function furnish(address) {
   const text = await fetch(address).then((reply) => (reply.ok ? reply.text() : "")).catch(() => "");
   const found = new DOMParser().parseFromString(text, "text/html");
-  document.body.append(...found.querySelectorAll("style, template"));
+  document.body.append(...found.querySelectorAll("style, template, [data-wrong]"));
   for (const field of all("[data-field]")) giveMessage(field);
   for (const note of all("[data-note]")) giveOther(note);
   const retry = document.querySelector("[data-notice] [data-retry]");

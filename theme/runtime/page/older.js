@@ -31,7 +31,7 @@ async function tell() {
   const sentence = document.createElement("p");
   sentence.textContent = filled(said, { date: made });
   box.append(sentence, list, button);
-  document.querySelector("[data-wrong]")?.after(box);
+  document.querySelector("[data-notice]")?.after(box);
 }
 
 tell().catch(() => {}); // without the list the page is what it is

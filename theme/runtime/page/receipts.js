@@ -1,10 +1,11 @@
 /**
  * Where the numbers come from stands on a page beside this one, to which each is a link. Fetched
  * when one is opened or something is live, it becomes boxes here, and the links buttons for them.
- * With it comes what else nobody needs before: long lists of options, what presets set, how a guess
- * compares.
+ * With it comes what else nobody needs before: definitions of terms, what is folded, options of
+ * choices, what presets set, how a guess compares.
  */
 
+import { putBack } from "./beside.js";
 import { all, forget, parsed } from "./dom.js";
 
 /** @type {Promise<void> | undefined} */
@@ -19,7 +20,7 @@ export function bringReceipts() {
   return fetched;
 }
 
-/** @param {HTMLAnchorElement} link of a number */
+/** @param {HTMLAnchorElement} link of a number or a term */
 export async function openReceipt(link) {
   try {
     await bringReceipts();
@@ -35,25 +36,38 @@ async function bring() {
   if (!receipts) return;
   const reply = await fetch(receipts);
   if (!reply.ok) throw new Error(`${receipts}: ${reply.status}`);
-  const found = new DOMParser().parseFromString(await reply.text(), "text/html");
-  for (const receipt of all(".receipt", found)) giveBox(receipt);
+  const found = putBack(await reply.text());
+  await Promise.all(all("link[rel=stylesheet]", found).map((link) => giveSheet(link, reply.url)));
+  for (const receipt of all(".receipt", found)) giveDialog(receipt);
+  for (const box of all(".receipt, .definition", found)) giveBox(box);
   const more = "template[data-equation-template], template[data-tex-template], [data-stops]";
   document.body.append(...all(more, found));
   for (const list of all("template[data-options]", found)) giveOptions(/** @type {HTMLTemplateElement} */ (list));
+  const labels = parsed(found.querySelector("[data-cite-labels]")?.textContent ?? "") ?? {};
+  for (const [key, label] of Object.entries(labels)) {
+    document.getElementById(`ref-${key}`)?.setAttribute("data-cite-label", label);
+  }
   for (const { dataset, textContent } of all("[data-presets]", found)) {
     const buttons = all(`[data-preset][data-fresh][data-of="${dataset.presets}"]`);
     const presets = parsed(textContent ?? "");
     buttons.forEach((button, at) => (button.dataset.preset = JSON.stringify(presets[at % presets.length])));
   }
-  for (const link of all("a.number")) giveButton(/** @type {HTMLAnchorElement} */ (link));
+  for (const link of all("a:is(.number, .term)")) giveButton(/** @type {HTMLAnchorElement} */ (link));
   forget();
 }
 
+/** A style sheet that this page has not. @param {Element} link @param {string} from its page */
+function giveSheet(link, from) {
+  const { href } = new URL(link.getAttribute("href") ?? "", from);
+  if ([...document.styleSheets].some((one) => one.href === href)) return;
+  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href });
+  const here = new Promise((done) => (sheet.onload = sheet.onerror = done));
+  document.querySelector("link[rel=stylesheet]")?.before(sheet);
+  return here;
+}
+
 /** @param {HTMLElement} receipt */
-function giveBox(receipt) {
-  for (const link of all("a[href^='../']", receipt)) {
-    link.setAttribute("href", (link.getAttribute("href") ?? "").slice("../".length));
-  }
+function giveDialog(receipt) {
   const close = document.createElement("button");
   close.type = "button";
   close.className = "close";
@@ -61,9 +75,13 @@ function giveBox(receipt) {
   close.setAttribute("popovertarget", receipt.id);
   close.setAttribute("popovertargetaction", "hide");
   receipt.append(close);
-  receipt.setAttribute("popover", "");
   receipt.setAttribute("role", "dialog");
-  (document.querySelector(".popovers") ?? document.body).append(receipt);
+}
+
+/** @param {HTMLElement} box */
+function giveBox(box) {
+  box.setAttribute("popover", "");
+  (document.querySelector(".popovers") ?? document.body).append(box);
 }
 
 /** @param {HTMLTemplateElement} list */

@@ -53,8 +53,8 @@ function startScene(figure, frames) {
 
   /** The steps in words, when they are to be read. */
   function list() {
-    const steps = /** @type {HTMLElement} */ (figure.querySelector("[data-steps]"));
-    if (!steps.closest("details")?.open) return;
+    const steps = figure.querySelector("[data-steps]");
+    if (!steps?.closest("details")?.open) return;
     steps.replaceChildren(...frames.map(({ caption: text }) => {
       const item = document.createElement("li");
       item.textContent = text;
@@ -89,7 +89,7 @@ export function showScene(figure, view) {
  * @returns {(frame: number) => void} draws a frame
  */
 function read(stage, frames) {
-  const shapes = /** @type {SVGElement[]} */ ([...stage.querySelectorAll("[data-shape]")]);
+  const shapes = /** @type {SVGElement[]} */ ([...stage.querySelectorAll(".scene > *")]);
   const { first, states } = expand(shapes, frames);
   let now = first;
   return (frame) => {
