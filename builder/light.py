@@ -19,7 +19,9 @@ from types import MappingProxyType
 EPOCH = (1980, 1, 1, 0, 0, 0)
 # The core asks for both while it is imported. It uses asyncio for coroutines alone, and traceback
 # to tell of a bug: the real one comes then.
-FIRST = '''import sys
+FIRST = '''import builtins
+import importlib
+import sys
 from types import ModuleType
 
 from . import _base, _importhook
@@ -44,6 +46,21 @@ class Later(ModuleType):
         return getattr(_base.import_module(self.__name__), name)
 
 
+# What the core runs as text at every start; compiling it would need all of Python's own compiler.
+TEXTS = {
+    "{}": dict,
+    "import importlib; importlib": lambda: importlib,
+    "import __main__; __main__.__dict__": lambda: vars(sys.modules["__main__"]),
+    "import builtins; builtins.__dict__": lambda: vars(builtins),
+}
+compiled = _base.eval_code
+
+
+def eval_code(text, *given, **options):
+    return TEXTS[text]() if text in TEXTS else compiled(text, *given, **options)
+
+
+_base.eval_code = eval_code
 sys.modules["asyncio"] = ModuleType("asyncio")
 sys.modules["asyncio"].get_event_loop = get_event_loop
 sys.modules["traceback"] = Later("traceback")

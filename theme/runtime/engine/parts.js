@@ -72,9 +72,39 @@ export function hand(parts) {
   };
   WebAssembly.instantiateStreaming = async (_, imports) => {
     const module = await parts.wasm;
-    return { module, instance: await WebAssembly.instantiate(module, imports) };
+    const instance = await WebAssembly.instantiate(module, imports);
+    wrap(module, imports.env);
+    return { module, instance };
   };
   return { indexURL: new URL("./", self.location.href).href, stdLibURL: LIBRARY };
+}
+
+/**
+ * Wrap the functions of JavaScript that Python calls by their place in a table, all at once: Pyodide
+ * would compile a module for each of them.
+ */
+function wrap(module, functions) {
+  const types = { i: 127, p: 127, j: 126, f: 125, d: 124, e: 111 };
+  const number = (n) => (n < 128 ? [n] : [(n & 127) | 128, ...number(n >> 7)]);
+  const list = (items) => [...number(items.length), ...items.flat()];
+  const section = (kind, items) => [kind, ...list(list(items))];
+  const name = (text) => list([...new TextEncoder().encode(text)]);
+  const kinds = (sig) => list([...sig].map((letter) => types[letter]));
+  const names = WebAssembly.Module.imports(module)
+    .filter((one) => one.module === "GOT.func" && functions[one.name]?.sig)
+    .map((one) => one.name);
+  const sigs = [...new Set(names.map((one) => functions[one].sig))];
+  const bytes = [
+    [0, 97, 115, 109, 1, 0, 0, 0],
+    section(1, sigs.map((sig) => [96, ...kinds(sig.slice(1)), ...kinds(sig[0] === "v" ? "" : sig[0])])),
+    section(2, names.map((one) => [...name(""), ...name(one), 0, ...number(sigs.indexOf(functions[one].sig))])),
+    section(7, names.map((one, i) => [...name(one), 0, ...number(i)])),
+  ];
+  const wrapped = new WebAssembly.Instance(
+    new WebAssembly.Module(new Uint8Array(bytes.flat())),
+    { "": functions },
+  ).exports;
+  for (const one of names) functions[one] = Object.assign(wrapped[one], { sig: functions[one].sig });
 }
 
 /** Reject with the first part that fails, in one sentence; never resolve. */
