@@ -2,12 +2,14 @@
 //
 // In Cache Storage, under names that hold all that they depend on; whatever goes wrong here, a plain
 // start works. One entry is Python as it starts for any page. One for each of the last pages is what
-// the page's calculators have changed in it: only pages of memory that are not as in the first.
+// the page's calculators have changed in it: only pages of memory that are not as in the first. And
+// one is Python's wasm unpacked, which takes a slow phone longer than to read it.
 
 const PAGE = 4096;
 const HEAP = 31457280; // Pyodide's first heap; one that has grown cannot be restored
 const CACHE = "wallclock";
-const MOST = 6; // pages of the site whose memory is kept, some megabytes each
+const MOST = 4; // pages of the site whose memory is kept, some megabytes each
+const LAYOUT = "2"; // of the entries, and of the table of functions that Python's memory points into
 
 /**
  * @typedef {{id: number, state: object, runs: [number, number][], bytes: Uint8Array}} Layer  where
@@ -33,6 +35,15 @@ export async function kept(base, manifest, archives) {
   }
 }
 
+/** Return Python's wasm as it was kept, or null. */
+export async function keptWasm(base, { wasm }) {
+  try {
+    return (await (await caches.open(CACHE)).match(wasmKey(base, wasm))) ?? null;
+  } catch {
+    return null;
+  }
+}
+
 async function layer(cache, name) {
   const found = await cache.match(name);
   if (!found) return null;
@@ -41,21 +52,8 @@ async function layer(cache, name) {
   return { ...JSON.parse(new TextDecoder().decode(all.subarray(4, from))), bytes: all.subarray(from) };
 }
 
-/** Return the options that start Python with what was kept in its memory. @param {Kept} found */
-export function restoring(create, found) {
-  return {
-    _loadSnapshot: new Uint8Array(1), // never read: only what differs from zeros is written
-    async createPyodideModule(settings) {
-      const made = await create(settings);
-      made.API.restoreSnapshot = () => restored(made.HEAPU8, found);
-      made.API.rawRun = () => [0, ""]; // it would import what is in the memory
-      return made;
-    },
-  };
-}
-
-/** Write what was kept; return what Pyodide needs to know besides. */
-function restored(heap, { start, page }) {
+/** Write what was kept into the memory of a new Pyodide; return what it needs to know besides. */
+export function restored(heap, { start, page }) {
   let at = 0;
   for (const [from, count] of start.runs) {
     heap.fill(0, at * PAGE, from * PAGE); // what the module itself has put there
@@ -73,15 +71,16 @@ function write(heap, { runs, bytes }) {
 
 /**
  * Return what keeps the memory of a Python that has just started, to be called when it rests: with
- * whether the page's calculators have answered what anybody would have asked.
+ * whether the page's calculators have answered what anybody would have asked, and how to get the wasm.
  * @param {Kept | null} found what it started from
- * @returns {((untouched: boolean) => Promise<void>) | null}  null where nothing is left to keep
+ * @returns {((untouched: boolean, wasm: () => Promise<Response>) => Promise<void>) | null}  null where
+ *   nothing is left to keep
  */
 export function keeper(python, base, manifest, archives, found) {
   if (found?.page) return null;
   const state = found ? found.start.state : python._api.serializeHiwireState();
   const first = found ? null : memoryOf(python), held = objects(python);
-  return async (untouched) => {
+  return async (untouched, wasm) => {
     // What Python holds of JavaScript since then could not be given to another one.
     const now = objects(python);
     const same = now.count === held.count && held.all.every((one, i) => one === now.all[i]);
@@ -90,7 +89,7 @@ export function keeper(python, base, manifest, archives, found) {
     const before = first ?? (found && expanded(found));
     try {
       if (!before) return;
-      const id = found ? found.start.id : await keepStart(base, manifest, first, state);
+      const id = found ? found.start.id : await keepStart(base, manifest, first, state, wasm);
       if (memory) await keepPage(base, manifest, archives, layered(id, then, memory, before));
     } catch {
       await forget(base); // a full or forbidden store: nothing is kept
@@ -134,11 +133,13 @@ function expanded({ start }) {
 }
 
 /** Keep the memory of a start; drop what was kept for other versions. Return its id. */
-async function keepStart(base, manifest, memory, state) {
+async function keepStart(base, manifest, memory, state, wasm) {
   const [id] = crypto.getRandomValues(new Uint32Array(1));
   const packed = layered(id, state, memory, new Uint8Array(0));
   await forget(base);
-  await (await caches.open(CACHE)).put(key(base, manifest), new Response(packed));
+  const cache = await caches.open(CACHE);
+  await cache.put(key(base, manifest), new Response(packed));
+  await cache.put(wasmKey(base, manifest.wasm), await wasm());
   return id;
 }
 
@@ -166,9 +167,13 @@ function prefix(base) {
   return new URL("snapshot?", base).href;
 }
 
+function wasmKey(base, name) {
+  return `${prefix(base)}unpacked=${name}`;
+}
+
 function key(base, { module, wasm, library, engine }, archives) {
   // The browser counts too: what it offers decides what Pyodide puts into its memory.
-  const parts = { module, wasm, library, engine, browser: navigator.userAgent };
+  const parts = { module, wasm, library, engine, layout: LAYOUT, browser: navigator.userAgent };
   const names = archives?.map((url) => url.slice(url.lastIndexOf("/") + 1)).sort();
   return prefix(base) + new URLSearchParams({ ...parts, ...(names && { page: names.join() }) });
 }

@@ -7,8 +7,8 @@
 // Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still hang), then {ready: true,
 //      timings}, {failed: sentence} or {again: true} (a bad snapshot: start plain), then
 //      {id, reply} or {id, failure: words, told: whether they are for the reader}
-import { Told, bytesOf, failure, hand, load, unpack } from "./parts.js";
-import { forget, keeper, kept, restoring } from "./snapshot.js";
+import { Told, WASM_TYPE, bytesOf, failure, hand, load, unpack, unpacked } from "./parts.js";
+import { forget, keeper, kept, keptWasm, restored } from "./snapshot.js";
 
 const ROOT = "/wallclock";
 const IDLE = 1500; // milliseconds without a request before the snapshot is made and memory is tidied
@@ -42,7 +42,7 @@ async function begin({ start: manifest, base, archives, plain, fresh, lock }) {
   own = archives;
   hold(lock);
   const began = performance.now();
-  const parts = load(manifest, base, fresh);
+  const parts = load(manifest, base, fresh, plain ? null : keptWasm(base, manifest));
   const failed = failure(parts);
   const snapshot = plain ? await forget(base) : await kept(base, manifest, own);
   try {
@@ -62,7 +62,7 @@ async function begin({ start: manifest, base, archives, plain, fresh, lock }) {
     const { solving } = python.pyimport("engine.answer");
     if (keep) rested = once(() => {
       solving.cache_clear(); // what is kept is what was imported; each visit computes
-      keep(untouched);
+      keep(untouched, () => unpacked(new URL(manifest.wasm, base).href, WASM_TYPE));
     });
   } catch (error) {
     if (snapshot) await forget(base);
@@ -75,13 +75,13 @@ async function boot(manifest, base, parts, snapshot) {
     await Promise.all(Object.values(parts));
     self.postMessage({ restoring: true });
   }
-  const made = (await parts.module).default;
+  const create = (await parts.module).default;
   const options = {
-    ...hand(parts),
+    ...hand(parts, create, snapshot && ((heap) => restored(heap, snapshot))),
     packageBaseUrl: base,
     lockFileContents: manifest.lock,
     enableRunUntilComplete: false,
-    ...(snapshot ? restoring(made, snapshot) : { createPyodideModule: made, _makeSnapshot: snapshot === null }),
+    _makeSnapshot: snapshot === null,
   };
   const { loadPyodide } = await parts.loader;
   const python = await loadPyodide(options);
