@@ -11,6 +11,10 @@ const CACHE = "wallclock";
 const MOST = 4; // pages of the site whose memory is kept, some megabytes each
 const LAYOUT = "2"; // of the entries, and of the table of functions that Python's memory points into
 
+/** Opened while the page still fetches what to start. */
+const store = (async () => caches.open(CACHE))();
+store.catch(() => {}); // said to whom asks for it
+
 /**
  * @typedef {{id: number, state: object, runs: [number, number][], bytes: Uint8Array}} Layer  where
  *   memory differs from zeros or from the start: page and number of pages, and their content; and
@@ -25,7 +29,7 @@ const LAYOUT = "2"; // of the entries, and of the table of functions that Python
  */
 export async function kept(base, manifest, archives) {
   try {
-    const cache = await caches.open(CACHE);
+    const cache = await store;
     const names = [key(base, manifest), key(base, manifest, archives)];
     const [start, page] = await Promise.all(names.map((name) => layer(cache, name)));
     return start && { start, page: page?.id === start.id ? page : null };
@@ -38,7 +42,7 @@ export async function kept(base, manifest, archives) {
 /** Return Python's wasm as it was kept, or null. */
 export async function keptWasm(base, { wasm }) {
   try {
-    return (await (await caches.open(CACHE)).match(wasmKey(base, wasm))) ?? null;
+    return (await (await store).match(wasmKey(base, wasm))) ?? null;
   } catch {
     return null;
   }
@@ -137,7 +141,7 @@ async function keepStart(base, manifest, memory, state, wasm) {
   const [id] = crypto.getRandomValues(new Uint32Array(1));
   const packed = layered(id, state, memory, new Uint8Array(0));
   await forget(base);
-  const cache = await caches.open(CACHE);
+  const cache = await store;
   await cache.put(key(base, manifest), new Response(packed));
   await cache.put(wasmKey(base, manifest.wasm), await wasm());
   return id;
@@ -145,7 +149,7 @@ async function keepStart(base, manifest, memory, state, wasm) {
 
 /** Keep what a page has changed in it, and forget the pages of long ago. */
 async function keepPage(base, manifest, archives, packed) {
-  const cache = await caches.open(CACHE);
+  const cache = await store;
   await cache.put(key(base, manifest, archives), new Response(packed));
   const mine = `${key(base, manifest)}&page=`;
   const pages = (await cache.keys()).filter(({ url }) => url.startsWith(mine));
@@ -155,7 +159,7 @@ async function keepPage(base, manifest, archives, packed) {
 /** Delete every snapshot of this site; other sites of the same origin keep theirs. */
 export async function forget(base) {
   try {
-    const cache = await caches.open(CACHE);
+    const cache = await store;
     const old = (await cache.keys()).filter(({ url }) => url.startsWith(prefix(base)));
     await Promise.all(old.map((request) => cache.delete(request)));
   } catch {
