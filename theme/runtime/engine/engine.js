@@ -40,7 +40,9 @@ export function createEngine(options) {
     worker = mine;
     const lock = navigator.locks && `wallclock ${crypto.randomUUID()}`;
     manifest(runtimeUrl, fresh).then(
-      (start) => worker === mine && mine.postMessage({ start, base: runtimeUrl, archives: own, plain, fresh, lock }),
+      (start) =>
+        worker === mine &&
+        mine.postMessage({ start, base: runtimeUrl, archives: own, plain, fresh, lock }),
       (error) => worker === mine && fail(error.message),
     );
     for (const { running } of slots.values()) if (running) fetchAhead(running);

@@ -47,7 +47,8 @@ async function begin({ start: manifest, base, archives, plain, fresh, lock }) {
   const snapshot = plain ? await forget(base) : await kept(base, manifest, own);
   try {
     const python = await Promise.race([boot(manifest, base, parts, snapshot), failed]);
-    answer = python.pyimport("engine.answer").answer;
+    const { answer: answered, solving } = python.pyimport("engine.answer");
+    answer = answered;
     const keep = snapshot === undefined ? null : keeper(python, base, manifest, own, snapshot);
     const lookAgain = python.pyimport("engine.basis.discover").look_again;
     const gc = python.pyimport("gc");
@@ -58,9 +59,10 @@ async function begin({ start: manifest, base, archives, plain, fresh, lock }) {
       lookAgain();
     };
     const milliseconds = performance.now() - began;
-    self.postMessage({ ready: true, timings: { milliseconds, snapshot: Boolean(snapshot) } });
-    const { solving } = python.pyimport("engine.answer");
-    if (keep) rested = once(() => {
+    const timings = { milliseconds, snapshot: Boolean(snapshot), page: Boolean(snapshot?.page) };
+    self.postMessage({ ready: true, timings });
+    if (!keep) return;
+    rested = once(() => {
       solving.cache_clear(); // what is kept is what was imported; each visit computes
       keep(untouched, () => unpacked(new URL(manifest.wasm, base).href, WASM_TYPE));
     });
