@@ -40,9 +40,9 @@ export async function kept(base, manifest, archives) {
 }
 
 /** Return Python's wasm as it was kept, or null. */
-export async function keptWasm(base, { wasm }) {
+export async function keptWasm(base, manifest) {
   try {
-    return (await (await store).match(wasmKey(base, wasm))) ?? null;
+    return (await (await store).match(wasmKey(base, manifest))) ?? null;
   } catch {
     return null;
   }
@@ -77,24 +77,22 @@ function write(heap, { runs, bytes }) {
  * Return what keeps the memory of a Python that has just started, to be called when it rests: with
  * whether the page's calculators have answered what anybody would have asked, and how to get the wasm.
  * @param {Kept | null} found what it started from
- * @returns {((untouched: boolean, wasm: () => Promise<Response>) => Promise<void>) | null}  null where
- *   nothing is left to keep
+ * @returns {(untouched: boolean, wasm: () => Promise<Response>) => Promise<void>}
  */
 export function keeper(python, base, manifest, archives, found) {
-  if (found?.page) return null;
   const state = found ? found.start.state : python._api.serializeHiwireState();
   const first = found ? null : memoryOf(python), held = objects(python);
   return async (untouched, wasm) => {
     // What Python holds of JavaScript since then could not be given to another one.
     const now = objects(python);
     const same = now.count === held.count && held.all.every((one, i) => one === now.all[i]);
-    const memory = untouched && same ? memoryOf(python) : null;
+    const memory = untouched && same && !found?.page ? memoryOf(python) : null;
     const then = { ...state, immortalKeys: immortals(python) };
-    const before = first ?? (found && expanded(found));
     try {
-      if (!before) return;
-      const id = found ? found.start.id : await keepStart(base, manifest, first, state, wasm);
-      if (memory) await keepPage(base, manifest, archives, layered(id, then, memory, before));
+      const id = first ? await keepStart(base, manifest, first, state) : found?.start.id;
+      const before = memory && (first ?? (found && expanded(found)));
+      if (before) await keepPage(base, manifest, archives, layered(id, then, memory, before));
+      if (id !== undefined) await keepWasm(base, manifest, wasm);
     } catch {
       await forget(base); // a full or forbidden store: nothing is kept
     }
@@ -137,14 +135,17 @@ function expanded({ start }) {
 }
 
 /** Keep the memory of a start; drop what was kept for other versions. Return its id. */
-async function keepStart(base, manifest, memory, state, wasm) {
+async function keepStart(base, manifest, memory, state) {
   const [id] = crypto.getRandomValues(new Uint32Array(1));
   const packed = layered(id, state, memory, new Uint8Array(0));
   await forget(base);
-  const cache = await store;
-  await cache.put(key(base, manifest), new Response(packed));
-  await cache.put(wasmKey(base, manifest.wasm), await wasm());
+  await (await store).put(key(base, manifest), new Response(packed));
   return id;
+}
+
+async function keepWasm(base, manifest, wasm) {
+  if (await keptWasm(base, manifest)) return;
+  await (await store).put(wasmKey(base, manifest), await wasm());
 }
 
 /** Keep what a page has changed in it, and forget the pages of long ago. */
@@ -171,8 +172,8 @@ function prefix(base) {
   return new URL("snapshot?", base).href;
 }
 
-function wasmKey(base, name) {
-  return `${prefix(base)}unpacked=${name}`;
+function wasmKey(base, { wasm }) {
+  return `${prefix(base)}unpacked=${wasm}`;
 }
 
 function key(base, { module, wasm, library, engine }, archives) {
