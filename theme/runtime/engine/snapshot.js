@@ -83,10 +83,9 @@ export function keeper(python, base, manifest, archives, found) {
   const state = found ? found.start.state : python._api.serializeHiwireState();
   const first = found ? null : memoryOf(python), held = objects(python);
   return async (untouched, wasm) => {
-    // What Python holds of JavaScript since then could not be given to another one.
-    const now = objects(python);
-    const same = now.count === held.count && held.all.every((one, i) => one === now.all[i]);
-    const memory = untouched && same && !found?.page ? memoryOf(python) : null;
+    // What Python has got outside its memory since then could not be given to another one.
+    const all = untouched && !found?.page && isSame(held, objects(python));
+    const memory = all ? memoryOf(python) : null;
     const then = { ...state, immortalKeys: immortals(python) };
     try {
       const id = first ? await keepStart(base, manifest, first, state) : found?.start.id;
@@ -107,9 +106,18 @@ function memoryOf({ _module }) {
   return HEAPU8.byteLength === HEAP ? HEAPU8.slice(0, top) : null;
 }
 
-/** Return what Python holds of JavaScript; places that are free again stand in the list too. */
+/**
+ * Return what Python holds of JavaScript, and how long its table of functions is: a library that was
+ * loaded later has its own there. Places that are free again stand in the list too.
+ */
 function objects({ _module }) {
-  return { all: listed((at) => _module.__hiwire_get(at)), count: _module._hiwire_num_refs() };
+  const all = listed((at) => _module.__hiwire_get(at));
+  return { all, count: _module._hiwire_num_refs(), functions: _module.wasmTable.length };
+}
+
+function isSame(before, now) {
+  const counts = before.count === now.count && before.functions === now.functions;
+  return counts && before.all.every((one, i) => one === now.all[i]);
 }
 
 /** Return the names that Python has given to JavaScript for good, those of its start among them. */

@@ -4,9 +4,9 @@
 //      plain: true to ignore and drop the snapshot, fresh: true to fetch what was kept, lock: a name
 //      to hold while it lives},
 //      then {ahead: [URL]} to fetch what a calculator will need, and {id, request, needs: [URL]}
-// Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still hang), then {ready: true,
-//      timings}, {failed: sentence} or {again: true} (a bad snapshot: start plain), then
-//      {id, reply} or {id, failure: words, told: whether they are for the reader}
+// Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still
+//      hang), then {ready: true, timings}, {failed: sentence} or {again: true} (a bad snapshot: start
+//      plain), then {id, reply} or {id, failure: words, told: whether they are for the reader}
 import { Told, WASM_TYPE, bytesOf, failure, hand, load, unpack, unpacked } from "./parts.js";
 import { forget, keeper, kept, keptWasm, restored } from "./snapshot.js";
 
