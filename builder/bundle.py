@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
-from builder import node, packages
+from builder import light, node, packages
 from builder.bytecode import Files, byte_code, key, zipped
 from builder.bytecode import make_ready as make_pyodide_ready
 from builder.folders import seal, sealed, stamp
@@ -79,7 +79,7 @@ def bundle(
     # compresses nothing sends no more bytes; .bin, so that no host takes them for an encoding.
     parts = {
         "loader": ("pyodide", ".js", (pyodide / "pyodide.mjs").read_bytes()),
-        "module": ("pyodide.asm", ".js", (pyodide / "pyodide.asm.mjs").read_bytes()),
+        "module": ("pyodide.asm", ".js", light.script((pyodide / "pyodide.asm.mjs").read_bytes())),
         "wasm": ("python", ".bin", packed((pyodide / "pyodide.asm.wasm").read_bytes(), folder)),
         "library": ("library", ".bin", packed(made.library, folder)),
         "engine": ("engine", ".bin", packed(made.shared, folder)),

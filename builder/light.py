@@ -8,6 +8,8 @@ standard library; an engine that imports asyncio or zipfile itself finds the rea
 A data class writes its methods as text and compiles it, which takes most of an import in a browser.
 The build keeps what was compiled in `NAME.records` beside each module (`inside.py`), and the module
 `_records` takes it from there; a text that is not kept is compiled as ever.
+
+Of Pyodide's script one step is cut short: see `script`.
 """
 
 import io
@@ -19,7 +21,9 @@ from types import MappingProxyType
 EPOCH = (1980, 1, 1, 0, 0, 0)
 # The core asks for both while it is imported. It uses asyncio for coroutines alone, and traceback
 # to tell of a bug: the real one comes then.
-FIRST = '''import sys
+FIRST = '''import builtins
+import importlib
+import sys
 from types import ModuleType
 
 from . import _base, _importhook
@@ -44,6 +48,21 @@ class Later(ModuleType):
         return getattr(_base.import_module(self.__name__), name)
 
 
+# What the core runs as text at every start; compiling it would need all of Python's own compiler.
+TEXTS = {
+    "{}": dict,
+    "import importlib; importlib": lambda: importlib,
+    "import __main__; __main__.__dict__": lambda: vars(sys.modules["__main__"]),
+    "import builtins; builtins.__dict__": lambda: vars(builtins),
+}
+compiled = _base.eval_code
+
+
+def eval_code(text, *given, **options):
+    return TEXTS[text]() if text in TEXTS else compiled(text, *given, **options)
+
+
+_base.eval_code = eval_code
 sys.modules["asyncio"] = ModuleType("asyncio")
 sys.modules["asyncio"].get_event_loop = get_event_loop
 sys.modules["traceback"] = Later("traceback")
@@ -126,6 +145,19 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "pyodide/_package_loader.py": PACKAGES,
     }
 )
+
+# Pyodide gives all its 7,415 functions a place in the table where one library finds another's. Here
+# only those get one that its own wasm asks for; a library that comes later finds the rest by name.
+ALL_PLACES = b"updateGOT(origExports);"
+ASKED_PLACES = (
+    b"updateGOT(Object.fromEntries(Object.keys(GOT).filter(name=>name in origExports)"
+    b".map(name=>[name,origExports[name]])));"
+)
+
+
+def script(original: bytes) -> bytes:
+    """Return Pyodide's own script with less to do at every start."""
+    return original.replace(ALL_PLACES, ASKED_PLACES)
 
 
 def library(original: Path) -> bytes:

@@ -48,7 +48,8 @@ FLAGS = (
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 UNTIL_KEPT = """async () => {
   for (let rounds = 0; rounds < 300; rounds += 1) {
-    if ((await (await caches.open("wallclock")).keys()).length) return;
+    const kept = (await (await caches.open("wallclock")).keys()).map(({ url }) => url);
+    if (kept.some((url) => url.includes("unpacked="))) return kept; // the last to come
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }"""

@@ -1,5 +1,6 @@
 """The runtime on a page of its own: starts, answers, survives, and says so when it cannot."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -195,20 +196,23 @@ def test_retry_answers_what_was_asked_before_the_failure(page: Page, host: Host)
 
 
 KEPT = "async () => (await (await caches.open('wallclock')).keys()).map(({ url }) => url)"
-UNTIL_KEPT = """async () => {
+UNTIL_KEPT = """async (count) => {
   for (let rounds = 0; rounds < 300; rounds += 1) {
     const found = (await (await caches.open("wallclock")).keys()).map(({ url }) => url);
-    if (found.length === 1 && found[0].includes("engine=engine-")) return;
+    if (found.length === count && found[0].includes("engine=engine-")) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("no snapshot was kept");
 }"""
+# What one visit leaves: the memory of a start, the wasm, and what the page's calculators changed.
+ENTRIES = 3
+DETAIL = "() => performance.getEntriesByName('runtime-start').at(-1).detail"
 
 
 def with_snapshot(page: Page, host: Host) -> Page:
     """Visit once and stay until the snapshot is kept."""
     ask(opened(page, host), request())
-    page.evaluate(UNTIL_KEPT)
+    page.evaluate(UNTIL_KEPT, ENTRIES)
     return page
 
 
@@ -217,22 +221,69 @@ def test_a_second_visit_starts_from_the_snapshot_and_answers_like_the_terminal(
 ):
     text = request(world_size="128")
     assert ask(opened(with_snapshot(page, host), host), text) == answer(text)
-    (detail,) = page.evaluate(
-        "() => performance.getEntriesByName('runtime-start').map(({ detail }) => detail)"
-    )
-    assert detail["snapshot"] is True
+    detail = page.evaluate(DETAIL)
+    assert (detail["snapshot"], detail["page"]) == (True, True)
+    other = json.dumps({"calculator": "bubble_conventions"})  # not in the page's memory yet
+    reply = page.evaluate(ASK, ["bubble_conventions", other])
+    assert reply == answer(other)
 
 
-def test_a_spoiled_snapshot_is_dropped_and_python_starts_without_it(page: Page, host: Host):
+def test_what_a_reader_has_changed_is_not_kept(page: Page, host: Host):
+    text = request(world_size="64")
+    ask(opened(page, host), text)
+    page.evaluate(UNTIL_KEPT, ENTRIES - 1)
+    assert [url for url in page.evaluate(KEPT) if "page=" in url] == []
+    assert ask(opened(page, host), text) == answer(text)
+    detail = page.evaluate(DETAIL)
+    assert (detail["snapshot"], detail["page"]) == (True, False)
+
+
+def test_what_a_page_changed_in_another_start_is_not_used(page: Page, host: Host):
     with_snapshot(page, host).evaluate(
         """async () => {
           const cache = await caches.open("wallclock");
-          const [key] = await cache.keys();
-          await cache.put(key, new Response(new Uint32Array([8192, 1, 0, ...Array(1024).fill(7)])));
+          const [start] = await cache.keys();
+          const bytes = new Uint8Array(await (await cache.match(start)).arrayBuffer());
+          const length = new DataView(bytes.buffer).getUint32(0, true);
+          const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+          const other = new TextEncoder().encode(JSON.stringify({ ...head, id: head.id ^ 1 }));
+          const size = new Uint8Array(new Uint32Array([other.length]).buffer);
+          const parts = [size, other, bytes.subarray(4 + length)];
+          await cache.put(start, new Response(new Blob(parts)));
         }"""
     )
     assert ask(opened(page, host), request()) == answer(request())
-    assert page.evaluate(KEPT) == []
+    detail = page.evaluate(DETAIL)
+    assert (detail["snapshot"], detail["page"]) == (True, False)
+
+
+# One that cannot be read, and one that Python cannot start from.
+NO_LAYOUT = "new Uint32Array([8192, 1, 0, ...Array(1024).fill(7)])"
+NO_PYTHON = """(() => {
+  const state = { hiwireKeys: [], immortalKeys: [] };
+  const head = new TextEncoder().encode(JSON.stringify({ id: 1, state, runs: [[0, 1]] }));
+  const size = new Uint8Array(new Uint32Array([head.length]).buffer);
+  return new Blob([size, head, new Uint8Array(4096).fill(7)]);
+})()"""
+
+
+@pytest.mark.parametrize("spoiled", [NO_LAYOUT, NO_PYTHON], ids=["no layout", "no Python"])
+def test_a_spoiled_snapshot_is_dropped_and_python_starts_without_it(
+    page: Page, host: Host, spoiled: str
+):
+    (old, *_) = with_snapshot(page, host).evaluate(KEPT)
+    page.evaluate(
+        f"async (old) => (await caches.open('wallclock')).put(old, new Response({spoiled}))", old
+    )
+    assert ask(opened(page, host), request()) == answer(request())
+    sizes = page.evaluate(
+        """async () => {
+          const cache = await caches.open("wallclock");
+          const found = await Promise.all((await cache.keys()).map((key) => cache.match(key)));
+          return Promise.all(found.map(async (one) => (await one.blob()).size));
+        }"""
+    )
+    assert [size for size in sizes if size < 10_000] == []
 
 
 def test_a_snapshot_that_hangs_gives_way_to_a_plain_start(page: Page, host: Host):
@@ -245,15 +296,17 @@ def test_a_snapshot_that_hangs_gives_way_to_a_plain_start(page: Page, host: Host
 
 
 def test_a_new_engine_drops_the_old_snapshot(page: Page, host: Host):
-    (old,) = with_snapshot(page, host).evaluate(KEPT)
+    kept = with_snapshot(page, host).evaluate(KEPT)
     page.evaluate(
-        """async (old) => {
+        """async (kept) => {
           const cache = await caches.open("wallclock");
-          await cache.put(old.replace("engine=", "engine=old-"), await cache.match(old));
-          await cache.delete(old);
+          for (const one of kept) {
+            await cache.put(one.replace("engine=", "engine=old-"), await cache.match(one));
+            if (one.includes("engine=")) await cache.delete(one);
+          }
         }""",
-        old,
+        kept,
     )
     ask(opened(page, host), request())
-    page.evaluate(UNTIL_KEPT)
-    assert page.evaluate(KEPT) == [old]
+    page.evaluate(UNTIL_KEPT, ENTRIES)
+    assert page.evaluate(KEPT) == kept

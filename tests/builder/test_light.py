@@ -27,6 +27,12 @@ def test_only_these_modules_of_pyodides_archive_are_replaced():
     assert set(light.MODULES) - set(before) == {"_records.py"}  # the others have a place there
 
 
+def test_one_step_of_pyodides_script_is_cut_short():
+    original = (ORIGINAL.parent / "pyodide.asm.mjs").read_bytes()
+    assert original.count(light.ALL_PLACES) == 1
+    assert light.script(original).count(light.ASKED_PLACES) == 1
+
+
 @pytest.fixture
 def records(monkeypatch):
     """The module as a Worker has it."""

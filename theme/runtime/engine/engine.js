@@ -35,12 +35,14 @@ export function createEngine(options) {
   function launch(plain, fresh = false) {
     stop();
     enter("loading");
-    const mine = create();
+    const mine = create(), own = [...new Set(Object.values(archives).flat())];
     if (mine === null) return;
     worker = mine;
     const lock = navigator.locks && `wallclock ${crypto.randomUUID()}`;
     manifest(runtimeUrl, fresh).then(
-      (start) => worker === mine && mine.postMessage({ start, base: runtimeUrl, plain, fresh, lock }),
+      (start) =>
+        worker === mine &&
+        mine.postMessage({ start, base: runtimeUrl, archives: own, plain, fresh, lock }),
       (error) => worker === mine && fail(error.message),
     );
     for (const { running } of slots.values()) if (running) fetchAhead(running);

@@ -10,6 +10,7 @@
 
 const WASM = "pyodide.asm.wasm"; // the name that Pyodide asks for
 const LIBRARY = "library.zip";
+export const WASM_TYPE = "application/wasm";
 
 /** An error whose message is a sentence for the reader. */
 export class Told extends Error {}
@@ -47,14 +48,15 @@ export function unpack(python, archive, root) {
 /**
  * Return the parts as promises; none is waited for here, so that they load side by side.
  * @param {Manifest} manifest @param {string} base @param {boolean} anew after a damaged file
+ * @param {Promise<Response | null>} wasm  as it was kept unpacked
  */
-export function load(manifest, base, anew) {
+export function load(manifest, base, anew, wasm) {
   fresh = anew;
   const file = (name) => new URL(manifest[name], base).href;
   return {
-    loader: imported(file("loader")),
-    module: imported(file("module")),
-    wasm: compiled(file("wasm")),
+    loader: script(file("loader")),
+    module: script(file("module")),
+    wasm: compiled(file("wasm"), wasm),
     library: unpacked(file("library"), "application/zip"),
     engine: bytesOf(file("engine")),
   };
@@ -63,8 +65,10 @@ export function load(manifest, base, anew) {
 /**
  * Let Pyodide take the parts instead of fetching its own; what it asks for by name is handed over.
  * This replaces two functions of this Worker, in which nothing but Pyodide runs.
+ * @param {(settings: object) => Promise<any>} create makes a Pyodide
+ * @param {((heap: Uint8Array) => object) | null} restore writes what was kept into its memory
  */
-export function hand(parts) {
+export function hand(parts, create, restore) {
   const native = self.fetch;
   self.fetch = (url, options) => {
     if (String(url).endsWith(WASM)) return Promise.resolve(null);
@@ -72,9 +76,58 @@ export function hand(parts) {
   };
   WebAssembly.instantiateStreaming = async (_, imports) => {
     const module = await parts.wasm;
-    return { module, instance: await WebAssembly.instantiate(module, imports) };
+    const instance = await WebAssembly.instantiate(module, imports);
+    wrap(module, imports.env);
+    return { module, instance };
   };
-  return { indexURL: new URL("./", self.location.href).href, stdLibURL: LIBRARY };
+  return {
+    indexURL: new URL("./", self.location.href).href,
+    stdLibURL: LIBRARY,
+    ...(restore && { _loadSnapshot: new Uint8Array(1) }), // its content comes from elsewhere
+    async createPyodideModule(settings) {
+      const made = await create(settings);
+      if (restore) made.API.restoreSnapshot = () => restore(made.HEAPU8);
+      // One import, which is in the memory already or needs no compiler.
+      made.API.rawRun = (text) => [restore ? 0 : imported(made, text.replace("import ", "")), ""];
+      return made;
+    },
+  };
+}
+
+/** Import a module into Python; return 0, or another number when it fails. */
+function imported(made, name) {
+  const text = made.stringToNewUTF8(name);
+  const found = made._PyImport_ImportModule(text);
+  made._free(text);
+  return found ? 0 : 1;
+}
+
+/**
+ * Wrap the functions of JavaScript that Python calls by their place in a table, all at once: Pyodide
+ * would compile a module for each of them.
+ */
+function wrap(module, functions) {
+  const types = { i: 127, p: 127, j: 126, f: 125, d: 124, e: 111 };
+  const number = (n) => (n < 128 ? [n] : [(n & 127) | 128, ...number(n >> 7)]);
+  const list = (items) => [...number(items.length), ...items.flat()];
+  const section = (kind, items) => [kind, ...list(list(items))];
+  const name = (text) => list([...new TextEncoder().encode(text)]);
+  const kinds = (sig) => list([...sig].map((letter) => types[letter]));
+  const names = WebAssembly.Module.imports(module)
+    .filter((one) => one.module === "GOT.func" && functions[one.name]?.sig)
+    .map((one) => one.name);
+  const sigs = [...new Set(names.map((one) => functions[one].sig))];
+  const bytes = [
+    [0, 97, 115, 109, 1, 0, 0, 0],
+    section(1, sigs.map((sig) => [96, ...kinds(sig.slice(1)), ...kinds(sig[0] === "v" ? "" : sig[0])])),
+    section(2, names.map((one) => [...name(""), ...name(one), 0, ...number(sigs.indexOf(functions[one].sig))])),
+    section(7, names.map((one, i) => [...name(one), 0, ...number(i)])),
+  ];
+  const wrapped = new WebAssembly.Instance(
+    new WebAssembly.Module(new Uint8Array(bytes.flat())),
+    { "": functions },
+  ).exports;
+  for (const one of names) functions[one] = Object.assign(wrapped[one], { sig: functions[one].sig });
 }
 
 /** Reject with the first part that fails, in one sentence; never resolve. */
@@ -91,7 +144,7 @@ async function fetched(url) {
   return response;
 }
 
-async function imported(url) {
+async function script(url) {
   if (fresh) await fetched(url); // what was kept of it is replaced
   try {
     return await import(url);
@@ -100,9 +153,9 @@ async function imported(url) {
   }
 }
 
-async function compiled(url) {
+async function compiled(url, kept) {
   if (typeof WebAssembly !== "object") throw new Told("This browser does not allow WebAssembly.");
-  const response = await unpacked(url, "application/wasm");
+  const response = (await kept) ?? (await unpacked(url, WASM_TYPE));
   try {
     return await WebAssembly.compileStreaming(response);
   } catch {

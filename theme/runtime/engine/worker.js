@@ -1,13 +1,14 @@
 // The Worker: starts Python with the engine in it and answers requests, JSON text in and out.
 //
-// In:  {start: Manifest, base: URL of its folder, plain: true to ignore and drop the snapshot,
-//      fresh: true to fetch what was kept, lock: a name to hold while it lives},
+// In:  {start: Manifest, base: URL of its folder, archives: [URL] that the page's calculators need,
+//      plain: true to ignore and drop the snapshot, fresh: true to fetch what was kept, lock: a name
+//      to hold while it lives},
 //      then {ahead: [URL]} to fetch what a calculator will need, and {id, request, needs: [URL]}
-// Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still hang), then {ready: true,
-//      timings}, {failed: sentence} or {again: true} (a bad snapshot: start plain), then
-//      {id, reply} or {id, failure: words, told: whether they are for the reader}
-import { Told, bytesOf, failure, hand, load, unpack } from "./parts.js";
-import { forget, keep, kept, memoryOf } from "./snapshot.js";
+// Out: {held: true} when it holds the lock, {restoring: true} (all is there, only the snapshot can still
+//      hang), then {ready: true, timings}, {failed: sentence} or {again: true} (a bad snapshot: start
+//      plain), then {id, reply} or {id, failure: words, told: whether they are for the reader}
+import { Told, WASM_TYPE, bytesOf, failure, hand, load, unpack, unpacked } from "./parts.js";
+import { forget, keeper, kept, keptWasm, restored } from "./snapshot.js";
 
 const ROOT = "/wallclock";
 const IDLE = 1500; // milliseconds without a request before the snapshot is made and memory is tidied
@@ -24,6 +25,10 @@ const added = new Set();
 /** @type {() => void} */
 let rested = () => {};
 let resting = 0;
+/** Addresses that the page's own calculators need. @type {string[]} */
+let own = [];
+/** Whether all that was asked so far is what anybody would ask of this page. */
+let untouched = true;
 /** Looks for objects that hold one another: a tenth of a second, so never while somebody waits. */
 let tidy = () => {};
 
@@ -33,16 +38,18 @@ self.onmessage = ({ data }) => {
   else respond(data);
 };
 
-async function begin({ start: manifest, base, plain, fresh, lock }) {
+async function begin({ start: manifest, base, archives, plain, fresh, lock }) {
+  own = archives;
   hold(lock);
   const began = performance.now();
-  const parts = load(manifest, base, fresh);
+  const parts = load(manifest, base, fresh, plain ? null : keptWasm(base, manifest));
   const failed = failure(parts);
-  const snapshot = plain ? await forget(base) : await kept(base, manifest);
+  const snapshot = plain ? await forget(base) : await kept(base, manifest, own);
   try {
     const python = await Promise.race([boot(manifest, base, parts, snapshot), failed]);
-    answer = python.pyimport("engine.answer").answer;
-    const memory = snapshot === null ? memoryOf(python) : null;
+    const { answer: answered, solving } = python.pyimport("engine.answer");
+    answer = answered;
+    const keep = snapshot === undefined ? null : keeper(python, base, manifest, own, snapshot);
     const lookAgain = python.pyimport("engine.basis.discover").look_again;
     const gc = python.pyimport("gc");
     gc.disable(); // what a reply leaves behind holds no circles, and goes without a search (test_garbage.py)
@@ -52,8 +59,13 @@ async function begin({ start: manifest, base, plain, fresh, lock }) {
       lookAgain();
     };
     const milliseconds = performance.now() - began;
-    self.postMessage({ ready: true, timings: { milliseconds, snapshot: Boolean(snapshot) } });
-    if (memory) rested = once(() => keep(base, manifest, memory));
+    const timings = { milliseconds, snapshot: Boolean(snapshot), page: Boolean(snapshot?.page) };
+    self.postMessage({ ready: true, timings });
+    if (!keep) return;
+    rested = once(() => {
+      solving.cache_clear(); // what is kept is what was imported; each visit computes
+      keep(untouched, () => unpacked(new URL(manifest.wasm, base).href, WASM_TYPE));
+    });
   } catch (error) {
     if (snapshot) await forget(base);
     self.postMessage(snapshot ? { again: true } : { failed: told(error) });
@@ -65,13 +77,13 @@ async function boot(manifest, base, parts, snapshot) {
     await Promise.all(Object.values(parts));
     self.postMessage({ restoring: true });
   }
+  const create = (await parts.module).default;
   const options = {
-    ...hand(parts),
+    ...hand(parts, create, snapshot && ((heap) => restored(heap, snapshot))),
     packageBaseUrl: base,
     lockFileContents: manifest.lock,
-    createPyodideModule: (await parts.module).default,
     enableRunUntilComplete: false,
-    ...(snapshot ? { _loadSnapshot: snapshot } : { _makeSnapshot: snapshot === null }),
+    _makeSnapshot: snapshot === null,
   };
   const { loadPyodide } = await parts.loader;
   const python = await loadPyodide(options);
@@ -107,7 +119,9 @@ async function respond({ id, request, needs }) {
   try {
     await mount(needs);
     self.postMessage({ id, reply: answer(request, clock) });
+    untouched &&= needs.every((url) => own.includes(url)) && isPlain(request);
   } catch (error) {
+    untouched = false;
     if (error.pyodide_fatal_error) {
       // Python is dead: an error outside of any promise tells the page, which restarts it.
       setTimeout(() => {
@@ -118,9 +132,15 @@ async function respond({ id, request, needs }) {
     self.postMessage({ id, failure: sentence(error), told: error instanceof Told });
   }
   resting = setTimeout(() => {
-    rested();
     tidy();
+    rested();
   }, IDLE);
+}
+
+/** Whether a request asks for the defaults: then nothing in memory is the reader's. */
+function isPlain(request) {
+  const { typed, values, slide, nudge } = JSON.parse(request);
+  return [typed, values, slide, nudge].every((given) => !given || !Object.keys(given).length);
 }
 
 function once(action) {
