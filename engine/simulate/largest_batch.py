@@ -110,7 +110,7 @@ def _stages(run: Run, batch: Count) -> list[Memory]:
     layers = kinds_of_layer(run.model, run.plan, training)
     return [
         stage_memory(run.model, run.plan, training, stage, layers)
-        for stage in stages_that_can_be_fullest(run.plan)
+        for stage in stages_that_can_be_fullest(run.model, run.plan, training)
     ]
 
 

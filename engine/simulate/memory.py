@@ -65,17 +65,32 @@ class Standing:
 def memory(model: Model, plan: Plan, training: Training) -> Memory:
     """Return the memory of the fullest rank over the pipeline stages that can be it."""
     layers = kinds_of_layer(model, plan, training)
-    held = [
-        filled(model, plan, training, stage, layers) for stage in stages_that_can_be_fullest(plan)
-    ]
+    stages = stages_that_can_be_fullest(model, plan, training)
+    held = [filled(model, plan, training, stage, layers) for stage in stages]
     known = [standing(model, plan, training, one.stage, one.parameters) for one in held]
     return fullest(model, plan, training, held, known)
 
 
-def stages_that_can_be_fullest(plan: Plan) -> tuple[Count, ...]:
-    """Return the first, the second and the last stage: between them nothing is fuller."""
+def stages_that_can_be_fullest(model: Model, plan: Plan, training: Training) -> tuple[Count, ...]:
+    """Return the first, the second, the last and the longest stage between them.
+
+    Where all have as many layers, nothing between them is fuller.
+    """
     last = plan.pipeline_parallel - 1
-    return (0, 1, last) if last > 1 else tuple(range(last + 1))
+    ends = (0, 1, last) if last > 1 else tuple(range(last + 1))
+    return ends + _longest(model, plan, training)
+
+
+def _longest(model: Model, plan: Plan, training: Training) -> tuple[Count, ...]:
+    """Return the first stage between these with the most layers, where pieces are uneven."""
+    ranks = plan.pipeline_parallel
+    if ranks < 4 or not model.num_layers % (ranks * plan.virtual_pipeline):
+        return ()
+    return (max(range(2, ranks - 1), key=lambda stage: _layers(model, plan, training, stage)),)
+
+
+def _layers(model: Model, plan: Plan, training: Training, stage: Count) -> Count:
+    return sum(map(len, layers_of_stage(model, plan, stage, training.schedule)))
 
 
 def kinds_of_layer(model: Model, plan: Plan, training: Training) -> tuple[LayerMemory, LayerMemory]:

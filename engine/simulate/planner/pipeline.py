@@ -53,7 +53,7 @@ def pipeline_of(job: Job, plan: Plan, training: Training, rank: Rank) -> Pipelin
     model = job.model
     stages = tuple(
         (stage, rank_parameters(model, plan, training, stage))
-        for stage in stages_that_can_be_fullest(plan)
+        for stage in stages_that_can_be_fullest(model, plan, training)
     )
     weights = rank_weights(model, plan)
     return Pipeline(

@@ -13,6 +13,7 @@ from engine.catalog.models import MODELS, num_sparse_in
 from engine.estimate import estimate
 from engine.run.file import InputError, read
 from engine.run.parallelism import MODULES, layers_of_stage
+from engine.simulate.memory import memory
 from tests.engine.run.test_run_file import GOOD, problems
 from tests.validation.any_run import any_document, changed
 
@@ -314,3 +315,15 @@ def test_a_config_json_without_its_layers_is_refused_by_their_name():
     with pytest.raises(InputError) as caught:
         read({**GOOD, "model": {"model_type": "llama", "hidden_size": 4096}})
     assert any("model.num_hidden_layers: missing" in line for line in caught.value.problems)
+
+
+def test_of_uneven_pieces_a_stage_in_the_middle_can_be_the_fullest():
+    # 88 layers in 16 pieces of 5 and 6: the first stage has 10 layers, the fourth 12.
+    plan = {"world_size": 1024, "tensor_parallel": 8, "pipeline_parallel": 8, "virtual_pipeline": 2}
+    document = {**GOOD, "model": "mistral-large-123b"}
+    document = changed(document, "parallelism", **plan, zero_stage=3)
+    run = read(changed(document, "training", global_batch_size=128))
+    layers = [sum(map(len, layers_of_stage(run.model, run.plan, stage))) for stage in range(8)]
+    held = memory(run.model, run.plan, run.training)
+    assert held.stage not in (0, 1, 7)
+    assert layers[held.stage] == max(layers)

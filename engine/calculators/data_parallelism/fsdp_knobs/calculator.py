@@ -44,7 +44,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "regime": _regime(tell, inputs, result),
         "board": partial(_board, result),
         "fits": fit(tell, result.ran),
-        "step_time": simulated_step(tell, result.ran.work.evidence),
+        "step_time": simulated_step(tell, result.ran.evidence),
     }
 
 

@@ -32,7 +32,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs)
     return {
-        "step_time": simulated_step(tell, result.ran.work.evidence),
+        "step_time": simulated_step(tell, result.ran.evidence),
         **tell.values("exposed", "peak", "kept"),
         "regime": _regime(tell, inputs, result),
         "fits": fit(tell, result.ran),
