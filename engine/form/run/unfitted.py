@@ -8,7 +8,7 @@ is assumed), where it is from, keys of the bibliography. A key names the constan
 from collections.abc import Mapping
 
 from engine.basis.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, SHARE, Quantity
-from engine.catalog import constants, transports
+from engine.catalog import constants, nccl_constants, transports
 from engine.formulas import compute
 from engine.run import software
 from engine.simulate import explained, layer_time, rank, step_range, swept
@@ -18,6 +18,7 @@ Row = tuple[str, str, Quantity, tuple[float, float] | None, str, tuple[str, ...]
 # Named here, so that a page that imports this module ships them.
 _MODULES = (
     constants,
+    nccl_constants,
     transports,
     compute,
     software,
@@ -38,10 +39,18 @@ _NONE = "no published run: another type's shares, or of its best kernels 6 % les
 _COUNTED, _ASSUMED = "counted in the code of the software", "assumed"
 
 
+_BY_PLAN = "NCCL plans with it", ("nccl_tuning",)
+
+
 def _wire(key: str, words: str, quantity: Quantity, origin: str = "") -> Row:
     """A number of collectives: planned by NCCL's tuner, or fitted to measured all-reduces."""
     cited = ("nccl_tests",) if origin else ("nccl_tuning",)
     return _WIRES + key, words, quantity, None, origin or "NCCL plans with it", cited
+
+
+def _planned(key: str, words: str, quantity: Quantity) -> Row:
+    """A number of NCCL's algorithms and protocols, whatever the link."""
+    return f"catalog.nccl_constants:{key}", words, quantity, None, *_BY_PLAN
 
 
 def _curve(key: str, words: str, quantity: Quantity) -> Row:
@@ -158,20 +167,29 @@ _OF_WIRES: tuple[Row, ...] = (
     _wire("NVLINK.start_small", "start, small messages", SECONDS),
     _wire("NVLINK.step_small", "a step, small messages", SECONDS),
     _wire("NVLINK.share_small", "small messages, of the bandwidth", SHARE),
-    _wire("TREE_SHARE", "a tree, of a ring's bandwidth", SHARE),
-    _wire("SWITCH_TREE", "switches and a tree of nodes", SECONDS),
-    _wire("SWITCH_TREE_STEP", "their step, beyond InfiniBand's", SECONDS),
-    _wire("MEDIUM_START", "LL128: start", SECONDS),
-    _wire("MEDIUM_STEP", "LL128: a step in a ring", SECONDS),
-    _wire("MEDIUM_TREE_STEP", "LL128: a step in a tree", SECONDS),
-    _wire("MEDIUM_SHARE", "LL128: of the bandwidth", SHARE),
-    _wire("PAT_START", "PAT: start", SECONDS),
-    _wire("PAT_OVERLAP", "PAT: levels in one step", RATIO),
-    _wire("PAT_RANK", "PAT: what each rank adds", SECONDS),
-    _wire("PAT_SHARE", "PAT: of the bandwidth", SHARE),
-    _wire("SMALL_STEP_BETWEEN", "LL between nodes: the host", SECONDS),
-    _wire("SMALL_ON_TWO", "LL on two nodes, at most", BANDWIDTH),
-    _wire("SMALL_ON_MORE", "LL on more nodes, at most", BANDWIDTH),
+    _planned("TREE_SHARE", "a tree, of a ring's bandwidth", SHARE),
+    _planned("TREE_ON_ONE", "likewise, one port per GPU", SHARE),
+    _planned("SWITCH_TREE", "switches and a tree of nodes", SECONDS),
+    _planned("SWITCH_TREE_STEP", "their step, beyond InfiniBand's", SECONDS),
+    _planned("MEDIUM_START", "LL128: start", SECONDS),
+    _planned("MEDIUM_STEP", "LL128: a step in a ring", SECONDS),
+    (
+        "catalog.nccl_constants:MEDIUM_STEP_OVER",
+        "LL128: a step in a ring over nodes",
+        SECONDS,
+        None,
+        "fitted to one gather of 80 H100; NCCL plans 1.9 us",
+        ("nccl_tests",),
+    ),
+    _planned("MEDIUM_TREE_STEP", "LL128: a step in a tree", SECONDS),
+    _planned("MEDIUM_SHARE", "LL128: of the bandwidth", SHARE),
+    _planned("PAT_START", "PAT: start", SECONDS),
+    _planned("PAT_OVERLAP", "PAT: levels in one step", RATIO),
+    _planned("PAT_RANK", "PAT: what each rank adds", SECONDS),
+    _planned("PAT_SHARE", "PAT: of the bandwidth", SHARE),
+    _planned("SMALL_STEP_BETWEEN", "LL between nodes: the host", SECONDS),
+    _planned("SMALL_ON_TWO", "LL on two nodes, at most", BANDWIDTH),
+    _planned("SMALL_ON_MORE", "LL on more nodes, at most", BANDWIDTH),
 )
 ROWS: tuple[Row, ...] = _OF_GPUS + _OF_STEPS + _OF_WIRES + _OF_RANGES
 

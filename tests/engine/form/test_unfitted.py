@@ -37,6 +37,7 @@ EXEMPT = {
     "formulas.operations": "counts of operations",
     "formulas.muon": "counts of operations",
     "formulas.medium_time": "where a table of sizes begins",
+    "formulas.planned_choice": "a table of NCCL's, which it plans with and nothing is timed by",
     "formulas.stragglers": "an integral",
     "formulas.traffic": "bytes that kernels read and write, counted",
     "simulate.adapter_time": "kernels of an adapter, counted",
@@ -60,13 +61,17 @@ EXEMPT = {
     "simulate.explained:_STEP": "of a numerical derivative",
     "simulate.layer_time:ATTENTION_BACKWARD": "a count of products",
     "simulate.layer_time:EARLY_SHARE": "a count of collectives",
-    "catalog.transports:TREE_BY_SIZE": "a table of NCCL's",
-    "catalog.transports:MEDIUM_BY_SIZE": "a table of NCCL's",
-    "catalog.transports:MEDIUM_DATA": "bytes of a line of LL128",
-    "catalog.transports:MEDIUM_CHUNK": "a buffer of NCCL's",
-    "catalog.transports:MEDIUM_SPLIT_CHUNK": "a buffer of NCCL's",
-    "catalog.transports:MEDIUM_SMALLEST_CHUNK": "a buffer of NCCL's",
-    "catalog.transports:MESSAGES_AT_ONCE": "a setting of NCCL's",
+    "catalog.nccl_constants:TREE_BY_SIZE": "a table of NCCL's",
+    "catalog.nccl_constants:MEDIUM_BY_SIZE": "a table of NCCL's",
+    "catalog.nccl_constants:MEDIUM_DATA": "bytes of a line of LL128",
+    "catalog.nccl_constants:MEDIUM_CHUNK": "a buffer of NCCL's",
+    "catalog.nccl_constants:MEDIUM_SPLIT_CHUNK": "a buffer of NCCL's",
+    "catalog.nccl_constants:MEDIUM_SMALLEST_CHUNK": "a buffer of NCCL's",
+    "catalog.nccl_constants:SMALL_BY_SIZE": "a table of NCCL's",
+    "catalog.nccl_constants:SWITCH_TREE_CHANNELS": "a setting of NCCL's",
+    "catalog.nccl_constants:SWITCH_TREE_CHUNK": "a buffer of NCCL's",
+    "catalog.nccl_constants:SWITCH_TREE_CHUNKS": "a table of NCCL's",
+    "catalog.nccl_constants:MESSAGES_AT_ONCE": "a setting of NCCL's",
     "catalog.transports:_HOPPER": "a table of NCCL's",
     "catalog.transports:_BLACKWELL": "a table of NCCL's",
     "catalog.transports:NVLINK_NETWORK": "NVLink's, over no ports",
@@ -86,7 +91,7 @@ def named(module):
 def constants():
     """What an estimate imports that computes, and what collectives are computed from."""
     needed = Imports(engine_sources(ROOT / "engine")).needed("engine/estimate.py")
-    rooms = ("formulas/", "simulate/", "run/", "catalog/transports")
+    rooms = ("formulas/", "simulate/", "run/", "catalog/transports", "catalog/nccl_constants")
     found = sorted(name.removeprefix("engine/") for name in needed)
     return {
         name.removesuffix(".py").replace("/", "."): set(named(name))
