@@ -11,7 +11,7 @@ from engine.calculators.whole_runs.published_runs.result import Result
 from engine.catalog.beyond_memory import CAUSES, beyond
 from engine.form.run.given import expressible
 
-PER_PAGE = 20
+PER_PAGE = 12
 
 
 def signed(value: Ratio) -> str:
