@@ -24,14 +24,14 @@ TELL = ("calculators", "form")
 PARTS = (Later.__call__.__code__, Running.until.__code__)
 
 
-def climbs(name: str) -> tuple[str, ...]:
+def climbs(name: str, *, presets: bool = True) -> tuple[str, ...]:
     """Return the calls of formulas that the views of a calculator make, "FILE: caller -> called".
 
     Each stands once, however often it is made.
     """
     calculator = load(name)
     found: dict[str, None] = {}
-    for values in ({}, *calculator.presets.values()):
+    for values in ({}, *(calculator.presets.values() if presets else ())):
         inputs = make(calculator, values)
         result = calculator.solve(inputs)
         sys.setprofile(lambda frame, event, _: found.update(_seen(frame, event)))

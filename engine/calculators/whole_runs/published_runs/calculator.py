@@ -10,6 +10,7 @@ from engine.basis.views import Value
 from engine.calculators.whole_runs.published_runs import by_class, outside, planned, tables
 from engine.calculators.whole_runs.published_runs import picked as pick
 from engine.calculators.whole_runs.published_runs import views as pictures
+from engine.calculators.whole_runs.published_runs.classes import DIVISIONS
 from engine.calculators.whole_runs.published_runs.constants import constants, unfitted
 from engine.calculators.whole_runs.published_runs.picked import Picked, picked
 from engine.calculators.whole_runs.published_runs.read import Published, named, published
@@ -79,7 +80,7 @@ class Inputs:
         Switch(label="Only complete rows", help="Nothing about the run had to be assumed."),
     ] = False
     group: Annotated[str, Choice(label="Group by", options=pictures.GROUPS)] = "source"
-    division: Annotated[str, Choice(label="Classes by", options=by_class.DIVISIONS)] = "gpu"
+    division: Annotated[str, Choice(label="Classes by", options=DIVISIONS)] = "gpu"
     constants_of: Annotated[
         str,
         Choice(label="Constants", options={"fit": "fitted to runs", "others": "all others"}),
@@ -114,7 +115,7 @@ def solve(inputs: Inputs) -> Result:
     wanted = [row for row in published() if _wanted(row, inputs)]
     ordered = tables.in_order(wanted, inputs.order)
     one = ordered[min(inputs.pick, len(ordered)) - 1] if ordered else None
-    return result_of(wanted, picked(one), inputs.group)
+    return result_of(wanted, picked(one), inputs.group, inputs.division)
 
 
 def _wanted(row: Published, inputs: Inputs) -> bool:
@@ -149,7 +150,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         **{name: tell.value(name, sources=peaks) for name in _PEAKS},
         "memory_groups": partial(tables.memory_groups, result),
         **tell.values("left_out_dense", "left_out_mixture"),
-        "by_class": partial(by_class.table, runs, inputs.division),
+        "by_class": partial(by_class.table, result.classes),
         **tell.values("constants"),
         "constants_table": constants if inputs.constants_of == "fit" else unfitted,
         "reports": partial(reports, result),

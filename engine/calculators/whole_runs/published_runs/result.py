@@ -10,6 +10,7 @@ from engine.basis.equation import Equation
 from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio, Seconds, Share
+from engine.calculators.whole_runs.published_runs.classes import Class, classes
 from engine.calculators.whole_runs.published_runs.grouped import (
     Bracket,
     Group,
@@ -72,6 +73,7 @@ class Result:
 
     runs: tuple[Published, ...]
     groups: Later[tuple[Group, ...]]
+    classes: Later[tuple[Class, ...]]
     plan_errors: Later[Mapping[tuple[str, str], Ratio]]
     memory_groups: Later[tuple[Group, ...]]
     brackets: Later[Mapping[str, Bracket]]
@@ -138,7 +140,7 @@ class Result:
     shared: Count
 
 
-def result_of(runs: Sequence[Published], picked: Picked, by: str) -> Result:
+def result_of(runs: Sequence[Published], picked: Picked, by: str, division: str) -> Result:
     """Return what the errors of these runs and their groups amount to, and the picked run."""
     found = spread([row.error for row in runs])
     held = tuple(row for row in runs if row.memory)
@@ -151,6 +153,7 @@ def result_of(runs: Sequence[Published], picked: Picked, by: str) -> Result:
     return Result(
         runs=tuple(runs),
         groups=Later(partial(groups, runs, by)),
+        classes=Later(partial(classes, runs, division)),
         plan_errors=Later(partial(plan_errors, runs)),
         memory_groups=Later(partial(memory_groups, held)),
         brackets=Later(brackets),

@@ -12,7 +12,7 @@ from engine.basis.numbers import DEFAULT
 from engine.basis.text import words
 from engine.basis.views import Open, Table, cell_words
 from engine.calculator import load, make
-from engine.calculators.whole_runs.published_runs.by_class import DIVISIONS, unseen_error
+from engine.calculators.whole_runs.published_runs.classes import DIVISIONS, unseen_error
 from engine.calculators.whole_runs.published_runs.picked import picked
 from engine.calculators.whole_runs.published_runs.read import published, query_of
 from engine.catalog.nearby import nearby
