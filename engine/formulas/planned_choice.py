@@ -26,8 +26,8 @@ from engine.formulas.medium_time import channels, planned_share
 from engine.formulas.tree_time import tree_pattern
 
 # One step between nodes in LL, LL128 and Simple: of rings, and of trees (hwLatencies).
-_RING = (2.7 * MICRO, 4.0 * MICRO, 14 * MICRO)
-_TREE = (5.0 * MICRO, 8.5 * MICRO, 14 * MICRO)
+_RING: tuple[Seconds, Seconds, Seconds] = (2.7 * MICRO, 4.0 * MICRO, 14 * MICRO)
+_TREE: tuple[Seconds, Seconds, Seconds] = (5.0 * MICRO, 8.5 * MICRO, 14 * MICRO)
 _SWITCH_TREE_STEP: Seconds = 20.9 * MICRO
 # One step in a node in Simple, of a ring and of a tree; starts of a tree.
 _RING_STEP: Seconds = 3.4 * MICRO
@@ -103,7 +103,7 @@ def planned_all_reduces(
     several, levels, count = nodes > 2, nodes.bit_length() - 1, channels(ranks, nodes) / 2
     bandwidth *= _PLANNED
     wide = bandwidth if several else min(2 * bandwidth, links)
-    pattern, inside = tree_pattern(True, network), -(-ranks // nodes) - 1
+    pattern, inside = tree_pattern(network), -(-ranks // nodes) - 1
     rate = min(TREE_SHARE * wide, count * _TREE_CHANNEL[several])
     large = _TREE[2] + 2 * network.declared
     latency = 2 * (inside * _TREE_STEP + levels * large)

@@ -51,7 +51,7 @@ def all_reduce_times(
         if switch_adds and ranks > 2:
             found["NVLS Simple"] = switch_all_reduce_time(size, ranks, bandwidth)
         return found
-    pattern = tree_pattern(switch_adds, network)
+    pattern = tree_pattern(network, simple=switch_adds)
     found["Tree Simple"] = tree_all_reduce_ramped_time(size, *group, links, pattern)
     if switch_adds and network.planned and ranks > 2 * nodes:
         found["NVLSTree Simple"] = switch_tree_all_reduce_time(size, *group, links)

@@ -54,7 +54,7 @@ def tree_all_reduce_ramped_time(
     return LAUNCH + NVLINK.start + latency + sent * tree_ramp(size, network)
 
 
-def tree_pattern(simple: bool, network: Transport) -> Share:
+def tree_pattern(network: Transport, *, simple: bool = True) -> Share:
     """Return the share of its bandwidth that the pattern of a tree of nodes leaves.
 
     `simple`: NCCL takes its simple tree where it finds no balanced one, as on Hopper and later.

@@ -14,7 +14,7 @@ import pytest
 
 from engine.basis import discover
 from engine.basis.units import Bandwidth, Bytes, Quantity, Seconds
-from engine.catalog import transports
+from engine.catalog import nccl_constants, transports
 from engine.catalog.models import MODELS, Model
 from engine.catalog.transports import EFA_V1, Transport
 from engine.formulas.states import MIXED_PRECISION, StateBytes
@@ -72,7 +72,9 @@ def formulas():
         module = discover.module("engine.formulas", name)
         for function in vars(module).values():
             own = inspect.isfunction(function) and function.__module__ == module.__name__
-            if own and not function.__name__.startswith("_"):
+            # A choice has a name, and no dimension.
+            chosen = own and get_type_hints(function).get("return") is str
+            if own and not chosen and not function.__name__.startswith("_"):
                 yield pytest.param(module, function, id=f"{name}.{function.__name__}")
 
 
@@ -180,11 +182,21 @@ def scale_constants(patch, module, scales):
     for name, value in list(vars(module).items()):
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             patch.setattr(module, name, scaled(value, scales))
-    imported = get_type_hints(transports, include_extras=True)
+    imported = {}
+    for one in (transports, nccl_constants):
+        imported |= get_type_hints(one, include_extras=True)
     known = {name: hint for name, hint in imported.items() if hasattr(module, name)}
     for name, hint in (known | get_type_hints(module, include_extras=True)).items():
+        value, parts = getattr(module, name), get_args(hint)
         if quantity := quantity_of(hint):
-            patch.setattr(module, name, getattr(module, name) * scale(quantity, scales))
+            patch.setattr(module, name, value * scale(quantity, scales))
+        elif (
+            get_origin(hint) is tuple and len(parts) == len(value) and all(map(quantity_of, parts))
+        ):
+            changed = (
+                x * scale(quantity_of(part), scales) for x, part in zip(value, parts, strict=True)
+            )
+            patch.setattr(module, name, tuple(changed))
 
 
 def split(function):

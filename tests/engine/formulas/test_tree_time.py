@@ -26,8 +26,8 @@ def test_a_tree_of_sixteen_nodes_has_seven_links_and_four_levels():
 
 def test_a_port_of_its_own_per_gpu_leaves_a_simple_tree_0_85():
     # A p5 has one switch per GPU, a p5en one for two GPUs and their ports.
-    assert tree_pattern(True, INFINIBAND) == tree_pattern(True, EFA_V2) == 0.85
-    assert tree_pattern(True, EFA_V3) == tree_pattern(False, INFINIBAND) == 1.0
+    assert tree_pattern(INFINIBAND) == tree_pattern(EFA_V2) == 0.85
+    assert tree_pattern(EFA_V3) == tree_pattern(INFINIBAND, simple=False) == 1.0
     group = (64 * GiB, 128, 16, 350 * GB)
     slower = tree_all_reduce_ramped_time(*group, pattern=0.85)
     assert slower == pytest.approx(2 * 64 * GiB / (0.92 * 0.85 * 350 * GB), rel=1e-2)

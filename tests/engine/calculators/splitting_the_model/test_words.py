@@ -19,7 +19,8 @@ def test_a_noun_agrees_with_its_number(count, one, said):
 
 
 def test_one_gpu_is_one_gpu():
-    assert words(MODELER.compute(make(MODELER, ALONE))["step"].note) == "4,096 tokens on 1 GPU"
+    note = words(MODELER.compute(make(MODELER, ALONE))["step"].note)
+    assert note.startswith("4,096 tokens on 1 GPU; a range from ")
 
 
 def test_one_stage_sends_nothing_over_a_boundary():
