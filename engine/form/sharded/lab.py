@@ -7,7 +7,7 @@ from engine.basis.inputs import GBITS, PERCENT, Choice, Number
 from engine.basis.text import Text, say
 from engine.basis.told import Teller, Told
 from engine.basis.units import BYTES, SECONDS, Count, Gbit
-from engine.basis.views import Axis, Badge, Lane, Rule, Series, Span, Timeline, Value
+from engine.basis.views import Axis, Badge, Lane, Rule, Segment, Series, Span, Timeline, Value
 from engine.catalog.models import MODELS
 from engine.form.run.known import unranged
 from engine.simulate.evidence import Evidence
@@ -68,6 +68,15 @@ def simulated(sources: tuple[str, ...], label: str, note: str, color: str = "ink
     """Return how a number of a simulated step is told."""
     return Told(
         label, note=note, color=color, assumes=SIMULATED, sources=sources, basis="simulated"
+    )
+
+
+def step_segments(ran: Sharded) -> tuple[Segment, Segment]:
+    """Return the two parts of a step's bar: what computes, and what waits for communication."""
+    waits = ran.seen.exposed
+    return (
+        Segment(key="compute", label="computing", value=ran.seen.length - waits, color="compute"),
+        Segment(key="exposed", label="exposed", value=waits, color="communication"),
     )
 
 

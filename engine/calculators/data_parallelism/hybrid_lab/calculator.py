@@ -5,7 +5,7 @@ from functools import partial
 from engine.basis.text import say, words
 from engine.basis.told import Teller, Views
 from engine.basis.units import BYTES, SECONDS, SHARE
-from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Segment, Series
+from engine.basis.views import Axis, Badge, Bar, Bars, Lines, Point, Series
 from engine.calculators.data_parallelism.hybrid_lab.challenge import challenge
 from engine.calculators.data_parallelism.hybrid_lab.inputs import (
     NODE,
@@ -21,7 +21,7 @@ from engine.calculators.data_parallelism.hybrid_lab.inputs import (
 from engine.calculators.data_parallelism.hybrid_lab.inputs import (
     solve as solve,
 )
-from engine.form.sharded.lab import fit, simulated_step, timeline
+from engine.form.sharded.lab import fit, simulated_step, step_segments, timeline
 from engine.simulate.sharded_step import Sharded
 
 TITLE = "Hierarchical sharding at real scale"
@@ -84,20 +84,7 @@ def _bar(width: int, one: Sharded, inputs: Inputs) -> Bar:
     return Bar(
         key=f"width{width}",
         label=f"{name}, {held}" if one.fits else f"{name}, {held}: does not fit",
-        segments=(
-            Segment(
-                key="compute",
-                label="computing",
-                value=one.seen.length - one.seen.exposed,
-                color="compute",
-            ),
-            Segment(
-                key="exposed",
-                label="exposed",
-                value=one.seen.exposed,
-                color="communication",
-            ),
-        ),
+        segments=step_segments(one),
     )
 
 

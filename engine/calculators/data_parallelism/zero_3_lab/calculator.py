@@ -7,7 +7,7 @@ from engine.basis.inputs import Scalar
 from engine.basis.text import say, words
 from engine.basis.told import Teller, Views
 from engine.basis.units import BYTES, SECONDS, Bytes, Gbit, as_given
-from engine.basis.views import Axis, Badge, Bar, Bars, Challenge, Condition, Segment
+from engine.basis.views import Axis, Badge, Bar, Bars, Challenge, Condition
 from engine.calculators.data_parallelism.zero_3_lab.inputs import Inputs as Inputs
 from engine.calculators.data_parallelism.zero_3_lab.inputs import Result as Result
 from engine.calculators.data_parallelism.zero_3_lab.inputs import solve as solve
@@ -15,6 +15,7 @@ from engine.draw.layer_carousel import carousel
 from engine.form.sharded.lab import (
     fit,
     simulated_step,
+    step_segments,
     timeline,
 )
 
@@ -81,20 +82,7 @@ def _depths(result: Result) -> Bars:
             Bar(
                 key=f"depth{depth}",
                 label=f"depth {depth}, {_gigabytes(one.peak)}",
-                segments=(
-                    Segment(
-                        key="compute",
-                        label="computing",
-                        value=one.seen.length - one.seen.exposed,
-                        color="compute",
-                    ),
-                    Segment(
-                        key="exposed",
-                        label="exposed",
-                        value=one.seen.exposed,
-                        color="communication",
-                    ),
-                ),
+                segments=step_segments(one),
             )
             for depth, one in enumerate(depths)
         ),
