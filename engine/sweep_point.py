@@ -4,7 +4,6 @@ from typing import Any
 
 from engine.basis.units import DAY, HOUR
 from engine.form.planner.words import name
-from engine.run.parallelism import data_parallel
 from engine.run.plan_space import Job
 from engine.run.sweep_grid import Point, asked
 from engine.simulate.planner.evaluate import Candidate, run_of
@@ -73,6 +72,6 @@ def _best(job: Job, best: Candidate, tokens: int) -> dict[str, Any]:
         "peak_memory": best.held.total,
         "days": tokens / batch * best.step / DAY,
         **{key: getattr(best.plan, key) for key in _PLAN},
-        "data_parallel": data_parallel(best.plan),
+        "data_parallel": best.plan.data_parallel,
         **{key: getattr(best.training, key) for key in _TRAINING},
     }

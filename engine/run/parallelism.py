@@ -214,17 +214,12 @@ def adds_in_place(training: Training) -> bool:
     return training.framework == "megatron" and training.flash_attention and training.compiled
 
 
-def data_parallel(plan: Plan) -> Count:
-    """Return the ranks that hold the same part of the model and see different sequences."""
-    return plan.data_parallel
-
-
 def sharding_ranks(plan: Plan) -> Count:
     """Return the ranks over which the states outside the experts are sharded.
 
     Ranks of context parallelism hold the same parameters and take part.
     """
-    return plan.shard_group or data_parallel(plan) * plan.context_parallel
+    return plan.shard_group or plan.data_parallel * plan.context_parallel
 
 
 def expert_data_parallel(plan: Plan) -> Count:
@@ -241,7 +236,7 @@ def expert_sharding_ranks(plan: Plan) -> Count:
 
 def num_microbatches(plan: Plan, training: Training) -> Count:
     """Return the micro-batches that each pipeline runs in a step."""
-    return training.global_batch_size // (training.micro_batch_size * data_parallel(plan))
+    return training.global_batch_size // (training.micro_batch_size * plan.data_parallel)
 
 
 @lru_cache(maxsize=4096)

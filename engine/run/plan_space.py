@@ -19,7 +19,6 @@ from engine.run.parallelism import (
     Recompute,
     Schedule,
     Training,
-    data_parallel,
     num_microbatches,
 )
 from engine.run.stage_cut import cut_layers
@@ -182,7 +181,7 @@ def pipelines(job: Job, plan: Plan, training: Training) -> Iterator[tuple[Plan, 
     names = job.schedules or SCHEDULES[training.framework]
     scheduled = [training if name == "1f1b" else replace(training, schedule=name) for name in names]
     for piped in _stages(job, plan):
-        if training.global_batch_size % (training.micro_batch_size * data_parallel(piped)):
+        if training.global_batch_size % (training.micro_batch_size * piped.data_parallel):
             continue
         if piped.pipeline_parallel == 1:
             yield piped, training
@@ -260,7 +259,7 @@ def shardings(job: Job, plan: Plan, training: Training) -> tuple[Plan, ...]:
 
 @lru_cache(maxsize=4096)
 def _shardings(plan: Plan, framework: Framework, gpus_per_node: Count) -> tuple[Plan, ...]:
-    replicas = data_parallel(plan) * plan.context_parallel
+    replicas = plan.data_parallel * plan.context_parallel
     stages = (_STAGES if plan.pipeline_parallel == 1 else _STAGES_OF_PIPELINES)[framework]
     least = {"fsdp": gpus_per_node, "deepspeed": 2}.get(framework, plan.world_size)
     groups = (0, *_shard_groups(plan, gpus_per_node, least))
@@ -273,7 +272,7 @@ def _shardings(plan: Plan, framework: Framework, gpus_per_node: Count) -> tuple[
 
 def _shard_groups(plan: Plan, gpus_per_node: Count, least: Count) -> Iterator[Count]:
     """Yield the groups that may share one copy (HSDP, MiCS): whole nodes, or even parts of one."""
-    replicas = data_parallel(plan) * plan.context_parallel
+    replicas = plan.data_parallel * plan.context_parallel
     for group in divisors(replicas, replicas // 2):
         spans = group * plan.tensor_parallel
         whole = spans % gpus_per_node == 0 or gpus_per_node % spans == 0

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from engine.basis.units import Count
 from engine.catalog.models import Model
-from engine.run.parallelism import Cluster, Plan, Training, data_parallel, num_microbatches
+from engine.run.parallelism import Cluster, Plan, Training, num_microbatches
 
 
 def problems(model: Model, cluster: Cluster, plan: Plan, training: Training) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def _split_of_ranks(
             f"world_size {plan.world_size} is not a multiple of pipeline_parallel x "
             f"expert_parallel x expert_tensor_parallel = {experts}."
         )
-    sharded = data_parallel(plan) * plan.context_parallel
+    sharded = plan.data_parallel * plan.context_parallel
     if plan.shard_group and sharded % plan.shard_group:
         yield f"shard_group {plan.shard_group} does not divide the {sharded} data-parallel ranks."
     if plan.world_size > cluster.gpus_per_node and plan.world_size % cluster.gpus_per_node:
@@ -64,7 +64,7 @@ def _split_of_model(
 def _split_of_batch(
     model: Model, cluster: Cluster, plan: Plan, training: Training
 ) -> Iterator[str]:
-    sequences = training.micro_batch_size * data_parallel(plan)
+    sequences = training.micro_batch_size * plan.data_parallel
     if training.global_batch_size % sequences:
         yield (
             f"global_batch_size {training.global_batch_size} is not a multiple of "

@@ -5,7 +5,7 @@ from math import ceil
 
 from engine.basis.units import Bytes, Count, Ratio, Share, TokenRate
 from engine.formulas.batch import batch_room, largest_batch, memory_of_batch, usable_memory
-from engine.run.parallelism import Training, data_parallel
+from engine.run.parallelism import Training
 from engine.run.run import Run
 from engine.simulate.capacity import Memory, context
 from engine.simulate.memory import kinds_of_layer, memory, stage_memory, stages_that_can_be_fullest
@@ -83,7 +83,7 @@ def with_batch(run: Run, batch: Count, sequences: Count = 0) -> Training:
     stage of the pipeline.
     """
     count = ceil(sequences / batch) if sequences else run.plan.pipeline_parallel
-    every = batch * count * data_parallel(run.plan)
+    every = batch * count * run.plan.data_parallel
     return replace(run.training, micro_batch_size=batch, global_batch_size=every)
 
 

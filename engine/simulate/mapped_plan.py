@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from engine.basis.units import Bytes, Count, Seconds
-from engine.run.parallelism import Plan, data_parallel
+from engine.run.parallelism import Plan
 from engine.run.run import Run
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.map_traffic import SHOWN, Traffic, traffic
@@ -115,7 +115,7 @@ def _laid(plan: Plan, order: Order, gpus_per_node: Count) -> Mesh:
         sizes={
             "tensor": plan.tensor_parallel,
             "context": plan.context_parallel,
-            "data": data_parallel(plan),
+            "data": plan.data_parallel,
             "pipeline": plan.pipeline_parallel,
         },
         order=order,
@@ -137,7 +137,7 @@ def _wire(run: Run, where: Mapping[Axis, Count], axis: Axis) -> Group:
         "tensor": plan.tensor_parallel,
         "context": plan.context_parallel,
         "expert": plan.expert_parallel,
-        "data": data_parallel(plan) * plan.context_parallel,
+        "data": plan.data_parallel * plan.context_parallel,
     }[axis]
     return group_of(rank, ranks, 1, axis)
 

@@ -21,7 +21,6 @@ from engine.formulas.overlap import compute_time
 from engine.formulas.parameters import active_parameters, embedding_parameters, output_parameters
 from engine.run.doubts import Doubts, doubts
 from engine.run.parallelism import (
-    data_parallel,
     first_piece,
     last_piece,
     layers_of_stage,
@@ -183,7 +182,7 @@ def share_at_work(run: Run) -> Parameters:
 def tokens_of_replica(run: Run) -> Tokens:
     """Return the tokens that a replica of the model takes in a step."""
     training = run.training
-    return training.global_batch_size // data_parallel(run.plan) * training.sequence_length
+    return training.global_batch_size // run.plan.data_parallel * training.sequence_length
 
 
 def layer_parameters_at_work(run: Run) -> Parameters:
@@ -245,7 +244,7 @@ def _held(run: Run, stage: Count) -> Ratio:
 
 def computing_share(run: Run, microbatches: Count) -> Share:
     """Return the share of the step that computes with so many micro-batches in place of its own."""
-    each = run.training.micro_batch_size * data_parallel(run.plan)
+    each = run.training.micro_batch_size * run.plan.data_parallel
     training = replace(run.training, global_batch_size=each * microbatches)
     step = step_time(run.model, run.cluster, run.plan, training)
     return step.compute / step.total

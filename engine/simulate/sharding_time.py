@@ -12,7 +12,6 @@ from engine.formulas.transfer_time import (
 from engine.run.parallelism import (
     Plan,
     Training,
-    data_parallel,
     expert_data_parallel,
     expert_sharding_ranks,
     halves_gradients,
@@ -94,7 +93,7 @@ def data_parallel_time(
     hide behind in one micro-batch: the computation, with what is repeated, and, backward, the
     layers' own exposed collectives on other links.
     """
-    if data_parallel(plan) * plan.context_parallel == 1:
+    if plan.data_parallel * plan.context_parallel == 1:
         return 0.0
     weights, exchange = sent
     reduce, gather = exchange.reduce, exchange.gather
@@ -156,7 +155,7 @@ def _sharded(plan: Plan, rank: Rank, weights: Weights, each: Bytes, what: Half) 
 def _replicas(plan: Plan, rank: Rank, weights: Weights, each: Bytes) -> Seconds:
     """Return the all-reduce of the shards over the groups that each hold a full copy."""
     shards = sharding_ranks(plan)
-    copies = data_parallel(plan) * plan.context_parallel // shards
+    copies = plan.data_parallel * plan.context_parallel // shards
     time = _all_reduce(
         rank, "copies", each * weights.common / shards, copies, plan.tensor_parallel * shards
     )

@@ -10,7 +10,7 @@ from engine.catalog.nodes import NODES
 from engine.form.run.given import expressible, inputs_of
 from engine.form.run.inputs import CUSTOM, Inputs
 from engine.run.machines import cluster_of
-from engine.run.parallelism import data_parallel, num_microbatches
+from engine.run.parallelism import num_microbatches
 from engine.run.run import Run
 
 
@@ -148,7 +148,7 @@ def job_values(run: Run) -> dict[str, str]:
         del found["own_constants"]
     if machine := _machine(run):
         found["machine"] = machine
-    ranks: Count = data_parallel(run.plan)
+    ranks: Count = run.plan.data_parallel
     batches = num_microbatches(run.plan, run.training)
     return found | {"data_parallel": plain(ranks), "num_microbatches": plain(batches)}
 

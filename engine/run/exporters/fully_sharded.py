@@ -6,7 +6,6 @@ Neither of them says the model beyond its name; DeepSpeed and accelerate not eve
 
 import json
 
-from engine.run.parallelism import data_parallel
 from engine.run.run import Run
 
 _SCHEDULES = {
@@ -21,10 +20,10 @@ _SCHEDULES = {
 
 def _degrees(run: Run) -> dict[str, object]:
     plan = run.plan
-    sharded = plan.shard_group or data_parallel(plan) * plan.context_parallel
+    sharded = plan.shard_group or plan.data_parallel * plan.context_parallel
     shard = max(1, sharded // plan.context_parallel)
     found: dict[str, object] = {
-        "data_parallel_replicate_degree": data_parallel(plan) // shard,
+        "data_parallel_replicate_degree": plan.data_parallel // shard,
         "data_parallel_shard_degree": shard,
         "tensor_parallel_degree": plan.tensor_parallel,
         "pipeline_parallel_degree": plan.pipeline_parallel,
@@ -42,7 +41,7 @@ def _degrees(run: Run) -> dict[str, object]:
 
 def _local(run: Run) -> int:
     """Return the sequences of a rank's local batch: a pipeline cuts it into micro-batches."""
-    ranks = data_parallel(run.plan)
+    ranks = run.plan.data_parallel
     whole = run.training.global_batch_size // ranks
     return whole if run.plan.pipeline_parallel > 1 else run.training.micro_batch_size
 
@@ -120,7 +119,7 @@ def deepspeed_json(run: Run) -> str:
 def accelerate_yaml(run: Run) -> str:
     """Return the YAML of accelerate for FSDP2; the batch stays in the script."""
     plan, training = run.plan, run.training
-    sharded = plan.shard_group or data_parallel(plan) * plan.context_parallel
+    sharded = plan.shard_group or plan.data_parallel * plan.context_parallel
     shard = max(1, sharded // plan.context_parallel)
     nodes = max(1, plan.world_size // run.cluster.gpus_per_node)
     lines = [
@@ -134,7 +133,7 @@ def accelerate_yaml(run: Run) -> str:
         f"num_machines: {nodes}",
         f"num_processes: {plan.world_size}",
         "parallelism_config:",
-        f"  parallelism_config_dp_replicate_size: {data_parallel(plan) // shard}",
+        f"  parallelism_config_dp_replicate_size: {plan.data_parallel // shard}",
         f"  parallelism_config_dp_shard_size: {shard}",
         f"  parallelism_config_tp_size: {plan.tensor_parallel}",
         f"  parallelism_config_cp_size: {plan.context_parallel}",
@@ -145,7 +144,7 @@ def accelerate_yaml(run: Run) -> str:
 def fsdp2_code(run: Run) -> str:
     """Return the code that shards a model of `model.layers` with FSDP2 (PyTorch 2.6 and later)."""
     plan = run.plan
-    ranks = data_parallel(plan)
+    ranks = plan.data_parallel
     shard = min(plan.shard_group or ranks, ranks)
     names = '("replicate", "shard")' if shard < ranks else '("shard",)'
     shape = f"({ranks // shard}, {shard})" if shard < ranks else f"({ranks},)"

@@ -16,7 +16,7 @@ from engine.estimate import estimate
 from engine.form.levers.inputs import as_run
 from engine.form.overlap.inputs import SCHEDULES, setting_of
 from engine.form.run.given import inputs_of
-from engine.run.parallelism import data_parallel, num_microbatches
+from engine.run.parallelism import num_microbatches
 from engine.run.stage_cut import uneven_pieces
 from engine.simulate.axis_loads import axis_loads
 from engine.simulate.axis_wires import axis_wires
@@ -111,7 +111,7 @@ def modeler_inputs(run):
     return calculator.inputs(
         **taken
         | {
-            "data_parallel": data_parallel(run.plan),
+            "data_parallel": run.plan.data_parallel,
             "num_microbatches": num_microbatches(run.plan, run.training),
             "overlap": run.training.overlap_tensor_parallel,
         }
@@ -292,7 +292,7 @@ def test_buckets_send_the_gradients_of_the_layers_that_the_run_holds(preset):
     held = rank_weights(run.model, run.plan).common
     ends = 1 if run.plan.pipeline_parallel > 1 else 2
     ends *= run.model.vocab_size * run.model.hidden_size / run.plan.tensor_parallel
-    ranks = data_parallel(run.plan)
+    ranks = run.plan.data_parallel
     found = solved("overlap_schedules", preset).outcomes["buckets"]
     layers = (held - ends) * fullest(run)
     assert found.sent == pytest.approx(2 * (ranks - 1) / ranks * 2 * layers)

@@ -18,7 +18,7 @@ from engine.formulas.states import (
     MIXED_PRECISION,
     state_bytes,
 )
-from engine.run.parallelism import Plan, Training, data_parallel
+from engine.run.parallelism import Plan, Training
 from engine.simulate.capacity import fits, reserve
 from engine.simulate.memory import memory, stage_memory, stage_states
 from tests.each import each
@@ -110,7 +110,7 @@ def test_what_ran_out_of_memory_in_the_bloom_sweep_does_not_fit(case, fitted):
         flash_attention=False,
         framework="deepspeed",
     )
-    assert data_parallel(plan) == ranks
+    assert plan.data_parallel == ranks
     found = memory(model, plan, run)
     assert fits(found, run, ACCELERATORS["A100-SXM-80GB"].memory) == fitted
 

@@ -7,7 +7,6 @@ from engine.run.parallelism import (
     Plan,
     Training,
     chunk_sizes,
-    data_parallel,
     expert_data_parallel,
     expert_sharding_ranks,
     first_piece,
@@ -37,13 +36,13 @@ RUN = Training(
 
 
 def test_llama_3_405b_ran_on_128_data_parallel_ranks():
-    assert data_parallel(PLAN) == 128
+    assert PLAN.data_parallel == 128
 
 
 def test_context_parallelism_takes_from_data_parallelism_and_shards_states():
     # Table 4 of the Llama 3 report: 16 ranks share a sequence of 131,072 tokens.
     plan = replace(PLAN, context_parallel=16)
-    assert (data_parallel(plan), sharding_ranks(plan)) == (8, 128)
+    assert (plan.data_parallel, sharding_ranks(plan)) == (8, 128)
 
 
 def test_a_step_of_llama_3_is_16_micro_batches():
@@ -57,7 +56,7 @@ def test_a_shard_group_limits_the_sharding():
 def test_experts_have_data_parallel_ranks_of_their_own():
     # DeepSeek-V3: 2,048 GPUs, 16 stages, 64 ranks for the experts.
     plan = Plan(world_size=2048, pipeline_parallel=16, expert_parallel=64)
-    assert (data_parallel(plan), expert_data_parallel(plan)) == (128, 2)
+    assert (plan.data_parallel, expert_data_parallel(plan)) == (128, 2)
 
 
 def test_a_shard_group_larger_than_the_ranks_of_an_expert_is_cut():

@@ -13,7 +13,6 @@ from engine.calculators.one_gpu.largest_batch.inputs import RECOMPUTE, Inputs, f
 from engine.calculators.one_gpu.largest_batch.tried import Tried, tried
 from engine.formulas.operations import hardware_operations, model_operations
 from engine.run.doubts import Doubts, doubts
-from engine.run.parallelism import data_parallel
 from engine.simulate.batch_search import Probe, search
 from engine.simulate.capacity import Memory
 from engine.simulate.evidence import Evidence, evidence
@@ -126,7 +125,7 @@ def solve(inputs: Inputs) -> Result:
         activations=held.activations,
         buffers=held.buffers,
         reserve=held.reserve,
-        ranks=data_parallel(run.plan),
+        ranks=run.plan.data_parallel,
         again=hardware_operations(run.model, run.training)
         / model_operations(run.model, run.training),
         found=found,

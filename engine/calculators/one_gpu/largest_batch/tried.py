@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from engine.basis.inputs import Number
 from engine.basis.units import Count, Share, TokenRate
 from engine.calculators.one_gpu.largest_batch.inputs import Inputs, fit
-from engine.run.parallelism import data_parallel
 from engine.simulate.largest_batch import Fit, speed
 
 Change = Mapping[str, float | int | str | bool]
@@ -52,7 +51,7 @@ def _tried(inputs: Inputs, key: str, change: Change, before: TokenRate) -> Tried
         change=change,
         found=after,
         slower=1 - speed(after.run, changed.micro_batch_size) / before if compared else 0.0,
-        ranks=data_parallel(after.run.plan),
+        ranks=after.run.plan.data_parallel,
     )
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, Count
 from engine.calculators.splitting_the_model.parallel_map.inputs import MOST, Inputs
-from engine.run.parallelism import data_parallel
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.run.stage_cut import uneven_pieces
@@ -70,13 +69,13 @@ def refused(inputs: Inputs, run: Run) -> tuple[Text, ...]:
     plan = run.plan
     last = inputs.order.endswith("pp") or plan.pipeline_parallel == 1
     copies = plan.world_size // (plan.pipeline_parallel * plan.expert_parallel)
-    if last or plan.expert_parallel == 1 or copies == data_parallel(plan):
+    if last or plan.expert_parallel == 1 or copies == plan.data_parallel:
         return ()
     return (
         say(
             "Megatron-LM refuses this order: unless PP comes last, attention and experts must have "
             "the same data parallelism; here it is {d} and {e}.",
-            d=(data_parallel(plan), COUNT),
+            d=(plan.data_parallel, COUNT),
             e=(copies, COUNT),
         ),
     )
