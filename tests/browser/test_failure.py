@@ -1,6 +1,7 @@
 from functools import partial
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import WINDOW
 from tests.browser.reading import CALCULATOR, drag_number, expected, live, output, wait_for
@@ -115,6 +116,27 @@ def test_a_damaged_file_is_told_in_a_sentence(visit, content):
     text = said.text_content() or ""
     assert text.startswith("The file runtime-")
     assert text.endswith(".json is damaged.")
+
+
+def without_receipts(page):
+    page.route("**/receipts/", lambda route: route.abort())
+
+
+def test_a_page_whose_receipts_do_not_arrive_says_so_and_answers(visit):
+    page = visit(prepare=without_receipts)
+    live(page)
+    expect(page.locator("[data-notice]").first).to_contain_text("receipts of this page")
+    drag_number(page).fill("16")
+    wait_for(page, "all_reduce_time", expected(world_size="16"))
+
+
+def test_a_guess_is_answered_where_what_compares_it_does_not_arrive(visit):
+    page = visit(prepare=without_receipts)
+    live(page)
+    block = page.locator("[data-predict]").first
+    block.locator("[data-reveal]").click()
+    expect(block.locator("[data-verdict]")).to_contain_text("did not arrive")
+    expect(page.locator(".predict [data-answer]").first).to_have_attribute("open", "")
 
 
 def test_a_page_whose_script_is_missing_says_so(visit):

@@ -1,7 +1,7 @@
 """What a reader types stays, also while the engine starts or answers something else."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.reading import live
 
@@ -31,6 +31,19 @@ def test_a_bad_text_that_was_typed_before_the_first_answer_stays(visit):
     told(page, "rate")
     assert box.input_value() == "abc"
     assert box.get_attribute("aria-invalid") == "true"
+
+
+def test_reset_is_offered_where_only_a_bad_text_was_typed(visit):
+    page = visit("tools/mfu/")
+    live(page, "mfu_check")
+    box = page.locator("#mfu_check-rate")
+    before = box.input_value()
+    box.fill("abc")
+    box.press("Tab")
+    told(page, "rate")
+    page.locator("[data-reset][data-of=mfu_check][aria-disabled=false]").first.click()
+    expect(box).to_have_value(before)
+    expect(page.locator("[data-reset][data-of=mfu_check]").first).to_be_disabled()
 
 
 def test_a_text_taken_by_enter_is_not_overwritten_by_the_answer_before_it(visit):

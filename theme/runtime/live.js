@@ -21,18 +21,22 @@ import { notice } from "./page/status.js";
 import { listenToTabs } from "./page/tabs.js";
 import { prepareScene } from "./player/scene.js";
 
-// A page whose receipts do not arrive answers all the same; each is tried again when it is opened.
-const furnished = Promise.all([
-  furnish(new URL("./panels/live.html", import.meta.url)),
-  bringReceipts().catch(() => {}),
-]);
+// A page whose receipts do not arrive answers all the same and says what it cannot do; they are tried
+// again when one is opened, or the network is back.
+const arrived = bringReceipts().then(() => true, () => false);
+const furnished = furnish(new URL("./panels/live.html", import.meta.url)).then(() => arrived);
+
+function sayMissing() {
+  notice(words("no-receipts"));
+  addEventListener("online", () => bringReceipts().then(() => notice(""), () => {}));
+}
 
 /**
  * @param {HTMLElement[]} live what belongs to a calculator that can be changed
  * @param {() => boolean} touched the reader has used something of it before this script was here
  */
 export async function start(live, touched) {
-  await furnished;
+  if (!(await furnished)) sayMissing();
   const names = [...new Set(live.map((element) => element.dataset.of ?? ""))];
   const address = createAddress(names, settingNames());
   /** @type {ReturnType<typeof createPage> | undefined} */

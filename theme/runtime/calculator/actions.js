@@ -64,10 +64,10 @@ function restore(calculator, event) {
 
 /** Offer what can be done now. A button keeps the focus when it has nothing more to do. */
 export function offerActions(calculator) {
-  const { base, canUndo } = calculator.state;
+  const { bad, base, canUndo } = calculator.state;
   const offered = {
     "[data-undo]": canUndo,
-    "[data-reset]": Object.keys(base).length > 0,
+    "[data-reset]": Object.keys({ ...base, ...bad }).length > 0,
     "[data-restore]": aside.has(calculator.name),
   };
   for (const [selector, possible] of Object.entries(offered)) {

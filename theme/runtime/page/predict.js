@@ -4,7 +4,7 @@
  * visit and never graded.
  */
 
-import { all, attribute, parsed, write } from "./dom.js";
+import { all, attribute, parsed, words, write } from "./dom.js";
 import { remembered } from "./guesses.js";
 import { bringReceipts } from "./receipts.js";
 
@@ -37,12 +37,12 @@ export async function show(block) {
 
 /** @param {HTMLElement} block */
 async function compare(block) {
-  const found = await told(block);
-  if (!found) return;
+  const found = await told(block), verdict = part(block, "[data-verdict]");
+  if (!found) return write(verdict, "textContent", words("uncompared"));
   const { said, forms, stops } = found, at = part(block, "[data-guess-slider]").valueAsNumber;
   const [text, how, number] = stops[at];
   const compared = typeof how === "number" ? forms[how].join(number) : how;
-  write(part(block, "[data-verdict]"), "textContent", said[0] + text + said[1] + compared);
+  write(verdict, "textContent", said[0] + text + said[1] + compared);
 }
 
 /** @param {HTMLElement} block @param {boolean} guessed */
