@@ -46,15 +46,15 @@ def steps_done(done: Count, every: Count, name: str = "Step") -> Progress:
     return Progress(share=done / every, text=told)
 
 
-def part(slices: Slices[Found], at: Count, parts: Count) -> Slices[Found]:
-    """Go on with work that is one of equally long parts, `at` of them done before."""
+def part(slices: Slices[Found], at: Count, parts: Count, *, many: Count = 1) -> Slices[Found]:
+    """Go on with work that is `many` of equally long parts, `at` of them done before."""
     while True:
         try:
             progress = next(slices)
         except StopIteration as end:
             found: Found = end.value
             return found
-        yield replace(progress, share=(at + progress.share) / parts)
+        yield replace(progress, share=(at + many * progress.share) / parts)
 
 
 class Running(Generic[Found]):

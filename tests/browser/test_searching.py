@@ -10,23 +10,29 @@ GUIDE = "guides/choosing-a-configuration/"
 LARGE = {"world_size": "16384", "global_batch_size": "16384"}
 BOX = "[data-searching][data-of=planner]"
 STEP = ".number[data-output=step][data-of=planner]"
-# What the page says of a search while it listens to 21 timers of 20 ms, and how late it hears
-# them, the median in milliseconds. Read in one task, so that the search cannot end in between.
-SEEN = """async ([box, step]) => {
+# Lets the page itself note what it says of its next search while it listens to 21 timers of 20 ms,
+# and how late it hears them, the median in milliseconds: on a busy machine the search could be over
+# before somebody outside of the page looks.
+NOTE = """([box, step]) => {
   const bar = document.querySelector(`${box} progress`);
-  const first = bar.value;
-  const late = [];
-  for (let i = 0; i < 21; i += 1) {
-    const began = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    late.push(performance.now() - began - 20);
-  }
-  return {
-    late: late.sort((a, b) => a - b)[10],
-    grown: bar.value - first,
-    text: document.querySelector(`${box} [data-searching-text]`).textContent,
-    stale: document.querySelector(step).classList.contains("stale"),
+  const frame = () => new Promise(requestAnimationFrame);
+  const note = async () => {
+    while (document.querySelector(box).hidden) await frame();
+    const first = bar.value;
+    const late = [];
+    for (let i = 0; i < 21; i += 1) {
+      const began = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      late.push(performance.now() - began - 20);
+    }
+    return {
+      late: late.sort((a, b) => a - b)[10],
+      grown: bar.value - first,
+      text: document.querySelector(`${box} [data-searching-text]`).textContent,
+      stale: document.querySelector(step).classList.contains("stale"),
+    };
   };
+  window.noted = note();
 }"""
 WAITS = """([place, text]) => {
   const found = document.querySelector(place);
@@ -39,14 +45,20 @@ def step(**values):
     return reply(asked)["outputs"]["step"]["text"]
 
 
-def searching(visit):
-    """The guide with a small job, after a mixture of experts was chosen on 16,384 GPUs."""
+def small_job(visit):
+    """The guide with a small model on 16,384 GPUs."""
     page = visit(GUIDE)
     live(page, "planner")
     page.wait_for_function(WAITS, arg=[STEP, step()])
     for name, text in LARGE.items():
         page.locator(f"input[type=text][name={name}][data-of=planner]").last.fill(text)
     page.wait_for_function(WAITS, arg=[STEP, step(**LARGE)])
+    return page
+
+
+def searching(visit):
+    """The same, after a mixture of experts was chosen."""
+    page = small_job(visit)
     choose(page, "deepseek-v3")
     page.locator(BOX).wait_for(state="visible")
     return page
@@ -61,8 +73,10 @@ def share(page):
 
 
 def test_a_search_says_how_far_it_is_and_the_page_stays_quick(visit):
-    page = searching(visit)
-    seen = page.evaluate(SEEN, [BOX, STEP])
+    page = small_job(visit)
+    page.evaluate(NOTE, [BOX, STEP])
+    choose(page, "deepseek-v3")
+    seen = page.evaluate("() => window.noted")
     assert seen["late"] < 50
     assert seen["grown"] > 0
     assert "splits" in seen["text"]

@@ -18,7 +18,16 @@ from engine.simulate.capacity import usable
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.planner.evaluate import Candidate, Shape, run_of
 from engine.simulate.planner.moves import Limit, Move, by_gpus, limit, moves
-from engine.simulate.planner.search import Cell, Found, cells, frontier, pricing, searching
+from engine.simulate.planner.search import (
+    Cell,
+    Found,
+    cells,
+    first,
+    frontier,
+    pricing,
+    searching,
+    then,
+)
 from engine.simulate.planner.ties import Tie, tie
 from engine.simulate.planner.why import Reason, why_not
 from engine.simulate.step_range import step_range
@@ -126,8 +135,8 @@ def _searched(inputs: Inputs) -> Running[tuple[list[Shape], Found]]:
 
 def _search(job: Job) -> Slices[tuple[list[Shape], Found]]:
     """Find the shapes of a job, the lowest bound first, and its fastest plans."""
-    shapes = yield from pricing(job)
-    return shapes, (yield from searching(job, _COUNT, shapes))
+    shapes = yield from first(pricing(job))
+    return shapes, (yield from then(searching(job, _COUNT, shapes)))
 
 
 def _counts(job: Job) -> tuple[Count, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
-from engine.basis.slices import Slices
+from engine.basis.slices import Slices, part
 from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.catalog.accelerators import ACCELERATORS
 from engine.run.plan_space import Job, divisors
@@ -64,8 +64,9 @@ def moves(job: Job, best: Candidate) -> Slices[tuple[Move, ...]]:
     For each the plans near the best one are searched: its software, and half to twice each axis.
     """
     found = []
-    for key, other in _changed(job):
-        after = (yield from searching(near(other, best), 1)).best
+    every = list(_changed(job))
+    for done, (key, other) in enumerate(every):
+        after = (yield from part(searching(near(other, best), 1), done, len(every))).best
         if after:
             found.append(_move(key, (job, best), (other, after[0])))
     return tuple(sorted(found, key=lambda one: -one.gain))
@@ -116,8 +117,9 @@ def _around(size: Count) -> tuple[Count, ...]:
 def by_gpus(job: Job, counts: tuple[Count, ...]) -> Slices[Mapping[Count, Candidate]]:
     """Find the best plan on each number of GPUs that holds the job."""
     found: dict[Count, Candidate] = {}
-    for count in counts:
-        best = (yield from searching(replace(job, world_size=count), 1)).best
+    for done, count in enumerate(counts):
+        one = replace(job, world_size=count)
+        best = (yield from part(searching(one, 1), done, len(counts))).best
         if best:
             found[count] = best[0]
     return found

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, replace
 
 from engine.basis.slices import Slices
-from engine.basis.units import Count
+from engine.basis.units import Count, Seconds
 from engine.run.parallelism import Recompute
 from engine.run.plan_space import SCHEDULES, Job
 from engine.run.run import Run
 from engine.run.stage_cut import cut_layers
-from engine.simulate.planner.evaluate import Candidate, one_candidate
-from engine.simulate.planner.search import at, order, pricing, reaching, within_shape
+from engine.simulate.planner.evaluate import Candidate, Shape, one_candidate
+from engine.simulate.planner.search import at, first, order, pricing, reaching, then, within_shape
 from engine.simulate.planner.why import Reason, why_not
 
 # Steps that differ by less than this are the same plan under two names.
@@ -75,13 +75,18 @@ def ranked(run: Run) -> Slices[Ranked]:
     if alone.plan is None:
         return Ranked(rank=0, best=None, reason=alone)
     job = room_made(job, run)
-    shapes = yield from pricing(job)
-    limit = alone.plan.step * (1 + _SAME)
+    shapes = yield from first(pricing(job))
+    return (yield from then(_standing(job, run, alone.plan.step, shapes)))
+
+
+def _standing(job: Job, run: Run, step: Seconds, shapes: list[Shape]) -> Slices[Ranked]:
+    """Find where a run's plan of this step stands among those of the shapes."""
+    limit = step * (1 + _SAME)
     reached = reaching(limit, shapes)
     faster, best = 0, None
     for done, shape in enumerate(reached):
         yield at(done, len(reached), "{done} of {all} splits looked at")
         for one in within_shape(job, limit, shape):
-            faster += one.step < alone.plan.step * (1 - _SAME)
+            faster += one.step < step * (1 - _SAME)
             best = one if best is None or order(one) < order(best) else best
     return Ranked(rank=faster + 1, best=best, reason=why_not(job, run, best))

@@ -9,15 +9,19 @@ import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from engine.basis.slices import Progress, Slices, whole
+from engine.basis.slices import Progress, Slices, part, whole
 from engine.basis.text import Sentence
 from engine.basis.units import COUNT, Bytes, Count, Seconds
 from engine.run.plan_space import Job, plans
 from engine.run.plan_space import shapes as shapes_of
 from engine.simulate.planner.evaluate import Candidate, Shape, candidates, fitting, priced
 
+T = TypeVar("T")
 Cell = tuple[Count, Count]
+# Of a search, for how far it is told to be: pricing is about one part, looking is the others.
+_PARTS: Count = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,16 @@ def pricing(job: Job) -> Slices[list[Shape]]:
     return sorted(found, key=lambda one: one.bound)
 
 
+def first(slices: Slices[T]) -> Slices[T]:
+    """Go on with pricing, told as the first part of a search."""
+    return part(slices, 0, _PARTS)
+
+
+def then(slices: Slices[T]) -> Slices[T]:
+    """Go on with looking at what was priced, told as the rest of a search."""
+    return part(slices, 1, _PARTS, many=_PARTS - 1)
+
+
 def in_order(job: Job) -> list[Shape]:
     """Return the shapes of a job, the lowest bound first."""
     return whole(pricing(job))
@@ -59,7 +73,9 @@ def fastest(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> F
 
 def searching(job: Job, count: Count = 10, shapes: list[Shape] | None = None) -> Slices[Found]:
     """Find the fastest plans of a job that fit, in slices."""
-    shapes = (yield from pricing(job)) if shapes is None else shapes
+    if shapes is None:
+        shapes = yield from first(pricing(job))
+        return (yield from then(searching(job, count, shapes)))
     best: list[Candidate] = []
     timed = seen = 0
 

@@ -49,6 +49,11 @@ def test_parts_one_after_the_other_tell_one_share():
     assert shares == [0.0, 0.25, 0.5, 0.625, 0.75, 0.875]
 
 
+def test_a_part_may_be_several():
+    slices = part(counting(2), 1, 4, many=3)
+    assert [one.share for one in slices] == [0.25, 0.625]
+
+
 def test_steps_are_counted_in_words():
     assert words(steps_done(3, 48).text) == "Step 3 of 48"
 

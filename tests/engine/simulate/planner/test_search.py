@@ -14,6 +14,7 @@ from engine.simulate.planner.search import (
     frontier,
     in_order,
     order,
+    searching,
     within,
 )
 from tests.engine.run.planner_jobs import JOBS
@@ -35,6 +36,13 @@ def test_the_fastest_are_the_fastest_of_all(name):
     assert expected
     assert [one.step for one in found.best] == [one.step for one in expected[:12]]
     assert found.seen <= found.shapes == len(SHAPES[name])
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_search_never_falls_back(name):
+    told = [one.share for one in searching(JOBS[name])]
+    assert told == sorted(told)
+    assert told[0] < 0.25 < told[-1] <= 1
 
 
 def test_the_search_leaves_most_untimed():
