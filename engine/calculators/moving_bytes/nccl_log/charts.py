@@ -106,14 +106,15 @@ def alike(result: Result) -> Table:
 def rows(result: Result) -> Table:
     """Return every row of the table, judged; with NCCL's choices where the text has some."""
     shown = result.found.rows[-60:]
-    columns = "Message", "Time", "Expected", "Off by", "Model's choice", "NCCL's choice"
+    columns = "Message", "Time", "Expected", "Off by", "By model", "By NCCL"
     last = len(columns) if any(one.chosen for one in shown) else -1
     return Table(
         title="Row by row",
         columns=columns[:last],
         rows=tuple(_row(one)[:last] for one in shown),
         caption="Off by: bandwidth against the expected one. Small messages differ by more, since "
-        "how the test starts its ranks counts there.",
+        "how the test starts its ranks counts there. By model, by NCCL: the algorithm and the "
+        "protocol that each of them takes.",
     )
 
 

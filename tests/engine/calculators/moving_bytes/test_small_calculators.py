@@ -208,8 +208,8 @@ def test_the_curve_of_a_pasted_table_comes_from_sizes_and_times():
 
 def test_a_column_of_nccl_s_choices_is_there_where_the_text_has_one_of_a_row():
     chosen = NEW_CHOICE.replace("33554432", "17179869184")
-    for log, more in ((VERSIONED, ()), (VERSIONED + chosen, ("NCCL's choice",))):
+    for log, more in ((VERSIONED, ()), (VERSIONED + chosen, ("By NCCL",))):
         table = charts.rows(solve(Inputs(log=log)))
-        assert table.columns == ("Message", "Time", "Expected", "Off by", "Model's choice", *more)
+        assert table.columns == ("Message", "Time", "Expected", "Off by", "By model", *more)
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert "RING" in table.rows[-1][-1].upper()
