@@ -96,8 +96,9 @@ def constants_module(reached: Mapping[Name, tuple[float, float]]) -> str:
 
 
 def unseen_text() -> str:
-    """Return the table of each run's error with constants fitted without its source."""
-    return "".join(f"{row}\t{logs[1]:.4f}\n" for row, logs in read_unseen().items())
+    """Return the table of each run's errors, fitted without its source and without its model."""
+    lines = (f"{row}\t{source:.4f}\t{model:.4f}" for row, (source, model) in read_both().items())
+    return "\n".join(lines) + "\n"
 
 
 def read_unseen() -> dict[str, tuple[float, float, float]]:
