@@ -35,6 +35,7 @@ class Transport:
         post: what the host takes to post a message, as NCCL plans.
         pairs: two GPUs share a switch with their ports, so that NCCL finds its balanced tree.
         switch_chunk: largest chunk of a tree of switches (NVLSTree) on four nodes and more.
+        trays: its switches join the trays of a rack, so that ranks of one node have its steps.
     """
 
     start_small: Seconds = 0.0
@@ -56,6 +57,7 @@ class Transport:
     post: Seconds = 1.0 * MICRO
     pairs: bool = False
     switch_chunk: Bytes = 64 * KiB
+    trays: bool = False
 
 
 # Starts, the step of LL inside a node and LL's share (88 of 235, 141 of 370 GB/s) are those that
@@ -139,8 +141,11 @@ EFA_V2 = _later_efa(
 )
 EFA_V3 = _later_efa(EFA_V2.step * 0.65, "efa-v3", _HOPPER)
 EFA_V4 = _later_efa(EFA_V3.step / 1.18, "efa-v4", _BLACKWELL)
-# Links and switches of one rack that reach other nodes: the steps of a node, and no network.
-NVLINK_NETWORK = replace(NVLINK, share=1.0)
+# Links and switches of one rack that reach other trays, and no network. A step of LL takes longer
+# than in a node, where NCCL plans the same 0.6 us: fitted by `tests/validation/fit_steps.py` to
+# gathers of up to 64 KiB by 8 and by 32 GB200, each of which alone gives 1.5 us. Why, no source
+# tells.
+NVLINK_NETWORK = replace(NVLINK, share=1.0, step_small=1.5 * MICRO, trays=True)
 
 # By the names of a run file.
 TRANSPORTS: Mapping[str, Transport] = {

@@ -1,4 +1,4 @@
-"""Each published run's error with constants that were fitted without its source."""
+"""Each published run's errors with constants fitted without its source, and without its model."""
 
 from functools import cache
 
@@ -8,6 +8,12 @@ from engine.catalog.unseen_table import TEXT
 
 @cache
 def unseen_logs() -> dict[str, Ratio]:
-    """Return row -> the logarithm of predicted over measured (`unseen_table.tsv`)."""
-    pairs = (line.split("\t") for line in TEXT.splitlines())
-    return {row: float(log) for row, log in pairs}
+    """Return row -> the logarithm of predicted over measured, without its source."""
+    return {row: source for row, (source, _) in unseen_both().items()}
+
+
+@cache
+def unseen_both() -> dict[str, tuple[Ratio, Ratio]]:
+    """Return row -> the logarithms without its source, and without its model."""
+    lines = (line.split("\t") for line in TEXT.splitlines())
+    return {row: (float(source), float(model)) for row, source, model in lines}

@@ -20,10 +20,14 @@ def small_round_time(
     """Return one round in the protocol for small messages (LL), without its start.
 
     In a node a ring of steps, each of which is part latency and part transfer: a flag travels with
-    every eight bytes, so that the two overlap, as independent delays do. Over nodes a tree.
+    every eight bytes, so that the two overlap, as independent delays do. Between the trays of a
+    rack, where a step takes longer, they add. Over nodes a tree.
 
-    Source: NCCL's tuning.cc; the shape from measured all-reduce of 8 H100.
+    Source: NCCL's tuning.cc; the shapes from measured all-reduce of 8 H100 and gathers of GB200.
     """
+    if nodes == 1 and network.trays:
+        transfer = size / ranks / (bandwidth * network.share_small)
+        return (ranks - 1) * (network.step_small + transfer)
     if nodes == 1:
         transfer = size / ranks / (bandwidth * NVLINK.share_small)
         return (ranks - 1) * hypot(NVLINK.step_small, transfer)

@@ -20,8 +20,8 @@ from engine.simulate.step_time import step_time
 # Of the variance of the logarithms of predicted over measured, of 653 unseen runs: the part between
 # groups of one source, GPU, software and precision (one-way analysis of variance).
 BETWEEN: Share = 0.34
-# What the tails of `CLASSES`, 8 % on either side, are in standard deviations.
-_TAIL: Ratio = 1.405
+# What the tails of `CLASSES`, 7.5 % on either side, are in standard deviations.
+_TAIL: Ratio = 1.44
 # How far a constant lies from that of the next cluster with the same GPUs, as the standard
 # deviation of its logarithm. Products: the best of two sources on an A100 are 256.5 and 271.2
 # TFLOP/s. Networks: 192 of 200 GB/s, 380 and 320 of 400, 42.6 of 50. The others lie between and are

@@ -21,7 +21,7 @@ from engine.formulas.transfer_time import all_reduce_choice, half_choice
 from engine.run.machines import cluster_of
 from engine.run.parallelism import Training
 from engine.simulate.expert_exchange import Routes, exchanged
-from engine.simulate.rank import Group, Rank, group_of, rank_of
+from engine.simulate.rank import Group, Rank, group_of, links_of, rank_of
 
 HALVES = ("all_gather", "reduce_scatter")
 # For what is modelled of a group nothing of the training matters.
@@ -67,7 +67,8 @@ def place(machine: str, ranks: Count, nodes: Count = 0, ports: Count = 0, own: s
     if nodes and nodes != group.nodes:
         per_node = -(-ranks // nodes)
         wide = rank.scale_up if nodes == 1 else min(rank.scale_up, per_node * rank.port)
-        group = Group(ranks=ranks, nodes=nodes, bandwidth=wide, network=rank.network)
+        network = links_of(rank) if nodes == 1 else rank.network
+        group = Group(ranks=ranks, nodes=nodes, bandwidth=wide, network=network)
     line = gpu.scale_up or gpu.pcie
     if group.nodes > 1:
         share = -(-ranks // group.nodes) / node.gpus_per_node
@@ -139,6 +140,7 @@ def _forced(size: Bytes, group: Group) -> Mapping[str, Seconds]:
     steps, ranks, nodes = NVLINK.step_small, group.ranks, group.nodes
     start = LAUNCH + NVLINK.start_small
     if nodes == 1:
+        steps = group.network.step_small if group.network.trays else steps
         wire = 2 * size / (group.bandwidth * NVLINK.share_small)
         return {"Tree LL": start + 2 * (ranks - 1) * steps + wire}
     if not group.network.share_small:

@@ -9,7 +9,7 @@ from engine.basis.units import Bandwidth, Count, FlopRate, Ratio, Seconds, Share
 from engine.catalog.accelerators import Gpu
 from engine.catalog.constants import COMMON, Achieved, Common
 from engine.catalog.own_constants import reached as reached_of
-from engine.catalog.transports import INFINIBAND, TRANSPORTS, Transport
+from engine.catalog.transports import INFINIBAND, NVLINK_NETWORK, TRANSPORTS, Transport
 from engine.run.parallelism import Cluster, Plan, Training
 from engine.run.software import SOFTWARE, Software
 
@@ -22,6 +22,8 @@ Axis = Literal[
 # FlashAttention-2 uses the matrix instructions of Ampere; on Hopper and later they reach about
 # 0.6 of what the newer ones do (Shah et al. 2024: 350 against 600 TFLOP/s and more on an H100).
 OLD_INSTRUCTIONS: Share = 0.6
+# Links that join more GPUs than a node holds join the trays of a rack.
+_IN_A_NODE: Count = 8
 
 
 @record
@@ -167,7 +169,7 @@ class Group:
         nodes: that they spread over.
         bandwidth: bus bandwidth of large messages: of the links inside one node, or of the
             group's share of the ports of a node.
-        network: how messages travel between the nodes.
+        network: how messages travel between the nodes, or between the trays of a rack.
     """
 
     ranks: Count
@@ -176,13 +178,18 @@ class Group:
     network: Transport = INFINIBAND
 
 
+def links_of(rank: Rank) -> Transport:
+    """Return how messages travel where no port is met: a rack has longer steps than a node."""
+    return NVLINK_NETWORK if rank.domain > _IN_A_NODE else INFINIBAND
+
+
 def group_of(rank: Rank, ranks: Count, stride: Count, axis: Axis | None = None) -> Group:
     """Return the group of `ranks` ranks, `stride` apart unless those of its axis are `placed`."""
     placed = rank.placed.get(axis, 0) if axis and rank.placed else 0
     per_node = placed or min(ranks, rank.domain // stride) or 1
     nodes = -(-ranks // per_node)
     if nodes == 1:
-        return Group(ranks=ranks, nodes=1, bandwidth=rank.scale_up)
+        return Group(ranks=ranks, nodes=1, bandwidth=rank.scale_up, network=links_of(rank))
     bandwidth = min(rank.scale_up, per_node * rank.port)
     return Group(ranks=ranks, nodes=nodes, bandwidth=bandwidth, network=rank.network)
 

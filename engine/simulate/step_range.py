@@ -1,9 +1,9 @@
 """In what range a predicted step lies: by how far off unseen runs of its class were.
 
 The constants were fitted again without each source, and without each model, and tried on it. The
-errors of a class of runs then say in what range four of five measured steps lie. A run beyond what
-was measured gets a wider one, and is told so. Constants measured on the cluster itself narrow it by
-what they explain.
+errors of a class of runs then say in what range four of five measured steps lie, in either way. A
+run beyond what was measured gets a wider one, and is told so. Constants measured on the cluster
+itself narrow it by what they explain.
 """
 
 import math
@@ -15,7 +15,8 @@ from engine.catalog.unseen_errors import CLASSES, FEWEST, FITTED, REACH
 from engine.run.run import Run
 from engine.simulate.explained import explained
 
-# By how much each thing that no published run has widens the range, as a factor on its logarithms.
+# By how much each thing that no published run has widens the range, as a factor on its logarithm,
+# about the middle: what nobody tried may err in either way, where all runs of a class err in one.
 WIDER: Ratio = 1.5
 
 
@@ -65,14 +66,15 @@ def spread(run: Run) -> Spread:
     name = next(name for name in classes_of(run) if name in CLASSES)
     runs, low, high = CLASSES[name]
     beyond = tuple(_beyond(run))
-    # Predicted over measured: where predictions were too slow, the step lies below.
     known = explained(run, name)
-    wider = WIDER ** len(beyond) * (1 - known) ** 0.5
+    narrower = (1 - known) ** 0.5
+    wider = (WIDER ** len(beyond) - 1) * narrower * (high - low) / 2
+    # Predicted over measured: where predictions were too slow, the step lies below.
     return Spread(
         name=name,
         runs=runs,
-        low=math.exp(-high * wider),
-        high=math.exp(-low * wider),
+        low=math.exp(-high * narrower - wider),
+        high=math.exp(-low * narrower + wider),
         beyond=beyond,
         explained=known,
     )

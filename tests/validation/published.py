@@ -21,6 +21,7 @@ from engine.catalog.published_runs import SOURCES
 from engine.run.published import Case
 from engine.simulate.published_runs import Predicted, predictions
 from engine.simulate.step_range import classes_of
+from tests.validation.calibrate import FEWEST, Both, ranges
 from tests.validation.fit import Name, family, prior, tabled
 from tests.validation.fit import lines as lines_of
 from tests.validation.nearby import nearby_text
@@ -41,16 +42,11 @@ KEPT = (
     *("sharding", "mbs", "gbs", "recompute", "precision", "schedule", "step_time_s"),
     *("memory_value", "memory_unit", "flag"),
 )
-# Four in five unseen runs are to lie in a range; the errors that it rests on are themselves few, so
-# it leaves out 8 % on either side, not 10. A class needs so many runs, each unseen in two ways.
-BELOW, FEWEST = 0.08, 6
 REACHES = (
     lambda case: case.run.plan.world_size,
     lambda case: case.run.training.sequence_length,
     lambda case: case.run.model.num_experts,
 )
-# No range is narrower than this on either side: what equal runs of two releases differ by.
-NOISE = 0.025
 
 
 def copy(table: Path) -> None:
@@ -100,8 +96,9 @@ def constants_module(reached: Mapping[Name, tuple[float, float]]) -> str:
 
 
 def unseen_text() -> str:
-    """Return the table of each run's error with constants fitted without its source."""
-    return "".join(f"{row}\t{logs[1]:.4f}\n" for row, logs in read_unseen().items())
+    """Return the table of each run's errors, fitted without its source and without its model."""
+    lines = (f"{row}\t{source:.4f}\t{model:.4f}" for row, (source, model) in read_both().items())
+    return "\n".join(lines) + "\n"
 
 
 def read_unseen() -> dict[str, tuple[float, float, float]]:
@@ -115,6 +112,11 @@ def read_unseen() -> dict[str, tuple[float, float, float]]:
         )
         for row in rows
     }
+
+
+def read_both() -> dict[str, Both]:
+    """Return the two of them that are unseen, by row."""
+    return {row: (source, model) for row, (_, source, model) in read_unseen().items()}
 
 
 def score(errors: Sequence[float]) -> tuple[int, float, float, float]:
@@ -159,38 +161,11 @@ def accuracy_module(found: Sequence[Predicted]) -> str:
     )
 
 
-def quantile(values: Sequence[float], share: float) -> float:
-    """Return a quantile, straight between the values on both sides."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
-
-
-def ranges(found: Sequence[Case]) -> dict[str, tuple[int, float, float]]:
-    """Return of each class its runs and the quantiles of their errors, unseen in both ways."""
-    logs = read_unseen()
-    errors: dict[str, list[float]] = {}
-    for case in found:
-        for name in classes_of(case.run):
-            errors.setdefault(name, []).extend(logs[case.row["row_id"]][1:])
-    return {
-        name: (
-            len(values) // 2,
-            min(-NOISE, quantile(values, BELOW)),
-            max(NOISE, quantile(values, 1 - BELOW)),
-        )
-        for name, values in sorted(errors.items())
-        if len(values) // 2 >= FEWEST
-    }
-
-
 def errors_module(found: Sequence[Case]) -> str:
     """Return the module with the classes and the reach of the runs."""
     lines = [
-        f'    "{name}": ({count}, {low:.3f}, {high:.3f}),'
-        for name, (count, low, high) in ranges(found).items()
+        f'    "{name}": ({count}, {low:.5f}, {high:.5f}),'
+        for name, (count, low, high) in ranges(found, read_both()).items()
     ]
     trusted = [case for case in found if case.trusted]
     names = dict.fromkeys(family(case) for case in trusted)
@@ -202,8 +177,8 @@ def errors_module(found: Sequence[Case]) -> str:
     reached = "".join(f'    "{kind}": {ends},\n' for kind, ends in reach.items())
     return (
         '"""How far off runs are that no fit saw. Written by tests.validation.published."""\n\n'
-        "# Class -> runs, and the logarithms of predicted over measured that 8 % are below and\n"
-        "# 8 % above, with constants fitted without the source and without the model of each.\n"
+        "# Class -> runs, and the logarithms of predicted over measured between which 85 % of\n"
+        "# them lie, with constants fitted without the source, and without the model, of each.\n"
         "CLASSES: dict[str, tuple[int, float, float]] = {\n" + "\n".join(lines) + "\n}\n"
         "# A class has so many runs, or none is made of it.\n"
         f"FEWEST = {FEWEST}\n"

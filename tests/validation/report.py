@@ -4,7 +4,8 @@
 
 TABLE is `training_runs.csv`. Printed by class are the errors on runs that the constants were fitted
 to, and beside them those on the same runs with constants fitted without their source and without
-their model; then how the plans of one job are ranked. Errors are absolute, of predicted over
+their model; then how the plans of one job are ranked, and how many measured steps lie in the range
+that the engine tells. Errors are absolute, of predicted over
 measured, less one, in percent; the bias keeps the sign. `--seen` leaves the fits out, `--rows`
 prints single runs, `--random` estimates that many random runs and checks that they are finite and
 their parts add up.
@@ -22,6 +23,7 @@ from engine.run.file import read
 from engine.run.published import Case
 from engine.simulate.step_time import step_time
 from tests.validation.any_run import any_document
+from tests.validation.calibrate import coverage
 from tests.validation.classes import CLASSES, Key, kind
 from tests.validation.order import groups
 from tests.validation.rows import cases
@@ -126,6 +128,15 @@ def report(found: Sequence[Case], *, seen_only: bool) -> None:
     order(found, "seen", columns[0])
     if not seen_only:
         order(found, "without their source", columns[1])
+        covered(found, columns[1:])
+
+
+def covered(found: Sequence[Case], without: Sequence[dict[str, float]]) -> None:
+    """Print how often the ranges hold, without the source and without the model of each run."""
+    source, model = without
+    print(f"\nMeasured steps in the range{'':28s} rows  without source, without model, in %")
+    for name, rows, *shares in coverage(found, {row: (source[row], model[row]) for row in source}):
+        print(f"{name[:54]:54s}{rows:6d}" + "".join(f"{100 * share:15.0f}" for share in shares))
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from engine.catalog.transports import (
     INFINIBAND,
     LAUNCH,
     NVLINK,
+    NVLINK_NETWORK,
     ROCE,
     SWITCH,
     TRANSPORTS,
@@ -75,6 +76,22 @@ def test_the_step_of_ll128_over_nodes_is_the_best_of_its_curve():
     assert best < 0.03
     assert fit_steps.loss(0.9 * MEDIUM_STEP_OVER) > best
     assert fit_steps.loss(1.1 * MEDIUM_STEP_OVER) > best
+
+
+def test_the_step_of_ll_in_a_rack_is_the_best_of_its_curves():
+    assert fit_steps.best(fit_steps.rack_loss, MICRO / 20) == pytest.approx(
+        NVLINK_NETWORK.step_small
+    )
+    assert fit_steps.rack_loss(NVLINK_NETWORK.step_small) < 0.04
+
+
+@each("ranks", fit_steps.RACK)
+def test_each_curve_in_a_rack_alone_gives_the_step_that_predicts_the_other(ranks):
+    alone = fit_steps.best(lambda step: fit_steps.rack_loss(step, (ranks,)), MICRO / 20)
+    assert alone == pytest.approx(NVLINK_NETWORK.step_small, rel=0.05)
+    (other,) = set(fit_steps.RACK) - {ranks}
+    assert fit_steps.rack_loss(alone, (other,)) < 0.06
+    assert fit_steps.rack_loss(NVLINK.step_small, (other,)) > 0.25
 
 
 def test_a_step_of_ll128_as_short_as_planned_would_miss_the_other_clusters():

@@ -11,6 +11,8 @@ more), Google's A3 High and A3 Mega (transports over TCP), RTX 6000D with adapti
 authors' report of congestion). Every curve was entered before a constant was compared with it. But
 the form of the model is not blind: that chunks fill a tree of switches, that NCCL takes what it
 plans, and that a ring in LL128 takes longer than planned was found where curves of EFA v2 were off.
+That steps and transfers of LL add in a rack was seen in the two curves of GB200, and its step was
+fitted to their messages of up to 64 KiB.
 No whole curve of the third and fourth EFA could be read.
 """
 

@@ -167,6 +167,12 @@ _OF_WIRES: tuple[Row, ...] = (
     _wire("NVLINK.start_small", "start, small messages", SECONDS),
     _wire("NVLINK.step_small", "a step, small messages", SECONDS),
     _wire("NVLINK.share_small", "small messages, of the bandwidth", SHARE),
+    _wire(
+        "NVLINK_NETWORK.step_small",
+        "likewise a step, between the trays of a rack",
+        SECONDS,
+        "fitted to gathers of 1 to 64 KiB by 8 and 32 GB200; NCCL plans 0.6 us",
+    ),
     _planned("TREE_SHARE", "a tree, of a ring's bandwidth", SHARE),
     _planned("TREE_ON_ONE", "likewise, one port per GPU", SHARE),
     _planned("SWITCH_TREE", "switches and a tree of nodes", SECONDS),

@@ -61,6 +61,7 @@ EXEMPT = {
     "simulate.explained:_STEP": "of a numerical derivative",
     "simulate.layer_time:ATTENTION_BACKWARD": "a count of products",
     "simulate.layer_time:EARLY_SHARE": "a count of collectives",
+    "simulate.rank:_IN_A_NODE": "a count of GPUs",
     "catalog.nccl_constants:TREE_BY_SIZE": "a table of NCCL's",
     "catalog.nccl_constants:MEDIUM_BY_SIZE": "a table of NCCL's",
     "catalog.nccl_constants:MEDIUM_DATA": "bytes of a line of LL128",
@@ -74,7 +75,6 @@ EXEMPT = {
     "catalog.nccl_constants:MESSAGES_AT_ONCE": "a setting of NCCL's",
     "catalog.transports:_HOPPER": "a table of NCCL's",
     "catalog.transports:_BLACKWELL": "a table of NCCL's",
-    "catalog.transports:NVLINK_NETWORK": "NVLink's, over no ports",
 }
 
 

@@ -98,9 +98,9 @@ def test_steps_on_measured_clusters_lie_in_the_narrower_range():
     """
     chance = random.Random(23)
     name = next(name for name in classes_of(RUN) if name in CLASSES)
-    deviation = (CLASSES[name][2] - CLASSES[name][1]) / 2 / 1.405
+    deviation = (CLASSES[name][2] - CLASSES[name][1]) / 2 / 1.44
     share = explained(on(owning(error=0.01)), name)
-    rest, limit = deviation * math.sqrt(1 - BETWEEN), 1.405 * deviation * math.sqrt(1 - share)
+    rest, limit = deviation * math.sqrt(1 - BETWEEN), 1.44 * deviation * math.sqrt(1 - share)
     blind, seeing = [], []
     for _ in range(2000):
         true = measured({n: math.exp(chance.gauss(0, DIFFERS[n])) for n in NAMES})

@@ -55,9 +55,9 @@ def test_what_lies_beyond_the_fit_is_told_and_widens_the_range(document, section
     one = found(document, section, **keys)
     assert any(said in sentence for sentence in one.beyond), one.beyond
     _, low, high = CLASSES[one.name]
-    factor = WIDER ** len(one.beyond)
-    assert math.log(one.high) == pytest.approx(-low * factor)
-    assert math.log(one.low) == pytest.approx(-high * factor)
+    wider = (WIDER ** len(one.beyond) - 1) * (high - low) / 2
+    assert math.log(one.high) == pytest.approx(-low + wider)
+    assert math.log(one.low) == pytest.approx(-high - wider)
 
 
 @pytest.mark.parametrize(("document", "kind"), [(DENSE, 0), (SPARSE, 1)])

@@ -31,7 +31,8 @@ _ERRORS = ("rows", "mean", "median", "p90", "bias", "within")
 _PEAKS = ("memory_rows", "memory_mean", "memory_p90")
 _OUTSIDE = (
     *("held_out_curves", "held_out_error", "unseen_curves", "unseen_within", "unseen_error"),
-    *("all_reduce_error", "all_gather_error", "reduce_scatter_error", "all_to_all_error"),
+    *("all_reduce_error", "all_gather_error", "rack_error"),
+    *("reduce_scatter_error", "all_to_all_error"),
     *("sharded_bias", "other_plans", "other_plans_error"),
 )
 _PAGES = -(-len(published()) // tables.PER_PAGE)

@@ -6,9 +6,13 @@ from math import exp, expm1
 from engine.basis.record import record
 from engine.basis.units import Count, Ratio, Share
 from engine.calculators.whole_runs.published_runs.read import Published
-from engine.catalog.unseen_runs import unseen_logs
+from engine.catalog.unseen_runs import unseen_both
 from engine.simulate.errors import Spread, spread
+from engine.simulate.step_range import Spread as Range
 from engine.simulate.step_range import spread as range_of
+
+# Of the errors and the ends of the ranges, in their tables.
+ROUNDED: Ratio = 1e-5
 
 _KINDS = {"dense": "dense", "mixture": "mixtures"}
 _SOFTWARE = {"megatron": "Megatron", "fsdp": "FSDP", "deepspeed": "DeepSpeed", "xla": "XLA"}
@@ -16,12 +20,21 @@ _SOFTWARE = {"megatron": "Megatron", "fsdp": "FSDP", "deepspeed": "DeepSpeed", "
 
 @record
 class Class:
-    """Runs of one class, what their unseen errors amount to, and how many the range holds."""
+    """Runs of one class, what their unseen errors amount to, and how many the range holds.
+
+    Attributes:
+        name: of the class.
+        runs: of it.
+        errors: with constants fitted without the source of each.
+        inside: the range, of those runs.
+        inside_model: likewise, with constants fitted without the model of each.
+    """
 
     name: str
     runs: Count
     errors: Spread
     inside: Share
+    inside_model: Share
 
 
 def _software(row: Published) -> str:
@@ -60,13 +73,22 @@ def _order(name: str) -> tuple[int, str]:
 
 def unseen_error(row: Published) -> Ratio:
     """Return the error of a run with constants fitted without its source."""
-    return expm1(unseen_logs()[row.key])
+    return expm1(unseen_both()[row.key][0])
 
 
-def held(row: Published) -> bool:
-    """Return whether the measured step lies in the range of the prediction that had not seen it."""
+def held(row: Published) -> tuple[bool, bool]:
+    """Return whether the measured step lies in the range of predictions that had not seen it.
+
+    Without the source, and without the model.
+    """
     found = range_of(row.case.run)
-    return found.low <= exp(-unseen_logs()[row.key]) <= found.high
+    source, model = (exp(-log) for log in unseen_both()[row.key])
+    return _in(found, source), _in(found, model)
+
+
+def _in(found: Range, ratio: Ratio) -> bool:
+    """Return whether a share of the predicted step lies in a range, but for its rounding."""
+    return found.low - ROUNDED <= ratio <= found.high + ROUNDED
 
 
 def classes(runs: Sequence[Published], division: str) -> tuple[Class, ...]:
@@ -84,9 +106,11 @@ def classes(runs: Sequence[Published], division: str) -> tuple[Class, ...]:
 
 
 def _class(name: str, runs: Sequence[Published]) -> Class:
+    held_by_source, held_by_model = zip(*map(held, runs), strict=True)
     return Class(
         name=name,
         runs=len(runs),
         errors=spread([unseen_error(row) for row in runs]),
-        inside=sum(held(row) for row in runs) / len(runs),
+        inside=sum(held_by_source) / len(runs),
+        inside_model=sum(held_by_model) / len(runs),
     )

@@ -38,6 +38,7 @@ class Outside:
     unseen_error: Annotated[Share, _told("Mean error of these", _CURVES)]
     all_reduce_error: Annotated[Share, _told("Mean error, unseen all-reduces", _CURVES)]
     all_gather_error: Annotated[Share, _told("Mean error, unseen all-gathers", _CURVES)]
+    rack_error: Annotated[Share, _told("Mean error, all-gathers in a rack", _CURVES)]
     reduce_scatter_error: Annotated[Share, _told("Mean error, unseen reduce-scatters", _CURVES)]
     all_to_all_error: Annotated[Share, _told("Mean error, unseen all-to-alls", _CURVES)]
     sharded_bias: Annotated[Share, _told("Error, FSDP + EP", _PLANS, "in the mean, with its sign")]
@@ -57,6 +58,7 @@ def outside() -> Outside:
         unseen_error=_mean(within),
         all_reduce_error=_of_class("all-reduce"),
         all_gather_error=_of_class("all-gather"),
+        rack_error=_mean([row[4] for row in UNSEEN if row[3] == 1]),
         reduce_scatter_error=_of_class("reduce-scatter"),
         all_to_all_error=_of_class("all-to-all"),
         sharded_bias=_mean([_error(*row[3:]) for row in PLANS if row[1] == "FSDP + EP"]),
