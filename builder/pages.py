@@ -217,10 +217,14 @@ def _splits(articles: Sequence[Article], parts: Parts, memo: Memo) -> dict[str, 
     several = {name: found for name, found in several.items() if len(found[1]) > 1}
     code = parts.keys.of("builder/shares.py")
     keys = {name: digest((code, *whole.values())) for name, (_, whole) in several.items()}
+    # As with the runtime: what readers get is good for an author as well.
+    hurried = {n for n, key in keys.items() if parts.surface.reload and not memo.has(n, key)}
+    keys |= {name: digest((keys[name], "quick")) for name in hurried}
 
     def made(name: str) -> Split:
         article, whole = several[name]
-        return shares.split(article.slug, {n: parts.runtime[path] for n, path in whole.items()})
+        archives = {n: parts.runtime[path] for n, path in whole.items()}
+        return shares.split(article.slug, archives, quick=name in hurried)
 
     found = memo.many(keys, lambda names: at_once(made, names))
     return {several[name][0].source: one for name, one in found.items()}
