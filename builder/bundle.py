@@ -48,6 +48,8 @@ def bundle(
     framework: Path | None = None,
     groups: Groups = MappingProxyType({}),
     shelf: Path | None = None,
+    *,
+    quick: bool = False,
 ) -> Runtime:
     """Return the live runtime.
 
@@ -59,6 +61,7 @@ def bundle(
         groups: files of packages, by the name that is imported.
         shelf: another such folder, which several projects share: all that lies there bears the
             digest of what it was made from. None for the cache.
+        quick: compress less what is new, as `zipped` does.
 
     Raises:
         node.NodeError: the engine fails inside Pyodide, or Node is not usable.
@@ -75,17 +78,18 @@ def bundle(
     given = {path: data for files in groups.values() for path, data in files.items()}
     made = byte_code(sources, calculators, folder, given)
     sources.save()
+    pack = partial(packed, folder=folder, quick=quick)
     # The large ones are compressed here and unpacked by the Worker, so that a host which
     # compresses nothing sends no more bytes; .bin, so that no host takes them for an encoding.
     parts = {
         "loader": ("pyodide", ".js", (pyodide / "pyodide.mjs").read_bytes()),
         "module": ("pyodide.asm", ".js", light.script((pyodide / "pyodide.asm.mjs").read_bytes())),
-        "wasm": ("python", ".bin", packed((pyodide / "pyodide.asm.wasm").read_bytes(), folder)),
-        "library": ("library", ".bin", packed(made.library, folder)),
-        "engine": ("engine", ".bin", packed(made.shared, folder)),
+        "wasm": ("python", ".bin", pack((pyodide / "pyodide.asm.wasm").read_bytes())),
+        "library": ("library", ".bin", pack(made.library)),
+        "engine": ("engine", ".bin", pack(made.shared)),
     }
     names = {part: _hashed(*named) for part, named in parts.items()}
-    compressed = at_once(partial(packed, folder=folder), [*made.calculators.values()])
+    compressed = at_once(pack, [*made.calculators.values()])
     own = dict(zip(made.calculators, compressed, strict=True))
     own_names = {name: _hashed(name, ".bin", data) for name, data in own.items()}
     manifest = json.dumps({**names, "lock": _lock(pyodide)}, sort_keys=True).encode()
@@ -155,11 +159,12 @@ def _hashed(stem: str, suffix: str, content: bytes) -> str:
     return f"{stem}-{key(content)}{suffix}"
 
 
-def packed(data: bytes, folder: Path) -> bytes:
+def packed(data: bytes, folder: Path, *, quick: bool = False) -> bytes:
     """Return the data compressed; ten megabytes take a second, so the result is kept."""
-    kept = folder / f"{key(data)}.gzip"
-    packed = sealed(kept)
+    name = key(data)
+    kept = {False: folder / f"{name}.gzip", True: folder / f"{name}.quick"}
+    packed = sealed(kept[False]) or (sealed(kept[True]) if quick else None)
     if packed is None:
-        packed = zipped(data)
-        seal(kept, packed)
+        packed = zipped(data, quick=quick)
+        seal(kept[quick], packed)
     return packed

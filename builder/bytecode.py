@@ -265,9 +265,12 @@ def archive(files: Files) -> bytes:
     return target.getvalue()
 
 
-def zipped(data: bytes) -> bytes:
-    """Return the data as gzip, the same by every Python: 3.13 names another system in the head."""
-    squeeze = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+def zipped(data: bytes, *, quick: bool = False) -> bytes:
+    """Return the data as gzip, the same by every Python: 3.13 names another system in the head.
+
+    `quick` takes a tenth of the time, for an author who waits and whose browser is near.
+    """
+    squeeze = zlib.compressobj(1 if quick else 9, zlib.DEFLATED, -zlib.MAX_WBITS)
     ends = struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
     return b"\x1f\x8b\x08\0\0\0\0\0\x02\xff" + squeeze.compress(data) + squeeze.flush() + ends
 

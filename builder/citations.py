@@ -1,6 +1,7 @@
 """Which sources the outputs of a calculator can name, whatever its reader chooses."""
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from engine import calculator as calculators
 from engine.answer import solved
@@ -12,7 +13,8 @@ from engine.calculator import Calculator, make
 def named_by(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]:
     """Return the sources of every output over all options, one chosen at a time.
 
-    Options of a choice that is said to cite nothing are not tried.
+    Options of a choice that is said to cite nothing are not tried, nor are presets where a
+    calculator says `PRESETS_CITE = False`.
 
     An output that by default is neither a number nor a table, or a table with rows and no source in
     them, names none, whatever is chosen, and is not made: advice, for one, tries many other jobs.
@@ -24,13 +26,19 @@ def named_by(name: str, views: Mapping[str, View]) -> dict[str, tuple[str, ...]]
     calculator = calculators.load(name)
     silent = {output for output, view in views.items() if is_silent(view)}
     found: dict[str, dict[str, None]] = {}
-    tried = ({}, *_choices(calculator), *calculator.presets.values())
+    presets = calculator.presets.values() if presets_cite(name) else ()
+    tried = ({}, *_choices(calculator), *presets)
     # What is chosen anyway is among the options of every choice.
     for inputs in dict.fromkeys(make(calculator, values) for values in tried):
         lazy = solved(calculator.name, inputs)
         for output, view in lazy.made(set(lazy.names) - silent).items():
             found.setdefault(output, {}).update(dict.fromkeys(named(view)))
     return {output: tuple(found.get(output, ())) for output in dict.fromkeys((*views, *found))}
+
+
+def presets_cite(name: str) -> bool:
+    """Say whether presets of a calculator may bring sources that no single option brings."""
+    return getattr(import_module(calculators.module_of(name)), "PRESETS_CITE", True)
 
 
 def is_silent(view: View) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from builder import assets, openings, panels, slim
@@ -16,6 +16,7 @@ from builder.services import Services
 
 RUNTIME = f"{FOLDER}/runtime"
 DRAWN = "drawn.css"
+_TO_COME = "to come"  # in the place of an address that is not known yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,17 +78,25 @@ class Ahead:
     """The live runtime, made by Node while Python goes on with the articles."""
 
     def __init__(self, folders: Folders, services: Services, memo: Memo) -> None:
-        self.key = digest(
+        key = digest(
             (
                 folders.once("engines", partial(_code, folders)),
                 services.typeset_version,
                 *(path.read_bytes() for path in MAKERS),
             )
         )
+        # What readers get is good for an author as well, but not the other way round.
+        as_sent = not services.quick or memo.has("runtime", key)
+        self.key = key if as_sent else digest((key, "quick"))
         self._memo, self._make = memo, services.runtime
         self._begun: Future[Runtime] | None = None
         if not memo.has("runtime", self.key):
             self._begun = ThreadPoolExecutor(1).submit(services.runtime)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether nobody has to wait for it."""
+        return self._begun is None or self._begun.done()
 
     def runtime(self) -> Runtime:
         """Return it, waiting for it if need be."""
@@ -99,20 +108,18 @@ def dress(
     folders: Folders,
     services: Services,
     memo: Memo,
-    report: Report,
     ahead: Ahead | None,
     boxes: Mapping[str, str],
     *,
     readable: bool,
 ) -> Dress:
-    """Return the files that pages share.
+    """Return the files that pages share; the runtime, which takes longest, is still `to come`.
 
     Args:
         folders: where the theme and the engine lie.
         services: make the runtime and BokehJS.
         memo: what earlier builds made.
-        report: is told what takes long.
-        ahead: the runtime, None if no page has a calculator.
+        ahead: the runtime that will be among them, None if no page has a calculator.
         boxes: path beside the scripts -> HTML of what scripts fetch when it is opened.
         readable: leave scripts and styles as they are written.
     """
@@ -133,14 +140,8 @@ def dress(
     found = {**dict(fonts.values()), sheet: style.encode(), **code}
     found |= {soon: early.encode()} if early else {}
     found |= {apart[name]: text.encode() for name, text in some.items()}
-    runtime = bokeh = ""
-    parts: dict[str, str] = {}
+    bokeh = ""
     if ahead:
-        with step(report, "making the runtime of the live pages"):
-            live = ahead.runtime()
-        found |= {f"{RUNTIME}/{name}": content for name, content in live.files.items()}
-        runtime = f"{RUNTIME}/{live.manifest}"
-        parts = {name: f"{RUNTIME}/{file}" for name, file in live.calculators.items()}
         library = memo.get("bokeh", ahead.key, services.bokeh)
         bokeh = assets.hashed("bokeh.js", library)
         found[bokeh] = library
@@ -150,7 +151,7 @@ def dress(
         early=soon,
         script=entry,
         worker=worker,
-        runtime=runtime,
+        runtime=_TO_COME if ahead else "",
         bokeh=bokeh,
         fonts=tuple(where for name, (where, _) in fonts.items() if "-normal" in name),
         some=tuple(
@@ -159,4 +160,16 @@ def dress(
         ),
     )
     sent = {name: made.texts[name] for name in beside if name != assets.EARLY}
-    return Dress(files=found, shell=shell, beside=sent, drawn=made.texts[DRAWN], calculators=parts)
+    return Dress(files=found, shell=shell, beside=sent, drawn=made.texts[DRAWN], calculators={})
+
+
+def with_runtime(dressed: Dress, ahead: Ahead, report: Report) -> Dress:
+    """Return the same with the runtime in its place, waiting for it if need be."""
+    with step(report, "making the runtime of the live pages"):
+        live = ahead.runtime()
+    return replace(
+        dressed,
+        files={**dressed.files, **{f"{RUNTIME}/{name}": one for name, one in live.files.items()}},
+        shell=replace(dressed.shell, runtime=f"{RUNTIME}/{live.manifest}"),
+        calculators={name: f"{RUNTIME}/{file}" for name, file in live.calculators.items()},
+    )

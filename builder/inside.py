@@ -7,6 +7,7 @@ will load it, and the modules to ship are those that this Python has loaded in t
 import ast
 import base64
 import dataclasses
+import gc
 import importlib
 import json
 import marshal
@@ -25,6 +26,8 @@ ROOT = "/wallclock"
 RECORDS: dict[str, dict[int, CodeType]] = {}
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # where a statement holds others
 OFTEN = ("bisect", "heapq")  # of the standard library: most calculators would bring them along
+# Of objects before garbage is looked for: syntax trees are many, and none hang in circles.
+SELDOM = (100_000, 50, 1000)
 UNCHECKED = (1).to_bytes(4, "little")  # a hash-based .pyc that nobody compares with its source
 
 
@@ -43,6 +46,7 @@ def run(request: str) -> str:
         that only a calculator loads, "records": {path: base64} of what data classes have compiled,
         "missing": {calculator or "the engine": module}}.
     """
+    gc.set_threshold(*SELDOM)
     given = json.loads(request)
     whole = frozenset(given["whole"])
     compiled = {

@@ -31,6 +31,38 @@ Pages = tuple[Page, ...]  # of an article, and of its receipts where it has any
 
 def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
     """Return all pages."""
+    parts, ground, listed = _laid(parts)
+    found = _leaves(parts, ground, memo, hands)
+    in_order = (found[article.source].sheets for article in parts.texts.articles)
+    pages = {path: sheet for sheets in in_order for path, sheet in sheets.items()}
+    output = {**listed, **{path: sheet.html for path, sheet in pages.items()}}
+    output |= {path: data for leaf in found.values() for path, data in leaf.files.items()}
+    reach = {path: sheet.reach for path, sheet in pages.items()}
+    output |= _shown(ground.pictures, parts, reach)
+    output |= {card.path: card.png for card in parts.cards.values()}
+    return Made(
+        output=output,
+        sent={path: sheet.sent for path, sheet in pages.items()},
+        problems=tuple(problem for leaf in found.values() for problem in leaf.problems),
+        written={source: leaf.written for source, leaf in found.items()},
+        facts={path: sheet.facts for path, sheet in pages.items()},
+        reach=reach,
+    )
+
+
+def prepare(parts: Parts, memo: Memo, hands: Hands) -> None:
+    """Leave drafts of all pages, and these with marks for addresses, of which some are to come."""
+    parts, ground, _ = _laid(parts)
+    keys = leaves.keys(parts, ground, memo)
+    stands = {source for source, key in keys.items() if memo.standing(f"draft {source}", key)}
+    new = [one for one in parts.texts.articles if one.source not in stands]
+    for source, made in _drafts(new, parts, ground, memo, hands).items():
+        if source in keys:
+            memo.leave(f"draft {source}", keys[source], made, [*_below(source, parts)])
+
+
+def _laid(parts: Parts) -> tuple[Parts, Ground, Mapping[str, bytes]]:
+    """Return the parts and what all pages are put together with, and the guides' pictures."""
     pictures = {path: hashed(path.rpartition("/")[2], data) for path, data in parts.images.items()}
     listed, lists = _listed(parts)
     marked = replace(parts.surface, shell=addresses.stand_in(parts.surface.shell))
@@ -43,22 +75,7 @@ def make(parts: Parts, memo: Memo, hands: Hands) -> Made:
         surface=marked,
         lists=lists,
     )
-    found = _leaves(parts, ground, memo, hands)
-    in_order = (found[article.source].sheets for article in parts.texts.articles)
-    pages = {path: sheet for sheets in in_order for path, sheet in sheets.items()}
-    output = {**listed, **{path: sheet.html for path, sheet in pages.items()}}
-    output |= {path: data for leaf in found.values() for path, data in leaf.files.items()}
-    reach = {path: sheet.reach for path, sheet in pages.items()}
-    output |= _shown(pictures, parts, reach)
-    output |= {card.path: card.png for card in parts.cards.values()}
-    return Made(
-        output=output,
-        sent={path: sheet.sent for path, sheet in pages.items()},
-        problems=tuple(problem for leaf in found.values() for problem in leaf.problems),
-        written={source: leaf.written for source, leaf in found.items()},
-        facts={path: sheet.facts for path, sheet in pages.items()},
-        reach=reach,
-    )
+    return parts, ground, listed
 
 
 def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str, Leaf]:
@@ -200,10 +217,14 @@ def _splits(articles: Sequence[Article], parts: Parts, memo: Memo) -> dict[str, 
     several = {name: found for name, found in several.items() if len(found[1]) > 1}
     code = parts.keys.of("builder/shares.py")
     keys = {name: digest((code, *whole.values())) for name, (_, whole) in several.items()}
+    # As with the runtime: what readers get is good for an author as well.
+    hurried = {n for n, key in keys.items() if parts.surface.reload and not memo.has(n, key)}
+    keys |= {name: digest((keys[name], "quick")) for name in hurried}
 
     def made(name: str) -> Split:
         article, whole = several[name]
-        return shares.split(article.slug, {n: parts.runtime[path] for n, path in whole.items()})
+        archives = {n: parts.runtime[path] for n, path in whole.items()}
+        return shares.split(article.slug, archives, quick=name in hurried)
 
     found = memo.many(keys, lambda names: at_once(made, names))
     return {several[name][0].source: one for name, one in found.items()}

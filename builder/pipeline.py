@@ -31,7 +31,7 @@ from builder import (
 )
 from builder.article import Article
 from builder.content import Texts
-from builder.dress import Ahead, dress
+from builder.dress import Ahead, Dress, dress, with_runtime
 from builder.folders import KEEPER, Folders, digest, digest_of_files
 from builder.hands import Hands
 from builder.keys import Keys
@@ -146,8 +146,9 @@ def _built(
     templates = templates_of(folders.theme / "templates", folders.common)
     written = texts.articles
     texts = replace(texts, articles=(*written, *embeds.articles(folders.theme, tools.calculators)))
-    shelf = (texts.library, texts.library_digest)
-    renderer = rendering.renderer(folders, shelf, tools, memo, keys, layout, hands)
+    renderer = rendering.renderer(
+        folders, (texts.library, texts.library_digest), tools, memo, keys, layout, hands
+    )
     rendered = renderer.all(texts.articles)
     if blank := rendering.unread(rendered):
         return _refused(blank)
@@ -160,7 +161,6 @@ def _built(
         folders,
         services,
         memo,
-        report,
         ahead if placed else None,
         boxes,
         readable=bool(options.reload),
@@ -205,11 +205,12 @@ def _built(
         ),
         cards=_cards(articles, options, services, memo, keys, folders, dressed.drawn),
     )
+    if placed:
+        parts, dressed = _live(parts, dressed, ahead, memo, report, hands)
     made = pages.make(parts, memo, hands)
-    found = _found(parts, made, options, services, memo)
     changed = _changes(parts)
     others = {
-        **found,
+        **_found(parts, made, options, services, memo),
         **_plain(parts, made, options, memo, hands),
         **dressed.files,
         **publish.extras(
@@ -237,6 +238,18 @@ def _built(
     keys.imports.save()
     problems += pages.check_all(output, parts, made, {problem.path for problem in problems})
     return Built(output=output, problems=tuple(sorted(set(problems))))
+
+
+def _live(
+    parts: Parts, dressed: Dress, ahead: Ahead, memo: Memo, report: Report, hands: Hands
+) -> tuple[Parts, Dress]:
+    """Return both with the live runtime; while Node makes it, the pages go as far as they can."""
+    if not ahead.is_made:
+        pages.prepare(parts, memo, hands)
+    whole = with_runtime(dressed, ahead, report)
+    surface = replace(parts.surface, shell=whole.shell)
+    told = replace(parts, surface=surface, archives=whole.calculators, runtime=whole.files)
+    return told, whole
 
 
 def _moving(

@@ -101,7 +101,7 @@ class Rebuilder:
         )
         memory, first = self._memory(memo, places), self.kept is None
         self.memo, self.kept = memory, self.kept or {}
-        built = pipeline.build(places, given, services.of(places), memory, self.report)
+        built = pipeline.build(places, given, services.of(places, quick=True), memory, self.report)
         if first:
             memory.save(memo.place(places))
         return built.output, list(built.problems)

@@ -31,6 +31,7 @@ class Services:
         search: path -> HTML of what can be found to the files of the search.
         cards: name -> SVG of social cards to name -> PNG, in one call.
         slim: scripts and styles to what is sent.
+        quick: the runtime is for an author who waits, not for readers.
     """
 
     typeset: Typesetter
@@ -43,6 +44,7 @@ class Services:
     search: Callable[[Mapping[str, str]], dict[str, bytes]] = lambda _: {}
     cards: Callable[[Mapping[str, str]], Mapping[str, bytes]] = lambda _: {}
     slim: Slim = as_written
+    quick: bool = False
 
 
 Made = TypeVar("Made")
@@ -58,7 +60,7 @@ def _with_node(make: Callable[[], Made]) -> Made:
         raise ServiceError(str(error)) from error
 
 
-def of(places: Folders) -> Services:
+def of(places: Folders, *, quick: bool = False) -> Services:
     """Return the makers of the real site for the folders of a project."""
     return real(
         places.engine,
@@ -67,6 +69,7 @@ def of(places: Folders) -> Services:
         places.framework,
         places.groups,
         places.shelf,
+        quick=quick,
     )
 
 
@@ -77,6 +80,8 @@ def real(
     framework: Path | None = None,
     groups: Mapping[str, Mapping[str, bytes]] = MappingProxyType({}),
     shelf: Path | None = None,
+    *,
+    quick: bool = False,
 ) -> Services:
     """Return the makers of the real site; each imports what it needs at its first call.
 
@@ -87,6 +92,7 @@ def real(
         framework: the generator's own engine, where the project's is another.
         groups: files of packages, by the name that is imported.
         shelf: the cache that projects share, None without one.
+        quick: as in `Services`.
     """
     script = Path(__file__).with_name("math.mjs")
     version = digest((script.read_bytes(), (theme / "package-lock.json").read_bytes()))
@@ -100,7 +106,9 @@ def real(
     def runtime() -> Runtime:
         from builder import bundle
 
-        return _with_node(lambda: bundle.bundle(engine, cache, framework, groups, shelf))
+        return _with_node(
+            lambda: bundle.bundle(engine, cache, framework, groups, shelf, quick=quick)
+        )
 
     def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:
         from builder import figures
@@ -135,6 +143,7 @@ def real(
         search=search,
         cards=partial(_cards, theme),
         slim=_slim,
+        quick=quick,
     )
 
 

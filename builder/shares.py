@@ -15,13 +15,14 @@ from builder.bytecode import bundled, key, unbundled, zipped
 Split = tuple[dict[str, bytes], dict[str, list[str]]]
 
 
-def split(page: str, archives: Mapping[str, bytes]) -> Split:
+def split(page: str, archives: Mapping[str, bytes], *, quick: bool = False) -> Split:
     """Return (name -> content of the page's files, calculator -> the files that it needs).
 
     Args:
         page: what the files' names begin with. Readers keep one version of a name, so two pages
             never share one.
         archives: calculator -> compressed archive with all that it needs.
+        quick: compress less, as `zipped` does.
     """
     held = {name: unbundled(gzip.decompress(data)) for name, data in archives.items()}
     count = Counter(path for files in held.values() for path in files)
@@ -29,17 +30,17 @@ def split(page: str, archives: Mapping[str, bytes]) -> Split:
     files: dict[str, bytes] = {}
     needed: dict[str, list[str]] = {name: [] for name in archives}
     if often:
-        common = _named(f"{page}-common", often, files)
+        common = _named(f"{page}-common", often, files, quick=quick)
         for name, own in held.items():
             needed[name] += [common] if own.keys() & often.keys() else []
     for name, own in held.items():
         rest = {path: text for path, text in own.items() if path not in often}
-        needed[name] += [_named(f"{page}-{name}", rest, files)] if rest else []
+        needed[name] += [_named(f"{page}-{name}", rest, files, quick=quick)] if rest else []
     return files, needed
 
 
-def _named(stem: str, modules: Mapping[str, bytes], files: dict[str, bytes]) -> str:
-    content = zipped(bundled(modules))
+def _named(stem: str, modules: Mapping[str, bytes], files: dict[str, bytes], *, quick: bool) -> str:
+    content = zipped(bundled(modules), quick=quick)
     name = f"{stem}-{key(content)}.bin"
     files[name] = content
     return name

@@ -34,13 +34,18 @@ ModelName = Annotated[
     str,
     Choice(
         label=_MODELS.label,
+        cites=False,
         options={key: name for key, name in _MODELS.options.items() if key != CUSTOM},
     ),
 ]
 # Where the fields of `Shape` are too.
 AnyModelName = Annotated[
     str,
-    Choice(label=_MODELS.label, options={**_MODELS.options, CUSTOM: "your own (more inputs)"}),
+    Choice(
+        label=_MODELS.label,
+        cites=False,
+        options={**_MODELS.options, CUSTOM: "your own (more inputs)"},
+    ),
 ]
 GpuName = Annotated[str, _option("gpu")]
 WorldSize = Annotated[int, _size("GPUs", 131_072)]

@@ -1,4 +1,4 @@
-"""The sources that a calculator's outputs can name: a choice said to bring none brings none."""
+"""The sources that a calculator's outputs can name: what is said to bring none brings none."""
 
 import pytest
 
@@ -10,14 +10,15 @@ from engine.calculator import Calculator, make
 
 
 def uncited(calculator: Calculator) -> list[dict[str, object]]:
-    """Return what the build does not try: the options that are said to bring no source."""
+    """Return what the build does not try: options and presets said to bring no source."""
+    presets = () if citations.presets_cite(calculator.name) else calculator.presets.values()
     choices = {key: one for key, one in calculator.fields.items() if isinstance(one, Choice)}
     return [
         {**calculator.small, key: option}
         for key, choice in choices.items()
         if not choice.cites
         for option in choice.options
-    ]
+    ] + [{**preset} for preset in presets]
 
 
 ALL = [name for name in calculators.names() if uncited(calculators.load(name))]

@@ -2,9 +2,12 @@
 
 import json
 import re
+import threading
 from dataclasses import replace
 
-from builder import memo, pipeline
+import pytest
+
+from builder import memo, pages, pipeline
 from builder.bundle import Runtime
 from tests.builder.conftest import SERVICES, silent
 
@@ -211,3 +214,50 @@ def test_a_page_names_the_files_of_its_own_calculators(live):
 def test_a_calculator_that_a_page_does_not_use_changes_no_byte_of_it(live):
     name = "guides/first/index.html"
     assert with_archive(live, "one")[name] == with_archive(live, "another")[name]
+
+
+def made(site, mark, *, quick):
+    """What a build gives whose runtime bears a mark, with what earlier builds of it left."""
+    runtime = Runtime(files={f"{mark}.json": b"{}"}, manifest=f"{mark}.json", calculators={})
+    services = replace(SERVICES, runtime=lambda: runtime, quick=quick)
+    site.memo = site.memo.next()
+    options = pipeline.Options(reload="/_reload.js" if quick else "")
+    return pipeline.build(site.folders, options, services, site.memo, silent).output
+
+
+def test_a_runtime_made_quickly_for_an_author_is_made_anew_for_readers(live):
+    assert "assets/runtime/hasty.json" in made(live, "hasty", quick=True)
+    assert "assets/runtime/hasty.json" in made(live, "other", quick=True)
+    output = made(live, "whole", quick=False)
+    assert "assets/runtime/whole.json" in output
+    assert "assets/runtime/hasty.json" not in output
+
+
+def test_an_author_gets_the_runtime_of_readers_where_there_is_one(live):
+    made(live, "whole", quick=False)
+    assert "assets/runtime/whole.json" in made(live, "hasty", quick=True)
+
+
+def test_pages_that_were_prepared_are_those_that_would_have_been_made(live):
+    names = {"guides/first/index.html", "guides/second/index.html", "index.html"}
+    late, soon = threading.Event(), {}
+
+    def runtime():
+        late.wait(5)
+        return SERVICES.runtime()
+
+    prepare = pages.prepare
+
+    def prepared(*given):
+        prepare(*given)
+        soon.update(done=True)
+        late.set()
+
+    plain = pipeline.build(live.folders, pipeline.Options(), SERVICES, memo.Memo(), silent).output
+    services = replace(SERVICES, runtime=runtime)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "prepare", prepared)
+        built = pipeline.build(live.folders, pipeline.Options(), services, memo.Memo(), silent)
+    assert soon
+    assert names <= built.output.keys()
+    assert built.output == plain

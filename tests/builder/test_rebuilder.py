@@ -29,7 +29,7 @@ class Parts:
                 shifted=lambda *_: self.shifted,
                 forget=lambda modules, _: self.calls.append(sorted(modules)),
             ),
-            "services": SimpleNamespace(of=lambda _: None),
+            "services": SimpleNamespace(of=lambda _, quick: None),
         }
         monkeypatch.setattr(rebuilder, "_ours", lambda *names: tuple(modules[n] for n in names))
         monkeypatch.setattr(rebuilder, "forget", lambda _: self.calls.append("all"))

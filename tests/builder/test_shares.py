@@ -48,3 +48,10 @@ def test_names_are_those_of_the_page_and_of_the_content():
     assert {name.rpartition("-")[0] for name in files} == {"page-common", "page-ring", "page-tree"}
     again, _ = split("page", {"ring": packed(RING), "tree": packed(TREE)})
     assert files == again
+
+
+def test_quickly_compressed_files_hold_the_same():
+    given = {"ring": packed(RING), "tree": packed(TREE)}
+    both = [split("page", given, quick=quick)[0] for quick in (False, True)]
+    held = [sorted(gzip.decompress(data) for data in files.values()) for files in both]
+    assert held[0] == held[1]

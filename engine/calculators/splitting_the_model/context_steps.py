@@ -16,6 +16,7 @@ from engine.tiny.context_record import ContextRecord, Cut, context_record
 TITLE = "A sequence over several GPUs, every number computed"
 QUESTION = "Does it change the training to cut every sequence over several GPUs?"
 EQUATIONS = ()
+PRESETS_CITE = False
 PRESETS = {"Two GPUs": {"ranks": "2"}, "Contiguous pieces": {"cut": "contiguous"}}
 _ASSUMES = ("Two layers, hidden size four, eight sequences of eight tokens, three steps.",)
 
@@ -24,10 +25,16 @@ _ASSUMES = ("Two layers, hidden size four, eight sequences of eight tokens, thre
 class Inputs:
     """What the reader can change."""
 
-    ranks: Annotated[str, Choice(label="GPUs", options={"1": "1", "2": "2", "4": "4"})] = "4"
+    ranks: Annotated[
+        str, Choice(label="GPUs", cites=False, options={"1": "1", "2": "2", "4": "4"})
+    ] = "4"
     cut: Annotated[
         str,
-        Choice(label="Cut", options={"contiguous": "contiguous pieces", "zigzag": "zig-zag"}),
+        Choice(
+            label="Cut",
+            cites=False,
+            options={"contiguous": "contiguous pieces", "zigzag": "zig-zag"},
+        ),
     ] = "zigzag"
 
 

@@ -15,6 +15,7 @@ from engine.tiny.expert_record import Record, recording
 TITLE = "Experts over several GPUs, every number computed"
 QUESTION = "Does it change the training to send tokens to experts on other GPUs?"
 EQUATIONS = ()
+PRESETS_CITE = False
 PRESETS = {"Two GPUs": {"ranks": "2"}, "All experts for every token": {"each": 4}}
 _ASSUMES = (
     "Two layers of four experts, hidden size four, trained for three steps; every message counted.",
@@ -25,7 +26,9 @@ _ASSUMES = (
 class Inputs:
     """What the reader can change."""
 
-    ranks: Annotated[str, Choice(label="GPUs", options={"1": "1", "2": "2", "4": "4"})] = "4"
+    ranks: Annotated[
+        str, Choice(label="GPUs", cites=False, options={"1": "1", "2": "2", "4": "4"})
+    ] = "4"
     each: Annotated[
         int, Number(label="Experts per token", low=1, high=4, whole=True, symbol="k")
     ] = 2

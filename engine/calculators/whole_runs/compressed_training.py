@@ -15,6 +15,7 @@ from engine.tiny.compressed import RANKS, RATE, STEPS, Compressed, training
 
 TITLE = "Training on less than the gradient"
 QUESTION = "What is lost if a GPU sends only a part of its gradient, and what brings it back?"
+PRESETS_CITE = False
 PRESETS = {
     "One number in fifty": {"method": "largest", "keep": 0.02},
     "One bit for each number": {"method": "signs"},

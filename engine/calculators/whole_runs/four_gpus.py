@@ -27,7 +27,7 @@ _EXACT = (*_COUNTED, "Mixed precision with Adam: 16 bytes per parameter in all."
 class Inputs:
     """What the reader can change."""
 
-    ranks: Annotated[str, Choice(label="GPUs", options={"2": "2", "4": "4"})] = "2"
+    ranks: Annotated[str, Choice(label="GPUs", cites=False, options={"2": "2", "4": "4"})] = "2"
     steps: Annotated[int, Number(label="Steps", low=1, high=4, whole=True)] = 2
 
 

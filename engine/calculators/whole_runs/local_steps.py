@@ -17,6 +17,7 @@ from engine.tiny.local_steps import SEEN, Local, training
 TITLE = "Steps without a meeting"
 QUESTION = "How rarely can sites meet, and what does it cost?"
 EQUATIONS = (LOCAL_BYTES,)
+PRESETS_CITE = False
 PRESETS = {
     "A meeting every step": {"inner_steps": 1},
     "DiLoCo: 500 steps, eight sites": {"inner_steps": 500, "sites": 8, "outer": "nesterov"},
@@ -47,6 +48,7 @@ class Inputs:
         str,
         Choice(
             label="At a meeting",
+            cites=False,
             options={
                 "mean": "take the mean",
                 "nesterov": "step with momentum (DiLoCo)",

@@ -101,7 +101,7 @@ class Inputs:
         ),
     ] = "8"
     pipeline_parallel: Annotated[
-        str, Choice(label="Pipeline stages", options=_POWERS, advanced=True)
+        str, Choice(label="Pipeline stages", cites=False, options=_POWERS, advanced=True)
     ] = "4"
     data_parallel: Annotated[
         int,

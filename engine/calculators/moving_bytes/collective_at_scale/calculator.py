@@ -19,6 +19,7 @@ from engine.calculators.moving_bytes.collective_at_scale.views import (
 
 TITLE = "Collectives at scale"
 QUESTION = "Which algorithm is fastest on which cluster, and which link does it wait for?"
+PRESETS_CITE = False
 PRESETS = {
     "DGX H100, 8 rails, 128 nodes": {"world_size": 1024},
     "One port per node": {"ports_per_node": 1},

@@ -15,6 +15,7 @@ from engine.draw.load_histogram import histogram_scene
 TITLE = "A router in training"
 QUESTION = "How do experts get even loads, and what does that cost?"
 EQUATIONS = ()
+PRESETS_CITE = False
 PRESETS = {
     "Left alone": {"balance": "none"},
     "Biases": {"balance": "bias"},

@@ -17,6 +17,7 @@ from engine.calculators.splitting_the_model.schedule_lab.values import formula, 
 
 TITLE = "Schedule lab"
 QUESTION = "Where is a pipeline idle, and what does it cost to fill the gap?"
+PRESETS_CITE = False
 PRESETS = {
     "DualPipe's own table: 8 stages": {
         "schedule": "dualpipe",

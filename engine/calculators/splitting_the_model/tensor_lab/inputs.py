@@ -79,6 +79,7 @@ class Inputs:
         str,
         Choice(
             label="GPU",
+            cites=False,
             options={key: gpu.name for key, gpu in ACCELERATORS.items()},
             advanced=True,
         ),

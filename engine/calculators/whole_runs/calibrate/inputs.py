@@ -53,6 +53,7 @@ class Inputs(short_job.Shape):
         str,
         Choice(
             label="Machines",
+            cites=False,
             options={AS_SAID: "as the text says"} | {key: one.name for key, one in NODES.items()},
             help="Shares are of their datasheets: GPU, links, ports.",
         ),

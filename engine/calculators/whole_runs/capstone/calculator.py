@@ -70,7 +70,10 @@ class Inputs:
     """What the reader can change."""
 
     chapter: Annotated[
-        str, Choice(label="Chapter", options={key: one.title for key, one in CHAPTERS.items()})
+        str,
+        Choice(
+            label="Chapter", cites=False, options={key: one.title for key, one in CHAPTERS.items()}
+        ),
     ] = "7b"
     own_framework: OwnFramework = "megatron"
     own_tensor: OwnTensor = "8"

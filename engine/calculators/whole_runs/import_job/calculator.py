@@ -52,6 +52,7 @@ class Inputs:
         str,
         Choice(
             label="Model, where the text names none",
+            cites=False,
             options={AS_SAID: "the text names it"} | {key: one.name for key, one in MODELS.items()},
         ),
     ] = AS_SAID
@@ -74,7 +75,9 @@ class Inputs:
         ),
     ] = 0
     own_constants: OwnConstants = ""
-    export: Annotated[str, Choice(label="Export as", options=exports.OPTIONS)] = "megatron"
+    export: Annotated[str, Choice(label="Export as", cites=False, options=exports.OPTIONS)] = (
+        "megatron"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ class Inputs:
 
     case: Annotated[
         str,
-        Choice(label="Trace", options={key: f"trace {key}" for key in CASES}),
+        Choice(label="Trace", cites=False, options={key: f"trace {key}" for key in CASES}),
     ] = "1"
     diagnosis: Annotated[str, Choice(label="My diagnosis", options=_OPEN)] = "none"
     second: Annotated[
