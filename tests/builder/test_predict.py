@@ -23,6 +23,14 @@ def test_a_close_guess_is_right():
     assert verdict(0.5, 0.49, SECONDS).endswith("so you were right within 5 %.")
 
 
+@pytest.mark.parametrize(
+    ("guess", "truth", "said"),
+    [(0.2, 0.0, "You said 200 ms; it is 0 s."), (0.0, 0.2, "You said 0 s; it is 200 ms.")],
+)
+def test_nothing_is_some_times_as_long_as_nothing(guess, truth, said):
+    assert verdict(guess, truth, SECONDS) == said
+
+
 def test_a_size_is_not_long():
     assert verdict(1e9, 14e9, BYTES) == "You said 1 GB; it is 14.0 GB, 14 times as much."
 

@@ -94,8 +94,9 @@ def test_small_buffers_wait_for_latency():
     assert hand(size=1e3)["binding"].text == "Latency"
 
 
-def test_the_root_of_a_star_is_named():
-    assert hand(algorithm="star")["binding"].text == "Port of GPU 0"
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_the_root_of_a_star_is_named_though_a_port_with_less_to_do_is_slow(share):
+    assert hand(algorithm="star", slow_share=share)["binding"].text == "Port of GPU 0"
 
 
 def test_meters_tables_and_scene_name_the_same_objects():
