@@ -89,6 +89,16 @@ def test_a_label_at_the_end_of_a_scale_does_not_stick_out():
     assert (first["at"], first["back"]) == (0, 0)
 
 
+def test_a_label_near_an_end_of_a_scale_stays_on_the_slider_of_a_phone():
+    rate = Value(label="Rate", value=200, quantity=TOKEN_RATE, receipt=Receipt())
+    marks = prediction(rate, 90, 520).marks
+    first, last = marks[0], marks[-1]
+    assert (first["text"], last["text"]) == ("100 tokens/s", "500 tokens/s")
+    # Both are 90 pixels wide, and not as much as half of that is left beside their places.
+    assert 0 <= _left(first) < 7.5
+    assert 240 - 7.5 < _left(last) + 90 <= 240
+
+
 def _left(mark):
     """Return where a label begins on a slider of 240 pixels."""
     return 2.4 * mark["at"] - 7.5 * len(mark["text"]) * mark["back"] / 100

@@ -17,6 +17,19 @@ def test_an_unknown_front_matter_key(live):
     )
 
 
+def test_a_front_matter_key_whose_line_is_not_found_is_named_on_the_first(live):
+    live.edit(SECOND, "minutes = 3", "minutes = 3\nby.whom = 1")
+    assert live.problems()[0].startswith(f"{SECOND}:1: unknown front-matter key 'by'")
+
+
+def test_two_articles_at_one_address(live):
+    (live.root / "content/guides/second").mkdir()
+    text = (live.root / SECOND).read_text("utf-8").replace("order = 2", "order = 3")
+    (live.root / "content/guides/second/index.md").write_text(text, "utf-8")
+    told = f"{SECOND}:1: has the address of content/guides/second/index.md: guides/second/"
+    assert told in live.problems()
+
+
 def test_a_missing_front_matter_key(live):
     live.edit(SECOND, 'question = "And then?"\n', "")
     assert f"{SECOND}:1: front-matter key 'question' is missing" in live.problems()

@@ -110,6 +110,14 @@ def test_an_unknown_choice_is_named_with_its_line():
     assert "no known form" in found.notes[0].reason
 
 
+def test_of_a_text_that_repeats_itself_a_hundred_warnings_and_doubts_are_kept():
+    warning = "node-1:1:1 [0] NCCL WARN no network\n"
+    doubt = "[0] NCCL INFO 8 Bytes -> Algo 99 proto 99 time 1.0\n"
+    found = read_nccl_debug((warning + doubt) * 150)
+    assert [len(found.warnings), len(found.notes)] == [100, 100]
+    assert (found.warnings[0].line, found.warnings[-1].line) == (1, 199)
+
+
 def test_a_text_may_hold_both():
     found = read_nccl(texts.INIT + texts.VERSIONED)
     assert found.table is not None
