@@ -195,6 +195,12 @@ WRONG = [
         "time: Annotated",
         "field 'time' of Result is 'soon'; it has to hold numbers only",
     ),
+    (  # of what is written on more than 40 characters, as many are shown
+        "time=inputs.heat * 2",
+        f'time="{"x" * 39}"',
+        "time: Annotated",
+        f"field 'time' of Result is '{'x' * 38}…; it has to hold numbers only",
+    ),
     (
         "times=(100.0, 600.0)",
         'times=(100.0, "600")',
