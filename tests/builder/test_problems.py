@@ -72,6 +72,11 @@ def test_a_chart_in_a_sentence(live):
     ]
 
 
+def test_a_value_of_a_placement_goes_on_behind_a_second_equals_sign(live):
+    line = live.append(SECOND, "Takes [[speed.time size=1=2]].")
+    assert live.problems()[0].startswith(f"{SECOND}:{line}: speed.size: '1=2' is in an unknown")
+
+
 def test_a_placement_that_cannot_be_read(live):
     line = live.append(SECOND, "See [[speed time]].")
     assert live.problems()[0].startswith(f"{SECOND}:{line}: '[[speed time]]' is no placement")
