@@ -195,7 +195,13 @@ WRONG = [
         "time: Annotated",
         "field 'time' of Result is 'soon'; it has to hold numbers only",
     ),
-    (  # of what is written on more than 40 characters, as many are shown
+    (  # 40 characters are shown, and of more as many
+        "time=inputs.heat * 2",
+        f'time="{"x" * 38}"',
+        "time: Annotated",
+        f"field 'time' of Result is '{'x' * 38}'; it has to hold numbers only",
+    ),
+    (
         "time=inputs.heat * 2",
         f'time="{"x" * 39}"',
         "time: Annotated",
