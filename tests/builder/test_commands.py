@@ -200,3 +200,11 @@ def test_a_book_has_no_draft(live, monkeypatch, tmp_path):
     assert commands.main(["book", "A", "--pdf", str(tmp_path / "a.pdf")]) == 0
     assert [guide.slug for guide in printed[0].guides] == ["first"]
     assert (tmp_path / "a.pdf").read_bytes() == b"%PDF"
+
+
+@pytest.mark.parametrize("before", [[], ["--project", "mine"]])
+def test_what_follows_the_verb_test_is_for_pytest_wherever_the_project_stands(before):
+    assert commands._passed_on([*before, "test", "-q", "ring"]) == (
+        [*before, "test"],
+        ["-q", "ring"],
+    )

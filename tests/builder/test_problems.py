@@ -22,6 +22,13 @@ def test_a_front_matter_key_whose_line_is_not_found_is_named_on_the_first(live):
     assert live.problems()[0].startswith(f"{SECOND}:1: unknown front-matter key 'by'")
 
 
+def test_a_calculator_that_imports_what_is_no_python_names_that_file_and_line(live):
+    (live.root / "tiny_calculators/helper.py").write_text("x = 1\ny = = 2\n")
+    live.edit(SPEED, "from dataclasses", "import tiny_calculators.helper\nfrom dataclasses")
+    told = [one for one in live.problems() if "SyntaxError" in one]
+    assert told[0].startswith("tiny_calculators/helper.py:2: SyntaxError: ")
+
+
 def test_two_articles_at_one_address(live):
     (live.root / "content/guides/second").mkdir()
     text = (live.root / SECOND).read_text("utf-8").replace("order = 2", "order = 3")

@@ -119,6 +119,13 @@ def test_of_a_text_that_repeats_itself_a_hundred_warnings_and_doubts_are_kept():
     assert (found.warnings[0].line, found.warnings[-1].line) == (1, 199)
 
 
+def test_of_a_text_that_names_ever_other_wires_twenty_are_counted():
+    line = "node-1:1:1 [0] NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/Wire{}/0\n"
+    found = read_nccl_debug("".join(line.format(chr(97 + n)) for n in range(25)) * 2)
+    assert len(found.ways) == 20
+    assert set(found.ways.values()) == {2}
+
+
 def test_a_text_may_hold_both():
     found = read_nccl(texts.INIT + texts.VERSIONED)
     assert found.table is not None
