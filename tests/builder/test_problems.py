@@ -4,6 +4,7 @@ import tomllib
 
 import pytest
 
+from builder import faults
 from builder.problem import lines_of
 
 SECOND = "content/guides/second.md"
@@ -22,11 +23,16 @@ def test_a_front_matter_key_whose_line_is_not_found_is_named_on_the_first(live):
     assert live.problems()[0].startswith(f"{SECOND}:1: unknown front-matter key 'by'")
 
 
-def test_a_calculator_that_imports_what_is_no_python_names_that_file_and_line(live):
-    (live.root / "tiny_calculators/helper.py").write_text("x = 1\ny = = 2\n")
-    live.edit(SPEED, "from dataclasses", "import tiny_calculators.helper\nfrom dataclasses")
-    told = [one for one in live.problems() if "SyntaxError" in one]
-    assert told[0].startswith("tiny_calculators/helper.py:2: SyntaxError: ")
+@pytest.mark.parametrize(
+    ("broken", "named"),
+    [("tiny_calculators/helper.py", "tiny_calculators/helper.py"), ("elsewhere/x.py", SPEED)],
+)
+def test_python_that_cannot_be_read_is_named_where_it_stands_in_the_calculators(
+    live, broken, named
+):
+    error = SyntaxError("invalid syntax", (str(live.root / broken), 2, 5, "y = = 2"))
+    found = faults.in_calculator("speed", SPEED, error)
+    assert (found.path, found.message) == (named, "SyntaxError: invalid syntax")
 
 
 def test_two_articles_at_one_address(live):
