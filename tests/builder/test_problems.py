@@ -35,6 +35,11 @@ def test_python_that_cannot_be_read_is_named_where_it_stands_in_the_calculators(
     assert (found.path, found.message) == (named, "SyntaxError: invalid syntax")
 
 
+def test_braces_that_hold_more_than_attributes_stay_in_a_heading(live):
+    live.append(SECOND, "## Sets {#a} and {#b}")
+    assert "Sets {#a} and {#b}" in live.page("guides/second/index.html")
+
+
 def test_two_articles_at_one_address(live):
     (live.root / "content/guides/second").mkdir()
     text = (live.root / SECOND).read_text("utf-8").replace("order = 2", "order = 3")
