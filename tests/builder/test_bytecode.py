@@ -1,10 +1,12 @@
 import base64
 import gzip
 import json
+import py_compile
+import sys
 
 import pytest
 
-from builder import node
+from builder import inside, node
 from builder.bundle import packed
 from builder.bytecode import bundled, byte_code, plan, zipped
 from builder.imports import Imports
@@ -69,6 +71,16 @@ def as_pyodide(script, start, ahead=""):
         "records": {},
         "missing": {},
     }
+
+
+def test_a_module_that_a_page_lacks_is_named(tmp_path, monkeypatch):
+    (tmp_path / "a.py").write_text("import lacking_here")
+    py_compile.compile(str(tmp_path / "a.py"), str(tmp_path / "a.pyc"))
+    monkeypatch.setattr(inside, "ROOT", str(tmp_path / "page"))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert inside.shared({"begun_by_a_page.py": (tmp_path / "a.pyc").read_bytes()}) == (
+        "lacking_here"
+    )
 
 
 def truncated(data):

@@ -4,6 +4,7 @@ import io
 import re
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from PIL import Image
@@ -109,6 +110,9 @@ def test_words_and_figure_stay_on_the_card_and_apart(title, sentence, size):
     assert max(line.y + 0.3 * line.size for line in lines) <= card.HEIGHT - card.EDGE / 2
     tops = [line.y - line.size for line in lines]
     assert tops == sorted(tops)
+    for above, below in pairwise(lines):
+        if above.family == below.family:  # of one text: apart, and not by half a line
+            assert below.size < below.y - above.y < 1.5 * below.size
     assert min(tops) > card.EDGE + 26
     x, y, scale = map(
         float, re.findall(r"translate\(([\d.]+),([\d.]+)\) scale\(([\d.]+)\)", svg)[-1]

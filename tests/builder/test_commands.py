@@ -188,3 +188,23 @@ def test_the_tests_of_a_project_find_it_and_the_generator(tmp_path):
         "def test_wait():\n    assert WAIT < HOUR\n"
     )
     assert commands.main(["test", "--project", str(tmp_path), "-q", "-p", "no:cacheprovider"]) == 0
+
+
+def test_a_book_has_no_draft(live, monkeypatch, tmp_path):
+    live.edit("content/guides/second.md", "minutes = 3", "minutes = 3\ndraft = true")
+    printed = []
+    monkeypatch.setattr("builder.commands.build", lambda given: 0)
+    monkeypatch.setattr("builder.verbs.arguments.places", lambda given: live.folders)
+    monkeypatch.setattr("builder.verbs.arguments.target", lambda given: tmp_path)
+    monkeypatch.setattr("builder.book.book", lambda path, *_: printed.append(path) or b"%PDF")
+    assert commands.main(["book", "A", "--pdf", str(tmp_path / "a.pdf")]) == 0
+    assert [guide.slug for guide in printed[0].guides] == ["first"]
+    assert (tmp_path / "a.pdf").read_bytes() == b"%PDF"
+
+
+@pytest.mark.parametrize("before", [[], ["--project", "mine"]])
+def test_what_follows_the_verb_test_is_for_pytest_wherever_the_project_stands(before):
+    assert commands._passed_on([*before, "test", "-q", "ring"]) == (
+        [*before, "test"],
+        ["-q", "ring"],
+    )

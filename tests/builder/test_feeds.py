@@ -82,6 +82,14 @@ def test_a_formula_below_a_heading_of_its_title_has_that_title_once():
     assert "### Tree\n\nA tree\n\nU = 1\n" in text
 
 
+def test_code_keeps_its_blanks_behind_a_colored_word_too_and_what_follows_it_does_not():
+    html = """<article><pre><code><span>if</span>  a:\n\n    b</code></pre>
+      <p>So  it\nis, with <code>a</code>.</p></article>"""
+    code, behind = markdown(html, BASE).split("\n```\n")[:2]
+    assert code == "```\nif  a:\n\n    b"
+    assert behind.strip().startswith("So it is, with `a`.")
+
+
 def test_what_is_no_page_has_no_markdown():
     assert markdown("<p>x</p>", BASE) == ""
     assert feeds.plain_pages([], {}, BASE) == {}

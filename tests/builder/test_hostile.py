@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from builder import commands, output
+from builder import commands, output, raw_html
 from builder.project import Way
 from builder.verbs import arguments
 from tests.builder import conftest
@@ -291,3 +291,10 @@ def test_a_full_disk_is_a_sentence(monkeypatch, tmp_path, capsys):
     assert commands.main(["build", "--out", str(tmp_path / "site")]) == 1
     told = capsys.readouterr().out
     assert told == "site/index.html: No space left on device; nothing was written\n"
+
+
+@pytest.mark.parametrize("address", ["http://e.org/", "ftp://e.org/", "javascript:x", "//e.org/"])
+def test_a_link_in_html_leads_elsewhere_by_https_alone(address):
+    said = f"external link '{address}' has to begin with https://"
+    assert list(raw_html.refused(f'<a href="{address}">')) == [said]
+    assert list(raw_html.refused('<a href="https://e.org/">')) == []

@@ -1,5 +1,6 @@
 import pytest
 
+from builder import imports
 from builder.imports import Imports
 
 SOURCES = {
@@ -149,3 +150,9 @@ def test_the_texts_that_a_save_does_not_concern_stay(sources):
     now = Imports(anew.sources)
     now.follow(sources)
     assert {path: now.words(path) for path in SOURCES} == {p: anew.words(p) for p in SOURCES}
+
+
+@pytest.mark.parametrize("text", ["[]", "[1]", "{", '{"a.py": [1, 2]}', "3"])
+def test_what_was_kept_in_another_form_is_nothing(text, tmp_path):
+    (tmp_path / "kept.json").write_text(text)
+    assert imports._kept(tmp_path / "kept.json") == {}

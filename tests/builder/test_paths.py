@@ -71,6 +71,16 @@ def test_the_map_links_to_every_guide_and_to_what_it_builds_on():
     etree.fromstring(drawn)
 
 
+def test_an_arc_begins_and_ends_at_the_height_of_its_guides():
+    drawn = path_map.draw([entry(article(slug)) for slug in "abc"], set(), {"c": ["a"]}, "")
+    tree = etree.fromstring(drawn)
+    heights = [float(mark.get("cy")) for mark in tree.iter("circle")]
+    (arc,) = (path.get("d") for path in tree.iter("path") if path.get("class") == "arc")
+    begin, end = re.match(r"M\S+ (\S+?)H", arc)[1], re.search(r" (\S+?)H\S+$", arc)[1]
+    assert [float(begin), float(end)] == [heights[0], heights[2]]
+    assert 0 < heights[0] < heights[2] < float(tree.get("viewBox").split()[3])
+
+
 def test_arcs_that_lie_over_one_another_have_lanes_of_their_own():
     entries = [entry(article(slug)) for slug in "abc"]
     drawn = path_map.draw(entries, set(), {"b": ["a"], "c": ["a", "b"]}, "")

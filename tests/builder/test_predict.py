@@ -23,6 +23,14 @@ def test_a_close_guess_is_right():
     assert verdict(0.5, 0.49, SECONDS).endswith("so you were right within 5 %.")
 
 
+@pytest.mark.parametrize(
+    ("guess", "truth", "said"),
+    [(0.2, 0.0, "You said 200 ms; it is 0 s."), (0.0, 0.2, "You said 0 s; it is 200 ms.")],
+)
+def test_nothing_is_some_times_as_long_as_nothing(guess, truth, said):
+    assert verdict(guess, truth, SECONDS) == said
+
+
 def test_a_size_is_not_long():
     assert verdict(1e9, 14e9, BYTES) == "You said 1 GB; it is 14.0 GB, 14 times as much."
 
@@ -79,6 +87,16 @@ def test_a_label_at_the_end_of_a_scale_does_not_stick_out():
     rate = Value(label="Rate", value=8_000, quantity=TOKEN_RATE, receipt=Receipt())
     first = prediction(rate, 100, 1_000_000).marks[0]
     assert (first["at"], first["back"]) == (0, 0)
+
+
+def test_a_label_near_an_end_of_a_scale_stays_on_the_slider_of_a_phone():
+    rate = Value(label="Rate", value=200, quantity=TOKEN_RATE, receipt=Receipt())
+    marks = prediction(rate, 90, 520).marks
+    first, last = marks[0], marks[-1]
+    assert (first["text"], last["text"]) == ("100 tokens/s", "500 tokens/s")
+    # Both are 90 pixels wide, and not as much as half of that is left beside their places.
+    assert 0 <= _left(first) < 7.5
+    assert 240 - 7.5 < _left(last) + 90 <= 240
 
 
 def _left(mark):

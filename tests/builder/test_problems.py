@@ -4,6 +4,7 @@ import tomllib
 
 import pytest
 
+from builder import faults
 from builder.problem import lines_of
 
 SECOND = "content/guides/second.md"
@@ -15,6 +16,36 @@ def test_an_unknown_front_matter_key(live):
     assert live.problems()[0].startswith(
         f"{SECOND}:10: unknown front-matter key 'titel'; there are title, question, summary"
     )
+
+
+def test_a_front_matter_key_whose_line_is_not_found_is_named_on_the_first(live):
+    live.edit(SECOND, "minutes = 3", "minutes = 3\nby.whom = 1")
+    assert live.problems()[0].startswith(f"{SECOND}:1: unknown front-matter key 'by'")
+
+
+@pytest.mark.parametrize(
+    ("broken", "named"),
+    [("tiny_calculators/helper.py", "tiny_calculators/helper.py"), ("elsewhere/x.py", SPEED)],
+)
+def test_python_that_cannot_be_read_is_named_where_it_stands_in_the_calculators(
+    live, broken, named
+):
+    error = SyntaxError("invalid syntax", (str(live.root / broken), 2, 5, "y = = 2"))
+    found = faults.in_calculator("speed", SPEED, error)
+    assert (found.path, found.message) == (named, "SyntaxError: invalid syntax")
+
+
+def test_braces_that_hold_more_than_attributes_stay_in_a_heading(live):
+    live.append(SECOND, "## Sets {#a} and {#b}")
+    assert "Sets {#a} and {#b}" in live.page("guides/second/index.html")
+
+
+def test_two_articles_at_one_address(live):
+    (live.root / "content/guides/second").mkdir()
+    text = (live.root / SECOND).read_text("utf-8").replace("order = 2", "order = 3")
+    (live.root / "content/guides/second/index.md").write_text(text, "utf-8")
+    told = f"{SECOND}:1: has the address of content/guides/second/index.md: guides/second/"
+    assert told in live.problems()
 
 
 def test_a_missing_front_matter_key(live):
@@ -57,6 +88,11 @@ def test_a_chart_in_a_sentence(live):
         f"{SECOND}:{line}: 'speed.curve' (lines) cannot stand in a sentence; "
         "give it a paragraph of its own"
     ]
+
+
+def test_a_value_of_a_placement_goes_on_behind_a_second_equals_sign(live):
+    line = live.append(SECOND, "Takes [[speed.time size=1=2]].")
+    assert live.problems()[0].startswith(f"{SECOND}:{line}: speed.size: '1=2' is in an unknown")
 
 
 def test_a_placement_that_cannot_be_read(live):

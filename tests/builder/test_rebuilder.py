@@ -87,6 +87,18 @@ def test_an_article_imports_nothing_again(save):
     assert save("content/a.md")[0] == ["build"]
 
 
+def test_what_is_remembered_is_left_for_the_next_run_by_the_first_build_alone(
+    parts, monkeypatch, tmp_path
+):
+    left = []
+    monkeypatch.setattr(Memory, "save", lambda self, where: left.append(self))
+    one, host = rebuilder.Rebuilder(tmp_path, "", lambda _: None), local_host.Host(script=b"")
+    one.build(host, set())
+    assert left == [one.memo]
+    one.build(host, {str(tmp_path / "content/a.md")})
+    assert left == [one.memo]
+
+
 def test_a_formula_imports_what_uses_it_again(save, parts):
     parts.concerned = frozenset({"engine.formulas.a", "engine.calculators.b"})
     found, _ = save("engine/formulas/a.py")

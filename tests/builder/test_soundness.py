@@ -195,6 +195,18 @@ WRONG = [
         "time: Annotated",
         "field 'time' of Result is 'soon'; it has to hold numbers only",
     ),
+    (  # 40 characters are shown, and of more as many
+        "time=inputs.heat * 2",
+        f'time="{"x" * 38}"',
+        "time: Annotated",
+        f"field 'time' of Result is '{'x' * 38}'; it has to hold numbers only",
+    ),
+    (
+        "time=inputs.heat * 2",
+        f'time="{"x" * 39}"',
+        "time: Annotated",
+        f"field 'time' of Result is '{'x' * 38}…; it has to hold numbers only",
+    ),
     (
         "times=(100.0, 600.0)",
         'times=(100.0, "600")',

@@ -31,7 +31,7 @@ from tests.mutants.rooms import EVERY, ROOMS, ROOT, sources, tests_of
 # Seconds of processor time, so that a busy machine takes no mutant for one that runs for ever.
 PATIENCE = 120
 COPIED = (
-    *("builder", "content", "engine", "requirements", "tests", "theme"),
+    *(".github", "builder", "content", "engine", "requirements", "tests", "theme"),
     *("build.py", "pyproject.toml", "site.toml", "README.md"),
 )
 PASSED = (0, 5)  # 5: none of the tests is about it

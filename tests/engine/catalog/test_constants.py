@@ -36,6 +36,16 @@ def test_the_optimizer_of_fused_kernels_moves_the_least(framework):
     assert software.optimizer <= software.optimizer_unfused
 
 
+@pytest.mark.parametrize("framework", SOFTWARE)
+def test_every_family_reduces_gradients_in_single_precision(framework):
+    assert SOFTWARE[framework].gradient == 32 / 8
+
+
+def test_gathers_of_deepspeed_alone_take_one_port_of_a_node():
+    ports = {framework: software.sharded_ports for framework, software in SOFTWARE.items()}
+    assert ports == {**dict.fromkeys(SOFTWARE, 0), "deepspeed": 1}
+
+
 def test_a_group_inside_a_node_runs_at_the_speed_of_its_links():
     one = rank()
     assert group_of(one, 8, 1).bandwidth == one.scale_up

@@ -61,6 +61,11 @@ def test_experts_have_a_mesh_of_their_own_over_the_same_ranks():
     assert list(found.experts.items()) == [("etp", 1), ("ep", 4), ("edp", 2), ("pp", 4)]
 
 
+@each(("experts", "mesh"), [(1, {}), (2, {"etp": 2, "ep": 2, "edp": 1, "pp": 4})])
+def test_a_mesh_of_experts_is_told_from_two_of_them_on(experts, mesh):
+    assert read_mesh(f"{FLAGS} --expert-model-parallel-size {experts}", 16).experts == mesh
+
+
 @each(
     ("text", "world", "said"),
     [

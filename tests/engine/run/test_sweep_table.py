@@ -27,6 +27,12 @@ def text(found=ROWS, delimiter=",", **changed):
     return out.getvalue()
 
 
+def test_a_point_is_the_same_in_whatever_order_its_grid_is_written():
+    turned = {**GRID_OF_ONE, "clusters": [dict(reversed(CLUSTER.items()))]}
+    (other,) = read_grid(dict(reversed(turned.items())))
+    assert other.key == POINT.key
+
+
 def test_the_sample_is_what_the_planner_answers():
     cluster = CLUSTER | {"name": "64 H100", "world_size": 64, "gpu": "H100-SXM"}
     cluster |= {"gpus_per_node": 8, "nics_per_node": 8, "nic_bandwidth": 50e9}

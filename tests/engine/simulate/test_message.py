@@ -107,6 +107,11 @@ def test_the_regime_flips_with_the_size(message, expected):
     assert views(message=message)["regime"].text == expected
 
 
+@pytest.mark.parametrize(("message", "expected"), [(500e3, "Not pipelined"), (1e6, "Wire")])
+def test_a_message_is_pipelined_from_the_second_chunk_of_512_kibibytes(message, expected):
+    assert views(message=message, forwarding="chunks")["regime"].text == expected
+
+
 def test_over_the_sockets_pcie_is_slower_than_the_port():
     assert views(message=64 * MiB, placement="sys")["regime"].text == "PCIe"
 

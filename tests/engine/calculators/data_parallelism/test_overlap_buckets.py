@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from engine.basis.text import words
 from engine.calculator import load, make
 from engine.draw.trace import trace_text
 from engine.formulas.bucket_tail import exposed_tail, most_pieces
@@ -102,6 +103,21 @@ def test_an_8b_model_in_bf16_would_fill_613_buckets():
 def test_plain_data_parallelism_of_8b_does_not_fit_an_h100():
     assert views("bucket_lab", model="llama-3-8b")["fits"].text == "The states do not fit"
     assert views("bucket_lab", model="llama-3-8b", gpu="b200")["fits"].text == "The states fit"
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "why"),
+    [
+        ({}, "Only the last bucket is exposed", "It holds"),
+        ({"tokens": 512}, "Buckets queue at the end", "still works on earlier buckets"),
+        ({"order": "registered"}, "Nothing hides", "complete only when the backward pass ends"),
+        ({"overlap": False}, "Nothing hides", "All buckets wait"),
+    ],
+)
+def test_the_badge_names_what_is_exposed_and_why(changes, name, why):
+    badge = views("bucket_lab", **changes)["regime"]
+    assert badge.text == name
+    assert why in words(badge.sentence)
 
 
 def test_the_timeline_is_saved_as_a_trace_with_both_streams():

@@ -192,6 +192,16 @@ def test_eight_gpus_hold_the_padding_too():
     assert (views["held"].value, views["held_formula"].value) == (1436, 1430)
 
 
+@each(("ranks", "stage", "zeros"), [(8, "1", 4), (8, "0", 0), (4, "1", 0), (1, "0", 0)])
+def test_zeros_fill_up_the_last_share_only_where_states_are_shared_unevenly(ranks, stage, zeros):
+    # 260 parameters are 8 shares of 33, less 4, and 4 shares of 65.
+    note = words(steps(ranks=ranks, zero_stage=stage)["held_formula"].note)
+    assert (f"without the {zeros} zeros" in note, "same as counted" in note) == (
+        zeros > 0,
+        not zeros,
+    )
+
+
 def test_the_table_adds_up():
     *gradients, total = [read(row[1], 1.0, {}) for row in steps()["follow"].rows[:5]]
     assert sum(gradients) == pytest.approx(total, rel=1e-8)

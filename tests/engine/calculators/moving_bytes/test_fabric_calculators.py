@@ -81,6 +81,13 @@ def test_three_to_one_costs_a_sixth_if_a_tenth_waits():
     assert found.half_at == 0.5
 
 
+@each("over, share", [(1.0, 1.0), (1.5, 1.0), (2.0, 1.0), (5.0, 0.25)])
+def test_half_of_the_speed_is_lost_when_the_waiting_share_is_as_long_again_as_the_step(over, share):
+    # A share f takes f (over - 1) longer: a whole step for 5:1 and a quarter. No more can wait
+    # than all of a step, so that up to 2:1 the whole of it is the answer.
+    assert solved("oversubscription_map", oversubscription=over).half_at == share
+
+
 def test_hashing_is_worst_and_spraying_best():
     slow = [solved("flow_tails", routing=name).slow for name in ("ecmp", "adaptive", "spray")]
     assert slow[0] > 3 * slow[1]

@@ -7,11 +7,13 @@ import pytest
 from engine.basis.numbers import show
 from engine.basis.text import words
 from engine.basis.units import GB, KB, MB, MICRO
+from engine.basis.views import cell_words
 from engine.calculator import load, make
 from engine.calculators.moving_bytes.nccl_log import charts
 from engine.calculators.moving_bytes.nccl_log.calculator import Inputs, solve
+from engine.calculators.moving_bytes.nccl_log.findings import choices
 from engine.formulas.communication import point_to_point_time
-from tests.engine.run.logs.nccl_texts import NEW_CHOICE, VERSIONED
+from tests.engine.run.logs.nccl_texts import NEW_CHOICE, OLD_CHOICE, SYMMETRIC, VERSIONED
 
 ALPHA, WIRE = 7 * MICRO, 46 * GB
 
@@ -213,3 +215,14 @@ def test_a_column_of_nccl_s_choices_is_there_where_the_text_has_one_of_a_row():
         assert table.columns == ("Message", "Time", "Expected", "Off by", "By model", *more)
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert "RING" in table.rows[-1][-1].upper()
+
+
+def test_a_choice_has_its_channels_or_else_the_time_that_nccl_expects():
+    log = VERSIONED + NEW_CHOICE + OLD_CHOICE + SYMMETRIC
+    rows = [[cell_words(cell) for cell in row] for row in choices(solve(Inputs(log=log))).rows]
+    # The old line names no operation: it is that of the table.
+    assert {tuple(row[:4]) for row in rows} == {
+        ("All-reduce", "32 MiB", "Ring Simple", "32"),
+        ("All-reduce", "768 MiB", "Ring Simple", "3.97 ms planned"),
+        ("All-reduce", "1 MiB", "symmetric kernel", ""),
+    }

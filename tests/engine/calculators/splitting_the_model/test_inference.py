@@ -82,3 +82,13 @@ def test_what_does_not_fit_says_so():
 
 def test_many_prompts_are_for_gathered_weights():
     assert views(RACE, batch=64)["regime"].text.startswith("The prompt: gathered weights")
+
+
+@each("case", [{}, {"model": "llama-3-8b", "batch": 512, "prompt": 32_768}])
+def test_one_new_token_is_the_first_after_the_prompt(case):
+    found, bars = solved(RACE, **case), views(RACE, **case)["parts"].bars
+    assert found.tensor_token == pytest.approx(found.tensor.ends[1] - found.tensor.ends[0], 1e-9)
+    assert found.zero_token == pytest.approx(found.zero.ends[1] - found.zero.ends[0], 1e-9)
+    assert found.faster == pytest.approx(found.zero_token / found.tensor_token, 1e-9)
+    computing = {bar.key: bar.segments[0].value for bar in bars}
+    assert found.reading == computing["tensor1"]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from engine.basis.numbers import show
 from engine.basis.text import words
+from engine.basis.units import SECONDS
 from engine.calculator import load
 from engine.calculators.splitting_the_model.parallel_map.inputs import ORDERS, PRESETS, Inputs
 from tests.each import each
@@ -192,3 +193,19 @@ def test_a_swap_keeps_the_other_inputs():
 def test_tensor_parallelism_across_nodes_binds_the_network():
     badge = views(order="pp-cp-dp-tp")["regime"]
     assert badge.text == "Tensor parallelism, on the network"
+
+
+@each(("order", "sign"), [("tp-cp-dp-pp", "+"), ("pp-cp-dp-tp", "-")])
+def test_a_swap_that_lengthens_the_step_has_a_plus_and_one_that_shortens_it_a_minus(order, sign):
+    plan = MAP.solve(replace(DEFAULT, order=order)).plan
+    changes = {words(row[0]): words(row[3]) for row in views(order=order)["swap_table"].rows}
+    swap = next(one for one in plan.swaps if (one.first, one.second) == ("tensor", "pipeline"))
+    longer = show(abs(swap.step.total - plan.step.total), SECONDS)
+    assert changes["tensor and pipeline"] == sign + longer
+    assert changes["tensor and data"] == "none"
+
+
+def test_without_a_second_axis_the_table_of_swaps_has_one_row_of_as_many_cells():
+    table = views(tensor_parallel=1, pipeline_parallel=1, data_parallel=4)["swap_table"]
+    assert [len(row) for row in table.rows] == [len(table.columns)]
+    assert table.rows[0][0] == "only one axis has more than one rank"

@@ -11,6 +11,7 @@ from engine.basis.views import cell_words
 from engine.calculator import load
 from engine.calculators.splitting_the_model import bubble_conventions
 from engine.calculators.splitting_the_model.schedule_lab.inputs import Inputs, case_of
+from engine.calculators.splitting_the_model.schedule_lab.result import search
 from engine.formulas import pipeline
 from engine.simulate.pipeline import PACKAGE
 from engine.simulate.schedule_bench import Played, beside, played, setting_of
@@ -166,3 +167,27 @@ def test_a_pass_is_called_by_its_direction():
 def test_a_pass_of_a_schedule_with_chunks_is_called_by_its_chunk_too():
     spans = {span.key: span for span in lab(schedule="interleaved")["timeline"].spans}
     assert spans["F0.1@0"].name == "F0 of chunk 1"
+
+
+@pytest.mark.parametrize(
+    ("change", "met"),
+    [
+        ({}, True),
+        ({"num_microbatches": 31}, True),
+        ({"num_microbatches": 33}, False),
+        ({"pipeline_parallel": 7}, False),
+        ({"pipeline_parallel": 9}, False),
+    ],
+)
+def test_the_challenge_allows_the_stages_and_micro_batches_that_it_names(change, met):
+    challenge = lab()["challenge"]
+    found = lab(**{**challenge.start, **change})["challenge"].conditions[0]
+    assert words(found.text) == "8 stages and at most 32 micro-batches"
+    assert found.met == met
+
+
+def test_the_own_schedule_is_the_first_half_of_the_work_and_the_others_the_second():
+    steps = [(one.share, words(one.text).partition(" ")[0]) for one in search(DEFAULTS)]
+    assert steps == sorted(steps, key=lambda step: step[0])
+    assert max(share for share, name in steps if name == "Step") == 0.5
+    assert steps[-1] == (1.0, "Schedule")

@@ -26,7 +26,9 @@ def test_a_word_leaves_fewer_jobs_and_the_order_applies_to_them():
 def test_a_number_beyond_the_list_is_the_last_job_and_no_word_none():
     assert solve(Inputs(row=5000)).place == 24
     nothing = solve(Inputs(only="gpt-9"))
-    assert (nothing.chosen, nothing.num_jobs, nothing.step) == (None, 0, 0.0)
+    assert (nothing.chosen, nothing.num_jobs) == (None, 0)
+    numbers = ("step", "low", "high", "rate", "held", "time", "cost")
+    assert [getattr(nothing, number) for number in numbers] == [0.0] * 7
     assert "No job of the table" in outputs(only="gpt-9")["best"]["html"]
 
 
@@ -90,3 +92,8 @@ def test_another_file_is_answered_by_a_sentence():
     assert "sample:llama" in Inputs.__annotations__["table"].__metadata__[0].write(
         SAMPLES["llama"].text
     )
+
+
+def test_the_range_of_a_step_is_that_of_the_chosen_job():
+    found = solve(Inputs(table=text(step_time=5.0, step_time_low=4.5, step_time_high=6.25)))
+    assert (found.low, found.step, found.high) == (4.5, 5.0, 6.25)

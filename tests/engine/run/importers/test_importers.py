@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 
@@ -362,6 +363,15 @@ def test_the_width_of_a_layer_that_is_not_told_is_megatron_s(flags, hidden, widt
     sizes = f"--hidden-size {hidden} {flags}"
     found = imported(text.replace("--hidden-size 12288", sizes)).document
     assert at(found, "model.ffn_hidden_size") == width
+
+
+def test_without_a_batch_megatron_is_given_one_sequence_on_each_rank_and_this_is_told():
+    text = re.sub(r"--(micro|global)-batch-size \S+", "", TEXTS["megatron mixtral 8x7b"][0])
+    found = imported(text)
+    # 64 GPUs in pipelines of 4, without tensor or context parallelism.
+    batch = {"training.micro_batch_size": 1, "training.global_batch_size": 16}
+    assert {path: at(found.document, path) for path in batch} == batch
+    assert set(batch) <= {entry.key for entry in found.entries if entry.kind == "assumed"}
 
 
 @pytest.mark.parametrize(("told", "micro"), [("", 1), ("microbatch_size = 2", 2)])

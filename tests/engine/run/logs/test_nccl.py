@@ -56,8 +56,9 @@ def test_a_line_that_ends_early_is_named_with_its_number_and_reason():
     assert "ends before" in found.notes[0].reason
 
 
-def test_a_word_that_is_no_number_is_named():
-    text = texts.ROW + texts.ROW.replace("274.23", "nan")
+@each("end", ["nan  479.90", "nan", "274.23  nan  0"])
+def test_a_word_that_is_no_number_is_named(end):
+    text = texts.ROW + texts.ROW.partition("274.23")[0] + end
     (note,) = read_nccl_tests(text).notes
     assert note.line == 2
     assert "'nan' stands where a number should" in note.reason
@@ -108,6 +109,21 @@ def test_an_unknown_choice_is_named_with_its_line():
     found = read_nccl_debug(texts.NEW_CHOICE + texts.OLD_CHOICE.replace("Algo 1", "Algo 9"))
     assert [note.line for note in found.notes] == [2]
     assert "no known form" in found.notes[0].reason
+
+
+def test_of_a_text_that_repeats_itself_a_hundred_warnings_and_doubts_are_kept():
+    warning = "node-1:1:1 [0] NCCL WARN no network\n"
+    doubt = "[0] NCCL INFO 8 Bytes -> Algo 99 proto 99 time 1.0\n"
+    found = read_nccl_debug((warning + doubt) * 150)
+    assert [len(found.warnings), len(found.notes)] == [100, 100]
+    assert (found.warnings[0].line, found.warnings[-1].line) == (1, 199)
+
+
+def test_of_a_text_that_names_ever_other_wires_twenty_are_counted():
+    line = "node-1:1:1 [0] NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/Wire{}/0\n"
+    found = read_nccl_debug("".join(line.format(chr(97 + n)) for n in range(25)) * 2)
+    assert len(found.ways) == 20
+    assert set(found.ways.values()) == {2}
 
 
 def test_a_text_may_hold_both():

@@ -94,6 +94,12 @@ def test_a_file_that_is_no_trace_is_refused_with_place_and_reason(text):
             read_traces(text)
 
 
+def test_of_a_file_that_is_no_trace_thirty_characters_are_shown():
+    with pytest.raises(Fault) as caught:
+        read_kineto("\n" + "0123456789" * 4, "my.json")
+    assert f"this file with '{'0123456789' * 3}'" in fault_words(caught.value.parts)
+
+
 @each("damage", ["", "x", '{"trace":1}', '{"trace":1,"ranks":[]}', '{"trace":1,"ranks":[{}]}'])
 def test_what_was_handed_over_damaged_is_refused(damage):
     with pytest.raises(TextError):
@@ -133,3 +139,14 @@ def test_traces_of_amd_of_triton_and_without_a_gpu():
 def test_a_name_with_markup_and_braces_stays_text():
     rank = read([event("<img src=x onerror=alert(1)>{t}", 0, 1)])
     assert rank.names[0][1] == "<img src=x onerror=alert(1)>{t}"
+
+
+@each(("starts", "read"), [([0, 9 * 10**18], True), ([0, 2 * 10**19], False)])
+def test_a_last_event_centuries_after_the_first_is_refused(starts, read):
+    rank = read_kineto(kineto([event("gemm", 0, 1), event("add", 3, 5)]))
+    text = json.dumps(document_of([{**rank, "start": starts}]))
+    if read:
+        assert len(read_traces(text)[0].start) == 2
+    else:
+        with pytest.raises(TextError, match="damaged"):
+            read_traces(text)
