@@ -30,8 +30,10 @@ def in_calculator(name: str, source: str, error: Exception) -> Problem:
     path, line = source, 1
     if isinstance(error, SyntaxError):
         at = Path(error.filename or "").as_posix()
-        path = folder + at.rpartition(f"/{folder}")[2] if f"/{folder}" in at else path
-        return Problem(path, error.lineno or 1, f"{type(error).__name__}: {error.msg}")
+        told, at_line = f"{type(error).__name__}: {error.msg}", error.lineno or 1
+        if f"/{folder}" not in at:
+            return Problem(source, 1, f"{told}, in line {at_line} of {Path(at).name}")
+        return Problem(folder + at.rpartition(f"/{folder}")[2], at_line, told)
     for frame in traceback.extract_tb(error.__traceback__):
         written = Path(frame.filename).as_posix()
         if f"/{folder}" in written:

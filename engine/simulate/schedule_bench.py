@@ -5,7 +5,7 @@ from types import ModuleType
 
 from engine.basis import discover
 from engine.basis.pipeline_op import parts
-from engine.basis.slices import Slices, steps_done, whole
+from engine.basis.slices import Slices, part, steps_done, whole
 from engine.basis.units import Bytes, Count, Ratio, Seconds, Share
 from engine.simulate.pipeline import PACKAGE, Run, compiled, run
 from engine.simulate.pipeline_measures import (
@@ -164,8 +164,8 @@ def beside(case: Case, own: Played) -> Slices[dict[str, Played | str]]:
     """Find the figures of every schedule with the same numbers, or why there are none."""
     found = {}
     for place, name in enumerate(every := schedules(), start=1):
-        yield steps_done(place, len(every), "Schedule")
-        found[name] = yield from _one(case, name, own)
+        yield replace(steps_done(place, len(every), "Schedule"), share=(place - 1) / len(every))
+        found[name] = yield from part(_one(case, name, own), place - 1, len(every))
     return found
 
 
@@ -208,9 +208,10 @@ def _continued(case: Case, schedule: ModuleType, v: Count) -> Slices[Played | st
     if m <= second or cost(p, second, v) > _LARGEST_DRAWN:
         return "too long to play beside; choose it"
     runs = []
-    for n in (first, second):
+    for done, n in enumerate((first, second)):
         setting = Setting(pipeline_parallel=p, num_microbatches=n, num_chunks=v)
-        runs.append(measured(case, setting, (yield from playing(case, setting))))
+        played_one = yield from part(playing(case, setting), done, 2)
+        runs.append(measured(case, setting, played_one))
     low, high = runs
     way = (m - first) / p
 

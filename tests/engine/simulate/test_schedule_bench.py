@@ -9,7 +9,7 @@ from engine.basis.slices import whole
 from engine.formulas.pipeline import bubble_share
 from engine.schedules import interleaved
 from engine.simulate.schedule_bench import Played, beside, over_microbatches, played, setting_of
-from engine.simulate.schedule_case import Case
+from engine.simulate.schedule_case import Case, schedules
 from engine.simulate.schedule_frontier import frontier
 from engine.simulate.schedule_idle import IDLE, closed_idle
 from tests.each import each
@@ -142,3 +142,12 @@ def test_a_long_run_is_not_drawn_out_from_one_that_the_schedule_refuses():
     # 15 + 34 micro-batches do not divide into three rounds.
     case = replace(TABLE, pipeline_parallel=15, num_microbatches=64, num_chunks=4)
     assert whole(beside(case, played(case)))["interleaved"] == "too long to play beside; choose it"
+
+
+def test_how_far_the_others_are_never_falls_back():
+    case = replace(TABLE, num_microbatches=20_000)
+    told = [one.share for one in beside(case, played(TABLE))]
+    assert told == sorted(told)
+    assert told[0] == 0.0
+    assert told[-1] <= 1.0
+    assert len(told) > len(schedules())
