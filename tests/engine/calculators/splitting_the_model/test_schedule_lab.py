@@ -190,4 +190,5 @@ def test_the_own_schedule_is_the_first_half_of_the_work_and_the_others_the_secon
     steps = [(one.share, words(one.text).partition(" ")[0]) for one in search(DEFAULTS)]
     assert steps == sorted(steps, key=lambda step: step[0])
     assert max(share for share, name in steps if name == "Step") == 0.5
-    assert steps[-1] == (1.0, "Schedule")
+    assert 0.9 < steps[-1][0] < 1
+    assert steps[-1][1] == "Schedule"
