@@ -102,6 +102,7 @@ def _until(lines: Iterable[str], begin: str) -> None:
 
 def more(folder: Path, count: int) -> dict[str, float]:
     """Return the seconds of a build with `count` more plain articles, and of one more unchanged."""
+    built(folder)  # what a server leaves to the next build is not the articles' time
     words = " ".join(["Every rank sends its part to the next one."] * 60)
     for number in range(count):
         article = PLAIN.format(n=number, words=words)
@@ -130,6 +131,7 @@ def run() -> dict[str, object]:
         }
     goals = {f"{one} saved": goal for one, (*_, goal) in SAVES.items()}
     goals |= {"build from nothing": 20.0, "build of nothing new": 1.0, "again": 1.0}
+    goals["build with 300 more articles"] = 3.0
     for label, value in found.items():
         goal = f"   goal {goals[label]}" if label in goals else ""
         print(f"{label:42}{value:>9.2f} s{goal}", flush=True)
