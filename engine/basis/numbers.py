@@ -185,11 +185,11 @@ def significant(value: float, digits: int = _PREDICTED, *, trim: bool = False) -
         return "0"
     if digits >= 3 and 1e-4 <= abs(value) < 999:  # almost every number, in one stroke
         text = f"{value:#.{digits}g}".removesuffix(".")
-        return text.rstrip("0").rstrip(".") if trim and "." in text else text
-    # The exponent after rounding: 9.99996 is 10.00 with four digits, not 10.000.
-    magnitude = int(f"{value:.{digits - 1}e}".partition("e")[2])
-    # Beyond this nobody counts the zeros; what was given stays as it is for longer.
-    if magnitude < (-9 if trim else -6) or magnitude > _DIGITS:
-        return f"{value:.{digits}g}" if trim else f"{value:.{digits - 1}e}"
-    text = f"{value:,.{max(0, digits - 1 - magnitude)}f}"
+    else:
+        # The exponent after rounding: 9.99996 is 10.00 with four digits, not 10.000.
+        magnitude = int(f"{value:.{digits - 1}e}".partition("e")[2])
+        # Beyond this nobody counts the zeros; what was given stays as it is for longer.
+        if magnitude < (-9 if trim else -6) or magnitude > _DIGITS:
+            return f"{value:.{digits}g}" if trim else f"{value:.{digits - 1}e}"
+        text = f"{value:,.{max(0, digits - 1 - magnitude)}f}"
     return text.rstrip("0").rstrip(".") if trim and "." in text else text

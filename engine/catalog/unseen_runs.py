@@ -5,6 +5,9 @@ from functools import cache
 from engine.basis.units import Ratio
 from engine.catalog.unseen_table import TEXT
 
+# How much the errors, and the ends of the ranges, are rounded in their files.
+ROUNDED: Ratio = 1e-5
+
 
 @cache
 def unseen_logs() -> dict[str, Ratio]:

@@ -25,11 +25,10 @@ def small_round_time(
 
     Source: NCCL's tuning.cc; the shapes from measured all-reduce of 8 H100 and gathers of GB200.
     """
-    if nodes == 1 and network.trays:
-        transfer = size / ranks / (bandwidth * network.share_small)
-        return (ranks - 1) * (network.step_small + transfer)
     if nodes == 1:
         transfer = size / ranks / (bandwidth * NVLINK.share_small)
+        if network.trays:
+            return (ranks - 1) * (network.step_small + transfer)
         return (ranks - 1) * hypot(NVLINK.step_small, transfer)
     inside = (-(-ranks // nodes) - 1) * NVLINK.step_small
     share = (ranks - 1) / ranks * size / (bandwidth * network.share_small)

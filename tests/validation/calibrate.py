@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.basis.units import Count, Ratio, Share
+from engine.catalog.unseen_runs import ROUNDED
 from engine.run.published import Case
 from engine.simulate.step_range import classes_of, spread
 from tests.validation.classes import CLASSES, kind
@@ -27,8 +28,6 @@ Range = tuple[Ratio, Ratio]
 HELD, LEAST = 0.85, 0.75
 # A class needs so many runs; what it holds is told, and tested, from so many on.
 FEWEST, TOLD = 6, 10
-# How much the errors and the ends of the ranges are rounded in their files.
-ROUNDED = 1e-5
 # Shares that are left out at either end: the first range that holds enough is taken.
 _SHARES = [count / 1000 for count in range(300, -1, -1)]
 # The classes of jobs that the promise is tested for; a source, or what it says, is not a job's.

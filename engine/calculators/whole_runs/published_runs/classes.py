@@ -6,13 +6,10 @@ from math import exp, expm1
 from engine.basis.record import record
 from engine.basis.units import Count, Ratio, Share
 from engine.calculators.whole_runs.published_runs.read import Published
-from engine.catalog.unseen_runs import unseen_both
+from engine.catalog.unseen_runs import ROUNDED, unseen_both, unseen_logs
 from engine.simulate.errors import Spread, spread
 from engine.simulate.step_range import Spread as Range
 from engine.simulate.step_range import spread as range_of
-
-# Of the errors and the ends of the ranges, in their tables.
-ROUNDED: Ratio = 1e-5
 
 _KINDS = {"dense": "dense", "mixture": "mixtures"}
 _SOFTWARE = {"megatron": "Megatron", "fsdp": "FSDP", "deepspeed": "DeepSpeed", "xla": "XLA"}
@@ -73,7 +70,7 @@ def _order(name: str) -> tuple[int, str]:
 
 def unseen_error(row: Published) -> Ratio:
     """Return the error of a run with constants fitted without its source."""
-    return expm1(unseen_both()[row.key][0])
+    return expm1(unseen_logs()[row.key])
 
 
 def held(row: Published) -> tuple[bool, bool]:
