@@ -11,7 +11,7 @@ import { listenForTables } from "./calculator/tables.js";
 import { createPage } from "./page.js";
 import { createAddress } from "./page/address.js";
 import { showTwice } from "./page/bad_link.js";
-import { all, target, words } from "./page/dom.js";
+import { all, breath, target, words } from "./page/dom.js";
 import { furnish } from "./page/furnish.js";
 import { watchFigures } from "./page/nearby.js";
 import { bringReceipts } from "./page/receipts.js";
@@ -37,6 +37,9 @@ function sayMissing() {
  */
 export async function start(live, touched) {
   if (!(await furnished)) sayMissing();
+  await breath();
+  adoptEquations();
+  await breath();
   const names = [...new Set(live.map((element) => element.dataset.of ?? ""))];
   const address = createAddress(names, settingNames());
   /** @type {ReturnType<typeof createPage> | undefined} */
@@ -46,7 +49,6 @@ export async function start(live, touched) {
   made = page;
   const { find } = page, { permalink } = address;
 
-  adoptEquations();
   for (const figure of all("[data-kind=scene]")) prepareScene(figure);
   startCharts();
   watchFigures();

@@ -41,6 +41,7 @@ export function showViews(calculator, reply, asBuilt) {
       continue;
     }
     shown.set(place, text);
+    if (right) continue; // it stands there: drawing it once more would only keep a phone busy
     showTitle(place, view);
     (KINDS[view.kind] ?? showFragment)(place, view);
   }

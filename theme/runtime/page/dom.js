@@ -26,8 +26,22 @@ export function forget() {
  */
 export function partsOf(calculator, selector) {
   const wanted = `${selector}[data-of="${calculator}"]`;
-  if (!found.has(wanted)) found.set(wanted, all(wanted));
+  if (!found.has(wanted)) found.set(wanted, livingOf(calculator).filter((one) => one.matches(selector)));
   return found.get(wanted);
+}
+
+/** The live elements of a calculator: the page is searched once for all who ask in one task. */
+const living = new Map();
+
+function livingOf(calculator) {
+  if (!living.size) queueMicrotask(() => living.clear());
+  if (!living.has(calculator)) living.set(calculator, all(`[data-of="${calculator}"]`));
+  return living.get(calculator);
+}
+
+/** Long work in pieces: what the reader does is heard between them. */
+export function breath() {
+  return new Promise((done) => setTimeout(done));
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { putBack } from "./beside.js";
-import { all, forget, parsed } from "./dom.js";
+import { all, breath, forget, parsed } from "./dom.js";
 
 /** @type {Promise<void> | undefined} */
 let fetched;
@@ -36,7 +36,10 @@ async function bring() {
   if (!receipts) return;
   const reply = await fetch(receipts);
   if (!reply.ok) throw new Error(`${receipts}: ${reply.status}`);
-  const found = putBack(await reply.text());
+  const text = await reply.text();
+  await breath();
+  const found = putBack(text);
+  await breath();
   await Promise.all(all("link[rel=stylesheet]", found).map((link) => giveSheet(link, reply.url)));
   for (const receipt of all(".receipt", found)) giveDialog(receipt);
   for (const box of all(".receipt, .definition", found)) giveBox(box);
@@ -52,6 +55,7 @@ async function bring() {
     const presets = parsed(textContent ?? "");
     buttons.forEach((button, at) => (button.dataset.preset = JSON.stringify(presets[at % presets.length])));
   }
+  await breath();
   for (const link of all("a:is(.number, .term)")) giveButton(/** @type {HTMLAnchorElement} */ (link));
   forget();
 }
