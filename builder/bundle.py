@@ -162,7 +162,7 @@ def _hashed(stem: str, suffix: str, content: bytes) -> str:
 def packed(data: bytes, folder: Path, *, quick: bool = False) -> bytes:
     """Return the data compressed; ten megabytes take a second, so the result is kept."""
     name = key(data)
-    kept = {False: folder / f"{name}.gzip", True: folder / f"{name}.quick"}
+    kept = {False: folder / f"{name}.gz", True: folder / f"{name}.quick"}
     packed = sealed(kept[False]) or (sealed(kept[True]) if quick else None)
     if packed is None:
         packed = zipped(data, quick=quick)

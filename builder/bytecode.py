@@ -4,15 +4,15 @@ import base64
 import hashlib
 import io
 import json
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+import deflate
 
 from builder import light, node
 from builder.folders import seal, sealed, write_whole
@@ -266,13 +266,12 @@ def archive(files: Files) -> bytes:
 
 
 def zipped(data: bytes, *, quick: bool = False) -> bytes:
-    """Return the data as gzip, the same by every Python: 3.13 names another system in the head.
+    """Return the data as gzip, the same on every system.
 
-    `quick` takes a tenth of the time, for an author who waits and whose browser is near.
+    libdeflate's level 10 is 3 % smaller than zlib's 9 and takes half of its time. `quick` takes a
+    tenth of that, for an author who waits and whose browser is near.
     """
-    squeeze = zlib.compressobj(1 if quick else 9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    ends = struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
-    return b"\x1f\x8b\x08\0\0\0\0\0\x02\xff" + squeeze.compress(data) + squeeze.flush() + ends
+    return bytes(deflate.gzip_compress(data, 1 if quick else 10))
 
 
 def key(*parts: str | bytes) -> str:
