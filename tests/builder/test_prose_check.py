@@ -14,10 +14,7 @@ TITLE = "the title is in the front matter; headings begin with ##"
 def found(body, html="", blocks=("note", "predict"), words=("T", "Q", "S"), **findings):
     title, question, summary = words
     article = Article(
-        source="a.md",
-        slug="a",
-        url="a/",
-        kind="guide",
+        **{"source": "a.md", "slug": "a", "url": "a/", "kind": "guide"},
         title=title,
         question=question,
         summary=summary,
