@@ -137,8 +137,7 @@ def test_a_number_stays_on_the_line_of_its_unit():
 
 
 def test_a_footnote_leads_back_by_an_arrow():
-    html = made("a[^1]\n\n[^1]: b").html
-    assert html.endswith(
+    assert made("a[^1]\n\n[^1]: b").html.endswith(
         ' title="Jump back to footnote 1 in the text">↩</a></p>\n</li>\n</ol>\n</div>'
     )
 
@@ -162,8 +161,7 @@ def test_what_is_wrong_is_said_with_the_blocks_that_there_are_in_the_order_of_le
 
 
 def test_an_article_that_nests_too_deeply_is_not_read():
-    found = made("a\n" + "[" * 51)
-    assert found == refused("more than 50 '[' are open at once", line=2)
+    assert made("a\n" + "[" * 51) == refused("more than 50 '[' are open at once", line=2)
 
 
 def deep(body):
