@@ -106,6 +106,15 @@ def test_a_text_without_front_matter_is_no_article(text):
     assert parse("content/a.md", text) == (None, [Problem("content/a.md", 1, NO_MATTER)])
 
 
+def test_front_matter_without_a_line_lacks_what_it_needs():
+    found, problems = parse("content/a.md", "+++\n+++\nText.\n+++\n")
+    assert found is None
+    assert problems == [
+        Problem("content/a.md", 1, "front-matter key 'title' is missing"),
+        Problem("content/a.md", 1, "front-matter key 'summary' is missing"),
+    ]
+
+
 def test_space_around_the_lines_of_the_front_matter_is_nothing():
     found, problems = parse("content/a.md", f" +++ \n{PAGE}\n  +++\nA\n+++\n\nB\n")
     assert problems == []

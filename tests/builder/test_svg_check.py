@@ -199,6 +199,12 @@ def test_a_problem_names_the_file_and_the_line_where_it_stands(place):
     ]
 
 
+def test_an_empty_line_in_front_counts(place):
+    assert place("a.svg", b"\n<svg>\n<set/></svg>") == [
+        Problem("content/a.svg", 3, "the tag <set> is not allowed in a drawing")
+    ]
+
+
 def test_a_problem_at_the_very_beginning_is_of_the_first_line(place):
     assert place("a.SVG", b"<!DOCTYPE svg>\n<svg/>") == [
         Problem("content/a.SVG", 1, "<!DOCTYPE is not allowed in a drawing")
