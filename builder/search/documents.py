@@ -76,7 +76,8 @@ def _document(text: str, kind: str, url: str) -> str:
 
 def _page(html: str, article: Article) -> str:
     """Return a page's text under its headings, without what is no prose."""
-    prose = re.search(r"<article.*?</article>|<body.*?</body>", html, re.DOTALL)
+    parts = (r"<article.*?</article>", r"<body.*?</body>")
+    prose = next(filter(None, (re.search(part, html, re.DOTALL) for part in parts)), None)
     text = prose[0].replace("<body", "<div").replace("</body", "</div") if prose else ""
     return _document(text, KINDS.get(article.kind, "Page"), article.url)
 

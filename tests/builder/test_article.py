@@ -151,6 +151,7 @@ def test_front_matter_that_ends_too_early_is_named_on_its_last_line():
     [
         ("titel = 1", 4, f"unknown front-matter key 'titel'; there are {KEYS}"),
         ("  titel=1", 4, f"unknown front-matter key 'titel'; there are {KEYS}"),
+        ('"a(" = 1', 4, f"unknown front-matter key 'a('; there are {KEYS}"),
         ("titel.a = 1", 1, f"unknown front-matter key 'titel'; there are {KEYS}"),
         ("\nquestion = 3", 5, "front-matter key 'question' is 3; it has to be a text"),
         ('question = ""', 4, "front-matter key 'question' is empty"),

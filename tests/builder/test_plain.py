@@ -157,3 +157,8 @@ def test_a_page_is_its_article_or_its_main_part_or_its_body(html, said):
 @pytest.mark.parametrize("html", ["", "<p>a</p>", "<articles>a</articles>", "<article>a"])
 def test_what_is_no_page_has_no_text(html):
     assert plain.markdown(html, ADDRESS) == ""
+
+
+def test_a_quotation_keeps_its_words_and_each_of_its_lines_its_sign():
+    quote = "<p>x</p><blockquote>\n<p>a <em>b</em></p>\n<p>c</p>\n</blockquote>\n<p>y</p>"
+    assert text(quote) == "x\n\n> a *b*\n>\n> c\n\ny"

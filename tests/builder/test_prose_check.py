@@ -195,3 +195,8 @@ def test_findings_come_first_and_what_is_never_closed_last():
 )
 def test_the_words_of_html_are_without_tags(html, words):
     assert prose_check.words(html) == words
+
+
+def test_an_answer_at_the_seam_of_summary_and_text_is_found():
+    words = ("T", "Q", "It is 42.")
+    assert found(PREDICT, "3 x<i>", words=words, answers=[("<i>", "42")]) == [f"3: {GIVEN_AWAY}"]

@@ -159,3 +159,10 @@ def test_terms_without_a_page_of_the_glossary_are_not_found():
 def test_a_document_is_in_the_language_of_its_texts():
     made = found([article("a")], {"a/index.html": b""}, language="de")["a/index.html"]
     assert made.startswith('<!doctype html><html lang="de"><body>')
+
+
+def test_of_a_page_with_an_article_only_that_is_searched():
+    html = HEAD + "<body><header>skip</header><article>Text</article><footer>end</footer></body>"
+    (found,) = all_of([article("a")], {"a/index.html": html.encode()}, [], {}, EMPTY, "en").values()
+    assert "<article>Text</article></main>" in found
+    assert "skip" not in found

@@ -237,3 +237,14 @@ def test_two_drawings_are_looked_at_in_their_order(tmp_path):
         path.write_text("<svg><set/></svg>")
     found = problems(SimpleNamespace(root=tmp_path), paths)
     assert [one.path for one in found] == ["b.svg", "a.svg"]
+
+
+@pytest.mark.parametrize("within", ["url(#b)", "url('#b')", 'url("#b")', "url( #b )"])
+def test_a_style_may_name_a_part_of_its_own_drawing(within):
+    assert told(f"<style>a {{ fill: {within} }}</style>") == []
+
+
+@pytest.mark.parametrize("out", ["url(b.svg#c)", "url('b.svg')", "url( b.svg )", "URL(b.svg)"])
+def test_a_style_may_name_no_other_file(out):
+    told_of = ("<style", "a style of a drawing loads nothing")
+    assert told(f"<style>a {{ fill: {out} }}</style>") == [told_of]

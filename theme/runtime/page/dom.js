@@ -39,11 +39,6 @@ function livingOf(calculator) {
   return living.get(calculator);
 }
 
-/** Long work in pieces: what the reader does is heard between them. */
-export function breath() {
-  return new Promise((done) => setTimeout(done));
-}
-
 /**
  * The nearest live control around an event's target, if it belongs to a calculator.
  *

@@ -6,7 +6,8 @@
  */
 
 import { putBack } from "./beside.js";
-import { all, breath, forget, parsed } from "./dom.js";
+import { breath } from "./breath.js";
+import { all, forget, parsed } from "./dom.js";
 
 /** @type {Promise<void> | undefined} */
 let fetched;
