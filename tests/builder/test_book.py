@@ -76,3 +76,12 @@ def test_without_a_chromium_it_says_so(monkeypatch):
     monkeypatch.setattr(book.shutil, "which", lambda _: None)
     with pytest.raises(ServiceError, match="printed by Chromium"):
         book.chromium()
+
+
+def test_a_browser_that_cannot_print_is_quoted(tmp_path):
+    browser = tmp_path / "browser"
+    browser.write_text("#!/bin/sh\necho no paper >&2\nexit 3\n")
+    browser.chmod(0o755)
+    with pytest.raises(ServiceError) as raised:
+        book.printed("<p>x</p>", str(browser))
+    assert str(raised.value) == "Chromium could not print: no paper"

@@ -5,11 +5,12 @@ import re
 import shutil
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
 
-from builder import card, pipeline, raster
+from builder import card, cards, pipeline, raster
 from builder.memo import Memo
 from tests.builder.conftest import ROOT, SERVICES, silent
 from tests.each import each
@@ -145,3 +146,20 @@ def test_many_are_drawn_as_one_is(measure):
     assert list(made) == list(svgs)
     assert made["3"] == raster.png(svgs["3"], tuple(map(str, card.font_files(FONTS))))
     assert len(set(made.values())) == 8
+
+
+def test_a_page_of_a_path_takes_the_first_guide_of_it_and_any_other_the_first_of_all():
+    def one(kind, path, order):
+        return SimpleNamespace(kind=kind, path=path, order=order)
+
+    tool, late, first, other = (
+        one("tool", "A One", 0),
+        one("guide", "A One", 2),
+        one("guide", "A One", 1),
+        one("guide", "B Two", 0),
+    )
+    known = [tool, other, late, first]
+    assert cards._first_guide(one("path", "A One", 0), known) is first
+    assert cards._first_guide(one("path", "B Two", 0), known) is other
+    assert cards._first_guide(one("home", "", 0), known) is first
+    assert cards._first_guide(one("path", "C Three", 0), known) is None

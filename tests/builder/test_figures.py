@@ -157,3 +157,12 @@ def test_no_two_spans_under_a_player_share_a_key():
     played = [view for view in views().values() if view.get("player")]
     lists = [[span["key"] for span in view["spans"]] for view in played]
     assert [len(keys) for keys in lists] == [len(set(keys)) for keys in lists]
+
+
+def test_ids_depend_on_the_name_and_the_order_of_appearance_alone():
+    item = {"root_id": "p7", "roots": [{"id": "p9", "of": {"id": "p7"}, "x": [1, "p9"]}], "n": 2}
+    assert figures._own_ids(item, "lab.curve") == {
+        "root_id": "lab-curve-1",
+        "roots": [{"id": "lab-curve-2", "of": {"id": "lab-curve-1"}, "x": [1, "p9"]}],
+        "n": 2,
+    }

@@ -103,3 +103,9 @@ def test_a_listing_keeps_its_lines() -> None:
         "<pre><span></span><code># Collective test starting: all_reduce_perf 3169.2</code></pre>"
     )
     assert bound(listing) == listing
+
+
+def test_code_of_24_letters_stays_whole_and_one_of_25_may_break() -> None:
+    whole = f"<code>a.{'b' * 22}</code>"
+    assert bound(whole) == whole
+    assert bound(f"<code>a.{'b' * 23}</code>") == f"<code>a.<wbr>{'b' * 23}</code>"

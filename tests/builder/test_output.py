@@ -151,3 +151,14 @@ def test_a_memory_outlives_the_process(live):
 def test_a_memory_that_cannot_be_read_is_empty(tmp_path):
     (tmp_path / "kept.pickle").write_bytes(b"not a pickle")
     assert memo.load(tmp_path / "kept.pickle").get("x", "1", lambda: 5) == 5
+
+
+def test_where_folders_cannot_be_exchanged_in_one_step_the_new_one_takes_the_place(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(output.sys, "platform", "darwin")
+    target = tmp_path / "site"
+    output.swap_in(target, {"a.html": b"1"})
+    output.swap_in(target, {"b.html": b"2"})
+    assert snapshot(target) == {"b.html": b"2"}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]

@@ -103,3 +103,7 @@ def test_installed_packages_are_not_watched():
 
 def test_an_editors_own_files_are_not_watched():
     assert not serve.wanted(CHANGED, "/project/content/guides/.a.md.swp")
+
+
+def test_the_script_of_reloading_is_not_looked_for_in_the_output(host):
+    assert host.find(local_host.SCRIPT) == (200, "text/javascript", b"reload()")
