@@ -129,7 +129,8 @@ def _url(inner: PurePosixPath) -> str:
 def _wrong(matter: dict[str, object], lines: list[str], kind: str) -> list[tuple[int, str]]:
     found = []
     for key, value in matter.items():
-        line = next((n for n, t in enumerate(lines, 1) if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", t)), 1)
+        begins = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
+        line = next((n for n, text in enumerate(lines, 1) if begins.match(text)), 1)
         if key not in KEYS:
             found.append((line, f"unknown front-matter key '{key}'; there are {', '.join(KEYS)}"))
         elif not _fits(value, KEYS[key]):

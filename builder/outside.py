@@ -61,17 +61,19 @@ def asked(root: Path, wanted: Iterable[str], today: datetime.date, ask: Ask) -> 
 
 def status_of(url: str) -> int:
     """Return the status with which an address answers now, 0 if it does not."""
-    for method in ("HEAD", "GET"):
+    status = _status(url, "HEAD")
+    return _status(url, "GET") if status >= 400 else status  # some know no HEAD
+
+
+def _status(url: str, method: str) -> int:
+    try:
         given = urllib.request.Request(url, method=method, headers={"User-Agent": AGENT})
-        try:
-            with urllib.request.urlopen(given, timeout=PATIENCE) as answer:
-                return int(answer.status)
-        except urllib.error.HTTPError as error:
-            if method == "GET":
-                return error.code
-        except (OSError, ValueError, http.client.HTTPException):  # also what is no address
-            return 0
-    return 0
+        with urllib.request.urlopen(given, timeout=PATIENCE) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except (OSError, ValueError, http.client.HTTPException):  # also what is no address
+        return 0
 
 
 def problems(folders: Folders, wanted: Iterable[str], answers: Answers) -> list[Problem]:

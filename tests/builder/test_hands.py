@@ -102,3 +102,13 @@ def test_threads_make_each_thing_in_its_place():
     assert hands.at_once(process, range(3)) == [os.getpid()] * 3
     with pytest.raises(ValueError, match="no 0"):
         hands.at_once(refused, range(2))
+
+
+def test_as_many_threads_as_this_process_may_use_or_the_machine_has(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 4, 5}, raising=False)
+    assert hands._processors() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert hands._processors() == 6
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert hands._processors() == 1

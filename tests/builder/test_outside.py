@@ -1,4 +1,10 @@
+import contextlib
 import datetime
+import urllib.error
+import urllib.request
+from types import SimpleNamespace
+
+import pytest
 
 from builder import outside
 
@@ -34,3 +40,42 @@ def test_damaged_answers_are_none(live):
     for text in ("{", "[]", '{"https://a.org": 3}'):
         (live.root / outside.FILE).write_text(text)
         assert outside.kept(live.root) == {}
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_an_address_that_is_gone_is_a_problem_where_it_is_written(live, status):
+    live.append("content/guides/second.md", "See [it](https://example.org/x).")
+    heard = {"https://example.org/x": (status, "2026-11-01")}
+    (found,) = outside.problems(live.folders, ["https://example.org/x"], heard)
+    assert found.path == "content/guides/second.md"
+    assert found.message == f"https://example.org/x answered {status} on 2026-11-01"
+
+
+@pytest.mark.parametrize("status", [0, 200, 403, 405, 411, 500])
+def test_an_address_that_answers_otherwise_may_be_there(live, status):
+    heard = {"https://example.org/x": (status, "2026-11-01")}
+    assert outside.problems(live.folders, ["https://example.org/x"], heard) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "get", "status"), [(200, 500, 200), (405, 200, 200), (404, 410, 410), (400, 0, 0)]
+)
+def test_a_host_that_refuses_to_answer_shortly_is_asked_for_the_whole(
+    monkeypatch, head, get, status
+):
+    answers = {"HEAD": head, "GET": get}
+
+    def urlopen(request, timeout):
+        code = answers[request.get_method()]
+        if not code:
+            raise TimeoutError
+        if code >= 400:
+            raise urllib.error.HTTPError(request.full_url, code, "no", {}, None)
+        return contextlib.nullcontext(SimpleNamespace(status=code))
+
+    monkeypatch.setattr(urllib.request, "urlopen", urlopen)
+    assert outside.status_of("https://example.org/") == status
+
+
+def test_what_is_no_address_answers_nothing():
+    assert outside.status_of("nowhere") == 0

@@ -4,8 +4,11 @@ import json
 import re
 from string import ascii_lowercase
 
+import pytest
+
 from builder.library import parse
 from builder.plain import markdown
+from builder.references import _short
 
 SOURCE = '[{key}]\nauthors = ["{author}"]\nyear = {year}\ntitle = "T"\nurl = "https://e.org/"\n'
 SECOND = SOURCE.format(key="second", author="Roger W. Hockney", year=1994)
@@ -71,3 +74,17 @@ def test_text_receipt_list_and_markdown_of_a_page_tell_two_sources_apart(live):
     assert "(1994a)" in page
     assert "(1994b)" in page
     assert "(Hockney 1994a; Hockney 1994b)" in markdown(page, "https://e.org/")
+
+
+@pytest.mark.parametrize(
+    ("authors", "short"),
+    [
+        (["Shoeybi, Mohammad"], "Shoeybi"),
+        (["Mohammad Shoeybi", "Patwary, Mostofa"], "Shoeybi and Patwary"),
+        (["A. B. Cohen", "NVIDIA Corporation USA inc"], "Cohen and NVIDIA Corporation USA inc"),
+        (["One, A", "Two, B", "Three, C"], "One et al."),
+        (["One, A", "and others"], "One et al."),
+    ],
+)
+def test_the_short_form_of_authors_has_their_last_names(authors, short):
+    assert _short(authors) == short
