@@ -208,3 +208,15 @@ def test_what_follows_the_verb_test_is_for_pytest_wherever_the_project_stands(be
         [*before, "test"],
         ["-q", "ring"],
     )
+
+
+def test_help_for_the_tests_is_ours_whatever_follows_it():
+    assert commands._passed_on(["test", "-h", "x"]) == (["test", "-h", "x"], [])
+    assert commands._passed_on(["test", "x", "-h"]) == (["test"], ["x", "-h"])
+
+
+def test_showing_a_calculator_ends_with_zero_and_an_unknown_one_with_wrong_usage(capsys):
+    assert commands.main(["show", "token_cost"]) == 0
+    assert "token_cost" in capsys.readouterr().out
+    assert commands.main(["show", "tokken_cost"]) == commands.WRONG_USAGE
+    assert "tokken_cost" in capsys.readouterr().out
