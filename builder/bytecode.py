@@ -268,8 +268,8 @@ def archive(files: Files) -> bytes:
 def zipped(data: bytes, *, quick: bool = False) -> bytes:
     """Return the data as gzip, the same on every system.
 
-    libdeflate's level 10 is 3 % smaller than zlib's 9 and takes half of its time. `quick` takes a
-    tenth of that, for an author who waits and whose browser is near.
+    Of all archives of a site libdeflate's level 10 makes 3 % less than zlib's 9, in two thirds of
+    its time. `quick` takes a twentieth, for an author who waits and whose browser is near.
     """
     return bytes(deflate.gzip_compress(data, 1 if quick else 10))
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from markdown import Markdown  # type: ignore[import-untyped]
@@ -52,17 +52,17 @@ class Prose:
     """
 
     html: str
-    headings: tuple[Heading, ...]
-    anchors: Mapping[str, str]
-    cites: tuple[str, ...]
-    terms: tuple[str, ...]
-    calculators: tuple[str, ...]
-    figures: tuple[tuple[str, str], ...]
-    receipts: tuple[str, ...]
-    formulas: tuple[maths.Formula, ...]
-    links: tuple[str, ...]
-    images: tuple[str, ...]
-    problems: tuple[Problem, ...]
+    headings: tuple[Heading, ...] = ()
+    anchors: Mapping[str, str] = field(default_factory=dict)
+    cites: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    calculators: tuple[str, ...] = ()
+    figures: tuple[tuple[str, str], ...] = ()
+    receipts: tuple[str, ...] = ()
+    formulas: tuple[maths.Formula, ...] = ()
+    links: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 class Reader:
@@ -95,20 +95,7 @@ def render(article: Article, around: Surroundings) -> Prose:
 
 
 def _refused(problems: list[Problem]) -> Prose:
-    return Prose(
-        html="",
-        headings=(),
-        anchors={},
-        cites=(),
-        terms=(),
-        calculators=(),
-        figures=(),
-        receipts=(),
-        formulas=(),
-        links=(),
-        images=(),
-        problems=tuple(problems),
-    )
+    return Prose(html="", problems=tuple(problems))
 
 
 def _ready(around: Surroundings, findings: Findings) -> Markdown:

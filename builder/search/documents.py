@@ -76,8 +76,8 @@ def _document(text: str, kind: str, url: str) -> str:
 
 def _page(html: str, article: Article) -> str:
     """Return a page's text under its headings, without what is no prose."""
-    parts = (r"<article.*?</article>", r"<body.*?</body>")
-    prose = next(filter(None, (re.search(part, html, re.DOTALL) for part in parts)), None)
+    article_of, body_of = r"<article.*?</article>", r"<body.*?</body>"
+    prose = re.search(article_of, html, re.DOTALL) or re.search(body_of, html, re.DOTALL)
     text = prose[0].replace("<body", "<div").replace("</body", "</div") if prose else ""
     return _document(text, KINDS.get(article.kind, "Page"), article.url)
 

@@ -30,20 +30,7 @@ text = "Of bits."
 [rank]
 text = "Of a group."
 """
-NOTHING = prose.Prose(
-    html="",
-    headings=(),
-    anchors={},
-    cites=(),
-    terms=(),
-    calculators=(),
-    figures=(),
-    receipts=(),
-    formulas=(),
-    links=(),
-    images=(),
-    problems=(),
-)
+NOTHING = prose.Prose(html="")
 
 
 def around(expanded=str):

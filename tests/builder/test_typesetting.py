@@ -43,20 +43,7 @@ def article(name, body):
 
 
 def prose(*formulas):
-    return Prose(
-        html="",
-        headings=(),
-        anchors={},
-        cites=(),
-        terms=(),
-        calculators=(),
-        figures=(),
-        receipts=(),
-        formulas=formulas,
-        links=(),
-        images=(),
-        problems=(),
-    )
+    return Prose(html="", formulas=formulas)
 
 
 @pytest.fixture(autouse=True)
