@@ -16,7 +16,7 @@ STATE = """() => JSON.stringify([
   [...document.querySelectorAll("[data-of][name]")].map((one) =>
     [one.name, one.checked, one.value, one.ariaInvalid, one.className, one.matches(":focus")]),
   [...document.querySelectorAll(".number[data-output]")].map((one) =>
-    [one.textContent, one.className, one.dataset.value]),
+    [one.textContent, one.className]),
   [...document.querySelectorAll("[data-setting]")].map((one) => one.checked),
   [...document.querySelectorAll("main details")].map((one) => one.open),
   document.querySelectorAll("dialog[open], :popover-open").length,
