@@ -33,9 +33,9 @@ ASKING = """() => {
     }
   };
 }"""
-# Nothing is on its way, figures far from the window have caught up, and no engine that took too
-# long is being started again: no more will come.
-AT_REST = """() => asking.open < 1 && performance.now() - asking.last > 1000
+# Nothing is on its way, figures far from the window have caught up (they ask 400 ms after the last
+# answer), and no engine that took too long is being started again: no more will come.
+AT_REST = """() => asking.open < 1 && performance.now() - asking.last > 600
   && !document.querySelector("[data-calculator]:not([data-state=live])")"""
 PATIENCE = 120_000  # milliseconds, until a machine is called broken
 
