@@ -137,3 +137,21 @@ def test_the_workflow_and_the_readme_name_one_python():
     found = [set(re.findall(r"[Pp]ython(?:-version:)? \"?(3\.\d+)\b", text)) for text in texts]
     assert found[0] == {"3.11"}
     assert "3.11" in found[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "testing"),
+    [
+        (["test"], True),
+        (["--project", "folder", "test"], True),
+        (["--project", "test", "build"], False),
+        (["new", "calculator", "x", "test"], False),
+        (["--project", "folder", "new", "test"], False),
+    ],
+)
+def test_only_the_verb_test_asks_for_what_tests_need(monkeypatch, words, testing):
+    asked = []
+    monkeypatch.setattr(environment, "missing", lambda modules: asked.append(modules) or ())
+    environment.ensure(words)
+    more = environment.TEST_MODULES if testing else ()
+    assert asked == [(*environment.MODULES, *more)]

@@ -134,3 +134,16 @@ def test_the_page_of_a_long_path_lists_those_around_it():
     assert all(slug in [one.slug for one in found] for slug, found in near.items())
     assert [one.slug for one in near["g0"]] == [f"g{n}" for n in range(navigation.LISTED)]
     assert near["g89"][-1].slug == "g89"
+
+
+def test_of_a_long_path_a_page_lists_forty_guides_around_itself():
+    many = tuple(article(f"g{n:02}", path="A Long", order=n) for n in range(50))
+    near = navigation.places(many)
+    listed = {n: titles(near[many[n].source].near) for n in (0, 20, 21, 30, 49)}
+    assert {n: (found[0], found[-1], len(found)) for n, found in listed.items()} == {
+        0: ("g00", "g39", 40),
+        20: ("g00", "g39", 40),
+        21: ("g01", "g40", 40),
+        30: ("g10", "g49", 40),
+        49: ("g10", "g49", 40),
+    }

@@ -107,3 +107,11 @@ def test_an_editors_own_files_are_not_watched():
 
 def test_the_script_of_reloading_is_not_looked_for_in_the_output(host):
     assert host.find(local_host.SCRIPT) == (200, "text/javascript", b"reload()")
+
+
+def test_the_generator_is_watched_beside_a_project_unless_it_was_installed(tmp_path, monkeypatch):
+    monkeypatch.setattr(serve, "INSTALLED", False)
+    assert serve._roots(tmp_path) == (tmp_path, serve.GENERATOR)
+    assert serve._roots(serve.GENERATOR) == (serve.GENERATOR,)
+    monkeypatch.setattr(serve, "INSTALLED", True)
+    assert serve._roots(tmp_path) == (tmp_path,)
