@@ -101,13 +101,28 @@ def _until(lines: Iterable[str], begin: str) -> None:
 
 
 def more(folder: Path, count: int) -> dict[str, float]:
-    """Return the seconds of a build with `count` more plain articles, and of one more unchanged."""
-    built(folder)  # what a server leaves to the next build is not the articles' time
+    """Return what `count` more plain articles cost in seconds.
+
+    First what they add to a build from nothing, by one without and one with them next to each
+    other; then a build that finds all but them made, and has to make every page that lists them.
+    """
+    plain = [folder / "content" / "guides" / f"plain-{number}.md" for number in range(count)]
     words = " ".join(["Every rank sends its part to the next one."] * 60)
-    for number in range(count):
-        article = PLAIN.format(n=number, words=words)
-        (folder / "content" / "guides" / f"plain-{number}.md").write_text(article, "utf-8")
-    return {f"build with {count} more articles": built(folder), "again": built(folder)}
+    texts = [PLAIN.format(n=number, words=words) for number in range(count)]
+    without = cold(folder)
+    for path, text in zip(plain, texts, strict=True):
+        path.write_text(text, "utf-8")
+    whole = cold(folder)
+    for path in plain:
+        path.unlink()
+    cold(folder)
+    for path, text in zip(plain, texts, strict=True):
+        path.write_text(text, "utf-8")
+    return {
+        f"{count} more articles, from nothing": round(whole - without, 2),
+        f"{count} articles added to what is built": built(folder),
+        "again": built(folder),
+    }
 
 
 def built(folder: Path) -> float:
@@ -131,7 +146,7 @@ def run() -> dict[str, object]:
         }
     goals = {f"{one} saved": goal for one, (*_, goal) in SAVES.items()}
     goals |= {"build from nothing": 20.0, "build of nothing new": 1.0}
-    goals |= {"build with 300 more articles": 3.0, "again": 1.0}
+    goals |= {"300 more articles, from nothing": 3.0, "again": 1.0}
     for label, value in found.items():
         goal = f"   goal {goals[label]}" if label in goals else ""
         print(f"{label:42}{value:>9.2f} s{goal}", flush=True)
