@@ -1,6 +1,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import LAB
 from tests.browser.reading import (
@@ -105,8 +106,8 @@ def test_a_unit_switch_is_kept_on_the_device(visit):
     page = visit()
     units(page).check()
     settled(page, "binary")
-    again = visit()
-    assert again.locator('[data-setting="binary"]').is_checked()
+    again = visit()  # whose scripts read what is kept when they come
+    expect(again.locator('[data-setting="binary"]')).to_be_checked()
 
 
 def test_undo_goes_back_one_step(visit):
