@@ -197,4 +197,3 @@ def test_a_layout_is_noted_where_it_is_written_out(value, noted):
 def test_grouped_products_of_experts_are_taken_for_granted():
     said = "taken for granted: the products of a rank's experts are grouped"
     assert told(taken(("--moe-grouped-gemm", True))) == [("understood", said)]
-    assert told(taken(("--moe-grouped-gemm", "False"))) == [("understood", "off")]
