@@ -33,8 +33,6 @@ def taken(*said):
         ("a  b\n c", "a b c"),
         (True, "true"),
         (False, "false"),
-        (None, "None"),
-        (8, "8"),
         # What stands behind 320 characters is not looked at.
         (" " * 319 + "ab", "a"),
     ],
@@ -107,8 +105,6 @@ def test_an_object_is_opened_eight_times_and_no_deeper():
     assert (one.key, one.value) == (".".join("k" * 9), 1)
     (one,) = flat(chain(9))
     assert (one.key, one.value) == (".".join("k" * 9), {"k": 1})
-    (one,) = flat(chain(2), depth=1)
-    assert (one.key, one.value) == ("k.k", {"k": 1})
 
 
 def test_a_leaf_has_the_line_of_its_path_or_else_of_its_name():
@@ -148,7 +144,6 @@ PRECISION = "training.precision"
         (("bf16",), "bf16"),
         (("bf16", "fp8"), "fp8"),
         (("fp8", "bf16"), "fp8"),
-        (("bf16", "bf16"), "bf16"),
         (("bf16", "fp4", "bf16"), "fp4"),
     ],
 )
