@@ -91,6 +91,10 @@ def test_layers_are_a_multiple_of_the_stages(layers, stages, fault):
     assert check_layers(draft) == (said if fault else "")
 
 
+def test_without_stages_no_layers_are_cut():
+    assert check_layers(job(num_layers=25, pipeline_parallel=1, virtual_pipeline=2)) == ""
+
+
 PIECE = "num-layers-per-virtual-pipeline-stage"
 
 
