@@ -1,0 +1,195 @@
+"""The parts of a `config.json` beside one another; what a family leaves out; keys with lines."""
+
+import json
+
+from engine.catalog.models import MODELS
+from engine.run.importers.assemble import imported
+from engine.run.importers.hugging_face_flat import flat, mixed_attention, unlike, unread_experts
+from engine.run.importers.hugging_face_keys import known
+from engine.run.importers.model_families import biased, positions
+from tests.each import each
+
+LLAMA = {
+    "model_type": "llama",
+    "num_hidden_layers": 32,
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+    "tie_word_embeddings": False,
+}
+SECOND = "attention over all tokens in every layer; layers of linear attention cost less"
+WINDOW = "attention over all tokens in every layer; layers with a window cost less"
+
+
+@each("key", ["text_config", "llm_config", "language_config"])
+def test_a_nested_language_model_goes_before_what_stands_outside(key):
+    found = flat({"hidden_size": 1, "vocab_size": 5, key: {"hidden_size": 2}})
+    assert found == {"hidden_size": 2, "vocab_size": 5, key: {"hidden_size": 2}}
+
+
+@each("key", ["attn_config", "ffn_config"])
+def test_what_stands_outside_goes_before_a_nested_part(key):
+    part = {"hidden_size": 2, "kv_n_heads": 8}
+    found = flat({"hidden_size": 1, key: part})
+    assert found == {"hidden_size": 1, "kv_n_heads": 8, key: part}
+
+
+def test_a_name_of_a_part_that_holds_no_object_is_a_key_like_others():
+    given = {"text_config": None, "attn_config": "x", "hidden_size": 1}
+    assert flat(given) == given
+
+
+@each(
+    "value, taken",
+    [
+        ([8, 8], 8),
+        ([8] * 32, 8),
+        ([8], [8]),
+        ([], []),
+        ([8, 4], [8, 4]),
+        ([4, 8, 8], [4, 8, 8]),
+        ([8, 8.0], [8, 8.0]),
+        ([1, True], [1, True]),
+        ([True, True], [True, True]),
+        (["a", "a"], ["a", "a"]),
+        ("88", "88"),
+    ],
+)
+def test_a_size_that_all_layers_share_may_stand_there_for_each(value, taken):
+    found = flat({"key": value})["key"]
+    assert (found, type(found)) == (taken, type(taken))
+
+
+@each("config, family, said", [
+    ({}, "llama", []),
+    ({}, "mamba2", ['model_type: "mamba2"; allowed: a family whose layers all have attention']),
+    ({}, "bert", ['model_type: "bert"; allowed: a family of decoders alone']),
+    ({"is_encoder_decoder": True}, "x", ['model_type: "x"; allowed: a family of decoders alone']),
+    ({"is_encoder_decoder": False}, "llama", []),
+    ({"is_encoder_decoder": 1}, "llama", []),
+    ({"block_configs": []}, "llama", []),
+    ({"block_configs": [{}]}, "deci",
+     ["block_configs: one for each layer; allowed: none, the layers of a model are alike"]),
+])  # fmt: skip
+def test_what_is_no_decoder_with_layers_alike_is_told_once(config, family, said):
+    assert list(unlike(config, family)) == said
+
+
+@each(
+    "config, key",
+    [
+        ({"my_experts": 2}, "my_experts"),
+        ({"my_experts": 1}, ""),
+        ({"my_experts": True}, ""),
+        ({"my_experts": "8"}, ""),
+        ({"my_experts": [8]}, ""),
+        ({"my_shared_experts": 2}, ""),
+        ({"num_experts_per_tok_of_experts": 2}, ""),
+        ({"experts_of_mine": 2}, ""),
+        ({"a_experts": 1, "b_experts": 8, "c_experts": 4}, "b_experts"),
+    ],
+)
+def test_the_first_number_of_experts_under_another_name_is_found(config, key):
+    assert unread_experts(config) == key
+
+
+@each(
+    "config, said",
+    [
+        ({"layer_types": ["full_attention", "linear_attention"]}, SECOND),
+        ({"layer_types": ["full_attention"]}, ""),
+        ({"layer_types": "linear_attention"}, ""),
+        ({"attn_type_list": [1, 0]}, SECOND),
+        ({"attn_type_list": [1, 1]}, ""),
+        ({"attn_type_list": 0}, ""),
+        ({"full_attention_interval": 4}, SECOND),
+        ({"full_attention_interval": 0}, ""),
+        ({"linear_attn_config": None}, SECOND),
+        ({"layer_types": ["sliding_attention"]}, WINDOW),
+        ({"layer_types": "sliding_attention"}, ""),
+        ({"sliding_window_pattern": 6}, WINDOW),
+        ({"sliding_window_pattern": 0}, ""),
+        ({}, ""),
+    ],
+)
+def test_layers_with_another_attention_are_named(config, said):
+    assert mixed_attention(config) == said
+
+
+MOST = 1 << 30
+
+
+@each(
+    "config, family, found",
+    [
+        ({"n_positions": 1024}, "gpt2", [("n_positions", "learned_positions", 1024)]),
+        ({"n_positions": 1}, "gpt2", [("n_positions", "learned_positions", 1)]),
+        ({"n_positions": MOST - 1}, "gpt2", [("n_positions", "learned_positions", MOST - 1)]),
+        ({"n_positions": MOST}, "gpt2", []),
+        ({"n_positions": 0}, "gpt2", []),
+        ({"n_positions": True}, "gpt2", []),
+        ({"n_positions": "1024"}, "gpt2", []),
+        ({"n_positions": 1024}, "llama", []),
+        ({"max_position_embeddings": 2048}, "opt",
+         [("max_position_embeddings", "learned_positions", 2048)]),
+        ({"max_position_embeddings": 2048, "n_positions": 1024}, "gpt_neo",
+         [("n_positions", "learned_positions", 1024)]),
+    ],
+)  # fmt: skip
+def test_a_table_of_positions_is_that_of_a_family_that_learns_them(config, family, found):
+    assert list(positions(config, family)) == found
+
+
+@each(
+    "config, family, found",
+    [
+        ({}, "gpt2", True),
+        ({}, "llama", False),
+        ({"use_bias": False}, "starcoder2", False),
+        ({"use_bias": True}, "starcoder2", True),
+        ({"no_bias": True}, "bloom", False),
+        ({"no_bias": False}, "bloom", True),
+        ({"use_bias": True}, "llama", False),
+        ({}, "gpt_oss", True),
+        ({"attention_bias": True}, "gpt_oss", True),
+        ({"attention_bias": False}, "gpt_oss", False),
+        ({"attention_bias": True}, "llama", False),
+    ],
+)
+def test_biases_are_those_of_a_family_unless_a_file_has_none(config, family, found):
+    assert biased(config, family) is found
+
+
+def test_a_table_of_positions_is_told_with_its_key():
+    sizes = {"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12, "vocab_size": 50257}
+    found = imported(json.dumps({**sizes, "n_positions": 1024}))
+    meanings = {one.key: (one.kind, one.meaning) for one in found.entries}
+    assert meanings["n_positions"] == ("understood", "model.learned_positions = 1024")
+    assert found.run.model.learned_positions == 1024
+
+
+def test_every_key_is_told_with_what_became_of_it():
+    text = json.dumps({**LLAMA, "text_config": {"head_dim": 128}, "torch_dtype": "x"}, indent=1)
+    told = {one.key: (one.line, one.kind, one.meaning) for one in imported(text).entries}
+    none = "changes neither time nor memory that is predicted here"
+    family = "the family; its defaults are those of Transformers 4.57"
+    assert told["model_type"] == (2, "understood", family)
+    assert told["num_hidden_layers"] == (3, "understood", "model.num_layers = 32")
+    assert told["text_config.head_dim"] == (11, "understood", "model.head_size = 128")
+    assert told["torch_dtype"] == (13, "ignored", none)
+    assert told["model.mlp"] == (0, "derived", "three matrices: the activation is gated")
+
+
+def test_what_is_assumed_of_a_model_is_told_so():
+    text = json.dumps({key: one for key, one in LLAMA.items() if key != "tie_word_embeddings"})
+    told = {one.key: (one.kind, one.value) for one in imported(text).entries}
+    assert told["model.tied_embeddings"] == ("assumed", "false")
+
+
+def test_a_model_with_the_sizes_of_a_row_is_that_row():
+    assert known(MODELS["llama-3-8b"]) == "llama-3-8b"
+    assert imported(json.dumps(LLAMA)).document["model"] == "llama-3-8b"
+    other = imported(json.dumps(LLAMA | {"vocab_size": 128255})).document["model"]
+    assert (other["num_layers"], other["vocab_size"]) == (32, 128255)

@@ -1,0 +1,120 @@
+"""The YAML that is read: scalars, lists, lines, comments, what is refused and where."""
+
+import pytest
+
+from engine.run.importers.told import TextError
+from engine.run.importers.yaml_subset import scalar, yaml_keys
+from tests.each import each
+
+
+def keys(text, first=1):
+    return [(one.key, one.value, one.line) for one in yaml_keys(text, first)]
+
+
+@each(
+    "word, value",
+    [
+        ("", None),
+        ("~", None),
+        ("null", None),
+        ("None", None),
+        ("true", True),
+        ("False", False),
+        ("  x ", "x"),
+        ("8", 8),
+        ("-8", -8),
+        ("1_024", 1024),
+        ("9" * 18, 10**18 - 1),
+        ("9" * 19, 1e19),
+        ("²", "²"),
+        ("1e-5", 1e-5),
+        ("-0.5", -0.5),
+        ("1.5.2", "1.5.2"),
+        ("e", "e"),
+        ("1x", "1x"),
+        ("nan", "nan"),
+        ("0." + "0" * 37 + "1", 1e-38),
+        ("0." + "0" * 38 + "1", "0." + "0" * 38 + "1"),
+        ("'8'", "8"),
+        ('"true"', "true"),
+        ("''", ""),
+        ("'", "'"),
+        ("'a\"", "'a\""),
+        ("a'", "a'"),
+        ("[]", []),
+        ("[1, x, 'y', true]", [1, "x", "y", True]),
+        ("[1,,2]", [1, 2]),
+        ("[1", "[1"),
+        ("1]", "1]"),
+    ],
+)
+def test_a_scalar_is_what_it_looks_like(word, value):
+    found = scalar(word)
+    assert (found, type(found)) == (value, type(value))
+
+
+@each("many, kept", [(4096, 4096), (4097, 4096)])
+def test_a_list_on_a_line_has_4096_items_at_most(many, kept):
+    assert scalar(f"[{','.join('1' * many)}]") == [1] * kept
+
+
+def test_nested_keys_are_joined_and_have_their_lines():
+    text = "---\na:\n  b:\n    c: 1\n  d: x # note\n\n# all\ne: {}\nf: { }\n...\n"
+    assert keys(text, 10) == [
+        ("a.b.c", 1, 13),
+        ("a.d", "x", 14),
+        ("e", "{}", 17),
+        ("f", "{}", 18),
+    ]
+
+
+def test_keys_may_stand_in_quotes_and_hold_spaces():
+    assert keys("'a b': 1\n\"c\": 2\nd e : 3") == [("a b", 1, 1), ("c", 2, 2), ("d e", 3, 3)]
+
+
+def test_a_value_may_hold_what_a_comment_begins_with():
+    assert keys("a: b#c\nd: '#'\n") == [("a", "b#c", 1), ("d", "#", 2)]
+    assert keys("a:   # holds b\n  b: 1") == [("a.b", 1, 2)]
+
+
+def test_a_list_belongs_to_the_key_above_it():
+    text = "a:\n  - x\n  - 2\n  -\nb:\n- true\nc: 1\n"
+    assert keys(text) == [("a", ["x", 2, None], 2), ("b", [True], 6), ("c", 1, 7)]
+
+
+def test_a_list_is_not_joined_to_a_value_or_to_another_list():
+    assert keys("a:\n- 1\nb:\n- 2\na:\n- 3") == [("a", [1], 2), ("b", [2], 4), ("a", [3], 6)]
+    assert keys("- 1\n- 2") == [("", [1, 2], 1)]
+
+
+def nested(depth, step=1):
+    lines = [" " * (step * at) + "k:" for at in range(depth)]
+    return "\n".join([*lines, " " * (step * depth) + "k: 1"])
+
+
+def test_keys_are_nested_twelve_deep_at_most():
+    # Eleven keys hold the twelfth.
+    assert keys(nested(11)) == [(".".join("k" * 12), 1, 12)]
+    with pytest.raises(TextError, match=r"^line 13, column 13: nested too deeply$"):
+        yaml_keys(nested(12))
+
+
+@each(
+    "text, said",
+    [
+        ("\ta: 1", "line 1, column 1: a tab cannot indent"),
+        ("a:\n  \tb: 1", "line 2, column 3: a tab cannot indent"),
+        ("a: 1\n  x", "line 2, column 3: no 'key: value' here"),
+        ("a: &x 1", "line 1, column 4: '&' is no part of the YAML that is read here"),
+        ("a: *x", "line 1, column 4: '*' is no part of the YAML that is read here"),
+        ("a: !x 1", "line 1, column 4: '!' is no part of the YAML that is read here"),
+        ("a: |", "line 1, column 4: '|' is no part of the YAML that is read here"),
+        ("  a: >", "line 1, column 6: '>' is no part of the YAML that is read here"),
+        ("a: {b: 1}", "line 1, column 4: '{' is no part of the YAML that is read here"),
+        ("%x: 1", "line 1, column 1: no 'key: value' here"),
+    ],
+)
+def test_what_is_not_read_is_refused_with_its_place(text, said):
+    with pytest.raises(TextError) as caught:
+        yaml_keys(text)
+    assert str(caught.value) == said
