@@ -152,7 +152,8 @@ def test_a_variable_is_kept_as_it_is_set_first():
 
 def test_two_hundred_variables_are_kept():
     found = read(*(f"{INFO}NCCL_V{n:03} set by environment to 1" for n in range(1, 202)))
-    assert [one.name for one in found.variables[::199]] == ["NCCL_V001", "NCCL_V200"]
+    assert len(found.variables) == 200
+    assert (found.variables[0].name, found.variables[-1].name) == ("NCCL_V001", "NCCL_V200")
 
 
 def test_five_thousand_choices_are_kept():
