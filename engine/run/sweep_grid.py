@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from engine.basis.units import HOUR, Count, Price
@@ -80,11 +81,15 @@ def _is_count(given: object) -> bool:
 
 def _check(document: Mapping[str, Any], found: list[str]) -> None:
     for price in document["prices"]:
-        if isinstance(price, bool) or not isinstance(price, int | float) or price < 0:
+        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price < inf:
             found.append(f"prices: {shown(price)}; allowed: numbers from 0, of a GPU for an hour")
     names = [one.get("name") if isinstance(one, Mapping) else None for one in document["clusters"]]
     if not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
         found.append("clusters: every one needs a name of its own")
+    tokens = document.get("tokens", 0)
+    number = isinstance(tokens, int | float) and not isinstance(tokens, bool)
+    if not (number and 0 <= tokens < inf and tokens == int(tokens)):
+        found.append(f"tokens: {shown(tokens)}; allowed: a whole number from 0")
     for length in document["sequence_lengths"]:
         if not _is_count(length) or document["global_batch_tokens"] % length:
             allowed = f"lengths that divide {document['global_batch_tokens']} tokens"

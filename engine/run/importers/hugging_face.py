@@ -179,7 +179,12 @@ def _heads(config: Config, shape: Shape) -> None:
         return
     fields["attention"] = "mla"
     nope, rotary = config.get("qk_nope_head_dim"), fields.get("rotary_head_size")
-    if isinstance(nope, int) and isinstance(rotary, int) and 0 < nope <= 1 << 20:
+    if (
+        isinstance(nope, int)
+        and isinstance(rotary, int)
+        and not isinstance(nope, bool)
+        and 0 < nope <= 1 << 20
+    ):
         fields["head_size"] = nope + rotary
         shape.used["qk_nope_head_dim"] = "head_size"
         shape.derived["head_size"] = "qk_nope_head_dim + qk_rope_head_dim; head_dim is not it here"
@@ -208,7 +213,8 @@ def _feed_forward(config: Config, family: str, shape: Shape) -> None:
         shape.used["intermediate_size_mlp"] = "ffn_hidden_size"
     if "ffn_hidden_size" not in fields:
         ratio = config.get("expansion_ratio", 4)
-        ratio = ratio if isinstance(ratio, int) and 0 < ratio < 64 else 4
+        whole = isinstance(ratio, int) and not isinstance(ratio, bool)
+        ratio = ratio if whole and 0 < ratio < 64 else 4
         fields["ffn_hidden_size"] = ratio * fields["hidden_size"]
         shape.derived["ffn_hidden_size"] = f"{ratio} x hidden_size, the default of such classes"
 

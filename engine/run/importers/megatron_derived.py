@@ -11,6 +11,8 @@ from engine.run.importers.layouts import layout_of
 from engine.run.importers.megatron import VERSION
 from engine.run.importers.told import Draft, flag, positive, shorten, whole
 
+ONLY = "only leading or alternating dense layers are known."
+
 
 def finish_megatron(draft: Draft) -> None:
     """Derive what follows from several arguments, and assume what none says."""
@@ -174,12 +176,35 @@ def _mixture(draft: Draft, notes: Mapping[str, Any]) -> None:
     if shared:
         draft.derive("model.num_shared_experts", max(1, round(shared / each)), f"{shared} / {each}")
     said = notes.get("moe-layer-freq", "1")
-    _frequency(draft, "".join(map(str, said)) if isinstance(said, list) else str(said))
+    if isinstance(said, list):  # of whole numbers as Python has it, or the words of a script
+        said = ("," if all(isinstance(one, int) for one in said) else "").join(map(str, said))
+    _frequency(draft, str(said))
+
+
+def _layer_by_layer(draft: Draft, experts: list[int]) -> None:
+    """Derive the layers without experts from one number for each layer: 1 where it has experts."""
+    dense, count = experts.index(1) if 1 in experts else len(experts), len(experts)
+    told = f"--moe-layer-freq, layer by layer: {count} layers"
+    if count != draft.get("model.num_layers", count):
+        layers = draft.get("model.num_layers")
+        draft.contradictions.append(
+            f"--moe-layer-freq names {count} layers, the model has {layers}."
+        )
+    elif experts == [at % 2 for at in range(count)]:
+        draft.derive("model.dense_layer_every", 2, told)
+    elif all(experts[dense:]):
+        if dense:
+            draft.derive("model.num_dense_layers", dense, told)
+    else:
+        draft.contradictions.append(f"{told}: {ONLY}")
 
 
 def _frequency(draft: Draft, text: str) -> None:
     """Derive the layers without experts from a number or a list such as ([0]*3+[1]*58)."""
     text = re.sub(r"[][()'\"\s]", "", text)
+    if re.fullmatch(r"[01](,[01]){2,4095}", text):
+        _layer_by_layer(draft, [int(one) for one in text.split(",")])
+        return
     if text in ("1", ""):
         return
     leading = re.match(r"0(?:\*(\d{1,4}))?\+1", text)
@@ -192,6 +217,4 @@ def _frequency(draft: Draft, text: str) -> None:
         dense = int(leading[1] or 1)
         draft.derive("model.num_dense_layers", dense, f"--moe-layer-freq {shorten(text)}")
     else:
-        draft.contradictions.append(
-            f"--moe-layer-freq {shorten(text)}: only leading or alternating dense layers are known."
-        )
+        draft.contradictions.append(f"--moe-layer-freq {shorten(text)}: {ONLY}")

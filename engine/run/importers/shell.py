@@ -137,6 +137,7 @@ def _tokens(text: str, variables: Mapping[str, str], first_line: int) -> list[tu
         code = re.sub(r"\$\{?\w+\[[@*]\]\}?", " ", code)
         code = _resolved(code.removesuffix("\\").replace("\x01", ""), variables)
         code = re.sub(r"^(\s*(?:export\s+)?[A-Za-z_]\w*)=[\"'(]?", " ", code)
+        code = re.sub(r"\$\{(\w+)\}", r"$\1", code)  # an unknown variable stays one word
         words: list[str] = []
         code = _QUOTED.sub(lambda match, kept=words: _kept(match, kept), code)  # type: ignore[misc]
         code = re.sub(r"[\"'(){}\[\]]|\\(?=\s|$)", " ", code)

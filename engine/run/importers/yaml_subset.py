@@ -70,8 +70,12 @@ def _item(content: str, stack: list[tuple[int, str]], found: list[Given], number
         found.append(Given(key=path, value=[scalar(content)], line=number))
 
 
+# A text in quotes, which begins a scalar and may hold the sign of a comment; or a comment.
+_COMMENT = re.compile(r"""(?<![^\s\[,{])('[^']*'|"[^"]*")|(?:^|\s)#.*$""")
+
+
 def _uncommented(line: str) -> str:
-    return re.sub(r"(^|\s)#.*$", "", line.rstrip())
+    return _COMMENT.sub(lambda match: match[1] or "", line.rstrip())
 
 
 def scalar(text: str) -> Any:  # noqa: ANN401

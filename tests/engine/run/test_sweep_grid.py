@@ -125,3 +125,20 @@ def test_prices_may_be_0_and_a_batch_one_sequence():
         }
     )
     assert (one.prices, one.request["global_batch_size"]) == ((0,), 1)
+
+
+@each("given", ["many", None, True, 2.5, -1, float("inf"), float("nan")])
+def test_a_number_of_tokens_is_whole(given):
+    with pytest.raises(InputError, match=r"tokens: .*; allowed: a whole number from 0"):
+        read_grid({**GRID, "tokens": given})
+
+
+def test_tokens_may_be_written_with_an_exponent():
+    (one,) = read_grid({**GRID, "tokens": 1e12})
+    assert one.request["tokens"] == 10**12
+
+
+@each("price", [float("nan"), float("inf"), -1, "2", True])
+def test_a_price_is_a_number(price):
+    with pytest.raises(InputError, match="prices: "):
+        read_grid({**GRID, "prices": [price]})

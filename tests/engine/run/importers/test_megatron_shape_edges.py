@@ -133,6 +133,12 @@ def test_shared_experts_are_counted_by_their_width(width, count):
         (["[0", "1]*12"], None, ()),
         ("([0,1]*11)", None, ()),
         ("3", None, ()),
+        ("[" + ",".join("001" + "1" * 21) + "]", "num_dense_layers", 2),
+        ([0] + [1] * 23, "num_dense_layers", 1),
+        ([0, 1] * 12, "dense_layer_every", 2),
+        ([1] * 24, None, None),
+        ([0] + [1] * 22, None, ()),
+        ([1, 0] * 12, None, ()),
     ],
 )
 def test_layers_without_experts_are_the_first_or_every_other_one(said, key, value):

@@ -74,6 +74,11 @@ def test_keys_may_stand_in_quotes_and_hold_spaces():
 
 def test_a_value_may_hold_what_a_comment_begins_with():
     assert keys("a: b#c\nd: '#'\n") == [("a", "b#c", 1), ("d", "#", 2)]
+    assert keys("a: 'x # y' # z\nb: [\"1 # 2\", 3] # 4") == [
+        ("a", "x # y", 1),
+        ("b", ["1 # 2", 3], 2),
+    ]
+    assert keys("a: don't # it's") == [("a", "don't", 1)]
     assert keys("a:   # holds b\n  b: 1") == [("a.b", 1, 2)]
 
 
