@@ -103,26 +103,16 @@ def _until(lines: Iterable[str], begin: str) -> None:
 def more(folder: Path, count: int) -> dict[str, float]:
     """Return what `count` more plain articles cost in seconds.
 
-    First what they add to a build from nothing, by one without and one with them next to each
-    other; then a build that finds all but them made, and has to make every page that lists them.
+    What they add to a build from nothing, by one without and one with them; and a build that finds
+    all but them made, and has to make every page that lists them.
     """
-    plain = [folder / "content" / "guides" / f"plain-{number}.md" for number in range(count)]
     words = " ".join(["Every rank sends its part to the next one."] * 60)
-    texts = [PLAIN.format(n=number, words=words) for number in range(count)]
     without = cold(folder)
-    for path, text in zip(plain, texts, strict=True):
-        path.write_text(text, "utf-8")
-    whole = cold(folder)
-    for path in plain:
-        path.unlink()
-    cold(folder)
-    for path, text in zip(plain, texts, strict=True):
-        path.write_text(text, "utf-8")
-    return {
-        f"{count} more articles, from nothing": round(whole - without, 2),
-        f"{count} articles added to what is built": built(folder),
-        "again": built(folder),
-    }
+    for number in range(count):
+        article = PLAIN.format(n=number, words=words)
+        (folder / "content" / "guides" / f"plain-{number}.md").write_text(article, "utf-8")
+    found = {f"{count} articles added to what is built": built(folder), "again": built(folder)}
+    return {f"{count} more articles, from nothing": round(cold(folder) - without, 2), **found}
 
 
 def built(folder: Path) -> float:

@@ -185,11 +185,10 @@ def _layer_by_layer(draft: Draft, experts: list[int]) -> None:
     """Derive the layers without experts from one number for each layer: 1 where it has experts."""
     dense, count = experts.index(1) if 1 in experts else len(experts), len(experts)
     told = f"--moe-layer-freq, layer by layer: {count} layers"
-    if count != draft.get("model.num_layers", count):
-        layers = draft.get("model.num_layers")
-        draft.contradictions.append(
-            f"--moe-layer-freq names {count} layers, the model has {layers}."
-        )
+    layers = draft.get("model.num_layers", count)
+    if count != layers:
+        said = f"--moe-layer-freq names {count} layers, the model has {layers}."
+        draft.contradictions.append(said)
     elif experts == [at % 2 for at in range(count)]:
         draft.derive("model.dense_layer_every", 2, told)
     elif all(experts[dense:]):

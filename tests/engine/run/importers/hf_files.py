@@ -18,6 +18,7 @@ def _of(kind, layers, hidden, heads, groups, width, vocabulary, **others):
 
 
 UNTIED = {"tie_word_embeddings": False}
+LLAMA = _of("llama", 32, 4096, 32, 8, 14336, 128256, **UNTIED)
 TIED = {"tie_word_embeddings": True}
 MLA = {"kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128}
 FILES = [

@@ -2,17 +2,8 @@
 
 from engine.run.importers.hugging_face import is_configuration, model_of, name_of, shape_of
 from tests.each import each
+from tests.engine.run.importers.hf_files import LLAMA
 
-LLAMA = {
-    "model_type": "llama",
-    "num_hidden_layers": 32,
-    "hidden_size": 4096,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "intermediate_size": 14336,
-    "vocab_size": 32000,
-    "tie_word_embeddings": False,
-}
 LATENTS = {"kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128}
 # The largest size of a run file.
 MOST = 1 << 20

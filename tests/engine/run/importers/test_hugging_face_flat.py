@@ -8,17 +8,8 @@ from engine.run.importers.hugging_face_flat import flat, mixed_attention, unlike
 from engine.run.importers.hugging_face_keys import known
 from engine.run.importers.model_families import biased, positions
 from tests.each import each
+from tests.engine.run.importers.hf_files import LLAMA
 
-LLAMA = {
-    "model_type": "llama",
-    "num_hidden_layers": 32,
-    "hidden_size": 4096,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "intermediate_size": 14336,
-    "vocab_size": 128256,
-    "tie_word_embeddings": False,
-}
 SECOND = "attention over all tokens in every layer; layers of linear attention cost less"
 WINDOW = "attention over all tokens in every layer; layers with a window cost less"
 
