@@ -19,7 +19,13 @@ from builder.folders import RECEIPTS
 from builder.problem import ServiceError
 from builder.project import Project
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chromium-headless-shell",
+)
 FLAGS = ("--headless", "--disable-gpu", "--no-sandbox", "--no-pdf-header-footer")
 PATIENCE = 900  # seconds; a path has hundreds of pages
 STYLES = """

@@ -1,26 +1,22 @@
-"""All pages of a build, and the check of all of them together."""
+"""All pages of a build."""
 
-import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-from builder import addresses, beside, check, leaves, navigation, openings, page, shares, thin
+from builder import addresses, archives, beside, check, leaves, navigation, openings, page, thin
 from builder.article import Article
 from builder.assets import hashed
 from builder.drafts import draft
 from builder.entry import Entry
 from builder.facts import Facts, facts
 from builder.folders import RECEIPTS, digest
-from builder.hands import Hands, at_once
+from builder.hands import Hands
 from builder.index import Index, Target
 from builder.leaves import Draft, Ground, Leaf, Made, Parts, Sheet
 from builder.memo import Memo
 from builder.page import Content
-from builder.problem import Problem, located
-from builder.project import Way
-from builder.project_file import FILE
 from builder.shares import Split
 from builder.templates import templates_of
 
@@ -89,7 +85,7 @@ def _leaves(parts: Parts, ground: Ground, memo: Memo, hands: Hands) -> dict[str,
     left = {source: memo.standing(f"leaf {source}", key) for source, key in finished.items()}
     articles = [one for one in parts.texts.articles if left.get(one.source) is None]
     drafts |= _drafts([o for o in articles if not drafts.get(o.source)], parts, ground, memo, hands)
-    splits = _splits(articles, parts, memo)
+    splits = archives.splits(articles, parts, memo)
     made: dict[str, Leaf] = {}
     for source in (one.source for one in articles):
         draft, rendered = drafts[source]
@@ -119,16 +115,16 @@ def _below(source: str, parts: Parts) -> Iterator[str]:
 
 def _leaf(draft: Draft, made: Pages, parts: Parts, split: Split | None) -> Leaf:
     """Return an article's pages with addresses in place of their marks."""
-    archives, shared = _archives(draft.content.article, parts, split)
+    needed, shared = archives.of_page(draft.content.article, parts, split)
     drawn = next(iter(draft.figures), "")
-    where = addresses.of_page(parts.surface.shell, drawn, archives)
+    where = addresses.of_page(parts.surface.shell, drawn, needed)
     article = draft.content.article
     finished = [addresses.filled(html, where) for html, _ in made]
     sent = _sent(finished, article, parts)
     told = [
         replace(one, urls=tuple(addresses.filled(u, where) for u in one.urls)) for _, one in made
     ]
-    each = zip(_paths(article), finished, sent, told, strict=False)
+    each = zip(paths(article), finished, sent, told, strict=False)
     return Leaf(
         sheets={
             path: Sheet(html=html.encode(), sent=thin, facts=found, reach=check.reach(path, found))
@@ -149,7 +145,7 @@ def _sent(finished: Sequence[str], article: Article, parts: Parts) -> list[bytes
     return [thin.thinned(html.encode()) for html in finished]
 
 
-def _paths(article: Article) -> tuple[str, str]:
+def paths(article: Article) -> tuple[str, str]:
     """Return where an article's page lies in the output, and where its receipts would."""
     return f"{article.url}index.html", f"{article.url}{RECEIPTS}index.html"
 
@@ -200,49 +196,6 @@ def _index(parts: Parts) -> Index:
     }
 
 
-def _whole(article: Article, parts: Parts) -> dict[str, str]:
-    """Return calculator -> the file with all that it needs, of those that run on a page."""
-    prose = parts.rendered[article.source]
-    # Numbers for other inputs are finished, and need nothing to run.
-    signs = {
-        name: (f'data-of="{name}"', f'"receipts/#receipt-{name}-') for name in prose.calculators
-    }
-    live = [name for name, some in signs.items() if any(one in prose.html for one in some)]
-    return {name: parts.archives[name] for name in live if name in parts.archives}
-
-
-def _splits(articles: Sequence[Article], parts: Parts, memo: Memo) -> dict[str, Split]:
-    """Return source -> what the calculators of a page share, of pages with several."""
-    several = {f"runtime {one.source}": (one, _whole(one, parts)) for one in articles}
-    several = {name: found for name, found in several.items() if len(found[1]) > 1}
-    code = parts.keys.of("builder/shares.py")
-    keys = {name: digest((code, *whole.values())) for name, (_, whole) in several.items()}
-    # As with the runtime: what readers get is good for an author as well.
-    hurried = {n for n, key in keys.items() if parts.surface.reload and not memo.has(n, key)}
-    keys |= {name: digest((keys[name], "quick")) for name in hurried}
-
-    def made(name: str) -> Split:
-        article, whole = several[name]
-        archives = {n: parts.runtime[path] for n, path in whole.items()}
-        return shares.split(article.slug, archives, quick=name in hurried)
-
-    found = memo.many(keys, lambda names: at_once(made, names))
-    return {several[name][0].source: one for name, one in found.items()}
-
-
-def _archives(
-    article: Article, parts: Parts, split: Split | None
-) -> tuple[dict[str, list[str]], Mapping[str, bytes]]:
-    """Return (calculator -> addresses of what it needs, the files that only this page has)."""
-    root, whole = page.root_of(article.url), _whole(article, parts)
-    if split is None:
-        return {name: [root + path] for name, path in whole.items()}, {}
-    files, needed = split
-    folder = posixpath.dirname(next(iter(whole.values())))
-    found = {name: [f"{root}{folder}/{one}" for one in some] for name, some in needed.items()}
-    return found, {f"{folder}/{name}": content for name, content in files.items()}
-
-
 def _rendered(
     contents: Sequence[Content], parts: Parts, memo: Memo, hands: Hands
 ) -> dict[str, Pages]:
@@ -277,33 +230,3 @@ def _page(theme: Path, cache: Path, content: Content) -> Pages:
 @lru_cache(maxsize=1 << 16)
 def _told(entry: Entry) -> str:
     return repr(entry)
-
-
-def _way(about: str, path: str, parts: Parts) -> Way | None:
-    """Return the link of the header that an address on a page comes from."""
-    ways, root = parts.surface.project.navigation, page.root_of(path)
-    return next((way for way in ways if about == root + way.address), None)
-
-
-def check_all(
-    output: Mapping[str, bytes],
-    parts: Parts,
-    made: Made,
-    known: set[str],
-) -> list[Problem]:
-    """Return what is wrong in the finished pages, save those with problems of their own."""
-    every = ((path, one) for one in parts.texts.articles for path in _paths(one))
-    by_path = {path: article for path, article in every if path in made.facts}
-    others = frozenset(path for path in output if path not in by_path)
-    found: list[Problem] = []
-    for path, about, message in check.wrong(made.facts, others, made.reach):
-        article = by_path[path]
-        way = _way(about, path, parts)
-        if way:  # said once, not on every page
-            told = message.replace(f"'{about}'", f"'{way.address}'", 1)
-            found.append(Problem(FILE, way.line, told))
-        elif article.source not in known:
-            raw = made.written[article.source].get(about, about)
-            told = message.replace(f"'{about}'", f"'{raw}'", 1)
-            found += located(article.source, article.body, raw, told)
-    return found

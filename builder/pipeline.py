@@ -13,6 +13,7 @@ from builder import (
     embeds,
     engine_check,
     faults,
+    judging,
     library,
     moved,
     navigation,
@@ -230,7 +231,7 @@ def _built(
     # While an author writes, pages are as they are written.
     output = {**others, **made.output, **({} if options.reload else made.sent)}
     keys.imports.save()
-    problems += pages.check_all(output, parts, made, {problem.path for problem in problems})
+    problems += judging.problems(output, parts, made, {problem.path for problem in problems})
     return Built(output=output, problems=tuple(sorted(set(problems))))
 
 

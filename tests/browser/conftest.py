@@ -45,7 +45,7 @@ FLAGS = (
     "NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,PreconnectToSearch,AimEnabled,"
     "ThirdPartyStoragePartitioning,WebUIOmniboxAimPopup,WebUIOmniboxPopup",
 )
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 UNTIL_KEPT = """async () => {
   for (let rounds = 0; rounds < 300; rounds += 1) {
     const kept = (await (await caches.open("wallclock")).keys()).map(({ url }) => url);
@@ -205,7 +205,11 @@ def listen(page: Page, errors: list[str]) -> None:
 def visit(
     browser: Browser, reader: BrowserContext, base: str, watch: Watch
 ) -> Iterator[Callable[..., Page]]:
-    """Open a page of the site: visit(path, prepare=..., moved=..., **options of a context)."""
+    """Open a page of the site: visit(path, prepare=..., moved=..., **options of a context).
+
+    A page is told its size and its scheme itself: in a context of its own nothing is cached.
+    `own` gives a reader who comes for the first time.
+    """
     contexts: list[BrowserContext] = []
     pages: list[Page] = []
 
@@ -214,14 +218,20 @@ def visit(
         *,
         prepare: Callable[[Page], None] | None = None,
         moved: bool = True,
+        own: bool = False,
+        viewport: Any = WINDOW,
+        color_scheme: Any = None,
+        reduced_motion: Any = None,
         **options: Any,
     ) -> Page:
-        if options:
+        if own or options:
             contexts.append(
-                browser.new_context(**{"viewport": WINDOW, "service_workers": "block", **options})
+                browser.new_context(viewport=WINDOW, service_workers="block", **options)
             )
-        page = (contexts[-1] if options else reader).new_page()
+        page = (contexts[-1] if own or options else reader).new_page()
         pages.append(page)
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         listen(page, watch.errors)
         page.on("request", lambda request: watch.requests.append(request.url))
         if prepare:

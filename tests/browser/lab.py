@@ -4,11 +4,9 @@ To open it and to start Python costs more than what most of them do there. Betwe
 put back; where that does not give what a fresh page shows, it is closed and another one opened.
 """
 
-from contextlib import suppress
+from playwright.sync_api import BrowserContext, Page
 
-from playwright.sync_api import BrowserContext, Page, TimeoutError
-
-from tests.browser.reading import ASKING, arrive, at_rest, live
+from tests.browser.reading import ASKING, AT_REST, PATIENCE, arrive, at_rest, live
 
 # What a test may have left: the address, inputs, numbers, marks, and whatever lies over the page.
 STATE = """() => JSON.stringify([
@@ -24,14 +22,19 @@ STATE = """() => JSON.stringify([
 BACK = """() => {
   for (const one of document.querySelectorAll("dialog[open]")) one.close();
   for (const one of document.querySelectorAll(":popover-open")) one.hidePopover();
+  for (const one of document.querySelectorAll("[data-setting]:checked")) one.click();
   for (const one of document.querySelectorAll("input[aria-invalid=true]")) {
     one.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  }
+  for (const one of document.querySelectorAll("main details[open]")) {
+    one.open = window.unfolded.includes(one);
   }
   document.activeElement.blur();
   for (const one of document.querySelectorAll("[data-reset][aria-disabled=false]")) one.click();
   scrollTo(0, 0);
 }"""
-ENOUGH = 5_000  # milliseconds in which a page is put back, or given up
+UNFOLDED = "() => (window.unfolded = [...document.querySelectorAll('main details[open]')])"
+IS_BACK = f"fresh => ({STATE})() === fresh"
 
 
 class Lab:
@@ -55,6 +58,7 @@ class Lab:
             arrive(page)
             live(page)
             at_rest(page)
+            page.evaluate(UNFOLDED)
             page.evaluate("() => scrollTo(0, 0)")
             self.fresh = page.evaluate(STATE)
         self.kept.evaluate("() => performance.clearMeasures()")
@@ -63,9 +67,8 @@ class Lab:
     def _is_back(self, page: Page) -> bool:
         page.mouse.move(1, 1)
         page.evaluate(BACK)
-        with suppress(TimeoutError):
-            arg = self.fresh
-            page.wait_for_function(f"fresh => ({STATE})() === fresh", arg=arg, timeout=ENOUGH)
-            page.evaluate("() => localStorage.clear()")
-            return True
-        return False
+        page.evaluate("() => (asking.last = performance.now())")
+        either = f"fresh => ({IS_BACK})(fresh) || ({AT_REST})()"
+        page.wait_for_function(either, arg=self.fresh, timeout=PATIENCE)
+        page.evaluate("() => localStorage.clear()")
+        return bool(page.evaluate(IS_BACK, self.fresh))

@@ -1,12 +1,10 @@
-from pathlib import Path
-
 import pytest
 
+from tests.browser.axe import in_both_schemes, violations
 from tests.browser.conftest import LAB
 from tests.browser.reading import drag_number, expected, live, output, wait_for
 
 pytestmark = pytest.mark.browser
-AXE = Path(__file__).resolve().parents[2] / "theme" / "node_modules" / "axe-core" / "axe.min.js"
 SHIFTS = """() => new Promise((done) => {
   new PerformanceObserver((list) => {
     const shifts = list.getEntries().filter((entry) => !entry.hadRecentInput);
@@ -16,73 +14,19 @@ SHIFTS = """() => new Promise((done) => {
 })"""
 
 
-def violations(page, *rules, within="() => document"):
-    """What axe-core finds, with all rules or with some, on the page or on some of its elements."""
-    if not page.evaluate("() => 'axe' in window"):  # half a megabyte, read once in a page
-        page.evaluate(AXE.read_text("utf-8"))
-    # What is loaded ahead serves rules on the page's orientation and on sound alone.
-    # Selectors of all that it looked at, of which nobody asks here, take half of the time.
-    options = {"resultTypes": ["violations"], "preload": False, "selectors": False}
-    options |= {"runOnly": list(rules)} if rules else {}
-    found = page.evaluate(f"options => axe.run(({within})(), options)", options)["violations"]
-    return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
+def test_the_lab_has_no_violation(lab):
+    assert in_both_schemes(lab) == []
 
 
-# One element of every kind that colors can be wrong on: by its own colors and size, and by those
-# behind it. What lies behind what is the same in both schemes, and looked at in light everywhere.
-KINDS = """() => {
-  const behind = new WeakMap();
-  const layers = (one) => {
-    if (!one) return "";
-    if (!behind.has(one)) {
-      const s = getComputedStyle(one);
-      const own = [s.backgroundColor, s.backgroundImage, s.opacity, s.filter, s.mixBlendMode];
-      behind.set(one, own.join() + "/" + layers(one.parentElement));
-    }
-    return behind.get(one);
-  };
-  const says = (one) => one.matches("input, select, textarea")
-    || [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-  const kinds = new Map();
-  for (const one of document.body.querySelectorAll("*")) {
-    if (!says(one) || !one.checkVisibility()) continue;
-    const s = getComputedStyle(one), named = (it) => `${it.tagName}.${it.getAttribute("class")}`;
-    const kind = [s.color, s.fontSize, s.fontWeight, s.textShadow, named(one),
-      named(one.parentElement), layers(one)].join();
-    if (!kinds.has(kind)) kinds.set(kind, one);
-  }
-  return [...kinds.values()];
-}"""
+def test_an_open_receipt_has_no_violation(lab):
+    output(lab).click()
+    assert in_both_schemes(lab) == []
 
 
-def in_both_schemes(page):
-    """What axe-core finds, in light with all rules; of a scheme only colors depend."""
-    light = violations(page)
-    page.emulate_media(color_scheme="dark")
-    dark = violations(page, "color-contrast", within=KINDS)
-    page.emulate_media(color_scheme="null")
-    return [*light, *(f"in dark, {one}" for one in dark)]
-
-
-def test_the_lab_has_no_violation(visit):
-    page = visit()
-    live(page)
-    assert in_both_schemes(page) == []
-
-
-def test_an_open_receipt_has_no_violation(visit):
-    page = visit()
-    live(page)
-    output(page).click()
-    assert in_both_schemes(page) == []
-
-
-def test_a_bad_input_has_no_violation(visit):
-    page = visit()
-    live(page)
-    drag_number(page).fill("many")
-    page.wait_for_selector('input[aria-invalid="true"]')
-    assert violations(page) == []
+def test_a_bad_input_has_no_violation(lab):
+    drag_number(lab).fill("many")
+    lab.wait_for_selector('input[aria-invalid="true"]')
+    assert violations(lab) == []
 
 
 @pytest.mark.parametrize("width", [390, 820, 1440])

@@ -43,10 +43,17 @@ SHOWN_SUMMARIES = """() => [...document.querySelectorAll("main summary")]
 IS_OPEN = "(all, at) => all[at].parentElement.open"
 ENOUGH = 5_000  # milliseconds for what a guess waits for
 REACHABLE = "one => one.tabIndex >= 0 && !one.disabled && one.checkVisibility()"
-FOCUS = f"""(all, at) => {{
+UNREACHED = f"all => all.filter(one => !({REACHABLE})(one)).map(one => one.outerHTML.slice(0, 90))"
+# The browser opens and closes a disclosure; ours may listen to those of a kind.
+ONE_OF_A_KIND = """all => {
+  const named = (one) => [one.tagName, one.className, ...one.getAttributeNames()].join();
+  const kinds = new Map(all.map((one, at) => [named(one) + named(one.parentElement), at]));
+  return [...kinds.values()];
+}"""
+FOCUS = """(all, at) => {
   all[at].focus();
-  return [({REACHABLE})(all[at]), all[at].parentElement.open];
-}}"""
+  return all[at].parentElement.open;
+}"""
 
 
 @pytest.fixture(scope="module", params=WITH_FIGURES)
@@ -204,15 +211,15 @@ def lights(page: Page, table: Locator) -> bool:
 
 
 def test_every_disclosure_opens_and_closes_by_key(page):
-    stuck = []
     shown = page.evaluate_handle(SHOWN_SUMMARIES)
-    for index in range(shown.evaluate("all => all.length")):
-        reachable, was = shown.evaluate(FOCUS, index)
+    stuck = shown.evaluate(UNREACHED)
+    for index in shown.evaluate(ONE_OF_A_KIND):
+        was = shown.evaluate(FOCUS, index)
         page.keyboard.press("Enter")
         opened = shown.evaluate(IS_OPEN, index)
         page.keyboard.press("Enter")
         closed = shown.evaluate(IS_OPEN, index)
-        if not reachable or opened == was or closed != was:
+        if opened == was or closed != was:
             stuck.append(shown.evaluate("(all, at) => all[at].outerHTML.slice(0, 90)", index))
     assert stuck == []
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.browser.axe import in_both_schemes
 from tests.browser.conftest import WINDOW, Opened
 from tests.browser.pages import PAGES
-from tests.browser.test_a11y import in_both_schemes
 from tests.each import each
 
 pytestmark = pytest.mark.browser

@@ -3,7 +3,6 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import WINDOW
 from tests.browser.reading import CALCULATOR, drag_number, expected, live, output, wait_for
 
 pytestmark = pytest.mark.browser
@@ -20,7 +19,7 @@ KILL = """() => {
 @pytest.fixture
 def visit(visit):
     """Visits of readers of their own: a start after a failure drops what was kept of Python."""
-    return partial(visit, viewport=WINDOW)
+    return partial(visit, own=True)
 
 
 def without_worker(page):

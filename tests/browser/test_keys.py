@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page
 
+from tests.browser.axe import in_both_schemes
 from tests.browser.conftest import LAB
 from tests.browser.reading import ASKING, CALCULATOR, drag_number, live
-from tests.browser.test_a11y import in_both_schemes
 from tests.each import each
 
 pytestmark = pytest.mark.browser

@@ -2,6 +2,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import LAB
 from tests.browser.reading import (
@@ -165,29 +166,22 @@ def test_a_finger_drags_a_number_sideways(visit):
     assert int(number.input_value().replace(",", "")) > 64
 
 
-def test_the_live_region_says_the_result_in_one_sentence(visit):
-    page = visit()
-    live(page)
-    drag_number(page).fill("16")
-    page.wait_for_function("() => document.querySelector('[data-live]').textContent !== ''")
-    said = page.locator("[data-live]").text_content()
-    assert said == f"All-reduce: {expected(world_size='16')}"
+def test_the_live_region_says_the_result_in_one_sentence(lab):
+    drag_number(lab).fill("16")
+    said = f"All-reduce: {expected(world_size='16')}"
+    expect(lab.locator("[data-live]")).to_have_text(said)
 
 
-def test_a_unit_switch_rewrites_the_numbers(visit):
-    page = visit()
-    live(page)
-    units(page).check()
-    wait_for(page, "gradient_size", "13.0 GiB")
-    assert output(page, "gradient_size").text_content() == "13.0 GiB"
+def test_a_unit_switch_rewrites_the_numbers(lab):
+    units(lab).check()
+    wait_for(lab, "gradient_size", "13.0 GiB")
+    assert output(lab, "gradient_size").text_content() == "13.0 GiB"
 
 
-def test_every_change_is_measured_until_it_is_painted(visit):
-    page = visit()
-    live(page)
-    drag_number(page).press("ArrowUp")
-    page.wait_for_function("() => performance.getEntriesByName('update').length > 0")
-    assert len(measures(page, "update")) == 1
+def test_every_change_is_measured_until_it_is_painted(lab):
+    drag_number(lab).press("ArrowUp")
+    lab.wait_for_function("() => performance.getEntriesByName('update').length > 0")
+    assert len(measures(lab, "update")) == 1
 
 
 def test_applying_a_remedy_changes_the_inputs(lab):
@@ -198,16 +192,14 @@ def test_applying_a_remedy_changes_the_inputs(lab):
     ) == ("false")
 
 
-def test_a_challenge_gives_the_readers_numbers_back(visit):
-    page = visit()
-    live(page)
-    drag_number(page).fill("32")
-    wait_for(page, "all_reduce_time", expected(world_size="32"))
-    page.locator("[data-start]").first.click()
-    page.wait_for_selector('[data-restore][aria-disabled="false"]')
-    page.locator("[data-restore]").first.click()
-    wait_for(page, "all_reduce_time", expected(world_size="32"))
-    assert box(page).input_value() == "32"
+def test_a_challenge_gives_the_readers_numbers_back(lab):
+    drag_number(lab).fill("32")
+    wait_for(lab, "all_reduce_time", expected(world_size="32"))
+    lab.locator("[data-start]").first.click()
+    lab.wait_for_selector('[data-restore][aria-disabled="false"]')
+    lab.locator("[data-restore]").first.click()
+    wait_for(lab, "all_reduce_time", expected(world_size="32"))
+    assert box(lab).input_value() == "32"
 
 
 AT_ONCE = """name => {
@@ -218,13 +210,11 @@ AT_ONCE = """name => {
 }"""
 
 
-def test_a_challenge_gives_back_a_number_whose_answer_was_still_on_its_way(visit):
-    page = visit()
-    live(page)
-    page.evaluate(AT_ONCE, CALCULATOR)
-    page.locator('[data-restore][aria-disabled="false"]').first.click()
-    wait_for(page, "all_reduce_time", expected(world_size="32"))
-    assert box(page).input_value() == "32"
+def test_a_challenge_gives_back_a_number_whose_answer_was_still_on_its_way(lab):
+    lab.evaluate(AT_ONCE, CALCULATOR)
+    lab.locator('[data-restore][aria-disabled="false"]').first.click()
+    wait_for(lab, "all_reduce_time", expected(world_size="32"))
+    assert box(lab).input_value() == "32"
 
 
 def test_nothing_is_asked_of_another_host(visit, watch, base):

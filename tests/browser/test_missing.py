@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import violations
 from tests.browser.conftest import WINDOW, Handler
 from tests.browser.hosting import hosting
-from tests.browser.test_a11y import violations
 
 pytestmark = pytest.mark.browser
 HITS = ".hits li"

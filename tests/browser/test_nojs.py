@@ -1,8 +1,8 @@
 import pytest
 
+from tests.browser.axe import in_both_schemes
 from tests.browser.conftest import LAB
 from tests.browser.reading import CALCULATOR, drag_number, expected
-from tests.browser.test_a11y import in_both_schemes
 
 pytestmark = pytest.mark.browser
 RECEIPT = f"receipt-{CALCULATOR}-all_reduce_time"

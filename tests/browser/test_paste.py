@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_a11y import violations
+from tests.browser.axe import violations
 
 pytestmark = pytest.mark.browser
 BOX, SAID = "[data-panel=paste]", "[data-paste-said]"

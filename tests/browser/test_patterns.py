@@ -46,22 +46,18 @@ def test_no_text_above_a_prediction_holds_its_answer(visit):
     assert expected("all_reduce_time") not in above
 
 
-def test_a_number_in_a_sentence_moves_formula_and_sentence_together(visit):
-    page = visit()
-    live(page)
-    drag_number(page).scroll_into_view_if_needed()
+def test_a_number_in_a_sentence_moves_formula_and_sentence_together(lab):
+    drag_number(lab).scroll_into_view_if_needed()
     # What is in the window is known a frame after it has scrolled.
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
-    drag_number(page).press("ArrowUp")
-    wait_for(page, "all_reduce_time", expected(world_size="128"))
-    result = page.locator(f'[data-output="formula"]{OWN} [data-slot="T"]').first
-    assert result.text_content() == output(page).text_content()
+    lab.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
+    drag_number(lab).press("ArrowUp")
+    wait_for(lab, "all_reduce_time", expected(world_size="128"))
+    result = lab.locator(f'[data-output="formula"]{OWN} [data-slot="T"]').first
+    assert result.text_content() == output(lab).text_content()
 
 
-def test_every_live_number_opens_a_receipt(visit):
-    page = visit()
-    live(page)
-    lost = page.evaluate(
+def test_every_live_number_opens_a_receipt(lab):
+    lost = lab.evaluate(
         """() => [...document.querySelectorAll(".number")].filter((number) =>
           !document.getElementById(number.getAttribute("popovertarget"))?.matches(".receipt"))
           .map((number) => number.dataset.output)"""
@@ -70,35 +66,29 @@ def test_every_live_number_opens_a_receipt(visit):
 
 
 @pytest.mark.parametrize(("tokens", "side"), [(1000, "below"), (2000, "above")])
-def test_the_badge_says_on_which_side_of_the_break_even_one_is(visit, tokens, side):
-    page = visit()
-    live(page)
-    box(page, "tokens_per_gpu").fill(str(tokens))
-    wait_for(page, "exposed_time", expected("exposed_time", tokens_per_gpu=str(tokens)))
-    assert (badge(page).text_content() == "Link bandwidth") == (side == "below")
+def test_the_badge_says_on_which_side_of_the_break_even_one_is(lab, tokens, side):
+    box(lab, "tokens_per_gpu").fill(str(tokens))
+    wait_for(lab, "exposed_time", expected("exposed_time", tokens_per_gpu=str(tokens)))
+    assert (badge(lab).text_content() == "Link bandwidth") == (side == "below")
 
 
-def test_crossing_the_break_even_by_keyboard_flips_the_badge(visit):
-    page = visit()
-    live(page)
-    before = badge(page).text_content()
-    handle(page).press("End")
+def test_crossing_the_break_even_by_keyboard_flips_the_badge(lab):
+    before = badge(lab).text_content()
+    handle(lab).press("End")
     flipped = f"""(before) => document.querySelector('[data-output="regime"]{OWN} strong.badge')
       .textContent !== before"""
-    page.wait_for_function(flipped, arg=before)
-    after = badge(page).text_content()
-    handle(page).press("Home")
-    page.wait_for_function(flipped, arg=after)
+    lab.wait_for_function(flipped, arg=before)
+    after = badge(lab).text_content()
+    handle(lab).press("Home")
+    lab.wait_for_function(flipped, arg=after)
     assert (before, after) == ("Bucket latency", "Compute")
 
 
-def test_the_handle_is_reached_by_the_tab_key_and_says_its_value(visit):
-    page = visit()
-    live(page)
-    facts = handle(page).evaluate(
+def test_the_handle_is_reached_by_the_tab_key_and_says_its_value(lab):
+    facts = handle(lab).evaluate(
         "one => [one.tabIndex, one.getAttribute('aria-label'), one.getAttribute('aria-valuetext')]"
     )
-    assert facts == [0, "Tokens per GPU", box(page, "tokens_per_gpu").input_value()]
+    assert facts == [0, "Tokens per GPU", box(lab, "tokens_per_gpu").input_value()]
 
 
 def test_a_computation_that_takes_long_says_so(visit):

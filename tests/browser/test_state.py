@@ -24,10 +24,9 @@ def settled(page, part):
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_a_change_stands_in_the_address(visit):
-    page = visit()
-    drag_number(page).fill("16")
-    assert settled(page, "world_size") == {"gradient_sync.world_size": ["16"]}
+def test_a_change_stands_in_the_address(lab):
+    drag_number(lab).fill("16")
+    assert settled(lab, "world_size") == {"gradient_sync.world_size": ["16"]}
 
 
 def test_a_reload_at_once_after_an_answer_keeps_the_change(visit):
@@ -110,14 +109,12 @@ def test_a_unit_switch_is_kept_on_the_device(visit):
     expect(again.locator('[data-setting="binary"]')).to_be_checked()
 
 
-def test_undo_goes_back_one_step(visit):
-    page = visit()
-    live(page)
-    drag_number(page).fill("16")
-    wait_for(page, "all_reduce_time", expected(world_size="16"))
-    page.locator(f'[data-undo][data-of="{CALCULATOR}"]').first.click()
-    wait_for(page, "all_reduce_time", expected())
-    assert box(page).input_value() == "64"
+def test_undo_goes_back_one_step(lab):
+    drag_number(lab).fill("16")
+    wait_for(lab, "all_reduce_time", expected(world_size="16"))
+    lab.locator(f'[data-undo][data-of="{CALCULATOR}"]').first.click()
+    wait_for(lab, "all_reduce_time", expected())
+    assert box(lab).input_value() == "64"
 
 
 def test_reset_brings_all_defaults_back(visit):
@@ -128,15 +125,13 @@ def test_reset_brings_all_defaults_back(visit):
     assert box(page, "parameters").input_value() == "7B"
 
 
-def test_a_preset_sets_its_inputs(visit):
-    page = visit()
-    live(page)
-    page.get_by_role("button", name="Llama 3 8B on 128 nodes of 8").click()
-    page.wait_for_function(
+def test_a_preset_sets_its_inputs(lab):
+    lab.get_by_role("button", name="Llama 3 8B on 128 nodes of 8").click()
+    lab.wait_for_function(
         "([selector, before]) => document.querySelector(selector).textContent !== before",
         arg=[NUMBER, expected()],
     )
-    assert box(page, "parameters").input_value() == "8.03B"
+    assert box(lab, "parameters").input_value() == "8.03B"
 
 
 EXPLORER = "guides/stack-explorer/?stack_explorer.world_size=8192"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import in_both_schemes
 from tests.browser.conftest import LAB, WINDOW
 from tests.browser.reading import CALCULATOR, expected, live, wait_for
-from tests.browser.test_a11y import in_both_schemes
 
 pytestmark = pytest.mark.browser
 BOX, ROWS = "[data-panel=states]", "[data-states-list] li"

@@ -34,14 +34,8 @@ def message(page):
     return error.text_content()
 
 
-@pytest.fixture
-def fresh():
-    """Options of a reader of one's own, who keeps nothing of other tests."""
-    return {"locale": "en-US"}
-
-
-def test_a_pasted_text_is_answered_and_stays_out_of_the_address(visit, fresh, watch):
-    page, box = opened(visit, **fresh)
+def test_a_pasted_text_is_answered_and_stays_out_of_the_address(visit, watch):
+    page, box = opened(visit)
     box.fill(OWN)
     answered(page, "torchtitan Python")
     page.locator('select[name="export"]').first.select_option("csv")
@@ -50,8 +44,8 @@ def test_a_pasted_text_is_answered_and_stays_out_of_the_address(visit, fresh, wa
     assert watch.errors == []
 
 
-def test_a_sample_is_one_click_and_stands_in_the_address(visit, fresh):
-    page, box = opened(visit, **fresh)
+def test_a_sample_is_one_click_and_stands_in_the_address(visit):
+    page, box = opened(visit)
     page.get_by_role("button", name="torchtitan TOML").click()
     answered(page, "torchtitan TOML")
     page.wait_for_function("() => location.search.includes('sample')")
@@ -59,8 +53,8 @@ def test_a_sample_is_one_click_and_stands_in_the_address(visit, fresh):
     assert box.input_value() == SAMPLES["torchtitan-toml"].text
 
 
-def test_a_text_is_there_again_after_a_reload(visit, fresh):
-    page, box = opened(visit, **fresh)
+def test_a_text_is_there_again_after_a_reload(visit):
+    page, box = opened(visit)
     box.fill(OWN)
     answered(page, "4096")
     page.reload()
@@ -68,8 +62,8 @@ def test_a_text_is_there_again_after_a_reload(visit, fresh):
     assert box.input_value() == OWN
 
 
-def test_a_text_that_cannot_be_read_stays_with_its_reason_even_over_a_reload(visit, fresh):
-    page, box = opened(visit, **fresh)
+def test_a_text_that_cannot_be_read_stays_with_its_reason_even_over_a_reload(visit):
+    page, box = opened(visit)
     box.fill(BROKEN)
     assert "line 2, column 17" in message(page)
     page.locator('select[name="node"]').first.select_option("dgx-b200")
@@ -80,8 +74,8 @@ def test_a_text_that_cannot_be_read_stays_with_its_reason_even_over_a_reload(vis
     assert box.input_value() == BROKEN
 
 
-def test_a_text_that_a_sample_replaced_comes_back_with_undo(visit, fresh):
-    page, box = opened(visit, **fresh)
+def test_a_text_that_a_sample_replaced_comes_back_with_undo(visit):
+    page, box = opened(visit)
     box.fill(BROKEN)
     message(page)
     page.get_by_role("button", name="torchtitan TOML").click()
@@ -91,8 +85,8 @@ def test_a_text_that_a_sample_replaced_comes_back_with_undo(visit, fresh):
     assert box.input_value() == BROKEN
 
 
-def test_reset_brings_the_first_sample_back_and_forgets_the_text(visit, fresh):
-    page, box = opened(visit, **fresh)
+def test_reset_brings_the_first_sample_back_and_forgets_the_text(visit):
+    page, box = opened(visit)
     box.fill(OWN)
     answered(page, "4096")
     page.locator('[data-reset][data-of="import_job"]').click()
@@ -101,8 +95,8 @@ def test_reset_brings_the_first_sample_back_and_forgets_the_text(visit, fresh):
     assert page.evaluate("localStorage.getItem('wallclock.text.import_job.text')") is None
 
 
-def test_files_are_read_together_without_a_request(visit, fresh, watch):
-    page, box = opened(visit, **fresh)
+def test_files_are_read_together_without_a_request(visit, watch):
+    page, box = opened(visit)
     before = len(watch.requests)
     page.locator('[data-file="text"]').set_input_files(
         [
@@ -124,8 +118,8 @@ def test_files_are_read_together_without_a_request(visit, fresh, watch):
     assert sent == []
 
 
-def test_a_file_that_is_too_long_is_refused_in_words(visit, fresh):
-    page, box = opened(visit, **fresh)
+def test_a_file_that_is_too_long_is_refused_in_words(visit):
+    page, box = opened(visit)
     kept = box.input_value()
     page.locator('[data-file="text"]').set_input_files(
         {"name": "huge.log", "mimeType": "text/plain", "buffer": b"x" * 900_000}
@@ -136,16 +130,16 @@ def test_a_file_that_is_too_long_is_refused_in_words(visit, fresh):
     assert box.input_value() == kept
 
 
-def test_no_markup_of_a_file_becomes_part_of_the_page(visit, fresh, watch):
-    page, box = opened(visit, **fresh)
+def test_no_markup_of_a_file_becomes_part_of_the_page(visit, watch):
+    page, box = opened(visit)
     box.fill(OWN + '\n--- x ---\n{"zero_optimization": {}, "<img src=x onerror=boom()>": "<b>"}')
     answered(page, "<img src=x onerror=boom()>")
     assert page.locator("[data-of=import_job] img").count() == 0
     assert watch.errors == []
 
 
-def test_the_job_is_offered_to_other_calculators(visit, fresh):
-    page, box = opened(visit, **fresh)
+def test_the_job_is_offered_to_other_calculators(visit):
+    page, box = opened(visit)
     box.fill(OWN)
     answered(page, "4096")
     page.get_by_role("link", name="open with this job").first.scroll_into_view_if_needed()
@@ -196,8 +190,8 @@ def test_a_phone_shows_the_whole_form(visit):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_tab_leaves_the_text_and_reaches_file_and_samples(visit, fresh):
-    page, box = opened(visit, **fresh)
+def test_tab_leaves_the_text_and_reaches_file_and_samples(visit):
+    page, box = opened(visit)
     box.focus()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.dataset.file") == "text"

@@ -68,7 +68,15 @@ def test_debians_is_installed_where_the_download_fails():
 def test_the_package_lists_are_fetched_before_debians_is_installed():
     machine, ran = recorded(BARE, set(), {})
     obtain(machine, silent)
-    assert [command[1] for command in ran[1:]] == ["update", "install"]
+    assert [command[1] for command in ran[1:]] == ["update", "install", "install"]
+
+
+def test_debians_that_draws_no_windows_is_tried_first_and_suffices():
+    shell = "chromium-headless-shell"
+    there = replace(BARE, on_path=lambda name: f"/usr/bin/{name}")
+    machine, ran = recorded(there, set(), {shell: f"/usr/bin/{shell}"})
+    assert obtain(machine, silent) == f"/usr/bin/{shell}"
+    assert [command[-1] for command in ran[2:]] == [shell]
 
 
 def test_nothing_of_the_system_is_touched_without_the_right_to():
@@ -83,3 +91,7 @@ def test_a_machine_without_any_way_gets_none():
 
 def test_all_tests_are_shared_by_a_worker_for_each_core_within_reason():
     assert [shared(cores)[1] for cores in (1, 2, 4, 64)] == ["2", "2", "4", "6"]
+
+
+def test_articles_are_not_rendered_once_more_beside_the_site_that_is_made_of_them():
+    assert "--ignore=tests/builder/test_articles.py" in shared(2)
