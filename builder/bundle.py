@@ -9,14 +9,14 @@ cut down to what the engine loads, it starts in less than half of the time.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
 from builder import light, node, packages
-from builder.bytecode import Files, byte_code, key, zipped
+from builder.bytecode import Compiled, Files, byte_code, key, zipped
 from builder.bytecode import make_ready as make_pyodide_ready
 from builder.folders import seal, sealed, stamp
 from builder.hands import at_once
@@ -25,6 +25,9 @@ from builder.imports import Imports
 LEAF = "calculator"
 Groups = Mapping[str, Mapping[str, bytes]]
 HOME = "engine/basis/home.py"
+# Whether quickly compressed -> file of the cache -> archive, of the last build of this process:
+# while an author writes, a save changes a few of many.
+_held: Mapping[bool, dict[Path, bytes]] = MappingProxyType({True: {}, False: {}})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,7 @@ def bundle(
     shelf: Path | None = None,
     *,
     quick: bool = False,
+    begun: Callable[[], object] = node.unheard,
 ) -> Runtime:
     """Return the live runtime.
 
@@ -62,6 +66,7 @@ def bundle(
         shelf: another such folder, which several projects share: all that lies there bears the
             digest of what it was made from. None for the cache.
         quick: compress less what is new, as `zipped` does.
+        begun: called when Pyodide has been asked what it is to answer, if it is.
 
     Raises:
         node.NodeError: the engine fails inside Pyodide, or Node is not usable.
@@ -76,7 +81,7 @@ def bundle(
     texts |= dict(packages.sources(groups))
     sources = Imports(texts, (shelf or cache) / "facts.json", apart, groups)
     given = {path: data for files in groups.values() for path, data in files.items()}
-    made = byte_code(sources, calculators, folder, given)
+    made = byte_code(sources, calculators, folder, given, _held[quick], begun)
     sources.save()
     pack = partial(packed, folder=folder, quick=quick)
     # The large ones are compressed here and unpacked by the Worker, so that a host which
@@ -89,8 +94,7 @@ def bundle(
         "engine": ("engine", ".bin", pack(made.shared)),
     }
     names = {part: _hashed(*named) for part, named in parts.items()}
-    compressed = at_once(pack, [*made.calculators.values()])
-    own = dict(zip(made.calculators, compressed, strict=True))
+    own = _own(made, pack, _held[quick])
     own_names = {name: _hashed(name, ".bin", data) for name, data in own.items()}
     manifest = json.dumps({**names, "lock": _lock(pyodide)}, sort_keys=True).encode()
     manifest_name = _hashed("runtime", ".json", manifest)
@@ -99,6 +103,15 @@ def bundle(
     return Runtime(
         files={**files, manifest_name: manifest}, manifest=manifest_name, calculators=own_names
     )
+
+
+def _own(made: Compiled, pack: Callable[[bytes], bytes], held: dict[Path, bytes]) -> Files:
+    """Return calculator -> its archive, compressed; from now on, these are held."""
+    fresh = dict(zip(made.calculators, at_once(pack, [*made.calculators.values()]), strict=True))
+    own = {n: fresh[n] if n in fresh else held[file] for n, file in made.files.items()}
+    held.clear()
+    held.update({file: own[name] for name, file in made.files.items()})
+    return own
 
 
 def make_ready(cache: Path, shelf: Path | None) -> None:

@@ -5,9 +5,9 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -36,11 +36,13 @@ class Compiled:
     Attributes:
         library: a zip of the standard library modules that every page loads.
         shared: what answers any request, whatever calculators there are.
-        calculators: name -> what that calculator needs besides.
+        files: calculator -> the file of the cache with what it needs besides.
+        calculators: name -> what is in that file, save of those that the caller holds.
     """
 
     library: bytes
     shared: bytes
+    files: Mapping[str, Path]
     calculators: Files
 
 
@@ -64,6 +66,8 @@ def byte_code(
     calculators: Mapping[str, str],
     folder: Path,
     given: Files = MappingProxyType({}),
+    held: Container[Path] = frozenset(),
+    begun: Callable[[], object] = node.unheard,
 ) -> Compiled:
     """Return the archives, each made again only when a module in it changed or it is damaged.
 
@@ -76,17 +80,21 @@ def byte_code(
         calculators: name -> path of the module that declares it.
         folder: the cache.
         given: path -> content of the files of packages.
+        held: files of the cache whose archives the caller has; they are not read again.
+        begun: called when Pyodide has been asked.
 
     Raises:
         node.NodeError: the engine fails inside Pyodide.
     """
     where = plan(sources, calculators, folder)
-    todo = [name for name, file in where.own_files.items() if sealed(file) is None]
+    wanted = {name: file for name, file in where.own_files.items() if file not in held}
+    todo = [name for name, file in wanted.items() if sealed(file) is None]
     trimmed = _is_whole(where.library_file)
     if todo or not trimmed or sealed(where.shared_file) is None:
-        reply = _inside(sources, where, todo, folder, given, trace=not trimmed)
+        inside = partial(_inside, sources, where, todo, folder, given, begun)
+        reply = inside(trace=not trimmed)
         if reply["missing"] and trimmed:
-            reply = _inside(sources, where, todo, folder, given, trace=True)
+            reply = inside(trace=True)
         for lacking, name in reply["missing"].items():
             raise node.NodeError(
                 f"{lacking} imports {name}, which Pyodide does not have and no package brings"
@@ -95,7 +103,8 @@ def byte_code(
     return Compiled(
         library=where.library_file.read_bytes(),
         shared=_kept(where.shared_file),
-        calculators={name: _kept(file) for name, file in where.own_files.items()},
+        files=where.own_files,
+        calculators={name: _kept(file) for name, file in wanted.items()},
     )
 
 
@@ -150,7 +159,14 @@ def _keep(plan: Plan, todo: Iterable[str], reply: Mapping[str, Any]) -> None:
 
 
 def _inside(
-    sources: Imports, plan: Plan, todo: list[str], folder: Path, given: Files, *, trace: bool
+    sources: Imports,
+    plan: Plan,
+    todo: list[str],
+    folder: Path,
+    given: Files,
+    begun: Callable[[], object],
+    *,
+    trace: bool,
 ) -> dict[str, Any]:
     """Run inside.py in Pyodide on the engine; what was compiled before is not compiled again.
 
@@ -173,7 +189,7 @@ def _inside(
     ahead = "" if trace else _told(plan.library_file)
     library = _told(_whole(folder)) if trace else None
     start = {"library": library, "python": INSIDE.read_text("utf-8"), "request": request}
-    reply = node.run(SCRIPT, start, ahead)
+    reply = node.run(SCRIPT, start, ahead, begun)
     assert isinstance(reply, dict)
     fresh = _decoded(reply["compiled"])
     for path, data in fresh.items():

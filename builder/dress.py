@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Event
 
 from builder import assets, openings, panels, slim
 from builder.assets import FOLDER, Shell
@@ -16,6 +17,7 @@ from builder.services import Services
 
 RUNTIME = f"{FOLDER}/runtime"
 DRAWN = "drawn.css"
+HEAD_START = 1.0  # seconds
 _TO_COME = "to come"  # in the place of an address that is not known yet
 
 
@@ -88,10 +90,15 @@ class Ahead:
         # What readers get is good for an author as well, but not the other way round.
         as_sent = not services.quick or memo.has("runtime", key)
         self.key = key if as_sent else digest((key, "quick"))
-        self._memo, self._make = memo, services.runtime
+        asked = Event()
+        self._memo, self._make = memo, partial(services.runtime, asked.set)
         self._begun: Future[Runtime] | None = None
         if not memo.has("runtime", self.key):
-            self._begun = ThreadPoolExecutor(1).submit(services.runtime)
+            self._begun = ThreadPoolExecutor(1).submit(self._make)
+            self._begun.add_done_callback(lambda _: asked.set())
+            # Two threads that compute wait for each other at every file that is read: together
+            # they would ask Node a second later.
+            asked.wait(HEAD_START)
 
     @property
     def is_made(self) -> bool:

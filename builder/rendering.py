@@ -107,9 +107,15 @@ class Renderer:
 
     def _text(self, article: Article) -> str:
         """Return the digest of what an article says, whatever its numbers are."""
-        sheet = _sheet(self.keys) if reference.is_asked(article.body) else ""
+        sheet = self._sheet(article.body) if reference.is_asked(article.body) else ""
         named = self._named(article)
         return digest((self.shared, article.source, article.text, sheet, *named))
+
+    def _sheet(self, body: str) -> str:
+        """Return the body with its formulas: most changes of code leave what is told of them."""
+        code = self.keys.of("builder/reference.py", live.source(reference.CALCULATOR))
+        key = digest((code, body))
+        return self.memo.get("formula sheet", key, lambda: reference.expanded(body))
 
     def _made(self, articles: Sequence[Article]) -> list[Rendered]:
         if len(articles) <= FEW:
@@ -163,11 +169,6 @@ def _remembered(memo: Memo, keys: Keys, asked: Asked, make: Callable[[], Answer]
 def unread(rendered: Mapping[str, Prose]) -> list[Problem]:
     """Return what keeps articles from being read; what links to them is not judged."""
     return [problem for one in rendered.values() if not one.html for problem in one.problems]
-
-
-def _sheet(keys: Keys) -> str:
-    """Return the digest of what the sheet of formulas is made of."""
-    return keys.of("builder/reference.py", live.source(reference.CALCULATOR))
 
 
 def renderer(

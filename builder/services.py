@@ -22,7 +22,7 @@ class Services:
     Attributes:
         typeset: TeX -> MathML for a list, in one call.
         typeset_version: digest of what typesets; another one empties the cache.
-        runtime: () -> the live runtime.
+        runtime: (what to call when Node has begun) -> the live runtime.
         figure: (name, view JSON) -> Bokeh document as JSON data.
         bokeh: () -> BokehJS.
         draw: name -> {"view", "spoken"} of charts to name -> SVG, in one call.
@@ -36,7 +36,7 @@ class Services:
 
     typeset: Typesetter
     typeset_version: str
-    runtime: Callable[[], Runtime]
+    runtime: Callable[[Callable[[], object]], Runtime]
     figure: Callable[[str, dict[str, Any]], dict[str, Any]]
     bokeh: Callable[[], bytes]
     draw: Callable[[Mapping[str, Any]], Mapping[str, str]]
@@ -103,11 +103,11 @@ def real(
         answer: Any = _with_node(lambda: node.run(script, formulas))
         return list(answer)
 
-    def runtime() -> Runtime:
+    def runtime(begun: Callable[[], object]) -> Runtime:
         from builder import bundle
 
         return _with_node(
-            lambda: bundle.bundle(engine, cache, framework, groups, shelf, quick=quick)
+            lambda: bundle.bundle(engine, cache, framework, groups, shelf, quick=quick, begun=begun)
         )
 
     def figure(name: str, view: dict[str, Any]) -> dict[str, Any]:

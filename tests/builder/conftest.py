@@ -42,7 +42,7 @@ def _texts(tex: str) -> str:
 SERVICES = Services(
     typeset=typeset,
     typeset_version="1",
-    runtime=lambda: Runtime(
+    runtime=lambda _: Runtime(
         files={"runtime-1.json": b"{}"}, manifest="runtime-1.json", calculators={}
     ),
     figure=lambda name, view: {"root": name, "kind": view["kind"]},

@@ -201,7 +201,7 @@ def with_archive(site, name):
         manifest="runtime-1.json",
         calculators={"speed": "speed-1.bin", name: f"{name}-1.bin"},
     )
-    services = replace(SERVICES, runtime=lambda: runtime)
+    services = replace(SERVICES, runtime=lambda _: runtime)
     return pipeline.build(site.folders, pipeline.Options(), services, memo.Memo(), silent).output
 
 
@@ -219,7 +219,7 @@ def test_a_calculator_that_a_page_does_not_use_changes_no_byte_of_it(live):
 def made(site, mark, *, quick):
     """What a build gives whose runtime bears a mark, with what earlier builds of it left."""
     runtime = Runtime(files={f"{mark}.json": b"{}"}, manifest=f"{mark}.json", calculators={})
-    services = replace(SERVICES, runtime=lambda: runtime, quick=quick)
+    services = replace(SERVICES, runtime=lambda _: runtime, quick=quick)
     site.memo = site.memo.next()
     options = pipeline.Options(reload="/_reload.js" if quick else "")
     return pipeline.build(site.folders, options, services, site.memo, silent).output
@@ -242,9 +242,10 @@ def test_pages_that_were_prepared_are_those_that_would_have_been_made(live):
     names = {"guides/first/index.html", "guides/second/index.html", "index.html"}
     late, soon = threading.Event(), {}
 
-    def runtime():
+    def runtime(begun):
+        begun()
         late.wait(5)
-        return SERVICES.runtime()
+        return SERVICES.runtime(begun)
 
     prepare = pages.prepare
 
