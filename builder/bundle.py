@@ -94,7 +94,7 @@ def bundle(
         "engine": ("engine", ".bin", pack(made.shared)),
     }
     names = {part: _hashed(*named) for part, named in parts.items()}
-    own = _own(made, pack, _held[quick])
+    own = held_now(made, pack, _held[quick])
     own_names = {name: _hashed(name, ".bin", data) for name, data in own.items()}
     manifest = json.dumps({**names, "lock": _lock(pyodide)}, sort_keys=True).encode()
     manifest_name = _hashed("runtime", ".json", manifest)
@@ -105,7 +105,7 @@ def bundle(
     )
 
 
-def _own(made: Compiled, pack: Callable[[bytes], bytes], held: dict[Path, bytes]) -> Files:
+def held_now(made: Compiled, pack: Callable[[bytes], bytes], held: dict[Path, bytes]) -> Files:
     """Return calculator -> its archive, compressed; from now on, these are held."""
     fresh = dict(zip(made.calculators, at_once(pack, [*made.calculators.values()]), strict=True))
     own = {n: fresh[n] if n in fresh else held[file] for n, file in made.files.items()}

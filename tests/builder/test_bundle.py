@@ -1,8 +1,8 @@
 import gzip
 from pathlib import Path
 
-from builder.bundle import engine_sources, packed
-from builder.bytecode import zipped
+from builder.bundle import engine_sources, held_now, packed
+from builder.bytecode import Compiled, zipped
 from engine.catalog.published_table import TEXT
 
 ENGINE = Path(__file__).parents[2] / "engine"
@@ -31,3 +31,22 @@ def test_what_was_compressed_quickly_is_never_sent(tmp_path):
 def test_an_author_gets_what_was_compressed_well_where_it_is_there(tmp_path):
     whole = packed(DATA, tmp_path)
     assert packed(DATA, tmp_path, quick=True) == whole
+
+
+def compiled(folder, names, fresh):
+    """Archives of calculators, of which some have just been made or read."""
+    return Compiled(
+        library=b"",
+        shared=b"",
+        files={name: folder / name for name in names},
+        calculators={name: name.encode() for name in fresh},
+    )
+
+
+def test_the_archives_of_the_last_build_are_held_and_no_others(tmp_path):
+    held = {}
+    assert held_now(compiled(tmp_path, "ab", "ab"), bytes.upper, held) == {"a": b"A", "b": b"B"}
+    # One is held, one has changed and lies in another file, one is new.
+    after = compiled(tmp_path, "axc", "xc")
+    assert held_now(after, bytes.upper, held) == {"a": b"A", "x": b"X", "c": b"C"}
+    assert held == {tmp_path / "a": b"A", tmp_path / "x": b"X", tmp_path / "c": b"C"}

@@ -59,8 +59,9 @@ def test_files_bundled_as_one_can_be_told_apart():
     assert data[end:] == b"34512"
 
 
-def as_pyodide(script, start, ahead=""):
+def as_pyodide(script, start, ahead="", begun=node.unheard):
     """What inside.py answers, without Pyodide: the sources stand for their byte code."""
+    begun()
     asked = start["request"]
     fresh = {path: base64.b64encode(text.encode()) for path, text in asked["sources"].items()}
     library = {"json.py": base64.b64encode(b"json")} if asked["trace"] else {}
@@ -103,6 +104,25 @@ def test_a_damaged_file_of_the_cache_is_made_again(tmp_path, monkeypatch, damage
         path.write_bytes(damaged(before))
         assert byte_code(Imports(SOURCES), LAB, tmp_path) == sound
         path.write_bytes(before)
+
+
+def test_who_waits_hears_when_pyodide_is_asked_and_nothing_where_it_need_not_be(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(node, "run", as_pyodide)
+    heard = []
+    for _ in range(2):
+        byte_code(Imports(SOURCES), LAB, tmp_path, begun=lambda: heard.append("asked"))
+    assert heard == ["asked"]
+
+
+def test_an_archive_that_the_caller_holds_is_neither_read_nor_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(node, "run", as_pyodide)
+    made = byte_code(Imports(SOURCES), LAB, tmp_path)
+    file = made.files["lab"]
+    file.unlink()
+    again = byte_code(Imports(SOURCES), LAB, tmp_path, held={file})
+    assert (again.files, again.calculators, file.exists()) == (made.files, {}, False)
 
 
 @pytest.mark.parametrize("damaged", [truncated, with_other_bytes])
