@@ -31,7 +31,7 @@ ASK = f"""([name, text]) => Promise.race([
 ])"""
 CHARTS = ("lines", "bars", "timeline", "heatmap")
 # Seconds after which a slow calculator is asked no more than what every one of them is asked.
-WHILE = 1.0
+WHILE = 0.6
 # Here alone V8 compiles for speed, as for readers: its arithmetic is what is compared.
 OWN_FLAGS = tuple(flag for flag in FLAGS if not flag.startswith("--js-flags"))
 

@@ -52,8 +52,10 @@ def test_an_open_table_follows(visit):
     page.locator(f"{FIGURE} [data-table] td", has_text=text).first.wait_for()
 
 
-def test_on_paper_tables_are_unfolded(lab):
-    assert lab.evaluate(PRINTED)
+def test_on_paper_tables_are_unfolded(visit):
+    page = visit()
+    live(page)
+    assert page.evaluate(PRINTED)
 
 
 def test_on_paper_no_table_is_of_another_state_than_its_chart(visit):

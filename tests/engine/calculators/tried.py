@@ -127,7 +127,7 @@ def replies(name):
         )
         for index, values in enumerate(combinations(name))
     )
-    return for_a_while(answered, 0.5, 12)
+    return for_a_while(answered, 0.3, 12)
 
 
 @recent
