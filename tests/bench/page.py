@@ -22,6 +22,8 @@ OBSERVE = """() => {
   }).observe({ type: "layout-shift", buffered: true });
 }"""
 UPDATES = "() => performance.getEntriesByName('update').map((entry) => entry.duration)"
+FIELD = "#gradient_sync input[name=tokens_per_gpu][type=text]"
+CHART = "figure.chart[data-of=gradient_sync]"
 LIVE = "#gradient_sync[data-state=live]"
 
 
@@ -52,17 +54,28 @@ def kind_of(path: str) -> str:
     return "reading"
 
 
-def change(page: Page, count: int) -> list[float]:
-    """Step a number of the lab with the keyboard; return milliseconds from input to paint."""
-    field = page.locator("#gradient_sync input[name=tokens_per_gpu][type=text]")
-    field.scroll_into_view_if_needed()
-    field.focus()
+def change(page: Page, count: int, beside: str = FIELD) -> list[float]:
+    """Step a number of the lab with the keyboard; return milliseconds from input to paint, sorted.
+
+    `beside` is what stands in the middle of the window meanwhile.
+    """
+    page.locator(beside).first.evaluate("one => one.scrollIntoView({ block: 'center' })")
+    page.wait_for_timeout(500)
+    page.locator(FIELD).evaluate("one => one.focus({ preventScroll: true })")
     page.wait_for_timeout(2500)  # the plots near the field are fetched and drawn first
     page.evaluate("() => performance.clearMeasures('update')")
     for step in range(count):
         page.keyboard.press("ArrowUp" if step % 20 < 10 else "ArrowDown")
         page.wait_for_timeout(120)
-    return list(page.evaluate(UPDATES))
+    return sorted(map(float, page.evaluate(UPDATES)))
+
+
+def percentiles(taken: list[float], told: str) -> dict[str, object]:
+    """Return the median and the 95th percentile of sorted times."""
+    return {
+        f"{told} p50, ms": round(statistics.median(taken), 1),
+        f"{told} p95, ms": round(taken[int(len(taken) * 0.95) - 1], 1),
+    }
 
 
 def measure(playwright: Playwright, folder: Path) -> dict[str, object]:
@@ -78,7 +91,8 @@ def measure(playwright: Playwright, folder: Path) -> dict[str, object]:
         seen = page.evaluate("() => window.seen")
         page.locator("#gradient_sync").scroll_into_view_if_needed()
         page.wait_for_selector(LIVE, timeout=60_000)
-        taken = sorted(change(page, 100))
+        taken = change(page, 100)
+        beside_a_chart = change(page, 100, CHART)
         browser.close()
     return {
         "bytes for reading": sizes["reading"],
@@ -88,9 +102,9 @@ def measure(playwright: Playwright, folder: Path) -> dict[str, object]:
         "bytes of the live plots": sizes.get("plots", 0),
         "largest contentful paint, ms": round(seen["lcp"]),
         "layout shift": round(seen["shift"], 4),
-        "update p50, ms": round(statistics.median(taken), 1),
-        "update p95, ms": round(taken[int(len(taken) * 0.95) - 1], 1),
-        "updates": len(taken),
+        **percentiles(taken, "update"),
+        **percentiles(beside_a_chart, "update with a chart in the window"),
+        "updates": len(taken) + len(beside_a_chart),
     }
 
 
@@ -98,7 +112,10 @@ GOALS = {
     "bytes for reading": 60_000,
     "bytes of the live runtime": 4_900_000,
     "layout shift": 0,
+    "update p50, ms": 20,
     "update p95, ms": 33,
+    "update with a chart in the window p50, ms": 20,
+    "update with a chart in the window p95, ms": 33,
 }
 
 
