@@ -257,13 +257,14 @@ def test_what_a_page_changed_in_another_start_is_not_used(page: Page, host: Host
     assert (detail["snapshot"], detail["page"]) == (True, False)
 
 
-# One that cannot be read, and one that Python cannot start from.
+# One that cannot be read, and one that Python cannot start from. (Of other contents the browser
+# without windows dies, where others throw.)
 NO_LAYOUT = "new Uint32Array([8192, 1, 0, ...Array(1024).fill(7)])"
 NO_PYTHON = """(() => {
   const state = { hiwireKeys: [], immortalKeys: [] };
   const head = new TextEncoder().encode(JSON.stringify({ id: 1, state, runs: [[0, 1]] }));
   const size = new Uint8Array(new Uint32Array([head.length]).buffer);
-  return new Blob([size, head, new Uint8Array(4096).fill(7)]);
+  return new Blob([size, head, new Uint8Array(4096).fill(1)]);
 })()"""
 
 
