@@ -16,11 +16,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from builder import light, node, packages
-from builder.bytecode import Compiled, Files, byte_code, key, zipped
+from builder.bytecode import Compiled, byte_code
 from builder.bytecode import make_ready as make_pyodide_ready
 from builder.folders import seal, sealed, stamp
 from builder.hands import at_once
 from builder.imports import Imports
+from builder.parcels import Files, key, zipped
 
 LEAF = "calculator"
 Groups = Mapping[str, Mapping[str, bytes]]

@@ -1,9 +1,6 @@
 """Byte code for the browser: made by Pyodide itself, under Node, and kept between builds."""
 
 import base64
-import hashlib
-import io
-import json
 import zipfile
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,21 +9,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import deflate
-
 from builder import light, node
 from builder.folders import seal, sealed, write_whole
 from builder.imports import Imports
+from builder.parcels import Files, archive, beside, bundled, key, placed
 
 HERE = Path(__file__).resolve().parent
 INSIDE = HERE / "inside.py"
 SCRIPT = HERE / "bundle.mjs"
 LIGHT = HERE / "light.py"
+PARCELS = HERE / "parcels.py"
 ANSWER = "engine/answer.py"
-MAKERS = (INSIDE, SCRIPT, LIGHT, Path(__file__))  # another version of one makes other files
-EPOCH = (1980, 1, 1, 0, 0, 0)
-
-Files = Mapping[str, bytes]
+# Another version of one of these makes other files.
+MAKERS = (INSIDE, SCRIPT, LIGHT, PARCELS, Path(__file__))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,16 +219,6 @@ def _whole(folder: Path) -> Path:
     return file
 
 
-def placed(path: str) -> str:
-    """Return where a file is unpacked: byte code in the place of a source."""
-    return f"{path}c" if path.endswith(".py") else path
-
-
-def beside(path: str) -> str:
-    """Return where the codes of a module's data classes are unpacked."""
-    return f"{path.removesuffix('.py')}.records"
-
-
 def _decoded(files: Mapping[str, str]) -> dict[str, bytes]:
     return {path: base64.b64decode(data) for path, data in files.items()}
 
@@ -245,55 +230,3 @@ def _byte_files(files: Files) -> dict[str, bytes]:
 @cache
 def _tools() -> tuple[bytes, ...]:
     return tuple(path.read_bytes() for path in (node.LOCK, *MAKERS))
-
-
-def bundled(files: Files) -> bytes:
-    """Return the files as one: the length of a JSON list of [path, size], the list, the contents.
-
-    The Worker unpacks it with a few lines of its own into folders, where archives of several
-    calculators meet in one package.
-    """
-    listed = json.dumps([[path, len(files[path])] for path in sorted(files)]).encode()
-    contents = b"".join(files[path] for path in sorted(files))
-    return len(listed).to_bytes(4, "little") + listed + contents
-
-
-def unbundled(data: bytes) -> dict[str, bytes]:
-    """Return the files that `bundled` made one."""
-    at = 4 + int.from_bytes(data[:4], "little")
-    found = {}
-    for path, size in json.loads(data[4:at]):
-        found[path] = data[at : at + size]
-        at += size
-    return found
-
-
-def archive(files: Files) -> bytes:
-    """Return a zip of the files that is the same for the same files.
-
-    Stored, not deflated: the whole is compressed once as one stream, which is smaller, and
-    Python need not inflate each module that it imports.
-    """
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as opened:
-        for path in sorted(files):
-            opened.writestr(zipfile.ZipInfo(path, EPOCH), files[path])
-    return target.getvalue()
-
-
-def zipped(data: bytes, *, quick: bool = False) -> bytes:
-    """Return the data as gzip, the same on every system.
-
-    Of all archives of a site libdeflate's level 10 makes 3 % less than zlib's 9, in two thirds of
-    its time. `quick` takes a twentieth, for an author who waits and whose browser is near.
-    """
-    return bytes(deflate.gzip_compress(data, 1 if quick else 10))
-
-
-def key(*parts: str | bytes) -> str:
-    """Return a short hash of the parts, in their order."""
-    whole = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        whole.update(len(data).to_bytes(8, "little") + data)
-    return whole.hexdigest()[:16]

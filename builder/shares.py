@@ -10,7 +10,7 @@ import gzip
 from collections import Counter
 from collections.abc import Mapping
 
-from builder.bytecode import bundled, key, unbundled, zipped
+from builder.parcels import bundled, key, unbundled, zipped
 
 Split = tuple[dict[str, bytes], dict[str, list[str]]]
 

@@ -2,7 +2,8 @@ import gzip
 from pathlib import Path
 
 from builder.bundle import engine_sources, held_now, packed
-from builder.bytecode import Compiled, zipped
+from builder.bytecode import Compiled
+from builder.parcels import zipped
 from engine.catalog.published_table import TEXT
 
 ENGINE = Path(__file__).parents[2] / "engine"

@@ -1,6 +1,4 @@
 import base64
-import gzip
-import json
 import py_compile
 import sys
 
@@ -8,7 +6,7 @@ import pytest
 
 from builder import inside, node
 from builder.bundle import packed
-from builder.bytecode import bundled, byte_code, plan, zipped
+from builder.bytecode import byte_code, plan
 from builder.imports import Imports
 
 SOURCES = {
@@ -50,13 +48,6 @@ def test_a_calculators_part_holds_what_answering_does_not_need_anyway(tmp_path):
     found = plan(Imports(SOURCES), LAB, tmp_path)
     assert "engine/formulas/ring.py" in found.own["lab"]
     assert "engine/answer.py" not in found.own["lab"]
-
-
-def test_files_bundled_as_one_can_be_told_apart():
-    data = bundled({"a/b.pyc": b"12", "a.pyc": b"345"})
-    end = 4 + int.from_bytes(data[:4], "little")
-    assert json.loads(data[4:end]) == [["a.pyc", 3], ["a/b.pyc", 2]]
-    assert data[end:] == b"34512"
 
 
 def as_pyodide(script, start, ahead="", begun=node.unheard):
@@ -131,10 +122,3 @@ def test_a_damaged_compressed_file_is_made_again(tmp_path, damaged):
     (kept,) = tmp_path.iterdir()
     kept.write_bytes(damaged(kept.read_bytes()))
     assert packed(b"archive" * 100, tmp_path) == sound
-
-
-def test_what_is_compressed_is_the_same_by_every_python():
-    data = b"words " * 1000
-    made = zipped(data)
-    assert gzip.decompress(made) == data
-    assert made[:10] == bytes.fromhex("1f8b08000000000002ff")  # no date, no system

@@ -10,7 +10,7 @@ import pytest
 
 from builder import light, node
 from builder.bundle import bundle
-from builder.bytecode import unbundled
+from builder.parcels import unbundled
 
 ROOT = Path(__file__).parents[2]
 ORIGINAL = node.ensure_packages() / "pyodide" / "python_stdlib.zip"

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from builder import bundle, commands, enter, new_project, packages, project_file, wheels
-from builder.bytecode import unbundled
+from builder.parcels import unbundled
 from tests.builder.conftest import ROOT
 
 PURE, COMPILED = "iniconfig", "css-inline"

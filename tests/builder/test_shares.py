@@ -2,7 +2,7 @@
 
 import gzip
 
-from builder.bytecode import bundled, unbundled
+from builder.parcels import bundled, unbundled
 from builder.shares import split
 
 RING = {"engine/basis.pyc": b"units" * 99, "engine/run.pyc": b"job" * 99, "engine/ring.pyc": b"r"}
