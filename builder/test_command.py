@@ -14,7 +14,7 @@ from builder.node import ensure_packages
 
 VARIABLE = "WALLCLOCK_CHROMIUM"
 BROWSER, BROWSER_TESTS = "--browser", "tests/browser"
-SHELL = "chromium-headless-shell"  # draws no windows and takes a fifth less of the processor
+SHELL = "chromium-headless-shell"  # the same browser without windows, which takes less
 NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 DEBIANS = (SHELL, "chromium")  # packages; the first is not in every release
 PLACES = (
