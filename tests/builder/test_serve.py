@@ -53,7 +53,12 @@ def test_an_unknown_address_gets_the_missing_page(host, ask):
 
 def test_scripts_have_the_type_that_browsers_demand(host, ask):
     host.publish(OUTPUT, [])
-    assert ask("/assets/x.js").getheader("Content-Type").startswith("text/javascript")
+    assert ask("/assets/x.js").getheader("Content-Type") == "text/javascript; charset=utf-8"
+
+
+def test_what_is_no_text_has_no_charset(host, ask):
+    host.publish({**OUTPUT, "assets/python.wasm": b"wasm"}, [])
+    assert ask("/assets/python.wasm").getheader("Content-Type") == "application/wasm"
 
 
 def test_before_the_first_build_a_page_says_so_and_asks_again(host, ask):

@@ -183,3 +183,17 @@ def test_what_latency_adds_is_told_beside_the_empty_buffer():
     found = load("collective_at_scale").solve(make(load("collective_at_scale"), {}))
     assert 0 <= found.added <= found.latency
     assert "longer than its bytes alone" in words(scale()["latency"].note)
+
+
+@pytest.mark.parametrize(
+    ("operation", "compared"),
+    [
+        ("all_reduce", "sums added directly"),
+        ("reduce_scatter", "sums added directly"),
+        ("all_gather", "numbers looked up directly"),
+    ],
+)
+def test_the_proof_says_with_what_the_cells_were_compared(operation, compared):
+    proof = hand(operation=operation)["proof"]
+    assert proof.text == "Equal"
+    assert words(proof.sentence).endswith(f"cells equal the {compared}.")

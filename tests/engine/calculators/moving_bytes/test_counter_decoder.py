@@ -1,5 +1,7 @@
 """What the decoder of counters tells beside its numbers: lines that it did not understand."""
 
+from dataclasses import replace
+
 from engine.basis.text import words
 from engine.calculators.moving_bytes.counter_decoder.calculator import solve, views
 from engine.calculators.moving_bytes.counter_decoder.inputs import Inputs
@@ -24,3 +26,15 @@ def test_a_sample_that_is_understood_has_no_such_table():
     result, table = odd(Inputs().counters)
     assert result.num_odd == 0
     assert table.columns == table.rows == ()
+
+
+def test_of_several_ports_each_has_its_verdict_and_its_rates():
+    inputs = Inputs()
+    result = solve(inputs)
+    (one,) = result.ports
+    other = replace(one, name="the other", sent=1e9, received=2e9, verdict="idle")
+    table = views(inputs, replace(result, ports=(one, other)))["ports"]()
+    assert [[words(cell) for cell in row] for row in table.rows] == [
+        ["the port", "Paused by the network", "11.8 GB/s and 11.8 GB/s"],
+        ["the other", "Not this port", "1.00 GB/s and 2.00 GB/s"],
+    ]
