@@ -57,6 +57,7 @@ def in_both_schemes(page):
     # Looked for once more: an answer may have put others in the place of those.
     of_kinds = f"() => (({KINDS})(), {json.dumps(fresh)}.flatMap(kind => kinds.get(kind) ?? []))"
     dark = violations(page, "color-contrast", within=of_kinds) if fresh else []
-    _in_dark.update(() if dark else fresh)  # what is wrong is told of every page that has it
+    if not dark:  # what is wrong is told of every page that has it
+        _in_dark.update(page.evaluate("all => all.filter(kind => kinds.has(kind))", fresh))
     page.emulate_media(color_scheme="null")
     return [*light, *(f"in dark, {one}" for one in dark)]
