@@ -21,7 +21,7 @@ from builder.bytecode import make_ready as make_pyodide_ready
 from builder.folders import seal, sealed, stamp
 from builder.hands import at_once
 from builder.imports import Imports
-from builder.parcels import Files, key, zipped
+from builder.parcels import SMALL, SMALLEST, Files, key, zipped
 
 LEAF = "calculator"
 Groups = Mapping[str, Mapping[str, bytes]]
@@ -95,7 +95,8 @@ def bundle(
         "engine": ("engine", ".bin", pack(made.shared)),
     }
     names = {part: _hashed(*named) for part, named in parts.items()}
-    own = held_now(made, pack, _held[quick])
+    # Most pages have several calculators, and get other archives, made of these.
+    own = held_now(made, partial(pack, level=SMALL), _held[quick])
     own_names = {name: _hashed(name, ".bin", data) for name, data in own.items()}
     manifest = json.dumps({**names, "lock": _lock(pyodide)}, sort_keys=True).encode()
     manifest_name = _hashed("runtime", ".json", manifest)
@@ -173,12 +174,12 @@ def _hashed(stem: str, suffix: str, content: bytes) -> str:
     return f"{stem}-{key(content)}{suffix}"
 
 
-def packed(data: bytes, folder: Path, *, quick: bool = False) -> bytes:
+def packed(data: bytes, folder: Path, *, quick: bool = False, level: int = SMALLEST) -> bytes:
     """Return the data compressed; ten megabytes take a second, so the result is kept."""
     name = key(data)
     kept = {False: folder / f"{name}.gz", True: folder / f"{name}.quick"}
     packed = sealed(kept[False]) or (sealed(kept[True]) if quick else None)
     if packed is None:
-        packed = zipped(data, quick=quick)
+        packed = zipped(data, quick=quick, level=level)
         seal(kept[quick], packed)
     return packed

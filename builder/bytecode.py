@@ -67,8 +67,9 @@ def byte_code(
     """Return the archives, each made again only when a module in it changed or it is damaged.
 
     Every new one is tried in Pyodide: with nothing but it and what is shared, its calculator has
-    to answer. The trimmed library of an earlier run is used again while the shared modules import
-    the same names; should a module be missing in it all the same, all is traced anew.
+    to load, and to answer where what it imports is not told by its source alone. The trimmed
+    library of an earlier run is used again while the shared modules import the same names; should
+    a module be missing in it all the same, all is traced anew.
 
     Args:
         sources: the engine.
@@ -178,6 +179,7 @@ def _inside(
         "compiled": {path: base64.b64encode(data).decode() for path, data in known.items()},
         "shared": sorted(plan.shared),
         "calculators": {name: sorted(plan.own[name]) for name in todo},
+        "asked": [name for name in todo if _seeks(sources, plan.own[name], given)],
         "library": {path: sorted(sources.outside(sources.needed(path))) for path in used},
         "trace": trace,
     }
@@ -197,6 +199,11 @@ def _inside(
         "records": _decoded(reply["records"]),
         "missing": reply["missing"],
     }
+
+
+def _seeks(sources: Imports, paths: frozenset[str], given: Files) -> bool:
+    """Say whether a calculator has to answer to show what it imports: others wrote it in part."""
+    return sources.seek(paths) or not paths.isdisjoint(given)
 
 
 def _told(library: Path) -> str:

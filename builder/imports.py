@@ -23,6 +23,7 @@ Told = list[list[str] | str]
 Facts = dict[str, Told]
 _READ: Facts = {}  # by this process, for whichever project
 FEW = 64  # modules that are read before another process has begun
+SEEKERS = ("importlib", "pkgutil", "runpy", "engine.basis.discover")  # find modules by a name
 
 
 class Imports:
@@ -128,6 +129,11 @@ class Imports:
         tops = {name.partition(".")[0] for name in self._modules} | set(self.groups)
         names = {name for path in paths for name in self._of(path)[0]}
         return frozenset(n for n in names if n and n.partition(".")[0] not in tops)
+
+    def seek(self, paths: Iterable[str]) -> bool:
+        """Say whether some of these look for modules by name, which their texts tell in part."""
+        names = (f"{name}." for path in paths for name in self._of(path)[0])
+        return any(name.startswith(f"{one}.") for name in names for one in SEEKERS)
 
     def bare(self, path: str) -> str:
         """Return the digest of what the module does: comments and line ends change nothing."""

@@ -37,8 +37,9 @@ def run(request: str) -> str:
     Args:
         request: {"sources": {path: text}, "compiled": {path: base64}, "shared": [path],
             "calculators": {name: [path]}, "library": {path: [name]}, "trace": bool, "whole": [path]
-            of packages}, paths such as "engine/answer.py"; "library" names what a module and all
-            that it needs import from the standard library.
+            of packages, "asked": [name]}, paths such as "engine/answer.py"; "library" names what a
+            module and all that it needs import from the standard library, "asked" calculators that
+            have to answer.
 
     Returns:
         {"compiled": {path: base64} for the sources given, "library": {path: base64} of the
@@ -72,7 +73,10 @@ def run(request: str) -> str:
             own = map(dotted, paths)
             bring_back({one: loaded_before[one] for one in own if one in loaded_before})
             here = {path: files[path] for path in paths}
-            besides[name], missing[name] = tried(name, here, trace=given["trace"])
+            # What imports only what is loaded anyway, and says so, finds it when it answers too.
+            told = name not in given["asked"] and plain.issuperset(map(dotted, paths))
+            how = declared if told else ask
+            besides[name], missing[name] = tried(name, here, how, trace=given["trace"] and not told)
     return json.dumps(
         {
             "compiled": encoded(compiled),
@@ -165,21 +169,25 @@ def shared(files: Mapping[str, bytes]) -> str | None:
 
 
 def tried(
-    name: str, files: Mapping[str, bytes], *, trace: bool
+    name: str, files: Mapping[str, bytes], how: Callable[[str], Any], *, trace: bool
 ) -> tuple[dict[str, str], str | None]:
-    """Ask a calculator for its defaults with its own files and the shared ones, no others.
+    """Try a calculator with its own files and the shared ones, no others.
 
-    Of a search, for the inputs at which it is short: it imports the same.
+    Args:
+        name: of the calculator.
+        files: its own, by path.
+        how: what is done with it.
+        trace: see which modules of the standard library it loads.
 
     Returns:
-        (its modules of the standard library as base64 by path, a module that it lacks or None).
+        (these as base64 by path, a module that it lacks or None).
     """
-    known = {path for path, _ in listed()}
+    known = {path for path, _ in listed()} if trace else set()
     written = write(files)
     anew()
     lacks = None
     try:
-        ask(name)
+        how(name)
     except ModuleNotFoundError as error:
         lacks = error.name or str(error)
     fresh = [(path, source) for path, source in listed() if path not in known] if trace else []
@@ -191,11 +199,16 @@ def tried(
     return encoded(besides), lacks
 
 
+def declared(name: str) -> Any:  # noqa: ANN401 (the engine is imported when it is there)
+    """Return what a calculator declares: all that it imports is loaded."""
+    return importlib.import_module("engine.calculator").load(name)
+
+
 def ask(name: str) -> None:
-    """Have a calculator answer."""
-    calculators = importlib.import_module("engine.calculator")
-    calculator = calculators.load(name)
-    values = calculators.changed(calculator, calculator.small)
+    """Have a calculator answer: at its defaults, or the inputs at which a search is short."""
+    calculator = declared(name)
+    changed = importlib.import_module("engine.calculator").changed
+    values = changed(calculator, calculator.small)
     request = {"calculator": name, "values": values}
     importlib.import_module("engine.answer").answer(json.dumps(request))
 
