@@ -85,18 +85,18 @@ def bundle(
     made = byte_code(sources, calculators, folder, given, _held[quick], begun)
     sources.save()
     pack = partial(packed, folder=folder, quick=quick)
+    shared = partial(pack, level=SMALLEST)
     # The large ones are compressed here and unpacked by the Worker, so that a host which
     # compresses nothing sends no more bytes; .bin, so that no host takes them for an encoding.
     parts = {
         "loader": ("pyodide", ".js", (pyodide / "pyodide.mjs").read_bytes()),
         "module": ("pyodide.asm", ".js", light.script((pyodide / "pyodide.asm.mjs").read_bytes())),
-        "wasm": ("python", ".bin", pack((pyodide / "pyodide.asm.wasm").read_bytes())),
-        "library": ("library", ".bin", pack(made.library)),
-        "engine": ("engine", ".bin", pack(made.shared)),
+        "wasm": ("python", ".bin", shared((pyodide / "pyodide.asm.wasm").read_bytes())),
+        "library": ("library", ".bin", shared(made.library)),
+        "engine": ("engine", ".bin", shared(made.shared)),
     }
     names = {part: _hashed(*named) for part, named in parts.items()}
-    # Most pages have several calculators, and get other archives, made of these.
-    own = held_now(made, partial(pack, level=SMALL), _held[quick])
+    own = held_now(made, pack, _held[quick])
     own_names = {name: _hashed(name, ".bin", data) for name, data in own.items()}
     manifest = json.dumps({**names, "lock": _lock(pyodide)}, sort_keys=True).encode()
     manifest_name = _hashed("runtime", ".json", manifest)
@@ -174,7 +174,7 @@ def _hashed(stem: str, suffix: str, content: bytes) -> str:
     return f"{stem}-{key(content)}{suffix}"
 
 
-def packed(data: bytes, folder: Path, *, quick: bool = False, level: int = SMALLEST) -> bytes:
+def packed(data: bytes, folder: Path, *, quick: bool = False, level: int = SMALL) -> bytes:
     """Return the data compressed; ten megabytes take a second, so the result is kept."""
     name = key(data)
     kept = {False: folder / f"{name}.gz", True: folder / f"{name}.quick"}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from builder import cards, changes, embeds, feeds, lists, previews
@@ -69,6 +70,16 @@ def changed(parts: Parts) -> tuple[changes.Change, ...]:
     """Return the numbers that have changed, as the page of corrections tells them."""
     headings = {source: prose.headings for source, prose in parts.rendered.items()}
     return changes.found(parts.texts.articles, headings)
+
+
+def beside_pages(
+    parts: Parts, made: Made, options: Options, services: Services, memo: Memo, hands: Hands
+) -> Mapping[str, bytes]:
+    """Return the files of the search, and the pages as Markdown."""
+    with ThreadPoolExecutor(1) as waiting:  # for the search, which another program makes
+        search = waiting.submit(search_files, parts, made, options, services, memo)
+        texts = as_markdown(parts, made, options, memo, hands)
+        return {**search.result(), **texts}
 
 
 def as_markdown(

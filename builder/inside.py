@@ -14,7 +14,7 @@ import marshal
 import sys
 from _frozen_importlib_external import MAGIC_NUMBER
 from binascii import crc32
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -65,7 +65,9 @@ def run(request: str) -> str:
     library = dict(loaded()) if given["trace"] else {}
     base = frozenset(sys.modules)
     # Modules with nothing of their own from the library need not be loaded for each calculator.
-    plain = {dotted(path) for path, names in given["library"].items() if all(map(is_there, names))}
+    plain = frozenset(
+        dotted(path) for path, names in given["library"].items() if all(map(is_there, names))
+    )
     loaded_before: dict[str, ModuleType] = {}
     for name, paths in given["calculators"].items():
         if missing["the engine"] is None:
@@ -73,10 +75,9 @@ def run(request: str) -> str:
             own = map(dotted, paths)
             bring_back({one: loaded_before[one] for one in own if one in loaded_before})
             here = {path: files[path] for path in paths}
-            # What imports only what is loaded anyway, and says so, finds it when it answers too.
-            told = name not in given["asked"] and plain.issuperset(map(dotted, paths))
-            how = declared if told else ask
-            besides[name], missing[name] = tried(name, here, how, trace=given["trace"] and not told)
+            answers = name in given["asked"] or brings_more(paths, plain)
+            trace, how = given["trace"] and answers, ask if answers else declared
+            besides[name], missing[name] = tried(name, here, how, trace=trace)
     return json.dumps(
         {
             "compiled": encoded(compiled),
@@ -232,6 +233,19 @@ def bring_back(modules: Mapping[str, ModuleType]) -> None:
         package, _, last = name.rpartition(".")
         if package in sys.modules:
             setattr(sys.modules[package], last, module)
+
+
+def brings_more(paths: Iterable[str], plain: frozenset[str]) -> bool:
+    """Say whether a calculator imports more of the standard library than what is loaded anyway.
+
+    Only by answering it shows what that imports in turn. Any other one imports, when it answers,
+    what its text says and what is there.
+
+    Args:
+        paths: of its modules.
+        plain: names of modules that import nothing else.
+    """
+    return not plain.issuperset(map(dotted, paths))
 
 
 def is_there(name: str) -> bool:

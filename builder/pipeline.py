@@ -190,11 +190,14 @@ def _built(
         moving=previews.made(
             articles,
             tools.calculators,
-            dressed.drawn,
-            services.draw,
+            previews.Means(
+                style=dressed.drawn,
+                draw=services.draw,
+                key=companions.moves(keys, memo, options),
+                layout=layout,
+            ),
             memo,
-            companions.moves(keys, memo, options),
-            layout,
+            hands,
         ),
         cards=companions.social_cards(
             articles, options, services, memo, keys, folders, dressed.drawn
@@ -205,8 +208,7 @@ def _built(
     made = pages.make(parts, memo, hands)
     changed = companions.changed(parts)
     others = {
-        **companions.search_files(parts, made, options, services, memo),
-        **companions.as_markdown(parts, made, options, memo, hands),
+        **companions.beside_pages(parts, made, options, services, memo, hands),
         **dressed.files,
         **publish.extras(
             written,

@@ -7,13 +7,14 @@ a reader points at them, in plain CSS, and stand still for readers who want less
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from builder import openings
 from builder.article import Article
 from builder.folders import digest
+from builder.hands import Hands
 from builder.live import Live
 from builder.memo import Memo
 from builder.prose import Prose
@@ -28,49 +29,77 @@ from engine.draw.scene import scene_svg
 _FRAMES = 6
 _POSITIONS = (0.5, 0.3, 0.15, 0.4, 0.65)  # of a handle on its axis, there and back
 _FIGURE = re.compile(r'<figure class="(?:chart|scene-figure)" data-of="(\w+)" data-output="(\w+)"')
+FEW = 4  # figures that are asked for their states before another process has begun
 Charts = dict[str, Any]
 # (calculator, name in the memory) -> digest of what its results and this module depend on.
 Key = Callable[[str, str], str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What figures in motion are made with.
+
+    Attributes:
+        style: of drawings (`openings.rules`).
+        draw: charts -> SVG, many in one call.
+        key: of what a figure in motion is made.
+        layout: digest of what draws.
+    """
+
+    style: str
+    draw: Draw
+    key: Key
+    layout: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Still:
+    """The chart that a guide opens with, at its calculator's defaults; presets as in `Live`."""
+
+    calculator: str
+    output: str
+    view: Mapping[str, Any]
+    spoken: str
+    presets: tuple[Mapping[str, Any], ...]
+
+
 def made(
     guides: Iterable[tuple[Article, Prose]],
     tools: Mapping[str, Live],
-    style: str,
-    draw: Draw,
+    means: Means,
     memo: Memo,
-    key: Key,
-    layout: str,
+    hands: Hands,
 ) -> dict[str, bytes]:
     """Return slug -> moving picture of every guide whose opening figure has more than one state.
 
     Args:
         guides: with their prose, in which the figures stand.
         tools: the calculators by name.
-        style: of drawings (`openings.rules`).
-        draw: charts -> SVG, many in one call.
+        means: what else they are made with.
         memo: what earlier builds made.
-        key: of what a figure in motion is made.
-        layout: digest of what draws.
+        hands: other processes.
     """
     opening = _opening(guides)
-    asked: dict[tuple[str, str], Charts] = {}
-    for name, output in opening.values():
-        if not isinstance(tools[name].views[output], Scene):
-            kept = f"states {name}.{output}"
-            made_of = partial(_states, tools[name], output)
-            asked[name, output] = memo.get(kept, key(name, kept), made_of)
+    stills = {
+        f"states {name}.{output}": _still(tools[name], output)
+        for name, output in opening.values()
+        if not isinstance(tools[name].views[output], Scene)
+    }
+    asked: dict[str, Charts] = memo.many(
+        {kept: means.key(one.calculator, kept) for kept, one in stills.items()},
+        lambda names: hands.each(_states, [stills[name] for name in names], few=FEW),
+    )
     charts = {state: chart for states in asked.values() for state, chart in states.items()}
-    drawn = memo.get("previews", digest((layout, dump(charts))), partial(draw, charts))
+    drawn = memo.get("previews", digest((means.layout, dump(charts))), partial(means.draw, charts))
     found = {}
     for slug, (name, output) in opening.items():
         view = tools[name].views[output]
-        states = [drawn[state] for state in asked.get((name, output), ())]
+        states = [drawn[state] for state in asked.get(f"states {name}.{output}", ())]
         if isinstance(view, Scene):
             kept = f"frames {name}.{output}"
-            states = memo.get(kept, key(name, kept), partial(frames_of, view))
+            states = memo.get(kept, means.key(name, kept), partial(frames_of, view))
         frames = list(dict.fromkeys(states))
-        if picture := openings.moving(frames, style):
+        if picture := openings.moving(frames, means.style):
             found[slug] = picture.encode()
     return found
 
@@ -99,27 +128,37 @@ def frames_of(scene: Scene) -> list[str]:
     ]
 
 
-def _states(one: Live, output: str) -> Charts:
+def _still(one: Live, output: str) -> Still:
+    return Still(
+        calculator=one.name,
+        output=output,
+        view=one.outputs[output],
+        spoken=one.reply["extra"]["spoken"][output],
+        presets=tuple(preset["values"] for preset in one.presets),
+    )
+
+
+def _states(still: Still) -> Charts:
     """Return state -> chart of the defaults and of other inputs, as `drawing.draw` takes them."""
-    first = {"view": one.outputs[output], "spoken": one.reply["extra"]["spoken"][output]}
-    handle = one.outputs[output].get("handle")
-    changes = _along(one, handle) if handle else [preset["values"] for preset in one.presets]
-    found: Charts = {f"{one.name}.{output}.0": first}
+    name, output = still.calculator, still.output
+    handle = still.view.get("handle")
+    changes = _along(name, handle) if handle else still.presets
+    found: Charts = {f"{name}.{output}.0": {"view": still.view, "spoken": still.spoken}}
     for number, values in enumerate(changes[: _FRAMES - 1], start=1):
         asked = {"only": [output], "want": {"spoken": [output]}}
-        answer = reply({"calculator": one.name, "values": values, **asked})
+        answer = reply({"calculator": name, "values": values, **asked})
         view = answer["outputs"].get(output)
-        if view and view["kind"] == first["view"]["kind"]:
-            found[f"{one.name}.{output}.{number}"] = {
+        if view and view["kind"] == still.view["kind"]:
+            found[f"{name}.{output}.{number}"] = {
                 "view": view,
                 "spoken": answer["extra"]["spoken"][output],
             }
     return found
 
 
-def _along(one: Live, handle: str) -> list[dict[str, str]]:
+def _along(calculator: str, handle: str) -> tuple[dict[str, str], ...]:
     """Return the inputs of a handle that is dragged there and back."""
-    field = calculators.load(one.name).fields[handle]
+    field = calculators.load(calculator).fields[handle]
     if not isinstance(field, Number):
-        return []
-    return [{handle: plain(field.at(place))} for place in _POSITIONS]
+        return ()
+    return tuple({handle: plain(field.at(place))} for place in _POSITIONS)

@@ -97,6 +97,26 @@ def test_a_damaged_file_of_the_cache_is_made_again(tmp_path, monkeypatch, damage
         path.write_bytes(before)
 
 
+def test_who_looks_for_modules_or_uses_those_of_others_has_to_answer(tmp_path, monkeypatch):
+    requests = []
+
+    def asked(script, start, *more):
+        requests.append(start["request"])
+        return as_pyodide(script, start, *more)
+
+    monkeypatch.setattr(node, "run", asked)
+    sources = {
+        **SOURCES,
+        "engine/calculators/seeking.py": "import importlib",
+        "engine/calculators/bought.py": "import parcel",
+        "parcel.py": "",
+    }
+    calculators = {name: f"engine/calculators/{name}.py" for name in ("lab", "seeking", "bought")}
+    imports = Imports(sources, groups={"parcel": ["parcel.py"]})
+    byte_code(imports, calculators, tmp_path, {"parcel.py": b""})
+    assert requests[-1]["asked"] == ["seeking", "bought"]
+
+
 def test_who_waits_hears_when_pyodide_is_asked_and_nothing_where_it_need_not_be(
     tmp_path, monkeypatch
 ):

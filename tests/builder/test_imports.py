@@ -2,6 +2,7 @@ import pytest
 
 from builder import imports
 from builder.imports import Imports
+from tests.each import each
 
 SOURCES = {
     "engine/__init__.py": '"""A."""',
@@ -156,3 +157,22 @@ def test_the_texts_that_a_save_does_not_concern_stay(sources):
 def test_what_was_kept_in_another_form_is_nothing(text, tmp_path):
     (tmp_path / "kept.json").write_text(text)
     assert imports._kept(tmp_path / "kept.json") == {}
+
+
+@each(
+    "text",
+    [
+        "import importlib",
+        "from importlib import import_module",
+        "def later():\n    import pkgutil",
+        "from engine.basis import discover",
+        "from engine.basis.discover import tree",
+    ],
+)
+def test_a_module_that_finds_others_by_name_seeks(text):
+    assert Imports({"a.py": text}).seek(["a.py"])
+
+
+@each("text", ["import json", "import importer", "from engine.basis import discovered"])
+def test_a_module_that_names_what_it_imports_does_not(text):
+    assert not Imports({"a.py": text}).seek(["a.py"])

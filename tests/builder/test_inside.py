@@ -117,6 +117,12 @@ def test_a_module_is_there_by_itself_or_as_a_part_of_another():
     assert not inside.is_there("nowhere.at_all")
 
 
+def test_who_brings_modules_that_are_not_loaded_anyway_has_to_answer():
+    plain = frozenset({"job", "job.formulas"})
+    assert not inside.brings_more(["job/__init__.py", "job/formulas.py"], plain)
+    assert inside.brings_more(["job/formulas.py", "job/texts.py"], plain)
+
+
 def test_byte_code_is_written_where_it_is_imported_from(tmp_path, monkeypatch):
     monkeypatch.setattr(inside, "ROOT", str(tmp_path))
     written = inside.write({"job/a.py": b"1", "job/rows.tsv": b"2"})

@@ -36,6 +36,13 @@ def tool(name="lab", handle=None, presets=(), view=None):
     )
 
 
+class Here:
+    """Other processes that are none."""
+
+    def each(self, make, things, *, few):
+        return [make(thing) for thing in things]
+
+
 def dragged(low, high):
     return Number(label="Size", low=low, high=high)
 
@@ -59,10 +66,13 @@ def asked(monkeypatch):
     return found
 
 
-def made(guides, tools, draw=None, memo=None):
-    drawn = draw or (lambda charts: {state: chart["spoken"] for state, chart in charts.items()})
-    kept = memo or Memo()
-    found = previews.made(guides, tools, ">", drawn, kept, lambda *names: "/".join(names), "look")
+def spoken(charts):
+    return {state: chart["spoken"] for state, chart in charts.items()}
+
+
+def made(guides, tools, draw=spoken, memo=None):
+    means = previews.Means(style=">", draw=draw, key=lambda *names: "/".join(names), layout="look")
+    found = previews.made(guides, tools, means, memo or Memo(), Here())
     return {slug: picture.decode() for slug, picture in found.items()}
 
 
@@ -158,7 +168,7 @@ def test_a_guide_opens_with_the_first_figure_that_no_guide_before_it_opens_with(
     ],
 )
 def test_what_is_no_guide_or_has_no_figure_opens_with_none(page):
-    assert previews.made([page], {}, "", lambda charts: {}, Memo(), lambda *_: "", "") == {}
+    assert made([page], {}) == {}
 
 
 def test_a_figure_of_a_scene_is_one_too(asked):
