@@ -6,12 +6,13 @@ a time, so that a change of an input, or Cancel, is heard between two slices.
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, Count, Share
 
 Found = TypeVar("Found")
+Given = ParamSpec("Given")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,21 @@ def whole(slices: Slices[Found]) -> Found:
         except StopIteration as end:
             found: Found = end.value
             return found
+
+
+class Sliced(Generic[Given, Found]):
+    """A function that works in slices: called, it works to its end at once.
+
+    Attributes:
+        slices: the function.
+    """
+
+    def __init__(self, slices: Callable[Given, Slices[Found]]) -> None:
+        self.slices = slices
+
+    def __call__(self, *given: Given.args, **named: Given.kwargs) -> Found:
+        """Return what it finds."""
+        return whole(self.slices(*given, **named))
 
 
 def steps_done(done: Count, every: Count, name: str = "Step") -> Progress:

@@ -6,15 +6,18 @@ from itertools import islice
 
 from engine.basis.units import Count, Ratio, Share
 
+# The low 64 bits of a number: what is left by dividing takes three times as long in a browser.
+_LOW = 2**64 - 1
+
 
 def chances(seed: int) -> Iterator[Share]:
     """Yield numbers evenly between 0 and 1, both excluded: a linear congruential sequence.
 
     Source: the multiplier and increment of Knuth's MMIX; only the high bits are used.
     """
-    state = (seed * 2654435761 + 12345) % 2**64
+    state = (seed * 2654435761 + 12345) & _LOW
     while True:
-        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        state = (state * 6364136223846793005 + 1442695040888963407) & _LOW
         yield ((state >> 12) + 0.5) / 2.0**52
 
 
@@ -46,9 +49,9 @@ def picks(count: Count, among: Count, seed: int) -> list[int]:
 
     The sequence of `chances`, written out: tens of thousands of picks are made at once.
     """
-    state = (seed * 2654435761 + 12345) % 2**64
+    state = (seed * 2654435761 + 12345) & _LOW
     found = []
     for _ in range(count):
-        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        state = (state * 6364136223846793005 + 1442695040888963407) & _LOW
         found.append((state >> 32) * among >> 32)
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from engine.basis.slices import Sliced, Slices, steps_done
 from engine.basis.units import Count
 from engine.catalog.models import head_size
 from engine.tiny import adam
@@ -28,13 +29,15 @@ Deal = Callable[[Count, int, Count], list[int]]
 Across = list[Matrix]
 
 
-def train_in_pieces(job: Job, ranks: Count, deal: Deal) -> Run:
+@Sliced
+def train_in_pieces(job: Job, ranks: Count, deal: Deal) -> Slices[Run]:
     """Return the run; each rank has all parameters and some positions of every sequence."""
     model, exchange, losses = job.model, Exchange(ranks), []
     vectors = [initial(model) for _ in range(ranks)]
     moments = [adam.start(own) for own in vectors]
     tokens = [_tokens(job, rank, ranks, deal) for rank in range(ranks)]
-    for _ in range(job.steps):
+    for step in range(job.steps):
+        yield steps_done(step, job.steps)
         total, found = _gradients(job, [unflatten(model, own) for own in vectors], tokens, exchange)
         losses.append(total)
         sums = exchange.all_reduce([flatten(model, own) for own in found], "gradients")

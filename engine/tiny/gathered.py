@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
+from engine.basis.slices import Sliced, Slices, steps_done
 from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, gather_parts, outcome, own_slice, part_places, whole_places
@@ -86,7 +87,8 @@ class _World:
         return self.sharding.shard < self.exchange.ranks
 
 
-def train(job: Job, ranks: Count, sharding: Sharding, record: Recorder = ignore) -> Run:
+@Sliced
+def train(job: Job, ranks: Count, sharding: Sharding, record: Recorder = ignore) -> Slices[Run]:
     """Return the run on `ranks` ranks; losses are not summed here."""
     width = sharding.shard
     states = begin(job, [part_places(job.model, rank % width, width) for rank in range(ranks)])
@@ -96,6 +98,7 @@ def train(job: Job, ranks: Count, sharding: Sharding, record: Recorder = ignore)
         job=job, sharding=sharding, states=states, exchange=Exchange(ranks), record=record
     )
     for step in range(1, job.steps + 1):
+        yield steps_done(step - 1, job.steps)
         world.step = step
         _step(world)
     run = outcome(job, states, world.exchange, ())

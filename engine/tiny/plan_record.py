@@ -1,11 +1,11 @@
 """One training of the tiny model under every plan of a few ranks: what each holds and sends."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-from engine.basis.slices import Running, Slices, steps_done, whole
+from engine.basis.slices import Progress, Running, Sliced, Slices, steps_done, whole
 from engine.basis.units import Bytes, Count
 from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import single
@@ -26,7 +26,7 @@ BATCH = example_batch(8, 8)
 # The last digits depend on the order of a sum.
 LEAST = 1e-14
 
-_SCHEMES: tuple[tuple[str, tuple[Count, ...], Callable[[Job, Count], Run]], ...] = (
+_SCHEMES: tuple[tuple[str, tuple[Count, ...], Sliced[Any, Run]], ...] = (
     ("Data parallel", data_parallel.RANKS, data_parallel.train),
     ("ZeRO-1", zero_1.RANKS, zero_1.train),
     ("ZeRO-2", zero_2.RANKS, zero_2.train),
@@ -67,13 +67,21 @@ def planning(ranks: Count, steps: Count) -> Running[tuple[Planned, ...]]:
 
 def _plans(job: Job, ranks: Count) -> Slices[tuple[Planned, ...]]:
     schemes = [(name, train) for name, possible, train in _SCHEMES if ranks in possible]
-    yield steps_done(0, len(schemes), "Plan")
-    alone = single.train(job)
+    alone = yield from _told(single.train.slices(job), steps_done(0, len(schemes), "Plan"))
     found = []
     for place, (name, train) in enumerate(schemes, start=1):
-        yield steps_done(place, len(schemes), "Plan")
-        found.append(_planned(name, train(job, ranks), alone))
+        progress = steps_done(place, len(schemes), "Plan")
+        run = yield from _told(train.slices(job, ranks), progress)
+        found.append(_planned(name, run, alone))
     return tuple(found)
+
+
+def _told(slices: Slices[Run], progress: Progress) -> Slices[Run]:
+    """Go on with a training, telling of it nothing but which plan it is."""
+    running = Running(slices)
+    while (run := running.until(lambda: True)) is None:
+        yield progress
+    return run
 
 
 def _planned(name: str, run: Run, alone: Run) -> Planned:

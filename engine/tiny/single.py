@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from engine.basis.slices import Sliced, Slices, steps_done
 from engine.catalog.models import Model
 from engine.tiny import adam
 from engine.tiny.job import Job, initial, num_targets
@@ -84,12 +85,14 @@ def loss_of(
     return forward_all(model, parameters, tokens).loss
 
 
-def train(job: Job) -> Run:
+@Sliced
+def train(job: Job) -> Slices[Run]:
     """Return the run on one rank."""
     parameters = initial(job.model)
     moments = adam.start(parameters)
     losses = []
-    for _ in range(job.steps):
+    for step in range(job.steps):
+        yield steps_done(step, job.steps)
         now, gradient = gradient_of(job.model, parameters, job.batch, num_targets(job))
         parameters = adam.step(moments, gradient, job.learning_rate)
         losses.append(now)

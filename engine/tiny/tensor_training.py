@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from engine.basis.slices import Sliced, Slices, steps_done
 from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.exchange import Exchange
@@ -16,9 +17,10 @@ from engine.tiny.tensor_layers import Region, Split, gradients
 Finish = Callable[[Exchange, list[Parameters]], None]
 
 
+@Sliced
 def train_in_columns(
     job: Job, ranks: Count, region_of: Callable[[Exchange], Region], finish: Finish
-) -> Run:
+) -> Slices[Run]:
     """Return the run on `ranks` ranks, each with its pieces of all matrices.
 
     Raises:
@@ -29,7 +31,8 @@ def train_in_columns(
     vectors = [cut_vector(job.model, initial(job.model), rank, ranks) for rank in range(ranks)]
     moments = [adam.start(vector) for vector in vectors]
     tokens, region = tokens_of(job.batch, num_targets(job)), region_of(exchange)
-    for _ in range(job.steps):
+    for step in range(job.steps):
+        yield steps_done(step, job.steps)
         weights = [pieces_of(job.model, vector, ranks) for vector in vectors]
         split = Split(
             model=job.model, weights=weights, exchange=exchange, region=region, tokens=tokens

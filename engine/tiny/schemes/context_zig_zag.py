@@ -4,6 +4,7 @@ So every rank has as many pairs of query and key to work on, though each token s
 before it (Dubey et al. 2024).
 """
 
+from engine.basis.slices import Sliced, Slices
 from engine.basis.units import Count
 from engine.tiny.context_layers import train_in_pieces
 from engine.tiny.job import Job
@@ -27,6 +28,7 @@ def positions(length: Count, rank: int, ranks: Count) -> list[int]:
     return [*range(early, early + each), *range(late, late + each)]
 
 
-def train(job: Job, ranks: Count) -> Run:
+@Sliced
+def train(job: Job, ranks: Count) -> Slices[Run]:
     """Return the run on `ranks` ranks."""
-    return train_in_pieces(job, ranks, positions)
+    return (yield from train_in_pieces.slices(job, ranks, positions))

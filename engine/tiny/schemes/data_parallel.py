@@ -2,6 +2,7 @@
 
 from math import fsum
 
+from engine.basis.slices import Sliced, Slices, steps_done
 from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, local_gradient, outcome
@@ -15,12 +16,14 @@ AXIS = "data"
 RANKS: tuple[Count, ...] = (1, 2, 3, 4, 8)
 
 
-def train(job: Job, ranks: Count, record: Recorder = ignore) -> Run:
+@Sliced
+def train(job: Job, ranks: Count, record: Recorder = ignore) -> Slices[Run]:
     """Return the run on `ranks` ranks."""
     exchange, losses = Exchange(ranks), []
     size = len(begin(job, [()])[0].parameters)
     states = begin(job, [range(size)] * ranks)
     for step in range(1, job.steps + 1):
+        yield steps_done(step - 1, job.steps)
         record(snapshot(step, "start", states, exchange, size))
         found = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
         for own, (_, gradient) in zip(states, found, strict=True):

@@ -4,6 +4,7 @@ All micro-batches go forward, then all go backward; what order they take changes
 but no number, since a stage only adds up their gradients.
 """
 
+from engine.basis.slices import Sliced, Slices, steps_done
 from engine.basis.units import Count
 from engine.run.parallelism import piece_of_model
 from engine.tiny import adam
@@ -34,14 +35,16 @@ def parts_of(num_layers: Count, rank: int, ranks: Count) -> tuple[str, ...]:
     return first + layers + ((OUTPUT,) if rank == ranks - 1 else ())
 
 
-def train(job: Job, ranks: Count) -> Run:
+@Sliced
+def train(job: Job, ranks: Count) -> Slices[Run]:
     """Return the run on `ranks` ranks, in four micro-batches."""
     model, exchange, losses = job.model, Exchange(ranks), []
     vector = initial(model)
     stages = [parts_of(model.num_layers, rank, ranks) for rank in range(ranks)]
     vectors = [_own(job, vector, parts) for parts in stages]
     moments = [adam.start(own) for own in vectors]
-    for _ in range(job.steps):
+    for step in range(job.steps):
+        yield steps_done(step, job.steps)
         total, slopes = 0.0, [[0.0] * len(own) for own in vectors]
         batches = [job.batch[i::NUM_MICROBATCHES] for i in range(NUM_MICROBATCHES)]
         for sequences in batches:

@@ -1,5 +1,6 @@
 """Tensor parallelism: all ranks share every matrix (Shoeybi et al. 2019)."""
 
+from engine.basis.slices import Sliced, Slices
 from engine.basis.units import Count
 from engine.tiny.exchange import Exchange
 from engine.tiny.job import Job
@@ -14,13 +15,14 @@ AXIS = "tensor"
 RANKS: tuple[Count, ...] = (1, 2)
 
 
-def train(job: Job, ranks: Count) -> Run:
+@Sliced
+def train(job: Job, ranks: Count) -> Slices[Run]:
     """Return the run on `ranks` ranks.
 
     Raises:
         ValueError: the ranks do not divide heads, inner width and vocabulary.
     """
-    return train_in_columns(job, ranks, region, _nothing)
+    return (yield from train_in_columns.slices(job, ranks, region, _nothing))
 
 
 def _nothing(exchange: Exchange, found: list[Parameters]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import fsum
 
+from engine.basis.slices import Sliced, Slices, steps_done
 from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import begin, local_gradient, outcome, whole_places
@@ -18,11 +19,13 @@ AXIS = "data"
 RANKS: tuple[Count, ...] = (1, 2, 3, 4, 8)
 
 
-def train(job: Job, ranks: Count, record: Recorder = ignore) -> Run:
+@Sliced
+def train(job: Job, ranks: Count, record: Recorder = ignore) -> Slices[Run]:
     """Return the run on `ranks` ranks."""
     exchange, losses, size = Exchange(ranks), [], size_of(job.model)
     states = begin(job, [whole_places(size, rank, ranks) for rank in range(ranks)])
     for step in range(1, job.steps + 1):
+        yield steps_done(step - 1, job.steps)
         record(snapshot(step, "start", states, exchange, size))
         found = [local_gradient(job, own.parameters, r, ranks) for r, own in enumerate(states)]
         for own, (_, gradient) in zip(states, found, strict=True):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import zip_longest
 
+from engine.basis.slices import Sliced, Slices, steps_done
 from engine.basis.units import Count
 from engine.tiny import adam
 from engine.tiny.data import (
@@ -26,11 +27,13 @@ AXIS = "data"
 RANKS: tuple[Count, ...] = (1, 2, 3, 4, 8)
 
 
-def train(job: Job, ranks: Count, record: Recorder = ignore) -> Run:
+@Sliced
+def train(job: Job, ranks: Count, record: Recorder = ignore) -> Slices[Run]:
     """Return the run on `ranks` ranks; losses are not summed here."""
     exchange, size = Exchange(ranks), size_of(job.model)
     states = begin(job, [part_places(job.model, rank, ranks) for rank in range(ranks)])
     for step in range(1, job.steps + 1):
+        yield steps_done(step - 1, job.steps)
         for own in states:
             own.gradients = [0.0] * len(own.own)
         record(snapshot(step, "start", states, exchange, size))

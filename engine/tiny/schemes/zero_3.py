@@ -1,5 +1,6 @@
 """ZeRO stage 3: parameters too are kept for the own share only, and gathered part by part."""
 
+from engine.basis.slices import Sliced, Slices
 from engine.basis.units import Count
 from engine.tiny import gathered
 from engine.tiny.gathered import Sharding
@@ -12,12 +13,14 @@ AXIS = "data"
 RANKS: tuple[Count, ...] = (1, 2, 3, 4, 8)
 
 
-def train(job: Job, ranks: Count, record: Recorder = ignore, *, reshard: bool = True) -> Run:
+@Sliced
+def train(
+    job: Job, ranks: Count, record: Recorder = ignore, *, reshard: bool = True
+) -> Slices[Run]:
     """Return the run on `ranks` ranks, all of one node; losses are not summed here.
 
     `reshard`: parameters are freed after the forward pass and gathered again for the backward
     pass; otherwise a micro-batch keeps what it gathered until its backward pass.
     """
-    return gathered.train(
-        job, ranks, Sharding(shard=ranks, gpus_per_node=ranks, reshard=reshard), record
-    )
+    sharding = Sharding(shard=ranks, gpus_per_node=ranks, reshard=reshard)
+    return (yield from gathered.train.slices(job, ranks, sharding, record))

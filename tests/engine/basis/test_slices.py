@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.basis.slices import Progress, Running, part, steps_done, whole
+from engine.basis.slices import Progress, Running, Sliced, part, steps_done, whole
 from engine.basis.text import words
 
 
@@ -69,3 +69,21 @@ def test_a_failure_is_told():
     for _ in range(2):  # and again, not forever on its way
         with pytest.raises(ValueError, match="no"):
             running.until(lambda: False)
+
+
+@Sliced
+def sum_of(count, *, first=0):
+    total = first
+    for step in range(count):
+        yield steps_done(step, count)
+        total += step
+    return total
+
+
+def test_what_works_in_slices_is_called_as_a_whole_or_slice_by_slice():
+    assert sum_of(4, first=10) == 16
+    running = Running(sum_of.slices(4, first=10))
+    seen = []
+    while (found := running.until(lambda: True)) is None:
+        seen.append(running.progress.share)
+    assert (seen, found) == ([0.0, 0.25, 0.5, 0.75], 16)

@@ -1,6 +1,7 @@
 """All plans of the tiny model train the same model, and differ in what they hold and send."""
 
-from engine.tiny.plan_record import planned
+from engine.basis.text import words
+from engine.tiny.plan_record import planned, planning
 
 
 def test_every_plan_trains_the_same_model():
@@ -27,3 +28,8 @@ def test_plans_send_different_amounts():
     assert sent["Data parallel"] == sent["ZeRO-1"] == 260
     assert sent["ZeRO-3"] > sent["ZeRO-1"]
     assert sent["Pipeline parallel"] != sent["Tensor parallel"]
+
+
+def test_a_plan_is_told_and_left_between_two_steps_of_it():
+    told = [words(progress.text) for progress in planning(2, 3).rest()]
+    assert told == [f"Plan {place} of 7" for place in range(8) for _ in range(3)]

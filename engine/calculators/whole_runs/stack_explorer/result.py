@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import Annotated
 
-from engine.basis.later import Later
+from engine.basis.slices import Running
 from engine.basis.told import Told
 from engine.basis.units import (
     COUNT,
@@ -19,7 +19,7 @@ from engine.basis.units import (
 )
 from engine.calculators.whole_runs.stack_explorer.inputs import PRESETS, Inputs
 from engine.calculators.whole_runs.stack_explorer.job import BILLION, Job, job
-from engine.calculators.whole_runs.stack_explorer.shown import played
+from engine.calculators.whole_runs.stack_explorer.shown import playing
 from engine.catalog.own_constants import reached
 from engine.catalog.publications import Publication, publication
 from engine.formulas.send_time import send_time
@@ -130,7 +130,7 @@ class Result:
     computing: Share
     start_price: Money
     ruler: Ratio
-    played: Later[tuple[Played, Outcome]]
+    played: Running[tuple[Played, Outcome]]
     mfu: Share
     run_time: Seconds
     published: Publication | None
@@ -190,7 +190,7 @@ def solve(inputs: Inputs) -> Result:
         port_rate=constants.network * cluster.nic_bandwidth,
         computing=found.step.compute / found.step.total,
         ruler=decades(inputs.ruler_from, inputs.ruler_to),
-        played=Later(partial(played, inputs, run)),
+        played=Running(playing(inputs, run)),
         start_price=job(start()).cost(start().price),
         mfu=found.found.mfu,
         run_time=times["run"],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from engine.basis.slices import Slices, steps_done
 from engine.basis.units import Count
 from engine.calculators.whole_runs.stack_explorer.inputs import Inputs
 from engine.run.parallelism import num_microbatches
@@ -90,8 +91,8 @@ def _played(schedule: str, asked: Setting) -> tuple[Played, Outcome]:
     return work, outcome(asked, work, schedule)
 
 
-def played(inputs: Inputs, run: Run) -> tuple[Played, Outcome]:
-    """Return two micro-batches of a stage under the reader's schedule."""
+def playing(inputs: Inputs, run: Run) -> Slices[tuple[Played, Outcome]]:
+    """Play two micro-batches of a stage under the reader's schedule, before they are drawn."""
     plan, training = run.plan, run.training
     tokens = training.micro_batch_size * training.sequence_length // plan.context_parallel
     asked = Setting(
@@ -104,4 +105,6 @@ def played(inputs: Inputs, run: Run) -> tuple[Played, Outcome]:
         tokens=max(1, tokens),
         port=inputs.nic_bandwidth * inputs.nics_per_node / run.cluster.gpus_per_node,
     )
-    return _played(inputs.schedule, asked)
+    found = _played(inputs.schedule, asked)
+    yield steps_done(1, 2)
+    return found

@@ -1,5 +1,6 @@
 """Overlap and profiling of the explorer: what hides, when, and how to see it."""
 
+from engine.basis.slices import Slices
 from engine.basis.text import say
 from engine.basis.units import SECONDS, SHARE
 from engine.basis.views import Axis, Bar, Bars, Cell, Code, Segment, Table, Timeline
@@ -77,9 +78,9 @@ def _bar(key: str, label: str, step: StepTime) -> Bar:
     )
 
 
-def timeline(inputs: Inputs, result: Result) -> Timeline:
+def timeline(inputs: Inputs, result: Result) -> Slices[Timeline]:
     """Return two micro-batches of a stage under the reader's schedule, simulated."""
-    return chosen(inputs.schedule, *result.played())
+    return chosen(inputs.schedule, *(yield from result.played.rest()))
 
 
 def look(found: Job) -> Table:
