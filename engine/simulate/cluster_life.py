@@ -6,10 +6,13 @@ The sequence is the engine's own, so that the same seed gives the same life ever
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
-from engine.basis.units import Count, Seconds, Share
+from engine.basis.units import Count, Ratio, Seconds, Share
 from engine.simulate.chance import chances
+
+_MORE = 64  # failures that are drawn at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +94,29 @@ def run_time(habits: Habits, work: Seconds, seed: int) -> Seconds:
     left = math.ceil(work / habits.interval)
     clock = again = 0.0
     segment, mtbf, restart = habits.interval + habits.checkpoint, habits.mtbf, habits.restart
-    for chance in chances(seed):  # as short as it can be: tens of thousands of failures
-        wait = -mtbf * math.log(chance)
+    for unit in waits(seed):  # as short as it can be: tens of thousands of failures
+        wait = mtbf * unit
         done = int((wait - again) / segment) if wait > again else 0
         if done >= left:
             break
         clock, left, again = clock + wait, left - done, restart
     return clock + again + left * segment
+
+
+def waits(seed: int) -> Iterator[Ratio]:
+    """Yield the times between failures over their mean, which no choice for the job changes."""
+    known, chance = _waited(seed)
+    place = 0
+    while True:
+        yield from islice(known, place, None)
+        place = len(known)
+        known += [-math.log(one) for one in islice(chance, _MORE)]
+
+
+@lru_cache(maxsize=400)
+def _waited(seed: int) -> tuple[list[Ratio], Iterator[Share]]:
+    """Return those that were asked for so far, and the chances of the next ones."""
+    return [], chances(seed)
 
 
 def life_line(

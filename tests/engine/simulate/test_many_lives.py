@@ -1,12 +1,15 @@
 """Many lives: their mean and their spread are those of the formula."""
 
+import math
+from itertools import islice
 from statistics import fmean, pstdev
 
 import pytest
 
 from engine.basis.units import DAY, HOUR
 from engine.catalog.failure_reports import FAILURE_REPORTS
-from engine.simulate.cluster_life import Habits
+from engine.simulate.chance import chances
+from engine.simulate.cluster_life import Habits, waits
 from engine.simulate.many_lives import MOST_LIVES, lives
 from engine.simulate.whole_run import whole_run
 
@@ -44,3 +47,11 @@ def test_the_same_seed_is_the_same_lives():
 def test_published_times_between_failures(name, hours):
     report = next(one for one in FAILURE_REPORTS if one.name.startswith(name))
     assert report.mtbf / HOUR == pytest.approx(hours, rel=1e-3)
+
+
+def test_the_waits_of_a_seed_are_the_same_however_often_and_far_they_are_asked_for():
+    drawn = [-math.log(one) for one in islice(chances(77), 300)]
+    first, second = waits(77), waits(77)
+    assert list(islice(first, 100)) == drawn[:100]
+    assert list(islice(second, 300)) == drawn
+    assert list(islice(first, 200)) == drawn[100:]
