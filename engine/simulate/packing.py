@@ -59,7 +59,7 @@ def rank_pairs(cut: Cut, world_size: Count, documents: Sequence[Count]) -> Pairs
     other cuts are of the whole sequence.
     """
     if cut == "document":
-        each = [_pairs("zigzag", world_size, (length,)) for length in documents]
+        each = [_alone(world_size, length) for length in documents]
         return tuple(sum(column) for column in zip(*each, strict=True))
     return _pairs(cut, world_size, documents)
 
@@ -80,6 +80,17 @@ def _pairs(layout: Layout, world_size: Count, documents: Sequence[Count]) -> Pai
         return before[at] + _causal(token - starts[at])
 
     return tuple(sum(seen(piece.stop) - seen(piece.start) for piece in mine) for mine in owned)
+
+
+def _alone(world_size: Count, length: Count) -> Pairs:
+    """Return the pairs of each rank that shares one document: its tokens see nothing else."""
+    return tuple(
+        sum(
+            _causal(own.stop) - _causal(own.start)
+            for own in pieces("zigzag", world_size, rank, length)
+        )
+        for rank in range(world_size)
+    )
 
 
 def _causal(length: Count) -> Count:
