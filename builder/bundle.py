@@ -176,7 +176,7 @@ def _hashed(stem: str, suffix: str, content: bytes) -> str:
 
 def packed(data: bytes, folder: Path, *, quick: bool = False, level: int = SMALL) -> bytes:
     """Return the data compressed; ten megabytes take a second, so the result is kept."""
-    name = key(data)
+    name = key(data, str(level))
     kept = {False: folder / f"{name}.gz", True: folder / f"{name}.quick"}
     packed = sealed(kept[False]) or (sealed(kept[True]) if quick else None)
     if packed is None:

@@ -62,15 +62,24 @@ def steps_done(done: Count, every: Count, name: str = "Step") -> Progress:
     return Progress(share=done / every, text=told)
 
 
-def part(slices: Slices[Found], at: Count, parts: Count, *, many: Count = 1) -> Slices[Found]:
-    """Go on with work that is `many` of equally long parts, `at` of them done before."""
+def retold(slices: Slices[Found], tell: Callable[[Progress], Progress]) -> Slices[Found]:
+    """Go on with work, telling of it something else."""
     while True:
         try:
             progress = next(slices)
         except StopIteration as end:
             found: Found = end.value
             return found
-        yield replace(progress, share=(at + many * progress.share) / parts)
+        yield tell(progress)
+
+
+def part(slices: Slices[Found], at: Count, parts: Count, *, many: Count = 1) -> Slices[Found]:
+    """Go on with work that is `many` of equally long parts, `at` of them done before."""
+
+    def tell(progress: Progress) -> Progress:
+        return replace(progress, share=(at + many * progress.share) / parts)
+
+    return retold(slices, tell)
 
 
 class Running(Generic[Found]):

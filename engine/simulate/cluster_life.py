@@ -56,12 +56,11 @@ def life(habits: Habits, num_failures: Count, seed: int) -> Iterator[Stretch]:
 
     Such failures end a stretch without work, whose start lies at its end.
     """
-    chance = chances(seed)
     clock = saved = 0.0
     again = 0.0
     segment = habits.interval + habits.checkpoint
-    for _ in range(num_failures):
-        wait = -habits.mtbf * math.log(next(chance))
+    for unit in islice(waits(seed), num_failures):
+        wait = habits.mtbf * unit
         running = max(0.0, wait - again)
         done = math.floor(running / segment)
         gained = done * habits.interval
@@ -82,8 +81,8 @@ def simulated_goodput(habits: Habits, num_failures: Count, seed: int) -> Share:
         raise ValueError(f"num_failures is {num_failures}; at least 1 is needed")
     clock = saved = again = 0.0
     segment = habits.interval + habits.checkpoint
-    for chance in islice(chances(seed), num_failures):
-        wait = -habits.mtbf * math.log(chance)
+    for unit in islice(waits(seed), num_failures):
+        wait = habits.mtbf * unit
         saved += math.floor(max(0.0, wait - again) / segment) * habits.interval
         clock, again = clock + wait, habits.restart
     return saved / clock

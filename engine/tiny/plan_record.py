@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.basis.slices import Progress, Running, Sliced, Slices, steps_done, whole
+from engine.basis.slices import Running, Sliced, Slices, retold, steps_done, whole
 from engine.basis.units import Bytes, Count
 from engine.formulas.states import MIXED_PRECISION
 from engine.tiny import single
@@ -67,21 +67,17 @@ def planning(ranks: Count, steps: Count) -> Running[tuple[Planned, ...]]:
 
 def _plans(job: Job, ranks: Count) -> Slices[tuple[Planned, ...]]:
     schemes = [(name, train) for name, possible, train in _SCHEMES if ranks in possible]
-    alone = yield from _told(single.train.slices(job), steps_done(0, len(schemes), "Plan"))
+
+    def run(train: Slices[Run], place: Count) -> Slices[Run]:
+        progress = steps_done(place, len(schemes), "Plan")
+        return retold(train, lambda _: progress)
+
+    alone = yield from run(single.train.slices(job), 0)
     found = []
     for place, (name, train) in enumerate(schemes, start=1):
-        progress = steps_done(place, len(schemes), "Plan")
-        run = yield from _told(train.slices(job, ranks), progress)
-        found.append(_planned(name, run, alone))
+        own = yield from run(train.slices(job, ranks), place)
+        found.append(_planned(name, own, alone))
     return tuple(found)
-
-
-def _told(slices: Slices[Run], progress: Progress) -> Slices[Run]:
-    """Go on with a training, telling of it nothing but which plan it is."""
-    running = Running(slices)
-    while (run := running.until(lambda: True)) is None:
-        yield progress
-    return run
 
 
 def _planned(name: str, run: Run, alone: Run) -> Planned:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from builder.bundle import engine_sources, held_now, packed
 from builder.bytecode import Compiled
-from builder.parcels import zipped
+from builder.parcels import SMALLEST, zipped
 from engine.catalog.published_table import TEXT
 
 ENGINE = Path(__file__).parents[2] / "engine"
@@ -51,3 +51,11 @@ def test_the_archives_of_the_last_build_are_held_and_no_others(tmp_path):
     after = compiled(tmp_path, "axc", "xc")
     assert held_now(after, bytes.upper, held) == {"a": b"A", "x": b"X", "c": b"C"}
     assert held == {tmp_path / "a": b"A", tmp_path / "x": b"X", tmp_path / "c": b"C"}
+
+
+def test_what_was_compressed_less_is_not_taken_for_what_is_compressed_most(tmp_path):
+    packed(DATA, tmp_path)
+    packed(DATA, tmp_path, level=SMALLEST)
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    assert len(kept) == 2
+    assert packed(DATA, tmp_path, level=SMALLEST) == zipped(DATA, level=SMALLEST)
