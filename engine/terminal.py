@@ -26,7 +26,7 @@ from engine.basis.views import (
     Table,
     Value,
     View,
-    cell_words,
+    table_words,
 )
 from engine.calculator import Calculator, load, make, names
 
@@ -236,7 +236,7 @@ def _lines(view: View, display: Display) -> Iterator[str]:
 
 def _data(view: View, display: Display) -> Iterator[str]:
     if isinstance(view, Table) and view.rows:
-        cells = [[cell_words(cell, display) for cell in row] for row in view.rows]
+        cells = table_words(view, display)
         yield from _columns([view.columns, *cells])
     elif isinstance(view, Bars):
         totals = [(bar.label, sum(part.value for part in bar.segments)) for bar in view.bars]

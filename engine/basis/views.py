@@ -22,7 +22,7 @@ from engine.basis.shown.chart import (
     Timeline,
 )
 from engine.basis.shown.scene import Frame, Scene, Shape
-from engine.basis.shown.table import Cell, Cite, Open, Table, cell_words
+from engine.basis.shown.table import Cell, Cite, Open, Table, cell_words, table_words
 from engine.basis.shown.value import Badge, Code, Formula, Published, Receipt, Value
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "Value",
     "View",
     "cell_words",
+    "table_words",
 ]
 
 View = Value | Badge | Chart | Scene | Table | Formula | Advice | Challenge | Code

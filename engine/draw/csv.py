@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from engine.basis.text import words
 from engine.basis.units import Quantity
-from engine.basis.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, cell_words
+from engine.basis.views import Axis, Bars, Heatmap, Lines, Scene, Table, Timeline, View, table_words
 
 
 def csv_text(view: View) -> str:
@@ -80,7 +80,7 @@ def _heatmap(view: Heatmap) -> Iterable[Iterable[object]]:
 
 def _table(view: Table) -> Iterable[Iterable[object]]:
     yield view.columns
-    yield from ([cell_words(cell) for cell in row] for row in view.rows)
+    yield from table_words(view)
 
 
 def _scene(view: Scene) -> Iterable[Iterable[object]]:

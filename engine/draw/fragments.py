@@ -4,8 +4,18 @@ import re
 from collections.abc import Iterable, Sequence
 
 from engine.basis.numbers import Display, show
-from engine.basis.text import Text, words
-from engine.basis.views import Advice, Badge, Cell, Challenge, Cite, Open, Remedy, Table
+from engine.basis.text import Text
+from engine.basis.views import (
+    Advice,
+    Badge,
+    Cell,
+    Challenge,
+    Cite,
+    Open,
+    Remedy,
+    Table,
+    table_words,
+)
 from engine.draw.escape import escape
 from engine.draw.line_ends import bound, breaking, told, whole
 from engine.draw.stacked import LINE, WORDS, shown_of, stacked, stays
@@ -27,8 +37,13 @@ def _told(text: Text, display: Display) -> str:
     return whole(escape(told(text, display)))
 
 
-def table_fragment(view: Table, display: Display) -> str:
-    """Return the table's head and body; empty when there are no rows."""
+def table_fragment(
+    view: Table, display: Display, said: Sequence[Sequence[str]] | None = None
+) -> str:
+    """Return the table's head and body; empty when there are no rows.
+
+    `said` are the words of all cells, where they are known.
+    """
     if not view.rows:
         return ""
     # A column without a name holds links that say for themselves what they open.
@@ -36,7 +51,8 @@ def table_fragment(view: Table, display: Display) -> str:
         f'<th scope="col">{escape(column)}</th>' if column else "<td></td>"
         for column in view.columns
     )
-    rows = [[_cell(cell, display) for cell in row] for row in view.rows]
+    said = said or table_words(view, display)
+    rows = [list(map(_cell, *pair)) for pair in zip(view.rows, said, strict=True)]
     kind = stacked(view.columns, rows)
     names = view.columns if kind else ()
     numbered = all(row[0][:1].isdigit() for row in rows)
@@ -72,14 +88,14 @@ def cite_links(keys: Iterable[str]) -> str:
     return ", ".join(f'<a data-cite="{key}" href="#ref-{key}">{key}</a>' for key in keys)
 
 
-def _cell(cell: Cell, display: Display) -> str:
+def _cell(cell: Cell, said: str) -> str:
     if isinstance(cell, Open):
         query = escape(cell.query)
         kept = f' data-set="{query}"' if cell.keeps else ""
         kept += f' data-job="{escape(cell.job)}"' if cell.job else ""
         page = f"../../{cell.page}/" if cell.page else ""
         return f'<a href="{page}?{query}#{cell.calculator}"{kept}>{escape(cell.text)}</a>'
-    return cite_links(cell.keys) if isinstance(cell, Cite) else escape(words(cell, display))
+    return cite_links(cell.keys) if isinstance(cell, Cite) else escape(said)
 
 
 def _linked(view: Table, index: int) -> str:

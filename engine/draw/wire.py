@@ -15,7 +15,7 @@ from engine.basis.views import (
     Table,
     Value,
     View,
-    cell_words,
+    table_words,
 )
 from engine.draw.chart_json import bars_json, heatmap_json, lines_json, tidy
 from engine.draw.fragments import (
@@ -62,12 +62,13 @@ def _scene(view: Scene, display: Display) -> dict[str, Any]:
 
 
 def _table(view: Table, display: Display) -> dict[str, Any]:
+    said = table_words(view, display)
     return {
         "title": view.title,
         "columns": list(view.columns),
-        "rows": [[cell_words(cell, display) for cell in row] for row in view.rows],
+        "rows": said,
         "caption": words(view.caption, display),
-        "html": table_fragment(view, display),
+        "html": table_fragment(view, display, said),
     }
 
 

@@ -5,17 +5,16 @@ inputs of the layers between two checkpoints are dropped too, and made again, a 
 when the backward pass reaches them.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from engine.basis.units import Count
 from engine.catalog.models import TINY_260, Model
 from engine.tiny.job import example_batch, initial
-from engine.tiny.layout import EMBEDDING, OUTPUT, flatten, layer_name, unflatten
+from engine.tiny.layout import EMBEDDING, OUTPUT, Parameters, flatten, layer_name, unflatten
 from engine.tiny.matrix import Matrix, Vector
-from engine.tiny.parts import backward, forward, loss, tokens_of
-from engine.tiny.single import gradient_of
+from engine.tiny.parts import Tokens, backward, forward, tokens_of
+from engine.tiny.single import Passed, backward_all, forward_all
 
 BATCH = example_batch(2, 3)
 
@@ -71,21 +70,31 @@ def deep(num_layers: Count) -> Model:
     return replace(TINY_260, name=f"tiny-{num_layers}-layers", num_layers=num_layers)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """A pass that keeps the input of every layer; its way forward is that of every other pass."""
+
+    parameters: Parameters
+    tokens: Tokens
+    passed: Passed
+    gradient: Vector
+
+
+@lru_cache(maxsize=16)
+def _kept(model: Model) -> _Kept:
+    parameters = unflatten(model, initial(model))
+    tokens = tokens_of(BATCH, sum(len(one) - 1 for one in BATCH))
+    passed = forward_all(model, parameters, tokens)
+    gradient = flatten(model, dict(backward_all(model, parameters, tokens, passed)))
+    return _Kept(parameters=parameters, tokens=tokens, passed=passed, gradient=gradient)
+
+
 @lru_cache(maxsize=128)
 def train(num_layers: Count, every: Count) -> Checkpointed:
     """Return one pass with the input of every `every`-th layer kept."""
     model = deep(num_layers)
-    vector = initial(model)
-    count = sum(len(one) - 1 for one in BATCH)
-    alone = gradient_of(model, vector, BATCH, count)[1]
-    return _run(model, vector, every, count, alone)
-
-
-def _run(
-    model: Model, vector: Vector, every: Count, count: Count, alone: Sequence[float]
-) -> Checkpointed:
-    parameters, tokens = unflatten(model, vector), tokens_of(BATCH, count)
-    last = model.num_layers
+    kept = _kept(model)
+    parameters, tokens, passed = kept.parameters, kept.tokens, kept.passed
     held: dict[int, Matrix] = {}
     events: list[Event] = []
     repeated = 0
@@ -94,24 +103,20 @@ def _run(
         numbers = sum(len(row) for rows in held.values() for row in rows)
         events.append(Event(kind=kind, layer=layer, held=tuple(sorted(held)), numbers=numbers))
 
-    def run(layer: int, rows: Matrix) -> Matrix:
-        return forward(model, layer_name(layer), parameters[layer_name(layer)], rows, tokens)
-
-    rows = forward(model, EMBEDDING, parameters[EMBEDDING], [], tokens)
-    for layer in range(last):
+    for layer in range(num_layers):
         if layer % every == 0:
-            held[layer] = rows
+            held[layer] = passed.rows[layer_name(layer)]
         note("forward", layer)
-        rows = run(layer, rows)
-    total = loss(parameters[OUTPUT], rows, tokens)
+    rows = passed.rows[OUTPUT]
     gradient, weights = backward(model, OUTPUT, parameters[OUTPUT], rows, tokens, [])
     found = {OUTPUT: weights}
-    note("backward", last)
-    for layer in reversed(range(last)):
+    note("backward", num_layers)
+    for layer in reversed(range(num_layers)):
         start = layer - layer % every
         for again in range(start, layer):
             if again + 1 not in held:
-                held[again + 1] = run(again, held[again])
+                name = layer_name(again)
+                held[again + 1] = forward(model, name, parameters[name], held[again], tokens)
                 repeated += 1
                 note("again", again)
         name = layer_name(layer)
@@ -123,9 +128,9 @@ def _run(
     _, found[EMBEDDING] = backward(model, EMBEDDING, parameters[EMBEDDING], [], tokens, gradient)
     flat = flatten(model, found)
     return Checkpointed(
-        loss=total,
+        loss=passed.loss,
         gradient=flat,
         events=tuple(events),
         repeated=repeated,
-        off=max(abs(one - two) for one, two in zip(flat, alone, strict=True)),
+        off=max(abs(one - two) for one, two in zip(flat, kept.gradient, strict=True)),
     )

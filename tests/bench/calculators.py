@@ -10,6 +10,7 @@ asked for as a page asks, and the longest of the replies counts: so long the rea
 """
 
 import inspect
+import math
 import sys
 from typing import Any
 
@@ -116,9 +117,8 @@ def ends(field: Field) -> list[Any]:
 
 
 def share(taken: list[float], part: float) -> float:
-    """Return the milliseconds that this part of the runs stays below."""
-    ordered = sorted(taken)
-    return round(1e3 * ordered[min(len(ordered) - 1, int(part * len(ordered)))], 1)
+    """Return the milliseconds that this part of the runs does not exceed, by nearest rank."""
+    return round(1e3 * sorted(taken)[math.ceil(part * len(taken)) - 1], 1)
 
 
 def run(names: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -57,3 +57,8 @@ def cell_words(cell: Cell, display: Display = DEFAULT) -> str:
     if isinstance(cell, Open):
         return cell.text
     return ", ".join(cell.keys) if isinstance(cell, Cite) else words(cell, display)
+
+
+def table_words(view: Table, display: Display = DEFAULT) -> list[list[str]]:
+    """Return all cells as plain text, row by row."""
+    return [[cell_words(cell, display) for cell in row] for row in view.rows]

@@ -6,7 +6,7 @@ from math import exp, expm1
 
 from engine.basis.record import record
 from engine.basis.units import Count, Ratio, Share
-from engine.calculators.whole_runs.published_runs.read import Published, published
+from engine.calculators.whole_runs.published_runs.read import Published
 from engine.catalog.unseen_runs import ROUNDED, unseen_both, unseen_logs
 from engine.simulate.errors import Spread, spread
 from engine.simulate.step_range import Spread as Range
@@ -69,25 +69,21 @@ def _order(name: str) -> tuple[int, str]:
     return int(first) if first.isdigit() else 0, name.lower()
 
 
+@cache
 def unseen_error(row: Published) -> Ratio:
     """Return the error of a run with constants fitted without its source."""
     return expm1(unseen_logs()[row.key])
 
 
+@cache
 def held(row: Published) -> tuple[bool, bool]:
     """Return whether the measured step lies in the range of predictions that had not seen it.
 
     Without the source, and without the model.
     """
-    found = _ranges()[row.key]
+    found = range_of(row.case.run)
     source, model = (exp(-log) for log in unseen_both()[row.key])
     return _in(found, source), _in(found, model)
-
-
-@cache
-def _ranges() -> Mapping[str, Range]:
-    """Return the range of every run, which no choice of the reader changes."""
-    return {row.key: range_of(row.case.run) for row in published()}
 
 
 def _in(found: Range, ratio: Ratio) -> bool:

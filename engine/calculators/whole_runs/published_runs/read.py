@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 
 from engine.basis.typed import plain
 from engine.basis.units import Bytes, Count, Ratio, Seconds
@@ -24,7 +24,8 @@ _SIZE = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# There is one object for each run, which keeps what it has told once.
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Published:
     """One published run.
 
@@ -40,53 +41,53 @@ class Published:
     given: Inputs
     found: Predicted
 
-    @property
+    @cached_property
     def case(self) -> Case:
         """The run, and what was measured."""
         return self.found.case
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Of the row in the table of published runs."""
         return self.case.row["row_id"]
 
-    @property
+    @cached_property
     def source(self) -> int:
         """Index of its source."""
         return tuple(SOURCES).index(self.case.row["source_file"])
 
-    @property
+    @cached_property
     def cited(self) -> tuple[str, str]:
         """The key of the bibliography and the name of its source."""
         return SOURCES[self.case.row["source_file"]]
 
-    @property
+    @cached_property
     def measured(self) -> Seconds:
         """Of a step."""
         return self.case.time
 
-    @property
+    @cached_property
     def predicted(self) -> Seconds:
         """Of a step."""
         return self.found.time
 
-    @property
+    @cached_property
     def error(self) -> Ratio:
         """Predicted over measured, less one."""
         return self.found.error
 
-    @property
+    @cached_property
     def memory(self) -> tuple[Bytes, ...]:
         """Measured and predicted peak; empty where none was published."""
         held, predicted = self.case.held, self.found.memory
         return () if held is None or predicted is None else (held, predicted)
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """Whether the model has experts."""
         return "mixture" if self.case.moe else "dense"
 
-    @property
+    @cached_property
     def world_size(self) -> Count:
         """All GPUs."""
         return self.given.world_size
@@ -128,6 +129,7 @@ def _family(gpu: str) -> str:
     return next(family for family in _FAMILIES if gpu.startswith(family))
 
 
+@cache
 def group_of(row: Published, by: str) -> str:
     """Return the group of a run: its source, GPU, precision, or a size down to a power of two."""
     if by == "source":
