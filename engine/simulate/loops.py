@@ -50,23 +50,22 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """One step of a loop: its spans, and what they add up to."""
+    """One step of a loop.
+
+    Attributes:
+        spans: all that runs.
+        account: what they add up to.
+        passes: when the forward pass ends, and when the backward pass does.
+    """
 
     spans: tuple[Span, ...]
     account: Account
+    passes: tuple[Seconds, Seconds]
 
     @property
     def efficiency(self) -> Share:
         """The share of the step that computes."""
         return efficiency(self.account.compute, self.account.exposed)
-
-    @property
-    def passes(self) -> tuple[Seconds, Seconds]:
-        """When the forward pass ends, and when the backward pass does."""
-        forward, backward = (
-            max(span.end for span in self.spans if span.op.key.startswith(way)) for way in "FB"
-        )
-        return forward, backward
 
     def parts(self, start: Seconds, end: Seconds) -> list[tuple[Seconds, Seconds, bool]]:
         """Return a stretch of the network as (start, end, exposed): by the passes, after them."""
@@ -105,4 +104,7 @@ def _loop(job: Job, name: str) -> Loop:
         bucket=job.bucket,
     )
     spans = run(discover.module(_PACKAGE, PROGRAMS[name]).program(work))
-    return Loop(spans=spans, account=account(spans))
+    forward, backward = (
+        max(span.end for span in spans if span.op.key.startswith(way)) for way in "FB"
+    )
+    return Loop(spans=spans, account=account(spans), passes=(forward, backward))
