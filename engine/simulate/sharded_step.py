@@ -17,8 +17,8 @@ from engine.simulate.capacity import usable
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.overlap_job import Job, Setting, job, run_of
 from engine.simulate.parts import Part, parts
-from engine.simulate.stream_account import Account, account
-from engine.simulate.streams import COMPUTE, Span, run
+from engine.simulate.stream_account import COMMUNICATION, Account, Timed, account, timed
+from engine.simulate.streams import COMPUTE, Op, Span, length, run
 
 PROGRAMS = {0: "accumulation_no_sync", 1: "zero_1", 2: "zero_2", 3: "fully_sharded"}
 
@@ -74,8 +74,16 @@ class Sharded:
 @lru_cache(maxsize=256)
 def step_length(setting: Setting, zero_stage: Count) -> Seconds:
     """Return how long the step of `sharded` takes, without all else that is told of it."""
-    return max(
-        span.end for span in _ran(_by_units(job(setting), setting.unit), setting, zero_stage)
+    return length(_program(_by_units(job(setting), setting.unit), setting, zero_stage))
+
+
+@lru_cache(maxsize=256)
+def step_timed(setting: Setting, zero_stage: Count) -> Timed:
+    """Return how long it takes, computes and is exposed, without all else that is told of it."""
+    spans = run(_program(_by_units(job(setting), setting.unit), setting, zero_stage))
+    return timed(
+        [(span.start, span.end) for span in spans if span.op.stream == COMPUTE],
+        [(span.start, span.end) for span in spans if span.op.stream in COMMUNICATION],
     )
 
 
@@ -83,7 +91,7 @@ def step_length(setting: Setting, zero_stage: Count) -> Seconds:
 def sharded(setting: Setting, zero_stage: Count) -> Sharded:
     """Return the step of a job without tensor or pipeline parallelism."""
     base = _by_units(job(setting), setting.unit)
-    spans = _ran(base, setting, zero_stage)
+    spans = run(_program(base, setting, zero_stage))
     parameters = total_parameters(MODELS[setting.model])
     shard = setting.shard or setting.data_parallel
     states = sharded_states(parameters, MIXED_PRECISION, zero_stage, shard)
@@ -118,11 +126,11 @@ def _sent_across(setting: Setting, share: Bytes, shard: Count) -> Bytes:
     return sums * ring_bytes_sent(share, setting.data_parallel // shard)
 
 
-def _ran(base: Job, setting: Setting, zero_stage: Count) -> tuple[Span, ...]:
+def _program(base: Job, setting: Setting, zero_stage: Count) -> tuple[Op, ...]:
     work = replace(base.work, num_microbatches=setting.num_microbatches)
     name = PROGRAMS[zero_stage] if base.work.replicas is None else "hybrid_sharded"
-    program = discover.module("engine.simulate.programs", name).program
-    return run(program(work))
+    found: tuple[Op, ...] = discover.module("engine.simulate.programs", name).program(work)
+    return found
 
 
 def _by_units(work: Job, unit: Count) -> Job:

@@ -7,9 +7,9 @@ rate changes in the middle of an operation, so that the times are exact and not 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from engine.basis.record import record
 from engine.basis.units import Bytes, Count, Ratio, Seconds
 
 COMPUTE, SCALE_UP, NETWORK = "compute", "scale_up", "network"
@@ -17,7 +17,7 @@ COPY, LAUNCH = "copy", "launch"
 STREAMS = (LAUNCH, COMPUTE, SCALE_UP, NETWORK, COPY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Op:
     """Something that a stream runs.
 
@@ -44,7 +44,7 @@ class Op:
     links: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Span:
     """An operation with its times since the beginning.
 
@@ -64,8 +64,20 @@ def run(ops: Sequence[Op]) -> tuple[Span, ...]:
     Raises:
         ValueError: the program is not one: an operation twice, a wait for nothing or in a circle.
     """
-    if not ops:
-        return ()
+    course = _course(ops)
+    return tuple(
+        Span(op=op, start=start, end=end, waited_for=ops[last].key if last >= 0 else "")
+        for op, start, end, last in zip(ops, course.start, course.end, course.last, strict=True)
+    )
+
+
+def length(ops: Sequence[Op]) -> Seconds:
+    """Return when the last operation ends, without the spans; raises as `run` does."""
+    return max(_course(ops).end, default=0.0)
+
+
+def _course(ops: Sequence[Op]) -> "_Course":
+    """Return the course of a program, run to its end."""
     waits, followers = _graph(ops)
     course = _Course(ops)
     for index in [i for i, open_waits in enumerate(waits) if not open_waits]:
@@ -78,10 +90,7 @@ def run(ops: Sequence[Op]) -> tuple[Span, ...]:
     stuck = [op.key for op, open_waits in zip(ops, waits, strict=True) if open_waits]
     if stuck:
         raise ValueError(f"{', '.join(stuck[:5])} never start: they wait for one another")
-    return tuple(
-        Span(op=op, start=start, end=end, waited_for=ops[last].key if last >= 0 else "")
-        for op, start, end, last in zip(ops, course.start, course.end, course.last, strict=True)
-    )
+    return course
 
 
 def _graph(ops: Sequence[Op]) -> tuple[list[int], list[list[int]]]:

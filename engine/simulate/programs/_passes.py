@@ -124,7 +124,7 @@ def _piece(slot: Slot, key: str, time: float, after: tuple[str, ...]) -> Op:
         time=time,
         after=after,
         label=_label(slot.layer, backward=slot.backward),
-        links=_links(slot.layer, slot.micro),
+        links=links_of(slot.layer, slot.micro),
     )
 
 
@@ -135,7 +135,8 @@ def _label(layer: Count, *, backward: bool) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _links(layer: Count, micro: Count) -> tuple[str, ...]:
+def links_of(layer: Count, micro: Count) -> tuple[str, ...]:
+    """Return the objects that a pass of a layer belongs to."""
     return f"layer:{layer + 1}", f"microbatch:{micro + 1}"
 
 
@@ -155,7 +156,7 @@ def _named(
         label=f"{what} of tensor parallelism, layer {slot.layer + 1}",
         size=share * work.tensor_size,
         slows=work.slow_down,
-        links=_links(slot.layer, slot.micro),
+        links=links_of(slot.layer, slot.micro),
     )
 
 

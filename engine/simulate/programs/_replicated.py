@@ -1,5 +1,6 @@
 """Steps of ranks that each hold all parameters: what they compute, and how gradients are summed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,15 +33,20 @@ def replicated(work: Workload, style: Style) -> tuple[Op, ...]:
     """Return one step."""
     plan = buckets(work, style.cap) if work.data.ranks > 1 else []
     ops = [_gather(work, bucket) for bucket in reversed(plan)] if style.scattered else []
+    sums = {bucket.number: _sum(work, style, bucket) for bucket in plan}
     slots = in_turn(work)
     held: list[Op] = []
     ending: dict[int, list[Bucket]] = {}
+    gathers: dict[int, list[str]] = {}
     for bucket in plan:
         ending.setdefault(bucket.last, []).append(bucket)
+        for layer in bucket.layers if style.scattered else ():
+            gathers.setdefault(layer, []).append(f"gather.{bucket.number}")
     for slot in slots:
         if not _reduces(work, style, slot):
-            needs = _parameters(slot, plan) if style.scattered else ()
-            found = slot_ops(work, slot, needs)
+            # The first pass of a layer waits for its updated parameters.
+            first = not (slot.backward or slot.micro)
+            found = slot_ops(work, slot, gathers.get(slot.layer, ()) if first else ())
             if style.overlapped:
                 held = weave(ops, held, found)
             else:
@@ -51,11 +57,13 @@ def replicated(work: Workload, style: Style) -> tuple[Op, ...]:
         held = weave(ops, held, slot_ops(work, slot, cuts=cuts))
         for number, bucket in enumerate(ready, start=1):
             key = f"{slot.name}:{number}" if number <= len(cuts) else slot.name
-            ops.append(_reduce(work, style, slot.micro, bucket, key))
+            ops.append(sums[bucket.number](f"reduce{slot.micro}.{bucket.number}", key))
     ops += held
     if not style.overlapped:
         last = slots[-1]
-        ops += [_reduce(work, style, last.micro, bucket, last.name) for bucket in plan]
+        ops += [
+            sum_of(f"reduce{last.micro}.{number}", last.name) for number, sum_of in sums.items()
+        ]
     return (*ops, *update(work, ops[-1].key))
 
 
@@ -72,13 +80,6 @@ def _reduces(work: Workload, style: Style, slot: Slot) -> bool:
     return style.overlapped and slot.backward and (style.every or last)
 
 
-def _parameters(slot: Slot, plan: list[Bucket]) -> tuple[str, ...]:
-    """Return the gathers that the first pass of a layer waits for."""
-    if slot.backward or slot.micro:
-        return ()
-    return tuple(f"gather.{bucket.number}" for bucket in plan if slot.layer in bucket.layers)
-
-
 def _gather(work: Workload, bucket: Bucket) -> Op:
     size = bucket_parameters(work, bucket) * work.element
     return Op(
@@ -92,20 +93,28 @@ def _gather(work: Workload, bucket: Bucket) -> Op:
     )
 
 
-def _reduce(work: Workload, style: Style, micro: int, bucket: Bucket, ready: str) -> Op:
+def _sum(work: Workload, style: Style, bucket: Bucket) -> Callable[[str, str], Op]:
+    """Return what makes the sum of a bucket, by its key and that of the pass that it waits for."""
     size = bucket_parameters(work, bucket) * work.gradient
     sent = work.data.sent(size)
     what = "reduce-scatter" if style.scattered else "all-reduce"
-    return Op(
-        key=f"reduce{micro}.{bucket.number}",
-        stream=work.data.stream,
-        time=work.data.scatter(size) if style.scattered else work.data.all_reduce(size),
-        after=(ready,),
-        label=f"{what}, bucket {bucket.number}",
-        size=sent / 2 if style.scattered else sent,
-        slows=work.slow_down,
-        links=_links(bucket.number, bucket.layers[:4]),
-    )
+    time = work.data.scatter(size) if style.scattered else work.data.all_reduce(size)
+    label = f"{what}, bucket {bucket.number}"
+    links = _links(bucket.number, bucket.layers[:4])
+
+    def op(key: str, ready: str) -> Op:
+        return Op(
+            key=key,
+            stream=work.data.stream,
+            time=time,
+            after=(ready,),
+            label=label,
+            size=sent / 2 if style.scattered else sent,
+            slows=work.slow_down,
+            links=links,
+        )
+
+    return op
 
 
 @lru_cache(maxsize=4096)

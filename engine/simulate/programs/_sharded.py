@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.simulate.programs._passes import Slot, slot_ops, weave
+from engine.simulate.programs._passes import Slot, links_of, slot_ops, weave
 from engine.simulate.programs._replicated import update
 from engine.simulate.streams import Op
 from engine.simulate.workload import Wire, Workload, layer_gradient
@@ -63,7 +63,7 @@ def _gather(work: Workload, slots: Sequence[Slot], place: int) -> Op | None:
         label=f"gather of parameters, layer {slot.layer + 1}",
         size=wire.sent(size) / 2,
         slows=work.slow_down,
-        links=(f"layer:{slot.layer + 1}", f"microbatch:{slot.micro + 1}"),
+        links=links_of(slot.layer, slot.micro),
     )
 
 
@@ -87,7 +87,7 @@ def _scatter(work: Workload, slot: Slot) -> Op:
         label=f"reduce-scatter of gradients, layer {slot.layer + 1}",
         size=work.data.sent(size) / 2,
         slows=work.slow_down,
-        links=(f"layer:{slot.layer + 1}", f"microbatch:{slot.micro + 1}"),
+        links=links_of(slot.layer, slot.micro),
     )
 
 
@@ -101,5 +101,5 @@ def _across(work: Workload, replicas: Wire, slot: Slot, before: str) -> Op:
         label=f"all-reduce of the shard, layer {slot.layer + 1}",
         size=replicas.sent(shard),
         slows=work.slow_down,
-        links=(f"layer:{slot.layer + 1}", f"microbatch:{slot.micro + 1}"),
+        links=links_of(slot.layer, slot.micro),
     )

@@ -18,7 +18,8 @@ from engine.form.sharded.lab import (
     simulated,
 )
 from engine.simulate.overlap_job import Setting
-from engine.simulate.sharded_step import Sharded, sharded
+from engine.simulate.sharded_step import Sharded, sharded, step_timed
+from engine.simulate.stream_account import Account, Timed
 
 PRESETS = {
     "Full sharding": {"shard": 128},
@@ -107,44 +108,41 @@ def width_of(inputs: Inputs) -> Count:
     return int(min(2 ** round(math.log2(inputs.shard)), int(inputs.ranks)))
 
 
-def _step(inputs: Inputs, shard: Count, tokens: Count = 0) -> Sharded:
-    """Return the step with another width, or another number of tokens."""
+def _setting(inputs: Inputs, shard: Count) -> Setting:
+    """Return the job with another width."""
     ranks = int(inputs.ranks)
     wide = shard > NODE and inputs.second
-    return sharded(
-        Setting(
-            model=inputs.model,
-            gpu=inputs.gpu,
-            tensor_parallel=1,
-            pipeline_parallel=1,
-            data_parallel=ranks,
-            num_microbatches=inputs.micro_batches,
-            tokens=tokens or inputs.tokens,
-            port=inputs.port,
-            slow_down=inputs.slow_down,
-            own=inputs.own_constants,
-            again=NODE if wide else 0,
-            shard=0 if shard == ranks else shard,
-            sum_once=inputs.sums == "once",
-        ),
-        3,
+    return Setting(
+        model=inputs.model,
+        gpu=inputs.gpu,
+        tensor_parallel=1,
+        pipeline_parallel=1,
+        data_parallel=ranks,
+        num_microbatches=inputs.micro_batches,
+        tokens=inputs.tokens,
+        port=inputs.port,
+        slow_down=inputs.slow_down,
+        own=inputs.own_constants,
+        again=NODE if wide else 0,
+        shard=0 if shard == ranks else shard,
+        sum_once=inputs.sums == "once",
     )
 
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
     width = width_of(inputs)
-    ran = _step(inputs, width)
+    ran = sharded(_setting(inputs, width), 3)
     widths = tuple(2**i for i in range(1, int(inputs.ranks).bit_length()))
     plain = replace(inputs, second=False)
     return Result(
         ran=ran,
         width=width,
         widths=widths,
-        by_width=Later(lambda: tuple(_step(plain, one) for one in widths)),
+        by_width=Later(lambda: tuple(sharded(_setting(plain, one), 3) for one in widths)),
         by_tokens=Later(partial(_by_tokens, plain)),
         step_time=ran.seen.length,
-        computing=_computing(ran),
+        computing=_computing(ran.seen),
         exposed=ran.seen.exposed,
         isolated=ran.isolated,
         peak=ran.peak,
@@ -154,10 +152,10 @@ def solve(inputs: Inputs) -> Result:
 
 def _by_tokens(plain: Inputs) -> tuple[tuple[Count, tuple[Share, ...]], ...]:
     return tuple(
-        (width, tuple(_computing(_step(plain, width, count)) for count in TOKENS))
-        for width in (int(plain.ranks), NODE)
+        (width, tuple(_computing(step_timed(replace(one, tokens=count), 3)) for count in TOKENS))
+        for width, one in ((width, _setting(plain, width)) for width in (int(plain.ranks), NODE))
     )
 
 
-def _computing(one: Sharded) -> Share:
-    return 1 - one.seen.exposed / one.seen.length
+def _computing(seen: Account | Timed) -> Share:
+    return 1 - seen.exposed / seen.length
