@@ -93,6 +93,7 @@ def wait_for(page: Page, name: str, text: str) -> None:
         "([of, name, text]) => document.querySelector("
         '`.number[data-of="${of}"][data-output="${name}"]`).textContent === text',
         arg=[CALCULATOR, name, text],
+        polling=50,  # a page without frames is read, too
     )
 
 

@@ -58,6 +58,17 @@ def test_a_change_before_the_engine_is_there_is_answered_when_it_comes(visit):
     assert output(page).text_content() == expected(world_size="16")
 
 
+def test_a_window_without_frames_is_answered_too(visit):
+    # Chromium stops making frames now and then, and calls the page no more hidden than before.
+    def no_frames(page):
+        page.add_init_script("window.requestAnimationFrame = () => 0")
+
+    page = visit(prepare=no_frames)
+    for gpus in ("16", "32"):
+        drag_number(page).fill(gpus)
+        wait_for(page, "all_reduce_time", expected(world_size=gpus))
+
+
 def test_the_page_shows_what_the_engine_says_natively(lab):
     shown = lab.locator(f'[data-output="step_time"][data-of="{CALCULATOR}"]').first
     assert shown.text_content() == expected("step_time")

@@ -16,6 +16,7 @@ import { say, sayDone, sayFailure, sayLoading, sayWorking, showState } from "./p
 
 const PAUSE = 400; // milliseconds until figures far from the window catch up
 const SOON = 100; // the same of figures in the window that take long
+const NO_FRAME = 500; // milliseconds after which no frame will come
 const LONG = 300; // milliseconds that nobody needs to be told about
 
 /**
@@ -206,10 +207,23 @@ function stale(name, is) {
   }
 }
 
-/** @param {() => void} task */
+/**
+ * Before the next frame, or soon: a browser may make none for a window that it does not call hidden.
+ * @param {() => void} task
+ */
 function nextFrame(task) {
-  if (document.hidden) setTimeout(task);
-  else requestAnimationFrame(task);
+  if (document.hidden) {
+    setTimeout(task);
+    return;
+  }
+  const late = setTimeout(() => {
+    cancelAnimationFrame(frame);
+    task();
+  }, NO_FRAME);
+  const frame = requestAnimationFrame(() => {
+    clearTimeout(late);
+    task();
+  });
 }
 
 /** A message posted while a frame is made is delivered when the frame has been painted. */

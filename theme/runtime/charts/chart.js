@@ -66,15 +66,24 @@ function clearWhole(pen) {
   pen.clearRect = (x, y, width, height) => clear(x - 1, y - 1, width + 2, height + 2);
 }
 
+/** What prepares marks to be painted, for marks that never are. */
+const UNPREPARED = Object.fromEntries(
+  ["set_data", "set_visuals", "after_visuals", "after_lazy_visuals", "map_data"].map((name) => [name, () => {}]),
+);
+
 /**
- * Bokeh looks for new models among the data after every change, and keeps an empty element of every
- * renderer where its marks are, for which the page is laid out once more: nothing here needs either.
+ * Bokeh looks for new models among the data after every change, keeps an empty element of every
+ * renderer where its marks are, for which the page is laid out once more, and prepares all marks five
+ * times: selected, not selected, muted and too many, too. Nothing here needs any of it.
  */
 function spare(view) {
   view.model.document._recompute_timeout = Infinity;
   for (const one of view.renderer_views.values()) {
     one.position.replace(":host { display: none }");
     one.update_position = () => {};
+    for (const state of ["selection", "nonselection", "muted", "decimated"]) {
+      Object.assign(one[`${state}_glyph`] ?? {}, UNPREPARED); // a tooltip has none
+    }
   }
 }
 
