@@ -12,7 +12,7 @@ from engine.simulate.fetched_step import Buckets
 from engine.simulate.gradient_buckets import registered
 from engine.simulate.overlap_job import job
 from engine.simulate.parameter_fetch import Knobs, fetched, same_fetches
-from engine.simulate.sharded_step import sharded
+from engine.simulate.sharded_step import sharded, step_length, step_timed
 from engine.simulate.stream_account import account
 from engine.simulate.streams import COMPUTE, NETWORK, Op, run
 from tests.each import each
@@ -118,6 +118,15 @@ def test_without_overlap_reductions_stop_the_backward_pass():
 
 def test_the_smallest_matrix_of_8b_holds_keys():
     assert smallest_matrix("llama-3-8b") == 4096 * 1024
+
+
+@pytest.mark.parametrize("stage", range(4))
+def test_a_step_of_which_only_times_are_asked_takes_the_same(stage):
+    slow = replace(JOB, port=12.5e9, slow_down=0.2)
+    seen, only = sharded(slow, stage).seen, step_timed(slow, stage)
+    assert (only.length, only.exposed) == (seen.length, seen.exposed)
+    assert only.compute == pytest.approx(seen.compute + seen.contention)
+    assert step_length(slow, stage) == seen.length
 
 
 def test_a_unit_of_several_layers_moves_the_same_bytes_in_fewer_calls():

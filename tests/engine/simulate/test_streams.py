@@ -6,7 +6,7 @@ import pytest
 
 from engine.simulate.launch import launched
 from engine.simulate.stream_account import account, cut
-from engine.simulate.streams import COMPUTE, COPY, LAUNCH, NETWORK, SCALE_UP, Op, run
+from engine.simulate.streams import COMPUTE, COPY, LAUNCH, NETWORK, SCALE_UP, Op, length, run
 
 
 def compute(key, time, *after, ranks=(0,)):
@@ -23,10 +23,18 @@ def times(*ops):
 
 def test_nothing_to_do_takes_no_time():
     assert run(()) == ()
+    assert length(()) == 0
 
 
 def test_a_stream_runs_its_operations_one_after_the_other():
     assert times(compute("a", 2.0), compute("b", 3.0)) == {"a": (0, 2), "b": (2, 5)}
+
+
+def test_the_length_of_a_program_is_the_end_of_what_ends_last():
+    # Beside the 3 s of b, a does 2 of its 4 s of work: it ends at 5 s, and c at 6 s.
+    ops = (compute("a", 4.0), send("b", 3.0, slows=0.5), send("c", 3.0))
+    assert length(ops) == max(span.end for span in run(ops)) == 6
+    assert length(ops[:2]) == pytest.approx(5)
 
 
 def test_different_streams_run_at_once():
