@@ -303,6 +303,21 @@ def test_the_pointer_over_a_curve_gets_its_numbers(live):
     assert "tokens per GPU" in tooltip.first.evaluate("one => one.shadowRoot.textContent")
 
 
+def test_on_a_phone_the_numbers_of_a_curve_stay_in_the_window(open_page, address):
+    page = open_page(width=390)
+    page.goto(address)
+    arrive(page)
+    wait(page, ALL_LIVE)
+    box = page.locator(f"[data-output={NAMES[0]}] .chart-svg").bounding_box()
+    tooltip = page.locator(".bk-Tooltip").first
+    for part in (0.02, 0.3, 0.35, 0.4, 0.45, 0.5, 0.98):
+        page.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+        tooltip.wait_for(state="visible")
+        shown = tooltip.bounding_box()
+        assert shown["x"] >= 0
+        assert shown["x"] + shown["width"] <= 390
+
+
 def test_a_change_of_the_color_scheme_recolors_the_figure(live):
     read = """() => Object.values(window.Bokeh.index.roots ?? window.Bokeh.index)
       .flatMap((view) => (view.model.renderers ?? []).map((one) => one.data_source))

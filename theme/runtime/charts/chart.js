@@ -227,12 +227,16 @@ function inWords(view) {
   return [view.title, ...rows, ...marked].join(". ");
 }
 
-/** The rows of the tooltip, when they are others than before. */
+/** The rows of the tooltip, when they are others than before, and where they stand. */
 function name(shown, view) {
   if (view.kind !== "lines") return;
   const rows = tooltip(view);
+  // Beside the pointer there may be no room on a phone: above and below it Bokeh stays in the window.
+  const attachment = shown.width < WIDE ? "vertical" : "horizontal";
   for (const tool of shown.plot.toolbar.tools) {
-    if (tool.name === "hover" && tool.tooltips !== rows) tool.tooltips = rows;
+    if (tool.name !== "hover") continue;
+    if (tool.attachment !== attachment) tool.setv({ attachment, tooltips: "" }); // it is made of both
+    if (tool.tooltips !== rows) tool.tooltips = rows;
   }
 }
 
