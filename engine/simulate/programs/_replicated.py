@@ -57,13 +57,11 @@ def replicated(work: Workload, style: Style) -> tuple[Op, ...]:
         held = weave(ops, held, slot_ops(work, slot, cuts=cuts))
         for number, bucket in enumerate(ready, start=1):
             key = f"{slot.name}:{number}" if number <= len(cuts) else slot.name
-            ops.append(sums[bucket.number](f"reduce{slot.micro}.{bucket.number}", key))
+            ops.append(sums[bucket.number](slot.micro, key))
     ops += held
     if not style.overlapped:
         last = slots[-1]
-        ops += [
-            sum_of(f"reduce{last.micro}.{number}", last.name) for number, sum_of in sums.items()
-        ]
+        ops += [sum_of(last.micro, last.name) for sum_of in sums.values()]
     return (*ops, *update(work, ops[-1].key))
 
 
@@ -93,8 +91,8 @@ def _gather(work: Workload, bucket: Bucket) -> Op:
     )
 
 
-def _sum(work: Workload, style: Style, bucket: Bucket) -> Callable[[str, str], Op]:
-    """Return what makes the sum of a bucket, by its key and that of the pass that it waits for."""
+def _sum(work: Workload, style: Style, bucket: Bucket) -> Callable[[Count, str], Op]:
+    """Return what sums a bucket after a micro-batch, by that and the pass that it waits for."""
     size = bucket_parameters(work, bucket) * work.gradient
     sent = work.data.sent(size)
     what = "reduce-scatter" if style.scattered else "all-reduce"
@@ -102,9 +100,9 @@ def _sum(work: Workload, style: Style, bucket: Bucket) -> Callable[[str, str], O
     label = f"{what}, bucket {bucket.number}"
     links = _links(bucket.number, bucket.layers[:4])
 
-    def op(key: str, ready: str) -> Op:
+    def op(micro: Count, ready: str) -> Op:
         return Op(
-            key=key,
+            key=f"reduce{micro}.{bucket.number}",
             stream=work.data.stream,
             time=time,
             after=(ready,),
