@@ -42,7 +42,7 @@ PATIENCE = 120_000  # milliseconds, until a machine is called broken
 
 def arrive(page: Page) -> None:
     """Move the mouse until the page has noticed, as a reader does: live charts wait for that."""
-    page.evaluate("() => addEventListener('pointermove', () => (window.moved = true))")
+    page.evaluate("() => addEventListener('pointermove', (at) => (window.moved ||= at.movementX))")
     for step in range(2, 40):
         page.mouse.move(step, step)
         if page.evaluate("() => window.moved"):

@@ -59,6 +59,14 @@ def walk(page: Page) -> list[dict]:
     raise AssertionError(f"the focus goes round in circles: {[one['what'] for one in found[-5:]]}")
 
 
+def charts_live(page: Page) -> None:
+    """Read as far as the last chart, until all answer the pointer and have their controls."""
+    for figure in page.locator("figure.chart:visible").all():
+        figure.scroll_into_view_if_needed()
+        expect(figure).to_have_attribute("data-chart", "live", timeout=60_000)
+    page.evaluate("scrollTo(0, 0)")
+
+
 def reach(page: Page, selector: str) -> None:
     """Press Tab until what the selector names has the focus."""
     for _ in range(MOST):
@@ -90,6 +98,7 @@ def answered(page: Page) -> None:
 def test_tab_reaches_everything_and_shows_where_it_is(visit, tool):
     page = visit(tool)
     page.wait_for_selector("[data-calculator][data-state=live]", state="attached")
+    charts_live(page)
     found = walk(page)
     assert [one["what"] for one in found if not one["name"]] == []
     assert [one["what"] for one in found if not (one["seen"] and one["drawn"])] == []

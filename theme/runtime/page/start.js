@@ -62,10 +62,18 @@ export function whenNear(places, next, signal) {
 
 /**
  * The reader has moved, scrolled or pressed something. What draws live charts takes a slow phone
- * more than a second; whoever only reads the first screen never pays for it.
+ * more than a second; whoever only reads the first screen never pays for it. Chromium reports a
+ * pointer that rests where the page appears as one that moves, by nothing.
  */
 export const arrived = new Promise((resolve) => {
+  const stop = new AbortController();
+  const notice = (/** @type {Event} */ event) => {
+    const { type, movementX, movementY } = /** @type {PointerEvent} */ (event);
+    if (type === "pointermove" && !movementX && !movementY) return;
+    stop.abort();
+    resolve(event);
+  };
   for (const sign of ["pointermove", "pointerdown", "touchstart", "wheel", "scroll", "keydown"]) {
-    addEventListener(sign, resolve, { once: true, passive: true });
+    addEventListener(sign, notice, { signal: stop.signal, passive: true });
   }
 });
