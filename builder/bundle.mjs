@@ -3,13 +3,15 @@
 // Told: path of a standard library archive, with which it starts before its request has come;
 //       without it, the request names one.
 // In:   {"library": such a path or null for Pyodide's own, "python": text of inside.py, "request":
-//       its request}; nothing, and it ends without a word.
+//       its request, "beside": {path: text} of the modules that it imports, if any}; nothing, and it
+//       ends without a word.
 // Out:  what inside.py answers.
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 
 const packages = createRequire(process.cwd() + "/");
+const HOME = "/home/pyodide"; // where Python begins, and imports from
 const silent = () => {};
 
 async function start(library) {
@@ -26,8 +28,12 @@ const told = process.argv[2];
 const ahead = told && start(told);
 const given = await text(process.stdin);
 if (!given) process.exit();
-const { library, python, request } = JSON.parse(given);
+const { library, python, request, beside = {} } = JSON.parse(given);
 const pyodide = await (ahead || start(library));
+for (const [path, content] of Object.entries(beside)) {
+  pyodide.FS.mkdirTree(`${HOME}/${path.slice(0, path.lastIndexOf("/"))}`);
+  pyodide.FS.writeFile(`${HOME}/${path}`, content);
+}
 try {
   // What the Worker does with a bug in the engine: the modules that print a traceback count too.
   pyodide.runPython("raise LookupError('a tried failure')");

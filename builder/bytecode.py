@@ -16,12 +16,13 @@ from builder.parcels import Files, archive, beside, bundled, key, placed
 
 HERE = Path(__file__).resolve().parent
 INSIDE = HERE / "inside.py"
+BARE = HERE / "bare.py"
 SCRIPT = HERE / "bundle.mjs"
 LIGHT = HERE / "light.py"
 PARCELS = HERE / "parcels.py"
 ANSWER = "engine/answer.py"
 # Another version of one of these makes other files.
-MAKERS = (INSIDE, SCRIPT, LIGHT, PARCELS, Path(__file__))
+MAKERS = (INSIDE, BARE, SCRIPT, LIGHT, PARCELS, Path(__file__))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +186,12 @@ def _inside(
     }
     ahead = "" if trace else _told(plan.library_file)
     library = _told(_whole(folder)) if trace else None
-    start = {"library": library, "python": INSIDE.read_text("utf-8"), "request": request}
+    start = {
+        "library": library,
+        "python": INSIDE.read_text("utf-8"),
+        "beside": {f"{HERE.name}/{BARE.name}": BARE.read_text("utf-8")},
+        "request": request,
+    }
     reply = node.run(SCRIPT, start, ahead, begun)
     assert isinstance(reply, dict)
     fresh = _decoded(reply["compiled"])
