@@ -169,6 +169,7 @@ COLLECTIVES: tuple[Collective, ...] = (
         algorithm="NVLS on or off",
         size=8 * GiB,
         bandwidth=320 * GB,
+        called="8 H100, RoCE",
         source="nccl1221",
     ),
     # H20, of which no node is in the table: links of a Hopper and ports of 400 Gb/s.

@@ -52,19 +52,19 @@ PRINTED: tuple[PrintedMfu, ...] = (
         "torchtitan: Llama 3.1 8B on 64 A100",
         (_A100, "llama-3-8b", 8192, "bf16"),
         (2904, 0.568),
-        "torchtitan",
+        "torchtitan_performance",
     ),
     _line(
         "torchtitan: Llama 3.1 405B on 128 H100",
         (_H100, "llama-3-405b", 8192, "bf16"),
         (109, 0.29),
-        "torchtitan",
+        "torchtitan_performance",
     ),
     _line(
         "torchtitan: the same in fp8",
         (_H100, "llama-3-405b", 8192, "fp8"),
         (177, 0.2346),
-        "torchtitan",
+        "torchtitan_performance",
     ),
     _line(
         "FMS: Llama 2 7B on 128 A100, compiled",

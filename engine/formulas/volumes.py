@@ -76,6 +76,15 @@ def tensor_passes(*, sequence_parallel: bool = False, recompute: bool = False) -
     return 8 + (2 if sequence_parallel else 0) + (4 if recompute else 0)
 
 
+def tensor_gathers(*, sequence_parallel: bool = False, recompute: bool = False) -> Count:
+    """Return how many of `tensor_passes` are all-gathers: copies, which no rank adds to.
+
+    With a split sequence both parts gather forward, their gradients and their inputs once more
+    backward (Korthikanti et al. 2022, section 4.2.2); otherwise an all-reduce only sums.
+    """
+    return 6 + (2 if recompute else 0) if sequence_parallel else 0
+
+
 def tensor_parallel_bytes_sent(
     rows: Bytes, num_layers: Count, ranks: Count, *, sequence_parallel: bool = False
 ) -> Bytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.basis.units import Bytes, Seconds, Share
 from engine.formulas.axes import HALF
-from engine.formulas.volumes import zero_bytes_sent
+from engine.formulas.volumes import tensor_gathers, tensor_passes, zero_bytes_sent
 from engine.run.parallelism import expert_sharding_ranks, num_microbatches, sharding_ranks
 from engine.run.run import Run
 from engine.run.software import SOFTWARE
@@ -51,9 +51,11 @@ def wire_classes(run: Run, narrow: frozenset[str]) -> tuple[WireClass, ...]:
     axes = axis_bytes_sent(run.model, run.plan, run.training)
     gradient = SOFTWARE[run.training.framework].gradient
     gradients = _data(run, gradient, 0.0)
+    copied = _copied(run) * axes["tensor"]
     rows: tuple[tuple[str, str, Axis, Bytes, Bytes], ...] = (
         ("gathered", "parameters, gathered", "data", HALF, axes["data"] - gradients),
-        ("hidden", "hidden states inside a layer", "tensor", HALF, axes["tensor"]),
+        ("hidden", "hidden states in a layer, gathered", "tensor", HALF, copied),
+        ("summed", "hidden states in a layer, summed", "tensor", HALF, axes["tensor"] - copied),
         ("keys", "keys and values", "context", HALF, axes["context"]),
         ("dispatched", "tokens to their experts", "expert", HALF, axes["expert"] / 2),
         ("combined", "results of the experts", "expert", HALF, axes["expert"] / 2),
@@ -64,6 +66,15 @@ def wire_classes(run: Run, narrow: frozenset[str]) -> tuple[WireClass, ...]:
         WireClass(key=key, label=label, axis=axis, element=element, sent=sent, narrow=key in narrow)
         for key, label, axis, element, sent in rows
     )
+
+
+def _copied(run: Run) -> Share:
+    """Return which share of tensor parallelism's bytes is gathered and not summed."""
+    how = {
+        "sequence_parallel": run.plan.sequence_parallel,
+        "recompute": run.training.recompute == "full",
+    }
+    return tensor_gathers(**how) / tensor_passes(**how)
 
 
 def _data(run: Run, gradient: Bytes, parameter: Bytes) -> Bytes:

@@ -24,6 +24,14 @@ def test_classes_add_up_to_the_bytes_of_every_axis(inputs):
         assert sum(own) == pytest.approx(sent)
 
 
+def test_six_of_ten_passes_of_a_split_sequence_are_gathers():
+    run = job_run(Inputs())
+    sent = {one.key: one.sent for one in wire_classes(run, NOTHING)}
+    assert sent["hidden"] == pytest.approx(0.6 * (sent["hidden"] + sent["summed"]))
+    whole = replace(run, plan=replace(run.plan, sequence_parallel=False))
+    assert {one.key: one.sent for one in wire_classes(whole, NOTHING)}["hidden"] == 0
+
+
 @each("tick", TICKS)
 def test_a_tick_touches_its_own_class_alone(tick):
     run = job_run(Inputs())

@@ -66,14 +66,10 @@ export function whenNear(places, next, signal) {
  * pointer that rests where the page appears as one that moves, by nothing.
  */
 export const arrived = new Promise((resolve) => {
-  const stop = new AbortController();
-  const notice = (/** @type {Event} */ event) => {
-    const { type, movementX, movementY } = /** @type {PointerEvent} */ (event);
-    if (type === "pointermove" && !movementX && !movementY) return;
-    stop.abort();
-    resolve(event);
-  };
   for (const sign of ["pointermove", "pointerdown", "touchstart", "wheel", "scroll", "keydown"]) {
-    addEventListener(sign, notice, { signal: stop.signal, passive: true });
+    const notice = (/** @type {any} */ at) => {
+      if (sign !== "pointermove" || at.movementX || at.movementY) resolve(sign);
+    };
+    addEventListener(sign, notice, { passive: true });
   }
 });

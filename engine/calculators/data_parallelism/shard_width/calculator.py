@@ -162,7 +162,7 @@ def _ways(tell: Teller, result: Result) -> Table:
         )
     return Table(
         title="Every way to shard this job",
-        columns=("Way", "States on each GPU", "Leaves each node", "Fits", "Beaten in both"),
+        columns=("Way", "States on each GPU", "Leaves each node", "States fit", "Beaten in both"),
         rows=tuple(rows),
         caption=tell.say(
             "HSDP with a number: that many of the {n} GPUs share one copy. Plain: nothing is "

@@ -192,6 +192,7 @@ def traffic(result: Result) -> Table:
         rows=tuple(
             (label, *(say("{x}", x=(moved, BYTES)) for moved in pair)) for label, *pair in rows
         ),
-        caption="A flat ring enters and leaves each node once, so both move the same bytes out of "
-        "a node; the hierarchy spreads them over all ports and takes fewer steps across nodes.",
+        caption="A flat ring enters and leaves each node once, so both move about as many bytes "
+        "out of a node: 2(n − 1)/n buffers, where n counts GPUs for the flat ring and nodes for "
+        "the hierarchy, which takes fewer steps across nodes.",
     )

@@ -45,6 +45,10 @@ _RACK = (
     " Sums in the switch were fitted to nodes of eight GPUs. For {ranks} GPUs of an NVL72, "
     "the model gives {modelled} for large messages, and {measured} were measured."
 )
+_DOUBT = (
+    " That is no reason for the setting: a published table of NVLSTree took less time than the "
+    "model says."
+)
 _WORST, _LEAST, _NODES = 3.0, 1 * MiB, 64
 
 
@@ -60,6 +64,8 @@ def winner(inputs: Inputs, result: Result) -> Badge:
         words = (
             f"{setting} takes {{s}}, less than the {{t}} of {result.best}, which NCCL plans with."
         )
+        if result.best.startswith("NVLSTree"):
+            words += _DOUBT
     elif result.costs < 1.0001:
         words = f"{setting} costs nothing for this message: it is what NCCL would take."
     else:

@@ -150,5 +150,6 @@ def published(tell: Teller, result: Result) -> Table:
         title="Published MFUs, recomputed",
         columns=("Run", "Per GPU", "Printed", "Recomputed", "Counted", "Divided by", "Source"),
         rows=rows,
-        caption="All five divide by the right peak, and they do not count the same operations.",
+        caption="All five divide by a dense peak, and they do not count the same operations. The "
+        "405B runs used H100 of lower power, whose peak is below that of the datasheet.",
     )

@@ -151,7 +151,7 @@ def gpu_table(found: Result) -> Table:
         )
     return Table(
         title=f"GPU {rank}, node {mesh.node_of(rank)}",
-        columns=("Axis", "Place", "Talks with", "Sends per step", "Over"),
+        columns=("Axis", "Place", "Shares the group with", "Sends per step", "Over"),
         rows=tuple(rows) or (("none", "-", "nobody", "-", "-"),),
         caption="Places count from 0. Type another GPU's number to see its groups.",
         links=tuple((own[axis],) for axis in found.plan.traffic) or ((),),

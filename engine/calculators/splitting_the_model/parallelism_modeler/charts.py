@@ -60,7 +60,8 @@ def axes(found: Modeled) -> Table:
         title="What a GPU sends in a step",
         columns=("Axis", "Bytes", "Messages", "Exposed, of alone"),
         rows=tuple(rows),
-        caption="A GPU of a middle stage. SP is not an axis of its own: it cuts the all-reduces "
+        caption="A GPU of a middle stage; with DP, of an end stage, which also sums the gradients "
+        "of an embedding. SP is not an axis of its own: it cuts the all-reduces "
         "of TP into two halves.",
     )
 

@@ -77,7 +77,7 @@ class Result:
         Share,
         Told(
             "FP8 products are worth",
-            note="of a step in bf16; bytes on the wire: the same",
+            note="of a step in bf16, by faster products alone",
             color="compute",
             assumes=("Linear layers alone; rates measured per GPU.",),
             sources=("micikevicius2022",),

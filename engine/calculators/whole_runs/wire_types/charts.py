@@ -10,8 +10,9 @@ _PORTS = ("infiniband_hdr", "infiniband_ndr", "infiniband_xdr")
 # Who can send the class in eight bits.
 _OFFERED = {
     "gathered": "torchtitan up to 0.2.2, Megatron-LM, ZeRO++",
-    "hidden": "Transformer Engine, its gathers",
-    "keys": "no switch known",
+    "hidden": "Transformer Engine, with FP8 products",
+    "summed": "none",
+    "keys": "Transformer Engine, a ring with FP8 attention",
     "dispatched": "DeepEP",
     "combined": "none in training; DeepSeek-V3: bf16",
     "stages": "no switch known",

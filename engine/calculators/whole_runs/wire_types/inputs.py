@@ -8,7 +8,7 @@ from engine.basis.inputs import Scalar, Switch
 from engine.form import short_job
 from engine.form.fields import OwnConstants
 
-TICKS = ("gathered", "hidden", "keys", "dispatched", "combined", "stages", "reduced")
+TICKS = ("gathered", "hidden", "summed", "keys", "dispatched", "combined", "stages", "reduced")
 _EVERYTHING = dict.fromkeys(TICKS, True)
 _DEEPSEEK: Mapping[str, Scalar] = {
     "model": "deepseek-v3",
@@ -37,7 +37,7 @@ _FSDP: Mapping[str, Scalar] = {
     "precision": "fp8",
 }
 PRESETS: Mapping[str, Mapping[str, Scalar]] = {
-    "FP8 products, nothing on the wire": {"precision": "fp8"},
+    "FP8 as Transformer Engine does it": {"precision": "fp8", "hidden": True},
     "FSDP that gathers FP8": {**_FSDP, "gathered": True},
     "Tokens to experts in FP8, as DeepSeek-V3": {**_DEEPSEEK, "dispatched": True},
     "Everything in FP8": dict(_EVERYTHING),
@@ -53,7 +53,8 @@ class Inputs:
     """What the reader can change."""
 
     gathered: Annotated[bool, _tick("Parameters, gathered", "Weights of linear layers.")] = False
-    hidden: Annotated[bool, _tick("Hidden states in a layer", "Tensor parallelism.")] = False
+    hidden: Annotated[bool, _tick("Hidden states, gathered", "Tensor parallelism.")] = False
+    summed: Annotated[bool, _tick("Hidden states, summed", "Tensor parallelism.")] = False
     keys: Annotated[bool, _tick("Keys and values", "Context parallelism.")] = False
     dispatched: Annotated[bool, _tick("Tokens to their experts", "Expert parallelism.")] = False
     combined: Annotated[bool, _tick("Results of experts", "Added up by the receiver.")] = False
