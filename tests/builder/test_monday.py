@@ -14,15 +14,6 @@ FRAMEWORKS = {
     "Megatron": r"\bCore 0\.20\b",
     "torchtitan": r"\b0\.3\.0\b",
 }
-# Guides whose list does not name all of them yet. Take out what is mended; put nothing in.
-NOT_YET = {
-    "choosing-a-configuration",
-    "optimization-frontier",
-    "overlap-frontier",
-    "profiling-toolkit",
-    "reproduce-published-runs",
-    "stack-explorer",
-}
 
 
 def monday(slug: str) -> str:
@@ -44,11 +35,4 @@ def missing(slug: str) -> list[str]:
 
 @pytest.mark.parametrize("slug", sorted(GUIDES))
 def test_monday_names_the_settings_of_five_frameworks_with_versions(slug):
-    lacking = missing(slug)
-    if slug in NOT_YET:
-        pytest.skip(f"does not yet name {', '.join(lacking) or 'anything else: take it out'}")
-    assert lacking == []
-
-
-def test_only_guides_that_exist_are_excused():
-    assert set(GUIDES) >= NOT_YET
+    assert missing(slug) == []
