@@ -53,7 +53,10 @@ SETTINGS: Mapping[str, Setting] = {
         "elements", "5e8", _ALL, "Gradients that are reduced together; the buffer is whole."
     ),
     "overlap_comm": _one(
-        "switch", "true (stage 3)", _ALL, "Reductions on a stream of their own; false below."
+        "switch",
+        "true (stage 3)",
+        _ALL,
+        "Reductions run on a stream of their own; false for the other stages.",
     ),
     "contiguous_gradients": _one(
         "switch", "true", _ALL, "Gradients are copied into the buffer of the bucket."
@@ -112,7 +115,10 @@ SETTINGS: Mapping[str, Setting] = {
     "offload_optimizer": _one("object", "", _ALL, "The optimizer on the host or on NVMe."),
     "offload_param": _one("object", "", _THREE, "The parameters on the host or on NVMe."),
     "round_robin_gradients": _one(
-        "switch", "false", _LOW, "Ranks copy gradients to the host in turn."
+        "switch",
+        "false",
+        _LOW,
+        "With offload, the ranks share the copying of gradients to the host.",
     ),
     "compute_grad_norm": _one(
         "switch", "true", _LOW, "The norm of all gradients; off only without clipping."

@@ -66,7 +66,7 @@ _ROWS = (
         effect="Set to 0, it turns off sums in the NVSwitch and the memory that they need.",
         use="0 to see what NVLS gains, or where its resources cannot be allocated.",
         never="0 in a job on Hopper or later without having measured.",
-        changes="ring",
+        changes="no_switch",
     ),
     NcclVariable(
         name="NCCL_P2P_DISABLE",

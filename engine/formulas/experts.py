@@ -136,7 +136,7 @@ def hot_rank_load(hot: Ratio, num_experts: Count, ranks: Count) -> Ratio:
 
 FOLDED_LEAST = Equation(
     name="folded_least",
-    tex=r"\v{n} = \v{p}\,\max(\v{t}\,\v{c},\ \v{e}\,\v{x})",
+    tex=r"\v{n} = \v{p}\,\operatorname{lcm}(\v{t}\,\v{c},\ \v{e}\,\v{x})",
     symbols={
         "n": ("n", "GPUs at least"),
         "p": ("p", "pipeline stages"),
@@ -154,9 +154,9 @@ def folded_least(pipeline: Count, dense: Count, sparse: Count) -> Count:
     """Return the fewest GPUs of a plan whose experts reuse all ranks of a stage.
 
     `dense` is tensor times context parallel ranks, `sparse` expert times expert tensor parallel
-    ranks. Source: Megatron Core's parallel folding.
+    ranks; both have to divide a stage. Source: Megatron Core's parallel folding.
     """
-    return pipeline * max(dense, sparse)
+    return pipeline * math.lcm(dense, sparse)
 
 
 WITHIN_LEAST = Equation(

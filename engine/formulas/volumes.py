@@ -76,7 +76,7 @@ def tensor_passes(*, sequence_parallel: bool = False, recompute: bool = False) -
     return 8 + (2 if sequence_parallel else 0) + (4 if recompute else 0)
 
 
-def tensor_gathers(*, sequence_parallel: bool = False, recompute: bool = False) -> Count:
+def tensor_gathers(*, sequence_parallel: bool = True, recompute: bool = False) -> Count:
     """Return how many of `tensor_passes` are all-gathers: copies, which no rank adds to.
 
     With a split sequence both parts gather forward, their gradients and their inputs once more

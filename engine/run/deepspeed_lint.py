@@ -114,6 +114,20 @@ def _note(line: Line, verdict: Verdict, text: str) -> Note:
     return Note(number=line.number, path=line.path, value=shown[:24], verdict=verdict, text=text)
 
 
+def _unreachable(total: Count, micro: Count, steps: Count, ranks: Count) -> str:
+    """Return why the sizes that DeepSpeed derives do not multiply to the batch; "" if they do."""
+    if micro:
+        steps = total // micro // ranks
+    elif steps:
+        micro = total // ranks // steps
+    else:
+        micro, steps = total // ranks, 1
+    if micro * steps * ranks == total:
+        return ""
+    text = f"{total} on {ranks} ranks leave a micro-batch of {micro} and {steps} steps of it"
+    return f"{text}, which do not multiply to it; DeepSpeed refuses to start."
+
+
 def _batch(lines: tuple[Line, ...], job: Job) -> Iterator[Note]:
     """Yield what batch sizes and precisions say together, as DeepSpeed asserts it."""
     by_path = {line.path: line for line in lines}
@@ -127,6 +141,8 @@ def _batch(lines: tuple[Line, ...], job: Job) -> Iterator[Note]:
         yield Note(number=first.number, path="(batch)", value="", verdict="error", text=text)
     elif len(numbers) == 3 and total != micro * steps * job.ranks:
         text = f"{total} is not {micro} x {steps} x {job.ranks} ranks; DeepSpeed refuses to start."
+        yield _note(given[names[0]], "error", text)
+    elif total and (text := _unreachable(int(total), int(micro), int(steps), job.ranks)):
         yield _note(given[names[0]], "error", text)
     half = [name for name in ("fp16", "bf16") if _on(by_path.get(f"{name}.enabled"))]
     if len(half) == 2:

@@ -84,6 +84,13 @@ def _pipeline(model: Model, cluster: Cluster, plan: Plan, training: Training) ->
         yield f"virtual_pipeline {virtual} needs pipeline_parallel above 1."
     if ranks * virtual > model.num_layers + 2 + model.num_prediction_layers:
         yield f"{model.num_layers} layers do not fill {ranks * virtual} pieces of the pipeline."
+    if training.schedule == "dualpipe" and ranks > 1:
+        many = num_microbatches(plan, training)
+        if ranks % 2 or many % 2 or many < 2 * ranks:
+            yield (
+                f"schedule dualpipe needs an even number of stages, and an even number of "
+                f"micro-batches, at least two for each stage; there are {ranks} and {many}."
+            )
     if training.schedule == "interleaved" and ranks > 1:
         if virtual == 1:
             yield "schedule interleaved needs virtual_pipeline above 1."
@@ -94,7 +101,7 @@ def _rounds(ranks: Count, many: Count, training: Training) -> Iterator[str]:
     """PyTorch takes equal rounds; Megatron any that hold a micro-batch for each stage."""
     if training.framework != "fsdp" and many < ranks:
         yield (
-            f"schedule interleaved needs micro-batches for all pipeline_parallel {ranks} ranks; "
+            f"schedule interleaved needs at least {ranks} micro-batches, one for each stage; "
             f"there are {many}."
         )
     if training.framework == "fsdp" and many % max(1, many // ranks):

@@ -26,6 +26,9 @@ _SETTINGS: dict[str, tuple[Count, Framework]] = {
     "fsdp_keep": (2, "fsdp"),
 }
 
+# Schemes that the model of all pages has no time for -> the one whose time they get.
+TIMED_AS = {"ddp_sync": "no_sync", "fsdp_once": "FSDP as it comes", "fsdp_keep": "ZeRO-2"}
+
 
 def accumulated_passes(scheme: str, num_microbatches: Count) -> tuple[Count, Count]:
     """Return how often gradients and parameters go around the ring in a step of micro-batches.

@@ -145,7 +145,7 @@ def _tensor(run: Run, rank: Rank) -> _Load:
     model, plan, training = run.model, run.plan, run.training
     many, layers = _repeats(run)
     ranks, tokens = plan.tensor_parallel, local_tokens(plan, training)
-    group = group_of(rank, ranks, 1)
+    group = group_of(rank, ranks, 1, "tensor")
     size = HALF * tokens * model.hidden_size
     times = many * layers
     passes = tensor_passes(
@@ -171,7 +171,7 @@ def _context(run: Run, rank: Rank) -> _Load:
     plan = run.plan
     many, layers = _repeats(run)
     block = context_block(run.model, plan, run.training)
-    group = group_of(rank, plan.context_parallel, plan.tensor_parallel)
+    group = group_of(rank, plan.context_parallel, plan.tensor_parallel, "context")
     hop = rank.scale_up if group.nodes == 1 else rank.port
     hops = many * layers * 3 * (plan.context_parallel - 1)
     return _Load(
@@ -187,7 +187,7 @@ def _expert(run: Run, rank: Rank) -> _Load:
     many = num_microbatches(plan, training)
     layers = num_sparse_layers(model) / plan.pipeline_parallel
     own = local_tokens(plan, training) / plan.tensor_parallel
-    group = group_of(rank, plan.expert_parallel, plan.expert_tensor_parallel)
+    group = group_of(rank, plan.expert_parallel, plan.expert_tensor_parallel, "expert")
     calls = many * layers * 4 * passes_again(run.training)
     hop = rank.scale_up if group.nodes == 1 else rank.port
     return _Load(
@@ -221,7 +221,7 @@ def _data(run: Run, rank: Rank) -> _Load:
     stage = deferred_stage(plan)
     gradients = rank.software.gradient * (held.common + held.experts)
     parameters = HALF * (held.common + held.experts)
-    group = group_of(rank, ranks, plan.tensor_parallel)
+    group = group_of(rank, ranks, plan.tensor_parallel, "data")
     passes = gradient_passes(stage, many), parameter_passes(stage, many)
     ends = (ranks, group.nodes, group.bandwidth, group.network)
     scatter = scatter_or_gather_time(gradients, *ends, "reduce_scatter")

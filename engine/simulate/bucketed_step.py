@@ -88,8 +88,9 @@ class Bucketed:
 def wire_of(setting: Setting) -> Wire:
     """Return what carries the all-reduces."""
     cluster, training, _ = _job(setting)
-    group = group_of(rank_of(cluster, training), setting.world_size, 1)
-    return nccl_wire(group.ranks, group.nodes, group.bandwidth)
+    rank = rank_of(cluster, training)
+    group = group_of(rank, setting.world_size, 1)
+    return nccl_wire(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
 
 
 def _job(setting: Setting) -> tuple[Cluster, Training, Plan]:

@@ -97,9 +97,9 @@ def added(
 
 
 def ways_allowed(job: ContextJob) -> Mapping[Way, bool]:
-    """Return whether each way can run: Ulysses needs a query head for every rank."""
-    heads = job.model.num_attention_heads / job.plan.tensor_parallel
-    return {"ring": True, "gather": True, "swap": job.plan.context_parallel <= heads}
+    """Return whether each way can run: Ulysses deals a tensor rank's query heads to the ranks."""
+    heads = job.model.num_attention_heads // job.plan.tensor_parallel
+    return {"ring": True, "gather": True, "swap": heads % job.plan.context_parallel == 0}
 
 
 def layer_without(job: ContextJob) -> Seconds:

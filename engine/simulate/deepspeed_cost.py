@@ -91,7 +91,9 @@ def _replicated(values: Values, setting: Setting, total: Parameters, states: Sta
             gpu=setting.gpu,
             ranks=setting.data_parallel,
             port=setting.port,
-            whole=values.stage == 0 or values.switch("use_multi_rank_bucket_allreduce"),
+            whole=values.stage == 0
+            or values.switch("use_multi_rank_bucket_allreduce")
+            or not values.switch("reduce_scatter"),
             overlap=values.switch("overlap_comm"),
             own=setting.own,
         )

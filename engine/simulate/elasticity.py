@@ -55,8 +55,11 @@ def gain_of_gpus(run: Run, twice: Run, more: Share) -> Share:
     """Return how much faster the step gets with so many more GPUs and the same batch.
 
     `twice`: the run on twice as many GPUs, since a little more does not divide: the exponent
-    between the two holds for the part. A batch that had to change is counted in steps.
+    between the two holds for the part. Where each replica has a single sequence already, the batch
+    cannot be shared among more, and `twice` has a larger one: more GPUs gain nothing.
     """
+    if twice.training.global_batch_size > 1.5 * run.training.global_batch_size:
+        return 0.0
     steps = run.training.global_batch_size / twice.training.global_batch_size
     exponent = log(run_step(run) / (run_step(twice) * steps)) / log(
         twice.plan.world_size / run.plan.world_size

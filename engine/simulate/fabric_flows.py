@@ -162,6 +162,8 @@ def _loads(part: Phase, size: Bytes, time: Seconds) -> dict[str, Share]:
 
 
 def _slowest(links: tuple[Link, ...]) -> str:
-    """Return the kind of a full link, the outermost first."""
+    """Return the kind of a full link: a port, or else the outermost."""
     kinds = {kind_of(link) for link in links}
+    if "port" in kinds:  # a fabric as wide as its ports is not what holds them up
+        return "port"
     return next(kind for kind in reversed(KINDS) if kind in kinds)

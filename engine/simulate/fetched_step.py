@@ -126,13 +126,13 @@ def fetched_step(setting: Setting, knobs: Knobs, buckets: Buckets) -> FetchedSte
     return FetchedStep(
         fetched=seen,
         seen=_played(base, tensors, seen, buckets),
-        gathers=plan.gathers,
+        gathers=plan.gathers + bool(seen.persistent),
         reductions=plan.reductions,
         live=plan.live,
         bucket=plan.bucket,
         persistent=plan.persistent,
         states=sharded_states(total, MIXED_PRECISION, 3, ranks).total,
-        sent=_BF16 * (ranks - 1) / ranks * (gathered(sizes, seen) + total),
+        sent=_BF16 * (ranks - 1) / ranks * (gathered(sizes, seen) + total + seen.persistent),
         evidence=base.evidence,
     )
 
@@ -172,4 +172,6 @@ def _played(base: Job, tensors: tuple[Tensor, ...], seen: Fetched, buckets: Buck
         if released:
             gathered_at.pop(module, None)
     send(last, now)
+    if seen.persistent:  # DeepSpeed gathers them after each update, with nothing beside it
+        send(seen.persistent, now)
     return timed(computing, sending)

@@ -98,6 +98,16 @@ def sequences_of(serving: Serving, way: Way) -> Ratio:
     return float(-(-serving.batch // serving.ranks))
 
 
+def cached_sequences(serving: Serving, way: Way) -> Ratio:
+    """Return the sequences whose keys and values the busiest GPU holds and reads.
+
+    With more tensor-parallel GPUs than key-value heads, each of these heads is on several.
+    """
+    if way == "tensor":
+        return serving.batch / min(serving.ranks, serving.model.num_key_value_heads)
+    return sequences_of(serving, way)
+
+
 def _computing(serving: Serving, way: Way, tokens: Tokens, context: Tokens) -> Seconds:
     """Return one layer: arithmetic, or reading weights and the cache from memory.
 
@@ -111,7 +121,8 @@ def _computing(serving: Serving, way: Way, tokens: Tokens, context: Tokens) -> S
     products = MULTIPLY_ADD * parameters * own * tokens / rank.matmul
     scores = 2 * MULTIPLY_ADD * own * tokens * seen * width / rank.attention_forward
     share = 1.0 if way == "zero" else 1 / serving.ranks
-    read = HALF * parameters * share + own * context * cache_bytes(model)
+    cached = cached_sequences(serving, way) * context * cache_bytes(model)
+    read = HALF * parameters * share + cached
     return max(products + scores, read / rank.memory)
 
 
@@ -124,7 +135,7 @@ def held(serving: Serving, way: Way) -> Bytes:
     """Return what a GPU holds: its share of all weights, caches, and weights that are gathered."""
     model = serving.model
     weights = HALF * model.num_layers * dense_layer_parameters(model).total / serving.ranks
-    tokens = sequences_of(serving, way) * (serving.prompt + serving.new_tokens)
+    tokens = cached_sequences(serving, way) * (serving.prompt + serving.new_tokens)
     caches = model.num_layers * tokens * cache_bytes(model)
     gathered = _GATHERED * HALF * dense_layer_parameters(model).total if way == "zero" else 0.0
     return weights + caches + gathered

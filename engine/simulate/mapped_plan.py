@@ -8,9 +8,10 @@ from itertools import combinations
 from engine.basis.units import Bytes, Count, Seconds
 from engine.run.parallelism import Plan
 from engine.run.run import Run
+from engine.simulate.axis_loads import axis_loads
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.map_traffic import SHOWN, Traffic, traffic
-from engine.simulate.rank import Axis, Group, group_of, rank_of, stage_hops
+from engine.simulate.rank import Axis, Group, Rank, group_of, rank_of, stage_hops
 from engine.simulate.rank_map import AXES, Mesh, placed
 from engine.simulate.step_time import StepTime, step_time
 
@@ -59,6 +60,7 @@ class MappedPlan(Stepped):
         mesh: the ranks.
         traffic: by axis, of those with more than one rank.
         wires: the link each axis uses, by axis.
+        alone: what each axis takes with nothing beside it, by axis.
         swaps: of every two axes that have ranks, in the order of the axes.
         evidence: on which its step rests.
     """
@@ -67,6 +69,7 @@ class MappedPlan(Stepped):
     mesh: Mesh
     traffic: Mapping[Axis, Traffic]
     wires: Mapping[Axis, Group]
+    alone: Mapping[str, Seconds]
     swaps: tuple[Swap, ...]
     evidence: Evidence
 
@@ -84,10 +87,6 @@ class MappedPlan(Stepped):
         """Return the ranks of an axis, experts included."""
         return self.mesh.expert if axis == "expert" else self.mesh.sizes[axis]
 
-    def alone(self, axis: Axis) -> Seconds:
-        """Return the bytes of an axis over the bandwidth of its link."""
-        return self.traffic[axis].sent / self.wires[axis].bandwidth
-
 
 def mapped_plan(run: Run, order: Order) -> MappedPlan:
     """Return the plan of a run with its ranks in an order, innermost axis first."""
@@ -97,12 +96,15 @@ def mapped_plan(run: Run, order: Order) -> MappedPlan:
     # Gradients also go around the ranks that share a sequence.
     gradients = mesh.sizes["data"] * mesh.sizes["context"]
     ranks = {**mesh.sizes, "expert": mesh.expert, "data": gradients}
+    step = _step(run, where)
+    loads = axis_loads(run, _rank(run, where), step, step.compute)
     return MappedPlan(
         run=run,
         mesh=mesh,
         traffic={axis: one for axis, one in found.items() if ranks[axis] > 1},
         wires={axis: _wire(run, where, axis) for axis in SHOWN},
-        step=_step(run, where),
+        alone={load.key: load.alone for load in loads},
+        step=step,
         swaps=_swaps(run, mesh),
         evidence=evidence(run),
     )
@@ -128,9 +130,12 @@ def _step(run: Run, where: Mapping[Axis, Count]) -> StepTime:
     return step_time(run.model, run.cluster, run.plan, run.training, placed=where)
 
 
+def _rank(run: Run, where: Mapping[Axis, Count]) -> Rank:
+    return replace(rank_of(run.cluster, run.training), placed=where)
+
+
 def _wire(run: Run, where: Mapping[Axis, Count], axis: Axis) -> Group:
-    rank = replace(rank_of(run.cluster, run.training), placed=where)
-    plan = run.plan
+    rank, plan = _rank(run, where), run.plan
     if axis == "pipeline":
         return stage_hops(rank, plan).slowest
     ranks = {

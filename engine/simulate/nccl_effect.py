@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from engine.basis.units import Bandwidth, Bytes, Seconds
 from engine.catalog.measured_collectives import PCIE_5, SOCKETS
 from engine.formulas.bandwidth import Operation, bus_bandwidth
-from engine.simulate.nccl_choice import Place, place, times
+from engine.simulate.nccl_choice import Place, choice, place, times
 
 # What binds instead, by the names of the variables' table.
 NAMES: Mapping[str, str] = {
     "ring": "a ring only, no sums in the switch",
+    "no_switch": "no sums in the switch",
     "small": "only the protocol for small messages (LL)",
     "half_ports": "half of the network ports",
     "one_port": "one network port of each node",
@@ -55,10 +56,14 @@ def changed_time(key: str, operation: str, size: Bytes, where: Place, machine: s
 def _changed(
     key: str, operation: str, size: Bytes, where: Place, machine: str
 ) -> Mapping[str, Seconds]:
-    if key in ("ring", "small"):
+    if key in ("ring", "small", "no_switch"):
         found = times(operation, size, where)
         if key == "small":
             return {name: time for name, time in found.items() if name.endswith("LL")}
+        if key == "no_switch":
+            plain = {name: time for name, time in found.items() if not name.startswith("NVLS")}
+            taken = choice(operation, size, where, plain) if plain else ""
+            return {taken: plain[taken]} if len(plain) < len(found) and taken else {}
         rings = {name: time for name, time in found.items() if name.startswith("Ring")}
         return rings if any(name.startswith("NVLS") for name in found) else {}
     if key == "pcie" and not where.pcie:

@@ -149,12 +149,14 @@ def job(setting: Setting) -> Job:
         forward=block * times.forward,
         backward=block * times.backward,
         parameters=block * dense_layer_parameters(model).matrices / tensor,
-        data=nccl_wire(group.ranks, group.nodes, group.bandwidth),
-        replicas=nccl_wire(copies.ranks, copies.nodes, copies.bandwidth)
+        data=nccl_wire(group.ranks, group.nodes, group.bandwidth, rank.scale_up),
+        replicas=nccl_wire(copies.ranks, copies.nodes, copies.bandwidth, rank.scale_up)
         if copies.ranks > 1
         else None,
         sum_once=setting.sum_once,
-        again=nccl_wire(again.ranks, again.nodes, again.bandwidth) if again else None,
+        again=nccl_wire(again.ranks, again.nodes, again.bandwidth, rank.scale_up)
+        if again
+        else None,
         element=_BF16,
         gradient=setting.gradient,
         tensors=_MATRICES * block,

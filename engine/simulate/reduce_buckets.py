@@ -89,8 +89,9 @@ def wire_of(job: Job) -> Wire:
     training = Training(
         micro_batch_size=1, global_batch_size=job.ranks, sequence_length=round(job.tokens)
     )
-    group = group_of(rank_of(cluster, training), job.ranks, 1)
-    return nccl_wire(group.ranks, group.nodes, group.bandwidth)
+    rank = rank_of(cluster, training)
+    group = group_of(rank, job.ranks, 1)
+    return nccl_wire(group.ranks, group.nodes, group.bandwidth, rank.scale_up)
 
 
 def reduced(job: Job) -> Reduced:

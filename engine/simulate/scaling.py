@@ -117,7 +117,9 @@ def point(job: Job, num_gpus: Count, tokens: Tokens, slowest: Ratio | None = Non
     size = job.parameters * ELEMENT
     buckets = bucket_count(size, job.bucket) if job.overlap else 1
     nodes = -(-num_gpus // GPUS_PER_NODE)
-    one = all_reduce_time(size / buckets, num_gpus, nodes, job.bandwidth(num_gpus))
+    one = all_reduce_time(
+        size / buckets, num_gpus, nodes, job.bandwidth(num_gpus), links=job.scale_up
+    )
     communication = buckets * one
     passes = max(1, round(tokens / job.micro_batch))
     hidden_by = backward_time(*work) / passes if job.overlap else 0.0

@@ -1,5 +1,6 @@
 """What a program of streams is made for: a model layer by layer, and the wires of its groups."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -60,14 +61,21 @@ def star_wire(ranks: Count, bandwidth: Bandwidth, latency: Seconds = 0.0) -> Wir
     )
 
 
-def nccl_wire(ranks: Count, nodes: Count, bandwidth: Bandwidth) -> Wire:
+def nccl_wire(
+    ranks: Count, nodes: Count, bandwidth: Bandwidth, links: Bandwidth = math.inf
+) -> Wire:
     """Return a group that communicates as NCCL does, by the formulas of `transfer_time`.
 
+    `links` is the bus bandwidth inside a node, which groups of one rank in each node do not use.
     Layers are equal: a step asks for the time of the same few sizes again and again.
     """
     return Wire(
         ranks=ranks,
-        all_reduce=cache(lambda size: all_reduce_time(size, ranks, nodes, bandwidth)),
+        all_reduce=cache(
+            lambda size: all_reduce_time(
+                size, ranks, nodes, bandwidth, links=links if ranks > nodes else math.inf
+            )
+        ),
         scatter=cache(lambda size: scatter_or_gather_time(size, ranks, nodes, bandwidth)),
         stream=SCALE_UP if nodes == 1 else NETWORK,
         sent=lambda size: ring_bytes_sent(size, ranks),

@@ -81,7 +81,7 @@ class Result:
         Told(
             "Sent by each GPU",
             "",
-            "numbers, whatever the buckets",
+            "numbers, with the zeros that fill up each bucket",
             "communication",
             assumes=("A ring cuts each bucket in equal parts and fills up the last one.",),
             sources=("patarasuk2009",),

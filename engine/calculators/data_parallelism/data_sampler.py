@@ -54,13 +54,11 @@ class Result:
 
     shards: tuple[tuple[int, ...], ...]
     reads: Count
-    twice: Annotated[
-        Count, Told("Read more than once", "", "of {reads} reads in an epoch", **_COUNTED)
-    ]
+    twice: Annotated[Count, Told("Repeated reads", "", "of {reads} reads in an epoch", **_COUNTED)]
     never: Annotated[Count, Told("Never read", "", "of {dataset} samples", **_COUNTED)]
     useful: Annotated[
         Share,
-        Told("New samples per read", "", "what the epoch would be without repetition", **_COUNTED),
+        Told("New samples per read", "", "share of the reads that bring a new sample", **_COUNTED),
     ]
 
 

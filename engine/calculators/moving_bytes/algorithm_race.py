@@ -131,7 +131,7 @@ def solve(inputs: Inputs) -> Result:
     )
     now = times(race, inputs.message)
     rows = [times(race, size) for size in _COLUMN]
-    best = min(("ring", "tree"), key=lambda name: now[name])
+    best = min(("ring", "tree"), key=lambda name: now[name])  # of one tier alone
     return Result(
         crossover=ring_tree_crossover_size(inputs.world_size, inputs.bandwidth, inputs.latency),
         now=now,

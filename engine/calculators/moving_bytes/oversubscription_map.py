@@ -140,8 +140,8 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     return Badge(
         text="Noticed",
-        sentence=tell.say("The job loses {lost} of its speed. Halving what waits helps as much as "
-                          "more spines."),
+        sentence=tell.say("The job loses {lost} of its speed. Halving what waits brings back "
+                          "half of that."),
         color="communication",
     )  # fmt: skip
 

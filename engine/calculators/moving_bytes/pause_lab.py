@@ -151,8 +151,8 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         return Badge(
             text="The victim passes, at a price",
             sentence=tell.say(
-                "Marks keep the queue short. The hosts slow down too far, and the full port is "
-                "busy for {full_port} of the time."
+                "After the first burst, marks keep the switch from pausing. The hosts slow down "
+                "too far, and the full port is busy for {full_port} of the time."
             ),
             color="data",
         )

@@ -149,6 +149,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         ),
         points=(Point(key="now", label=tell.say("{time}"), x=inputs.slow_share, y=result.time),),
         handle="slow_share",
-        caption="The axis of time is logarithmic. Drag the handle to the left. Whose port is slow "
-        "matters in a star alone: the root's carries everything.",
+        caption="The axis of time is logarithmic. Drag the handle to the left. In a ring it "
+        "does not matter whose port is slow. In a star the root's carries everything; in a double "
+        "tree it depends on how much a GPU passes on.",
     )

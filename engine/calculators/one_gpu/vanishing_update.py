@@ -145,7 +145,7 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         return Badge(text="Nothing moves", sentence=tell.say(words + "{exact}."), color="buffers")
     off = abs(result.nearest / result.exact - 1)
     if off > 0.02:
-        words = "The rounded weight ends at {nearest}, without rounding it would be {exact}."
+        words = "The rounded weight ends at {nearest}; without rounding it would be {exact}."
         return Badge(text="It goes astray", sentence=tell.say(words), color="communication")
     words = "The rounded weight ends at {nearest}, close to the exact {exact}."
     return Badge(text="It moves", sentence=tell.say(words), color="activations")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from engine.basis.inputs import Number
 from engine.basis.told import Teller, Told, Views
-from engine.basis.units import Count, Ratio, Share
+from engine.basis.units import COUNT, Count, Ratio, Share
 from engine.basis.views import Lines, Point, Series, Table, Value
 from engine.formulas import pipeline
 from engine.simulate.pipeline_measures import steps_in_passes
@@ -71,8 +71,8 @@ class Result:
     ]
     step: Ratio
     published_step: Ratio
-    first_held: Count
-    last_held: Count
+    first_held: Annotated[float, COUNT]
+    last_held: Annotated[float, COUNT]
     share_column: tuple[Share, ...]
     over_column: tuple[Share, ...]
     published_column: tuple[Share, ...]
@@ -90,17 +90,29 @@ def solve(inputs: Inputs) -> Result:
         over_ideal=pipeline.bubble_over_ideal(p, m, v),
         utilization=1 - share,
         published_bubble=pipeline.printed_bubble(m),
-        step=pipeline.ideal_step(p, m),
+        step=m / (1 - share),
         published_step=pipeline.printed_step(m),
-        first_held=pipeline.one_f_one_b_peak(0, p, m),
-        last_held=pipeline.one_f_one_b_peak(p - 1, p, m),
+        first_held=_held(0, inputs),
+        last_held=_held(p - 1, inputs),
         share_column=tuple(pipeline.bubble_share(p, n, v) for n in _COLUMN),
         over_column=tuple(pipeline.bubble_over_ideal(p, n, v) for n in _COLUMN),
         published_column=tuple(map(pipeline.printed_bubble, _COLUMN)),
-        step_column=tuple(pipeline.ideal_step(p, n) for n in _COLUMN),
+        step_column=tuple(n / (1 - pipeline.bubble_share(p, n, v)) for n in _COLUMN),
         published_step_column=tuple(map(pipeline.printed_step, _COLUMN)),
         played=steps_in_passes("one_f_one_b", p),
     )
+
+
+def _held(rank: Count, inputs: Inputs) -> float:
+    """Return how many micro-batches' activations a rank holds at most."""
+    p, m, v = inputs.pipeline_parallel, inputs.num_microbatches, inputs.num_chunks
+    if v == 1:
+        return pipeline.one_f_one_b_peak(rank, p, m)
+    return min(m, pipeline.interleaved_peak(rank, p, v))
+
+
+def _order(inputs: Inputs) -> str:
+    return "1F1B" if inputs.num_chunks == 1 else "Interleaved 1F1B"
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -112,7 +124,7 @@ def views(inputs: Inputs, result: Result) -> Views:
         "formula": tell.formula("From one to the other", pipeline.BUBBLE_CONVERSION),
         "bubble": partial(_bubble, tell, inputs, result),
         "step": partial(_step, tell, inputs, result),
-        "published": partial(_published, tell),
+        "published": partial(_published, tell, inputs),
     }
 
 
@@ -151,10 +163,11 @@ def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Lines:
 
 
 def _step(tell: Teller, inputs: Inputs, result: Result) -> Lines:
+    right = "(m + p − 1)" if inputs.num_chunks == 1 else "with your chunks"
     published = result.published_step_column
     played = Series(
         key="played",
-        label="1F1B, played",
+        label="1F1B, played" if inputs.num_chunks == 1 else "1F1B of one chunk, played",
         x=tuple(float(m) for m, _ in result.played),
         y=tuple(step for _, step in result.played),
         color="compute",
@@ -164,7 +177,7 @@ def _step(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         x=tell.axis("num_microbatches", "micro-batches", low=1, high=_LONGEST, scale="log"),
         y=tell.axis("step", "step, in passes of one stage", low=1.0, high=2000.0, scale="log"),
         series=(
-            _series("right", "(m + p − 1)", result.step_column, "muted", dashed=False),
+            _series("right", right, result.step_column, "muted", dashed=False),
             played,
             _series("printed", "a published formula", published, "communication", dashed=True),
         ),
@@ -176,10 +189,10 @@ def _step(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     )
 
 
-def _published(tell: Teller) -> Table:
+def _published(tell: Teller, inputs: Inputs) -> Table:
     return Table(
         title="Spot the error",
-        columns=("What", "It gives", "1F1B", "Why"),
+        columns=("What", "It gives", _order(inputs), "Why"),
         rows=(
             (
                 "Bubble",

@@ -5,12 +5,14 @@ from functools import partial
 from typing import Annotated
 
 from engine.basis.inputs import PERCENT, Choice, Number
+from engine.basis.text import Text
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Share
 from engine.basis.views import Badge, Bar, Bars, Segment
 from engine.form.fields import OwnConstants
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES, as_run
 from engine.form.levers.inputs import Inputs as Job
+from engine.form.run.verdicts import told
 from engine.simulate.elasticity import PARTS, gain_of, gain_of_gpus
 from engine.simulate.levers import run_fits
 
@@ -59,6 +61,7 @@ class Result:
     All are zero where the job does not fit.
     """
 
+    changes: tuple[Text, ...]
     fits: bool
     gpus: Annotated[
         Share,
@@ -96,20 +99,31 @@ def solve(inputs: Inputs) -> Result:
         pipeline_parallel=inputs.pipeline_parallel,
         own_constants=inputs.own_constants,
     )
-    run, _ = as_run(job)
+    run, changes = as_run(job)
     twice, _ = as_run(replace(job, world_size=2 * run.plan.world_size))
     if not run_fits(run):
-        return Result(fits=False, gpus=0.0, cost=0.0, peak=0.0, memory=0.0, links=0.0, network=0.0)
+        return Result(
+            changes=changes,
+            fits=False,
+            gpus=0.0,
+            cost=0.0,
+            peak=0.0,
+            memory=0.0,
+            links=0.0,
+            network=0.0,
+        )
     gpus = gain_of_gpus(run, twice, inputs.more)
     gains = {part: gain_of(run, change, inputs.more) for part, change in PARTS.items()}
-    return Result(fits=True, gpus=gpus, cost=(1 + inputs.more) / (1 + gpus) - 1, **gains)
+    return Result(
+        changes=changes, fits=True, gpus=gpus, cost=(1 + inputs.more) / (1 + gpus) - 1, **gains
+    )
 
 
 def views(inputs: Inputs, result: Result) -> Views:
     """Return what each part gives, and which gives most."""
     tell = Teller(inputs, result)
     return {
-        "verdict": _verdict(tell, result),
+        "verdict": told(_verdict(tell, result), result.changes),
         "bars": partial(_bars, tell, inputs, result),
         **tell.values("gpus", "cost", *PARTS),
     }

@@ -218,7 +218,9 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     words = "The loss ends at {last}, where a mean after every step ends at {last_every}. "
     words += "Meetings take {waiting} of the time at the real size."
     return Badge(
-        text="Rarer, and no worse" if better else "Rarer, and worse",
+        text=("No worse" if better else "Worse")
+        if inputs.inner_steps == 1
+        else ("Rarer, and no worse" if better else "Rarer, and worse"),
         sentence=tell.say(words),
         color="parameters" if better else "communication",
     )

@@ -20,7 +20,7 @@ from engine.simulate.orthogonal_work import Shape, pools_of
 from engine.simulate.rank import rank_of
 
 TITLE = "Matrices that tensor parallelism splits"
-QUESTION = "Which mode of --muon-tp-mode is the fastest, and which changes the update?"
+QUESTION = "Which way to orthogonalize split matrices is the fastest, and which changes the update?"
 EQUATIONS = ()
 PRESETS = {
     "8B, two slices": {"model": "llama-3-8b", "tensor_parallel": 2},

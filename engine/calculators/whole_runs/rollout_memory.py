@@ -93,6 +93,8 @@ class Result:
         Told("Does not shrink", "", "weights and caches of the engine", "buffers", _ASSUMES),
     ]
     capacity: Bytes
+    engine: Bytes
+    share: Bytes
 
 
 def solve(inputs: Inputs) -> Result:
@@ -121,6 +123,8 @@ def solve(inputs: Inputs) -> Result:
         sharded=phases[0].states + phases[0].reference,
         kept=phases[0].engine + phases[0].cache,
         capacity=usable(gpu.memory, training),
+        engine=phases[0].engine,
+        share=inputs.cache_share * gpu.memory,
     )
 
 
@@ -130,11 +134,20 @@ def views(inputs: Inputs, result: Result) -> Views:
     return {
         "bars": partial(_bars, result),
         **tell.values("generating", "training", "sharded", "kept"),
-        "fits": _fits(tell, result),
+        "fits": _fits(tell, inputs, result),
     }
 
 
-def _fits(tell: Teller, result: Result) -> Badge:
+def _fits(tell: Teller, inputs: Inputs, result: Result) -> Badge:
+    if result.engine > result.share:
+        return Badge(
+            text="The engine does not start",
+            sentence=tell.say(
+                "Its weights, {engine}, exceed its share of the GPU, {share}. Give the engine "
+                "more, or more GPUs."
+            ),
+            color="bad",
+        )
     if max(result.generating, result.training) <= result.capacity:
         return Badge(
             text="Fits",
@@ -145,14 +158,21 @@ def _fits(tell: Teller, result: Result) -> Badge:
         return Badge(
             text="Out of memory while it generates",
             sentence=tell.say(
-                "{generating} against {capacity}. Give the engine less, or let the "
-                "states wait in the host's memory."
+                "{generating} against {capacity}. Give the engine less"
+                + (
+                    ", or use more GPUs."
+                    if inputs.offloaded
+                    else ", or let the states wait in the host's memory."
+                )
             ),
             color="bad",
         )
     return Badge(
         text="Out of memory while it trains",
-        sentence=tell.say("{training} against {capacity}. Let the engine sleep."),
+        sentence=tell.say(
+            "{training} against {capacity}. "
+            + ("Use more GPUs." if inputs.sleeps else "Let the engine sleep.")
+        ),
         color="bad",
     )
 

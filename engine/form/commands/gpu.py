@@ -51,7 +51,7 @@ nvidia-smi -i <gpu> -q -d PERFORMANCE
                 "Full utilization at a fifth of the power: it spins.",
             ),
             ("100 %, 1410 MHz, 698.75 W, 84", "At the power limit, and slower for it."),
-            ("SW Power Capping : Active", "The board's power limit holds the clock down."),
+            ("SW Power Cap : Active", "The board's power limit holds the clock down."),
         ),
         healthy="Equal clocks on all GPUs of the job. Utilization has no healthy range.",
         relation="One GPU at 90 % of the clock makes every step as slow as itself.",

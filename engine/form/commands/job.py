@@ -74,7 +74,8 @@ print(analyzer.get_idle_time_breakdown(ranks=[0, <rank>]))
             ("stream 7   host_wait   0.41", "41 % of this stream's idle time waits for the CPU."),
         ),
         healthy="All ranks alike. The published tutorial names no limit; compare ranks and days.",
-        relation="Exposed communication is the only communication that costs time.",
+        relation="Exposed communication is what the step waits for. Hidden communication can still "
+        "slow the kernels beside it.",
         sources=("hta",),
     ),
     "flight_recorder": Command(

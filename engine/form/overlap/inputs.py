@@ -123,7 +123,8 @@ class Inputs:
         bool,
         Switch(
             label="Free parameters after the forward pass",
-            help="Off: gathered once per step and kept (reshard_after_forward=False).",
+            help="Off: gathered once per step and kept (reshard_after_forward=False, and "
+            "set_reshard_after_backward(False) until the last micro-batch).",
             advanced=True,
         ),
     ] = True

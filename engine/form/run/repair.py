@@ -76,19 +76,28 @@ _WORDS = {
     "num_dense_layers": "dense layers",
 }
 
+_RANKS = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+# What is wrong with a size, unless a simpler reason is found.
+_WHY = {
+    "num_key_value_heads": "does not divide the attention heads",
+    "tensor_parallel": "does not divide the attention heads",
+    "pipeline_parallel": "is more than the GPUs or the layers allow",
+    "virtual_pipeline": "is more than the layers allow",
+    "context_parallel": "does not divide the sequence, or is more than the GPUs allow",
+    "expert_parallel": "does not divide the experts and the ranks of a stage",
+    "expert_tensor_parallel": "does not divide the rest of a stage",
+    "world_size": "is no multiple of the ranks of a replica",
+    "shard_group": "does not divide the data-parallel ranks",
+    "global_batch_size": "is no multiple of a micro-batch on every replica",
+    "experts_per_token": "is more than there are experts",
+    "num_dense_layers": "is more than there are layers",
+}
+
 
 def run_of(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
     """Return the run nearest to the inputs, and what differs from them in sentences."""
     possible = repaired(inputs)
-    changes = tuple(
-        say(
-            f"Computed with {{found}} for {words}: {{given}} does not divide.",
-            found=(getattr(possible, name), COUNT),
-            given=(getattr(inputs, name), COUNT),
-        )
-        for name, words in _WORDS.items()
-        if getattr(possible, name) != getattr(inputs, name)
-    )
+    changes = differences(inputs, possible)
     run = read_document(document(possible))
     training = replace(run.training, **_taken(inputs, _BEYOND))
     if inputs.half_gradients:
@@ -97,6 +106,37 @@ def run_of(inputs: Inputs) -> tuple[Run, tuple[Text, ...]]:
     if inputs.gpu == LIMITED:
         run = replace(run, cluster=replace(run.cluster, gpu=LIMITED_GPU))
     return run, changes
+
+
+def differences(
+    inputs: Inputs, possible: Inputs, following: frozenset[str] = frozenset()
+) -> tuple[Text, ...]:
+    """Return in sentences what had to change, and why; not of what is `following` from the rest."""
+    return tuple(
+        say(
+            f"Computed with {{found}} for {words}: {{given}} {_why(name, inputs, possible)}.",
+            found=(getattr(possible, name), COUNT),
+            given=(getattr(inputs, name), COUNT),
+        )
+        for name, words in _WORDS.items()
+        if name not in following and getattr(possible, name) != getattr(inputs, name)
+    )
+
+
+def _why(name: str, inputs: Inputs, possible: Inputs) -> str:
+    """Return what is wrong with a size."""
+    if name in _RANKS and getattr(inputs, name) > inputs.world_size:
+        return "is more than there are GPUs"
+    if name == "virtual_pipeline":
+        if possible.pipeline_parallel == 1:
+            return "needs more than one stage"
+        if inputs.schedule != "interleaved":
+            return "needs interleaved 1F1B"
+    if name == "expert_parallel" and possible.expert_parallel == 1:
+        model = MODELS.get(inputs.model)
+        if not (model.num_experts if model else inputs.num_experts):
+            return "needs a model with experts"
+    return _WHY[name]
 
 
 def document(inputs: Inputs) -> dict[str, object]:
@@ -151,7 +191,8 @@ def _possible_split(inputs: Inputs, layers: Count, heads: Count) -> Inputs:
     gpus = inputs.world_size
     tensor = _lowered(min(inputs.tensor_parallel, gpus), _of(heads))
     pipeline = min(inputs.pipeline_parallel, gpus // tensor, layers + 2)
-    pieces = min(inputs.virtual_pipeline, (layers + 2) // pipeline) if pipeline > 1 else 1
+    many = pipeline > 1 and inputs.schedule == "interleaved"
+    pieces = min(inputs.virtual_pipeline, (layers + 2) // pipeline) if many else 1
     most = min(inputs.context_parallel, gpus // (tensor * pipeline))
     context = _lowered(most, _of(inputs.sequence_length))
     parts = tensor * pipeline * context

@@ -1,5 +1,7 @@
 """The verdicts of an estimate: whether its plan is possible, and whether it fits."""
 
+from dataclasses import replace
+
 from engine.basis.text import Text, say
 from engine.basis.units import (
     BYTES,
@@ -13,7 +15,8 @@ from engine.run.run import Run
 
 def possible(run: Run, doubts: Doubts, changes: tuple[Text, ...]) -> Badge:
     """Return whether software would run this plan as it is, and what speaks against it."""
-    said = [note.replace("_", " ") for note in doubts.problems]
+    plain = (note.replace("_", " ") for note in doubts.problems)
+    said = [note[:1].upper() + note[1:] for note in plain]
     gpu, precision = run.cluster.gpu, run.training.precision
     if (taken := gpu.computes_in(precision)) != precision:
         said.append(f"{gpu.name} has no {precision}; its {taken} peak is taken.")
@@ -34,6 +37,13 @@ def uneven(run: Run, doubts: Doubts) -> str:
     words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else ".")
     kind = "stages" if len(sizes) == run.plan.pipeline_parallel else "pieces"
     return f"{layers} layers do not divide by {len(sizes)} {kind}; they hold {words}"
+
+
+def told(badge: Badge, changes: tuple[Text, ...]) -> Badge:
+    """Return a verdict that first says what had to change of the plan."""
+    if not changes:
+        return badge
+    return replace(badge, sentence=_joined((*changes, badge.sentence), []))
 
 
 def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:

@@ -109,7 +109,7 @@ class Result:
         Told(
             "Over plain data parallelism",
             "",
-            "bytes of an all-reduce of all gradients",
+            "bytes of an all-reduce of all gradients, for the {passes} micro-batches that were run",
             "communication",
             assumes=("By the formula, for as many micro-batches.",),
             sources=("rajbhandari2020",),

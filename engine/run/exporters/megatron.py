@@ -60,7 +60,7 @@ def bridge_overrides(run: Run, recipe: str = "") -> str:
     for name, value in (*_plan(run), *_training(run.training, run.plan)):
         if name in skipped or name.startswith(("use-", "data-")):
             continue
-        section = sections.get(name, "ddp" if name == "overlap-grad-reduce" else "model")
+        section = sections.get(name, "ddp" if name.startswith("overlap-") else "model")
         word = "true" if value is True else str(value).replace(" ", ",")
         word = f"[{word}]" if name == "recompute-modules" else word
         lines.append(f"    {section}.{name.replace('-', '_')}={word}")
@@ -170,7 +170,7 @@ def _plan(run: Run) -> Iterator[Argument]:
     yield "pipeline-model-parallel-size", plan.pipeline_parallel
     if plan.stage_layers:
         yield "pipeline-model-parallel-layout", f'"{layout_of(plan.stage_layers)}"'
-    elif plan.virtual_pipeline > 1:
+    elif plan.virtual_pipeline > 1 and run.training.schedule == "interleaved":
         yield "num-virtual-stages-per-pipeline-rank", plan.virtual_pipeline
     yield "context-parallel-size", plan.context_parallel
     if run.model.num_experts:
@@ -198,6 +198,7 @@ def _training(training: Training, plan: Plan) -> Iterator[Argument]:
     yield from _recomputation(training)
     switches = {
         "overlap-grad-reduce": training.overlap_gradient_reduce,
+        "overlap-param-gather": training.overlap_gradient_reduce and plan.zero_stage == 1,
         "tp-comm-overlap": training.overlap_tensor_parallel and plan.tensor_parallel > 1,
         "grad-reduce-in-bf16": training.gradient_precision == "bf16",
         f"{training.precision}-param-gather": training.quantized_weights and quantizes(training),

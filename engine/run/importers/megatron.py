@@ -54,6 +54,7 @@ SWITCHES: Mapping[str, tuple[str, Any]] = {
     "bf16": ("training.precision", "bf16"),
     "fp16": ("training.precision", "fp16"),
     "overlap-grad-reduce": ("training.overlap_gradient_reduce", True),
+    "overlap-param-gather": ("notes.parameter_gather", True),
     "tp-comm-overlap": ("training.overlap_tensor_parallel", True),
     "enable-cuda-graph": ("training.cuda_graphs", True),
     "external-cuda-graph": ("training.cuda_graphs", True),

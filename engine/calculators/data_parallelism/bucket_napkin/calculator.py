@@ -64,8 +64,7 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         return Badge(
             text="The wire is slower",
             sentence=tell.say(
-                "A bucket takes {sending} to reduce and {computing} to compute: they queue up, "
-                "whatever their size."
+                "A bucket takes {sending} to reduce and {computing} to compute: they queue up."
             ),
             color="communication",
         )

@@ -73,7 +73,7 @@ class Result:
         Told(
             "Tokens per GPU",
             "",
-            "a pass of {micro_batch_tokens} at a time",
+            "a pass of {pass_tokens} at a time",
             assumes=("Weak: as set. Strong: the batch over the number of GPUs.",),
             basis="definition",
         ),
@@ -196,7 +196,7 @@ def solve(inputs: Inputs) -> Result:
         all_below=lucky,
         one_in=1 / lucky if lucky > 1 / _SEEN else math.inf,
         states=MIXED_PRECISION.total * inputs.parameters,
-        link=job.bandwidth(max(n, 16)),
+        link=job.bandwidth(n),
         limit=inputs.batch / enough,
         curves=curves,
         measured_weak=SCALED["node"].efficiencies[-1],

@@ -26,6 +26,9 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if result.waiting > result.exposed:
         sentence = tell.say("Waiting for the slowest costs {waiting} a step.")
         return Badge(text="Slowest GPU", sentence=sentence, color="compute")
+    if not inputs.overlap:
+        sentence = tell.say("All {exposed} of the all-reduce is exposed: nothing overlaps.")
+        return Badge(text="No overlap", sentence=sentence, color="communication")
     few = min(result.tokens_per_gpu, float(inputs.micro_batch)) < result.hiding_tokens
     sentence = tell.say(
         "{exposed} of the all-reduce is exposed: the last backward pass has {pass_tokens} tokens, "

@@ -119,7 +119,7 @@ class Result:
         Seconds, Told("Step", "", "forward, backward, exposed communication", **_RUN)
     ]
     best: Annotated[Seconds, Told("Fastest", **_RUN)]
-    naive: Annotated[Seconds, Told("Through rank 0", "", "the slowest way that works", **_RUN)]
+    naive: Annotated[Seconds, Told("Through rank 0", "", "every gradient through one port", **_RUN)]
     efficiency: Annotated[Share, Told("Efficiency", "q", assumes=("Times of both are simulated.",))]
     compute: Annotated[Seconds, Told(symbol="Tc")]
     exposed: Annotated[Seconds, Told(symbol="Te")]

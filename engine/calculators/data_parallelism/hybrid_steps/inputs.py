@@ -127,7 +127,7 @@ class Result:
         Told(
             "ZeRO-3 sends between nodes",
             "",
-            "what a copy in each node sends",
+            "what this scheme sends",
             "communication",
             assumes=("Both counted, with as many micro-batches.",),
             sources=("rajbhandari2020",),

@@ -42,7 +42,10 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     if result.memory > result.capacity:
         return Badge(
             text="Does not fit",
-            sentence=tell.say("{memory} of states, and the GPU has {capacity}. Shard wider."),
+            sentence=tell.say(
+                "{memory} of states, and the GPU has {capacity}. "
+                + ("Use more GPUs." if result.width == result.job.ranks else "Shard wider.")
+            ),
             color="bad",
         )
     if result.width == result.job.ranks:

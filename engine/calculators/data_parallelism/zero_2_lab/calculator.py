@@ -68,7 +68,11 @@ def _regime(tell: Teller, result: Result) -> Badge:
     if result.slower <= 1.005:
         return Badge(
             text="ZeRO-2 costs nothing here",
-            sentence=tell.say("It sends {more} more, all of it hidden, and saves {saved}."),
+            sentence=tell.say(
+                "It sends {more} more, all of it hidden, and saves {saved}."
+                if result.more
+                else "It sends no more bytes, and saves {saved}."
+            ),
             color="compute",
         )
     return Badge(

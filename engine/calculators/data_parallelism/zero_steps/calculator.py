@@ -172,7 +172,10 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell, found = Teller(result, inputs, equations=EQUATIONS), result.found
     same = "the same as counted"
     if result.padding:
-        same = f"without the {result.padding} zeros that fill up the last share"
+        zeros = (
+            "one zero that fills" if result.padding == 1 else f"{result.padding} zeros that fill"
+        )
+        same = f"without the {zeros} up the last share"
     return {
         "scene": partial(
             sharded_scene,

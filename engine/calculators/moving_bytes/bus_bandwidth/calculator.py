@@ -99,7 +99,7 @@ def _factors(tell: Teller, inputs: Inputs, result: Result) -> Lines:
     ranks = tuple(map(float, COLUMN))
     shown = (
         ("few", "all-reduce", result.few, "communication"),
-        ("parts", "all others", result.parts, "data"),
+        ("parts", "gathers, scatters, all-to-all", result.parts, "data"),
     )
     return Lines(
         title="The factor, by the number of GPUs",

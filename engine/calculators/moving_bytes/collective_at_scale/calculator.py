@@ -83,7 +83,8 @@ _SENTENCES = {
     ),
     "port": (
         "Network ports",
-        "The longest phase waits for the ports; only more or faster ports would help.",
+        "The longest phase waits for the ports. More or faster ports would shorten it; so may "
+        "another algorithm.",
     ),
     "pcie": ("PCIe", "The path from the GPU to its port is full."),
     "nvlink": ("NVLink", "The longest phase stays inside the nodes, at the speed of NVLink."),

@@ -123,7 +123,11 @@ def repaired(inputs: Inputs, topology: Topology) -> str:
     notes = []
     world, ports = topology.world_size, topology.ports_per_node
     if world != inputs.world_size:
-        notes.append(f"{inputs.world_size} GPUs do not fill nodes of 8; simulated are {world}.")
+        notes.append(
+            f"{inputs.world_size} GPUs do not fill nodes of 8; the simulation uses {world}."
+        )
     if ports != inputs.ports_per_node and world > 8:
-        notes.append(f"{inputs.ports_per_node} ports do not divide 8 GPUs; simulated are {ports}.")
+        notes.append(
+            f"{inputs.ports_per_node} ports do not divide 8 GPUs; the simulation uses {ports}."
+        )
     return " ".join(notes)

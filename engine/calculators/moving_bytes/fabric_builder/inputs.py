@@ -128,7 +128,10 @@ def built(inputs: Inputs) -> Built:
     node, changes = NODES[inputs.machine], []
     ports = _ports(node, inputs.rails_per_eight)
     if ports * 8 != node.gpus_per_node * inputs.rails_per_eight:
-        changes.append(f"{inputs.rails_per_eight} ports per 8 GPUs do not divide evenly.")
+        changes.append(
+            f"{inputs.rails_per_eight} ports per 8 GPUs do not divide evenly; drawn with {ports} "
+            "in a node."
+        )
     asked = Plan(
         num_nodes=inputs.num_nodes,
         ports_per_node=ports,

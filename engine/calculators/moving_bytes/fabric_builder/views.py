@@ -35,7 +35,7 @@ _WAITS: Mapping[str, tuple[str, str, str]] = {
     "port": ("Ports are full", "More spines would not help; the ports are the limit.", "data"),
     "pcie": ("PCIe is full", "The way from the GPU to its port is the limit.", "memory"),
     "nvlink": ("NVLink is full", "The longest phase stays inside the nodes.", "tensor"),
-    "": ("Latency", "More than half of the time is latency, so no link is the limit.", "muted"),
+    "": ("Latency", "More than half of the time is latency; links make up the rest.", "muted"),
 }
 
 

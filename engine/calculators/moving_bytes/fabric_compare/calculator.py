@@ -12,6 +12,7 @@ from engine.calculators.moving_bytes.fabric_compare.inputs import Result as Resu
 from engine.calculators.moving_bytes.fabric_compare.inputs import solve as solve
 from engine.catalog.transports import TRANSPORTS
 from engine.form.run.known import known, ranged
+from engine.form.run.verdicts import told
 from engine.formulas.fabric import BREAK_EVEN_PRICE, WAITING_STEP
 from engine.run.networks import NETWORKS, Network
 from engine.simulate.step_time import StepTime
@@ -54,7 +55,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     first, second = result.evidence
     return {
         "slower": tell.value("slower", assumes=(*ALIKE, *known(second))),
-        "verdict": _verdict(tell, inputs, result),
+        "verdict": told(_verdict(tell, inputs, result), result.changes),
         "steps": partial(_steps, inputs, result),
         "first_step": ranged(tell, "first_step", first, assumes=ALIKE),
         "second_step": ranged(tell, "second_step", second, assumes=ALIKE),
@@ -124,7 +125,7 @@ def _side_by_side(inputs: Inputs, result: Result) -> Table:
     rows: list[tuple[Text, ...]] = [
         ("Ports of a GPU, line rate, one way", *(_rate(one) for one in pair)),
         (
-            "Of that, large messages reach, over InfiniBand's",
+            "Share that large messages reach, over that of InfiniBand",
             *(say("{r}", r=(TRANSPORTS[one.transport].share, RATIO)) for one in pair),
         ),
         (

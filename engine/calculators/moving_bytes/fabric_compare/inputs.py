@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from engine.basis.inputs import Choice, Number
+from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import HOUR, Price, Ratio, Seconds
 from engine.form import short_job
@@ -88,6 +89,7 @@ class Result:
     second_exposed: Seconds
     exposed: Annotated[Seconds, Told(symbol="E")]
     fits: bool
+    changes: tuple[Text, ...]
 
 
 def runs_of(inputs: Inputs) -> tuple[Run, Run]:
@@ -126,5 +128,6 @@ def solve(inputs: Inputs) -> Result:
         first_exposed=first.exposed * inputs.first_wait,
         second_exposed=second.exposed * inputs.second_wait,
         exposed=second.exposed,
+        changes=short_job.job_told(inputs)[1],
         fits=fits(held, runs[0].training, runs[0].cluster.gpu.memory),
     )

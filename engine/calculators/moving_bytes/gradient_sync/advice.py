@@ -24,7 +24,10 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         return _behind(tell, result)
     wire = result.link if result.num_nodes == 1 else "Link"
     latency = 2 * result.latency_part > result.all_reduce_time
-    hidden = " It is hidden from {break_even_tokens} tokens per GPU."
+    hidden = (
+        " In one piece it would be hidden from {break_even_tokens} tokens per GPU; {num_buckets} "
+        "buckets need more."
+    )
     return Badge(
         text="Latency" if latency else f"{wire} bandwidth",
         sentence=tell.say(
@@ -91,7 +94,7 @@ def _verdict(tell: Teller, result: Result, *, found: bool) -> Text:
         )
         return tell.say("The states need {states}, a GPU has {memory}: this job cannot run. " + way)
     if not found:
-        return "Nothing here shortens the step: it never waits."
+        return "Nothing here shortens the step: it hardly waits."
     return tell.say(
         "{step_time} for these tokens, {exposed_share} of it waiting. Each line gives the time "
         "for the same tokens after one change."

@@ -151,7 +151,8 @@ class Inputs:
 def states_of(inputs: Inputs) -> Bytes:
     """Return what every GPU holds of parameters, gradients and optimizer."""
     stage = 1 if inputs.sharding == "zero1" else 0
-    return sharded_states(inputs.parameters, MIXED_PRECISION, stage, inputs.world_size).total
+    kept = replace(MIXED_PRECISION, gradient=ELEMENT[inputs.dtype])
+    return sharded_states(inputs.parameters, kept, stage, inputs.world_size).total
 
 
 def missing_of(inputs: Inputs) -> Bytes:

@@ -150,7 +150,8 @@ class Result:
             "States on each GPU",
             color="optimizer",
             assumes=(
-                "Adam in mixed precision: 2 bytes of parameter, 2 of gradient, 12 of optimizer.",
+                "Adam in mixed precision: 2 bytes of parameter, 12 of optimizer, gradients as they "
+                "are sent.",
                 "Activations and buffers come on top.",
             ),
             sources=("rajbhandari2020",),
@@ -166,7 +167,7 @@ class Result:
             "the backward pass is as long as the all-reduce",
             assumes=(
                 "Where the backward pass is as long as the all-reduce in one piece.",
-                "In buckets each pays its latencies again, so a little stays exposed beyond it.",
+                "Buckets pay their latencies again: with many small ones more tokens are needed.",
             ),
             of="tokens_per_gpu",
         ),

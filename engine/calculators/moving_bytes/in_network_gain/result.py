@@ -47,7 +47,9 @@ def _gain(label: str, note: str, basis: str, assumes: tuple[str, ...] = _MODEL) 
 
 def _large(label: str) -> Told:
     assumes = ("16 GiB on eight H200 of one node.",)
-    return Told(label, "", "bus bandwidth, measured", "ink", assumes, (RAMP_SOURCE,), "measured")
+    return Told(
+        label, "", "bus bandwidth, measured on 8 H200", "ink", assumes, (RAMP_SOURCE,), "measured"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

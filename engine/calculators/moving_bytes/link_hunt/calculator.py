@@ -55,7 +55,7 @@ def _verdict(tell: Teller, result: Result) -> Badge:
     if named < guilty:
         return Badge(text="Half of it", sentence="That one is guilty, and it is not alone.",
                      color="communication")  # fmt: skip
-    words = "One of those is innocent." if named & guilty else "Those tests do not accuse it."
+    words = "One of those is innocent." if named & guilty else "It is none of those that you named."
     return Badge(text="Not guilty", sentence=words, color="communication")
 
 

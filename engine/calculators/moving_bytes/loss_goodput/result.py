@@ -99,7 +99,7 @@ class Result:
         Share,
         Told("Packet by packet", "", "go back N, {packets} packets with seeded dice", "ink",
              (*_ASSUMES, "The closed form is for a port that never stops: the two agree to the "
-              "luck of the dice."), basis="simulated"),
+              "luck of the dice and to whole packets in the window."), basis="simulated"),
     ]  # fmt: skip
     packets: Count
     curves: Later[tuple[tuple[Share, ...], ...]]

@@ -16,13 +16,17 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     """Return what decides: latencies, or the slowest stage that the bytes cross."""
     if result.latency >= result.moving:
         name, color = "Latency", "compute"
-        text = "{latency} of latencies, {moving} of bytes: a faster port would hardly help."
+        text = "{latency} of latencies, {moving} of bytes: both count."
+        if result.latency >= 4 * result.moving:
+            text = "{latency} of latencies, {moving} of bytes: a faster port would hardly help."
     elif result.pieces == 1:
         name, color = "Not pipelined", "memory"
         text = "{moving} of bytes, {latency} of latencies: each stage waits for the whole message."
     elif result.slowest == inputs.link:
         name, color = "Wire", "communication"
-        text = "{moving} of bytes, {latency} of latencies: only fewer bytes or a faster port help."
+        text = "{moving} of bytes, {latency} of latencies: both count."
+        if result.moving >= 4 * result.latency:
+            text = "{moving} of bytes, {latency} of latencies: fewer bytes help, or a faster port."
     else:
         name, color = "PCIe", "accent"
         text = (

@@ -59,7 +59,10 @@ def winner(inputs: Inputs, result: Result) -> Badge:
     if inputs.setting == "none":
         words = f"{result.best} takes {{t}} on {{n}} GPUs in {{k}} nodes."
     elif not math.isfinite(result.set_time):
-        words = f"{setting} leaves nothing that could run here; NCCL 2.24 and later fail."
+        words = f"The model has no time for what {setting} leaves here."
+        if inputs.operation == "all_to_all":
+            words = f"{setting} does not apply: NCCL makes an all-to-all of sends and receives."
+
     elif result.costs < 0.9999:
         words = (
             f"{setting} takes {{s}}, less than the {{t}} of {result.best}, which NCCL plans with."

@@ -93,7 +93,7 @@ class Result:
         Told(
             "As set",
             "",
-            "the fastest that the setting leaves",
+            "the fastest that the setting leaves; what NCCL takes if nothing is set",
             assumes=("Of the same times, those whose name the setting allows.",),
             sources=("nccl_tuning", "nccl_env"),
         ),

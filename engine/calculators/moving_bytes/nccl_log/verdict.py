@@ -42,7 +42,7 @@ def _slow(result: Result) -> Text:
     if largest and largest.row.bus_bandwidth < 0.6 * result.found.best:
         words += " Smaller messages reached {best}: look for loss or pauses in the network first."
     elif nearest.key:
-        words += f" Nearest to it comes {NAMES[nearest.key]}, with {{alike}}."
+        words += f" The closest match: {NAMES[nearest.key]}, which would give {{alike}}."
     return _of_largest(result, words)
 
 

@@ -54,7 +54,7 @@ def _curve(tell: Teller, inputs: Inputs, result: Result) -> Lines:
         series=(
             Series(
                 key="factor",
-                label="any all-reduce",
+                label="the least, as in a ring",
                 x=sizes,
                 y=result.factors,
                 color="communication",

@@ -12,6 +12,7 @@ from engine.calculators.one_gpu.accumulation_cost.result import Result as Result
 from engine.calculators.one_gpu.accumulation_cost.result import solve as solve
 from engine.form.run.known import ranged
 from engine.formulas.volumes import ZERO_BYTES
+from engine.simulate.accumulation import TIMED_AS
 
 TITLE = "Accumulation at scale"
 QUESTION = "What do more micro-batches save, and what do they not change?"
@@ -41,7 +42,13 @@ def views(inputs: Inputs, result: Result) -> Views:
         "fits": _fits(tell, result),
         "sent": tell.value("sent", symbols={"n": "world_size"}),
         **tell.values("per_token", "collectives", "tokens", "held", "at_once"),
-        "token_rate": ranged(tell, "token_rate", result.evidence, assumes=(MODELLED,)),
+        "token_rate": ranged(
+            tell,
+            "token_rate",
+            result.evidence,
+            note=f"timed as {TIMED_AS[inputs.scheme]}" if inputs.scheme in TIMED_AS else "",
+            assumes=(MODELLED,),
+        ),
         **tell.values("gained"),
         "memory": partial(charts.memory, inputs, result),
         "volume": partial(charts.volume, inputs, result),

@@ -34,8 +34,8 @@ from engine.simulate.capacity import usable
 from engine.simulate.evidence import Evidence, evidence
 
 MODELLED = (
-    "The step model of all pages; nodes of 8 GPUs. It knows FSDP as it comes: that gradients are "
-    "reduced, or parameters gathered, less often is not counted."
+    "The step model of all pages; nodes of 8 GPUs. It times DDP with no_sync, ZeRO-1, ZeRO-2 and "
+    "FSDP as it comes. The other schemes get the time of the nearest of these."
 )
 _WIRE = ("Gradients travel in 4 bytes, parameters in 2, in rings over all GPUs.",)
 

@@ -99,7 +99,10 @@ class Result:
             "Tensor parallelism sends",
             note="each GPU in a step",
             color="tensor",
-            assumes=("Eight passes of the hidden state around the ring for every layer.",),
+            assumes=(
+                "Without sequence parallelism: eight passes of the hidden state around the ring "
+                "for every layer, and four for the split vocabulary.",
+            ),
             sources=("korthikanti2022",),
         ),
     ]

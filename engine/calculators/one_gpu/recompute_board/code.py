@@ -32,7 +32,7 @@ def contexts():
 
     def policy(ctx, op, *args, **kwargs):
         save = ATTENTION and op in SAVED
-        if op == aten.mm.default:
+        if op in (aten.mm.default, aten.addmm.default):
             save = count[ctx.is_recompute] in PRODUCTS
             count[ctx.is_recompute] += 1
         return CheckpointPolicy.MUST_SAVE if save else CheckpointPolicy.PREFER_RECOMPUTE

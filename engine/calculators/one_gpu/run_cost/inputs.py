@@ -121,7 +121,12 @@ class Result:
         ),
     ]
     per_parameter: Annotated[
-        Ratio, Told("Tokens per parameter", assumes=("Compute-optimal was about 20 in 2022.",))
+        Ratio,
+        Told(
+            "Tokens per parameter",
+            note="of those that work on one token",
+            assumes=("Compute-optimal was about 20 in 2022.",),
+        ),
     ]
     parameters: Annotated[Parameters, Told("Parameters that work", "P", of="model")]
     peak: Annotated[FlopRate, Told(symbol="F", of="gpu")]

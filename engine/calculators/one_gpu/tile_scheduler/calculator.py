@@ -13,6 +13,7 @@ from engine.calculators.one_gpu.tile_scheduler.inputs import Square
 from engine.calculators.one_gpu.tile_scheduler.inputs import solve as solve
 from engine.catalog.measured_kernels import OWN_DATE
 from engine.draw.sm_grid import Filled, sm_grid
+from engine.form.counted import noun
 from engine.simulate.tile_waves import Wave
 
 TITLE = "A product on the multiprocessors"
@@ -22,7 +23,7 @@ PRESETS = {
     "132 tiles": {"rows": 1408, "columns": 3072},
     "MLP of Llama 3 8B, 4,096 tokens": {"rows": 4096, "columns": 14_336},
     "A small product": {"rows": 512, "columns": 512},
-    "Small tiles, four at once": {"tile_rows": 64, "tile_columns": 64, "places": 4},
+    "Small tiles, three at once": {"tile_rows": 64, "tile_columns": 64, "places": 3},
 }
 
 
@@ -48,15 +49,17 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             sentence=tell.say(f"{{held}} fit at once, limited by {result.limit}.", held="held"),
             color="memory",
         )
+    many = noun(result.waves, "wave")
+    used = f"{{in_use}} of the places are in use over {{waves}} {many}."
     if result.in_use < 0.7:
         return Badge(
             text="A thin last wave",
-            sentence=tell.say("{in_use} of the places are in use over {waves} waves."),
+            sentence=tell.say(used),
             color="memory",
         )
     return Badge(
         text="Well filled",
-        sentence=tell.say("{in_use} of the places are in use over {waves} waves."),
+        sentence=tell.say(used),
         color="compute",
     )
 

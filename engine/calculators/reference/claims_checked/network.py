@@ -152,6 +152,6 @@ def _overlap() -> tuple[Claim, ...]:
             verdict="wrong",
             why="The factor of 2.6 compares the communication kernels of two libraries. It is not "
             "a gain of a training step.",
-            sources=(_STACK,),
+            sources=(_STACK, "lee2025"),
         ),
     )

@@ -167,11 +167,11 @@ def _bytes() -> tuple[Claim, ...]:
             right=say(
                 "linearly: {star} pass the root's port, {ring} each port of a ring",
                 star=(2 * star, BYTES),
-                ring=(ring, BYTES),
+                ring=(2 * ring, BYTES),
             ),
             verdict="wrong",
             why="The total grows as O(n), but all of it passes one port. Our numbers are for 7B "
-            "parameters on 8 GPUs, with what the root's port sends and receives added up.",
+            "parameters on 8 GPUs, with what a port sends and receives added up.",
             sources=(SOURCE, "thakur2005"),
         ),
         Claim(

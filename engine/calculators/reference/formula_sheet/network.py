@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from engine.basis.units import BANDWIDTH, BYTES, COUNT, RATIO, SECONDS, Bytes, Seconds
 from engine.calculators.reference.formula_sheet.example import Example, Shown, buffer, ranks
 from engine.calculators.reference.formula_sheet.inputs import Inputs
+from engine.catalog.hardware import MEASURED
 from engine.catalog.transports import LAUNCH, NVLINK
 from engine.formulas import bandwidth, communication, hierarchy, ring_time
 
@@ -134,14 +135,15 @@ def _fit(x: Inputs) -> Shown:
 
 
 def _ramped(x: Inputs) -> Shown:
-    time = ring_time.ring_all_reduce_ramped_time(buffer(x), x.gpus_per_node, 1, x.scale_up)
+    reached = MEASURED["h200_ring"].bus_bandwidth
+    time = ring_time.ring_all_reduce_ramped_time(buffer(x), x.gpus_per_node, 1, reached)
     return {
         "T": (time, SECONDS),
         "To": (LAUNCH + NVLINK.start, SECONDS),
         "a": (NVLINK.step, SECONDS),
         "n": (x.gpus_per_node, COUNT),
         "S": (buffer(x), BYTES),
-        "B": (x.scale_up, BANDWIDTH),
+        "B": (reached, BANDWIDTH),
         "Sr": (NVLINK.ramp, BYTES),
         "Ss": (NVLINK.scale, BYTES),
     }

@@ -53,7 +53,7 @@ def by_way(result: Result) -> Bars:
         caption="Waited for: messages, or the rank that has more to compute. The cut and the "
         "buffers are those named in each row."
         if result.allowed["swap"]
-        else "Ulysses is left out: it needs a query head for every rank.",
+        else "Ulysses is left out: the ranks do not divide the query heads of a tensor rank.",
     )
 
 

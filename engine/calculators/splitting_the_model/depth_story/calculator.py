@@ -54,6 +54,15 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             color="tensor",
         )
     saved = 1 - result.deep_time / result.wide_time
+    if result.stages == 1:
+        return Badge(
+            text="Tensor parallel in one node",
+            sentence=tell.say(
+                "{tensor} GPUs share every matrix: {deep_memory} on each. The rest fill no second "
+                "node."
+            ),
+            color="tensor",
+        )
     if not deep:
         return Badge(
             text="Cut by depth, still too large",
@@ -154,6 +163,9 @@ def _times(result: Result) -> Bars:
         named = (("tensor parallel", wide), ("stages", deep)) if gpus > NODE else (("", wide),)
         for name, plan in named:
             cut = f"{gpus} GPUs, {name}".rstrip(", ")
+            used = plan.run.plan.world_size
+            if used < gpus:
+                cut += f" on {used}"
             label = cut if plan.fits else f"{cut}, does not fit"
             rows.append((f"{gpus} {name}", label, plan))
     return Bars(

@@ -138,10 +138,10 @@ def regime(tell: Teller, result: Result) -> Badge:
             ),
             color="bad",
         )
+    words = "The slowest sequence has {between} the pairs of the mean one; "
+    words += "no cut within it helps." if result.within < 1.05 else "its cut adds {within}."
     return Badge(
         text="The sequences are uneven",
-        sentence=tell.say(
-            "The slowest sequence has {between} the pairs of the mean one; no cut within it helps."
-        ),
+        sentence=tell.say(words),
         color="bad",
     )

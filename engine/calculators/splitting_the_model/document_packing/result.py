@@ -86,8 +86,8 @@ class Result:
     claimed: Annotated[
         Ratio,
         Told(
-            "65 % less of that latency",
-            note="a step is this much faster if CP takes {exposed} of it",
+            "If 65 % of CP's time were saved",
+            note="a step would be this much faster if CP takes {exposed} of it",
             color="ink",
             assumes=("The rest of the step stays as it is.",),
         ),

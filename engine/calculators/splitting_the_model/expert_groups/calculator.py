@@ -76,14 +76,17 @@ def _answer(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             color="communication",
         )
     if not mesh.fits:
-        where = "ranks of a stage" if mesh.convention == "folded" else "data-parallel ranks"
+        folded = mesh.convention == "folded"
+        words = (
+            "EP {expert_parallel} × ETP {expert_tensor_parallel} does not divide the {room} ranks "
+            "of a stage, from which both are taken."
+            if folded
+            else "EP {expert_parallel} does not divide the {room} data-parallel ranks that it is "
+            "taken from."
+        )
         return Badge(
             text="Refused",
-            sentence=tell.say(
-                f"EP {{expert_parallel}} does not divide the {{room}} {where} that it is taken "
-                "from.",
-                room=(mesh.room, COUNT),
-            ),
+            sentence=tell.say(words, room=(mesh.room, COUNT)),
             color="communication",
         )
     return Badge(

@@ -61,7 +61,8 @@ def uneven(run: Run) -> tuple[Text, ...]:
 def others(run: Run) -> tuple[Text, ...]:
     """Return what else the software would refuse, with the names of fields in plain words."""
     sentences = problems(run.model, run.cluster, run.plan, run.training)
-    return tuple(sentence.replace("_", " ").capitalize() for sentence in sentences)
+    plain = (sentence.replace("_", " ") for sentence in sentences)
+    return tuple(sentence[:1].upper() + sentence[1:] for sentence in plain)
 
 
 def refused(inputs: Inputs, run: Run) -> tuple[Text, ...]:

@@ -104,7 +104,7 @@ def traffic_table(found: Result) -> Table:
             say("{b}", b=(one.sent, BYTES)),
             say("{n}", n=(round(one.messages), COUNT)),
             say("{a}", a=(one.across, SHARE)),
-            say("{t}", t=(found.plan.alone(axis), SECONDS)),
+            say("{t}", t=(found.plan.alone[axis], SECONDS)),
             say("{t}", t=(found.plan.exposed(axis), SECONDS)),
         )
         for axis, one in found.plan.traffic.items()
@@ -114,7 +114,8 @@ def traffic_table(found: Result) -> Table:
         columns=("Axis", "Sent by a GPU", "Messages", "Leaves the node", "Alone", "Step waits"),
         rows=tuple(rows) or (("none", *["-"] * 5),),
         caption="Rings in the order of the ranks, experts all to all; in a pipeline, a GPU between "
-        "two others. Alone: bytes over the bandwidth of the link.",
+        "two others. Alone: the time with nothing beside it, latencies and the filling of the "
+        "pipeline included.",
     )
 
 

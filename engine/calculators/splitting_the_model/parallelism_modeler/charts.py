@@ -61,8 +61,8 @@ def axes(found: Modeled) -> Table:
         columns=("Axis", "Bytes", "Messages", "Exposed, of alone"),
         rows=tuple(rows),
         caption="A GPU of a middle stage; with DP, of an end stage, which also sums the gradients "
-        "of an embedding. SP is not an axis of its own: it cuts the all-reduces "
-        "of TP into two halves.",
+        "of an embedding. Alone: the mean stage; exposed: what the step waits for, on the slowest. "
+        "SP is not an axis of its own: it cuts the all-reduces of TP into two halves.",
     )
 
 

@@ -8,16 +8,25 @@ from engine.basis.units import Count
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs, run_inputs
 from engine.catalog.reported import REPORTED, Reported
 from engine.form.run.inputs import Inputs as RunInputs
-from engine.form.run.repair import run_of
+from engine.form.run.repair import differences, repaired, run_of
 from engine.run.run import Run
 from engine.run.stage_cut import moved_layers
 from engine.simulate.modeled_plan import Modeled, model_of
+
+_AXES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+_FOLLOWING = frozenset({"world_size", "global_batch_size"})  # the page has no such inputs
 
 
 @lru_cache(maxsize=128)
 def plan_of(inputs: Inputs) -> tuple[Modeled, tuple[Text, ...]]:
     """Return the possible plan nearest to the inputs, modelled, and what differs from them."""
-    run, changes = run_of(run_inputs(inputs))
+    given = run_inputs(inputs)
+    possible = repaired(given)
+    # Fewer ranks of an axis make a smaller job; replicas and micro-batches stay as they are.
+    lowered = {name: getattr(possible, name) for name in _AXES}
+    smaller = run_inputs(replace(inputs, **lowered))
+    run, _ = run_of(smaller)
+    changes = differences(given, repaired(smaller), _FOLLOWING)
     run = replace(run, plan=replace(run.plan, stage_layers=_stage_layers(inputs, run)))
     return model_of(run, inputs.utilization), changes
 

@@ -269,7 +269,10 @@ def solve(inputs: Inputs) -> Result:
 
 
 def _changed(inputs: Inputs) -> dict[str, tuple[Change, Modeled]]:
-    return {
-        key: (change, plan_of(replace(inputs, **change))[0])  # type: ignore[arg-type]
+    present = plan_of(inputs)[1]
+    found = {
+        key: (change, *plan_of(replace(inputs, **change)))  # type: ignore[arg-type]
         for key, change in changes_of(inputs).items()
     }
+    # What would be computed with other sizes than its name says is no advice.
+    return {key: (change, plan) for key, (change, plan, said) in found.items() if said == present}

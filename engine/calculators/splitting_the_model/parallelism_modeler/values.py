@@ -1,5 +1,7 @@
 """The modeler's numbers, each with what it rests on."""
 
+from typing import Any
+
 from engine.basis.equation import Equation
 from engine.basis.text import Text
 from engine.basis.told import Figure, Teller
@@ -97,7 +99,9 @@ def ratio(tell: Teller, result: Result) -> Value:
 def of_pipeline(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
     """Return the bubble, the passes, and what crosses the boundaries of stages."""
     return {
-        "utilization_after": tell.value("utilization_after", published=note("efficiency", result)),
+        "utilization_after": tell.value(
+            "utilization_after", note=_of_1f1b(result), published=note("efficiency", result)
+        ),
         "bubble": _bubble(tell, inputs, result),
         "operations": tell.value("operations", published=note("operations", result)),
         "boundary": tell.value("boundary", symbols={"t": "microbatch_tokens", "h": "hidden"}),
@@ -109,6 +113,12 @@ def of_pipeline(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value
     }
 
 
+def _of_1f1b(result: Result) -> str:
+    """Return the words that the bubble shown is not this schedule's own, where it is not."""
+    schedule = result.plan.run.training.schedule
+    return f"of 1F1B; {schedule} waits for less" if schedule in ("zb-1p", "dualpipe") else ""
+
+
 def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Value:
     """Return the bubble in the reader's convention, and the other one beside it."""
     assumption = "All stages alike, messages free."
@@ -117,8 +127,11 @@ def _bubble(tell: Teller, inputs: Inputs, result: Result) -> Value:
     elif result.plan.run.training.schedule == "dualpipe":
         assumption = "That of 1F1B; DualPipe feeds both ends and waits for about half of it."
     name = "bubble_share" if inputs.convention == "share" else "bubble_over_ideal"
+    words = _of_1f1b(result)
+    other: dict[str, Any] = {"note": words} if words else {}
     return tell.value(
         name,
+        **other,
         equation=_bubble_equation(name, result),
         assumes=(assumption,),
         published=note("bubble", result),

@@ -9,7 +9,7 @@ from engine.basis.units import (
 from engine.basis.views import Badge
 from engine.calculators.splitting_the_model.parallelism_modeler.inputs import Inputs
 from engine.calculators.splitting_the_model.parallelism_modeler.result import Result
-from engine.form.run.verdicts import uneven
+from engine.form.run.verdicts import possible as run_possible
 
 
 def goal(inputs: Inputs, result: Result) -> Badge:
@@ -72,16 +72,13 @@ def regime(result: Result) -> Badge:
 
 def possible(inputs: Inputs, result: Result) -> Badge:
     """Return whether every size divides, in words."""
-    if result.changes:
-        return Badge(text="Changed", sentence=result.changes[0], color="communication")
     run = result.plan.run
-    if sentence := uneven(run, result.plan.doubts):
-        return Badge(text="Uneven", sentence=sentence, color="communication")
+    found = run_possible(run, result.plan.doubts, result.changes)
+    if found.text != "Possible":
+        return found
     if run.plan.virtual_pipeline > 1 and (inputs.off_first or inputs.off_last):
         sentence = "The pieces of an interleaved pipeline stay as they are; no layer was moved."
         return Badge(text="Not moved", sentence=sentence, color="communication")
-    if said := result.plan.doubts.problems:
-        return Badge(text="Doubtful", sentence=said[0].replace("_", " "), color="communication")
     words = "Every size divides."
     if run.plan.stage_layers:
         words = f"Cut by hand: {', '.join(map(str, run.plan.stage_layers[:16]))} layers."

@@ -25,7 +25,7 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             text="Bound by the links",
             sentence=tell.say(
                 "A block travels longer than a step computes. More buffers do not make links "
-                "faster; {waits} remain."
+                "faster; {waits} are waited, uneven work included."
             ),
             color="communication",
         )
@@ -37,7 +37,7 @@ def regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
         )
     return Badge(
         text="Bound by uneven work",
-        sentence=tell.say("Blocks arrive in time; {waits} are waited for the slowest GPU."),
+        sentence=tell.say("The mean block arrives in time; GPUs wait {waits} for the slowest one."),
         color="compute",
     )
 

@@ -24,6 +24,7 @@ PRESETS = {
     "Dropless, 16 experts": {"capacity_factor": 0.0, "num_experts": 16},
 }
 _EVEN, _UNEVEN = 1.15, 1.4
+_MANY = 0.05  # of the choices: loads that are even only over several steps
 
 
 def views(inputs: Inputs, result: Result) -> Views:
@@ -55,6 +56,15 @@ def _verdict(tell: Teller, result: Result) -> Badge:
         return Badge(
             text="On the way",
             sentence=tell.say("The busiest expert still works {imbalance} the mean."),
+            color="expert",
+        )
+    if result.dropped > _MANY:
+        return Badge(
+            text="Even on average",
+            sentence=tell.say(
+                "Over ten steps the loads are even, within a step they are not: {dropped} of the "
+                "choices are dropped."
+            ),
             color="expert",
         )
     return Badge(

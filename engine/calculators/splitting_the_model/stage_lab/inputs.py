@@ -66,7 +66,10 @@ class Inputs:
     own_constants: OwnConstants = ""
 
 
-HELD = "Four replicas; Megatron, bf16, ZeRO-1, 1F1B, nodes of 8 H100."
+HELD = (
+    "Four replicas; Megatron, bf16, ZeRO-1, 1F1B, nodes of 8 H100. Bandwidths needed: computation "
+    "at half of the peak, layers only."
+)
 
 
 def _told(label: str, note: str, color: str) -> Told:

@@ -96,7 +96,9 @@ class Inputs:
     ] = 8
     utilization: Annotated[
         float,
-        kernel_efficiency("Only for the ratio; the times of a step come from the step model."),
+        kernel_efficiency(
+            "For the ratio and the bandwidth needed; the times of a step come from the step model."
+        ),
     ] = 0.5
     own_constants: OwnConstants = ""
 

@@ -25,8 +25,8 @@ from engine.simulate.modeled_plan import Modeled, model_of
 from engine.simulate.tensor_tiles import Tiles, tensor_tiles
 
 _ALONE = (
-    "All collectives of tensor parallelism one after another, nothing hidden; bandwidths as large "
-    "messages were measured to reach them.",
+    "All collectives of tensor parallelism one after another, nothing hidden; each with its "
+    "latency and at the bandwidth that a message of its size reaches.",
     "Computation at {utilization} of the peak, layers only.",
 )
 
@@ -75,7 +75,7 @@ class Result:
         Told(
             "Bandwidth needed to keep up",
             "",
-            "of a GPU, one way; its links reach {has}",
+            "of a GPU, one way; the links that its ring can use reach {has}",
             "tensor",
             assumes=("With less, sending takes longer than computing, however it is scheduled.",),
             sources=("narayanan2021",),

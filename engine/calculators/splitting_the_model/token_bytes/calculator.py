@@ -55,12 +55,17 @@ def _regime(tell: Teller, result: Result) -> Badge:
     if result.ratio > 1:
         return Badge(
             text="Fewer bytes: tensor parallelism",
-            sentence=tell.say("The weights of a layer are {ratio} as many bytes."),
+            sentence=tell.say(
+                "Gathering a layer's weights sends {ratio} as many bytes as summing its "
+                "activations."
+            ),
             color="activations",
         )
     return Badge(
         text="Fewer bytes: gathered weights",
-        sentence=tell.say("A pass of {tokens} tokens has more activations than a layer weights."),
+        sentence=tell.say(
+            "For {tokens} tokens, summing activations sends more than gathering the weights."
+        ),
         color="parameters",
     )
 

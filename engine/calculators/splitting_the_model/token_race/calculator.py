@@ -51,7 +51,10 @@ def _regime(tell: Teller, result: Result) -> Badge:
     if result.zero_held > result.usable:
         return Badge(
             text="Does not fit",
-            sentence=tell.say("A GPU would hold {zero_held} of {usable}."),
+            sentence=tell.say(
+                "With gathered weights a GPU would need {zero_held}, with tensor parallelism "
+                "{tensor_held}; it has {usable}."
+            ),
             color="bad",
         )
     if result.zero_prompt < result.tensor_prompt:

@@ -79,8 +79,7 @@ def rates(inputs: Inputs, result: Result) -> Lines:
             ),
         ),
         handle="batch",
-        caption="Both curves grow with the batch: a pass costs nearly the same for one sequence "
-        "and for many.",
+        caption="Both curves grow with the batch, until reading caches or arithmetic takes over.",
     )
 
 

@@ -86,7 +86,7 @@ class Result:
     ]
     reading: Annotated[
         Seconds,
-        _told("Of that, reading memory", "an equal share of the weights, and caches", "memory"),
+        _told("Of that, reading or computing", "whichever takes longer", "memory"),
     ]
     zero_token: Annotated[
         Seconds,

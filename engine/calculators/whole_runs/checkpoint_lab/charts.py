@@ -1,9 +1,7 @@
 """The checkpoint lab: time lost by interval, what a checkpoint holds, what was published."""
 
-from dataclasses import replace
-
 from engine.basis.numbers import significant
-from engine.basis.text import Sentence, say, words
+from engine.basis.text import Sentence, say
 from engine.basis.told import Teller
 from engine.basis.units import BYTES, DAY, SECONDS, SHARE, Bytes, GiB, Seconds, Share, TiB
 from engine.basis.views import (
@@ -21,6 +19,7 @@ from engine.basis.views import (
 )
 from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs
 from engine.calculators.whole_runs.checkpoint_lab.result import Result
+from engine.form.run.verdicts import told
 
 STEP = "From the step that the planner predicts."
 _LEAST: Seconds = 30.0
@@ -32,13 +31,7 @@ _NEAR: Share = 0.002
 
 def verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     """Return what saving costs at the reader's interval, and what had to change of the plan."""
-    found = _verdict(tell, inputs, result)
-    if not result.changes:
-        return found
-    told = found.sentence if isinstance(found.sentence, Sentence) else say(found.sentence)
-    # The sentences name their numbers alike, and are written out before they are joined.
-    before = " ".join(words(one) for one in result.changes)
-    return replace(found, sentence=say(f"{before} {told.template}", **told.numbers))
+    return told(_verdict(tell, inputs, result), result.changes)
 
 
 def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:

@@ -6,6 +6,9 @@ from engine.basis.views import Axis, Badge, Challenge, Condition, Lines, Point, 
 from engine.calculators.whole_runs.compression_cost.inputs import COUNTS, Inputs, Result
 from engine.simulate.compressed_sync import Sync, Ways
 
+# Compressing takes at least so much, so what is hardly faster is no winner.
+_TIE = 0.9
+
 
 def verdict(tell: Teller, result: Result) -> Badge:
     """Return which way is the fastest, if the job fits."""
@@ -27,7 +30,10 @@ def verdict(tell: Teller, result: Result) -> Badge:
             result.low_rank_time,
         ),
     )
-    name, words, _ = min(rows, key=lambda row: row[2])
+    name, words, least = min(rows, key=lambda row: row[2])
+    if name != "An all-reduce" and least > _TIE * result.dense_time:
+        sentence = tell.say(f"{words} Compressing takes about what the wire saves.")
+        return Badge(text="A tie", sentence=sentence, color="gradients")
     color = {"Top-k": "communication", "Factors": "parameters"}.get(name, "gradients")
     return Badge(text=name, sentence=tell.say(words), color=color)
 

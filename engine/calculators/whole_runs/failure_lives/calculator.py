@@ -116,11 +116,11 @@ def _verdict(tell: Teller, result: Result) -> Badge:
             "With {failures} failures, luck averages out: the run takes {wall} ± {spread}."
         )
         return Badge(text="Luck averages out", sentence=sentence)
+    half = ", and about half of all lives are longer" if result.failures > 5 else ""
     return Badge(
         text="Promise the ninth of ten",
         sentence=tell.say(
-            "The mean life takes {wall}, and about half of all lives are longer. Nine in ten end "
-            "within {promised}."
+            f"The mean life takes {{wall}}{half}. Nine in ten end within {{promised}}."
         ),
         color="compute",
     )

@@ -73,11 +73,12 @@ def _verdict(tell: Teller, inputs: Inputs, result: Result) -> Badge:
             ),
             color="bad",
         )
+    who = "worker prepares" if inputs.workers == 1 else "workers prepare"
     if inputs.workers < result.enough:
         return Badge(
             text="Too few workers",
             sentence=tell.say(
-                "{workers} workers prepare batches more slowly than the GPU takes them. It waits "
+                f"{{workers}} {who} batches more slowly than the GPU takes them. It waits "
                 "{waiting} of the time, and would wait {far} with the longest queue."
             ),
             color="bad",

@@ -10,6 +10,7 @@ from engine.calculators.whole_runs.log_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.log_check.inputs import Result as Result
 from engine.calculators.whole_runs.log_check.inputs import solve as solve
 from engine.form.run.known import ranged
+from engine.form.run.verdicts import told
 
 TITLE = "Read my log"
 QUESTION = "How fast and how steady is my run, what is its MFU, and is that what to expect?"
@@ -20,7 +21,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         **tell.values("step_time"),
-        "verdict": charts.verdict(result),
+        "verdict": told(charts.verdict(result), result.changes),
         "predicted": ranged(tell, "predicted", result.evidence, assumes=(PREDICTED,)),
         **tell.values("token_rate"),
         "mfu": tell.value("mfu", note=charts.printed(result)),

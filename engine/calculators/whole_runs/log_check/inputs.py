@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated
 
+from engine.basis import text
 from engine.basis.inputs import Scalar, Text
 from engine.basis.told import Told
 from engine.basis.units import Bytes, Count, Seconds, Share, TokenRate
@@ -83,6 +84,7 @@ PREDICTED = "The cost model, fitted to published runs."
 class Result:
     """What the log says, and what the model predicts; no finite value where it says nothing."""
 
+    changes: tuple[text.Text, ...]
     run: Run
     evidence: Evidence
     log: TrainingLog
@@ -161,13 +163,15 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return what the log says of the job."""
-    run, log = short_job.job_run(inputs), read(inputs.log)
+    run, changes = short_job.job_told(inputs)
+    log = read(inputs.log)
     found = check_log(log, run)
     if found is None:
-        return _nothing(run, log)
+        return _nothing(run, changes, log)
     steady = found.steady
     return Result(
         run=run,
+        changes=changes,
         evidence=evidence(run),
         ours=modelled(run),
         log=log,
@@ -183,10 +187,11 @@ def solve(inputs: Inputs) -> Result:
     )
 
 
-def _nothing(run: Run, log: TrainingLog) -> Result:
+def _nothing(run: Run, changes: tuple[text.Text, ...], log: TrainingLog) -> Result:
     """Return the result of a log without a whole step."""
     return Result(
         run=run,
+        changes=changes,
         evidence=evidence(run),
         ours=modelled(run),
         log=log,

@@ -8,6 +8,7 @@ from engine.calculators.whole_runs.memory_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.memory_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.memory_check.inputs import Result as Result
 from engine.calculators.whole_runs.memory_check.inputs import solve as solve
+from engine.form.run.verdicts import told
 
 TITLE = "Is my memory right?"
 QUESTION = "Which of my three memory readings differs from the model, and what fills the gap?"
@@ -18,7 +19,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         **tell.values("our_process"),
-        "verdict": charts.verdict(result),
+        "verdict": told(charts.verdict(result), result.changes),
         **tell.values("our_allocated", "our_reserved"),
         "in_pieces": tell.value("in_pieces", note=charts.pieces_note(result)),
         "beside": tell.value("beside", note=charts.beside_note(result)),

@@ -26,7 +26,6 @@ def verdict(result: Result) -> Badge:
         "p": (result.in_pieces, BYTES),
         "o": (result.beside, BYTES),
         "allowed": (ALLOWANCES.context + ALLOWANCES.channels, BYTES),
-        "share": (ALLOWANCES.fragments, SHARE),
     }
     text, words = {
         "none": ("Nothing read yet", "Type what your tools show of the fullest GPU."),
@@ -37,12 +36,12 @@ def verdict(result: Result) -> Badge:
         ),
         "tensors": (
             "Other tensors",
-            "What is allocated is more than nine in ten published peaks differ from the model. "
+            "What is allocated differs from the model by more than nine in ten published peaks do. "
             "Compare batch, length, recomputation and sharding with the job that ran.",
         ),
         "pieces": (
             "Blocks in pieces",
-            "{p} are reserved and hold no tensor; {share} of what is allocated is usual. "
+            "{p} are reserved and hold no tensor, more than twice what the model expects. "
             "PYTORCH_ALLOC_CONF=expandable_segments:True lets blocks grow instead.",
         ),
         "outside": (

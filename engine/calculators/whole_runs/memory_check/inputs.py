@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from engine.basis.inputs import GIGABYTES, Number, Scalar
+from engine.basis.text import Text
 from engine.basis.told import Told
 from engine.basis.units import GB, Bytes, GiB, Share
 from engine.form import short_job
@@ -73,6 +74,7 @@ class Inputs(short_job.Shape):
 class Result:
     """The model's lines, what lies between the readings, and by how much they are off and why."""
 
+    changes: tuple[Text, ...]
     run: Run
     ours: Lines
     read: Lines
@@ -126,10 +128,11 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return the lines of the job and of the readings."""
-    run = short_job.job_run(inputs, eager_loss=inputs.eager_loss)
+    run, changes = short_job.job_told(inputs, eager_loss=inputs.eager_loss)
     ours = modelled(run)
     read = Lines(allocated=inputs.allocated, reserved=inputs.reserved, process=inputs.process)
     return Result(
+        changes=changes,
         run=run,
         ours=ours,
         read=read,

@@ -94,7 +94,7 @@ class Result:
     wire_minimum: Annotated[
         Seconds,
         _told(
-            "Wire minimum",
+            "Data parallelism, wire minimum",
             "{sent} at the line rate of the link, {line_rate}, and nothing else.",
             "bytes over line rate",
             "communication",
@@ -103,7 +103,7 @@ class Result:
     isolated: Annotated[
         Seconds,
         _told(
-            "Collectives alone",
+            "Data parallelism, collectives alone",
             "All collectives of data parallelism of a step, with the latencies, "
             "protocols and bandwidth of NCCL, one after the other.",
             "what a benchmark shows",
@@ -113,7 +113,7 @@ class Result:
     waited: Annotated[
         Seconds,
         _told(
-            "Exposed in the step",
+            "Data parallelism, exposed",
             "The time in which a collective of data parallelism runs and nothing else does: "
             "no computation, and no collective of tensor parallelism.",
             "what the step pays",

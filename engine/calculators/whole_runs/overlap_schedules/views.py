@@ -66,6 +66,10 @@ def values(tell: Teller, inputs: Inputs, result: Result) -> dict[str, Value]:
 
 def regime(one: Outcome) -> Badge:
     """Return the largest part of the residue."""
+    if not max(float(getattr(one, key)) for key in _PARTS):
+        return Badge(
+            text="Nothing but computation", sentence="No wire is waited for.", color="compute"
+        )
     part = max(_PARTS, key=lambda key: float(getattr(one, key)))
     name, words = _PARTS[part]
     return Badge(

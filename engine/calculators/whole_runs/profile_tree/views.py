@@ -28,7 +28,7 @@ def following(tell: Teller, first: str, *, clash: bool) -> Badge:
         words += "clock, which is less than an MFU of {mfu} needs. Measure again over the same "
         return Badge(text="Measure again", sentence=tell.say(words + "steps."))
     if not first:
-        words = "No limit is broken. What is lost, {lost} of the peak, is spread over kernels."
+        words = "No part exceeds its limit. What is lost, {lost} of the peak, is spread over all."
         return Badge(text="Healthy", sentence=tell.say(words), color="compute")
     rule = RULES[first]
     return Badge(

@@ -65,7 +65,8 @@ def groups(result: Result, by: str) -> Table:
             *cite,
         ),
         rows=tuple(body),
-        caption="Absolute errors; nine in ten runs are within 90 %. The bias keeps the sign: above "
+        caption='Absolute errors; nine in ten runs have at most the error under "90 %". The bias '
+        "keeps the sign: above "
         "zero, predictions are too slow.",
     )
 

@@ -50,7 +50,7 @@ def _regime(tell: Teller, inputs: Inputs, result: Result) -> Badge:
     if not result.fits:
         return Badge(
             text="Does not fit",
-            sentence="With states on the GPU while it generates; see the memory below.",
+            sentence="One of the two phases needs more than a GPU has; see the memory below.",
             color="bad",
         )
     together = inputs.mode in ("colocated", "separate")

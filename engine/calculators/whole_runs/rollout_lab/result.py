@@ -40,7 +40,10 @@ class Result:
     step: Annotated[Seconds, _told("A step", "from one update to the next", "compute")]
     idle: Annotated[Share, _told("Idle", "of all GPU time", "ink")]
     generation: Annotated[
-        Seconds, _told("Generation", "until the last response is done", "communication")
+        Seconds,
+        _told(
+            "Generation", "until the last response is done; of a stream, per step", "communication"
+        ),
     ]
     tail: Annotated[
         Seconds,

@@ -162,7 +162,8 @@ _ABOUT: Mapping[str, Kind] = {
         "Frontier",
         "Some GPU, cable or host of the job fails.",
         "The number of GPUs: twice as many fail twice as often.",
-        "419 unexpected interruptions in 54 days on 16,384 GPUs, scaled to this job.",
+        "Unless you changed it: 419 unexpected interruptions in 54 days on 16,384 GPUs. Scaled to "
+        "this job.",
         ("dubey2024",),
     ),
     "run": (

@@ -9,6 +9,7 @@ from engine.calculators.whole_runs.trace_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.trace_check.inputs import Result as Result
 from engine.calculators.whole_runs.trace_check.inputs import solve as solve
 from engine.form.run.known import ranged
+from engine.form.run.verdicts import told
 
 TITLE = "Read my trace"
 QUESTION = "Where did the time of my steps go, who waited for whom, and what was to be expected?"
@@ -19,7 +20,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         **tell.values("step_time"),
-        "verdict": charts.verdict(result),
+        "verdict": told(charts.verdict(result), result.changes),
         "predicted": ranged(tell, "predicted", result.evidence),
         **tell.values("compute", "exposed", "hidden", "copies", "idle", "waited", "bus"),
         "parts": partial(charts.parts, result),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
+from engine.basis import text
 from engine.basis.inputs import Number, Sample, Scalar, Switch, Text
 from engine.basis.later import Later
 from engine.basis.told import Told
@@ -150,6 +151,7 @@ _ONCE = "What several streams do at once counts once."
 class Result:
     """What the trace says; no finite value where it says nothing."""
 
+    changes: tuple[text.Text, ...]
     evidence: Evidence
     checked: Checked
     shown: Shown
@@ -257,7 +259,8 @@ def _shown(checked: Checked, rank: int, step: int) -> Shown:
 
 def solve(inputs: Inputs) -> Result:
     """Return what the trace says of the rank and the step that are shown."""
-    run, checked = short_job.job_run(inputs), check_trace(inputs.trace, inputs.rules)
+    run, changes = short_job.job_told(inputs)
+    checked = check_trace(inputs.trace, inputs.rules)
     shown = _shown(checked, min(inputs.rank, len(checked.ranks)) - 1, inputs.step)
     use = shown.use
     job = _predicted(run) if inputs.compare else None
@@ -266,6 +269,7 @@ def solve(inputs: Inputs) -> Result:
     steps = len(checked.uses[shown.rank])
     return Result(
         evidence=evidence(run),
+        changes=changes,
         checked=checked,
         shown=shown,
         ranks=Later(partial(of_ranks, checked)),

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
+from engine.basis.text import Text
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Bytes, Seconds, Share
 from engine.calculators.whole_runs.wire_types import charts
@@ -11,7 +12,8 @@ from engine.calculators.whole_runs.wire_types.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.wire_types.inputs import TICKS
 from engine.calculators.whole_runs.wire_types.inputs import Inputs as Inputs
 from engine.form.run.known import ranged
-from engine.form.short_job import job_run
+from engine.form.run.verdicts import told
+from engine.form.short_job import job_told
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.levers import run_fits, step_of
 from engine.simulate.wire_classes import Gain, WireClass, most_gained, wire_classes
@@ -24,6 +26,7 @@ QUESTION = "Which bytes of my step become fewer in FP8, and what is that worth?"
 class Result:
     """The classes of the job's tensors, what the ticks save, and what FP8 products save."""
 
+    changes: tuple[Text, ...]
     evidence: Evidence
     classes: tuple[WireClass, ...]
     gain: Gain
@@ -88,7 +91,7 @@ class Result:
 
 def solve(inputs: Inputs) -> Result:
     """Return every number of the page."""
-    run = job_run(inputs)
+    run, changes = job_told(inputs)
     ticked = frozenset(name for name in TICKS if getattr(inputs, name))
     classes = wire_classes(run, ticked)
     gain = most_gained(run, classes)
@@ -99,6 +102,7 @@ def solve(inputs: Inputs) -> Result:
     )
     return Result(
         evidence=evidence(run),
+        changes=changes,
         classes=classes,
         gain=gain,
         fits=run_fits(run),
@@ -117,7 +121,9 @@ def views(inputs: Inputs, result: Result) -> Views:
     tell = Teller(result, inputs)
     return {
         **tell.values("saved"),
-        "verdict": charts.verdict(tell, result.fits, result.saved, result.gained),
+        "verdict": told(
+            charts.verdict(tell, result.fits, result.saved, result.gained), result.changes
+        ),
         "classes": partial(charts.bars, result.classes),
         **tell.values("sent", "left"),
         "step": ranged(

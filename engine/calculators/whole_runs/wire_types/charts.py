@@ -11,7 +11,7 @@ _PORTS = ("infiniband_hdr", "infiniband_ndr", "infiniband_xdr")
 _OFFERED = {
     "gathered": "torchtitan up to 0.2.2, Megatron-LM, ZeRO++",
     "hidden": "Transformer Engine, with FP8 products",
-    "summed": "none",
+    "summed": "Transformer Engine, if asked for",
     "keys": "Transformer Engine, a ring with FP8 attention",
     "dispatched": "DeepEP",
     "combined": "none in training; DeepSeek-V3: bf16",
