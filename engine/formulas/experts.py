@@ -136,14 +136,11 @@ def hot_rank_load(hot: Ratio, num_experts: Count, ranks: Count) -> Ratio:
 
 FOLDED_LEAST = Equation(
     name="folded_least",
-    tex=r"\v{n} = \v{p}\,\operatorname{lcm}(\v{t}\,\v{c},\ \v{e}\,\v{x})",
+    tex=r"\v{n} = \v{p}\,\v{l}",
     symbols={
         "n": ("n", "GPUs at least"),
         "p": ("p", "pipeline stages"),
-        "t": ("t", "tensor-parallel ranks"),
-        "c": ("c", "context-parallel ranks"),
-        "e": ("e", "expert-parallel ranks"),
-        "x": ("x", "tensor-parallel ranks of an expert"),
+        "l": ("l", "ranks of a stage, the least common multiple of TP × CP and EP × ETP"),
     },
     sources=("megatron_moe",),
     title="Fewest GPUs, experts folded over the other axes",
@@ -164,7 +161,10 @@ WITHIN_LEAST = Equation(
     tex=r"\v{m} = \v{p}\,\v{t}\,\v{c}\,\v{e}",
     symbols={
         "m": ("m", "GPUs at least"),
-        **{key: FOLDED_LEAST.symbols[key] for key in "ptce"},
+        "p": FOLDED_LEAST.symbols["p"],
+        "t": ("t", "tensor-parallel ranks"),
+        "c": ("c", "context-parallel ranks"),
+        "e": ("e", "expert-parallel ranks"),
     },
     sources=("deepspeed_moe",),
     title="Fewest GPUs, experts within data parallelism",

@@ -84,13 +84,6 @@ def _pipeline(model: Model, cluster: Cluster, plan: Plan, training: Training) ->
         yield f"virtual_pipeline {virtual} needs pipeline_parallel above 1."
     if ranks * virtual > model.num_layers + 2 + model.num_prediction_layers:
         yield f"{model.num_layers} layers do not fill {ranks * virtual} pieces of the pipeline."
-    if training.schedule == "dualpipe" and ranks > 1:
-        many = num_microbatches(plan, training)
-        if ranks % 2 or many % 2 or many < 2 * ranks:
-            yield (
-                f"schedule dualpipe needs an even number of stages, and an even number of "
-                f"micro-batches, at least two for each stage; there are {ranks} and {many}."
-            )
     if training.schedule == "interleaved" and ranks > 1:
         if virtual == 1:
             yield "schedule interleaved needs virtual_pipeline above 1."

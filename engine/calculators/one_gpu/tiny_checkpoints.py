@@ -91,9 +91,9 @@ def solve(inputs: Inputs) -> Result:
         found=found,
         most=found.most,
         numbers=found.numbers,
-        formula=checkpoints_held(layers, every),
+        formula=checkpoints_held(layers, inputs.every),
         repeated=found.repeated,
-        curve=tuple(checkpoints_held(layers, min(c, layers)) for c in range(1, _DEEPEST + 1)),
+        curve=tuple(checkpoints_held(layers, c) for c in range(1, _DEEPEST + 1)),
     )
 
 

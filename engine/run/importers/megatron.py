@@ -54,7 +54,6 @@ SWITCHES: Mapping[str, tuple[str, Any]] = {
     "bf16": ("training.precision", "bf16"),
     "fp16": ("training.precision", "fp16"),
     "overlap-grad-reduce": ("training.overlap_gradient_reduce", True),
-    "overlap-param-gather": ("notes.parameter_gather", True),
     "tp-comm-overlap": ("training.overlap_tensor_parallel", True),
     "enable-cuda-graph": ("training.cuda_graphs", True),
     "external-cuda-graph": ("training.cuda_graphs", True),
@@ -142,6 +141,8 @@ def _switch(one: Given, name: str, draft: Draft) -> None:
 
 
 def _why_ignored(name: str, negated: bool) -> str:
+    if name == "overlap-param-gather":
+        return "the prediction hides what it can of this gather in any case"
     if "offload" in name and not negated:
         return OFFLOADED
     if name.startswith((*WITHOUT_EFFECT, "no-")):

@@ -51,7 +51,6 @@ NOT_PREDICTED = {
     ("message_waterfall", "exposed"): "of one message",
     ("context_lab", "computes"): "a step of the ring, within one layer",
     ("tensor_lab", "exposed"): "a part of the step whose range stands beside it",
-    ("overlap_schedules", "waited"): "a part of the step that says why it has no range",
     ("parallelism_modeler", "computation"): "a part of the step whose range stands beside it",
     ("muon_lab", "muon"): "the optimizer's part of the step whose range stands beside it",
 }

@@ -130,7 +130,7 @@ WRONG = [
     ({"virtual_pipeline": 1}, {}, "needs virtual_pipeline above 1"),
     ({"virtual_pipeline": 9}, {}, "do not fill 144 pieces"),
     ({}, {"global_batch_size": 1000}, "global_batch_size 1000 is not a multiple"),
-    ({}, {"global_batch_size": 128}, "for all pipeline_parallel 16 ranks; there are 1"),
+    ({}, {"global_batch_size": 128}, "at least 16 micro-batches, one for each stage; there are 1"),
     (
         {},
         {"global_batch_size": 128 * 33, "framework": "fsdp"},

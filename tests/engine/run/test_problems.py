@@ -162,18 +162,18 @@ def test_what_does_not_fit_together_is_told_in_one_sentence(plan, sentence):
         ("megatron", 4, ""),
         ("megatron", 5, ""),
         ("megatron", 9, ""),
-        ("megatron", 3, "for all pipeline_parallel 4 ranks; there are 3."),
-        ("deepspeed", 3, "for all pipeline_parallel 4 ranks; there are 3."),
+        ("megatron", 3, "at least 4 micro-batches, one for each stage; there are 3."),
+        ("deepspeed", 3, "at least 4 micro-batches, one for each stage; there are 3."),
         ("fsdp", 3, ""),
         ("fsdp", 5, ""),
         ("fsdp", 8, ""),
-        ("fsdp", 9, "in equal rounds; 9 do not divide into 2."),
-        ("fsdp", 14, "in equal rounds; 14 do not divide into 3."),
+        ("fsdp", 9, "micro-batches in equal rounds; 9 do not divide into 2."),
+        ("fsdp", 14, "micro-batches in equal rounds; 14 do not divide into 3."),
     ],
 )
 def test_micro_batches_of_an_interleaved_pipeline_fill_its_rounds(framework, many, sentence):
     told = {"schedule": "interleaved", "framework": framework}
     sizes = {"world_size": 4, "pipeline_parallel": 4, "virtual_pipeline": 2}
     lines = found(batch=many, told=told, **sizes)
-    expected = f"schedule interleaved needs micro-batches {sentence}"
+    expected = f"schedule interleaved needs {sentence}"
     assert lines == ((expected,) if sentence else ())

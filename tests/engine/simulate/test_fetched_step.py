@@ -52,6 +52,7 @@ def program(setting, knobs, buckets):
         if visit.released:
             fetch_of.pop(visit.module, None)
     send("last bucket", last, before)
+    send("persistent", seen.persistent, before)
     return ops
 
 

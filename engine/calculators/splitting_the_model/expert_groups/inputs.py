@@ -1,5 +1,6 @@
 """The parallel sizes of a plan with experts, and the groups that follow."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -106,13 +107,14 @@ class Result:
             assumes=("What expert parallelism leaves of the ranks it is taken from.",),
         ),
     ]
+    stage_least: Annotated[Count, Told(symbol="l")]
     least: Annotated[
         Count,
         Told(
             "GPUs at least, folded",
             "n",
             note="enough in a stage for attention and for the experts",
-            assumes=("One data-parallel rank, or as many as the experts need.",),
+            assumes=("TP × CP and EP × ETP both have to divide the ranks of a stage.",),
         ),
     ]
     least_within: Annotated[
@@ -151,6 +153,7 @@ def solve(inputs: Inputs) -> Result:
         mistaken=mesh.world_size * inputs.expert_parallel,
         data=mesh.data,
         expert_data=mesh.expert_data if mesh.fits else 0,
+        stage_least=math.lcm(dense, sparse),
         least=folded_least(inputs.pipeline_parallel, dense, sparse),
         least_within=within_least(inputs.pipeline_parallel, dense, inputs.expert_parallel),
     )

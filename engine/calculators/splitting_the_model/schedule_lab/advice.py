@@ -93,7 +93,7 @@ def advice(result: Result) -> Advice:
         title="What would help",
         verdict="Each line gives the bubble after one change."
         if useful
-        else "None of the changes that were played leaves a smaller bubble.",
+        else "No change that was played leaves a smaller bubble.",
         figure="bubble, share of the step",
         now=own.share,
         quantity=SHARE,

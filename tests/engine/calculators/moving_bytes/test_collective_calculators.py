@@ -129,7 +129,7 @@ def test_a_slow_port_is_named_on_a_cluster_too():
 
 def test_gpus_that_do_not_fill_nodes_are_repaired_in_words():
     views = scale(world_size=100)
-    assert "100 GPUs do not fill nodes of 8; simulated are 96." in [
+    assert "100 GPUs do not fill nodes of 8; the simulation uses 96." in [
         words(one) for one in views["time"].receipt.assumptions
     ]
 

@@ -96,7 +96,7 @@ def test_layers_that_do_not_divide_are_said():
 
 def test_heads_that_do_not_divide_are_said():
     sentence = words(views(tensor_parallel=3)["legal"].sentence)
-    assert "Computed with 2 for tensor parallel: 3 does not divide." in sentence
+    assert "Computed with 2 for tensor parallel: 3 does not divide the attention heads." in sentence
 
 
 def test_an_order_that_megatron_refuses_is_named():

@@ -120,5 +120,6 @@ def test_a_piece_that_nobody_reads_is_empty_in_the_map():
 
 def test_a_plan_that_does_not_divide_is_said_to_be_another():
     sentence = told(lab, pipeline_parallel=7)["verdict"].sentence
-    assert "Computed with 1,008 for GPUs: 1,024 does not divide." in words(sentence)
+    said = "Computed with 1,008 for GPUs: 1,024 is no multiple of the ranks of a replica."
+    assert said in words(sentence)
     assert "Computed" not in words(told(lab)["verdict"].sentence)
