@@ -26,12 +26,13 @@ ROUTINGS: Mapping[str, str] = {
     "adaptive": "by load (adaptive routing)",
     "spray": "by packet (spraying)",
 }
-# Batches of flows that are hashed anew; the distribution is the mean of all.
-TRIALS: Count = 32
+# Batches of flows that are hashed anew, fewer of many pieces; the distribution is the mean of all.
+_MOST, _LEAST, _DRAWN = 1024, 32, 2**16
 # Times of the distribution: from half to 256 times that of an undisturbed flow, in powers of two.
 _DOUBLINGS, _BETWEEN = (-1, 8), 20
 
 Loads = Mapping[Ratio, float]
+Pattern = tuple[tuple[Count, Count], ...]  # (pieces on a link, links that carry so many)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +107,13 @@ def _one_leaf(flows: Flows, routing: str) -> tuple[Ratio, tuple[Share, ...]]:
     Leaves choose for themselves: of several, all are done with the power of that share.
     """
     loads = tuple(_loads(flows, routing))
-    levels = {level for one in loads for level in one}
+    trials = sum(times for _, times in loads)
+    levels = {level for one, _ in loads for level in one}
     shares = []
     for time in times():
         done = {level: single(flows, time / level) for level in levels}
-        shares.append(math.fsum(_all_done(one, done) for one in loads) / len(loads))
-    return math.fsum(map(max, loads)) / len(loads), tuple(shares)
+        shares.append(math.fsum(n * _all_done(one, done) for one, n in loads) / trials)
+    return math.fsum(n * max(one) for one, n in loads) / trials, tuple(shares)
 
 
 def single(flows: Flows, factor: Ratio) -> Share:
@@ -132,25 +134,32 @@ def tail_ratio(flows: Flows) -> Ratio:
     return _quantile(shares, 0.999) / _quantile(shares, 0.5)
 
 
-def _loads(flows: Flows, routing: str) -> Iterator[Loads]:
-    """Yield, for every trial, how many flows' worth of chances run at which load of a link."""
+def _loads(flows: Flows, routing: str) -> Iterator[tuple[Loads, Count]]:
+    """Yield how many flows' worth of chances run at which load, and in how many trials."""
     count = flows.flows * flows.pieces
     if routing == "spray":
-        yield {max(1.0, flows.flows / flows.paths): flows.flows}
+        yield {max(1.0, flows.flows / flows.paths): flows.flows}, 1
     elif routing == "adaptive":
         least, more = divmod(count, flows.paths)
-        yield _levels(flows, {least: flows.paths - more, least + 1: more})
+        yield _levels(flows, {least: flows.paths - more, least + 1: more}), 1
     else:
-        for counts in _hashed(count, flows.paths):
-            yield _levels(flows, counts)
+        for counts, times in _hashed(count, flows.paths):
+            yield _levels(flows, dict(counts)), times
+
+
+def trials_of(count: Count) -> Count:
+    """Return how often so many pieces are hashed."""
+    return min(_MOST, max(_LEAST, _DRAWN // count))
 
 
 @lru_cache(maxsize=64)
-def _hashed(count: Count, paths: Count) -> tuple[Mapping[Count, Count], ...]:
-    """Return for every trial how many links carry how many pieces."""
-    return tuple(
-        Counter(Counter(picks(count, paths, seed)).values()) for seed in range(1, TRIALS + 1)
-    )
+def _hashed(count: Count, paths: Count) -> tuple[tuple[Pattern, Count], ...]:
+    """Return how many links carry how many pieces, and in how many trials they do."""
+    seen: Counter[Pattern] = Counter()
+    for seed in range(1, trials_of(count) + 1):
+        carried = Counter(Counter(picks(count, paths, seed)).values())
+        seen[tuple(sorted(carried.items()))] += 1
+    return tuple(seen.items())
 
 
 def _levels(flows: Flows, counts: Mapping[Count, Count]) -> Loads:

@@ -9,6 +9,7 @@ from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Share
 from engine.basis.views import Badge, Lines, Point, Rule, Series
+from engine.form.run.verdicts import told
 from engine.simulate.noisy_descent import Estimate, estimate
 
 TITLE = "The noise scale, estimated"
@@ -97,10 +98,18 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the estimate as it settles."""
     tell = Teller(result, inputs)
     return {
-        "verdict": _verdict(tell, result),
+        "verdict": _told(_verdict(tell, result), inputs),
         **tell.values("estimated", "off", "square"),
         "running": partial(_running, tell, inputs, result),
     }
+
+
+def _told(found: Badge, inputs: Inputs) -> Badge:
+    """Return the verdict, after the big batch that was taken if it was too small."""
+    if inputs.big >= 2 * inputs.small:
+        return found
+    taken = say("The big batch is taken as {b}, twice the small one.", b=(2 * inputs.small, COUNT))
+    return told(found, (taken,))
 
 
 def _verdict(tell: Teller, result: Result) -> Badge:

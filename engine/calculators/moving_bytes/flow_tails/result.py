@@ -9,7 +9,15 @@ from engine.basis.inputs import PERCENT, Choice, Number
 from engine.basis.later import Later
 from engine.basis.told import Told
 from engine.basis.units import Count, Ratio
-from engine.simulate.flow_tails import ROUTINGS, TRIALS, Flows, Waiting, tail_ratio, times, waiting
+from engine.simulate.flow_tails import (
+    ROUTINGS,
+    Flows,
+    Waiting,
+    tail_ratio,
+    times,
+    trials_of,
+    waiting,
+)
 
 LEAVES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _ASSUMES = (
@@ -91,7 +99,7 @@ class Result:
         Ratio, _told("Busiest link of a leaf", "over an even load, mean of the trials")
     ]
     tail: Annotated[Ratio, _told("One flow alone: P99.9 over P50", "no collisions in it")]
-    trials: Count = TRIALS
+    trials: Count
     over_leaves: Later[Mapping[str, tuple[Ratio, ...]]]
 
 
@@ -107,6 +115,7 @@ def solve(inputs: Inputs) -> Result:
         rare=own.rare / own.even,
         busiest=own.busiest / own.even,
         tail=tail_ratio(flows),
+        trials=trials_of(flows.flows * flows.pieces),
         over_leaves=Later(partial(_slow_over_leaves, flows)),
     )
 

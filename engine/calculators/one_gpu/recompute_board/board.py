@@ -3,10 +3,11 @@
 from engine.basis.numbers import show
 from engine.basis.text import Text, say
 from engine.basis.told import Teller
-from engine.basis.units import BYTES, OPERATIONS
+from engine.basis.units import BYTES, COUNT, OPERATIONS
 from engine.basis.views import Badge, Scene, Table
-from engine.calculators.one_gpu.recompute_board.inputs import NAMES
+from engine.calculators.one_gpu.recompute_board.inputs import NAMES, Inputs
 from engine.calculators.one_gpu.recompute_board.result import Result
+from engine.catalog.models import MODELS
 from engine.draw.tile_board import Row, Tile, tile_board
 from engine.simulate.saved_tensors import ANCHOR, Saved
 
@@ -86,6 +87,18 @@ def _of_tensor(result: Result, one: Saved) -> Text:
         a=(result.layers * one.size, BYTES),
         o=(cost, OPERATIONS),
     )
+
+
+def changes(inputs: Inputs) -> tuple[Text, ...]:
+    """Return what of the job is another than asked for, or not what software would run."""
+    found: list[Text] = []
+    tensor, heads = inputs.tensor_parallel, MODELS[inputs.model].num_attention_heads
+    if tensor > inputs.world_size:
+        found.append(say("Computed on {t} GPUs, one for each tensor rank.", t=(tensor, COUNT)))
+    if heads % tensor:
+        words = "{t} tensor ranks do not divide the {h} attention heads; no software runs this."
+        found.append(say(words, t=(tensor, COUNT), h=(heads, COUNT)))
+    return tuple(found)
 
 
 def fits(tell: Teller, result: Result) -> Badge:

@@ -9,6 +9,7 @@ from engine.calculators.one_gpu.recompute_board.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.recompute_board.inputs import keeping
 from engine.calculators.one_gpu.recompute_board.result import Result as Result
 from engine.calculators.one_gpu.recompute_board.result import solve as solve
+from engine.form.run.verdicts import told
 from engine.formulas.recomputation import KEPT_BY_LAYERS, REPEATED_SHARE
 
 TITLE = "The board of saved tensors"
@@ -46,7 +47,7 @@ def views(inputs: Inputs, result: Result) -> Views:
     """Return the views, in the order of the page."""
     tell = Teller(result, inputs, equations=EQUATIONS)
     return {
-        "fits": board.fits(tell, result),
+        "fits": told(board.fits(tell, result), board.changes(inputs)),
         "board": partial(board.board, result),
         **tell.values("kept", "extra", "light_time", "total", "num_sets"),
         "over_step": partial(charts.over_step, result),
