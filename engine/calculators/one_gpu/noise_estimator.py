@@ -9,7 +9,7 @@ from engine.basis.text import say
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import COUNT, Share
 from engine.basis.views import Badge, Lines, Point, Rule, Series
-from engine.form.run.verdicts import told
+from engine.form.changed import told
 from engine.simulate.noisy_descent import Estimate, estimate
 
 TITLE = "The noise scale, estimated"

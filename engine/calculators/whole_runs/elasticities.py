@@ -9,10 +9,10 @@ from engine.basis.text import Text
 from engine.basis.told import Teller, Told, Views
 from engine.basis.units import Share
 from engine.basis.views import Badge, Bar, Bars, Segment
+from engine.form.changed import told
 from engine.form.fields import OwnConstants
 from engine.form.levers.inputs import GPU_NAMES, MODEL_NAMES, as_run
 from engine.form.levers.inputs import Inputs as Job
-from engine.form.run.verdicts import told
 from engine.simulate.elasticity import PARTS, gain_of, gain_of_gpus
 from engine.simulate.levers import run_fits
 

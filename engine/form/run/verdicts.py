@@ -1,13 +1,11 @@
 """The verdicts of an estimate: whether its plan is possible, and whether it fits."""
 
-from dataclasses import replace
-
 from engine.basis.text import Text, say
 from engine.basis.units import (
     BYTES,
-    Quantity,
 )
 from engine.basis.views import Badge
+from engine.form.changed import joined
 from engine.form.run.result import Estimated
 from engine.run.doubts import Doubts
 from engine.run.parallelism import num_microbatches
@@ -23,7 +21,7 @@ def possible(run: Run, doubts: Doubts, changes: tuple[Text, ...]) -> Badge:
         said.append(f"{gpu.name} has no {precision}; its {taken} peak is taken.")
     said += _dualpipe(run)
     if changes:
-        return Badge(text="Changed", sentence=_joined(changes, said), color="communication")
+        return Badge(text="Changed", sentence=joined(changes, said), color="communication")
     if said:
         return Badge(text="Doubtful", sentence=" ".join(said), color="communication")
     if sentence := uneven(run, doubts):
@@ -52,26 +50,6 @@ def uneven(run: Run, doubts: Doubts) -> str:
     words = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else ".")
     kind = "stages" if len(sizes) == run.plan.pipeline_parallel else "pieces"
     return f"{layers} layers do not divide by {len(sizes)} {kind}; they hold {words}"
-
-
-def told(badge: Badge, changes: tuple[Text, ...]) -> Badge:
-    """Return a verdict that first says what had to change of the plan."""
-    if not changes:
-        return badge
-    return replace(badge, sentence=_joined((*changes, badge.sentence), []))
-
-
-def _joined(changes: tuple[Text, ...], said: list[str]) -> Text:
-    """Return one sentence of all changes and remarks."""
-    numbers: dict[str, tuple[float, Quantity]] = {}
-    templates = []
-    for index, change in enumerate(changes):
-        template = change if isinstance(change, str) else change.template
-        for name, number in {} if isinstance(change, str) else change.numbers.items():
-            template = template.replace(f"{{{name}}}", f"{{{name}{index}}}")
-            numbers[f"{name}{index}"] = number
-        templates.append(template)
-    return say(" ".join([*templates, *said]), **numbers)
 
 
 def fit(found: Estimated) -> Badge:

@@ -11,8 +11,8 @@ from engine.calculators.moving_bytes.fabric_compare.inputs import Inputs as Inpu
 from engine.calculators.moving_bytes.fabric_compare.inputs import Result as Result
 from engine.calculators.moving_bytes.fabric_compare.inputs import solve as solve
 from engine.catalog.transports import TRANSPORTS
+from engine.form.changed import told
 from engine.form.run.known import known, ranged
-from engine.form.run.verdicts import told
 from engine.formulas.fabric import BREAK_EVEN_PRICE, WAITING_STEP
 from engine.run.networks import NETWORKS, Network
 from engine.simulate.step_time import StepTime

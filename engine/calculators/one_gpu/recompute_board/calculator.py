@@ -9,7 +9,7 @@ from engine.calculators.one_gpu.recompute_board.inputs import Inputs as Inputs
 from engine.calculators.one_gpu.recompute_board.inputs import keeping
 from engine.calculators.one_gpu.recompute_board.result import Result as Result
 from engine.calculators.one_gpu.recompute_board.result import solve as solve
-from engine.form.run.verdicts import told
+from engine.form.changed import told
 from engine.formulas.recomputation import KEPT_BY_LAYERS, REPEATED_SHARE
 
 TITLE = "The board of saved tensors"

@@ -19,7 +19,7 @@ from engine.basis.views import (
 )
 from engine.calculators.whole_runs.checkpoint_lab.inputs import Inputs
 from engine.calculators.whole_runs.checkpoint_lab.result import Result
-from engine.form.run.verdicts import told
+from engine.form.changed import told
 
 STEP = "From the step that the planner predicts."
 _LEAST: Seconds = 30.0

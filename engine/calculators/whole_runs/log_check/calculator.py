@@ -9,8 +9,8 @@ from engine.calculators.whole_runs.log_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.log_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.log_check.inputs import Result as Result
 from engine.calculators.whole_runs.log_check.inputs import solve as solve
+from engine.form.changed import told
 from engine.form.run.known import ranged
-from engine.form.run.verdicts import told
 
 TITLE = "Read my log"
 QUESTION = "How fast and how steady is my run, what is its MFU, and is that what to expect?"

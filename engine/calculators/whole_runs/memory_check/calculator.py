@@ -8,7 +8,7 @@ from engine.calculators.whole_runs.memory_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.memory_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.memory_check.inputs import Result as Result
 from engine.calculators.whole_runs.memory_check.inputs import solve as solve
-from engine.form.run.verdicts import told
+from engine.form.changed import told
 
 TITLE = "Is my memory right?"
 QUESTION = "Which of my three memory readings differs from the model, and what fills the gap?"

@@ -8,8 +8,8 @@ from engine.calculators.whole_runs.trace_check.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.trace_check.inputs import Inputs as Inputs
 from engine.calculators.whole_runs.trace_check.inputs import Result as Result
 from engine.calculators.whole_runs.trace_check.inputs import solve as solve
+from engine.form.changed import told
 from engine.form.run.known import ranged
-from engine.form.run.verdicts import told
 
 TITLE = "Read my trace"
 QUESTION = "Where did the time of my steps go, who waited for whom, and what was to be expected?"

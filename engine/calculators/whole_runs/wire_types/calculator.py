@@ -11,8 +11,8 @@ from engine.calculators.whole_runs.wire_types import charts
 from engine.calculators.whole_runs.wire_types.inputs import PRESETS as PRESETS
 from engine.calculators.whole_runs.wire_types.inputs import TICKS
 from engine.calculators.whole_runs.wire_types.inputs import Inputs as Inputs
+from engine.form.changed import told
 from engine.form.run.known import ranged
-from engine.form.run.verdicts import told
 from engine.form.short_job import job_told
 from engine.simulate.evidence import Evidence, evidence
 from engine.simulate.levers import run_fits, step_of
