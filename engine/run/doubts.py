@@ -2,6 +2,7 @@
 
 from engine.basis.record import record
 from engine.basis.units import Count
+from engine.run.parallelism import num_microbatches
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.run.stage_cut import uneven_pieces
@@ -14,10 +15,12 @@ class Doubts:
     Attributes:
         problems: what does not fit together, in sentences.
         pieces: layers of each piece of the pipeline where they differ; empty where they divide.
+        asked: what a schedule's own authors ask for and the plan does not have, in sentences.
     """
 
     problems: tuple[str, ...]
     pieces: tuple[Count, ...]
+    asked: tuple[str, ...]
 
 
 def doubts(run: Run) -> Doubts:
@@ -25,4 +28,18 @@ def doubts(run: Run) -> Doubts:
     return Doubts(
         problems=problems(run.model, run.cluster, run.plan, run.training),
         pieces=uneven_pieces(run.model, run.plan, run.training.schedule),
+        asked=_asked(run),
+    )
+
+
+def _asked(run: Run) -> tuple[str, ...]:
+    """Return what DualPipe asks for, by the assertions of its authors' own code."""
+    ranks, many = run.plan.pipeline_parallel, num_microbatches(run.plan, run.training)
+    if run.training.schedule != "dualpipe" or ranks == 1:
+        return ()
+    if ranks % 2 == 0 and many % 2 == 0 and many >= 2 * ranks:
+        return ()
+    return (
+        "DeepSeek's DualPipe needs an even number of stages, and an even number of micro-batches, "
+        f"at least two for each stage; there are {ranks} and {many}.",
     )

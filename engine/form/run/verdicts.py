@@ -8,7 +8,6 @@ from engine.basis.views import Badge
 from engine.form.changed import joined
 from engine.form.run.result import Estimated
 from engine.run.doubts import Doubts
-from engine.run.parallelism import num_microbatches
 from engine.run.run import Run
 
 
@@ -19,7 +18,7 @@ def possible(run: Run, doubts: Doubts, changes: tuple[Text, ...]) -> Badge:
     gpu, precision = run.cluster.gpu, run.training.precision
     if (taken := gpu.computes_in(precision)) != precision:
         said.append(f"{gpu.name} has no {precision}; its {taken} peak is taken.")
-    said += _dualpipe(run)
+    said += doubts.asked
     if changes:
         return Badge(text="Changed", sentence=joined(changes, said), color="communication")
     if said:
@@ -27,19 +26,6 @@ def possible(run: Run, doubts: Doubts, changes: tuple[Text, ...]) -> Badge:
     if sentence := uneven(run, doubts):
         return Badge(text="Uneven", sentence=sentence, color="communication")
     return Badge(text="Possible", sentence="Every size divides.", color="compute")
-
-
-def _dualpipe(run: Run) -> list[str]:
-    """Return what DeepSeek's DualPipe asks for and this plan does not have."""
-    ranks, many = run.plan.pipeline_parallel, num_microbatches(run.plan, run.training)
-    if run.training.schedule != "dualpipe" or ranks == 1:
-        return []
-    if ranks % 2 == 0 and many % 2 == 0 and many >= 2 * ranks:
-        return []
-    return [
-        "DeepSeek's DualPipe needs an even number of stages, and an even number of micro-batches, "
-        f"at least two for each stage; there are {ranks} and {many}."
-    ]
 
 
 def uneven(run: Run, doubts: Doubts) -> str:

@@ -6,6 +6,7 @@ from engine.catalog.models import MODELS
 from engine.form.run.inputs import Inputs
 from engine.form.run.repair import run_of
 from engine.run.doubts import doubts
+from tests.each import each
 
 JOB = Inputs(model="llama-3-70b", pipeline_parallel=4, virtual_pipeline=1, schedule="1f1b")
 RUN, _ = run_of(JOB)
@@ -24,3 +25,16 @@ def test_126_layers_on_four_stages_are_uneven():
 def test_a_batch_that_does_not_divide_is_named():
     found = doubts(replace(RUN, training=replace(RUN.training, global_batch_size=127)))
     assert any("global_batch_size 127" in one for one in found.problems)
+
+
+@each(
+    "stages, sequences, asked",
+    [(4, 256, 0), (4, 6, 1), (5, 200, 1), (4, 15, 1), (1, 3, 0)],
+)
+def test_dual_pipe_asks_for_even_stages_and_two_micro_batches_for_each(stages, sequences, asked):
+    plan = replace(RUN.plan, world_size=2 * stages, tensor_parallel=1, pipeline_parallel=stages)
+    training = replace(
+        RUN.training, schedule="dualpipe", micro_batch_size=1, global_batch_size=2 * sequences
+    )
+    found = doubts(replace(RUN, plan=plan, training=training))
+    assert len(found.asked) == asked
