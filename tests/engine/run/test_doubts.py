@@ -32,7 +32,8 @@ def test_a_batch_that_does_not_divide_is_named():
     [(4, 256, 0), (4, 6, 1), (5, 200, 1), (4, 15, 1), (1, 3, 0)],
 )
 def test_dual_pipe_asks_for_even_stages_and_two_micro_batches_for_each(stages, sequences, asked):
-    plan = replace(RUN.plan, world_size=2 * stages, tensor_parallel=1, pipeline_parallel=stages)
+    sizes = {"tensor_parallel": 1, "context_parallel": 1, "pipeline_parallel": stages}
+    plan = replace(RUN.plan, world_size=2 * stages, **sizes)
     training = replace(
         RUN.training, schedule="dualpipe", micro_batch_size=1, global_batch_size=2 * sequences
     )
