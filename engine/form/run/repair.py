@@ -77,20 +77,15 @@ _WORDS = {
 }
 
 _RANKS = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
-# What is wrong with a size, unless a simpler reason is found.
+# What is wrong with a size, unless a simpler reason is found; others do not fit.
 _WHY = {
-    "num_key_value_heads": "does not divide the attention heads",
     "tensor_parallel": "does not divide the attention heads",
-    "pipeline_parallel": "is more than the GPUs or the layers allow",
+    "pipeline_parallel": "is more than the layers allow",
     "virtual_pipeline": "is more than the layers allow",
-    "context_parallel": "does not divide the sequence, or is more than the GPUs allow",
+    "context_parallel": "does not divide the sequence or the GPUs",
     "expert_parallel": "does not divide the experts and the ranks of a stage",
-    "expert_tensor_parallel": "does not divide the rest of a stage",
     "world_size": "is no multiple of the ranks of a replica",
-    "shard_group": "does not divide the data-parallel ranks",
     "global_batch_size": "is no multiple of a micro-batch on every replica",
-    "experts_per_token": "is more than there are experts",
-    "num_dense_layers": "is more than there are layers",
 }
 
 
@@ -136,7 +131,7 @@ def _why(name: str, inputs: Inputs, possible: Inputs) -> str:
         model = MODELS.get(inputs.model)
         if not (model.num_experts if model else inputs.num_experts):
             return "needs a model with experts"
-    return _WHY[name]
+    return _WHY.get(name, "does not fit")
 
 
 def document(inputs: Inputs) -> dict[str, object]:
