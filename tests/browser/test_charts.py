@@ -220,14 +220,19 @@ def test_the_canvas_is_no_stop_of_the_tab_key(live):
 
 
 def show_other(page):
+    # Kept by the page: Chromium may collect a promise that only the test waits for.
     page.evaluate(
-        """async () => {
-          const views = await (await fetch("other.json")).json();
-          for (const figure of document.querySelectorAll("figure.chart")) {
-            window.chart.update(figure, views[figure.dataset.output]);
-          }
+        """() => {
+          window.shown = false;
+          fetch("other.json").then((reply) => reply.json()).then((views) => {
+            for (const figure of document.querySelectorAll("figure.chart")) {
+              window.chart.update(figure, views[figure.dataset.output]);
+            }
+            window.shown = true;
+          });
         }"""
     )
+    page.wait_for_function("() => window.shown", polling=50)
 
 
 def test_an_update_reaches_the_live_figure(live):
