@@ -5,7 +5,7 @@ from engine.basis.units import (
     BYTES,
 )
 from engine.basis.views import Badge
-from engine.form.changed import joined
+from engine.form.changed import joined, plainly
 from engine.form.run.result import Estimated
 from engine.run.doubts import Doubts
 from engine.run.run import Run
@@ -13,8 +13,7 @@ from engine.run.run import Run
 
 def possible(run: Run, doubts: Doubts, changes: tuple[Text, ...]) -> Badge:
     """Return whether software would run this plan as it is, and what speaks against it."""
-    plain = (note.replace("_", " ") for note in doubts.problems)
-    said = [note[:1].upper() + note[1:] for note in plain]
+    said = list(plainly(doubts.problems))
     gpu, precision = run.cluster.gpu, run.training.precision
     if (taken := gpu.computes_in(precision)) != precision:
         said.append(f"{gpu.name} has no {precision}; its {taken} peak is taken.")

@@ -59,8 +59,8 @@ LabContention = Annotated[
     ),
 ]
 SIMULATED: tuple[str, ...] = (
-    "Layers only; embedding, output layer and optimizer are left out of times and buffers, the "
-    "output layer where a page does not say that it is in them.",
+    "Embedding and optimizer are left out of times and buffers, and so is the output layer "
+    "unless a page says otherwise.",
     "Collectives as NCCL runs them, one at a time on the wire.",
 )
 

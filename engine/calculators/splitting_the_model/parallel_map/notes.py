@@ -5,6 +5,7 @@ from dataclasses import replace
 from engine.basis.text import Text, say
 from engine.basis.units import COUNT, Count
 from engine.calculators.splitting_the_model.parallel_map.inputs import MOST, Inputs
+from engine.form.changed import plainly
 from engine.run.problems import problems
 from engine.run.run import Run
 from engine.run.stage_cut import uneven_pieces
@@ -60,9 +61,7 @@ def uneven(run: Run) -> tuple[Text, ...]:
 
 def others(run: Run) -> tuple[Text, ...]:
     """Return what else the software would refuse, with the names of fields in plain words."""
-    sentences = problems(run.model, run.cluster, run.plan, run.training)
-    plain = (sentence.replace("_", " ") for sentence in sentences)
-    return tuple(sentence[:1].upper() + sentence[1:] for sentence in plain)
+    return plainly(problems(run.model, run.cluster, run.plan, run.training))
 
 
 def refused(inputs: Inputs, run: Run) -> tuple[Text, ...]:
