@@ -1,6 +1,5 @@
 """Verdicts that first say what had to change of the reader's inputs."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from engine.basis.text import Text, say
@@ -13,12 +12,6 @@ def told(badge: Badge, changes: tuple[Text, ...]) -> Badge:
     if not changes:
         return badge
     return replace(badge, sentence=joined((*changes, badge.sentence), []))
-
-
-def plainly(sentences: Iterable[str]) -> tuple[str, ...]:
-    """Return sentences that name fields, in plain words."""
-    plain = (sentence.replace("_", " ") for sentence in sentences)
-    return tuple(sentence[:1].upper() + sentence[1:] for sentence in plain)
 
 
 def joined(changes: tuple[Text, ...], said: list[str]) -> Text:

@@ -5,7 +5,8 @@ from engine.basis.units import (
     BYTES,
 )
 from engine.basis.views import Badge
-from engine.form.changed import joined, plainly
+from engine.form.changed import joined
+from engine.form.plain_words import plainly
 from engine.form.run.result import Estimated
 from engine.run.doubts import Doubts
 from engine.run.run import Run
